@@ -1,0 +1,56 @@
+# Atoll: every command of the house. `make help` lists them.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc)
+LISTEN ?= 127.0.0.1:8000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run build test test-long test-vm check bench conformance sanitize fuzz coverage format lint clean
+
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## Install what is missing to build (Debian packages and npm)
+	@scripts/setup build
+
+build: setup  ## Build build/atoll
+	@[ -f build/build.ninja ] || cmake --preset release
+	@ninja -C build -j $(JOBS) atoll
+
+run: build  ## Set up, build and serve on 127.0.0.1:8000
+	@exec build/atoll serve --listen $(LISTEN)
+
+test:  ## Set up, build and run every test
+	@scripts/test
+
+test-long:  ## Soak, crash rounds, emulated machines
+	@scripts/test long
+
+test-vm:  ## The suite under cgroup v2 in an emulated machine
+	@scripts/test vm
+
+check:  ## Layer check only
+	@scripts/check-layers
+
+bench:  ## Measure, and write bench/RESULTS.md
+	@scripts/bench
+
+conformance: build  ## The official E2B SDKs against this build
+	@scripts/conformance
+
+sanitize:  ## Unit tests under ASan+UBSan and TSan
+	@scripts/sanitize
+
+fuzz:  ## Run every fuzz target for FUZZ_SECONDS each (default 60)
+	@scripts/fuzz
+
+coverage:  ## Line coverage of the unit tests
+	@scripts/coverage
+
+format:  ## Format the C++ sources
+	@git ls-files '*.cc' '*.h' | xargs clang-format -i
+
+lint:  ## clang-tidy on changed files, shellcheck, layer check
+	@scripts/lint
+
+clean:  ## Remove what was built
+	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz

@@ -1,0 +1,71 @@
+# A room is a directory of src/ that becomes one static library `atoll_<name>` and, where it holds
+# *_test.cc files, one test program `<name>_test`. Sources are found by pattern so that adding a file
+# needs no edit here; sub-directories belong to their room unless listed in EXCLUDE.
+#
+#   atoll_room(vfs DEPENDS base os LIBS PkgConfig::ZSTD [ASIO] [EXCLUDE dir...] [TEST_LIBS lib...])
+#
+# ASIO: the room uses Boost.Asio/Beast and shares their precompiled header.
+
+# Precompiled headers are shared by all rooms, so definitions that they depend on must be the same everywhere.
+add_library(atoll_pch_plain STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
+target_link_libraries(atoll_pch_plain PUBLIC atoll_flags fmt::fmt Threads::Threads)
+target_precompile_headers(atoll_pch_plain PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_plain.h)
+
+add_library(atoll_pch_asio STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
+target_link_libraries(atoll_pch_asio PUBLIC atoll_flags fmt::fmt Threads::Threads Boost::headers OpenSSL::SSL OpenSSL::Crypto)
+target_compile_definitions(atoll_flags INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_COROUTINE
+  BOOST_CONTAINER_NO_LIB BOOST_JSON_NO_LIB BOOST_URL_NO_LIB)
+target_precompile_headers(atoll_pch_asio PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch_asio.h)
+
+function(atoll_use_pch target asio)
+  if(asio)
+    target_link_libraries(${target} PUBLIC Boost::headers OpenSSL::SSL OpenSSL::Crypto)
+    target_precompile_headers(${target} REUSE_FROM atoll_pch_asio)
+  else()
+    target_precompile_headers(${target} REUSE_FROM atoll_pch_plain)
+  endif()
+endfunction()
+
+function(atoll_room name)
+  cmake_parse_arguments(ROOM "ASIO" "" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
+  file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+  foreach(dir ${ROOM_EXCLUDE})
+    list(FILTER all EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${dir}/")
+  endforeach()
+  set(tests ${all})
+  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
+  set(fuzzers ${all})
+  list(FILTER fuzzers INCLUDE REGEX "_fuzz\\.cc$")
+  set(sources ${all})
+  list(FILTER sources EXCLUDE REGEX "_(test|fuzz)\\.cc$")
+
+  if(sources)
+    add_library(atoll_${name} STATIC ${sources})
+    target_link_libraries(atoll_${name} PUBLIC atoll_flags fmt::fmt Threads::Threads)
+    atoll_use_pch(atoll_${name} ${ROOM_ASIO})
+    set(scope PUBLIC)
+  else()
+    add_library(atoll_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  list(TRANSFORM ROOM_DEPENDS PREPEND atoll_)
+  target_link_libraries(atoll_${name} ${scope} ${ROOM_DEPENDS} ${ROOM_LIBS})
+
+  if(tests AND NOT ATOLL_FUZZ)
+    add_executable(${name}_test ${tests})
+    target_link_libraries(${name}_test PRIVATE atoll_${name} ${ROOM_TEST_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
+    atoll_use_pch(${name}_test ${ROOM_ASIO})
+    set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    add_test(NAME ${name} COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  endif()
+  if(ATOLL_FUZZ)
+    foreach(source ${fuzzers})
+      get_filename_component(fuzzer ${source} NAME_WE)
+      add_executable(${fuzzer} ${source})
+      target_link_libraries(${fuzzer} PRIVATE atoll_${name})
+      target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      set_target_properties(${fuzzer} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,52 @@
+# Compiler flags, cache and linker: everything about how we build, nothing about what.
+
+add_library(atoll_flags INTERFACE)
+target_compile_options(atoll_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+# g++ 12 reports false positives here when it inlines std::string and std::variant at -O2.
+target_compile_options(atoll_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
+    -Wno-stringop-overread -Wno-dangling-pointer -Wno-free-nonheap-object -Wno-missing-field-initializers>)
+target_compile_options(atoll_flags INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-field-initializers -Wno-gnu-statement-expression
+    -Wno-gnu-statement-expression-from-macro-expansion -Wno-vla-cxx-extension -Wno-c99-designator>)
+target_include_directories(atoll_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_definitions(atoll_flags INTERFACE ATOLL_VERSION="${PROJECT_VERSION}")
+
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG -g0")
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG -g0")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+set(CMAKE_C_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+
+if(ATOLL_SANITIZE)
+  add_compile_options(-fsanitize=${ATOLL_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ATOLL_SANITIZE})
+endif()
+if(ATOLL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+if(ATOLL_COVERAGE)
+  add_compile_options(--coverage -fprofile-update=atomic)
+  add_link_options(--coverage)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  # Precompiled headers need these two; the base directory lets two checkouts share results.
+  set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endif()
+find_program(MOLD mold)
+find_program(LLD ld.lld)
+if(MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_link_options(-fuse-ld=mold)
+elseif(LLD AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_link_options(-fuse-ld=lld)
+endif()

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "os/task.h"
+#include "sandbox/outcome.h"
+#include "sandbox/process.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox {
+
+enum class Language : std::uint8_t { python, javascript, typescript, shell };
+
+std::string_view to_string(Language language);
+// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh.
+std::optional<Language> parse_language(std::string_view word);
+
+struct KernelInfo {
+  std::string id;
+  Language language;
+  std::string cwd;
+};
+
+// One displayed value in all its representations: MIME type to text (binary types in base64).
+struct ResultBundle {
+  std::map<std::string, std::string> data;
+  bool is_main = false;  // the value of the last expression, as against something displayed on the way
+};
+
+struct ExecutionError {
+  std::string name, value, traceback;
+};
+
+struct ExecutionDone {
+  Outcome outcome;
+  std::uint64_t execution_count = 0;
+};
+
+// Done is last and comes exactly once. An uncaught exception gives ExecutionError, then Done with exit code 1.
+// A kernel that died gives Done with how it died.
+using ExecutionEvent = std::variant<Output, ResultBundle, ExecutionError, ExecutionDone>;
+
+struct ExecutionSpec {
+  std::string code;
+  Variables env;                                        // for this execution, restored afterwards
+  std::optional<std::chrono::milliseconds> wall_time;   // then interrupted, and killed if that does not help
+  std::optional<std::uint64_t> output_bytes;
+};
+
+class ExecutionStream {
+ public:
+  virtual ~ExecutionStream() = default;
+  virtual Task<ExecutionEvent> next() = 0;
+};
+
+// A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one interrupts it.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual const KernelInfo& info() const = 0;
+  virtual Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) = 0;
+  virtual Task<void> interrupt() = 0;
+  // A fresh interpreter under the same id.
+  virtual Task<void> restart() = 0;
+};
+
+}  // namespace atl::sandbox

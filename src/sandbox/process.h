@@ -1,0 +1,88 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "os/task.h"
+#include "sandbox/outcome.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox {
+
+struct PtySize {
+  std::uint16_t columns = 80;
+  std::uint16_t rows = 24;
+};
+
+enum class Stdin { closed, pipe };
+
+struct ProcessSpec {
+  std::vector<std::string> argv;                        // argv[0] is looked up in PATH inside
+  Variables env;                                        // added to the sandbox's own
+  std::string cwd;                                      // empty: the sandbox's working directory
+  std::string user;                                     // empty: the sandbox's default user
+  std::optional<PtySize> pty;                           // standard streams are a terminal
+  Stdin stdin_mode = Stdin::closed;
+  std::string tag;                                      // a name to find it by, unique among live ones if not empty
+  std::optional<std::chrono::milliseconds> wall_time;   // unset: no limit of its own
+  std::optional<std::chrono::milliseconds> cpu_time;
+  std::optional<std::uint64_t> output_bytes;            // unset: no limit; output flows with back-pressure
+};
+
+struct ProcessInfo {
+  std::uint32_t pid = 0;  // inside the sandbox
+  std::string tag;
+  std::vector<std::string> argv;
+  Variables env;
+  std::string cwd;
+  std::string user;
+  bool pty = false;
+  WallTime started_at;
+};
+
+enum class Stream : std::uint8_t { out, err, pty };
+
+struct Output {
+  Stream stream;
+  std::string bytes;  // at most 32 KiB, cut anywhere
+};
+
+using ProcessEvent = std::variant<Output, Outcome>;
+
+// One listener's view of a process. Events come in order; the Outcome is the last and comes exactly once.
+// A listener that does not call next() holds the process back once its buffer (256 KiB) is full, unless it
+// was opened as `lossy`. Destroying it detaches and never harms the process.
+class ProcessStream {
+ public:
+  virtual ~ProcessStream() = default;
+  virtual Task<ProcessEvent> next() = 0;
+};
+
+enum class Replay { none, recent };  // recent: what the process wrote lately (64 KiB kept) comes first
+
+// A process inside a sandbox. The handle may outlive the process and its sandbox; calls then say so.
+class Process {
+ public:
+  virtual ~Process() = default;
+  virtual const ProcessInfo& info() const = 0;
+  // Attach. While nobody is attached, output is kept for replay and otherwise discarded.
+  virtual std::unique_ptr<ProcessStream> attach(Replay replay) = 0;
+  // Accepts all bytes or fails; waits while the pipe is full. Code::conflict if standard input is not a pipe or
+  // is closed.
+  virtual Task<void> write_stdin(std::string bytes) = 0;
+  virtual Task<void> close_stdin() = 0;
+  virtual Task<void> resize(PtySize size) = 0;
+  // To the process group. SIGKILL also ends what inherited its pipes: the Outcome comes without waiting for them.
+  virtual Task<void> signal(int number) = 0;
+  // The Outcome, as often as asked.
+  virtual Task<Outcome> wait() = 0;
+};
+
+}  // namespace atl::sandbox

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/task.h"
+#include "sandbox/files.h"
+#include "sandbox/isolation.h"
+#include "sandbox/kernel.h"
+#include "sandbox/limits.h"
+#include "sandbox/process.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox {
+
+// Bytes both ways: a connection to a port inside.
+class ByteStream {
+ public:
+  virtual ~ByteStream() = default;
+  virtual Task<std::string> read() = 0;  // empty: the other side closed
+  virtual Task<void> write(std::string bytes) = 0;
+  virtual Task<void> close_write() = 0;
+};
+
+// An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process, Kernel,
+// streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
+class Sandbox {
+ public:
+  // Ends the sandbox if stop() did not.
+  virtual ~Sandbox() = default;
+
+  virtual const std::string& id() const = 0;
+  virtual const Traits& traits() const = 0;
+  // The walls in force for this sandbox, as the kernel accepted them.
+  virtual const Isolation& isolation() const = 0;
+  virtual const Limits& limits() const = 0;
+
+  virtual Task<std::shared_ptr<Process>> start(ProcessSpec spec) = 0;
+  // Live processes that were started through this interface, oldest first.
+  virtual std::vector<std::shared_ptr<Process>> processes() = 0;
+  virtual Files& files() = 0;
+
+  virtual Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) = 0;
+  virtual std::vector<std::shared_ptr<Kernel>> kernels() = 0;
+  virtual Task<void> remove_kernel(std::string id) = 0;
+
+  virtual Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) = 0;
+  virtual Task<std::vector<std::uint16_t>> listening_ports() = 0;
+
+  virtual Task<Usage> usage() = 0;
+  virtual Task<void> pause() = 0;
+  virtual Task<void> resume() = 0;
+  // Writes what changed since creation into the new directory `target` of the host, from which a Spec can start.
+  virtual Task<void> snapshot(std::string target) = 0;
+  // Everything inside is gone when this returns: processes, mounts, cgroups, files. Idempotent.
+  virtual Task<void> stop() = 0;
+  // Ends when the sandbox ended, whoever ended it; says why.
+  virtual Task<std::string> ended() = 0;
+};
+
+}  // namespace atl::sandbox

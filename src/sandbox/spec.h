@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sandbox/limits.h"
+
+namespace atl::sandbox {
+
+using Variables = std::map<std::string, std::string>;
+
+// A directory of the host made visible inside. Exists only by naming it: grep finds every one.
+struct HostMount {
+  std::string host_path;
+  std::string guest_path;
+  bool writable = false;
+};
+
+enum class Network { none, egress };
+
+// What a sandbox is asked to be. Everything is optional but the root; defaults are safe.
+struct Spec {
+  std::string id;                    // chosen by the caller, unique on this machine
+  // Read-only directory trees of the host, lowest first. Empty: the provider's view of the host ("host").
+  std::vector<std::string> layers;
+  // A stored snapshot (its directory) to start from, instead of an empty writable layer.
+  std::optional<std::string> snapshot;
+  std::string hostname = "sandbox";
+  std::string user = "user";         // default user of processes
+  std::string working_directory = "/home/user";
+  bool sudo = false;                 // set-uid programs work inside, and `user` may become root there
+  Network network = Network::none;
+  Limits limits;
+  Variables env;                     // for every process inside
+  std::vector<HostMount> host_mounts;
+  // Walls that must stand; create fails with Code::unsupported if the machine cannot give one. Names as in Wall.
+  std::vector<std::string> required_walls;
+};
+
+}  // namespace atl::sandbox
