@@ -1,7 +1,7 @@
 # Third-party libraries, each found once and given a short name. Why each: docs/decisions/.
 find_package(Threads REQUIRED)
 set(Boost_USE_STATIC_LIBS ON)
-find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url context)
 find_package(OpenSSL REQUIRED)
 find_package(SQLite3 REQUIRED)
 find_package(fmt REQUIRED)
