@@ -1,0 +1,184 @@
+#include "config/document.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace atl::config {
+namespace {
+
+Position position_of(const YAML::Mark& mark) {
+  return mark.is_null() ? Position{} : Position{mark.line + 1, mark.column + 1};
+}
+
+std::string place(const std::string& file, Position position) {
+  return position.line == 0 ? file : fmt::format("{}:{}:{}", file, position.line, position.column);
+}
+
+bool is_null_word(std::string_view text) {
+  return text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL";
+}
+
+// Leaves the parser from within a callback; caught in parse() and nowhere else.
+struct Refused {
+  Error error;
+};
+
+}  // namespace
+
+// Turns the library's events into nodes. Own tree instead of the library's: keys keep their places, duplicate
+// keys are seen, and aliases are counted as what they expand to.
+class Builder final : public YAML::EventHandler {
+ public:
+  Builder(std::shared_ptr<const std::string> file, const Bounds& bounds)
+      : file_(std::move(file)), bounds_(bounds) {}
+
+  Node take_root() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(make(mark, Kind::null), anchor); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) refuse(position_of(mark), "an alias inside its own anchor");
+    Node copy = found->second;
+    count(size_of(copy), position_of(mark));
+    place_node(std::move(copy));
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    Node node = make(mark, Kind::scalar);
+    node.quoted_ = tag == "!";
+    node.text_ = value;
+    if (!node.quoted_ && is_null_word(value)) node.kind_ = Kind::null;
+    add(std::move(node), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(make(mark, Kind::sequence), anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(make(mark, Kind::map), anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    YAML::anchor_t anchor;
+    std::optional<Member> pending;  // a key that waits for its value
+  };
+
+  [[noreturn]] void refuse(Position position, std::string_view message) const {
+    throw Refused{Error(Code::invalid_argument, fmt::format("{}: {}", place(*file_, position), message))};
+  }
+  static std::size_t size_of(const Node& node) {
+    std::size_t size = 1;
+    for (const Node& item : node.items_) size += size_of(item);
+    for (const Member& member : node.members_) size += 1 + size_of(member.value);
+    return size;
+  }
+  void count(std::size_t more, Position position) {
+    nodes_ += more;
+    if (nodes_ > bounds_.max_nodes) refuse(position, fmt::format("more than {} values", bounds_.max_nodes));
+  }
+  Node make(const YAML::Mark& mark, Kind kind) {
+    Node node;
+    node.kind_ = kind;
+    node.position_ = position_of(mark);
+    node.file_ = file_;
+    count(1, node.position_);
+    return node;
+  }
+  void add(Node node, YAML::anchor_t anchor) {
+    if (anchor != 0) anchors_[anchor] = node;
+    place_node(std::move(node));
+  }
+  void open(Node node, YAML::anchor_t anchor) {
+    stack_.push_back(Open{std::move(node), anchor, std::nullopt});
+  }
+  void close() {
+    Open done = std::move(stack_.back());
+    stack_.pop_back();
+    add(std::move(done.node), done.anchor);
+  }
+  void place_node(Node node) {
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Open& parent = stack_.back();
+    if (parent.node.is_sequence()) {
+      parent.node.items_.push_back(std::move(node));
+    } else if (!parent.pending) {
+      start_member(parent, std::move(node));
+    } else {
+      parent.pending->value = std::move(node);
+      parent.node.members_.push_back(std::move(*parent.pending));
+      parent.pending.reset();
+    }
+  }
+  void start_member(Open& parent, Node key) {
+    if (key.is_sequence() || key.is_map()) refuse(key.position_, "a key must be a plain word");
+    for (const Member& member : parent.node.members_) {
+      if (member.key == key.text_) {
+        refuse(key.position_,
+               fmt::format("key '{}' appears twice (first at line {})", key.text_, member.position.line));
+      }
+    }
+    parent.pending = Member{std::move(key.text_), key.position_, Node()};
+  }
+
+  std::shared_ptr<const std::string> file_;
+  Bounds bounds_;
+  std::size_t nodes_ = 0;
+  std::map<YAML::anchor_t, Node> anchors_;
+  std::vector<Open> stack_;
+  Node root_;
+};
+
+Result<Document> Document::parse(std::string_view text, std::string name, const Bounds& bounds) {
+  if (text.size() > bounds.max_bytes) {
+    return fail(Code::too_large, fmt::format("{}: more than {} bytes", name, bounds.max_bytes));
+  }
+  auto file = std::make_shared<const std::string>(name);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    Builder builder(file, bounds);
+    bool any = parser.HandleNextDocument(builder);
+    Builder rest(file, bounds);
+    if (any && parser.HandleNextDocument(rest)) {
+      return fail(Code::invalid_argument, fmt::format("{}: more than one YAML document", name));
+    }
+    return Document{std::move(name), builder.take_root()};
+  } catch (const Refused& refused) {
+    return fail(refused.error);
+  } catch (const YAML::Exception& error) {
+    return fail(Code::invalid_argument,
+                fmt::format("{}: {}", place(name, position_of(error.mark)), error.msg));
+  }
+}
+
+Result<Document> Document::load(const std::string& path, const Bounds& bounds) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail(Code::not_found, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  std::string text;
+  std::array<char, 65536> block;
+  while (stream.read(block.data(), block.size()) || stream.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > bounds.max_bytes) break;
+  }
+  if (stream.bad() || (stream.fail() && !stream.eof())) {
+    return fail(Code::not_found, fmt::format("cannot read {}", path));
+  }
+  return parse(text, path, bounds);
+}
+
+}  // namespace atl::config
