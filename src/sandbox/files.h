@@ -21,12 +21,12 @@ struct FileInfo {
   FileType type = FileType::unknown;
   FileType target_type = FileType::unknown;
   std::uint64_t size = 0;
-  std::uint32_t mode = 0;         // permission bits of the entry; of the target for a symlink
-  std::uint32_t link_mode = 0;    // of the entry itself
+  std::uint32_t mode = 0;       // permission bits of the entry; of the target for a symlink
+  std::uint32_t link_mode = 0;  // of the entry itself
   std::uint32_t uid = 0, gid = 0;
-  std::string owner, group;       // names inside the sandbox; numbers as text if unknown
+  std::string owner, group;  // names inside the sandbox; numbers as text if unknown
   WallTime modified_at;
-  std::string target;             // resolved absolute path of a symlink
+  std::string target;                             // resolved absolute path of a symlink
   std::map<std::string, std::string> attributes;  // extended attributes "user.*"
 };
 
@@ -34,8 +34,8 @@ enum class Recursive { no, yes };
 enum class Overwrite { no, yes };
 
 struct WriteOptions {
-  std::string user;                    // owner of what is created; empty: the sandbox's default user
-  std::uint32_t mode = 0644;           // of a new file
+  std::string user;           // owner of what is created; empty: the sandbox's default user
+  std::uint32_t mode = 0644;  // of a new file
   bool create_parents = true;
   bool append = false;
   // Replaces all attributes "user.<prefix>*" when set.
@@ -74,25 +74,28 @@ class Watch {
 };
 
 // Files of one sandbox, always in the sandbox's own view: a path is resolved inside, by the guest, as `user`
-// would see it, and can never name anything of the host. Paths are absolute.
+// would see it (with that user's permissions; empty: the sandbox's default user), and can never name anything
+// of the host. Paths are absolute.
 class Files {
  public:
   virtual ~Files() = default;
-  virtual Task<FileInfo> stat(std::string path) = 0;
+  virtual Task<FileInfo> stat(std::string path, std::string user) = 0;
   // Pre-order, names sorted, the root itself not included; symbolic links are not descended. At most
   // `entries_max` entries; more is Code::too_large.
-  virtual Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max) = 0;
+  virtual Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,
+                                           std::string user) = 0;
   // Parents too. Code::already_exists if the directory is there.
   virtual Task<FileInfo> make_directory(std::string path, std::string user) = 0;
   virtual Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   virtual Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   // A missing path is Code::not_found; a directory that is not empty needs Recursive::yes.
-  virtual Task<void> remove(std::string path, Recursive recursive) = 0;
-  virtual Task<void> chmod(std::string path, std::uint32_t mode) = 0;
+  virtual Task<void> remove(std::string path, Recursive recursive, std::string user) = 0;
+  virtual Task<void> chmod(std::string path, std::uint32_t mode, std::string user) = 0;
   virtual Task<std::unique_ptr<FileReader>> open_read(std::string path, std::uint64_t offset,
-                                                      std::optional<std::uint64_t> length) = 0;
+                                                      std::optional<std::uint64_t> length,
+                                                      std::string user) = 0;
   virtual Task<std::unique_ptr<FileWriter>> open_write(std::string path, WriteOptions options) = 0;
-  virtual Task<std::unique_ptr<Watch>> watch(std::string path, Recursive recursive) = 0;
+  virtual Task<std::unique_ptr<Watch>> watch(std::string path, Recursive recursive, std::string user) = 0;
 };
 
 }  // namespace atl::sandbox
