@@ -1,0 +1,100 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "auth/principal.h"
+#include "os/task.h"
+#include "sandbox/files.h"
+#include "sandbox/sandbox.h"
+#include "session/execution.h"
+#include "session/types.h"
+
+namespace atl::session {
+
+using auth::Principal;
+
+// The one door to sandboxes. Every dialect, tool and command goes through it, so that ownership, policy,
+// limits and history cannot be skipped. Belongs to the loop thread; calls may overlap freely, also on one
+// session.
+//
+// `id` is a session_id or a sandbox_id. A session of another tenant is Code::not_found, exactly as one that
+// does not exist. A call that needs the sandbox of a session that is not running is Code::conflict naming the
+// state (a paused one with auto_resume is resumed first); a call outside the provider's traits is
+// Code::unsupported naming the trait. Handles given out (files, processes, streams) may outlive the session
+// and then fail.
+class Service {
+ public:
+  virtual ~Service() = default;
+
+  // Lifecycle.
+  virtual Task<Session> create(Principal who, CreateRequest request) = 0;
+  virtual Task<Session> get(Principal who, std::string id) = 0;
+  virtual Task<Page<Session>> list(Principal who, ListRequest request) = 0;
+  virtual Task<Session> update(Principal who, std::string id, UpdateRequest request) = 0;
+  // Code::conflict if it is paused already.
+  virtual Task<Session> pause(Principal who, std::string id) = 0;
+  // A running one stays as it is. `ttl` unset: the session's own.
+  virtual Task<Session> resume(Principal who, std::string id,
+                               std::optional<std::chrono::milliseconds> ttl) = 0;
+  // Idempotent: a session that ended long ago is returned as it is. Running executions end as killed.
+  virtual Task<Session> destroy(Principal who, std::string id) = 0;
+  // Filesystem only. The session keeps running.
+  virtual Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) = 0;
+  // Puts the session's files back to the snapshot; its processes and kernels end.
+  virtual Task<Session> restore(Principal who, std::string id, std::string snapshot_id) = 0;
+  // A new session with the same settings and a copy of the files. `changes` apply to the new one.
+  virtual Task<Session> fork(Principal who, std::string id, UpdateRequest changes) = 0;
+  virtual Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
+                                              std::string cursor) = 0;
+  virtual Task<Snapshot> get_snapshot(Principal who, std::string snapshot_id) = 0;
+  virtual Task<void> remove_snapshot(Principal who, std::string snapshot_id) = 0;
+
+  // For dialects that let a session's own secret (kept in its attributes) stand for a key: the live sessions'
+  // facts without asking who asks. The dialect must check the secret before anything else, then act as
+  // owner().
+  virtual Result<Session> peek(const std::string& id) const = 0;
+  virtual std::vector<Session> peek_all() const = 0;
+  static Principal owner(const Session& session) { return {session.key_id, session.tenant}; }
+
+  // Code. execute() returns once the execution was admitted (or denied); run() collects it.
+  virtual Task<std::unique_ptr<Execution>> execute(Principal who, std::string id, ExecuteRequest request) = 0;
+  virtual Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) = 0;
+
+  // Kernels, oldest first. The session's default ones appear once they were used or prepared.
+  virtual Task<std::vector<sandbox::KernelInfo>> contexts(Principal who, std::string id) = 0;
+  virtual Task<sandbox::KernelInfo> create_context(Principal who, std::string id, ContextRequest request) = 0;
+  // The session's default kernel of the language, started if need be.
+  virtual Task<sandbox::KernelInfo> prepare_environment(Principal who, std::string id,
+                                                        sandbox::Language language) = 0;
+  virtual Task<void> restart_context(Principal who, std::string id, std::string context) = 0;
+  virtual Task<void> interrupt_context(Principal who, std::string id, std::string context) = 0;
+  virtual Task<void> remove_context(Principal who, std::string id, std::string context) = 0;
+
+  // Commands and processes.
+  virtual Task<Command> start(Principal who, std::string id, CommandRequest request) = 0;
+  // Waits for the end, standard input given at once; output collected into the record.
+  virtual Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
+                                            std::string standard_input) = 0;
+  virtual Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) = 0;
+  // Code::not_found "process with pid N not found".
+  virtual Task<std::shared_ptr<sandbox::Process>> process(Principal who, std::string id,
+                                                          ProcessSelector selector) = 0;
+
+  // The files of the session; keeps what it needs alive. Paths as in sandbox::Files.
+  virtual Task<std::shared_ptr<sandbox::Files>> files(Principal who, std::string id) = 0;
+  virtual Task<std::unique_ptr<sandbox::ByteStream>> connect(Principal who, std::string id,
+                                                             std::uint16_t port) = 0;
+  virtual Task<std::vector<std::uint16_t>> listening_ports(Principal who, std::string id) = 0;
+
+  // Observation.
+  virtual Task<sandbox::Usage> usage(Principal who, std::string id) = 0;
+  // Samples every 5 s while running, the first at creation; an hour of them is kept, the last minute finer.
+  virtual Task<std::vector<Sample>> metrics(Principal who, std::string id, std::optional<WallTime> from,
+                                            std::optional<WallTime> to) = 0;
+  virtual Task<Page<ExecutionRecord>> history(Principal who, HistoryRequest request) = 0;
+  virtual Task<std::vector<Artifact>> artifacts(Principal who, std::string id) = 0;
+};
+
+}  // namespace atl::session
