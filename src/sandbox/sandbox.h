@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "os/byte_stream.h"
 #include "os/task.h"
 #include "sandbox/files.h"
 #include "sandbox/isolation.h"
@@ -15,14 +16,7 @@
 
 namespace atl::sandbox {
 
-// Bytes both ways: a connection to a port inside.
-class ByteStream {
- public:
-  virtual ~ByteStream() = default;
-  virtual Task<std::string> read() = 0;  // empty: the other side closed
-  virtual Task<void> write(std::string bytes) = 0;
-  virtual Task<void> close_write() = 0;
-};
+using atl::ByteStream;
 
 // An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process, Kernel,
 // streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
