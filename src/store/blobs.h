@@ -1,0 +1,69 @@
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/fd.h"
+#include "os/task.h"
+
+namespace atl::store {
+
+// Files named by what is in them: SHA-256, 64 hex digits. The same bytes are stored once. Disk work happens
+// on a thread of its own; calls are made from the loop.
+class Blobs {
+ public:
+  // `directory` is made if missing. Unfinished files of an earlier run are removed.
+  static Result<std::unique_ptr<Blobs>> open(std::string directory);
+  ~Blobs();
+
+  // One file on its way in. Nothing is visible before finish(); dropping it leaves nothing behind.
+  class Writing {
+   public:
+    ~Writing();
+    Writing(const Writing&) = delete;
+    Writing& operator=(const Writing&) = delete;
+    Task<void> write(std::string bytes);
+    // The digest. The file is on disk, in the sense of the store's promise.
+    Task<std::string> finish();
+    std::uint64_t size() const { return size_; }
+
+   private:
+    friend class Blobs;
+    struct State;
+    explicit Writing(std::shared_ptr<State> state) : state_(std::move(state)) {}
+    std::shared_ptr<State> state_;
+    std::uint64_t size_ = 0;
+  };
+
+  class Reading {
+   public:
+    // At most 64 KiB; empty at the end.
+    Task<std::string> next();
+    std::uint64_t size() const { return size_; }
+
+   private:
+    friend class Blobs;
+    Blobs* blobs_ = nullptr;
+    std::shared_ptr<os::Fd> fd_;
+    std::uint64_t size_ = 0;
+  };
+
+  Task<std::unique_ptr<Writing>> create();
+  // Code::not_found, also for text that is no digest.
+  Task<std::unique_ptr<Reading>> open_read(std::string digest);
+  // Removes every file that `keep` does not name. Gives how many.
+  Task<std::int64_t> collect_garbage(std::vector<std::string> keep);
+
+ private:
+  explicit Blobs(std::string directory);
+  std::string path_of(const std::string& digest) const;
+
+  std::string directory_;
+  std::uint64_t next_ = 0;
+  std::unique_ptr<boost::asio::thread_pool> pool_;
+};
+
+}  // namespace atl::store

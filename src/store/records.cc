@@ -1,0 +1,206 @@
+#include <fmt/format.h>
+
+#include "store/store.h"
+#include "store/words.h"
+
+namespace atl::store {
+namespace {
+
+#define RECORD_COLUMNS                                                                                      \
+  "r.seq, r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code, " \
+  "coalesce(e.status, r.status), r.admitted_at, r.verdict, e.finished_at, e.out, e.err, e.out_truncated, "  \
+  "e.err_truncated, e.error, e.error_value, e.traceback, e.exit_code, e.reason, e.usage, e.artifacts, "     \
+  "e.execution_count"
+#define RECORD_TABLES " FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq "
+
+RecordRow record_from(const Row& row) {
+  RecordRow r;
+  r.seq = row.integer(0);
+  r.record_id = row.text(1);
+  r.session_id = row.text(2);
+  r.sandbox_id = row.text(3);
+  r.tenant = row.text(4);
+  r.key_id = row.text(5);
+  r.kind = row.text(6);
+  r.type = row.text(7);
+  r.context = row.text(8);
+  r.code = row.text(9);
+  r.status = row.text(10);
+  r.admitted_at = row.time(11);
+  r.verdict = row.text(12);
+  r.finished_at = row.maybe_time(13);
+  r.out = row.text(14);
+  r.err = row.text(15);
+  r.out_truncated = row.boolean(16);
+  r.err_truncated = row.boolean(17);
+  r.error = row.text(18);
+  r.error_value = row.text(19);
+  r.traceback = row.text(20);
+  r.exit_code = static_cast<int>(row.integer(21));
+  r.reason = row.text(22);
+  r.usage = row.text(23);
+  r.artifacts = row.text(24);
+  r.execution_count = row.integer(25);
+  return r;
+}
+
+constexpr std::string_view kInsertEnd =
+    "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
+    "error_value, "
+    "traceback, exit_code, reason, usage, artifacts, execution_count) "
+    "SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM records WHERE "
+    "record_id=?1";
+
+Result<void> put_artifact(Connection& db, const ArtifactRow& a) {
+  TRY(db.run(
+      "INSERT INTO artifacts (digest, session_id, tenant, record_id, path, media_type, size_bytes, "
+      "created_at) "
+      "VALUES (?,?,?,?,?,?,?,?)",
+      a.digest, a.session_id, a.tenant, a.record_id, a.path, a.media_type, a.size_bytes, a.created_at));
+  return {};
+}
+
+ArtifactRow artifact_from(const Row& row) {
+  return {row.text(0), row.text(1), row.text(2),    row.text(3),
+          row.text(4), row.text(5), row.integer(6), row.time(7)};
+}
+
+#define ARTIFACT_COLUMNS "digest, session_id, tenant, record_id, path, media_type, size_bytes, created_at"
+
+Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<ArtifactRow>& artifacts) {
+  const std::int64_t written = TRY(db.run(
+      kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated, r.err_truncated,
+      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count));
+  if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
+  for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
+  return {};
+}
+
+std::string list_sql(bool newest_first) {
+  return fmt::format("SELECT " RECORD_COLUMNS RECORD_TABLES
+                     "WHERE r.tenant=?1 AND (?2='' OR r.session_id=?2)"
+                     " AND (?3='[]' OR coalesce(e.status, r.status) IN (SELECT value FROM json_each(?3)))"
+                     " AND (?4 IS NULL OR r.admitted_at>=?4) AND (?5 IS NULL OR r.admitted_at<=?5)"
+                     " AND (?6='' OR instr(r.code, ?6)>0 OR instr(e.out, ?6)>0 OR instr(e.err, ?6)>0)"
+                     " AND (?7 IS NULL OR r.seq{}?7) ORDER BY r.seq {} LIMIT ?8",
+                     newest_first ? '<' : '>', newest_first ? "DESC" : "ASC");
+}
+
+}  // namespace
+
+Task<void> Store::admit(RecordRow row) {
+  return write<void>([r = std::move(row)](Connection& db) -> Result<void> {
+    TRY(db.run(
+        "INSERT INTO records (record_id, session_id, sandbox_id, tenant, key_id, kind, type, context, code, "
+        "status, admitted_at, verdict) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code,
+        r.status, r.admitted_at, r.verdict));
+    return {};
+  });
+}
+
+Task<void> Store::finish(RecordRow row, std::vector<ArtifactRow> artifacts) {
+  return write<void>([row = std::move(row), artifacts = std::move(artifacts)](Connection& db) {
+    return put_end(db, row, artifacts);
+  });
+}
+
+Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
+  return read<PageOf<RecordRow>>([f = std::move(filter)](Connection& db) -> Result<PageOf<RecordRow>> {
+    PageOf<RecordRow> page;
+    const std::string statuses = json_array(f.statuses);
+    TRY(db.query(
+        list_sql(f.newest_first),
+        [&](const Row& row) {
+          if (page.items.size() == f.limit) {
+            page.next = page.items.back().seq;
+            return;
+          }
+          page.items.push_back(record_from(row));
+        },
+        f.tenant, f.session_id, statuses, f.from, f.to, f.text, f.after, f.limit + 1));
+    return page;
+  });
+}
+
+Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {
+  return read<RecordRow>(
+      [tenant = std::move(tenant), id = std::move(record_id)](Connection& db) -> Result<RecordRow> {
+        std::optional<RecordRow> found;
+        TRY(db.query(
+            "SELECT " RECORD_COLUMNS RECORD_TABLES "WHERE r.record_id=?1 AND r.tenant=?2",
+            [&](const Row& row) { found = record_from(row); }, id, tenant));
+        if (!found) return fail(Code::not_found, fmt::format("no record {}", id));
+        return std::move(*found);
+      });
+}
+
+Task<std::int64_t> Store::interrupt_unfinished(WallTime at, std::string reason) {
+  return write<std::int64_t>([at, reason = std::move(reason)](Connection& db) {
+    return db.run(
+        "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
+        "error_value, traceback, exit_code, reason, usage, artifacts, execution_count) "
+        "SELECT r.seq, 'interrupted', ?1, '', '', 0, 0, '', '', '', -1, ?2, '{}', '[]', 0 FROM records AS r "
+        "WHERE r.status='admitted' AND NOT EXISTS (SELECT 1 FROM record_ends AS e WHERE e.seq=r.seq)",
+        at, reason);
+  });
+}
+
+Task<std::int64_t> Store::remove_records(WallTime before, std::int64_t bytes_max) {
+  return write<std::int64_t>([before, bytes_max](Connection& db) -> Result<std::int64_t> {
+    // The newest record that has to go: everything up to it goes. Unfinished ones are never touched.
+    std::int64_t cut = 0;
+    TRY(db.query(
+        "SELECT coalesce(max(seq), 0) FROM records WHERE admitted_at<?1",
+        [&](const Row& row) { cut = row.integer(0); }, before));
+    TRY(db.query(
+        "SELECT seq FROM (SELECT r.seq AS seq, sum(length(r.code) + coalesce(length(e.out) + length(e.err), "
+        "0) "
+        "+ 512) OVER (ORDER BY r.seq DESC) AS total FROM records AS r LEFT JOIN record_ends AS e ON "
+        "e.seq=r.seq) WHERE total>?1 ORDER BY seq DESC LIMIT 1",
+        [&](const Row& row) { cut = std::max(cut, row.integer(0)); }, bytes_max));
+    if (cut == 0) return 0;
+    TRY(
+        db.run("DELETE FROM artifacts WHERE record_id IN (SELECT r.record_id FROM records AS r JOIN "
+               "record_ends AS e "
+               "ON e.seq=r.seq WHERE r.seq<=?1)",
+               cut));
+    return db.run(
+        "DELETE FROM records WHERE seq<=?1 AND (status='denied' OR seq IN (SELECT seq FROM record_ends))",
+        cut);
+  });
+}
+
+Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
+  return read<std::vector<ArtifactRow>>(
+      [id = std::move(session_id)](Connection& db) -> Result<std::vector<ArtifactRow>> {
+        std::vector<ArtifactRow> rows;
+        TRY(db.query(
+            "SELECT " ARTIFACT_COLUMNS " FROM artifacts WHERE session_id=?1 ORDER BY seq",
+            [&](const Row& row) { rows.push_back(artifact_from(row)); }, id));
+        return rows;
+      });
+}
+
+Task<ArtifactRow> Store::get_artifact(std::string tenant, std::string digest) {
+  return read<ArtifactRow>([tenant = std::move(tenant),
+                            digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
+    std::optional<ArtifactRow> found;
+    TRY(db.query(
+        "SELECT " ARTIFACT_COLUMNS " FROM artifacts WHERE digest=?1 AND tenant=?2 ORDER BY seq DESC LIMIT 1",
+        [&](const Row& row) { found = artifact_from(row); }, digest, tenant));
+    if (!found) return fail(Code::not_found, "no such artifact");
+    return std::move(*found);
+  });
+}
+
+Task<std::vector<std::string>> Store::artifact_digests() {
+  return read<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
+    std::vector<std::string> digests;
+    TRY(db.query("SELECT DISTINCT digest FROM artifacts",
+                 [&](const Row& row) { digests.push_back(row.text(0)); }));
+    return digests;
+  });
+}
+
+}  // namespace atl::store

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+
+// What the tables hold, column by column. JSON columns are text here: the rooms above know what is in them.
+namespace atl::store {
+
+struct SessionRow {
+  std::string session_id, sandbox_id;
+  std::string incarnation;  // the id its provider knows the present sandbox by
+  std::string tenant, key_id;
+  std::string provider, environment, agent, policy, policy_mode;
+  std::string state, reason;
+  WallTime created_at, last_used_at;
+  std::optional<WallTime> expires_at, ended_at;
+  std::int64_t ttl_ms = 0;
+  bool extend_on_use = false;
+  std::string on_expiry;
+  bool auto_resume = false;
+  std::string network;
+  std::string limits, isolation, env, metadata, attributes;  // JSON objects
+  std::string parent, snapshot;
+};
+
+struct SessionFilter {
+  std::string tenant;
+  std::vector<std::string> states;
+  std::vector<std::pair<std::string, std::string>> metadata, attributes;
+  std::string provider, environment;
+  std::optional<WallTime> created_after;
+  bool newest_first = true;
+  std::uint32_t limit = 100;
+  std::optional<std::int64_t> after;  // seq of the last row of the page before
+};
+
+struct RecordRow {
+  std::int64_t seq = 0;
+  std::string record_id, session_id, sandbox_id, tenant, key_id;
+  std::string kind, type, context, code;
+  std::string status;
+  WallTime admitted_at;
+  std::string verdict;  // JSON
+  // From here on: known once finished.
+  std::optional<WallTime> finished_at;
+  std::string out, err;
+  bool out_truncated = false, err_truncated = false;
+  std::string error, error_value, traceback;
+  int exit_code = 0;
+  std::string reason;
+  std::string usage;      // JSON
+  std::string artifacts;  // JSON
+  std::int64_t execution_count = 0;
+};
+
+struct RecordFilter {
+  std::string tenant;
+  std::string session_id;
+  std::vector<std::string> statuses;
+  std::optional<WallTime> from, to;
+  std::string text;
+  bool newest_first = true;
+  std::uint32_t limit = 100;
+  std::optional<std::int64_t> after;
+};
+
+struct ArtifactRow {
+  std::string digest, session_id, tenant, record_id, path, media_type;
+  std::int64_t size_bytes = 0;
+  WallTime created_at;
+};
+
+struct SnapshotRow {
+  std::int64_t seq = 0;
+  std::string snapshot_id, tenant, name, session_id, sandbox_id, provider, environment;
+  WallTime created_at;
+  std::int64_t size_bytes = 0;
+  std::string attributes;  // JSON
+};
+
+struct KeyRow {
+  std::string key_id, tenant, role, name;
+  std::string hash;    // SHA-256 of the key, hex; the key itself is nowhere
+  std::string prefix;  // enough to recognise it by
+  WallTime created_at;
+  std::optional<WallTime> revoked_at;
+};
+
+struct AuditRow {
+  WallTime at;
+  std::string tenant, key_id, action, subject, details;
+};
+
+// Something a dialect keeps by kind and id (E2B templates, volumes, ...), with a name unique in kind and
+// tenant.
+struct DocumentRow {
+  std::string kind, tenant, id, name;
+  std::string body;  // JSON
+  WallTime created_at, updated_at;
+};
+
+template <class T>
+struct PageOf {
+  std::vector<T> items;
+  std::optional<std::int64_t> next;
+};
+
+}  // namespace atl::store

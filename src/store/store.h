@@ -1,0 +1,110 @@
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "os/task.h"
+#include "store/rows.h"
+#include "store/sqlite.h"
+#include "store/writer.h"
+
+namespace atl::store {
+
+// What Atoll remembers, in one SQLite file (docs/formats/store.md). Every call may be made from the loop and
+// waits for no disk there: writing happens on the writer's thread with group commit, reading on readers of
+// their own that do not wait for the writer. A write that was acknowledged survives the end of this process;
+// after a power failure the last moments may be missing, never the order (WAL, synchronous=NORMAL).
+//
+// Errors: no_space and read_only as the disk says them, data_loss for a damaged file, unavailable for a
+// failure that may pass. A failed write leaves nothing behind.
+class Store {
+ public:
+  // Opens or creates `directory`/atoll.db and brings its schema up to date; a schema from the future is
+  // refused.
+  static Result<std::unique_ptr<Store>> open(const std::string& directory);
+  // Nothing on disk; for `atoll run` and for tests.
+  static Result<std::unique_ptr<Store>> open_in_memory();
+  // Writes what still waits.
+  ~Store();
+
+  // Sessions.
+  Task<void> put_session(SessionRow row);        // inserts, or replaces the one with this session_id
+  Task<SessionRow> get_session(std::string id);  // by session_id or sandbox_id, any tenant
+  Task<PageOf<SessionRow>> list_sessions(SessionFilter filter);
+  // Sessions whose state is one of these, all tenants; for starting up.
+  Task<std::vector<SessionRow>> sessions_in(std::vector<std::string> states);
+  // Ended sessions that ended before `before`, with their records and artifacts. Gives how many went.
+  Task<std::int64_t> remove_sessions_ended_before(WallTime before);
+
+  // History: append-only. A record is admitted once and finished at most once.
+  Task<void> admit(RecordRow row);
+  Task<void> finish(RecordRow row, std::vector<ArtifactRow> artifacts);
+  Task<PageOf<RecordRow>> list_records(RecordFilter filter);
+  Task<RecordRow> get_record(std::string tenant, std::string record_id);
+  // Admitted records without an end get the status `interrupted`. Gives how many.
+  Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason);
+  // Oldest first until no record is older than `before` and their text fits `bytes_max`. Gives how many went.
+  Task<std::int64_t> remove_records(WallTime before, std::int64_t bytes_max);
+
+  Task<std::vector<ArtifactRow>> list_artifacts(std::string session_id);
+  // By digest, if some session of the tenant has it.
+  Task<ArtifactRow> get_artifact(std::string tenant, std::string digest);
+  // Digests that some row still names.
+  Task<std::vector<std::string>> artifact_digests();
+
+  // Snapshots. `id` may be the snapshot's id or its name.
+  Task<void> put_snapshot(SnapshotRow row);
+  Task<SnapshotRow> get_snapshot(std::string tenant, std::string id);
+  Task<PageOf<SnapshotRow>> list_snapshots(std::string tenant, std::string session_id, std::uint32_t limit,
+                                           std::optional<std::int64_t> after);
+  Task<bool> remove_snapshot(std::string tenant, std::string snapshot_id);
+  Task<std::vector<std::string>> snapshot_ids();
+
+  // Keys.
+  Task<void> put_key(KeyRow row);
+  Task<std::vector<KeyRow>> list_keys();
+  Task<bool> revoke_key(std::string key_id, WallTime at);
+
+  Task<void> audit(AuditRow row);
+  Task<std::vector<AuditRow>> list_audit(std::uint32_t limit);
+
+  // Documents. put_document: already_exists if another document of the kind and tenant has the name.
+  Task<void> put_document(DocumentRow row);
+  Task<DocumentRow> get_document(std::string kind, std::string tenant, std::string id_or_name);
+  Task<std::vector<DocumentRow>> list_documents(std::string kind, std::string tenant);
+  Task<bool> remove_document(std::string kind, std::string tenant, std::string id);
+
+ private:
+  Store() = default;
+  template <class T, class Work>
+  Task<T> read(Work work);
+  template <class T, class Work>
+  Task<T> write(Work work) {
+    return writer_->write<T>(std::move(work));
+  }
+  Result<Connection> take_reader();
+  void give_reader(Connection connection);
+
+  std::string path_;  // empty: in memory, and the writer reads as well
+  std::unique_ptr<Writer> writer_;
+  std::mutex readers_mutex_;
+  std::vector<Connection> readers_;
+  std::unique_ptr<boost::asio::thread_pool> pool_;
+};
+
+template <class T, class Work>
+Task<T> Store::read(Work work) {
+  if (path_.empty()) return writer_->write<T>(std::move(work));
+  auto on_reader = [this, work = std::move(work)]() mutable -> Result<T> {
+    Connection connection = TRY(take_reader());
+    Result<T> result = work(connection);
+    give_reader(std::move(connection));
+    return result;
+  };
+  return offload<T>(*pool_, std::move(on_reader));
+}
+
+}  // namespace atl::store

@@ -1,0 +1,365 @@
+#include "store/store.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "store/blobs.h"
+#include "store/schema.h"
+
+namespace atl::store {
+namespace {
+
+namespace asio = boost::asio;
+
+class Folder {
+ public:
+  Folder() {
+    char name[] = "/tmp/atoll-store-XXXXXX";
+    path_ = ::mkdtemp(name);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+template <class T>
+Result<T> wait(Task<T> task) {
+  asio::io_context loop;
+  std::optional<Result<T>> result;
+  asio::co_spawn(loop, std::move(task), [&](std::exception_ptr thrown, Result<T> value) {
+    EXPECT_EQ(thrown, nullptr);
+    result.emplace(std::move(value));
+  });
+  loop.run();
+  return std::move(*result);
+}
+
+SessionRow session(std::string id, std::string tenant = "default") {
+  SessionRow row;
+  row.session_id = "ses_" + id;
+  row.sandbox_id = "i" + id;
+  row.incarnation = row.sandbox_id;
+  row.tenant = std::move(tenant);
+  row.state = "running";
+  row.created_at = row.last_used_at = from_unix_micros(1'000'000);
+  row.limits = row.isolation = row.env = row.metadata = row.attributes = "{}";
+  return row;
+}
+
+RecordRow record(std::string id, std::string session_id = "ses_a") {
+  RecordRow row;
+  row.record_id = std::move(id);
+  row.session_id = std::move(session_id);
+  row.tenant = "default";
+  row.type = "python";
+  row.status = "admitted";
+  row.code = "print('" + row.record_id + "')";
+  row.admitted_at = from_unix_micros(5'000'000);
+  return row;
+}
+
+class OnDiskAndInMemory : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    auto opened = GetParam() ? Store::open(folder_.path()) : Store::open_in_memory();
+    ASSERT_TRUE(opened) << opened.error().message();
+    store_ = std::move(*opened);
+  }
+  Folder folder_;
+  std::unique_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Store, OnDiskAndInMemory, testing::Bool());
+
+TEST_P(OnDiskAndInMemory, WhatIsNotThereIsNotFound) {
+  EXPECT_EQ(wait(store_->get_session("ses_x")).error().code(), Code::not_found);
+  EXPECT_EQ(wait(store_->get_record("default", "exe_x")).error().code(), Code::not_found);
+  EXPECT_EQ(wait(store_->get_snapshot("default", "snp_x")).error().code(), Code::not_found);
+  EXPECT_EQ(wait(store_->get_document("template", "default", "x")).error().code(), Code::not_found);
+  EXPECT_FALSE(*wait(store_->revoke_key("key_x", WallTime())));
+  EXPECT_EQ(wait(store_->finish(record("exe_x"), {})).error().code(), Code::not_found);
+}
+
+TEST_P(OnDiskAndInMemory, ASessionIsFoundByBothItsIds) {
+  ASSERT_TRUE(wait(store_->put_session(session("abc"))));
+  EXPECT_EQ(wait(store_->get_session("ses_abc"))->sandbox_id, "iabc");
+  EXPECT_EQ(wait(store_->get_session("iabc"))->session_id, "ses_abc");
+}
+
+TEST_P(OnDiskAndInMemory, PuttingAgainChangesTheSession) {
+  SessionRow row = session("a");
+  ASSERT_TRUE(wait(store_->put_session(row)));
+  row.state = "stopped";
+  row.ended_at = from_unix_micros(9);
+  ASSERT_TRUE(wait(store_->put_session(row)));
+  auto got = *wait(store_->get_session("ses_a"));
+  EXPECT_EQ(got.state, "stopped");
+  EXPECT_EQ(unix_micros(*got.ended_at), 9);
+  EXPECT_EQ(wait(store_->list_sessions({.tenant = "default"}))->items.size(), 1U);
+}
+
+TEST_P(OnDiskAndInMemory, PagesMeetWithoutGapOrOverlap) {
+  for (int i = 0; i < 25; ++i) ASSERT_TRUE(wait(store_->put_session(session(std::to_string(i)))));
+  ASSERT_TRUE(wait(store_->put_session(session("other", "another"))));
+  for (bool newest_first : {true, false}) {
+    SessionFilter filter{.tenant = "default", .newest_first = newest_first, .limit = 10};
+    std::vector<std::string> seen;
+    while (true) {
+      auto page = *wait(store_->list_sessions(filter));
+      for (auto& item : page.items) seen.push_back(item.sandbox_id);
+      if (!page.next) break;
+      filter.after = page.next;
+    }
+    ASSERT_EQ(seen.size(), 25U);
+    EXPECT_EQ(seen.front(), newest_first ? "i24" : "i0");
+    EXPECT_EQ(seen.back(), newest_first ? "i0" : "i24");
+  }
+}
+
+TEST_P(OnDiskAndInMemory, FiltersByMetadataStateAndTime) {
+  SessionRow row = session("a");
+  row.metadata = R"({"k y":"v&1","user":"ann"})";
+  ASSERT_TRUE(wait(store_->put_session(row)));
+  row = session("b");
+  row.state = "paused";
+  row.created_at = from_unix_micros(50);
+  ASSERT_TRUE(wait(store_->put_session(row)));
+  const auto count = [&](SessionFilter filter) {
+    filter.tenant = "default";
+    auto page = wait(store_->list_sessions(filter));
+    EXPECT_TRUE(page) << page.error().message();
+    return page ? page->items.size() : 99;
+  };
+  EXPECT_EQ(count({.metadata = {{"k y", "v&1"}}}), 1U);
+  EXPECT_EQ(count({.metadata = {{"k y", "v&1"}, {"user", "ann"}}}), 1U);
+  EXPECT_EQ(count({.metadata = {{"k y", "v&1"}, {"user", "bob"}}}), 0U);
+  EXPECT_EQ(count({.states = {"paused"}}), 1U);
+  EXPECT_EQ(count({.states = {"paused", "running"}}), 2U);
+  EXPECT_EQ(count({.created_after = from_unix_micros(1'000'000)}), 1U);
+}
+
+TEST_P(OnDiskAndInMemory, ARecordIsAdmittedOnceAndFinishedOnce) {
+  ASSERT_TRUE(wait(store_->admit(record("exe_1"))));
+  EXPECT_EQ(wait(store_->admit(record("exe_1"))).error().code(), Code::already_exists);
+  EXPECT_EQ(wait(store_->get_record("default", "exe_1"))->status, "admitted");
+  RecordRow end = record("exe_1");
+  end.status = "success";
+  end.finished_at = from_unix_micros(6'000'000);
+  end.out = std::string("a\0b", 3);
+  ASSERT_TRUE(wait(
+      store_->finish(end, {{"d1", "ses_a", "default", "exe_1", "/home/user/output/x", "text/plain", 3}})));
+  EXPECT_EQ(wait(store_->finish(end, {})).error().code(), Code::already_exists);
+  auto got = *wait(store_->get_record("default", "exe_1"));
+  EXPECT_EQ(got.status, "success");
+  EXPECT_EQ(got.out, end.out);
+  EXPECT_EQ(wait(store_->get_record("another", "exe_1")).error().code(), Code::not_found);
+  EXPECT_EQ(wait(store_->list_artifacts("ses_a"))->size(), 1U);
+  EXPECT_EQ(wait(store_->get_artifact("another", "d1")).error().code(), Code::not_found);
+  EXPECT_TRUE(wait(store_->get_artifact("default", "d1")));
+}
+
+TEST_P(OnDiskAndInMemory, WhatWasAdmittedAndNeverFinishedIsInterrupted) {
+  ASSERT_TRUE(wait(store_->admit(record("exe_1"))));
+  ASSERT_TRUE(wait(store_->admit(record("exe_2"))));
+  RecordRow denied = record("exe_3");
+  denied.status = "denied";
+  ASSERT_TRUE(wait(store_->admit(denied)));
+  RecordRow end = record("exe_2");
+  end.status = "success";
+  end.finished_at = from_unix_micros(7);
+  ASSERT_TRUE(wait(store_->finish(end, {})));
+  EXPECT_EQ(*wait(store_->interrupt_unfinished(from_unix_micros(8), "restart")), 1);
+  EXPECT_EQ(wait(store_->get_record("default", "exe_1"))->status, "interrupted");
+  EXPECT_EQ(wait(store_->get_record("default", "exe_2"))->status, "success");
+  EXPECT_EQ(wait(store_->get_record("default", "exe_3"))->status, "denied");
+}
+
+TEST_P(OnDiskAndInMemory, HistoryIsFoundByTextStatusAndSession) {
+  ASSERT_TRUE(wait(store_->admit(record("exe_1"))));
+  ASSERT_TRUE(wait(store_->admit(record("exe_2", "ses_b"))));
+  const auto ids = [&](RecordFilter filter) {
+    filter.tenant = "default";
+    std::string joined;
+    const auto page = *wait(store_->list_records(filter));
+    for (auto& item : page.items) joined += item.record_id + " ";
+    return joined;
+  };
+  EXPECT_EQ(ids({}), "exe_2 exe_1 ");
+  EXPECT_EQ(ids({.session_id = "ses_b"}), "exe_2 ");
+  EXPECT_EQ(ids({.text = "exe_1"}), "exe_1 ");
+  EXPECT_EQ(ids({.statuses = {"success"}}), "");
+  EXPECT_EQ(ids({.from = from_unix_micros(6'000'000)}), "");
+  EXPECT_EQ(ids({.newest_first = false, .limit = 1}), "exe_1 ");
+}
+
+TEST_P(OnDiskAndInMemory, RetentionTakesTheOldestAndNeverTheUnfinished) {
+  for (int i = 0; i < 10; ++i) {
+    RecordRow row = record("exe_" + std::to_string(i));
+    row.admitted_at = from_unix_micros(i);
+    row.code.assign(1000, 'x');
+    ASSERT_TRUE(wait(store_->admit(row)));
+    row.status = "success";
+    row.finished_at = from_unix_micros(i);
+    if (i == 0) continue;
+    ASSERT_TRUE(wait(store_->finish(row, {})));
+  }
+  EXPECT_EQ(*wait(store_->remove_records(from_unix_micros(3), 1 << 30)), 2);
+  EXPECT_EQ(*wait(store_->remove_records(WallTime(), 5 * 1512)), 2);
+  EXPECT_EQ(wait(store_->list_records({.tenant = "default"}))->items.size(), 6U);
+  EXPECT_EQ(wait(store_->get_record("default", "exe_0"))->status, "admitted");
+}
+
+TEST_P(OnDiskAndInMemory, EndedSessionsGoWithAllThatIsTheirs) {
+  SessionRow row = session("a");
+  row.state = "stopped";
+  row.ended_at = from_unix_micros(5);
+  ASSERT_TRUE(wait(store_->put_session(row)));
+  ASSERT_TRUE(wait(store_->put_session(session("b"))));
+  ASSERT_TRUE(wait(store_->admit(record("exe_1"))));
+  EXPECT_EQ(*wait(store_->remove_sessions_ended_before(from_unix_micros(6))), 1);
+  EXPECT_EQ(wait(store_->get_record("default", "exe_1")).error().code(), Code::not_found);
+  EXPECT_TRUE(wait(store_->get_session("ses_b")));
+}
+
+TEST_P(OnDiskAndInMemory, DocumentsHaveUniqueNames) {
+  DocumentRow row{.kind = "template", .tenant = "default", .id = "t1", .name = "base", .body = "{}"};
+  ASSERT_TRUE(wait(store_->put_document(row)));
+  row.id = "t2";
+  EXPECT_EQ(wait(store_->put_document(row)).error().code(), Code::already_exists);
+  EXPECT_EQ(wait(store_->get_document("template", "default", "base"))->id, "t1");
+  EXPECT_TRUE(*wait(store_->remove_document("template", "default", "t1")));
+  EXPECT_FALSE(*wait(store_->remove_document("template", "default", "t1")));
+}
+
+TEST(Store, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
+  Folder folder;
+  std::ofstream(folder.path() + "/atoll.db") << std::string(8192, 'x');
+  auto opened = Store::open(folder.path());
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), Code::data_loss);
+  EXPECT_EQ(std::filesystem::file_size(folder.path() + "/atoll.db"), 8192U);
+}
+
+TEST(Store, ASchemaFromTheFutureIsRefused) {
+  Folder folder;
+  ASSERT_TRUE(Store::open(folder.path()));
+  {
+    auto connection = Connection::open(folder.path() + "/atoll.db", Access::read_write);
+    ASSERT_TRUE(connection->script("PRAGMA user_version=9999"));
+  }
+  auto opened = Store::open(folder.path());
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message().find("9999"), std::string::npos);
+}
+
+TEST(Store, HistoryCannotBeRewritten) {
+  auto connection = Connection::open(":memory:", Access::read_write);
+  ASSERT_TRUE(migrate(*connection));
+  ASSERT_TRUE(connection->run(
+      "INSERT INTO records VALUES (1,'e','s','i','t','k','x','python','','1','admitted',0,'')"));
+  auto changed = connection->run("UPDATE records SET code='2'");
+  ASSERT_FALSE(changed);
+  EXPECT_NE(changed.error().message().find("append-only"), std::string::npos);
+}
+
+TEST(Store, OneFailureInABatchDoesNotTakeItsNeighboursAlong) {
+  auto store = *Store::open_in_memory();
+  asio::io_context loop;
+  std::vector<bool> good;
+  for (int i = 0; i < 100; ++i) {
+    const auto done = [&](std::exception_ptr, Result<void> result) { good.push_back(result.has_value()); };
+    asio::co_spawn(loop, store->admit(record("exe_" + std::to_string(i / 2))), done);
+  }
+  loop.run();
+  EXPECT_EQ(std::ranges::count(good, true), 50);
+  EXPECT_EQ(wait(store->list_records({.tenant = "default", .limit = 1000}))->items.size(), 50U);
+}
+
+TEST(Store, WhatWasAcknowledgedSurvivesTheEndOfTheProcess) {
+  Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto store = Store::open(folder.path());
+    for (int i = 0; i < 20; ++i) (void)wait((*store)->admit(record("exe_" + std::to_string(i))));
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  auto store = Store::open(folder.path());
+  ASSERT_TRUE(store) << store.error().message();
+  EXPECT_EQ(wait((*store)->list_records({.tenant = "default"}))->items.size(), 20U);
+}
+
+// A limit on the size of files stands in for a full disk: SQLite sees the same failed write.
+TEST(Store, AFullDiskIsSaidAndWhatWasThereStays) {
+  Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto store = Store::open(folder.path());
+    (void)wait((*store)->admit(record("exe_first")));
+    const rlimit limit{256U << 10, 256U << 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    RecordRow big = record("exe_big");
+    big.code.assign(2U << 20, 'x');
+    const bool refused = !wait((*store)->admit(big));
+    const bool reads = wait((*store)->get_record("default", "exe_first")).has_value();
+    ::_exit(refused && reads ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Blobs, TheSameBytesAreOneFile) {
+  Folder folder;
+  auto blobs = *Blobs::open(folder.path() + "/artifacts");
+  std::string digests[2];
+  for (std::string& digest : digests) {
+    auto writing = *wait(blobs->create());
+    ASSERT_TRUE(wait(writing->write("hello ")));
+    ASSERT_TRUE(wait(writing->write("world")));
+    EXPECT_EQ(writing->size(), 11U);
+    digest = *wait(writing->finish());
+  }
+  EXPECT_EQ(digests[0], "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9");
+  EXPECT_EQ(digests[0], digests[1]);
+  auto reading = *wait(blobs->open_read(digests[0]));
+  EXPECT_EQ(reading->size(), 11U);
+  EXPECT_EQ(*wait(reading->next()), "hello world");
+  EXPECT_EQ(*wait(reading->next()), "");
+}
+
+TEST(Blobs, DroppedAndUnnamedFilesGo) {
+  Folder folder;
+  const std::string directory = folder.path() + "/artifacts";
+  auto blobs = *Blobs::open(directory);
+  {
+    auto dropped = *wait(blobs->create());
+    ASSERT_TRUE(wait(dropped->write("x")));
+  }
+  // The disk thread lets go of the file before it takes the next job.
+  EXPECT_FALSE(wait(blobs->open_read(std::string(64, '0'))));
+  EXPECT_TRUE(std::filesystem::is_empty(directory));
+  auto writing = *wait(blobs->create());
+  const std::string digest = *wait(writing->finish());
+  EXPECT_EQ(*wait(blobs->collect_garbage({digest})), 0);
+  EXPECT_EQ(*wait(blobs->collect_garbage({})), 1);
+  EXPECT_EQ(wait(blobs->open_read(digest)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(blobs->open_read("../../etc/passwd")).error().code(), Code::not_found);
+}
+
+}  // namespace
+}  // namespace atl::store
