@@ -67,8 +67,8 @@ Task<Keys::Created> Keys::create(std::string tenant, std::string name, std::stri
     co_return created;
   }
   CO_CHECK(co_await store_.put_key(row));
-  CO_CHECK(
-      co_await store_.audit({row.created_at, row.tenant, row.key_id, "key.create", row.key_id, row.name}));
+  store::AuditRow entry{row.created_at, row.tenant, row.key_id, "key.create", row.key_id, row.name};
+  CO_CHECK(co_await store_.audit(std::move(entry)));
   by_hash_.emplace(row.hash, Principal{row.key_id, row.tenant});
   Created created{std::move(key), std::move(row)};
   co_return created;
