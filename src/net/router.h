@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "net/http.h"
+
+namespace atl::net {
+
+struct RouteOptions {
+  std::uint64_t body_bytes_max = 1U << 20;
+  std::size_t header_bytes_max = 32U << 10;
+};
+
+struct Route {
+  Method method;
+  std::string pattern;
+  RouteOptions options;
+  std::variant<SimpleHandler, StreamHandler> handler;
+};
+
+// Method and path to handler. A pattern is a raw path with {name} segments: "/sandboxes/{id}/files". A
+// literal segment wins over a parameter; "{name...}" at the end takes all the rest, slashes included.
+// Matching is on the path as sent (a%2Fb is one segment); parameters are decoded afterwards. HEAD falls back
+// to GET.
+class Router {
+ public:
+  Router();
+  ~Router();
+  Router(Router&&) noexcept;
+  Router& operator=(Router&&) noexcept;
+
+  // Names must be unique; a second handler for the same method and pattern replaces the first.
+  void add(Method method, std::string_view pattern, SimpleHandler handler, RouteOptions options = {});
+  void add_stream(Method method, std::string_view pattern, StreamHandler handler, RouteOptions options = {});
+  // How Errors of these handlers, 404, 405 and 413 look. Default: render_error.
+  void set_error_renderer(ErrorRenderer renderer) { renderer_ = std::move(renderer); }
+  const ErrorRenderer& error_renderer() const { return renderer_; }
+
+  struct Match {
+    const Route* route = nullptr;
+    Fields params;                // not yet decoded
+    std::vector<Method> allowed;  // when the path exists but not with this method
+  };
+  Match match(Method method, std::string_view path) const;
+
+ private:
+  struct Node;
+  void insert(Route route);
+  std::unique_ptr<Node> root_;
+  ErrorRenderer renderer_;
+};
+
+}  // namespace atl::net

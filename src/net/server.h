@@ -1,0 +1,77 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/http.h"
+#include "net/router.h"
+
+namespace atl::net {
+
+struct Cors {
+  std::vector<std::string> origins;  // empty: no CORS headers at all; "*": any
+  std::vector<std::string> exposed_headers;
+  std::chrono::seconds max_age{7200};
+};
+
+struct ServerOptions {
+  std::chrono::milliseconds header_time{10'000};  // from the first byte of a request to the end of its head
+  std::chrono::milliseconds idle_time{120'000};   // a kept-alive connection without a request
+  std::chrono::milliseconds body_stall_time{60'000};    // without a byte of a body that a handler waits for
+  std::chrono::milliseconds write_stall_time{300'000};  // without the client taking a byte
+  std::size_t header_bytes_max = 64U << 10;
+  std::size_t connections_max = 20'000;  // more wait in the kernel's queue
+  Cors cors;
+};
+
+// What the access log says of one request.
+struct Access {
+  std::string_view id, peer, method, target;
+  int status = 0;  // 0: aborted before an answer
+  std::uint64_t bytes_in = 0, bytes_out = 0;
+  std::chrono::microseconds duration{0};
+};
+using AccessSink = std::function<void(const Access&)>;
+
+class TlsContext;
+
+// An HTTP/1.1 server. Belongs to the loop thread. It must outlive its connections: call stop() and let it
+// finish before destroying.
+class Server {
+ public:
+  Server(boost::asio::any_io_executor executor, ServerOptions options);
+  ~Server();
+
+  // The router that serves what no site takes.
+  Router& router();
+  // A site: requests for which `accepts` says yes are served by its router. Asked in the order of adding,
+  // before anything of the path is looked at; must be quick.
+  Router& add_site(std::function<bool(const Request&)> accepts);
+
+  void set_access_sink(AccessSink sink);
+
+  // "127.0.0.1:8000", "[::1]:0", "localhost:80" or "unix:/path/to.sock" (an old socket file is replaced, mode
+  // 0600). Gives the address in the same form with the real port. With `tls` every connection is TLS.
+  Result<std::string> listen(std::string_view address, std::shared_ptr<TlsContext> tls = nullptr);
+
+  // No new connections; idle ones close; running requests may finish within `grace`, then they are aborted.
+  boost::asio::awaitable<void> stop(std::chrono::milliseconds grace);
+
+  std::size_t connections() const;
+
+  struct Shared;
+
+ private:
+  std::shared_ptr<Shared> shared_;
+};
+
+// Opens `target` for append ("stderr" is standard error) and writes one JSON object a line, gathered for at
+// most a quarter of a second.
+Result<AccessSink> open_access_log(boost::asio::any_io_executor executor, const std::string& target);
+
+}  // namespace atl::net

@@ -1,0 +1,220 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "net/test_server.h"
+
+namespace atl::net {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+boost::asio::awaitable<void> sleep_for(std::chrono::milliseconds time) {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
+  co_await timer.async_wait(boost::asio::use_awaitable);
+}
+
+TEST(Stream, WritesChunkByChunk) {
+  TestServer test;
+  test.server.router().add_stream(Method::get, "/s", [](Exchange& exchange) -> Task<void> {
+    Headers headers{{"Content-Type", "text/plain"}};
+    CO_CHECK(co_await exchange.start(200, headers));
+    for (int i = 0; i < 3; ++i) {
+      CO_CHECK(co_await exchange.write(fmt::format("part{}", i)));
+      co_await sleep_for(20ms);
+    }
+    co_return co_await exchange.finish();
+  });
+  test.start();
+  RawClient client(test.port());
+  client.send(get("/s"));
+  EXPECT_THAT(client.receive_until("part0\r\n"), Not(HasSubstr("part1")));
+  EXPECT_THAT(client.receive_until("0\r\n\r\n"), EndsWith("5\r\npart2\r\n0\r\n\r\n"));
+  client.send("GET /s HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(client.receive_all(), AllOf(EndsWith("part0part1part2"), Not(HasSubstr("chunked"))));
+}
+
+TEST(Stream, AbortLeavesNoFinalChunk) {
+  TestServer test;
+  test.server.router().add_stream(Method::get, "/abort", [](Exchange& exchange) -> Task<void> {
+    CO_CHECK(co_await exchange.start(200, {}));
+    CO_CHECK(co_await exchange.write("some"));
+    exchange.abort();
+    co_return Result<void>();
+  });
+  test.server.router().add_stream(Method::get, "/error", [](Exchange& exchange) -> Task<void> {
+    CO_CHECK(co_await exchange.start(200, {}));
+    CO_CHECK(co_await exchange.write("some"));
+    co_return fail(Code::internal, "broke");
+  });
+  test.server.router().add_stream(Method::get, "/short", [](Exchange& exchange) -> Task<void> {
+    CO_CHECK(co_await exchange.start(200, {}, 10));
+    CO_CHECK(co_await exchange.write("some"));
+    co_return co_await exchange.finish();
+  });
+  test.start();
+  for (std::string_view path : {"/abort", "/error", "/short"}) {
+    RawClient client(test.port());
+    client.send(get(path));
+    EXPECT_THAT(client.receive_all(), AllOf(HasSubstr("some"), Not(HasSubstr("\r\n0\r\n\r\n"))));
+  }
+}
+
+TEST(Stream, ReadsPieceByPieceAndHoldsTheClientBack) {
+  TestServer test;
+  std::atomic<std::size_t> taken = 0;
+  std::atomic<bool> go = false;
+  test.server.router().add_stream(Method::post, "/up",
+                                  [&](Exchange& exchange) -> Task<void> {
+                                    while (!go) co_await sleep_for(5ms);
+                                    while (true) {
+                                      CO_TRY(std::string piece, co_await exchange.read());
+                                      if (piece.empty()) break;
+                                      EXPECT_LE(piece.size(), 65536U);
+                                      taken += piece.size();
+                                    }
+                                    Response done = Response::text(200, fmt::format("{}", taken.load()));
+                                    co_return co_await exchange.send(std::move(done));
+                                  },
+                                  {.body_bytes_max = 1U << 30});
+  test.start();
+  RawClient client(test.port());
+  constexpr std::size_t kTotal = 64U << 20;
+  client.send(fmt::format("POST /up HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", kTotal));
+  std::atomic<std::size_t> sent = 0;
+  std::thread sender([&] {
+    std::string block(1 << 16, 'u');
+    for (std::size_t i = 0; i < kTotal; i += block.size()) {
+      client.send(block);
+      sent += block.size();
+    }
+  });
+  std::this_thread::sleep_for(200ms);
+  EXPECT_LT(sent.load(), 32U << 20) << "the server took more than its buffers hold";
+  go = true;
+  sender.join();
+  EXPECT_THAT(client.receive_until(fmt::format("\r\n\r\n{}", kTotal)), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Stream, AClientThatDoesNotReadHoldsTheHandlerBackAndIsEnded) {
+  TestServer test({.write_stall_time = 300ms});
+  std::atomic<std::size_t> written = 0;
+  std::atomic<bool> failed = false;
+  test.server.router().add_stream(Method::get, "/down", [&](Exchange& exchange) -> Task<void> {
+    CO_CHECK(co_await exchange.start(200, {}));
+    for (int i = 0; i < 10'000; ++i) {
+      auto sent = co_await exchange.write(std::string(65536, 'd'));
+      if (!sent) {
+        EXPECT_EQ(sent.error().code(), Code::canceled);
+        failed = true;
+        co_return sent;
+      }
+      written += 65536;
+    }
+    co_return co_await exchange.finish();
+  });
+  test.start();
+  RawClient client(test.port());
+  client.send(get("/down"));
+  for (int i = 0; i < 300 && !failed; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(failed);
+  EXPECT_LT(written.load(), 64U << 20);
+}
+
+TEST(Stream, NoticesAClientThatGoesAway) {
+  TestServer test;
+  std::atomic<int> noticed = 0;
+  std::atomic<bool> write_failed = false;
+  test.server.router().add_stream(Method::post, "/watch", [&](Exchange& exchange) -> Task<void> {
+    while (true) {
+      CO_TRY(std::string piece, co_await exchange.read());
+      if (piece.empty()) break;
+    }
+    CO_CHECK(co_await exchange.start(200, {}));
+    exchange.on_disconnect([&] { ++noticed; });
+    for (int i = 0; i < 200 && noticed == 0; ++i) co_await sleep_for(10ms);
+    write_failed = !(co_await exchange.write("x"));
+    co_return Result<void>();
+  });
+  test.start();
+  {
+    RawClient client(test.port());
+    client.send("POST /watch HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
+    client.receive_until("\r\n\r\n");
+  }
+  for (int i = 0; i < 300 && !write_failed; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(noticed, 1);
+  EXPECT_TRUE(write_failed);
+}
+
+TEST(Stream, WatchingKeepsPipelinedRequests) {
+  TestServer test;
+  test.server.router().add_stream(Method::get, "/w", [](Exchange& exchange) -> Task<void> {
+    exchange.on_disconnect([] {});
+    co_await sleep_for(50ms);
+    Response done = Response::text(200, "ok");
+    co_return co_await exchange.send(std::move(done));
+  });
+  test.start();
+  RawClient client(test.port());
+  for (int i = 0; i < 3; ++i) {
+    client.send(get("/w"));
+    std::this_thread::sleep_for(10ms);
+    client.send(get("/w"));
+    std::string all;
+    while (all.size() < 8 || all.find("ok", all.find("ok") + 2) == std::string::npos) {
+      std::string more = client.receive();
+      ASSERT_NE(more, "");
+      all += more;
+    }
+  }
+}
+
+TEST(Stream, UpgradesToABareTunnel) {
+  TestServer test;
+  test.server.router().add_stream(Method::get, "/tunnel", [](Exchange& exchange) -> Task<void> {
+    Headers headers{{"Connection", "Upgrade"}, {"Upgrade", "raw"}};
+    CO_TRY(auto stream, co_await exchange.upgrade(101, headers));
+    while (true) {
+      CO_TRY(std::string bytes, co_await stream->read());
+      if (bytes.empty()) break;
+      CO_CHECK(co_await stream->write("<" + bytes + ">"));
+    }
+    CO_CHECK(co_await stream->write("bye"));
+    co_return Result<void>();
+  });
+  test.start();
+  RawClient client(test.port());
+  client.send(get("/tunnel", "Connection: Upgrade\r\nUpgrade: raw\r\n") + "early");
+  EXPECT_THAT(client.receive_until("<early>"), StartsWith("HTTP/1.1 101"));
+  client.send("more");
+  EXPECT_EQ(client.receive_until(">"), "<more>");
+  ::shutdown(client.fd(), SHUT_WR);
+  EXPECT_EQ(client.receive_all(), "bye");
+}
+
+TEST(Stream, StopEndsTunnels) {
+  TestServer test;
+  test.server.router().add_stream(Method::get, "/tunnel", [](Exchange& exchange) -> Task<void> {
+    CO_TRY(auto stream, co_await exchange.upgrade(101, {}));
+    CO_TRY(std::string bytes, co_await stream->read());
+    co_return Result<void>();
+  });
+  test.start();
+  RawClient client(test.port());
+  client.send(get("/tunnel"));
+  client.receive_until("\r\n\r\n");
+  test.stop(50ms);
+  EXPECT_EQ(client.receive_all(), "");
+}
+
+}  // namespace
+}  // namespace atl::net

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/system/error_code.hpp>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+// The bytes below HTTP: a TCP or Unix socket, bare or under TLS. Internal to the room.
+namespace atl::net {
+
+using Socket = boost::asio::generic::stream_protocol::socket;
+using TlsStream = boost::asio::ssl::stream<Socket>;
+using boost::system::error_code;
+
+class Transport {
+ public:
+  using Read = std::pair<error_code, std::size_t>;
+
+  virtual ~Transport() = default;
+  virtual boost::asio::awaitable<Read> read_some(boost::asio::mutable_buffer into) = 0;
+  virtual void read_some(boost::asio::mutable_buffer into,
+                         std::function<void(error_code, std::size_t)> done) = 0;
+  // All of it, or an error.
+  virtual boost::asio::awaitable<error_code> write(std::span<const boost::asio::const_buffer> buffers) = 0;
+  virtual boost::asio::awaitable<error_code> handshake() { co_return error_code(); }
+  // Tells the other side that nothing more comes.
+  virtual boost::asio::awaitable<void> shut_down_write() = 0;
+  // Sends what fits at once, for last words. Nothing under TLS.
+  virtual void try_send(std::string_view) {}
+  virtual Socket& socket() = 0;
+  virtual std::unique_ptr<TlsStream> release_tls() { return nullptr; }
+  virtual bool secure() const { return false; }
+
+  bool is_open() { return socket().is_open(); }
+  // Pending operations end with an error.
+  void close();
+  // Closes with a reset, so that nobody can take it for an ordinary end.
+  void reset();
+};
+
+std::unique_ptr<Transport> make_transport(Socket socket);
+// `client_host` empty: the server's side. Else the client's, with that name sent and verified by the
+// context's rules.
+std::unique_ptr<Transport> make_tls_transport(Socket socket, boost::asio::ssl::context& context,
+                                              const std::string& client_host = {});
+
+// TCP_NODELAY where it exists.
+void set_no_delay(Socket& socket);
+Error transport_error(const error_code& error, std::string_view doing);
+
+}  // namespace atl::net
