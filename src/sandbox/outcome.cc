@@ -26,8 +26,8 @@ int exit_status(const Outcome& outcome) {
     case Ending::out_of_memory:
     case Ending::too_many_processes:
     case Ending::output_limit:
-    case Ending::killed:
     case Ending::lost: return 137;
+    case Ending::killed: return outcome.signal > 0 ? 128 + outcome.signal : 137;
   }
   std::unreachable();
 }

@@ -1,0 +1,252 @@
+// The guest: first process of a sandbox. One thread, one loop: the host's stream, the ends of children, and
+// the descriptors of open channels.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest/program/guest.h"
+#include "guest/program/stream.h"
+
+namespace atl::guest {
+namespace {
+
+// Two sets, so that all sources can be left alone at the cost of one call while the host is slow.
+int main_set = -1, source_set = -1;
+int child_fd = -1;
+bool handover_open = false;
+epoll_event round_events[64];
+int round_count = 0;
+
+Channel* table[256];
+uint32_t channel_count = 0;
+uint32_t guest_channels = 0;
+Channel* dead = nullptr;
+
+void reap() {
+  signalfd_siginfo info[8];
+  while (read(child_fd, info, sizeof info) > 0) {
+  }
+  int status = 0;
+  rusage usage;
+  pid_t pid = 0;
+  while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
+    if (tree_ended(pid, status)) continue;
+    process_ended(pid, status, usage.ru_utime.tv_sec * 1000000ULL + usage.ru_utime.tv_usec,
+                  usage.ru_stime.tv_sec * 1000000ULL + usage.ru_stime.tv_usec);
+  }
+}
+
+void bury() {
+  while (dead != nullptr) {
+    Channel* const channel = dead;
+    dead = channel->next_dead;
+    channel->destroy(channel);
+  }
+}
+
+bool set_watch(int set, int operation, int fd, uint32_t events, void* tag) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = tag;
+  return epoll_ctl(set, operation, fd, &event) == 0;
+}
+
+// A new stream: what cannot go on without the old one ends here, the rest is told again.
+void replace_stream(int fd) {
+  for (Channel*& head : table)
+    for (Channel *channel = head, *next = nullptr; channel != nullptr; channel = next) {
+      next = channel->next;
+      if (channel->survives == nullptr || !channel->survives(channel)) end_channel(channel);
+    }
+  stream_replace(fd);
+  if (fd < 0) return;
+  set_watch(main_set, EPOLL_CTL_ADD, fd, EPOLLIN, reinterpret_cast<void*>(1));
+  stream_hello(channel_count);
+  for (Channel* head : table)
+    for (Channel* channel = head; channel != nullptr; channel = channel->next) channel->revive(channel);
+}
+
+void take_handover() {
+  char byte[16];
+  iovec piece{byte, sizeof byte};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &piece, message.msg_iovlen = 1;
+  message.msg_control = control, message.msg_controllen = sizeof control;
+  const ssize_t got = recvmsg(kHandoverFd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    epoll_ctl(main_set, EPOLL_CTL_DEL, kHandoverFd, nullptr);
+    close(kHandoverFd);
+    handover_open = false;
+    return;
+  }
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    int fd = -1;
+    memcpy(&fd, CMSG_DATA(part), sizeof fd);
+    replace_stream(fd);
+  }
+}
+
+bool is_socket(int fd) {
+  int kind = 0;
+  socklen_t size = sizeof kind;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) == 0;
+}
+
+bool set_up() {
+  // Before anything of ours takes the number.
+  handover_open = is_socket(kHandoverFd) && fcntl(kHandoverFd, F_SETFD, FD_CLOEXEC) == 0;
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGCHLD);
+  if (sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return false;
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGHUP, SIG_IGN);
+  signal(SIGINT, SIG_IGN);
+  prctl(PR_SET_NAME, "guest");
+  // Not process 1 where an engine has an init of its own: orphans still come here.
+  if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  child_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+  main_set = epoll_create1(EPOLL_CLOEXEC);
+  source_set = epoll_create1(EPOLL_CLOEXEC);
+  if (child_fd < 0 || main_set < 0 || source_set < 0) return false;
+  if (fcntl(kStreamFd, F_SETFD, FD_CLOEXEC) != 0) return false;
+  if (handover_open && !set_watch(main_set, EPOLL_CTL_ADD, kHandoverFd, EPOLLIN, reinterpret_cast<void*>(4)))
+    return false;
+  return set_watch(main_set, EPOLL_CTL_ADD, kStreamFd, EPOLLIN, reinterpret_cast<void*>(1)) &&
+         set_watch(main_set, EPOLL_CTL_ADD, child_fd, EPOLLIN, reinterpret_cast<void*>(2)) &&
+         set_watch(main_set, EPOLL_CTL_ADD, source_set, EPOLLIN, reinterpret_cast<void*>(3));
+}
+
+void serve_sources() {
+  round_count = epoll_wait(source_set, round_events, 64, 0);
+  for (int i = 0; i < round_count && !stream_is_full(); ++i) {
+    auto* const source = static_cast<Source*>(round_events[i].data.ptr);
+    if (source != nullptr) source->ready(source, round_events[i].events);
+  }
+  round_count = 0;
+}
+
+// What the main set waits for follows what the stream can take.
+void arm(bool* reading, bool* writing) {
+  const bool full = stream_is_full(), more = stream_has_output();
+  if (stream_fd() >= 0 && (*reading == full || *writing != more)) {
+    set_watch(main_set, EPOLL_CTL_MOD, stream_fd(),
+              (full ? 0U : uint32_t{EPOLLIN}) | (more ? uint32_t{EPOLLOUT} : 0U), reinterpret_cast<void*>(1));
+  }
+  if (*reading == full)
+    set_watch(main_set, EPOLL_CTL_MOD, source_set, full ? 0U : uint32_t{EPOLLIN}, reinterpret_cast<void*>(3));
+  *reading = !full, *writing = more;
+}
+
+int serve() {
+  bool reading = true, writing = false;
+  stream_replace(kStreamFd);
+  stream_hello(0);
+  for (;;) {
+    stream_flush();
+    if (stream_fd() < 0 && !handover_open) return 0;
+    arm(&reading, &writing);
+    epoll_event events[4];
+    const int count = epoll_wait(main_set, events, 4, -1);
+    if (count < 0 && errno != EINTR) return 1;
+    const int stream = stream_fd();
+    for (int i = 0; i < count; ++i) {
+      switch (reinterpret_cast<uintptr_t>(events[i].data.ptr)) {
+        case 1:
+          if (stream == stream_fd() && (events[i].events & ~uint32_t{EPOLLOUT}) != 0) stream_receive();
+          break;
+        case 2:
+          reap();
+          break;
+        case 3:
+          serve_sources();
+          break;
+        case 4:
+          take_handover(), reading = true, writing = false;
+          break;
+        default:
+          break;
+      }
+    }
+    if (stream_lost()) replace_stream(-1), reading = true, writing = false;
+    bury();
+  }
+}
+
+}  // namespace
+
+void watch_source(Source* source, uint32_t events) {
+  if (source->fd < 0 || source->events == events) return;
+  const int operation = source->events == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
+  set_watch(source_set, operation, source->fd, events, source);
+  source->events = events;
+}
+
+void forget_events(const Source* source) {
+  for (int i = 0; i < round_count; ++i)
+    if (round_events[i].data.ptr == source) round_events[i].data.ptr = nullptr;
+}
+
+void close_source(Source* source) {
+  if (source->fd < 0) return;
+  watch_source(source, 0);
+  forget_events(source);
+  close(source->fd);
+  source->fd = -1;
+}
+
+void add_channel(Channel* channel, uint32_t id) {
+  channel->id = id;
+  channel->next = table[id % 256];
+  table[id % 256] = channel;
+  ++channel_count;
+}
+
+Channel* find_channel(uint32_t id) {
+  Channel* channel = table[id % 256];
+  while (channel != nullptr && channel->id != id) channel = channel->next;
+  return channel;
+}
+
+bool channel_room() {
+  return channel_count < kChannelsMax;
+}
+
+void end_channel(Channel* channel) {
+  if (channel->over) return;
+  channel->over = true;
+  Channel** at = &table[channel->id % 256];
+  while (*at != channel) at = &(*at)->next;
+  *at = channel->next;
+  --channel_count;
+  channel->next_dead = dead;
+  dead = channel;
+}
+
+uint32_t next_guest_channel() {
+  return kGuestChannel | (++guest_channels & ~kGuestChannel);
+}
+
+int64_t unix_micros() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+}  // namespace atl::guest
+
+int main() {
+  if (!atl::guest::set_up()) return 2;
+  return atl::guest::serve();
+}

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "guest/program/guest.h"
+
+namespace atl::guest {
+
+// A process that the host started, and the near ends of its streams.
+struct Process : Channel {
+  pid_t pid = 0;
+  bool pty = false;
+  bool reaped = false;
+  bool cut = false;          // killed for good: do not wait for others who hold its pipes
+  bool input_ended = false;  // the host will send no more input
+  int status = 0;
+  uint64_t user_us = 0, system_us = 0;
+  uint32_t credit = 0;  // bytes of output the host still takes
+  size_t tail_out = SIZE_MAX, tail_err = SIZE_MAX;
+  int64_t started_at = 0;
+  Source in, out, err, control, control_out;
+  Bytes input, control_input;
+  Bytes request;  // as the host sent it, to tell again after the stream was replaced
+  Process* next_process = nullptr;
+};
+
+// The guest's ends of a new process's streams; -1 where there is none.
+struct Ends {
+  bool pty = false;
+  int in = -1, out = -1, err = -1, control = -1;
+};
+
+// Makes the process a channel. Takes over the descriptors.
+void add_process(Process* process, uint32_t channel, const Ends& ends);
+void signal_process(Process* process, int number, SignalScope scope);
+// Signals everything in the session of `leader` and, while it lives, its descendants.
+void signal_tree(pid_t leader, bool reaped, int number);
+
+}  // namespace atl::guest

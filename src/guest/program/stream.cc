@@ -1,0 +1,184 @@
+#include "guest/program/stream.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "guest/program/guest.h"
+
+namespace atl::guest {
+namespace {
+
+constexpr size_t kQueueHigh = 192U << 10;
+
+int fd = -1;
+bool lost = false;
+bool is_socket = false;
+Bytes input(256U << 10), output(256U << 10);
+// A request that came in several frames.
+Bytes partial;
+Header partial_header{};
+
+void handle_request(Header header, const char* data, size_t size) {
+  const Reader in(data, size);
+  if (!channel_room()) return send_failed(header.channel, EMFILE, "too many open channels");
+  switch (static_cast<Type>(header.type)) {
+    case Type::start:
+      return request_start(header.channel, data, size);
+    case Type::stat:
+    case Type::make_directory:
+    case Type::chmod:
+    case Type::read:
+    case Type::write:
+      return request_file(header.channel, static_cast<Type>(header.type), in);
+    case Type::list:
+    case Type::move:
+    case Type::copy:
+    case Type::remove:
+      return request_tree(header.channel, static_cast<Type>(header.type), data, size);
+    case Type::watch:
+      return request_watch(header.channel, in);
+    case Type::connect:
+      return request_connect(header.channel, in);
+    case Type::listen:
+      return request_listen(header.channel, in);
+    case Type::ports:
+      return request_ports(header.channel);
+    case Type::ping:
+      return send_empty(header.channel, Type::reply);
+    default:
+      return send_failed(header.channel, ENOSYS, "unknown request");
+  }
+}
+
+void handle(Header header, const char* data, size_t size) {
+  const bool request =
+      header.type >= static_cast<uint16_t>(Type::start) && header.type < static_cast<uint16_t>(Type::signal);
+  Channel* const channel = find_channel(header.channel);
+  if (channel != nullptr && !request) {
+    channel->message(channel, static_cast<Type>(header.type), header.flags, Reader(data, size));
+  } else if (channel == nullptr && request && header.channel != 0 && (header.channel & kGuestChannel) == 0) {
+    handle_request(header, data, size);
+  }
+}
+
+void handle_frame(Header header, const char* data) {
+  if (partial.empty() && (header.flags & kMore) == 0) return handle(header, data, header.size);
+  if (!partial.empty() && (header.channel != partial_header.channel || header.type != partial_header.type))
+    lost = true;
+  if (partial.size() + header.size > kRequestMax) lost = true;
+  if (lost) return;
+  partial.append(data, header.size);
+  partial_header = header;
+  if ((header.flags & kMore) != 0) return;
+  Bytes whole;
+  whole.swap(partial);
+  handle(header, whole.data(), whole.size());
+}
+
+void parse() {
+  while (!lost && input.size() >= sizeof(Header) && !stream_is_full()) {
+    Header header;
+    memcpy(&header, input.data(), sizeof header);
+    if (header.size > kFrameMax) {
+      lost = true;
+      return;
+    }
+    if (input.size() < sizeof header + header.size) return;
+    handle_frame(header, input.data() + sizeof header);
+    input.consume(sizeof header + header.size);
+  }
+}
+
+}  // namespace
+
+void stream_replace(int new_fd) {
+  if (fd >= 0) close(fd);
+  fd = new_fd, lost = false;
+  input.clear(), output.clear(), partial.clear();
+  int kind = 0;
+  socklen_t size = sizeof kind;
+  is_socket = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_TYPE, &kind, &size) == 0;
+}
+
+int stream_fd() {
+  return fd;
+}
+bool stream_lost() {
+  return lost && fd >= 0;
+}
+
+void stream_hello(uint32_t live_channels) {
+  Bytes body;
+  Writer<Bytes> out(body);
+  out.u32(kMagic), out.u32(kVersion), out.u32(live_channels);
+  send_frame(0, Type::hello, 0, body.data(), body.size());
+}
+
+void stream_receive() {
+  char* const room = input.reserve(kFrameMax);
+  const ssize_t got = is_socket ? recv(fd, room, kFrameMax, MSG_DONTWAIT) : read(fd, room, kFrameMax);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) {
+    lost = true;
+    return;
+  }
+  input.commit(static_cast<size_t>(got));
+  parse();
+}
+
+void stream_flush() {
+  // Requests that waited while the queue was long.
+  if (!stream_is_full()) parse();
+  while (!lost && fd >= 0 && !output.empty()) {
+    const ssize_t sent = is_socket ? send(fd, output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                   : write(fd, output.data(), output.size());
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) return;
+    if (sent <= 0) {
+      lost = true;
+      return;
+    }
+    output.consume(static_cast<size_t>(sent));
+  }
+}
+
+bool stream_has_output() {
+  return !output.empty();
+}
+bool stream_is_full() {
+  return output.size() > kQueueHigh;
+}
+
+void send_frame(uint32_t channel, Type type, uint16_t flags, const void* data, size_t size) {
+  if (fd < 0) return;
+  const Header header{static_cast<uint32_t>(size), channel, static_cast<uint16_t>(type), flags};
+  output.append(reinterpret_cast<const char*>(&header), sizeof header);
+  output.append(static_cast<const char*>(data), size);
+}
+
+void send_credit(uint32_t channel, uint32_t bytes) {
+  send_frame(channel, Type::credit, 0, &bytes, sizeof bytes);
+}
+
+void send_failed(uint32_t channel, int error_number, const char* message, const char* subject) {
+  Bytes text, body;
+  text.append(message);
+  if (subject != nullptr) text.append(" '"), text.append(subject), text.append("'");
+  Writer<Bytes> out(body);
+  out.u32(static_cast<uint32_t>(error_number));
+  out.text(text.data(), text.size() > 8192 ? 8192 : text.size());
+  send_frame(channel, Type::failed, 0, body.data(), body.size());
+}
+
+ssize_t send_from(uint32_t channel, uint16_t flags, int from, size_t size_max) {
+  char* const room = output.reserve(sizeof(Header) + size_max);
+  const ssize_t got = read(from, room + sizeof(Header), size_max);
+  if (got <= 0) return got;
+  const Header header{static_cast<uint32_t>(got), channel, static_cast<uint16_t>(Type::data), flags};
+  memcpy(room, &header, sizeof header);
+  output.commit(sizeof header + static_cast<size_t>(got));
+  return got;
+}
+
+}  // namespace atl::guest

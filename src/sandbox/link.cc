@@ -1,0 +1,93 @@
+#include "sandbox/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/this_coro.hpp>
+
+namespace atl::sandbox {
+using guest::Type;
+
+Link::Link(std::shared_ptr<Wire> wire, LinkOptions options)
+    : wire_(std::move(wire)), options_(std::move(options)) {}
+
+Link::~Link() {
+  wire_->end(Error(Code::unavailable, "the sandbox is closed"));
+}
+
+Task<std::shared_ptr<Link>> Link::open(os::Fd stream, LinkOptions options) {
+  const auto executor = co_await boost::asio::this_coro::executor;
+  const auto wire = std::make_shared<Wire>(executor, std::move(stream));
+  std::shared_ptr<Link> link(new Link(wire, std::move(options)));
+  wire->on_live(
+      [raw = link.get()](std::uint32_t channel, std::string_view payload) -> std::shared_ptr<WireChannel> {
+        const auto process = std::make_shared<LinkProcess>(raw->wire_, ProcessSpec{}, raw->options_.judge);
+        if (!process->revive(channel, payload)) return nullptr;
+        raw->keep(process);
+        return process;
+      });
+  const auto patience = link->options_.patience;
+  CO_CHECK(co_await wire->greet(patience));
+  wire->on_live(nullptr);
+  co_return link;
+}
+
+void Link::keep(const std::shared_ptr<LinkProcess>& process) {
+  processes_->push_back(process);
+  process->on_ended([all = processes_, raw = process.get()] {
+    std::erase_if(*all, [raw](const auto& one) { return one.get() == raw; });
+  });
+}
+
+void Link::complete(ProcessSpec& spec) const {
+  if (spec.user.empty()) spec.user = options_.user;
+  if (spec.cwd.empty()) spec.cwd = options_.working_directory;
+  for (const auto& [name, value] : options_.env) spec.env.emplace(name, value);
+}
+
+Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
+  if (spec.argv.empty() || spec.argv.front().empty())
+    co_return fail(Code::invalid_argument, "the command is empty");
+  if (!spec.tag.empty()) {
+    const bool taken =
+        std::ranges::any_of(*processes_, [&](const auto& one) { return one->info().tag == spec.tag; });
+    if (taken)
+      co_return fail(Code::already_exists, fmt::format("a process with tag '{}' is running", spec.tag));
+  }
+  complete(spec);
+  const auto process = std::make_shared<LinkProcess>(wire_, std::move(spec), options_.judge);
+  keep(process);
+  const auto all = processes_;
+  const Result<void> started = co_await process->start();
+  if (!started) {
+    std::erase(*all, process);
+    co_return fail(started.error());
+  }
+  co_return std::shared_ptr<Process>(process);
+}
+
+std::vector<std::shared_ptr<Process>> Link::processes() const {
+  std::vector<std::shared_ptr<Process>> out;
+  for (const auto& process : *processes_)
+    if (process->info().pid != 0) out.push_back(process);
+  return out;
+}
+
+Task<void> Link::ping() {
+  const auto wire = wire_;
+  std::string nothing;
+  CO_CHECK(co_await wire->call(Type::ping, std::move(nothing)));
+  co_return Result<void>();
+}
+
+void Link::close(Error why) {
+  wire_->end(std::move(why));
+}
+
+Task<std::string> Link::ended() {
+  const auto wire = wire_;
+  CO_TRY(const Error why, co_await wire->wait_for_end());
+  co_return why.message();
+}
+
+}  // namespace atl::sandbox

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/fd.h"
+#include "os/task.h"
+#include "sandbox/link_process.h"
+#include "sandbox/process.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox {
+
+// What a guest is not told and the host adds to every request.
+struct LinkOptions {
+  std::string user = "user";                     // where a request names none
+  std::string working_directory = "/home/user";  // the same; empty: the user's home
+  Variables env;                                 // below each process's own
+  Judge judge;
+  std::chrono::milliseconds patience{5'000};  // for the guest's greeting
+};
+
+// A guest at the other end of a byte stream, as the interfaces of this room: what any provider with real
+// processes hands its Sandbox calls to. The provider builds walls, starts the guest with one end of a stream
+// (guest/protocol.h says where), and gives the other end to open().
+//
+// Belongs to the loop thread. When the stream ends, everything on it ends: calls fail with
+// Code::provider_failed, processes report Ending::lost unless the judge knows better. Handles may outlive it.
+class Link {
+ public:
+  // Waits until the guest has said hello. Processes that it already had (the stream of a daemon that is gone
+  // was replaced) are in processes().
+  static Task<std::shared_ptr<Link>> open(os::Fd stream, LinkOptions options);
+  // Ends the stream if close() did not.
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  Task<std::shared_ptr<Process>> start(ProcessSpec spec);
+  std::vector<std::shared_ptr<Process>> processes() const;
+
+  // An answer proves that the guest lives.
+  Task<void> ping();
+  // A frozen guest is not a silent one.
+  void set_paused(bool paused) { wire_->set_paused(paused); }
+  // Ends the stream, and with it the guest, for the reason given.
+  void close(Error why);
+  // Ends when the stream ended; says why.
+  Task<std::string> ended();
+  bool is_open() const { return wire_->is_open(); }
+
+ private:
+  Link(std::shared_ptr<Wire> wire, LinkOptions options);
+  void complete(ProcessSpec& spec) const;
+  void keep(const std::shared_ptr<LinkProcess>& process);
+
+  using Processes = std::vector<std::shared_ptr<LinkProcess>>;
+
+  std::shared_ptr<Wire> wire_;
+  LinkOptions options_;
+  // Shared with the processes' ends, which may come after this object.
+  std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
+};
+
+}  // namespace atl::sandbox

@@ -1,0 +1,427 @@
+#include "sandbox/link_process.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+#include "base/bytes.h"
+
+namespace atl::sandbox {
+using guest::SignalScope;
+using guest::Type;
+
+namespace {
+
+constexpr std::size_t kReplayBytes = 64U << 10;
+constexpr std::chrono::milliseconds kEarly{500};
+
+std::string_view view(guest::Text text) {
+  return {text.data, text.size};
+}
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
+                                  : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
+}
+
+}  // namespace
+
+// Where a ProcessStream and its process meet. Either may go first.
+class LinkProcess::Listener final : public ProcessStream {
+ public:
+  explicit Listener(std::shared_ptr<LinkProcess> process)
+      : process_(std::move(process)), changed_(process_->wire_->executor()) {}
+  ~Listener() override {
+    std::erase(process_->listeners_, this);
+    process_->grant();
+  }
+
+  Task<ProcessEvent> next() override {
+    while (queue_.empty() && !process_->outcome_) CO_CHECK(co_await changed_.wait());
+    if (!queue_.empty()) {
+      Output output = std::move(queue_.front());
+      queue_.pop_front();
+      queued_ -= std::min(queued_, output.bytes.size());
+      process_->grant();
+      co_return ProcessEvent(std::move(output));
+    }
+    if (told_) co_return fail(Code::conflict, "the process has ended and its outcome was told");
+    told_ = true;
+    co_return ProcessEvent(*process_->outcome_);
+  }
+
+  void add(Stream stream, std::string_view bytes) {
+    queue_.push_back(Output{stream, std::string(bytes)});
+    queued_ += bytes.size();
+    changed_.notify();
+  }
+  // Already acknowledged to the guest: does not count against its window.
+  void add_replay(const Output& output) { queue_.push_back(output); }
+  std::size_t queued() const { return queued_; }
+  void wake() { changed_.notify(); }
+
+ private:
+  std::shared_ptr<LinkProcess> process_;
+  os::Event changed_;
+  std::deque<Output> queue_;
+  std::size_t queued_ = 0;
+  bool told_ = false;
+};
+
+LinkProcess::LinkProcess(std::shared_ptr<Wire> wire, ProcessSpec spec, Judge judge)
+    : wire_(std::move(wire)),
+      spec_(std::move(spec)),
+      judge_(std::move(judge)),
+      changed_(wire_->executor()),
+      clock_(wire_->executor()),
+      grace_(wire_->executor()) {
+  info_.tag = spec_.tag;
+  info_.argv = spec_.argv;
+  info_.env = spec_.env;
+  info_.cwd = spec_.cwd;
+  info_.user = spec_.user;
+  info_.pty = spec_.pty.has_value();
+  stdin_open_ = info_.pty || spec_.stdin_mode == Stdin::pipe;
+}
+
+LinkProcess::~LinkProcess() = default;
+
+std::string LinkProcess::request() const {
+  std::string bytes;
+  WirePayload out(bytes);
+  out.u32((spec_.pty ? guest::kStartPty : 0U) | (spec_.stdin_mode == Stdin::pipe ? guest::kStartStdin : 0U) |
+          (control_ ? guest::kStartControl : 0U));
+  out.u16(spec_.pty ? spec_.pty->columns : 0), out.u16(spec_.pty ? spec_.pty->rows : 0);
+  out.u64(spec_.cpu_time ? static_cast<std::uint64_t>(spec_.cpu_time->count()) * 1000 : 0);
+  out.u32(guest::kOutputWindow);
+  for (const std::string* word : {&spec_.user, &spec_.cwd, &spec_.tag}) out.text(word->data(), word->size());
+  out.u32(static_cast<std::uint32_t>(spec_.argv.size()));
+  for (const std::string& word : spec_.argv) out.text(word.data(), word.size());
+  out.u32(static_cast<std::uint32_t>(spec_.env.size()));
+  for (const auto& [name, value] : spec_.env) {
+    const std::string both = name + "=" + value;
+    out.text(both.data(), both.size());
+  }
+  return bytes;
+}
+
+Task<void> LinkProcess::start() {
+  const auto self = shared_from_this();
+  const std::string bytes = request();
+  if (bytes.size() > guest::kRequestMax)
+    co_return fail(Code::too_large, "arguments and environment are over 8 MiB");
+  channel_ = wire_->open(self, Type::start, bytes);
+  Result<void> waited;
+  while (!started_ && waited) waited = co_await changed_.wait();
+  if (!waited) {
+    abandoned_ = true;
+    if (started_ && *started_) send_signal(SIGKILL, SignalScope::tree);
+    co_return fail(waited.error());
+  }
+  co_return *started_;
+}
+
+bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
+  guest::Reader in(payload.data(), payload.size());
+  if (!payload.empty()) {
+    const std::uint32_t flags = in.u32();
+    in.u16(), in.u16(), in.u64(), in.u32();
+    info_.user = view(in.text()), info_.cwd = view(in.text()), info_.tag = view(in.text());
+    for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) info_.argv.emplace_back(view(in.text()));
+    for (std::uint32_t n = in.u32(); n > 0 && in.ok(); --n) {
+      const std::string_view both = view(in.text());
+      const std::size_t split = both.find('=');
+      if (split != std::string_view::npos) info_.env.emplace(both.substr(0, split), both.substr(split + 1));
+    }
+    info_.pty = (flags & guest::kStartPty) != 0;
+    stdin_open_ = info_.pty || (flags & guest::kStartStdin) != 0;
+    info_.pid = in.u32();
+    info_.started_at = from_unix_micros(in.i64());
+    if (!in.done()) return false;
+  }
+  channel_ = channel;
+  early_ = false;
+  started_ = Result<void>();
+  began_ = std::chrono::steady_clock::now();
+  return true;
+}
+
+bool LinkProcess::frame(Type type, std::uint16_t flags, std::string_view payload) {
+  guest::Reader in(payload.data(), payload.size());
+  switch (type) {
+    case Type::reply:
+      return started(payload);
+    case Type::failed:
+      if (started_) return false;
+      started_ = Result<void>(fail(failure_of(payload)));
+      wire_->forget(channel_);
+      changed_.notify();
+      return true;
+    case Type::data:
+      return output(flags, payload);
+    case Type::exited:
+      return exited(payload);
+    case Type::end:
+      stdin_open_ = false;
+      changed_.notify();
+      return true;
+    case Type::credit: {
+      const std::uint32_t bytes = in.u32();
+      if (!in.done() || bytes > guest::kInputWindow - input_credit_) return false;
+      input_credit_ += bytes;
+      changed_.notify();
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+bool LinkProcess::started(std::string_view payload) {
+  if (started_) return false;
+  guest::Reader in(payload.data(), payload.size());
+  info_.pid = in.u32();
+  info_.started_at = from_unix_micros(in.i64());
+  info_.user = to_valid_utf8(view(in.text()));
+  info_.cwd = to_valid_utf8(view(in.text()));
+  if (!in.done()) return false;
+  started_ = Result<void>();
+  began_ = std::chrono::steady_clock::now();
+  start_clock();
+  if (abandoned_) send_signal(SIGKILL, SignalScope::tree);
+  changed_.notify();
+  return true;
+}
+
+void LinkProcess::start_clock() {
+  grace_.expires_after(kEarly);
+  grace_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    const auto self = weak.lock();
+    if (error || !self) return;
+    self->early_ = false;
+    while (self->recent_bytes_ > kReplayBytes && self->recent_.size() > 1) {
+      self->recent_bytes_ -= self->recent_.front().bytes.size();
+      self->recent_.pop_front();
+    }
+    self->grant();
+  });
+  if (!spec_.wall_time) return;
+  clock_.expires_after(*spec_.wall_time);
+  clock_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    const auto self = weak.lock();
+    if (error || !self) return;
+    self->end_with(Ending::timed_out,
+                   fmt::format("wall time limit of {}", seconds_of(*self->spec_.wall_time)));
+  });
+}
+
+void LinkProcess::remember(Stream stream, std::string_view bytes) {
+  if (!recent_.empty() && recent_.back().stream == stream &&
+      recent_.back().bytes.size() + bytes.size() <= 4096) {
+    recent_.back().bytes.append(bytes);
+  } else {
+    recent_.push_back(Output{stream, std::string(bytes)});
+  }
+  recent_bytes_ += bytes.size();
+  while (!early_ && recent_bytes_ > kReplayBytes && recent_.size() > 1) {
+    recent_bytes_ -= recent_.front().bytes.size();
+    recent_.pop_front();
+  }
+}
+
+bool LinkProcess::output(std::uint16_t flags, std::string_view bytes) {
+  if (!started_ || bytes.size() > guest::kDataMax || unacknowledged_ + bytes.size() > guest::kOutputWindow)
+    return false;
+  unacknowledged_ += bytes.size();
+  const std::uint16_t from = guest::stream_of(flags);
+  if (from == guest::kStreamControl) {
+    const bool good = control_ && control_(bytes);
+    grant();
+    return good;
+  }
+  if (from < guest::kStreamOut || from > guest::kStreamPty || (from == guest::kStreamPty) != info_.pty)
+    return false;
+  const Stream stream = from == guest::kStreamErr ? Stream::err : info_.pty ? Stream::pty : Stream::out;
+  if (spec_.output_bytes) {
+    const std::uint64_t left = *spec_.output_bytes - std::min(*spec_.output_bytes, output_bytes_);
+    output_bytes_ += bytes.size();
+    if (bytes.size() > left) {
+      end_with(Ending::output_limit, fmt::format("output limit of {} bytes", *spec_.output_bytes));
+      bytes = bytes.substr(0, left);
+    }
+  } else {
+    output_bytes_ += bytes.size();
+  }
+  if (!bytes.empty()) {
+    remember(stream, bytes);
+    for (Listener* listener : listeners_) listener->add(stream, bytes);
+  }
+  grant();
+  return true;
+}
+
+// Gives back the credit of what every listener has taken, in pieces worth a frame.
+void LinkProcess::grant() {
+  if (outcome_ || channel_ == 0) return;
+  std::size_t held = early_ ? recent_bytes_ : 0;
+  for (const Listener* listener : listeners_) held = std::max(held, listener->queued());
+  if (unacknowledged_ < held + guest::kOutputWindow / 4) return;
+  const std::uint64_t bytes = unacknowledged_ - held;
+  unacknowledged_ -= bytes;
+  wire_->send_credit(channel_, static_cast<std::uint32_t>(bytes));
+}
+
+bool LinkProcess::exited(std::string_view payload) {
+  guest::Reader in(payload.data(), payload.size());
+  const auto status = static_cast<int>(in.u32());
+  const std::uint64_t cpu_us = in.u64() + in.u64();
+  if (!in.done() || !started_ || outcome_) return false;
+  Outcome outcome;
+  if (WIFEXITED(status)) {
+    outcome.exit_code = WEXITSTATUS(status);
+  } else {
+    outcome.ending = Ending::signaled;
+    outcome.signal = WTERMSIG(status);
+  }
+  const bool over_cpu =
+      spec_.cpu_time && cpu_us / 1000 >= static_cast<std::uint64_t>(spec_.cpu_time->count());
+  if (forced_) {
+    outcome.ending = forced_->first, outcome.reason = forced_->second;
+  } else if (outcome.ending == Ending::signaled && over_cpu) {
+    outcome.ending = Ending::timed_out;
+    outcome.reason = fmt::format("CPU time limit of {}", seconds_of(*spec_.cpu_time));
+  } else if (outcome.ending == Ending::signaled &&
+             std::ranges::find(signals_sent_, outcome.signal) != signals_sent_.end()) {
+    outcome.ending = Ending::killed;
+    outcome.reason = fmt::format("signal {} by request", outcome.signal);
+  }
+  wire_->forget(channel_);
+  if (judge_) judge_(info_, outcome);
+  finish(std::move(outcome));
+  return true;
+}
+
+void LinkProcess::finish(Outcome outcome) {
+  if (outcome_) return;
+  outcome.usage.wall_time =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began_);
+  outcome.usage.output_bytes = output_bytes_;
+  outcome_ = std::move(outcome);
+  stdin_open_ = false;
+  clock_.cancel(), grace_.cancel();
+  changed_.notify();
+  for (Listener* listener : listeners_) listener->wake();
+  control_ = nullptr;
+  if (done_) std::exchange(done_, nullptr)();
+}
+
+void LinkProcess::lost(const Error& why) {
+  if (!started_) {
+    started_ = Result<void>(fail(why));
+    changed_.notify();
+    return;
+  }
+  if (!*started_) return;
+  Outcome outcome;
+  outcome.ending = Ending::lost;
+  outcome.reason = why.message();
+  if (forced_) outcome.ending = forced_->first, outcome.reason = forced_->second;
+  if (judge_) judge_(info_, outcome);
+  finish(std::move(outcome));
+}
+
+std::unique_ptr<ProcessStream> LinkProcess::attach(Replay replay) {
+  auto listener = std::make_unique<Listener>(shared_from_this());
+  if (early_) {
+    // Nothing was given up yet: the first listener gets it all, and holds it against the window.
+    for (const Output& output : recent_) listener->add(output.stream, output.bytes);
+    early_ = false;
+    grace_.cancel();
+  } else if (replay == Replay::recent) {
+    for (const Output& output : recent_) listener->add_replay(output);
+  }
+  listeners_.push_back(listener.get());
+  return listener;
+}
+
+Task<void> LinkProcess::write(guest::StreamId stream, std::string bytes) {
+  const auto self = shared_from_this();
+  const auto closed = [&] { return outcome_ || (stream == guest::kStreamIn && !stdin_open_); };
+  while (writing_) CO_CHECK(co_await changed_.wait());
+  writing_ = true;
+  Result<void> result;
+  for (std::string_view left = bytes; !left.empty();) {
+    while (!closed() && input_credit_ == 0 && result) result = co_await changed_.wait();
+    if (result && closed()) result = fail(Code::conflict, "standard input is closed");
+    if (!result) break;
+    const std::string_view piece = left.substr(0, std::min(input_credit_, guest::kDataMax));
+    wire_->send(channel_, Type::data, guest::stream_flags(stream), piece);
+    input_credit_ -= static_cast<std::uint32_t>(piece.size());
+    left.remove_prefix(piece.size());
+  }
+  writing_ = false;
+  changed_.notify();
+  co_return result;
+}
+
+Task<void> LinkProcess::write_stdin(std::string bytes) {
+  if (!stdin_open_) co_return fail(Code::conflict, "standard input is closed or not a pipe");
+  co_return co_await write(guest::kStreamIn, std::move(bytes));
+}
+
+Task<void> LinkProcess::write_control(std::string bytes) {
+  co_return co_await write(guest::kStreamControl, std::move(bytes));
+}
+
+Task<void> LinkProcess::close_stdin() {
+  if (!stdin_open_) co_return fail(Code::conflict, "standard input is closed or not a pipe");
+  while (writing_) CO_CHECK(co_await changed_.wait());
+  // A terminal knows no closed input; its line discipline turns this character into one.
+  if (info_.pty) co_return co_await write(guest::kStreamIn, std::string(1, '\x04'));
+  stdin_open_ = false;
+  wire_->send(channel_, Type::end, 0, {});
+  co_return Result<void>();
+}
+
+Task<void> LinkProcess::resize(PtySize size) {
+  if (!info_.pty) co_return fail(Code::conflict, "the process has no terminal");
+  if (outcome_) co_return fail(Code::conflict, "the process has ended");
+  std::string bytes;
+  WirePayload out(bytes);
+  out.u16(size.columns), out.u16(size.rows);
+  wire_->send(channel_, Type::resize, 0, bytes);
+  co_return Result<void>();
+}
+
+void LinkProcess::send_signal(int number, SignalScope scope) {
+  std::string bytes;
+  WirePayload out(bytes);
+  out.u32(static_cast<std::uint32_t>(number)), out.u8(static_cast<std::uint8_t>(scope));
+  wire_->send(channel_, Type::signal, 0, bytes);
+}
+
+void LinkProcess::end_with(Ending ending, std::string reason) {
+  if (outcome_ || forced_) return;
+  forced_.emplace(ending, std::move(reason));
+  send_signal(SIGKILL, SignalScope::tree);
+}
+
+Task<void> LinkProcess::signal(int number) {
+  if (number < 1 || number > 64)
+    co_return fail(Code::invalid_argument, fmt::format("there is no signal {}", number));
+  if (outcome_) co_return fail(Code::not_found, fmt::format("process {} has ended", info_.pid));
+  if (std::ranges::find(signals_sent_, number) == signals_sent_.end()) signals_sent_.push_back(number);
+  send_signal(number, number == SIGKILL ? SignalScope::tree : SignalScope::group);
+  co_return Result<void>();
+}
+
+Task<Outcome> LinkProcess::wait() {
+  const auto self = shared_from_this();
+  while (!outcome_) CO_CHECK(co_await changed_.wait());
+  co_return *outcome_;
+}
+
+}  // namespace atl::sandbox

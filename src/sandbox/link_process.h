@@ -1,0 +1,100 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/event.h"
+#include "sandbox/link_wire.h"
+#include "sandbox/process.h"
+
+namespace atl::sandbox {
+
+// Sees every Outcome before anybody else: a provider adds what the kernel knows (usage, out of memory).
+using Judge = std::function<void(const ProcessInfo&, Outcome&)>;
+
+// A process behind a Wire. The wire keeps it alive while it runs.
+class LinkProcess final : public Process,
+                          public WireChannel,
+                          public std::enable_shared_from_this<LinkProcess> {
+ public:
+  LinkProcess(std::shared_ptr<Wire> wire, ProcessSpec spec, Judge judge);
+  ~LinkProcess() override;
+
+  // The host's side of the bytes on kStreamControl, for interpreters. Set before start().
+  using ControlSink = std::function<bool(std::string_view bytes)>;
+  void on_control(ControlSink sink) { control_ = std::move(sink); }
+  // Called once when the process ended.
+  void on_ended(std::function<void()> done) { done_ = std::move(done); }
+
+  // Sends the request and waits until the process runs or the guest says why it cannot. If the caller goes
+  // away meanwhile, so does the process.
+  Task<void> start();
+  // Takes over a process that a guest told about in its greeting. False if the payload is malformed.
+  bool revive(std::uint32_t channel, std::string_view payload);
+
+  const ProcessInfo& info() const override { return info_; }
+  std::unique_ptr<ProcessStream> attach(Replay replay) override;
+  Task<void> write_stdin(std::string bytes) override;
+  Task<void> close_stdin() override;
+  Task<void> resize(PtySize size) override;
+  Task<void> signal(int number) override;
+  Task<Outcome> wait() override;
+
+  // Bytes to kStreamControl; waits for credit.
+  Task<void> write_control(std::string bytes);
+  // Never waits: what the window does not take now is an error of the caller's making.
+  bool has_ended() const { return outcome_.has_value(); }
+  const std::optional<Outcome>& outcome() const { return outcome_; }
+  void send_signal(int number, guest::SignalScope scope);
+  // Kills everything of it; the Outcome will say so.
+  void end_with(Ending ending, std::string reason);
+
+  bool frame(guest::Type type, std::uint16_t flags, std::string_view payload) override;
+  void lost(const Error& why) override;
+
+ private:
+  friend class LinkProcessStream;
+  class Listener;
+
+  bool started(std::string_view payload);
+  bool output(std::uint16_t flags, std::string_view bytes);
+  bool exited(std::string_view payload);
+  void finish(Outcome outcome);
+  void remember(Stream stream, std::string_view bytes);
+  void grant();
+  void start_clock();
+  Task<void> write(guest::StreamId stream, std::string bytes);
+  std::string request() const;
+
+  std::shared_ptr<Wire> wire_;
+  ProcessSpec spec_;
+  Judge judge_;
+  ProcessInfo info_;
+  ControlSink control_;
+  std::function<void()> done_;
+  std::uint32_t channel_ = 0;
+  os::Event changed_;
+  boost::asio::steady_timer clock_, grace_;
+  std::optional<Result<void>> started_;
+  std::optional<Outcome> outcome_;
+  std::optional<std::pair<Ending, std::string>> forced_;
+  std::vector<int> signals_sent_;
+  std::chrono::steady_clock::time_point began_;
+  bool abandoned_ = false;
+  bool stdin_open_ = false;
+  bool writing_ = false;
+  std::uint32_t input_credit_ = guest::kInputWindow;
+  std::uint64_t unacknowledged_ = 0;  // received, credit not yet given back
+  std::uint64_t output_bytes_ = 0;
+  // Until the first listener came, or a moment passed, nothing is given up.
+  bool early_ = true;
+  std::vector<Listener*> listeners_;
+  std::deque<Output> recent_;
+  std::size_t recent_bytes_ = 0;
+};
+
+}  // namespace atl::sandbox
