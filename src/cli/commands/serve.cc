@@ -1,0 +1,71 @@
+#include <CLI/CLI.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/log.h"
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "daemon/daemon.h"
+
+namespace atl::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+void announce(const daemon::Ready& ready) {
+  if (!ready.new_key.empty()) fmt::print("API key (shown only now): {}\n", ready.new_key);
+  fmt::print("atoll {} ready on {}\n", ATOLL_VERSION, fmt::join(ready.addresses, " and "));
+  std::fflush(stdout);
+}
+
+// Starts, waits for SIGTERM or SIGINT, stops. A second signal while stopping ends the process at once.
+asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int& status) {
+  Result<daemon::Ready> ready = co_await daemon.start();
+  if (!ready) {
+    status = report(ready.error());
+    co_await daemon.stop();
+    loop.stop();
+    co_return;
+  }
+  announce(*ready);
+  asio::signal_set signals(loop, SIGTERM, SIGINT);
+  co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
+  signals.async_wait([](boost::system::error_code error, int) {
+    if (!error) std::_Exit(130);
+  });
+  log::info("stopping");
+  co_await daemon.stop();
+  signals.cancel();
+  loop.stop();
+}
+
+int run(const SettingFlags& flags) {
+  auto configuration = flags.load();
+  if (!configuration) return report(configuration.error());
+  for (const std::string& warning : configuration->warnings()) log::warn(warning);
+  if (!log::set_level(configuration->text("log.level"))) {
+    return report(Error(Code::invalid_argument, "log.level: expected debug, info, warn, error or off, got '" +
+                                                    configuration->text("log.level") + "'"));
+  }
+  asio::io_context loop(1);
+  auto daemon = daemon::Daemon::build(loop, *configuration);
+  if (!daemon) return report(daemon.error());
+  int status = 0;
+  asio::co_spawn(loop, serve(loop, **daemon, status), asio::detached);
+  loop.run();
+  return status;
+}
+
+}  // namespace
+
+Action define_serve(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("serve", "Run the service");
+  auto flags = std::make_shared<SettingFlags>();
+  flags->add_to(*command);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace atl::cli

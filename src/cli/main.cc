@@ -1,0 +1,49 @@
+#include <CLI/CLI.hpp>
+#include <csignal>
+
+#include "cli/command.h"
+
+namespace atl::cli {
+namespace {
+
+// In the order of `atoll --help`.
+constexpr Define kCommands[] = {
+    define_serve,
+    define_config,
+    define_version,
+};
+
+int run(int argc, char** argv) {
+  CLI::App app("Atoll: stateful sandboxes for AI agents", "atoll");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", ATOLL_VERSION);
+  int status = 0;
+  for (Define define : kCommands) {
+    // Each command adds exactly one subcommand to the application.
+    Action action = define(app);
+    CLI::App* command = app.get_subcommands([](CLI::App*) { return true; }).back();
+    command->callback([action, &status] { status = action(); });
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    int parsed = app.exit(error);
+    return parsed == 0 ? 0 : 2;
+  }
+  return status;
+}
+
+}  // namespace
+
+int report(const Error& error) {
+  fmt::print(stderr, "atoll: {}\n", error.message());
+  if (!error.detail().empty()) fmt::print(stderr, "atoll: ({})\n", error.detail());
+  return row(error.code()).exit_status;
+}
+
+}  // namespace atl::cli
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  return atl::cli::run(argc, argv);
+}

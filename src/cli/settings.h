@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+
+#include "config/configuration.h"
+
+namespace atl::cli {
+
+// The flags that set configuration values: --config FILE, --listen, --data, and --set KEY=VALUE for all
+// others.
+class SettingFlags {
+ public:
+  void add_to(CLI::App& app);
+  // File, environment and flags together.
+  Result<config::Configuration> load() const;
+  std::string file() const { return config::find_file(config_); }
+
+ private:
+  std::string config_, listen_, data_;
+  std::vector<std::string> set_;
+};
+
+}  // namespace atl::cli

@@ -1,0 +1,248 @@
+#include "config/configuration.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+
+#include "config/document.h"
+
+extern char** environ;
+
+namespace atl::config {
+namespace {
+
+constexpr std::array kSettings = {
+    Setting{"listen", ValueType::text, "127.0.0.1:8000", "address of the API: HOST:PORT or unix:PATH"},
+    Setting{"data", ValueType::text, "",
+            "directory for everything that must survive; empty: the XDG data directory"},
+    Setting{"api_key", ValueType::text, "", "presets the first API key", true},
+    Setting{"log.level", ValueType::text, "info", "debug, info, warn, error or off"},
+    Setting{"log.access", ValueType::text, "", "access log: a file, or 'stderr'; empty: none"},
+    Setting{"tls.listen", ValueType::text, "", "address of a TLS listener; empty: none"},
+    Setting{"tls.certificate", ValueType::text, "",
+            "PEM file with the certificate chain; empty: self-signed"},
+    Setting{"tls.key", ValueType::text, "", "PEM file with the private key"},
+    Setting{"cors.origins", ValueType::list, "", "origins whose pages may call the API; '*' for any"},
+    Setting{"http.header_time", ValueType::duration, "10s", "how long a request's head may take"},
+    Setting{"http.idle_time", ValueType::duration, "2m", "how long an idle connection is kept"},
+    Setting{"http.body_stall_time", ValueType::duration, "1m", "how long a body may stand still"},
+    Setting{"http.write_stall_time", ValueType::duration, "5m", "how long a client may not read"},
+    Setting{"http.stop_time", ValueType::duration, "10s", "how long running requests may take when stopping"},
+    Setting{"registry", ValueType::text, "",
+            "directory with environments, agents, limits over the shipped ones"},
+    Setting{"provider", ValueType::text, "", "default provider; empty: native where it works, else virtual"},
+    Setting{"workers", ValueType::integer, "0", "threads for what computes or blocks; 0: by the machine"},
+    Setting{"e2b.domain", ValueType::text, "",
+            "domain of sandbox hosts given to E2B clients; empty: by the listener"},
+};
+
+Result<void> check_type(ValueType type, std::string_view text) {
+  switch (type) {
+    case ValueType::text:
+    case ValueType::list:
+      return {};
+    case ValueType::boolean:
+      TRY(parse_bool(text));
+      return {};
+    case ValueType::bytes:
+      TRY(parse_bytes(text));
+      return {};
+    case ValueType::duration:
+      TRY(parse_milliseconds(text));
+      return {};
+    case ValueType::integer: {
+      std::int64_t number = 0;
+      auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error == std::errc() && end == text.data() + text.size()) return {};
+      return fail(Code::invalid_argument, fmt::format("expected a whole number, got '{}'", text));
+    }
+  }
+  std::unreachable();
+}
+
+const Setting* find_setting(std::string_view key) {
+  for (const Setting& setting : kSettings) {
+    if (setting.key == key) return &setting;
+  }
+  return nullptr;
+}
+
+// The names one level below `prefix` ("tls." -> certificate, key, listen).
+std::vector<std::string_view> names_below(std::string_view prefix) {
+  std::vector<std::string_view> names;
+  for (const Setting& setting : kSettings) {
+    if (!setting.key.starts_with(prefix)) continue;
+    std::string_view rest = setting.key.substr(prefix.size());
+    std::string_view name = rest.substr(0, rest.find('.'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+Result<std::string> file_text(const Node& node, const Setting& setting) {
+  if (setting.type == ValueType::list && node.is_sequence()) {
+    std::vector<std::string> items = TRY(node.as<std::vector<std::string>>());
+    return fmt::format("{}", fmt::join(items, ","));
+  }
+  std::string text = TRY(node.as<std::string>());
+  if (auto good = check_type(setting.type, text); !good) return fail(node.error(good.error().message()));
+  return text;
+}
+
+Result<void> read_level(const Node& node, const std::string& prefix,
+                        std::map<std::string, Value, std::less<>>& values) {
+  std::vector<std::string_view> names = names_below(prefix);
+  TRY(node.check_keys(names));
+  for (const Member& member : node.members()) {
+    std::string key = prefix + member.key;
+    const Setting* setting = find_setting(key);
+    if (setting == nullptr) {
+      if (!member.value.is_null()) TRY(member.value.expect(Kind::map));
+      TRY(read_level(member.value, key + ".", values));
+      continue;
+    }
+    if (member.value.is_null()) continue;
+    std::string text = TRY(file_text(member.value, *setting));
+    std::string where = member.value.where();
+    values[key] = Value{std::move(text), where.substr(0, where.rfind(':'))};
+  }
+  return {};
+}
+
+std::string_view environment(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? std::string_view() : text;
+}
+
+[[noreturn]] void defect(std::string_view key) {
+  std::fprintf(stderr, "no setting '%.*s' of that type\n", static_cast<int>(key.size()), key.data());
+  std::abort();
+}
+
+}  // namespace
+
+std::span<const Setting> settings() {
+  return kSettings;
+}
+
+std::string environment_name(std::string_view key) {
+  std::string name = "ATOLL_";
+  for (char c : key) name += c == '.' ? '_' : static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+  return name;
+}
+
+Result<Configuration> Configuration::load(const Sources& sources) {
+  Configuration made;
+  for (const Setting& setting : kSettings) {
+    made.values_[std::string(setting.key)] = Value{std::string(setting.default_text), "default"};
+  }
+  if (!sources.file.empty()) {
+    Document document = TRY(Document::load(sources.file));
+    TRY(read_level(document.root, "", made.values_));
+  }
+  std::vector<std::string> known_names{"ATOLL_CONFIG"};
+  for (const Setting& setting : kSettings) {
+    std::string name = environment_name(setting.key);
+    known_names.push_back(name);
+    auto found = sources.environment.find(name);
+    if (found == sources.environment.end()) continue;
+    if (auto good = check_type(setting.type, found->second); !good) {
+      return fail(Code::invalid_argument, fmt::format("environment {}: {}", name, good.error().message()));
+    }
+    made.values_[std::string(setting.key)] = Value{found->second, "environment " + name};
+  }
+  std::vector<std::string_view> views(known_names.begin(), known_names.end());
+  for (const auto& [name, text] : sources.environment) {
+    if (!name.starts_with("ATOLL_") || std::find(views.begin(), views.end(), name) != views.end()) continue;
+    made.warnings_.push_back(fmt::format("environment {} is no setting{}", name, did_you_mean(name, views)));
+  }
+  for (const auto& [key, text] : sources.flags) {
+    const Setting* setting = find_setting(key);
+    if (setting == nullptr) return fail(Code::invalid_argument, fmt::format("no setting '{}'", key));
+    if (auto good = check_type(setting->type, text); !good) {
+      return fail(Code::invalid_argument, fmt::format("flag --{}: {}", key, good.error().message()));
+    }
+    made.values_[key] = Value{text, "flag --" + key};
+  }
+  return made;
+}
+
+const Value& Configuration::value(std::string_view key) const {
+  auto found = values_.find(key);
+  if (found == values_.end()) defect(key);
+  return found->second;
+}
+
+bool Configuration::boolean(std::string_view key) const {
+  auto parsed = parse_bool(text(key));
+  if (!parsed) defect(key);
+  return *parsed;
+}
+
+std::int64_t Configuration::integer(std::string_view key) const {
+  const std::string& digits = text(key);
+  std::int64_t number = 0;
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc()) defect(key);
+  return number;
+}
+
+std::uint64_t Configuration::bytes(std::string_view key) const {
+  auto parsed = parse_bytes(text(key));
+  if (!parsed) defect(key);
+  return *parsed;
+}
+
+std::chrono::milliseconds Configuration::duration(std::string_view key) const {
+  auto parsed = parse_milliseconds(text(key));
+  if (!parsed) defect(key);
+  return std::chrono::milliseconds(*parsed);
+}
+
+std::vector<std::string> Configuration::list(std::string_view key) const {
+  std::vector<std::string> items;
+  std::string_view left = text(key);
+  while (!left.empty()) {
+    auto comma = left.find(',');
+    std::string_view item = left.substr(0, comma);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    if (!item.empty()) items.emplace_back(item);
+    left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 1);
+  }
+  return items;
+}
+
+std::map<std::string, std::string> atoll_environment() {
+  std::map<std::string, std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    std::string_view pair = *entry;
+    auto equals = pair.find('=');
+    if (!pair.starts_with("ATOLL_") || equals == std::string_view::npos) continue;
+    found.emplace(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  return found;
+}
+
+std::string find_file(const std::string& flag) {
+  if (!flag.empty()) return flag;
+  if (auto named = environment("ATOLL_CONFIG"); !named.empty()) return std::string(named);
+  std::string home(environment("HOME"));
+  std::string directory(environment("XDG_CONFIG_HOME"));
+  if (directory.empty() && !home.empty()) directory = home + "/.config";
+  for (const std::string& path :
+       {directory.empty() ? "" : directory + "/atoll/config.yaml", std::string("/etc/atoll/config.yaml")}) {
+    if (!path.empty() && ::access(path.c_str(), R_OK) == 0) return path;
+  }
+  return "";
+}
+
+std::string default_data_directory() {
+  if (auto data = environment("XDG_DATA_HOME"); !data.empty()) return std::string(data) + "/atoll";
+  if (auto home = environment("HOME"); !home.empty()) return std::string(home) + "/.local/share/atoll";
+  return "/var/lib/atoll";
+}
+
+}  // namespace atl::config

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "auth/keys.h"
+#include "config/configuration.h"
+#include "net/server.h"
+#include "os/task.h"
+#include "store/store.h"
+
+// Wiring: a running service from a configuration. Nothing here decides anything about sandboxes.
+namespace atl::daemon {
+
+// Where everything that survives lies: the `data` setting, else the XDG data directory. Created, mode 0700.
+Result<std::string> data_directory(const config::Configuration& configuration);
+
+struct Ready {
+  std::vector<std::string> addresses;  // "http://127.0.0.1:8000", ...
+  std::string new_key;                 // an API key made just now, to be shown once; else empty
+};
+
+// Everything a service consists of, in the order of construction. Belongs to the loop thread.
+class Daemon {
+ public:
+  // Opens what is on disk; listens to nobody yet.
+  static Result<std::unique_ptr<Daemon>> build(boost::asio::io_context& loop,
+                                               const config::Configuration& configuration);
+  ~Daemon();
+
+  // Reconciles, makes the first key, mounts the dialects and listens. A failure leaves nothing running.
+  Task<Ready> start();
+  // Lets requests finish (http.stop_time), then ends everything in reverse order.
+  boost::asio::awaitable<void> stop();
+
+ private:
+  Daemon(boost::asio::io_context& loop, const config::Configuration& configuration);
+  Task<std::string> ensure_key();
+  Result<std::vector<std::string>> listen();
+  void mount_basics();
+
+  boost::asio::io_context& loop_;
+  const config::Configuration& configuration_;
+  std::string data_;
+  std::unique_ptr<boost::asio::thread_pool> workers_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<auth::Keys> keys_;
+  std::unique_ptr<net::Server> server_;
+};
+
+}  // namespace atl::daemon
