@@ -16,12 +16,13 @@ struct Blob;       // one run of bytes
 struct ChunkList;  // runs of kChunkBytes each, the last one shorter
 }  // namespace detail
 
-// The bytes of a file: reference-counted, immutable for everybody who holds a copy, cheap to copy (one counter).
-// Small files are one run of bytes; large ones share chunks, so a changed copy of a large file costs one chunk.
+// The bytes of a file: reference-counted, immutable for everybody who holds a copy, cheap to copy (one
+// counter). Small files are one run of bytes; large ones share chunks, so a changed copy of a large file
+// costs one chunk.
 //
-// The changing members act on this Content alone: bytes shared with another Content are copied first, bytes that are
-// nobody else's are changed in place. Copies may live on different threads; one Content object may not be used by two
-// threads at once unless all of them only read.
+// The changing members act on this Content alone: bytes shared with another Content are copied first, bytes
+// that are nobody else's are changed in place. Copies may live on different threads; one Content object may
+// not be used by two threads at once unless all of them only read.
 class Content {
  public:
   static constexpr std::size_t kChunkBytes = 64 * 1024;
@@ -43,7 +44,8 @@ class Content {
   bool is_flat() const;
   // All bytes in one run. Precondition: is_flat(). Valid while this Content lives unchanged.
   std::string_view flat() const;
-  // The longest run that begins at `offset`; empty at or beyond the end. Valid as above. This is how to stream:
+  // The longest run that begins at `offset`; empty at or beyond the end. Valid as above. This is how to
+  // stream:
   //   for (uint64_t at = 0; auto run = content.run(at); !run.empty()) { ...; at += run.size(); }
   std::string_view run(std::uint64_t offset) const;
   // Copies up to out.size() bytes from `offset`; how many there were.

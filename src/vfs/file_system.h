@@ -28,8 +28,8 @@ struct Stat {
   std::uint64_t inode = 0;
   std::uint32_t links = 1;
   Type type = Type::file;
-  std::uint64_t size = 0;   // bytes; of a symlink its target's length; of a directory 0
-  std::uint32_t mode = 0;   // the twelve permission bits
+  std::uint64_t size = 0;  // bytes; of a symlink its target's length; of a directory 0
+  std::uint32_t mode = 0;  // the twelve permission bits
   std::uint32_t uid = 0, gid = 0;
   WallTime created, modified, changed;
   std::optional<WallTime> accessed;
@@ -95,7 +95,7 @@ struct FileEntry {
   std::uint32_t mode = 0644;
   std::uint32_t uid = 0, gid = 0;
   WallTime created_at, modified_at, changed_at, accessed_at;
-  std::uint64_t inode = 0;   // entries of one filesystem that share an inode are hard links of one file
+  std::uint64_t inode = 0;  // entries of one filesystem that share an inode are hard links of one file
   std::uint32_t links = 1;
 
   std::string_view name() const { return path.name(); }
@@ -106,10 +106,10 @@ struct FileEntry {
 struct OpenOptions {
   bool read = true;
   bool write = false;
-  bool append = false;     // every write goes to the end; implies write
+  bool append = false;  // every write goes to the end; implies write
   bool create = false;
-  bool exclusive = false;  // with create: Code::already_exists if anything, even a dangling link, is there
-  bool truncate = false;   // with write
+  bool exclusive = false;     // with create: Code::already_exists if anything, even a dangling link, is there
+  bool truncate = false;      // with write
   std::uint32_t mode = 0644;  // of a new file; the caller applied its umask
   Follow follow = Follow::yes;
   Parents parents = Parents::must_exist;
@@ -124,9 +124,10 @@ struct WriteOptions {
 
 struct CopyOptions {
   Overwrite overwrite = Overwrite::no;  // a file that is there; directories merge only with yes
-  // Where `to` is a directory, `from` goes into it under its own name. With `no`, `to` is the new name itself.
+  // Where `to` is a directory, `from` goes into it under its own name. With `no`, `to` is the new name
+  // itself.
   bool into_directory = true;
-  Follow follow = Follow::no;           // of a symlink named as the source; links inside a tree stay links
+  Follow follow = Follow::no;  // of a symlink named as the source; links inside a tree stay links
   bool preserve_times = false;
 };
 
@@ -142,9 +143,9 @@ struct Stats {
   bool operator==(const Stats&) const = default;
 };
 
-// An open file. Keeps working on the same file when its name is moved or removed. Position and options belong to
-// the handle; duplicates of a descriptor share one File. A FIFO or a directory cannot be opened here.
-// Used by one thread at a time. Destroying it closes it; close() says whether everything was kept.
+// An open file. Keeps working on the same file when its name is moved or removed. Position and options belong
+// to the handle; duplicates of a descriptor share one File. A FIFO or a directory cannot be opened here. Used
+// by one thread at a time. Destroying it closes it; close() says whether everything was kept.
 class File {
  public:
   virtual ~File() = default;
@@ -166,11 +167,12 @@ class File {
   virtual Result<void> close() = 0;
 };
 
-// A filesystem with POSIX semantics. Safe from every thread; each call is atomic: it happens as a whole, or fails
-// and changes nothing. Permission bits and owners are kept, never enforced: who asks (the shell) decides.
+// A filesystem with POSIX semantics. Safe from every thread; each call is atomic: it happens as a whole, or
+// fails and changes nothing. Permission bits and owners are kept, never enforced: who asks (the shell)
+// decides.
 //
-// Errors common to all: not_found, not_a_directory (a component on the way), loop (over 40 links), too_large (names
-// and paths over their limits), no_space (quota), read_only.
+// Errors common to all: not_found, not_a_directory (a component on the way), loop (over 40 links), too_large
+// (names and paths over their limits), no_space (quota), read_only.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -182,7 +184,8 @@ class FileSystem {
   // is_a_directory; a FIFO has no content here: invalid_argument.
   virtual Result<Content> read(const Path& path) const = 0;
   virtual Result<std::unique_ptr<File>> open(const Path& path, const OpenOptions& options) = 0;
-  // Creates the file or replaces (appends to) its bytes; mode and owner of an existing file stay. Follows links.
+  // Creates the file or replaces (appends to) its bytes; mode and owner of an existing file stay. Follows
+  // links.
   virtual Result<void> write(const Path& path, Content content, const WriteOptions& options = {}) = 0;
   Result<void> write(const Path& path, std::string_view bytes, const WriteOptions& options = {});
 
@@ -204,8 +207,9 @@ class FileSystem {
   virtual Result<void> remove_directory(const Path& path) = 0;
   // Whatever is there with all below. The root keeps itself and loses what it holds.
   virtual Result<void> remove_all(const Path& path) = 0;
-  // rename(2): replaces a file by a file and an empty directory by a directory, atomically; loop when a directory
-  // would go below itself; a second name of the same file changes nothing. Links are moved, not followed.
+  // rename(2): replaces a file by a file and an empty directory by a directory, atomically; loop when a
+  // directory would go below itself; a second name of the same file changes nothing. Links are moved, not
+  // followed.
   virtual Result<void> rename(const Path& from, const Path& to) = 0;
 
   virtual Result<void> set_mode(const Path& path, std::uint32_t mode, Follow follow = Follow::yes) = 0;
@@ -213,8 +217,8 @@ class FileSystem {
                                  std::optional<std::uint32_t> gid, Follow follow = Follow::yes) = 0;
   virtual Result<void> set_times(const Path& path, const Times& times, Follow follow = Follow::yes) = 0;
 
-  // Files and trees, contents shared where possible. already_exists without Overwrite::yes; a tree into itself is
-  // loop; a file onto itself is invalid_argument. Where `to` ended up.
+  // Files and trees, contents shared where possible. already_exists without Overwrite::yes; a tree into
+  // itself is loop; a file onto itself is invalid_argument. Where `to` ended up.
   virtual Result<Path> copy(const Path& from, const Path& to, const CopyOptions& options = {}) = 0;
   // Like copy() about names and overwriting; onto itself changes nothing. Atomic within one filesystem.
   virtual Result<Path> move(const Path& from, const Path& to, const CopyOptions& options = {}) = 0;
@@ -237,7 +241,8 @@ class FileSystem {
   Result<void> write_text(const Path& path, std::string_view text, Encoding encoding = Encoding::utf8,
                           ByteOrderMark mark = ByteOrderMark::none);
   // Each line with \n behind it.
-  Result<void> write_lines(const Path& path, std::span<const std::string> lines, Encoding encoding = Encoding::utf8);
+  Result<void> write_lines(const Path& path, std::span<const std::string> lines,
+                           Encoding encoding = Encoding::utf8);
   Result<void> append(const Path& path, std::string_view bytes);
   Result<std::unique_ptr<File>> open_read(const Path& path);
   Result<std::unique_ptr<File>> open_write(const Path& path, bool append = false);
@@ -247,8 +252,9 @@ class FileSystem {
   Result<void> touch(const Path& path, std::uint32_t mode = 0644);
 };
 
-// `text` as a kernel would take it from directory `base`: "..", also behind a symbolic link, is the parent of where
-// the link leads. A missing component is no error unless ".." follows it. The last component is not followed.
+// `text` as a kernel would take it from directory `base`: "..", also behind a symbolic link, is the parent of
+// where the link leads. A missing component is no error unless ".." follows it. The last component is not
+// followed.
 Result<Path> resolve(const FileSystem& fs, const Path& base, std::string_view text);
 
 // errno's name for a failure ("No such file or directory"), for programs that speak POSIX.

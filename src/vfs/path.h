@@ -12,21 +12,22 @@ namespace atl::vfs {
 inline constexpr std::size_t kNameBytesMax = 255;
 inline constexpr std::size_t kPathBytesMax = 4096;
 
-// An absolute, normalised path of a virtual filesystem: a leading slash, no trailing one (except the root), no
-// empty, "." or ".." component. Validated once, here; everything below takes a Path.
+// An absolute, normalised path of a virtual filesystem: a leading slash, no trailing one (except the root),
+// no empty, "." or ".." component. Validated once, here; everything below takes a Path.
 //
-// Names are bytes. Any byte but '/' and NUL may stand in one; text that is not UTF-8 is legal, as on Linux, and who
-// writes JSON escapes it. Names over 255 bytes and paths over 4096 are Code::too_large, a NUL is
+// Names are bytes. Any byte but '/' and NUL may stand in one; text that is not UTF-8 is legal, as on Linux,
+// and who writes JSON escapes it. Names over 255 bytes and paths over 4096 are Code::too_large, a NUL is
 // Code::invalid_argument.
 //
-// ".." is resolved by the text alone, never above the root. Where the way leads through a symbolic link that is not
-// what a kernel does: resolve() of file_system.h is.
+// ".." is resolved by the text alone, never above the root. Where the way leads through a symbolic link that
+// is not what a kernel does: resolve() of file_system.h is.
 class Path {
  public:
   // The root.
   Path() : text_("/") {}
 
-  // The door for callers with paths of any dialect: backslashes become slashes. Relative text counts from the root.
+  // The door for callers with paths of any dialect: backslashes become slashes. Relative text counts from the
+  // root.
   static Result<Path> parse(std::string_view text);
   // The same, but a backslash is a byte of a name like any other. What the shell uses.
   static Result<Path> posix(std::string_view text);
@@ -53,8 +54,8 @@ class Path {
   bool is_child_of(const Path& ancestor) const;
   bool is_same_or_child_of(const Path& ancestor) const;
   std::size_t depth() const;  // components; 0 for the root
-  // This path without the leading `ancestor`, with a leading slash: "/b" for "/a/b" under "/a", "/" for itself.
-  // The caller made sure that is_same_or_child_of(ancestor).
+  // This path without the leading `ancestor`, with a leading slash: "/b" for "/a/b" under "/a", "/" for
+  // itself. The caller made sure that is_same_or_child_of(ancestor).
   Path relative_to(const Path& ancestor) const;
   // This path moved below `top`: top + this.
   Result<Path> below(const Path& top) const;

@@ -36,9 +36,11 @@ class Snapshot {
   tree::State state_;
 };
 
-// What turns `before` into `after`, in order of paths: names, bytes, types, modes, owners and modification times
-// count. Costs what differs, not what is there: equal parts are recognised by identity. A file replaced by a
-// directory is one `changed` with the new type (and `added` for what it holds).
+// What turns `before` into `after`, in order of paths: names, bytes, types, modes, owners and modification
+// times count. Costs what differs, not what is there: equal parts are recognised by identity. A file replaced
+// by a directory is one `changed` with the new type (and `added` for what it holds).
 std::vector<Change> diff(const Snapshot& before, const Snapshot& after);
+// The same, where every field counts, inode numbers and all times too: what a storage needs to follow.
+std::vector<Change> diff_exactly(const Snapshot& before, const Snapshot& after);
 
 }  // namespace atl::vfs

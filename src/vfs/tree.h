@@ -17,13 +17,14 @@
 //   State ──▶ DirNode "/" ──▶ Block (inner) ──▶ Block (leaf) ──▶ FileNode "a.txt" ──▶ Content
 //                                           └─▶ Block (leaf) ──▶ DirNode  "src" ──▶ ...
 //
-// Everything is reference-counted. A node that only one State reaches is changed in place; a node that two reach is
-// copied first, together with the nodes on the way to it, so copying a State (a snapshot, a fork) is two counters and
-// a change after it costs the depth of the path. A directory is a B+ tree of blocks of up to 64 entries in byte order
-// of names: a change after a snapshot copies one leaf and one or two inner blocks, never the whole directory.
+// Everything is reference-counted. A node that only one State reaches is changed in place; a node that two
+// reach is copied first, together with the nodes on the way to it, so copying a State (a snapshot, a fork) is
+// two counters and a change after it costs the depth of the path. A directory is a B+ tree of blocks of up to
+// 64 entries in byte order of names: a change after a snapshot copies one leaf and one or two inner blocks,
+// never the whole directory.
 //
-// A node carries its own name behind its fields, so that a file is two allocations (node, bytes). Names that share
-// an inode (hard links) are LinkNodes; the file itself stands in State::links under its inode number.
+// A node carries its own name behind its fields, so that a file is two allocations (node, bytes). Names that
+// share an inode (hard links) are LinkNodes; the file itself stands in State::links under its inode number.
 //
 // Each directory sums up what is below it; stats and quotas need no walk.
 namespace atl::vfs::tree {
@@ -51,12 +52,12 @@ struct FileNode : Node {
 struct Block;
 
 struct DirNode : Node {
-  Block* entries = nullptr;           // null when empty
-  std::uint64_t bytes = 0;            // sums of the subtree, LinkNodes' bytes not included
+  Block* entries = nullptr;  // null when empty
+  std::uint64_t bytes = 0;   // sums of the subtree, LinkNodes' bytes not included
   std::uint32_t files = 0;
   std::uint32_t directories = 0;
-  std::uint32_t subdirectories = 0;   // direct ones
-  std::uint16_t longest = 0;          // no path below is longer than this, relative to here
+  std::uint32_t subdirectories = 0;  // direct ones
+  std::uint16_t longest = 0;         // no path below is longer than this, relative to here
 };
 
 void retain(Node* node);
@@ -99,6 +100,7 @@ class Ref {
 struct State {
   Ref<DirNode> root;   // null: an empty filesystem that nobody touched yet
   Ref<DirNode> links;  // inode number (8 bytes, big-endian) to the FileNode of a file with several names
+  std::uint64_t next_inode = 2;
   bool same_as(const State& other) const {
     return root.get() == other.root.get() && links.get() == other.links.get();
   }
@@ -111,7 +113,9 @@ Node* new_link(std::string_view name, std::uint64_t inode);
 // A copy under another name with one reference: bytes and entries are shared.
 Node* clone(const Node& node, std::string_view name);
 
-inline bool is_directory(const Node& node) { return node.kind == Kind::directory; }
+inline bool is_directory(const Node& node) {
+  return node.kind == Kind::directory;
+}
 Type type_of(Kind kind);
 
 // ---- one directory ----
@@ -120,7 +124,8 @@ Node* find_entry(const DirNode& directory, std::string_view name);
 void insert_entry(DirNode& directory, Node* node);
 // The entry, taken out with its reference; null if there is none.
 Node* take_entry(DirNode& directory, std::string_view name);
-// The place of an entry that is there, in blocks that only this directory reaches. For replacing what it points to.
+// The place of an entry that is there, in blocks that only this directory reaches. For replacing what it
+// points to.
 Node*& entry_slot(DirNode& directory, std::string_view name);
 std::size_t entry_count(const DirNode& directory);
 std::size_t block_bytes(const DirNode& directory);
@@ -134,22 +139,22 @@ template <class F>
 void for_each_entry(const DirNode& directory, F&& visit) {
   if (directory.entries == nullptr) return;
   detail::for_each(
-      directory.entries, [](void* context, Node& node) { (*static_cast<std::remove_reference_t<F>*>(context))(node); },
-      &visit);
+      directory.entries,
+      [](void* context, Node& node) { (*static_cast<std::remove_reference_t<F>*>(context))(node); }, &visit);
 }
-// Pairs of entries that are not the very same, in order of names; one of the two is null where a name is missing.
-// Shared blocks are skipped whole.
+// Pairs of entries that are not the very same, in order of names; one of the two is null where a name is
+// missing. Shared blocks are skipped whole.
 void for_each_difference(const DirNode* before, const DirNode* after, void* context,
                          void (*visit)(void*, Node* before, Node* after));
 
 // ---- the tree ----
 // Where a path leads once links are followed.
 struct Located {
-  std::string storage;            // holds `path` where links had to be followed
-  std::string_view path;          // physical: no links on the way, the last component per Follow
+  std::string storage;    // holds `path` where links had to be followed
+  std::string_view path;  // physical: no links on the way, the last component per Follow
   const DirNode* parent = nullptr;
-  const Node* node = nullptr;     // null: only the last component is missing. A LinkNode stands for itself
-  const Node* file = nullptr;     // as `node`, with a LinkNode replaced by its file
+  const Node* node = nullptr;  // null: only the last component is missing. A LinkNode stands for itself
+  const Node* file = nullptr;  // as `node`, with a LinkNode replaced by its file
 
   std::string_view name() const { return path.substr(path.rfind('/') + 1); }
   std::string_view parent_path() const { return path.substr(0, path.rfind('/')); }  // "" for the root
@@ -162,8 +167,8 @@ std::expected<void, Code> locate(const State& state, std::string_view path, Foll
 const Node* find(const State& state, std::string_view path, Follow follow);
 const Node* through_link(const State& state, const Node* node);
 
-// The directories from the root to `physical` (a directory that exists), all of them only `state`'s own: what may be
-// changed.
+// The directories from the root to `physical` (a directory that exists), all of them only `state`'s own: what
+// may be changed.
 class Spine {
  public:
   Spine(State& state, std::string_view physical);

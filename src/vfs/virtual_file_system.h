@@ -26,18 +26,19 @@ struct VirtualOptions {
   Quota quota;
   std::uint32_t uid = 1000, gid = 1000;  // owner of what is created
   std::uint32_t root_mode = 0755;
-  const Clock* clock = nullptr;          // null: the machine's
+  const Clock* clock = nullptr;  // null: the machine's
 };
 
-// The filesystem of the virtual provider: a persistent tree in memory (tree.h), and, where a storage stands behind
-// it, a copy of every change there.
+// The filesystem of the virtual provider: a persistent tree in memory (tree.h), and, where a storage stands
+// behind it, a copy of every change there.
 //
 // Threads: readers share a lock and do not wait for each other; a writer holds it for one operation, which is
 // microseconds. Who needs several reads of one state takes a snapshot.
 //
-// With a storage every call writes through before it answers, in one atomic batch; if the storage refuses, the call
-// fails and nothing changed. Writes through an open File reach it at flush(), close() or sync(). The storage belongs
-// to this filesystem alone while it lives; changes made behind its back appear after reload().
+// With a storage every call writes through before it answers, in one atomic batch; if the storage refuses,
+// the call fails and nothing changed. Writes through an open File reach it at flush(), close() or sync(). The
+// storage belongs to this filesystem alone while it lives; changes made behind its back appear after
+// reload().
 class VirtualFileSystem final : public FileSystem {
  public:
   explicit VirtualFileSystem(const VirtualOptions& options = {});
@@ -99,41 +100,66 @@ class VirtualFileSystem final : public FileSystem {
   // What an open file is, shared by its handles. While the file has a name, its node is in the tree.
   struct OpenInode {
     std::uint64_t inode = 0;
-    std::string path;                 // where it was seen last; right as long as `orphan` is null
-    tree::Ref<tree::Node> orphan;     // the file itself once it has no name
+    std::string path;              // where it was seen last; right as long as `orphan` is null
+    tree::Ref<tree::Node> orphan;  // the file itself once it has no name
     std::uint32_t handles = 0;
-    bool dirty = false;               // written since the storage last had it
   };
   using OpenInodes = std::unordered_map<std::uint64_t, std::unique_ptr<OpenInode>>;
 
+  // What an operation took out of the tree, for the files that somebody still has open.
+  struct Removed {
+    std::string path;
+    tree::Ref<tree::Node> top;
+    std::vector<tree::Ref<tree::Node>> last_links;  // files that lost the last of several names
+  };
+  enum class Undo : std::uint8_t { unneeded, needed };
+
+  // Runs `operation` under the lock; on failure, its own or the storage's, the state is what it was. An
+  // operation that can fail after its first change says Undo::needed; others check everything first, which is
+  // faster.
+  template <class F, class G>
+  Result<void> change(Undo undo, F&& operation, G&& afterwards);
   template <class F>
   Result<void> change(F&& operation);
+
   std::int64_t now() const;
+  Result<void> locate(std::string_view path, Follow follow, tree::Located& out) const;
   Result<void> check_room(std::uint64_t more_bytes, std::uint64_t more_nodes) const;
+  template <class F>
+  void edit(const tree::Located& where, F&& change_node);
+  void attach(std::string_view parent, tree::Node* node);
+  tree::Node* detach(const tree::Located& where);
+  void remove_located(const tree::Located& where, Removed& removed);
+  void unlink_below(tree::Node& node, Removed& removed);
+  void unlink_one(std::uint64_t inode, Removed& removed);
+  tree::Node* new_node(tree::Kind kind, std::string_view name, std::uint32_t mode);
+  tree::Node* copy_of(const tree::State& from, const tree::Node& node, std::string_view name,
+                      bool keep_times);
+
+  Result<void> make_parents(const Path& path, std::uint64_t more_bytes);
   Result<void> write_locked(const Path& path, Content content, const WriteOptions& options);
-  Result<void> make_parents(std::string_view path);
-  Result<void> make_node(const Path& path, tree::Kind kind, std::uint32_t mode, Content content);
-  Result<void> remove_located(const tree::Located& where);
-  Result<void> rename_locked(const Path& from, const Path& to);
-  Result<void> copy_locked(const Path& from, const Path& to, const CopyOptions& options);
+  Result<void> write_existing(const tree::Located& where, Content content, bool append);
+  Result<void> make_leaf(const Path& path, tree::Kind kind, std::uint32_t mode, Content content);
+  Result<void> rename_locked(const Path& from, const Path& to, Removed& replaced);
+  Result<void> copy_locked(const Path& from, const Path& to, const CopyOptions& options, Removed& replaced);
+  Result<void> copy_merging(const tree::State& source, const tree::Located& from, const tree::Located& to,
+                            const CopyOptions& options, Removed& replaced);
   Result<Path> destination(const Path& from, const Path& to, const CopyOptions& options) const;
-  Result<void> persist(const tree::State& before);
+
+  Result<void> persist();
   Result<void> load();
-  Result<void> flush_inode(OpenInode& open);
-  void forget_names(std::string_view path, const tree::Node& top);
-  void forget_all_names();
+  Result<OpenInode*> open_locked(const Path& path, const OpenOptions& options);
+  void orphan(const Removed& removed);
+  void orphan_everything(const tree::State& old);
   void move_names(std::string_view from, std::string_view to);
   void close_inode(OpenInode& open);
   const tree::Node* node_of(const OpenInode& open) const;
-  Result<void> write_open(OpenInode& open, std::uint64_t offset, std::string_view bytes, bool append,
-                          std::uint64_t* end);
-  Result<void> truncate_open(OpenInode& open, std::uint64_t size);
   template <class F>
-  Result<void> edit_open(OpenInode& open, std::uint64_t new_size, F&& edit);
+  Result<void> edit_open(OpenInode& open, std::uint64_t new_size, F&& change_content);
 
   mutable std::shared_mutex lock_;
   tree::State state_;
-  std::uint64_t next_inode_ = 2;
+  tree::State synced_;  // what the storage holds
   std::uint64_t version_ = 0;
   std::uint64_t orphan_bytes_ = 0;
   Quota quota_;

@@ -1,0 +1,166 @@
+#include "vfs/entries.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace atl::vfs {
+
+using tree::DirNode;
+using tree::FileNode;
+using tree::Kind;
+using tree::Node;
+
+namespace {
+
+WallTime to_time(std::int64_t nanoseconds) {
+  return WallTime(Duration(nanoseconds));
+}
+std::int64_t from_time(WallTime time) {
+  return time.time_since_epoch().count();
+}
+
+Kind kind_of(Type type) {
+  switch (type) {
+    case Type::file:
+      return Kind::file;
+    case Type::directory:
+      return Kind::directory;
+    case Type::symlink:
+      return Kind::symlink;
+    case Type::fifo:
+      return Kind::fifo;
+  }
+  std::unreachable();
+}
+
+Node* node_of(const FileEntry& entry, std::string_view name) {
+  Kind kind = kind_of(entry.type);
+  Node* node =
+      kind == Kind::directory ? static_cast<Node*>(tree::new_directory(name)) : tree::new_file(kind, name);
+  node->mode = static_cast<std::uint16_t>(entry.mode & 07777);
+  node->uid = entry.uid;
+  node->gid = entry.gid;
+  node->inode = entry.inode;
+  node->created = from_time(entry.created_at);
+  node->modified = from_time(entry.modified_at);
+  node->changed = from_time(entry.changed_at);
+  node->accessed = from_time(entry.accessed_at);
+  if (kind != Kind::directory) static_cast<FileNode*>(node)->content = entry.content;
+  return node;
+}
+
+std::unexpected<Error> damaged(const Path& path, std::string_view what) {
+  return fail(Code::data_loss, fmt::format("{}: {}", path.str(), what));
+}
+
+class Loader {
+ public:
+  explicit Loader(tree::State& state) : state_(state) {}
+
+  void note_inode(std::uint64_t inode) {
+    if (inode == 0) return;
+    ++names_[inode];
+    state_.next_inode = std::max(state_.next_inode, inode + 1);
+  }
+
+  Result<void> add(const FileEntry& entry) {
+    if (entry.path.is_root()) return damaged(entry.path, "the root is not an entry");
+    tree::Located where;
+    auto found = tree::locate(state_, entry.path.str(), Follow::no, where);
+    if (!found || where.path.data() != entry.path.str().data())
+      return damaged(entry.path, "has no parent directory");
+    if (where.node != nullptr) return damaged(entry.path, "is there twice");
+    bool directory = entry.is_directory();
+    if (!directory && names_.contains(entry.inode) && names_[entry.inode] > 1) return add_link(entry, where);
+    Node* node = node_of(entry, entry.name());
+    if (node->inode == 0) node->inode = state_.next_inode++;
+    std::int64_t bytes = directory ? 0 : static_cast<std::int64_t>(entry.content.size());
+    insert(where, node, bytes, directory);
+    return {};
+  }
+
+ private:
+  void insert(const tree::Located& where, Node* node, std::int64_t bytes, bool directory) {
+    tree::Spine spine(state_, where.parent_path());
+    spine.add(bytes, directory ? 0 : 1, directory ? 1 : 0);
+    spine.reach(node->name_length, 0);
+    if (directory) spine.last().subdirectories += 1;
+    tree::insert_entry(spine.last(), node);
+  }
+
+  Result<void> add_link(const FileEntry& entry, const tree::Located& where) {
+    DirNode& links = tree::own_links(state_);
+    std::string key = tree::link_key(entry.inode);
+    if (const Node* there = tree::find_entry(links, key); there == nullptr) {
+      tree::insert_entry(links, node_of(entry, key));
+      links.bytes += entry.content.size();
+    } else {
+      if (there->kind != kind_of(entry.type))
+        return damaged(entry.path, "is of another type than its hard link");
+      tree::own_linked_file(state_, entry.inode).links += 1;
+    }
+    insert(where, tree::new_link(entry.name(), entry.inode), 0, false);
+    return {};
+  }
+
+  tree::State& state_;
+  std::unordered_map<std::uint64_t, std::uint32_t> names_;
+};
+
+}  // namespace
+
+FileEntry entry_of(const Node& node, const Path& path) {
+  FileEntry entry;
+  entry.path = path;
+  entry.type = tree::type_of(node.kind);
+  entry.mode = node.mode;
+  entry.uid = node.uid;
+  entry.gid = node.gid;
+  entry.inode = node.inode;
+  entry.created_at = to_time(node.created);
+  entry.modified_at = to_time(node.modified);
+  entry.changed_at = to_time(node.changed);
+  entry.accessed_at = to_time(node.accessed);
+  if (!tree::is_directory(node)) {
+    entry.content = static_cast<const FileNode&>(node).content;
+    entry.links = static_cast<const FileNode&>(node).links;
+  }
+  return entry;
+}
+
+std::vector<FileEntry> all_entries(const tree::State& state) {
+  std::vector<FileEntry> entries;
+  if (!state.root) return entries;
+  entries.reserve(state.root->files + std::size_t{state.root->directories});
+  std::vector<std::pair<const DirNode*, Path>> pending{{state.root.get(), Path()}};
+  while (!pending.empty()) {
+    auto [directory, path] = std::move(pending.back());
+    pending.pop_back();
+    tree::for_each_entry(*directory, [&](Node& node) {
+      auto here = path.child(node.name());
+      if (!here) return;  // only in a tree deeper than any path, which cannot be made
+      if (tree::is_directory(node)) pending.emplace_back(static_cast<DirNode*>(&node), *here);
+      entries.push_back(entry_of(*tree::through_link(state, &node), *here));
+    });
+  }
+  std::ranges::sort(entries, {}, [](const FileEntry& entry) -> const Path& { return entry.path; });
+  return entries;
+}
+
+Result<void> add_entries(tree::State& state, std::span<const FileEntry> entries) {
+  Loader loader(state);
+  std::vector<const FileEntry*> sorted;
+  sorted.reserve(entries.size());
+  for (const FileEntry& entry : entries) {
+    sorted.push_back(&entry);
+    if (!entry.is_directory()) loader.note_inode(entry.inode);
+    state.next_inode = std::max(state.next_inode, entry.inode + 1);
+  }
+  std::ranges::sort(sorted, {}, [](const FileEntry* entry) -> const Path& { return entry->path; });
+  for (const FileEntry* entry : sorted) TRY(loader.add(*entry));
+  return {};
+}
+
+}  // namespace atl::vfs

@@ -1,0 +1,532 @@
+#include "vfs/virtual_file_system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vfs/virtual_edit.h"
+
+namespace atl::vfs {
+
+using tree::DirNode;
+using tree::FileNode;
+using tree::Kind;
+using tree::Located;
+using tree::Node;
+using tree::Ref;
+using tree::Spine;
+
+namespace {
+
+WallTime to_time(std::int64_t nanoseconds) {
+  return WallTime(Duration(nanoseconds));
+}
+
+void append_all(Content& to, const Content& from) {
+  if (to.empty()) {
+    to = from;
+    return;
+  }
+  for (std::uint64_t at = 0; at < from.size();) {
+    auto run = from.run(at);
+    to.append(run);
+    at += run.size();
+  }
+}
+
+}  // namespace
+
+Stat stat_of(const Node& node) {
+  Stat out;
+  out.inode = node.inode;
+  out.type = tree::type_of(node.kind);
+  out.mode = node.mode;
+  out.uid = node.uid;
+  out.gid = node.gid;
+  out.created = to_time(node.created);
+  out.modified = to_time(node.modified);
+  out.changed = to_time(node.changed);
+  out.accessed = to_time(node.accessed);
+  if (tree::is_directory(node)) {
+    out.links = 2 + static_cast<const DirNode&>(node).subdirectories;
+  } else {
+    out.links = static_cast<const FileNode&>(node).links;
+    out.size = static_cast<const FileNode&>(node).content.size();
+  }
+  return out;
+}
+
+VirtualFileSystem::VirtualFileSystem(const VirtualOptions& options)
+    : VirtualFileSystem(Snapshot(), options) {}
+
+VirtualFileSystem::VirtualFileSystem(Snapshot from, const VirtualOptions& options)
+    : state_(from.state()),
+      quota_(options.quota),
+      uid_(options.uid),
+      gid_(options.gid),
+      clock_(options.clock != nullptr ? options.clock : &Clock::machine()) {
+  if (state_.root) return;
+  DirNode* root = tree::new_directory("");
+  root->mode = static_cast<std::uint16_t>(options.root_mode & 07777);
+  root->uid = uid_;
+  root->gid = gid_;
+  root->inode = 1;
+  root->created = root->modified = root->changed = root->accessed = now();
+  state_.root = Ref<DirNode>(root);
+}
+
+VirtualFileSystem::~VirtualFileSystem() = default;
+
+std::int64_t VirtualFileSystem::now() const {
+  return clock_->now().time_since_epoch().count();
+}
+
+Result<void> VirtualFileSystem::locate(std::string_view path, Follow follow, Located& out) const {
+  auto found = tree::locate(state_, path, follow, out);
+  if (!found) return refuse(found.error(), path);
+  return {};
+}
+
+Result<void> VirtualFileSystem::check_room(std::uint64_t more_bytes, std::uint64_t more_nodes) const {
+  const DirNode& root = *state_.root;
+  std::uint64_t used = root.bytes + orphan_bytes_ + (state_.links ? state_.links->bytes : 0);
+  if (more_bytes > 0 && (used > quota_.bytes_max || more_bytes > quota_.bytes_max - used))
+    return fail(Code::no_space,
+                fmt::format("No space left on device: {} of {} bytes are used", used, quota_.bytes_max));
+  std::uint64_t nodes = std::uint64_t{root.files} + root.directories;
+  if (more_nodes > 0 && (nodes > quota_.nodes_max || more_nodes > quota_.nodes_max - nodes))
+    return fail(Code::no_space,
+                fmt::format("No space left on device: {} of {} files are used", nodes, quota_.nodes_max));
+  return {};
+}
+
+// ---- the tree's edges ----
+
+void VirtualFileSystem::attach(std::string_view parent, Node* node) {
+  Spine spine(state_, parent);
+  std::size_t below = 0;
+  if (tree::is_directory(*node)) {
+    auto& directory = static_cast<DirNode&>(*node);
+    spine.add(static_cast<std::int64_t>(directory.bytes), directory.files,
+              std::int64_t{directory.directories} + 1);
+    spine.last().subdirectories += 1;
+    below = directory.longest;
+  } else {
+    spine.add(static_cast<std::int64_t>(size_of(*node)), 1, 0);
+  }
+  spine.reach(node->name_length, below);
+  stamp(spine.last(), now());
+  tree::insert_entry(spine.last(), node);
+}
+
+Node* VirtualFileSystem::detach(const Located& where) {
+  Spine spine(state_, where.parent_path());
+  Node* node = tree::take_entry(spine.last(), where.name());
+  if (tree::is_directory(*node)) {
+    auto& directory = static_cast<DirNode&>(*node);
+    spine.add(-static_cast<std::int64_t>(directory.bytes), -std::int64_t{directory.files},
+              -std::int64_t{directory.directories} - 1);
+    spine.last().subdirectories -= 1;
+  } else {
+    spine.add(-static_cast<std::int64_t>(size_of(*node)), -1, 0);
+  }
+  stamp(spine.last(), now());
+  return node;
+}
+
+void VirtualFileSystem::unlink_one(std::uint64_t inode, Removed& removed) {
+  FileNode& file = tree::own_linked_file(state_, inode);
+  file.changed = now();
+  if (--file.links > 0) return;
+  DirNode& links = tree::own_links(state_);
+  links.bytes -= file.content.size();
+  removed.last_links.emplace_back(tree::take_entry(links, tree::link_key(inode)));
+}
+
+void VirtualFileSystem::unlink_below(Node& top, Removed& removed) {
+  if (top.kind == Kind::link) return unlink_one(top.inode, removed);
+  if (!tree::is_directory(top) || !state_.links || state_.links->entries == nullptr) return;
+  std::vector<DirNode*> pending{static_cast<DirNode*>(&top)};
+  while (!pending.empty()) {
+    DirNode* directory = pending.back();
+    pending.pop_back();
+    tree::for_each_entry(*directory, [&](Node& node) {
+      if (tree::is_directory(node)) pending.push_back(static_cast<DirNode*>(&node));
+      if (node.kind == Kind::link) unlink_one(node.inode, removed);
+    });
+  }
+}
+
+void VirtualFileSystem::remove_located(const Located& where, Removed& removed) {
+  removed.path = where.path;
+  removed.top = Ref<Node>(detach(where));
+  unlink_below(*removed.top, removed);
+}
+
+Node* VirtualFileSystem::new_node(Kind kind, std::string_view name, std::uint32_t mode) {
+  Node* node =
+      kind == Kind::directory ? static_cast<Node*>(tree::new_directory(name)) : tree::new_file(kind, name);
+  node->mode = static_cast<std::uint16_t>(mode & 07777);
+  node->uid = uid_;
+  node->gid = gid_;
+  node->inode = state_.next_inode++;
+  node->created = node->modified = node->changed = node->accessed = now();
+  return node;
+}
+
+// ---- reading ----
+
+std::optional<Stat> VirtualFileSystem::find(const Path& path, Follow follow) const {
+  std::shared_lock lock(lock_);
+  const Node* node = tree::find(state_, path.str(), follow);
+  if (node == nullptr) return std::nullopt;
+  return stat_of(*node);
+}
+
+Result<Stat> VirtualFileSystem::stat(const Path& path, Follow follow) const {
+  std::shared_lock lock(lock_);
+  Located where;
+  TRY(locate(path.str(), follow, where));
+  if (where.file == nullptr) return refuse(Code::not_found, path.str());
+  return stat_of(*where.file);
+}
+
+Result<Listing> VirtualFileSystem::list(const Path& directory) const {
+  std::shared_lock lock(lock_);
+  Located where;
+  TRY(locate(directory.str(), Follow::yes, where));
+  if (where.file == nullptr) return refuse(Code::not_found, directory.str());
+  if (!tree::is_directory(*where.file)) return refuse(Code::not_a_directory, directory.str());
+  auto& node = static_cast<const DirNode&>(*where.file);
+  Listing out;
+  std::size_t count = tree::entry_count(node);
+  out.reserve(count, count * 12);
+  tree::for_each_entry(node, [&](Node& entry) {
+    const Node* file = tree::through_link(state_, &entry);
+    out.add(entry.name(), tree::type_of(file->kind), file->inode);
+  });
+  return out;
+}
+
+Result<Content> VirtualFileSystem::read(const Path& path) const {
+  std::shared_lock lock(lock_);
+  Located where;
+  TRY(locate(path.str(), Follow::yes, where));
+  if (where.file == nullptr) return refuse(Code::not_found, path.str());
+  if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, path.str());
+  if (where.file->kind == Kind::fifo)
+    return fail(Code::invalid_argument, fmt::format("{}: is a FIFO", path.str()));
+  return static_cast<const FileNode*>(where.file)->content;
+}
+
+Result<std::string> VirtualFileSystem::read_link(const Path& path) const {
+  std::shared_lock lock(lock_);
+  Located where;
+  TRY(locate(path.str(), Follow::no, where));
+  if (where.file == nullptr) return refuse(Code::not_found, path.str());
+  if (where.file->kind != Kind::symlink) return refuse(Code::invalid_argument, path.str());
+  return static_cast<const FileNode*>(where.file)->content.str();
+}
+
+Result<Path> VirtualFileSystem::real_path(const Path& path) const {
+  std::shared_lock lock(lock_);
+  Located where;
+  TRY(locate(path.str(), Follow::yes, where));
+  if (where.file == nullptr) return refuse(Code::not_found, path.str());
+  return Path::posix(where.path);
+}
+
+Result<Stats> VirtualFileSystem::stats() const {
+  return snapshot().stats();
+}
+
+// ---- making and writing ----
+
+// Creates what is missing of `path`, which is to be a directory. Checks first that all of it, and
+// `more_bytes` and one more node, will fit.
+Result<void> VirtualFileSystem::make_parents(const Path& path, std::uint64_t more_bytes) {
+  std::vector<std::size_t> missing;  // ends of the prefixes that are not there
+  const std::string& text = path.str();
+  for (std::size_t end = text.find('/', 1); !path.is_root(); end = text.find('/', end + 1)) {
+    std::string_view prefix = std::string_view(text).substr(0, end);
+    Located where;
+    auto found = tree::locate(state_, prefix, Follow::yes, where);
+    if (!found && found.error() != Code::not_found) return refuse(found.error(), prefix);
+    if (!found || where.file == nullptr) {
+      if (missing.empty() && tree::find(state_, prefix, Follow::no) != nullptr)
+        return refuse(Code::not_found, prefix);
+      missing.push_back(prefix.size());
+    } else if (!tree::is_directory(*where.file)) {
+      return refuse(Code::not_a_directory, prefix);
+    }
+    if (end == std::string::npos) break;
+  }
+  TRY(check_room(more_bytes, missing.size() + 1));
+  for (std::size_t end : missing) {
+    Located where;
+    TRY(locate(std::string_view(text).substr(0, end), Follow::yes, where));
+    attach(where.parent_path(), new_node(Kind::directory, where.name(), 0755));
+  }
+  return {};
+}
+
+Result<void> VirtualFileSystem::write_existing(const Located& where, Content content, bool append) {
+  if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, where.path);
+  if (where.file->kind == Kind::fifo)
+    return fail(Code::invalid_argument, fmt::format("{}: is a FIFO", where.path));
+  std::uint64_t old_size = size_of(*where.file);
+  std::uint64_t new_size = content.size() + (append ? old_size : 0);
+  TRY(check_room(new_size > old_size ? new_size - old_size : 0, 0));
+  std::int64_t time = now();
+  edit(where, [&](Node& node) {
+    auto& file = static_cast<FileNode&>(node);
+    if (append) {
+      append_all(file.content, content);
+    } else {
+      file.content = std::move(content);
+    }
+    stamp(file, time);
+  });
+  return {};
+}
+
+Result<void> VirtualFileSystem::write_locked(const Path& path, Content content, const WriteOptions& options) {
+  Located where;
+  auto found = tree::locate(state_, path.str(), Follow::yes, where);
+  if (!found) {
+    if (found.error() != Code::not_found || options.parents == Parents::must_exist)
+      return refuse(found.error(), path.str());
+    TRY(make_parents(path.parent(), content.size()));
+    TRY(locate(path.str(), Follow::yes, where));
+  }
+  if (where.file != nullptr) {
+    if (options.overwrite == Overwrite::no) return refuse(Code::already_exists, path.str());
+    return write_existing(where, std::move(content), options.append);
+  }
+  TRY(check_room(content.size(), 1));
+  Node* node = new_node(Kind::file, where.name(), options.mode);
+  static_cast<FileNode*>(node)->content = std::move(content);
+  attach(where.parent_path(), node);
+  return {};
+}
+
+Result<void> VirtualFileSystem::write(const Path& path, Content content, const WriteOptions& options) {
+  return change([&] { return write_locked(path, std::move(content), options); });
+}
+
+Result<void> VirtualFileSystem::make_leaf(const Path& path, Kind kind, std::uint32_t mode, Content content) {
+  return change([&]() -> Result<void> {
+    Located where;
+    TRY(locate(path.str(), Follow::no, where));
+    if (where.node != nullptr) return refuse(Code::already_exists, path.str());
+    TRY(check_room(content.size(), 1));
+    Node* node = new_node(kind, where.name(), mode);
+    if (kind != Kind::directory) static_cast<FileNode*>(node)->content = std::move(content);
+    attach(where.parent_path(), node);
+    return {};
+  });
+}
+
+Result<void> VirtualFileSystem::make_directory(const Path& path, std::uint32_t mode, Parents parents) {
+  if (parents == Parents::must_exist) return make_leaf(path, Kind::directory, mode, {});
+  return change([&]() -> Result<void> {
+    Located where;
+    auto found = tree::locate(state_, path.str(), Follow::yes, where);
+    if (found && where.file != nullptr) {
+      if (tree::is_directory(*where.file)) return {};
+      return refuse(Code::already_exists, path.str());
+    }
+    TRY(make_parents(path.parent(), 0));
+    Located last;
+    TRY(locate(path.str(), Follow::no, last));
+    if (last.node != nullptr) return refuse(Code::already_exists, path.str());
+    attach(last.parent_path(), new_node(Kind::directory, last.name(), mode));
+    return {};
+  });
+}
+
+Result<void> VirtualFileSystem::make_fifo(const Path& path, std::uint32_t mode) {
+  return make_leaf(path, Kind::fifo, mode, {});
+}
+
+Result<void> VirtualFileSystem::make_symlink(const Path& path, std::string_view target) {
+  if (target.empty()) return refuse(Code::not_found, path.str());
+  if (target.size() > kPathBytesMax) return refuse(Code::too_large, path.str());
+  if (target.find('\0') != std::string_view::npos) return refuse(Code::invalid_argument, path.str());
+  return make_leaf(path, Kind::symlink, 0777, Content(target));
+}
+
+Result<void> VirtualFileSystem::make_link(const Path& existing, const Path& path) {
+  return change([&]() -> Result<void> {
+    Located source, where;
+    TRY(locate(existing.str(), Follow::no, source));
+    if (source.file == nullptr) return refuse(Code::not_found, existing.str());
+    if (tree::is_directory(*source.file)) return refuse(Code::permission_denied, existing.str());
+    TRY(locate(path.str(), Follow::no, where));
+    if (where.node != nullptr) return refuse(Code::already_exists, path.str());
+    TRY(check_room(0, 1));
+    std::uint64_t inode = source.file->inode;
+    if (source.node->kind != Kind::link) {
+      // The file moves to the table of links, and a name takes its place.
+      Node* node = detach(source);
+      Node* file = tree::clone(*node, tree::link_key(inode));
+      tree::release(node);
+      DirNode& links = tree::own_links(state_);
+      links.bytes += size_of(*file);
+      tree::insert_entry(links, file);
+      attach(source.parent_path(), tree::new_link(source.name(), inode));
+    }
+    FileNode& file = tree::own_linked_file(state_, inode);
+    file.links += 1;
+    file.changed = now();
+    attach(where.parent_path(), tree::new_link(where.name(), inode));
+    return {};
+  });
+}
+
+// ---- removing ----
+
+Result<void> VirtualFileSystem::remove_file(const Path& path) {
+  Removed removed;
+  return change(
+      Undo::unneeded,
+      [&]() -> Result<void> {
+        Located where;
+        TRY(locate(path.str(), Follow::no, where));
+        if (where.node == nullptr) return refuse(Code::not_found, path.str());
+        if (tree::is_directory(*where.node)) return refuse(Code::is_a_directory, path.str());
+        remove_located(where, removed);
+        return {};
+      },
+      [&] { orphan(removed); });
+}
+
+Result<void> VirtualFileSystem::remove_directory(const Path& path) {
+  if (path.is_root()) return refuse(Code::invalid_argument, path.str());
+  Removed removed;
+  return change([&]() -> Result<void> {
+    Located where;
+    TRY(locate(path.str(), Follow::no, where));
+    if (where.node == nullptr) return refuse(Code::not_found, path.str());
+    if (!tree::is_directory(*where.node)) return refuse(Code::not_a_directory, path.str());
+    if (static_cast<const DirNode*>(where.node)->entries != nullptr)
+      return refuse(Code::not_empty, path.str());
+    remove_located(where, removed);
+    return {};
+  });
+}
+
+Result<void> VirtualFileSystem::remove_all(const Path& path) {
+  Removed removed;
+  auto operation = [&]() -> Result<void> {
+    if (path.is_root()) {
+      removed.path = "";
+      removed.top = Ref<Node>::share(state_.root.get());
+      const DirNode& root = *state_.root;
+      Ref<DirNode> empty(tree::new_directory(""));
+      empty->mode = root.mode;
+      empty->uid = root.uid;
+      empty->gid = root.gid;
+      empty->inode = root.inode;
+      empty->created = root.created;
+      empty->accessed = root.accessed;
+      stamp(*empty, now());
+      unlink_below(*removed.top, removed);
+      state_.root = empty;
+      return {};
+    }
+    Located where;
+    TRY(locate(path.str(), Follow::no, where));
+    if (where.node == nullptr) return refuse(Code::not_found, path.str());
+    remove_located(where, removed);
+    return {};
+  };
+  return change(Undo::unneeded, operation, [&] { orphan(removed); });
+}
+
+// ---- attributes ----
+
+Result<void> VirtualFileSystem::set_mode(const Path& path, std::uint32_t mode, Follow follow) {
+  return change([&]() -> Result<void> {
+    Located where;
+    TRY(locate(path.str(), follow, where));
+    if (where.file == nullptr) return refuse(Code::not_found, path.str());
+    edit(where, [&](Node& node) {
+      node.mode = static_cast<std::uint16_t>(mode & 07777);
+      node.changed = now();
+    });
+    return {};
+  });
+}
+
+Result<void> VirtualFileSystem::set_owner(const Path& path, std::optional<std::uint32_t> uid,
+                                          std::optional<std::uint32_t> gid, Follow follow) {
+  return change([&]() -> Result<void> {
+    Located where;
+    TRY(locate(path.str(), follow, where));
+    if (where.file == nullptr) return refuse(Code::not_found, path.str());
+    edit(where, [&](Node& node) {
+      node.uid = uid.value_or(node.uid);
+      node.gid = gid.value_or(node.gid);
+      node.changed = now();
+    });
+    return {};
+  });
+}
+
+Result<void> VirtualFileSystem::set_times(const Path& path, const Times& times, Follow follow) {
+  return change([&]() -> Result<void> {
+    Located where;
+    TRY(locate(path.str(), follow, where));
+    if (where.file == nullptr) return refuse(Code::not_found, path.str());
+    edit(where, [&](Node& node) {
+      if (times.accessed) node.accessed = times.accessed->time_since_epoch().count();
+      if (times.modified) node.modified = times.modified->time_since_epoch().count();
+      node.changed = now();
+    });
+    return {};
+  });
+}
+
+// ---- snapshots ----
+
+Snapshot VirtualFileSystem::snapshot() const {
+  std::shared_lock lock(lock_);
+  return Snapshot(state_);
+}
+
+Result<void> VirtualFileSystem::restore(const Snapshot& snapshot) {
+  VirtualFileSystem fresh(snapshot);  // gives an empty snapshot its root
+  tree::State old;
+  auto operation = [&]() -> Result<void> {
+    old = state_;
+    state_ = fresh.state_;
+    state_.next_inode = std::max(state_.next_inode, old.next_inode);
+    return {};
+  };
+  return change(Undo::unneeded, operation, [&] { orphan_everything(old); });
+}
+
+std::unique_ptr<VirtualFileSystem> VirtualFileSystem::fork() const {
+  VirtualOptions options{.quota = {}, .uid = uid_, .gid = gid_, .root_mode = 0755, .clock = clock_};
+  std::shared_lock lock(lock_);
+  options.quota = quota_;
+  return std::make_unique<VirtualFileSystem>(Snapshot(state_), options);
+}
+
+Quota VirtualFileSystem::quota() const {
+  std::shared_lock lock(lock_);
+  return quota_;
+}
+
+void VirtualFileSystem::set_quota(const Quota& quota) {
+  std::unique_lock lock(lock_);
+  quota_ = quota;
+}
+
+std::uint64_t VirtualFileSystem::version() const {
+  std::shared_lock lock(lock_);
+  return version_;
+}
+
+}  // namespace atl::vfs
