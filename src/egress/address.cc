@@ -1,0 +1,195 @@
+#include "egress/address.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <vector>
+
+namespace atl::egress {
+namespace {
+
+// What is not the public internet (IANA special-purpose registries), metadata services among them.
+constexpr std::array kInternal = {
+    "0.0.0.0/8",      "10.0.0.0/8",   "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16", "172.16.0.0/12",
+    "192.0.0.0/24",   "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",  "198.51.100.0/24",
+    "203.0.113.0/24", "224.0.0.0/4",  "240.0.0.0/4",    "::/127",         "100::/64",       "2001::/23",
+    "2001:db8::/32",  "2002::/16",    "3fff::/20",      "5f00::/16",      "fc00::/7",       "fe80::/10",
+    "fec0::/10",      "ff00::/8",
+};
+
+const std::vector<Cidr>& internal_ranges() {
+  static const auto ranges = [] {
+    std::vector<Cidr> parsed;
+    for (const auto* text : kInternal) parsed.push_back(Cidr::parse(text).value());
+    return parsed;
+  }();
+  return ranges;
+}
+
+// One part of an IPv4 address as inet_aton reads it: decimal, 0octal, 0xhex.
+std::optional<std::uint64_t> loose_number(std::string_view part) {
+  int base = 10;
+  if (part.starts_with("0x")) {
+    base = 16;
+    part.remove_prefix(2);
+    if (part.empty()) return 0;
+  } else if (part.size() > 1 && part[0] == '0') {
+    base = 8;
+    part.remove_prefix(1);
+  }
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value, base);
+  if (part.empty() || error != std::errc() || end != part.data() + part.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char by) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0;;) {
+    const auto at = text.find(by, start);
+    parts.push_back(text.substr(start, at - start));
+    if (at == std::string_view::npos) return parts;
+    start = at + 1;
+  }
+}
+
+// What inet_aton would make of a name: one to four numbers, the last filling the rest.
+std::optional<Address> loose_v4(std::string_view name) {
+  const auto parts = split(name, '.');
+  if (parts.size() > 4) return std::nullopt;
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto number = loose_number(parts[i]);
+    if (!number) return std::nullopt;
+    const bool last = i + 1 == parts.size();
+    const auto room = last ? 8 * (4 - i) : 8;
+    if (*number >= (std::uint64_t{1} << room)) return std::nullopt;
+    value |= last ? *number : *number << (24 - 8 * i);
+  }
+  return Address::v4({static_cast<std::uint8_t>(value >> 24), static_cast<std::uint8_t>(value >> 16),
+                      static_cast<std::uint8_t>(value >> 8), static_cast<std::uint8_t>(value)});
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+bool has_good_labels(std::string_view name) {
+  return std::ranges::all_of(split(name, '.'), [](std::string_view label) {
+    return !label.empty() && label.size() <= 63 && label.front() != '-' && label.back() != '-';
+  });
+}
+
+}  // namespace
+
+Address Address::v4(std::array<std::uint8_t, 4> bytes) {
+  Address address;
+  std::ranges::copy(bytes, address.bytes_.begin());
+  return address;
+}
+
+Address Address::v6(const std::array<std::uint8_t, 16>& bytes) {
+  constexpr std::array<std::uint8_t, 12> mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  constexpr std::array<std::uint8_t, 12> nat64 = {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0};
+  constexpr std::array<std::uint8_t, 12> compatible = {};
+  const auto starts = [&](const auto& prefix) {
+    return std::equal(prefix.begin(), prefix.end(), bytes.begin());
+  };
+  // ::1 and :: are addresses of their own, every other ::a.b.c.d is the IPv4 one.
+  const bool small = bytes[12] == 0 && bytes[13] == 0 && bytes[14] == 0 && bytes[15] <= 1;
+  if (starts(mapped) || starts(nat64) || (starts(compatible) && !small)) {
+    return v4({bytes[12], bytes[13], bytes[14], bytes[15]});
+  }
+  Address address;
+  address.v4_ = false;
+  address.bytes_ = bytes;
+  return address;
+}
+
+std::optional<Address> Address::parse(std::string_view text) {
+  const std::string copy(text);
+  std::array<std::uint8_t, 16> bytes{};
+  if (copy.find('\0') != std::string::npos) return std::nullopt;
+  if (::inet_pton(AF_INET, copy.c_str(), bytes.data()) == 1)
+    return v4({bytes[0], bytes[1], bytes[2], bytes[3]});
+  if (::inet_pton(AF_INET6, copy.c_str(), bytes.data()) == 1) return v6(bytes);
+  return std::nullopt;
+}
+
+std::string Address::to_string() const {
+  char text[INET6_ADDRSTRLEN];
+  ::inet_ntop(v4_ ? AF_INET : AF_INET6, bytes_.data(), text, sizeof text);
+  return text;
+}
+
+bool Address::is_internal() const {
+  return std::ranges::any_of(internal_ranges(), [&](const Cidr& range) { return range.contains(*this); });
+}
+
+Result<Cidr> Cidr::parse(std::string_view text) {
+  const auto slash = text.find('/');
+  const auto address = Address::parse(text.substr(0, slash));
+  if (!address)
+    return fail(Code::invalid_argument, fmt::format("'{}' is not an address or a CIDR range", text));
+  Cidr range;
+  range.base_ = *address;
+  const unsigned width = address->is_v4() ? 32 : 128;
+  range.bits_ = width;
+  if (slash != std::string_view::npos) {
+    const auto digits = text.substr(slash + 1);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), range.bits_);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
+        range.bits_ > width) {
+      return fail(Code::invalid_argument, fmt::format("'{}' has no prefix length from 0 to {}", text, width));
+    }
+  }
+  return range;
+}
+
+bool Cidr::contains(const Address& address) const {
+  if (address.is_v4() != base_.is_v4()) return false;
+  const auto whole = bits_ / 8;
+  if (std::memcmp(address.bytes().data(), base_.bytes().data(), whole) != 0) return false;
+  if (bits_ % 8 == 0) return true;
+  const auto mask = static_cast<std::uint8_t>(0xff << (8 - bits_ % 8));
+  return (address.bytes()[whole] & mask) == (base_.bytes()[whole] & mask);
+}
+
+std::string Cidr::to_string() const {
+  return fmt::format("{}/{}", base_.to_string(), bits_);
+}
+
+Result<Host> parse_host(std::string_view text) {
+  const auto bad = [&](std::string_view why) {
+    return fail(Code::invalid_argument, fmt::format("bad host: {}", why));
+  };
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
+    const auto address = Address::parse(text.substr(1, text.size() - 2));
+    if (!address || text.find(':') == std::string_view::npos) return bad("not an IPv6 address in brackets");
+    return *address;
+  }
+  if (text.find(':') != std::string_view::npos) {
+    const auto address = Address::parse(text);
+    if (!address) return bad("a colon that is no IPv6 address");
+    return *address;
+  }
+  std::string name(text);
+  std::ranges::transform(name, name.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (!name.empty() && name.back() == '.') name.pop_back();
+  if (name.empty() || name.size() > 253) return bad("empty or longer than 253 characters");
+  if (!std::ranges::all_of(name, is_name_character)) return bad("a character that no host name has");
+  if (const auto address = loose_v4(name)) return *address;
+  if (!has_good_labels(name)) return bad("a label is empty, too long, or begins or ends with a dash");
+  return name;
+}
+
+std::string to_string(const Host& host) {
+  if (const auto* address = std::get_if<Address>(&host)) return address->to_string();
+  return std::get<std::string>(host);
+}
+
+}  // namespace atl::egress

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "egress/address.h"
+
+namespace atl::egress {
+
+// The head of one proxied HTTP request, parsed strictly: what two servers could read differently (both
+// lengths, several lengths, folded lines, a bare CR or LF, an obs-fold, a bad name) is refused.
+struct HttpRequest {
+  enum class Body { none, length, chunked };
+
+  std::string method;
+  std::string target;  // origin form, "/path?query"
+  Host host;           // of the absolute target or the Host header
+  std::uint16_t port = 80;
+  Body body = Body::none;
+  std::uint64_t length = 0;
+  std::string headers;  // lines to forward, each ending in CRLF, without Host and hop-by-hop ones
+};
+
+// "CONNECT host:port HTTP/1.1" and its headers.
+struct ConnectRequest {
+  Host host;
+  std::uint16_t port = 443;
+};
+
+bool is_connect(std::string_view head);
+Result<ConnectRequest> parse_connect(std::string_view head);
+// `origin`: set inside an intercepted tunnel, where the target is in origin form and must name that host.
+Result<HttpRequest> parse_request(std::string_view head, const std::optional<ConnectRequest>& origin);
+// The head to send upstream: one request on one connection, with the injected headers replacing the client's
+// own.
+std::string upstream_head(const HttpRequest& request, const std::map<std::string, std::string>* inject,
+                          std::uint16_t default_port);
+
+// "host", "host:port", "[v6]:port".
+Result<ConnectRequest> parse_authority(std::string_view text, std::uint16_t default_port);
+
+}  // namespace atl::egress

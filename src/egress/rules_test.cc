@@ -1,0 +1,113 @@
+#include "egress/rules.h"
+
+#include <gtest/gtest.h>
+
+namespace atl::egress {
+namespace {
+
+using namespace std::string_literals;
+
+Host host(std::string_view text) {
+  return parse_host(text).value();
+}
+Rules rules(std::vector<std::string> allow, std::vector<std::string> deny = {}) {
+  return Rules::compile({.allow = std::move(allow), .deny = std::move(deny)}).value();
+}
+Address address(std::string_view text) {
+  return Address::parse(text).value();
+}
+
+TEST(Host, RefusesWhatTwoReadersCouldReadDifferently) {
+  for (const auto& bad :
+       {""s, "."s, "good.com\0.evil.com"s, "evil.com#.good.com"s, "good.com@evil.com"s, "a b.com"s, "a..b"s,
+        "-a.com"s, "a-.com"s, "exämple.com"s, "a/b"s, "a\\b"s, "a%2e"s, "[::1"s, "[a]"s, "1.2.3.4.5:x"s,
+        std::string(300, 'a'), std::string(64, 'a') + ".com"}) {
+    EXPECT_FALSE(parse_host(bad)) << bad;
+  }
+}
+
+TEST(Host, HasOneFormForEverySpelling) {
+  EXPECT_EQ(to_string(host("API.Example.COM.")), "api.example.com");
+  for (const auto* loopback :
+       {"127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0x7f000001", "[::ffff:127.0.0.1]",
+        "::ffff:7f00:1", "127.0.0.1.", "[::127.0.0.1]", "64:ff9b::7f00:1"}) {
+    EXPECT_EQ(to_string(host(loopback)), "127.0.0.1") << loopback;
+  }
+  EXPECT_EQ(to_string(host("[::1]")), "::1");
+  EXPECT_EQ(to_string(host("1.2.3.4.5")), "1.2.3.4.5");  // five parts: a name to every reader
+}
+
+TEST(Address, KnowsWhatIsNotTheInternet) {
+  for (const auto* internal : {"127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254",
+                               "100.100.100.200", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "::1",
+                               "fe80::1", "fd00:ec2::254", "ff02::1", "2002:7f00:1::", "::ffff:10.0.0.1"}) {
+    EXPECT_TRUE(address(internal).is_internal()) << internal;
+  }
+  for (const auto* open : {"1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "100.128.0.1"}) {
+    EXPECT_FALSE(address(open).is_internal()) << open;
+  }
+}
+
+TEST(Rules, RefusesBadText) {
+  for (const auto* bad : {"", "a b", "1.2.3.4/33", "x:0", "x:99999", "*.", "::1/129", "x:", "*.*.com"}) {
+    EXPECT_FALSE(Rules::compile({.allow = {bad}})) << bad;
+  }
+  EXPECT_FALSE(Rules::compile({.inject = {{"a.com", {{"X Y", "v"}}}}}));
+  EXPECT_FALSE(Rules::compile({.inject = {{"a.com", {{"X", "v\r\nEvil: 1"}}}}}));
+}
+
+TEST(Rules, NothingIsAllowedByDefault) {
+  EXPECT_FALSE(Rules().check_host(host("example.com"), 443).allowed);
+  EXPECT_FALSE(Rules().check_host(host("1.1.1.1"), 443).allowed);
+}
+
+TEST(Rules, NamesAndWildcards) {
+  const auto r = rules({"example.com", "*.example.org", "ports.net:8443"});
+  EXPECT_TRUE(r.check_host(host("Example.com."), 443).allowed);
+  EXPECT_FALSE(r.check_host(host("sub.example.com"), 443).allowed);
+  EXPECT_FALSE(r.check_host(host("evilexample.com"), 443).allowed);
+  EXPECT_TRUE(r.check_host(host("a.b.example.org"), 80).allowed);
+  EXPECT_FALSE(r.check_host(host("example.org"), 80).allowed);
+  EXPECT_FALSE(r.check_host(host("evil-example.org"), 80).allowed);
+  EXPECT_TRUE(r.check_host(host("ports.net"), 8443).allowed);
+  EXPECT_FALSE(r.check_host(host("ports.net"), 443).allowed);
+}
+
+TEST(Rules, InternalAddressesNeedARuleThatNamesThem) {
+  const auto open = rules({"*"});
+  EXPECT_TRUE(open.check_host(host("1.1.1.1"), 443).allowed);
+  EXPECT_FALSE(open.check_host(host("169.254.169.254"), 80).allowed);
+  EXPECT_FALSE(open.check_host(host("0x7f.1"), 80).allowed);
+  // A public name that resolves to an internal address (DNS rebinding).
+  EXPECT_FALSE(rules({"rebind.com"}).check_address("rebind.com", address("127.0.0.1"), 80).allowed);
+  EXPECT_TRUE(rules({"127.0.0.1:80"}).check_host(host("127.0.0.1"), 80).allowed);
+  EXPECT_FALSE(rules({"127.0.0.1:80"}).check_host(host("127.0.0.1"), 8000).allowed);
+  EXPECT_TRUE(rules({"10.0.0.0/8"}).check_address("db.corp", address("10.2.3.4"), 5432).allowed);
+}
+
+TEST(Rules, AllowBeatsDenyAndDenyBeatsEverything) {
+  const auto r = rules({"good.com", "*"}, {"0.0.0.0/0"});
+  EXPECT_TRUE(r.check_address("good.com", address("1.2.3.4"), 443).allowed);
+  EXPECT_FALSE(r.check_address("other.com", address("1.2.3.4"), 443).allowed);
+  EXPECT_FALSE(r.check_host(host("1.2.3.4"), 443).allowed);
+  const auto some = rules({"*"}, {"bad.com", "9.9.9.0/24"});
+  EXPECT_FALSE(some.check_address("x.com", address("9.9.9.9"), 443).allowed);
+  EXPECT_FALSE(some.check_host(host("bad.com"), 443).allowed);
+  EXPECT_TRUE(some.check_host(host("x.com"), 443).allowed);
+}
+
+TEST(Rules, SaysWhy) {
+  EXPECT_EQ(rules({"*.a.com"}).check_host(host("x.a.com"), 1).reason, "allow *.a.com");
+  EXPECT_EQ(rules({"*"}).check_host(host("10.0.0.1"), 1).reason, "internal address");
+  EXPECT_EQ(rules({"a.com"}).check_host(host("b.com"), 1).reason, "no rule allows it");
+}
+
+TEST(Rules, HeadersBelongToOneName) {
+  const auto r =
+      Rules::compile({.allow = {"*"}, .inject = {{"API.com", {{"Authorization", "secret"}}}}}).value();
+  ASSERT_NE(r.headers_for(host("api.com.")), nullptr);
+  EXPECT_EQ(r.headers_for(host("x.api.com")), nullptr);
+}
+
+}  // namespace
+}  // namespace atl::egress
