@@ -1,0 +1,159 @@
+#include "net/client_call.h"
+
+namespace atl::net {
+namespace {
+
+namespace http = boost::beast::http;
+
+void append_head(std::string& out, const ClientRequest& request, const std::string& host, RequestBody body) {
+  out += fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
+  if (!request.headers.has("Host")) out += fmt::format("Host: {}\r\n", host);
+  for (const auto& [name, value] : request.headers) {
+    if (value.find_first_of("\r\n") == std::string::npos) out += fmt::format("{}: {}\r\n", name, value);
+  }
+  if (body == RequestBody::streamed) {
+    out += "Transfer-Encoding: chunked\r\n";
+  } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT" ||
+             request.method == "PATCH") {
+    out += fmt::format("Content-Length: {}\r\n", request.body.size());
+  }
+  out += "\r\n";
+}
+
+// The connection after a 101, beginning with what was read too far.
+class RestStream final : public ByteStream {
+ public:
+  RestStream(std::unique_ptr<ByteStream> stream, std::string early)
+      : stream_(std::move(stream)), early_(std::move(early)) {}
+  Task<std::string> read() override {
+    if (!early_.empty()) co_return std::exchange(early_, std::string());
+    co_return co_await stream_->read();
+  }
+  Task<void> write(std::string bytes) override { return stream_->write(std::move(bytes)); }
+  Task<void> close_write() override { return stream_->close_write(); }
+  void abort() override { stream_->abort(); }
+
+ private:
+  std::unique_ptr<ByteStream> stream_;
+  std::string early_;
+};
+
+}  // namespace
+
+HttpCall::HttpCall(boost::asio::any_io_executor executor, std::unique_ptr<ByteStream> stream,
+                   const ClientOptions& options)
+    : executor_(executor),
+      stream_(std::move(stream)),
+      options_(options),
+      watchdog_(std::move(executor), *stream_),
+      parser_(response_) {}
+
+Task<void> HttpCall::send(std::string bytes) {
+  watchdog_.arm(options_.stall_time);
+  Result<void> sent = co_await stream_->write(std::move(bytes));
+  watchdog_.disarm();
+  if (watchdog_.fired())
+    co_return fail(Code::deadline_exceeded, "the server did not take the request in time");
+  co_return sent;
+}
+
+Task<void> HttpCall::start(const ClientRequest& request, const std::string& host, RequestBody body) {
+  head_request_ = request.method == "HEAD";
+  parser_.skip(head_request_);
+  std::string bytes;
+  append_head(bytes, request, host, body);
+  if (body == RequestBody::whole) bytes += request.body;
+  co_return co_await send(std::move(bytes));
+}
+
+Task<void> HttpCall::write(std::string bytes) {
+  if (bytes.empty()) co_return Result<void>();
+  std::string chunk = fmt::format("{:x}\r\n", bytes.size());
+  chunk += bytes;
+  chunk += "\r\n";
+  co_return co_await send(std::move(chunk));
+}
+
+Task<void> HttpCall::finish_request() {
+  std::string last = "0\r\n\r\n";
+  co_return co_await send(std::move(last));
+}
+
+Task<void> HttpCall::fill() {
+  watchdog_.arm(parser_.is_header_done() ? options_.stall_time : options_.head_time);
+  Result<std::string> bytes = co_await stream_->read();
+  watchdog_.disarm();
+  if (watchdog_.fired()) co_return fail(Code::deadline_exceeded, "the server did not answer in time");
+  if (!bytes) co_return fail(std::move(bytes).error());
+  if (bytes->empty()) ended_ = true;
+  if (!bytes->empty()) heard_ = true;
+  buffer_ += *bytes;
+  co_return Result<void>();
+}
+
+Task<ClientResponse> HttpCall::head() {
+  while (!parser_.is_header_done()) {
+    boost::beast::error_code error = http::error::need_more;
+    if (!buffer_.empty()) {
+      error = {};
+      std::size_t used = parser_.put(boost::asio::const_buffer(buffer_.data(), buffer_.size()), error);
+      buffer_.erase(0, used);
+    }
+    if (error == http::error::need_more) {
+      if (ended_) co_return fail(Code::unavailable, "the server closed the connection");
+      CO_CHECK(co_await fill());
+      continue;
+    }
+    if (error) co_return fail(Code::unavailable, "malformed answer: " + error.message());
+    if (response_.status >= 100 && response_.status < 200 && response_.status != 101) {
+      response_ = ClientResponse();
+      std::destroy_at(&parser_);
+      std::construct_at(&parser_, response_);
+      parser_.skip(head_request_);
+    }
+  }
+  co_return response_;
+}
+
+Task<std::string> HttpCall::read() {
+  CO_CHECK(co_await head());
+  while (parser_.piece().empty() && !parser_.is_done()) {
+    boost::beast::error_code error = http::error::need_more;
+    if (!buffer_.empty()) {
+      error = {};
+      std::size_t used = parser_.put(boost::asio::const_buffer(buffer_.data(), buffer_.size()), error);
+      buffer_.erase(0, used);
+    } else if (ended_) {
+      error = {};
+      parser_.put_eof(error);
+      if (error) co_return fail(Code::data_loss, "the connection broke before the answer was complete");
+      break;
+    }
+    if (error == http::error::need_more) {
+      if (!parser_.piece().empty()) break;
+      if (ended_ && !buffer_.empty())
+        co_return fail(Code::data_loss, "the connection broke before the answer was complete");
+      CO_CHECK(co_await fill());
+      continue;
+    }
+    if (error) co_return fail(Code::unavailable, "malformed answer: " + error.message());
+  }
+  co_return std::exchange(parser_.piece(), std::string());
+}
+
+std::unique_ptr<ByteStream> HttpCall::release() {
+  watchdog_.disarm();
+  if (buffer_.empty()) return std::move(stream_);
+  return std::make_unique<RestStream>(std::move(stream_), std::move(buffer_));
+}
+
+std::unique_ptr<ClientCall> make_call(boost::asio::any_io_executor executor,
+                                      std::unique_ptr<ByteStream> stream, const ClientOptions& options) {
+  return std::make_unique<HttpCall>(std::move(executor), std::move(stream), options);
+}
+
+Task<void> send_head(ClientCall& call, const ClientRequest& request, std::string host, RequestBody body) {
+  co_return co_await static_cast<HttpCall&>(call).start(request, host, body);
+}
+
+}  // namespace atl::net

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "net/client.h"
+#include "net/response_parser.h"
+
+namespace atl::net {
+
+// Ends a stream when time is over. Internal to the room.
+class Watchdog {
+ public:
+  Watchdog(boost::asio::any_io_executor executor, ByteStream& stream)
+      : timer_(std::move(executor)), shared_(std::make_shared<Shared>(Shared{&stream, 0, false})) {}
+  ~Watchdog() { disarm(); }
+
+  void arm(std::chrono::milliseconds time) {
+    timer_.expires_after(time);
+    timer_.async_wait([shared = shared_, round = ++shared_->round](boost::system::error_code error) {
+      if (error || shared->round != round) return;
+      shared->fired = true;
+      shared->stream->abort();
+    });
+  }
+  void disarm() {
+    ++shared_->round;
+    timer_.cancel();
+  }
+  bool fired() const { return shared_->fired; }
+
+ private:
+  struct Shared {
+    ByteStream* stream;  // alive while armed: the owner of both disarms first
+    std::uint64_t round;
+    bool fired;
+  };
+  boost::asio::steady_timer timer_;
+  std::shared_ptr<Shared> shared_;
+};
+
+class HttpCall final : public ClientCall {
+ public:
+  HttpCall(boost::asio::any_io_executor executor, std::unique_ptr<ByteStream> stream,
+           const ClientOptions& options);
+
+  Task<void> start(const ClientRequest& request, const std::string& host, RequestBody body);
+  Task<void> write(std::string bytes) override;
+  Task<void> finish_request() override;
+  Task<ClientResponse> head() override;
+  Task<std::string> read() override;
+  std::unique_ptr<ByteStream> release() override;
+
+  // True if nothing of an answer came yet: the connection was stale.
+  bool silent() const { return !heard_; }
+  // True if the answer is complete and the connection can carry another call.
+  bool reusable() const { return parser_.is_done() && parser_.keep_alive() && buffer_.empty(); }
+
+ private:
+  Task<void> send(std::string bytes);
+  Task<void> fill();
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<ByteStream> stream_;
+  ClientOptions options_;
+  Watchdog watchdog_;
+  ClientResponse response_;
+  ResponseParser parser_;
+  std::string buffer_;
+  bool heard_ = false;
+  bool ended_ = false;
+  bool head_request_ = false;
+};
+
+}  // namespace atl::net
