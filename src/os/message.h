@@ -1,0 +1,37 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+// Messages with descriptors over a sequenced-packet socket between two processes of ours.
+namespace atl::os {
+
+struct SocketPair {
+  Fd first, second;
+};
+enum class SocketKind { stream, packets };
+Result<SocketPair> socket_pair(SocketKind kind);
+
+inline constexpr std::size_t kMessageBytesMax = 192 * 1024;
+inline constexpr std::size_t kMessageFdsMax = 8;
+
+struct Message {
+  std::string bytes;  // empty: the other side is gone
+  std::vector<Fd> fds;
+};
+
+enum class Wait { no, yes };
+
+// The whole message with the descriptors, which stay the caller's. Code::unavailable if the other side is
+// gone, or if the socket is full and Wait::no.
+Result<void> send_message(int socket, std::string_view bytes, std::span<const int> fds = {},
+                          Wait wait = Wait::yes);
+// Code::unavailable when nothing is there and Wait::no. A message cut short by its size is an error.
+Result<Message> receive_message(int socket, Wait wait = Wait::yes);
+
+}  // namespace atl::os

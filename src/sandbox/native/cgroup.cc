@@ -1,0 +1,386 @@
+#include "sandbox/native/cgroup.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "os/file.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr Controller kAll[] = {Controller::memory, Controller::pids, Controller::cpu, Controller::io,
+                               Controller::unified};
+
+struct Place {
+  std::string path;  // of this process's own group in that hierarchy
+  std::string root;  // of the hierarchy
+};
+
+const char* v1_name(Controller controller) {
+  switch (controller) {
+    case Controller::memory:
+      return "memory";
+    case Controller::pids:
+      return "pids";
+    case Controller::cpu:
+      return "cpu";
+    case Controller::io:
+      return "blkio";
+    case Controller::unified:
+      return "";
+  }
+  return "";
+}
+
+const char* v2_name(Controller controller) {
+  return controller == Controller::io ? "io" : v1_name(controller);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, separator);)
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+std::uint64_t to_number(std::string_view text) {
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+// "key value" lines.
+std::uint64_t keyed(const std::string& text, std::string_view key) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (line.size() > key.size() && line.starts_with(key) && line[key.size()] == ' ')
+      return to_number(std::string_view(line).substr(key.size() + 1));
+  return 0;
+}
+
+// Version 1 controller (or "" for version 2) to where this process is in that hierarchy.
+std::map<std::string, Place> own_places() {
+  std::map<std::string, std::string> mounts;
+  const std::string mountinfo = os::read_file("/proc/self/mountinfo").value_or("");
+  std::istringstream lines(mountinfo);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    const std::vector<std::string> left = split(line.substr(0, dash), ' ');
+    const std::vector<std::string> right = split(line.substr(dash + 3), ' ');
+    if (left.size() < 5 || right.size() < 3) continue;
+    if (right[0] == "cgroup2") mounts.emplace("", left[4]);
+    if (right[0] == "cgroup")
+      for (const std::string& option : split(right[2], ',')) mounts.emplace(option, left[4]);
+  }
+  std::map<std::string, Place> places;
+  std::istringstream own(os::read_file("/proc/self/cgroup").value_or(""));
+  for (std::string line; std::getline(own, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    std::string path = line.substr(second + 1);
+    if (path == "/" || path.starts_with("/..")) path.clear();
+    const std::string names = line.substr(first + 1, second - first - 1);
+    for (const std::string& name : names.empty() ? std::vector<std::string>{""} : split(names, ','))
+      if (const auto mount = mounts.find(name); mount != mounts.end())
+        places[name] = Place{mount->second + path, mount->second};
+  }
+  return places;
+}
+
+// Version 2 allows no group with both processes and controlled children, except the root.
+Result<std::string> v2_base(const Place& place, bool make) {
+  if (::access((place.root + "/cgroup.procs").c_str(), W_OK) == 0 && !os::exists(place.root + "/cgroup.type"))
+    return place.root;
+  if (!make) return place.path;
+  const std::string leaf = place.path + "/atoll-host";
+  TRY(os::make_directory(leaf));
+  for (const std::string& pid : split(os::read_file(place.path + "/cgroup.procs").value_or(""), '\n'))
+    (void)os::write_control(leaf + "/cgroup.procs", pid);
+  return place.path;
+}
+
+void enable_controllers(const std::string& group) {
+  for (const char* name : {"+memory", "+pids", "+cpu", "+io"})
+    (void)os::write_control(group + "/cgroup.subtree_control", name);
+}
+
+}  // namespace
+
+Result<CgroupTree> CgroupTree::create(const std::string& parent) {
+  return locate(parent, true);
+}
+Result<CgroupTree> CgroupTree::open(const std::string& parent) {
+  return locate(parent, false);
+}
+
+Result<CgroupTree> CgroupTree::locate(const std::string& parent, bool make) {
+  CgroupTree tree;
+  tree.parent_ = parent;
+  const std::map<std::string, Place> places = own_places();
+  std::set<std::string> v2_controllers;
+  std::string unified;
+  if (const auto place = places.find(""); place != places.end()) {
+    if (auto base = v2_base(place->second, make)) {
+      unified = *base + "/" + parent;
+      if (make) {
+        enable_controllers(*base);
+        if (os::make_directory(unified)) enable_controllers(unified);
+      }
+      for (const std::string& name :
+           split(os::read_file(unified + "/cgroup.subtree_control").value_or(""), ' '))
+        v2_controllers.insert(name.substr(0, name.find('\n')));
+    }
+  }
+  std::set<std::string> seen;
+  for (const Controller controller : kAll) {
+    Hierarchy& hierarchy = tree.controllers_[index(controller)];
+    const auto v1 = places.find(v1_name(controller));
+    if (controller == Controller::unified || v2_controllers.contains(v2_name(controller))) {
+      hierarchy.path = unified;
+      hierarchy.v2 = true;
+    } else if (v1 != places.end() && *v1_name(controller) != '\0') {
+      hierarchy.path = v1->second.path + "/" + parent;
+      if (make) (void)os::make_directory(hierarchy.path);
+    }
+    if (hierarchy.path.empty()) continue;
+    const int flags = O_RDONLY | O_DIRECTORY;
+    if (auto dir = os::open(hierarchy.path.c_str(), flags)) {
+      if (make && ::faccessat(dir->get(), ".", W_OK, AT_EACCESS) < 0) continue;
+      hierarchy.dir = std::move(*dir);
+      hierarchy.duplicate = !seen.insert(hierarchy.path).second;
+    }
+  }
+  return tree;
+}
+
+std::string_view CgroupTree::version() const {
+  bool v1 = false, v2 = false;
+  for (const Controller controller : kAll)
+    if (has(controller)) (is_v2(controller) ? v2 : v1) = true;
+  if (v1 && v2) return "hybrid";
+  return v1 ? "v1" : v2 ? "v2" : "none";
+}
+
+std::vector<Wall> CgroupTree::missing() const {
+  std::vector<Wall> walls;
+  const char* remedy = "run as root, or delegate the cgroup controller to this user (systemd: Delegate=yes)";
+  if (!has(Controller::memory)) walls.push_back({"memory_limit", remedy});
+  if (!has(Controller::pids)) walls.push_back({"process_limit", remedy});
+  if (!has(Controller::cpu)) walls.push_back({"cpu_limit", remedy});
+  return walls;
+}
+
+Result<void> CgroupTree::set(Controller controller, const std::string& name, const char* file,
+                             const std::string& value) {
+  return os::write_control_at(at(controller).dir.get(), (name + "/" + file).c_str(), value);
+}
+
+std::optional<std::string> CgroupTree::get(Controller controller, const std::string& name,
+                                           const char* file) const {
+  if (!has(controller)) return std::nullopt;
+  auto text = os::read_file_at(at(controller).dir.get(), (name + "/" + file).c_str());
+  if (!text) return std::nullopt;
+  return std::move(*text);
+}
+
+std::uint64_t CgroupTree::number(Controller controller, const std::string& name, const char* file) const {
+  return to_number(get(controller, name, file).value_or(""));
+}
+
+Result<void> CgroupTree::make_group(const std::string& name) {
+  for (const Controller controller : kAll) {
+    if (!has(controller) || at(controller).duplicate) continue;
+    if (::mkdirat(at(controller).dir.get(), name.c_str(), 0755) < 0 && errno != EEXIST)
+      return fail(errno_error(errno, "make control group"));
+  }
+  return {};
+}
+
+Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, std::vector<Wall>& walls) {
+  const std::string memory = std::to_string(limits.memory_bytes);
+  if (has(Controller::memory)) {
+    if (is_v2(Controller::memory)) {
+      TRY(set(Controller::memory, name, "memory.max", memory));
+      (void)set(Controller::memory, name, "memory.swap.max", "0");
+    } else {
+      // The second is refused while it would be below the first, and the first while it would be above the
+      // second.
+      const auto first = set(Controller::memory, name, "memory.limit_in_bytes", memory);
+      (void)set(Controller::memory, name, "memory.memsw.limit_in_bytes", memory);
+      if (!first) TRY(set(Controller::memory, name, "memory.limit_in_bytes", memory));
+      (void)set(Controller::memory, name, "memory.swappiness", "0");
+    }
+    const char* file = is_v2(Controller::memory) ? "memory.max" : "memory.limit_in_bytes";
+    walls.push_back({"memory_limit", fmt::format("{} bytes", number(Controller::memory, name, file))});
+  }
+  if (has(Controller::pids)) {
+    const std::uint64_t ceiling = std::uint64_t{limits.processes_max} * 16 + 16;
+    TRY(set(Controller::pids, name, "pids.max", std::to_string(ceiling)));
+    walls.push_back(
+        {"process_limit", fmt::format("{} processes, counted by the host; {} tasks, by the kernel",
+                                      limits.processes_max, ceiling)});
+  }
+  if (has(Controller::cpu)) {
+    // A short period keeps the wait of a throttled program short.
+    constexpr std::uint64_t period = 20'000;
+    const auto quota = static_cast<std::uint64_t>(limits.cpu_cores * static_cast<double>(period));
+    if (is_v2(Controller::cpu)) {
+      TRY(set(Controller::cpu, name, "cpu.max", fmt::format("{} {}", quota, period)));
+    } else {
+      TRY(set(Controller::cpu, name, "cpu.cfs_period_us", std::to_string(period)));
+      TRY(set(Controller::cpu, name, "cpu.cfs_quota_us", std::to_string(quota)));
+    }
+    walls.push_back({"cpu_limit", fmt::format("{} of {} microseconds", quota, period)});
+  }
+  return {};
+}
+
+Result<void> CgroupTree::attach(const std::string& name, pid_t pid, Part part) {
+  const std::string text = std::to_string(pid);
+  for (const Controller controller : kAll) {
+    if (!has(controller) || at(controller).duplicate) continue;
+    const bool separate = controller == Controller::cpu && !is_v2(controller);
+    if (part == Part::all_but_cpu && separate) continue;
+    if (part == Part::only_cpu && !separate) continue;
+    TRY(set(controller, name, "cgroup.procs", text));
+  }
+  return {};
+}
+
+Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
+  if (!has(Controller::unified)) return os::Fd();
+  return os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+}
+
+Result<void> CgroupTree::freeze(const std::string& name) {
+  if (!has(Controller::unified)) return fail(Code::unsupported, "pausing needs cgroup version 2");
+  TRY(set(Controller::unified, name, "cgroup.freeze", "1"));
+  for (int round = 0; round < 2000; ++round) {
+    if (keyed(get(Controller::unified, name, "cgroup.events").value_or(""), "frozen") == 1) return {};
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  (void)set(Controller::unified, name, "cgroup.freeze", "0");
+  return fail(Code::deadline_exceeded, "the sandbox did not come to a standstill");
+}
+
+Result<void> CgroupTree::thaw(const std::string& name) {
+  if (!has(Controller::unified)) return fail(Code::unsupported, "pausing needs cgroup version 2");
+  return set(Controller::unified, name, "cgroup.freeze", "0");
+}
+
+void CgroupTree::kill(const std::string& name) {
+  if (has(Controller::unified)) (void)set(Controller::unified, name, "cgroup.kill", "1");
+}
+
+bool CgroupTree::is_empty(const std::string& name) const {
+  return processes(name).empty();
+}
+
+Result<void> CgroupTree::remove_group(const std::string& name) {
+  for (const Controller controller : kAll) {
+    if (!has(controller) || at(controller).duplicate) continue;
+    if (::unlinkat(at(controller).dir.get(), name.c_str(), AT_REMOVEDIR) < 0 && errno != ENOENT)
+      return fail(Code::conflict, "the control group is not empty");
+  }
+  return {};
+}
+
+void CgroupTree::remove_parent() {
+  for (Hierarchy& hierarchy : controllers_) {
+    if (!hierarchy.dir.is_open() || hierarchy.duplicate) continue;
+    // Through the descriptor: the path may not exist in this mount namespace.
+    const os::Fd up(::openat(hierarchy.dir.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    hierarchy.dir.reset();
+    if (up.is_open()) ::unlinkat(up.get(), parent_.c_str(), AT_REMOVEDIR);
+  }
+}
+
+std::uint64_t CgroupTree::oom_kills(const std::string& name) const {
+  const char* file = is_v2(Controller::memory) ? "memory.events" : "memory.oom_control";
+  return keyed(get(Controller::memory, name, file).value_or(""), "oom_kill");
+}
+
+std::uint64_t CgroupTree::tasks(const std::string& name) const {
+  return number(Controller::pids, name, "pids.current");
+}
+
+std::vector<pid_t> CgroupTree::processes(const std::string& name) const {
+  for (const Controller controller : {Controller::unified, Controller::pids, Controller::memory}) {
+    const auto text = get(controller, name, "cgroup.procs");
+    if (!text) continue;
+    std::vector<pid_t> pids;
+    for (const std::string& line : split(*text, '\n')) pids.push_back(static_cast<pid_t>(to_number(line)));
+    return pids;
+  }
+  return {};
+}
+
+Result<GroupUsage> CgroupTree::usage(const std::string& name) const {
+  GroupUsage usage;
+  usage.cpu_micros = keyed(get(Controller::unified, name, "cpu.stat").value_or(""), "usage_usec");
+  if (is_v2(Controller::memory)) {
+    usage.memory_bytes = number(Controller::memory, name, "memory.current");
+    usage.memory_peak_bytes = number(Controller::memory, name, "memory.peak");
+    usage.memory_cache_bytes = keyed(get(Controller::memory, name, "memory.stat").value_or(""), "file");
+  } else if (has(Controller::memory)) {
+    usage.memory_bytes = number(Controller::memory, name, "memory.usage_in_bytes");
+    usage.memory_peak_bytes = number(Controller::memory, name, "memory.max_usage_in_bytes");
+    usage.memory_cache_bytes = keyed(get(Controller::memory, name, "memory.stat").value_or(""), "cache");
+  }
+  usage.tasks = tasks(name);
+  usage.oom_kills = oom_kills(name);
+  const char* io_file = is_v2(Controller::io) ? "io.stat" : "blkio.throttle.io_service_bytes";
+  std::istringstream lines(get(Controller::io, name, io_file).value_or(""));
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string& word : split(line, ' ')) {
+      if (word.starts_with("rbytes=")) usage.read_bytes += to_number(std::string_view(word).substr(7));
+      if (word.starts_with("wbytes=")) usage.written_bytes += to_number(std::string_view(word).substr(7));
+    }
+    if (const std::size_t at = line.find(" Read "); at != std::string::npos)
+      usage.read_bytes += to_number(std::string_view(line).substr(at + 6));
+    if (const std::size_t at = line.find(" Write "); at != std::string::npos)
+      usage.written_bytes += to_number(std::string_view(line).substr(at + 7));
+  }
+  return usage;
+}
+
+os::Fd CgroupTree::watch_memory(const std::string& name) const {
+  if (!has(Controller::memory) || is_v2(Controller::memory)) return os::Fd();
+  const int dir = at(Controller::memory).dir.get();
+  auto control = os::open_at(dir, (name + "/memory.oom_control").c_str(), O_RDONLY);
+  os::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!control || !event.is_open()) return os::Fd();
+  const std::string line = fmt::format("{} {}", event.get(), control->get());
+  if (!os::write_control_at(dir, (name + "/cgroup.event_control").c_str(), line)) return os::Fd();
+  return event;
+}
+
+std::vector<std::string> CgroupTree::groups() const {
+  std::set<std::string> names;
+  for (const Hierarchy& hierarchy : controllers_) {
+    if (!hierarchy.dir.is_open()) continue;
+    DIR* stream = ::fdopendir(::openat(hierarchy.dir.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (stream == nullptr) continue;
+    while (const dirent* entry = ::readdir(stream))
+      if (entry->d_type == DT_DIR && entry->d_name[0] != '.') names.insert(entry->d_name);
+    ::closedir(stream);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/isolation.h"
+#include "sandbox/limits.h"
+
+// Control groups of sandboxes, version 1, 2 and both at once behind one type. A sandbox has one group, which
+// is a directory of the same name in every hierarchy that serves it, below one parent that belongs to one
+// spawner.
+namespace atl::sandbox::native {
+
+enum class Controller : std::uint8_t { memory, pids, cpu, io, unified };
+inline constexpr std::size_t kControllers = 5;
+
+// What the kernel counted for one group.
+struct GroupUsage {
+  std::uint64_t cpu_micros = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_peak_bytes = 0;
+  std::uint64_t memory_cache_bytes = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t read_bytes = 0;
+  std::uint64_t written_bytes = 0;
+  std::uint64_t oom_kills = 0;
+};
+
+// The hierarchies of this machine and the parent directory in each. The spawner makes it; the daemon opens
+// the same one only to read. Descriptors stay valid in a mount namespace that shows no cgroup filesystem.
+class CgroupTree {
+ public:
+  // `parent` is one path component. Makes the parent in every hierarchy that can be written, below the group
+  // this process is in (version 1) or below the root or the delegated group (version 2). A machine without
+  // any usable hierarchy gives an empty tree, not an error: see missing().
+  static Result<CgroupTree> create(const std::string& parent);
+  // For reading, in another process.
+  static Result<CgroupTree> open(const std::string& parent);
+
+  // "v1", "v2", "hybrid" or "none".
+  std::string_view version() const;
+  bool has(Controller controller) const { return controllers_[index(controller)].dir.is_open(); }
+  bool is_v2(Controller controller) const { return controllers_[index(controller)].v2; }
+  // What cannot be limited here, with the remedy.
+  std::vector<Wall> missing() const;
+
+  Result<void> make_group(const std::string& name);
+  // Sets the limits and appends what the kernel accepted to `walls`.
+  Result<void> apply(const std::string& name, const Limits& limits, std::vector<Wall>& walls);
+  // Moves one process into the group, everywhere or without (then only) the CPU controller: a version 1 CPU
+  // group does not take a process with real-time priority. "0" is the caller.
+  enum class Part { all, all_but_cpu, only_cpu };
+  Result<void> attach(const std::string& name, pid_t pid, Part part);
+  // A descriptor for CLONE_INTO_CGROUP; closed where the tree is not version 2.
+  Result<os::Fd> open_v2(const std::string& name);
+
+  Result<void> freeze(const std::string& name);  // returns when everything stands still
+  Result<void> thaw(const std::string& name);
+  // SIGKILL to everything inside where the kernel can do it in one step; else does nothing.
+  void kill(const std::string& name);
+  bool is_empty(const std::string& name) const;
+  // Code::conflict while something is inside.
+  Result<void> remove_group(const std::string& name);
+  // The parent, once it has no groups.
+  void remove_parent();
+
+  Result<GroupUsage> usage(const std::string& name) const;
+  std::uint64_t oom_kills(const std::string& name) const;
+  std::uint64_t tasks(const std::string& name) const;
+  // Processes, threads not counted.
+  std::vector<pid_t> processes(const std::string& name) const;
+  // An eventfd that becomes readable when the group runs out of memory (version 1); closed where there is
+  // none.
+  os::Fd watch_memory(const std::string& name) const;
+  // Names of groups below the parent.
+  std::vector<std::string> groups() const;
+
+ private:
+  struct Hierarchy {
+    os::Fd dir;        // of the parent
+    std::string path;  // of the parent, as mounted
+    bool v2 = false;
+    bool duplicate = false;  // another controller's directory is the same one
+  };
+  static std::size_t index(Controller controller) { return static_cast<std::size_t>(controller); }
+  const Hierarchy& at(Controller controller) const { return controllers_[index(controller)]; }
+  static Result<CgroupTree> locate(const std::string& parent, bool make);
+  Result<void> set(Controller controller, const std::string& name, const char* file,
+                   const std::string& value);
+  std::optional<std::string> get(Controller controller, const std::string& name, const char* file) const;
+  std::uint64_t number(Controller controller, const std::string& name, const char* file) const;
+
+  std::array<Hierarchy, kControllers> controllers_;
+  std::string parent_;
+};
+
+}  // namespace atl::sandbox::native

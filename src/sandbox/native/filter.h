@@ -1,0 +1,38 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+// The two walls that a process puts around itself: the system-call filter and Landlock.
+namespace atl::sandbox::native {
+
+// A compiled system-call filter: an allow-list. What is not on it answers EPERM (known and refused) or ENOSYS
+// (not known), and never kills the caller. Calls of other ABIs (32-bit, x32) are refused.
+struct Filter {
+  std::vector<sock_filter> allow_list;
+  // Loaded second: refuses by argument what the first allows by name (terminal injection and the like).
+  std::vector<sock_filter> arguments;
+  std::uint32_t calls_allowed = 0;
+};
+
+// Compiles once; costs some milliseconds.
+Result<Filter> compile_filter();
+
+// Installs both for the calling thread, for good. Needs no-new-privileges or CAP_SYS_ADMIN in its user
+// namespace.
+Result<void> install_filter(const Filter& filter);
+
+// The kernel's Landlock version; 0 where there is none.
+int landlock_version();
+
+// Second wall for the calling thread: everything below "/" stays usable except making device nodes and
+// changing mounts; signals, abstract sockets and ptrace end at the sandbox's edge where the kernel can say
+// so. Gives the words for Isolation. Same needs as the filter.
+Result<std::string> enter_landlock();
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,180 @@
+#include "sandbox/native/native.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "guest/program.h"
+#include "sandbox/native/sandbox.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr std::chrono::milliseconds kCountEvery{50};
+
+Result<void> check(const Spec& spec) {
+  const Limits& limits = spec.limits;
+  if (spec.id.empty() || spec.id.size() > 128)
+    return fail(Error(Code::invalid_argument, "a sandbox needs an id").with_field("id"));
+  if (spec.network != Network::none)
+    return fail(
+        Error(Code::unsupported, "the network mode is not supported by this provider").with_field("network"));
+  if (limits.memory_bytes < (8ULL << 20))
+    return fail(Error(Code::invalid_argument, "at least 8 MiB of memory are needed")
+                    .with_field("limits.memory_bytes"));
+  if (limits.cpu_cores < 0.05)
+    return fail(
+        Error(Code::invalid_argument, "at least 0.05 cores are needed").with_field("limits.cpu_cores"));
+  if (limits.disk_bytes < (1ULL << 20))
+    return fail(
+        Error(Code::invalid_argument, "at least 1 MiB of disk is needed").with_field("limits.disk_bytes"));
+  if (limits.processes_max == 0)
+    return fail(
+        Error(Code::invalid_argument, "at least one process is needed").with_field("limits.processes_max"));
+  if (spec.hostname.empty() || spec.hostname.size() > 63)
+    return fail(Error(Code::invalid_argument, "a host name has 1 to 63 characters").with_field("hostname"));
+  for (const HostMount& mount : spec.host_mounts)
+    if (!mount.guest_path.starts_with('/') || mount.guest_path.find("..") != std::string::npos ||
+        mount.guest_path == "/")
+      return fail(
+          Error(Code::invalid_argument, "a mount needs an absolute path inside").with_field("host_mounts"));
+  return {};
+}
+
+class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
+ public:
+  NativeProvider(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
+                 std::shared_ptr<const CgroupTree> cgroups, Isolation probed,
+                 std::vector<std::string> adoptable)
+      : executor_(std::move(executor)),
+        spawner_(std::move(spawner)),
+        cgroups_(std::move(cgroups)),
+        probed_(std::move(probed)),
+        adoptable_(std::move(adoptable)),
+        alive_(std::make_shared<Alive>(Alive{{}, boost::asio::steady_timer(executor_)})) {
+    const std::weak_ptr<Alive> weak = alive_;
+    spawner_->start(
+        [weak](const std::string& name, const std::string& why) {
+          if (const auto alive = weak.lock()) alive->end(name, why);
+        },
+        [weak] {
+          if (const auto alive = weak.lock()) alive->end_all("the spawner died");
+        });
+  }
+  ~NativeProvider() override {
+    alive_->counting.cancel();
+    spawner_->close();
+  }
+
+  std::string_view name() const override { return "native"; }
+  const Traits& traits() const override { return native_traits(); }
+  Isolation probed() const override { return probed_; }
+
+  Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
+    if (auto good = check(spec); !good) co_return fail(std::move(good).error());
+    Request request{.verb = Verb::create, .name = spec.id};
+    request.spec = spec;
+    CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    co_return co_await move_in(handed_over(std::move(answer), std::move(spec)));
+  }
+
+  std::vector<std::string> adoptable() override { return adoptable_; }
+
+  Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
+    Request request{.verb = Verb::adopt, .name = id};
+    CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    std::erase(adoptable_, id);
+    Spec spec = std::move(answer.reply.spec);
+    co_return co_await move_in(handed_over(std::move(answer), std::move(spec)));
+  }
+
+  std::vector<PoolLevel> pools() const override { return {}; }
+
+  Task<void> shut_down() override {
+    Request request{.verb = Verb::shut_down};
+    CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
+    (void)answer;
+    alive_->end_all("the provider shut down");
+    spawner_->close();
+    co_return Result<void>();
+  }
+
+ private:
+  // What outlives a moment in which the provider is being destroyed while callbacks are under way.
+  struct Alive {
+    std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
+    boost::asio::steady_timer counting;
+    bool is_counting = false;
+
+    void end(const std::string& name, const std::string& why) {
+      const auto found = inhabitants.find(name);
+      if (found == inhabitants.end()) return;
+      const auto inhabitant = found->second.lock();
+      inhabitants.erase(found);
+      if (inhabitant) inhabitant->has_ended(why);
+    }
+    void end_all(const std::string& why) {
+      for (auto& [name, weak] : std::exchange(inhabitants, {}))
+        if (const auto inhabitant = weak.lock()) inhabitant->has_ended(why);
+    }
+  };
+
+  Task<std::unique_ptr<Sandbox>> move_in(Handed handed) {
+    const auto inhabitant = std::make_shared<Inhabitant>(executor_, spawner_, cgroups_, std::move(handed));
+    alive_->inhabitants[inhabitant->name] = inhabitant;
+    auto sandbox = std::make_unique<NativeSandbox>(inhabitant);
+    CO_CHECK(co_await inhabitant->greet());
+    if (inhabitant->ended)
+      co_return fail(Code::provider_failed, "the sandbox ended at once: " + *inhabitant->ended);
+    count(alive_);
+    co_return std::unique_ptr<Sandbox>(std::move(sandbox));
+  }
+
+  // The kernel says nothing when a process is added to a group: somebody has to look.
+  static void count(const std::shared_ptr<Alive>& alive) {
+    if (alive->is_counting || alive->inhabitants.empty()) return;
+    alive->is_counting = true;
+    alive->counting.expires_after(kCountEvery);
+    alive->counting.async_wait([weak = std::weak_ptr(alive)](boost::system::error_code error) {
+      const auto self = weak.lock();
+      if (error || !self) return;
+      self->is_counting = false;
+      for (const auto& [name, each] : self->inhabitants)
+        if (const auto inhabitant = each.lock(); inhabitant && inhabitant->is_busy())
+          inhabitant->count_processes();
+      count(self);
+    });
+  }
+
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<SpawnerClient> spawner_;
+  std::shared_ptr<const CgroupTree> cgroups_;
+  Isolation probed_;
+  std::vector<std::string> adoptable_;
+  std::shared_ptr<Alive> alive_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options) {
+  if (options.spawner.guest_program.empty()) options.spawner.guest_program = guest::program();
+  os::Fd socket;
+  if (!options.spawner.run_directory.empty())
+    if (auto found = find_spawner(options.spawner.run_directory)) socket = std::move(*found);
+  if (!socket.is_open()) socket = TRY(start_spawner(options.spawner));
+  auto client = std::make_shared<SpawnerClient>(executor, std::move(socket));
+  SpawnerClient::Answer hello = TRY(client->call_now(Request{.verb = Verb::hello}));
+  if (hello.reply.version != kWireVersion) {
+    // A spawner of another version: its sandboxes cannot be understood, so they end.
+    (void)client->call_now(Request{.verb = Verb::shut_down});
+    client = std::make_shared<SpawnerClient>(executor, TRY(start_spawner(options.spawner)));
+    hello = TRY(client->call_now(Request{.verb = Verb::hello}));
+  }
+  auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello.reply.text)));
+  return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
+                                          std::move(hello.reply.isolation), std::move(hello.reply.names));
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sandbox/native/spawner.h"
+#include "sandbox/provider.h"
+
+namespace atl::sandbox::native {
+
+// A pool of sandboxes that are ready before they are asked for. A create whose spec asks for the same
+// (everything but id, env, user and working directory) gets one of them.
+struct PoolOptions {
+  std::string environment;  // its name in PoolLevel
+  Spec spec;
+  std::uint32_t ready = 2;
+};
+
+struct NativeOptions {
+  SpawnerOptions spawner;  // guest_program is filled in
+  std::vector<PoolOptions> pools;
+};
+
+// Real Linux processes behind namespaces, an overlay root, a system-call filter, Landlock and control groups.
+// Starts the spawner, or takes back the one of an earlier daemon (NativeOptions::spawner.run_directory). Must
+// be called before the program has threads. Needs root, or says what is missing.
+Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options);
+
+}  // namespace atl::sandbox::native

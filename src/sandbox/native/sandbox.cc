@@ -1,0 +1,223 @@
+#include "sandbox/native/sandbox.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+
+#include "os/file.h"
+#include "sandbox/native/absent_files.h"
+
+namespace atl::sandbox::native {
+
+const Traits& native_traits() {
+  static const Traits traits{.real_processes = true,
+                             .pty = true,
+                             .kernels = true,
+                             .ports = true,
+                             .pause = true,
+                             .snapshot = true,
+                             .fork = true,
+                             .watch = true};
+  return traits;
+}
+
+Handed handed_over(SpawnerClient::Answer answer, Spec spec) {
+  Handed handed;
+  handed.spec = std::move(spec);
+  handed.group = std::move(answer.reply.group);
+  handed.isolation = std::move(answer.reply.isolation);
+  handed.frozen = answer.reply.text == "frozen";
+  os::Fd* const places[] = {&handed.stream, &handed.pidfd, &handed.upper, &handed.memory_event};
+  for (std::size_t i = 0; i < answer.fds.size() && i < std::size(places); ++i)
+    *places[i] = std::move(answer.fds[i]);
+  return handed;
+}
+
+Inhabitant::Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner_,
+                       std::shared_ptr<const CgroupTree> cgroups_, Handed handed_)
+    : spawner(std::move(spawner_)),
+      cgroups(std::move(cgroups_)),
+      handed(std::move(handed_)),
+      name(handed.spec.id),
+      changed(std::move(executor)) {}
+
+Task<void> Inhabitant::greet() {
+  LinkOptions options;
+  options.user = handed.spec.user;
+  options.working_directory = handed.spec.working_directory;
+  options.env = handed.spec.env;
+  options.judge = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
+    if (const auto self = weak.lock()) self->judge(info, outcome);
+  };
+  oom_kills_seen_ = cgroups->oom_kills(handed.group);
+  CO_TRY(link, co_await Link::open(std::move(handed.stream), std::move(options)));
+  co_return Result<void>();
+}
+
+Usage Inhabitant::usage() const {
+  Usage usage;
+  if (const auto group = cgroups->usage(handed.group)) {
+    usage.cpu_time = std::chrono::microseconds(group->cpu_micros);
+    usage.memory_bytes = group->memory_bytes;
+    usage.memory_peak_bytes = group->memory_peak_bytes;
+    usage.memory_cache_bytes = group->memory_cache_bytes;
+    usage.read_bytes = group->read_bytes;
+    usage.written_bytes = group->written_bytes;
+  }
+  const std::size_t processes = cgroups->processes(handed.group).size();
+  usage.processes = static_cast<std::uint32_t>(processes > 0 ? processes - 1 : 0);
+  processes_peak_ = std::max(processes_peak_, usage.processes);
+  usage.processes_peak = processes_peak_;
+  usage.wall_time =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
+  usage.disk_limit_bytes = handed.spec.limits.disk_bytes;
+  if (handed.upper.is_open())
+    if (const auto space = os::filesystem_space(handed.upper.get())) {
+      usage.disk_bytes = space->bytes_used;
+      usage.inodes = space->inodes_used;
+    }
+  return usage;
+}
+
+void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
+  const std::uint64_t oom_kills = cgroups->oom_kills(handed.group);
+  const bool killed = (outcome.ending == Ending::signaled && outcome.signal == SIGKILL) ||
+                      (outcome.ending == Ending::exited && outcome.exit_code == 128 + SIGKILL) ||
+                      outcome.ending == Ending::lost;
+  if (killed && oom_kills > oom_kills_seen_) {
+    outcome.ending = Ending::out_of_memory;
+    outcome.signal = SIGKILL;
+    outcome.reason = fmt::format("memory limit of {} bytes", handed.spec.limits.memory_bytes);
+  }
+  oom_kills_seen_ = oom_kills;
+  const Usage now = usage();
+  outcome.usage.memory_bytes = now.memory_bytes;
+  outcome.usage.memory_peak_bytes = now.memory_peak_bytes;
+  outcome.usage.memory_cache_bytes = now.memory_cache_bytes;
+  outcome.usage.disk_bytes = now.disk_bytes;
+  outcome.usage.disk_limit_bytes = now.disk_limit_bytes;
+  outcome.usage.inodes = now.inodes;
+  outcome.usage.processes_peak = now.processes_peak;
+  outcome.usage.read_bytes = now.read_bytes;
+  outcome.usage.written_bytes = now.written_bytes;
+}
+
+void Inhabitant::count_processes() {
+  const std::uint64_t allowed = handed.spec.limits.processes_max;
+  // Tasks are at least as many as processes: most of the time one small read settles it.
+  if (cgroups->tasks(handed.group) <= allowed + 1) return;
+  const std::size_t processes = cgroups->processes(handed.group).size();
+  const std::uint64_t held = processes > 0 ? processes - 1 : 0;
+  processes_peak_ = std::max(processes_peak_, static_cast<std::uint32_t>(held));
+  if (held <= allowed || !link) return;
+  const std::string reason = fmt::format("{} processes; {} are allowed", held, allowed);
+  for (const std::shared_ptr<Process>& process : link->processes())
+    if (const auto linked = std::dynamic_pointer_cast<LinkProcess>(process))
+      linked->end_with(Ending::too_many_processes, reason);
+}
+
+void Inhabitant::has_ended(std::string why) {
+  if (ended) return;
+  ended = std::move(why);
+  if (link) link->close(Error(Code::unavailable, "the sandbox has ended: " + *ended));
+  handed.upper.reset();
+  handed.pidfd.reset();
+  changed.notify();
+}
+
+NativeSandbox::NativeSandbox(std::shared_ptr<Inhabitant> inhabitant)
+    : inhabitant_(std::move(inhabitant)), files_(std::make_unique<AbsentFiles>()) {}
+
+NativeSandbox::~NativeSandbox() {
+  if (inhabitant_->ended) return;
+  inhabitant_->spawner->tell(Request{.verb = Verb::destroy, .name = inhabitant_->name});
+  inhabitant_->has_ended("its handle was given up");
+}
+
+Task<std::shared_ptr<Process>> NativeSandbox::start(ProcessSpec spec) {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
+  co_return co_await inhabitant->link->start(std::move(spec));
+}
+
+std::vector<std::shared_ptr<Process>> NativeSandbox::processes() {
+  return inhabitant_->link->processes();
+}
+
+Files& NativeSandbox::files() {
+  return *files_;
+}
+
+Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language, std::string) {
+  co_return fail(Code::unsupported, "kernels are not served yet");
+}
+std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {
+  return {};
+}
+Task<void> NativeSandbox::remove_kernel(std::string) {
+  co_return fail(Code::not_found, "no such kernel");
+}
+Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t) {
+  co_return fail(Code::unsupported, "ports are not served yet");
+}
+Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
+  co_return std::vector<std::uint16_t>();
+}
+
+Task<Usage> NativeSandbox::usage() {
+  if (inhabitant_->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant_->ended);
+  co_return inhabitant_->usage();
+}
+
+Task<void> NativeSandbox::ask(Verb verb, std::string text) {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  Request request{.verb = verb, .name = inhabitant->name};
+  request.text = std::move(text);
+  CO_TRY(auto answer, co_await inhabitant->spawner->call(std::move(request)));
+  (void)answer;
+  co_return Result<void>();
+}
+
+Task<void> NativeSandbox::pause() {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->handed.frozen) co_return Result<void>();
+  inhabitant->link->set_paused(true);
+  auto done = co_await ask(Verb::freeze);
+  inhabitant->handed.frozen = done.has_value();
+  if (!done) inhabitant->link->set_paused(false);
+  co_return done;
+}
+
+Task<void> NativeSandbox::resume() {
+  const auto inhabitant = inhabitant_;
+  if (!inhabitant->handed.frozen) co_return Result<void>();
+  CO_CHECK(co_await ask(Verb::thaw));
+  inhabitant->handed.frozen = false;
+  inhabitant->link->set_paused(false);
+  co_return Result<void>();
+}
+
+Task<void> NativeSandbox::snapshot(std::string target) {
+  return ask(Verb::snapshot, std::move(target));
+}
+
+Task<void> NativeSandbox::stop() {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return Result<void>();
+  auto done = co_await ask(Verb::destroy);
+  inhabitant->has_ended("stopped");
+  // Ended by itself in the meantime: as good.
+  if (!done && done.error().code() == Code::not_found) co_return Result<void>();
+  co_return done;
+}
+
+Task<std::string> NativeSandbox::ended() {
+  const auto inhabitant = inhabitant_;
+  while (!inhabitant->ended) CO_CHECK(co_await inhabitant->changed.wait());
+  co_return *inhabitant->ended;
+}
+
+}  // namespace atl::sandbox::native

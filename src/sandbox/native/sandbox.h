@@ -1,0 +1,92 @@
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/event.h"
+#include "os/fd.h"
+#include "sandbox/link.h"
+#include "sandbox/native/cgroup.h"
+#include "sandbox/native/client.h"
+#include "sandbox/sandbox.h"
+
+namespace atl::sandbox::native {
+
+const Traits& native_traits();
+
+// What the spawner handed over for one sandbox.
+struct Handed {
+  Spec spec;
+  std::string group;
+  Isolation isolation;
+  os::Fd stream, pidfd, upper, memory_event;
+  bool frozen = false;
+};
+Handed handed_over(SpawnerClient::Answer answer, Spec spec);
+
+// What is known of a live sandbox on the daemon's side, shared by its handle, its processes' ends and the
+// provider.
+class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
+ public:
+  Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
+             std::shared_ptr<const CgroupTree> cgroups, Handed handed);
+  // Waits for the guest's greeting.
+  Task<void> greet();
+
+  Usage usage() const;
+  // Adds what the kernel knows to how a process ended.
+  void judge(const ProcessInfo& info, Outcome& outcome);
+  // Ends executions that hold more processes than allowed. Called now and then while something runs.
+  void count_processes();
+  bool is_busy() const { return link && !link->processes().empty(); }
+  void has_ended(std::string why);
+
+  const std::shared_ptr<SpawnerClient> spawner;
+  const std::shared_ptr<const CgroupTree> cgroups;
+  Handed handed;
+  std::shared_ptr<Link> link;
+  std::string name;  // under which the spawner knows it
+  os::Event changed;
+  std::optional<std::string> ended;
+  const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+
+ private:
+  std::uint64_t oom_kills_seen_ = 0;
+  mutable std::uint32_t processes_peak_ = 0;
+};
+
+class NativeSandbox final : public Sandbox {
+ public:
+  explicit NativeSandbox(std::shared_ptr<Inhabitant> inhabitant);
+  ~NativeSandbox() override;
+
+  const std::string& id() const override { return inhabitant_->handed.spec.id; }
+  const Traits& traits() const override { return native_traits(); }
+  const Isolation& isolation() const override { return inhabitant_->handed.isolation; }
+  const Limits& limits() const override { return inhabitant_->handed.spec.limits; }
+  Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
+  std::vector<std::shared_ptr<Process>> processes() override;
+  Files& files() override;
+  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) override;
+  std::vector<std::shared_ptr<Kernel>> kernels() override;
+  Task<void> remove_kernel(std::string id) override;
+  Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
+  Task<std::vector<std::uint16_t>> listening_ports() override;
+  Task<Usage> usage() override;
+  Task<void> pause() override;
+  Task<void> resume() override;
+  Task<void> snapshot(std::string target) override;
+  Task<void> stop() override;
+  Task<std::string> ended() override;
+
+ private:
+  Task<void> ask(Verb verb, std::string text = {});
+  std::shared_ptr<Inhabitant> inhabitant_;
+  std::unique_ptr<Files> files_;
+};
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+// Parts of a sandbox that are made before it is asked for: a range of user ids with its user namespace, and a
+// network namespace with its loopback up.
+namespace atl::sandbox::native {
+
+inline constexpr std::uint32_t kIdsPerSandbox = 65536;
+
+// Ranges of ids that no other spawner on this machine uses at the same time. They come in blocks; a block is
+// held by an abstract socket, so it is free again when this process ends, however it ends.
+class IdRanges {
+ public:
+  // The first id of a range of kIdsPerSandbox. Code::resource_exhausted when every block is taken.
+  Result<std::uint32_t> take();
+  void give_back(std::uint32_t first);
+
+ private:
+  Result<void> take_block();
+  std::vector<std::uint32_t> free_;
+  std::vector<os::Fd> locks_;
+};
+
+struct Slot {
+  std::uint32_t first_id = 0;
+  os::Fd user_namespace;
+  os::Fd network_namespace;
+};
+
+// A user namespace that maps 0.. to first_id.. (`count` ids). `proc` is a descriptor of a /proc that shows
+// this process.
+Result<os::Fd> make_user_namespace(int proc, std::uint32_t inside, std::uint32_t outside,
+                                   std::uint32_t count);
+// A network namespace with nothing but a loopback that is up. The caller's own is unchanged.
+Result<os::Fd> make_network_namespace(int proc);
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+namespace atl::sandbox::native {
+
+// What changed in a sandbox, as a directory of the host: "root" and "usr", each an overlay layer (deleted
+// names are character devices 0:0, replaced directories carry trusted.overlay.opaque). Owners are the numbers
+// inside. A later sandbox stacks it as a read-only layer.
+struct SnapshotJob {
+  int upper = -1;              // the writable layer; must stand still
+  std::uint32_t first_id = 0;  // what becomes 0
+  std::uint32_t ids = 0;
+  // The snapshot that the sandbox itself started from: the new one holds its content as well, by hard links
+  // where nothing changed.
+  std::optional<std::string> parent;
+  std::string target;  // must not exist
+};
+
+// Complete under its name or not there at all. Follows no symbolic link of the sandbox.
+Result<void> write_snapshot(const SnapshotJob& job);
+
+}  // namespace atl::sandbox::native

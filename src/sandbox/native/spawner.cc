@@ -1,0 +1,508 @@
+#include "sandbox/native/spawner.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "os/file.h"
+#include "os/message.h"
+#include "os/process.h"
+#include "sandbox/native/snapshot.h"
+#include "sandbox/native/wire.h"
+#include "sandbox/native/workshop.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+struct Living {
+  Built built;
+  Spec spec;
+  bool frozen = false;
+  // Requests to answer when it is gone.
+  std::vector<std::uint64_t> waiting;
+};
+
+// A snapshot being written by a child of the spawner.
+struct Copying {
+  os::Fd pidfd;
+  std::uint64_t token = 0;
+  std::string name;
+  bool thaw_after = false;
+};
+
+class Spawner {
+ public:
+  Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options)
+      : shop_(std::move(shop)), daemon_(std::move(daemon)), options_(options) {}
+  void run();
+
+ private:
+  // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
+  enum class Source : std::uint32_t { daemon, listener, living, copying };
+  void watch(int fd, Source source);
+  void on_daemon();
+  void on_listener();
+  void on_end(int pidfd);
+  void on_copied(int pidfd);
+  void serve(const Request& request);
+  void create(const Request& request);
+  void adopt(const Request& request);
+  void destroy(const Request& request);
+  void take_snapshot(const Request& request);
+  void kill(Living& living);
+  void answer(Reply reply, std::span<const int> fds = {});
+  void answer_error(const Request& request, Error error);
+  void answer_done(const Request& request);
+  void hello(const Request& request);
+  Living* find(const std::string& name);
+  void lose_daemon();
+  bool should_end() const;
+  int timeout_ms();
+
+  Workshop shop_;
+  os::Fd daemon_;
+  SpawnerOptions options_;
+  os::Fd epoll_{::epoll_create1(EPOLL_CLOEXEC)};
+  os::Fd listener_;
+  std::map<std::string, std::unique_ptr<Living>> living_;
+  std::map<int, std::string> by_pidfd_;
+  std::map<int, Copying> copying_;
+  std::optional<std::uint64_t> shutting_down_;
+  std::optional<SteadyTime> orphan_since_;
+
+ public:
+  void listen(os::Fd listener) { listener_ = std::move(listener); }
+  // Tells the daemon that started it that everything is prepared.
+  void announce() { answer(Reply{.verb = Verb::hello}); }
+};
+
+void Spawner::watch(int fd, Source source) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = (std::uint64_t{static_cast<std::uint32_t>(source)} << 32) | static_cast<std::uint32_t>(fd);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+Living* Spawner::find(const std::string& name) {
+  const auto found = living_.find(name);
+  return found == living_.end() ? nullptr : found->second.get();
+}
+
+bool Spawner::should_end() const {
+  if (!living_.empty() || !copying_.empty()) return false;
+  if (shutting_down_) return true;
+  return !daemon_.is_open() && !listener_.is_open();
+}
+
+int Spawner::timeout_ms() {
+  if (shop_.restock()) return 0;
+  int timeout = shop_.sweep() ? 20 : -1;
+  if (orphan_since_) {
+    const auto left = *orphan_since_ + options_.orphan_time - Clock::machine().steady();
+    const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
+    if (left_ms <= 0) {
+      orphan_since_.reset();
+      listener_.reset();
+      ::unlink((options_.run_directory + "/spawner.sock").c_str());
+      for (auto& [name, living] : living_) kill(*living);
+      return 0;
+    }
+    timeout = timeout < 0 ? static_cast<int>(left_ms) + 1 : std::min(timeout, static_cast<int>(left_ms) + 1);
+  }
+  return timeout;
+}
+
+void Spawner::run() {
+  watch(daemon_.get(), Source::daemon);
+  if (listener_.is_open()) watch(listener_.get(), Source::listener);
+  while (!should_end()) {
+    epoll_event events[32];
+    int count = ::epoll_wait(epoll_.get(), events, 32, 0);
+    if (count == 0) count = ::epoll_wait(epoll_.get(), events, 32, timeout_ms());
+    for (int i = 0; i < count; ++i) {
+      const int fd = static_cast<int>(events[i].data.u64 & 0xFFFF'FFFF);
+      switch (static_cast<Source>(events[i].data.u64 >> 32)) {
+        case Source::daemon:
+          on_daemon();
+          break;
+        case Source::listener:
+          on_listener();
+          break;
+        case Source::living:
+          on_end(fd);
+          break;
+        case Source::copying:
+          on_copied(fd);
+          break;
+      }
+    }
+  }
+  shop_.close();
+  if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
+}
+
+void Spawner::on_daemon() {
+  auto message = os::receive_message(daemon_.get(), os::Wait::no);
+  if (!message && message.error().code() == Code::unavailable) return;
+  if (!message || message->bytes.empty()) return lose_daemon();
+  if (auto request = decode_request(message->bytes))
+    serve(*request);
+  else
+    lose_daemon();
+}
+
+// Without a place to be found again, the sandboxes end with the daemon.
+void Spawner::lose_daemon() {
+  daemon_.reset();
+  if (listener_.is_open() && !shutting_down_ && !living_.empty()) {
+    orphan_since_ = Clock::machine().steady();
+    return;
+  }
+  if (listener_.is_open()) ::unlink((options_.run_directory + "/spawner.sock").c_str());
+  listener_.reset();
+  for (auto& [name, living] : living_) kill(*living);
+}
+
+// One daemon at a time, of the same user; a second one is turned away while the first lives.
+void Spawner::on_listener() {
+  os::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (!connection.is_open() || daemon_.is_open()) return;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return;
+  if (peer.uid != ::geteuid() && peer.uid != 0) return;
+  daemon_ = std::move(connection);
+  orphan_since_.reset();
+  watch(daemon_.get(), Source::daemon);
+}
+
+void Spawner::answer(Reply reply, std::span<const int> fds) {
+  if (daemon_.is_open() && !os::send_message(daemon_.get(), encode(reply), fds)) lose_daemon();
+}
+
+void Spawner::answer_error(const Request& request, Error error) {
+  answer(
+      Reply{.verb = request.verb, .token = request.token, .error = std::move(error), .name = request.name});
+}
+
+void Spawner::answer_done(const Request& request) {
+  answer(Reply{.verb = request.verb, .token = request.token, .name = request.name});
+}
+
+void Spawner::serve(const Request& request) {
+  Living* living = find(request.name);
+  const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
+                            request.verb != Verb::list && request.verb != Verb::shut_down;
+  if (needs_living && living == nullptr)
+    return answer_error(request, Error(Code::not_found, "no such sandbox"));
+  switch (request.verb) {
+    case Verb::hello:
+    case Verb::list:
+      return hello(request);
+    case Verb::create:
+      return create(request);
+    case Verb::adopt:
+      return adopt(request);
+    case Verb::destroy:
+      return destroy(request);
+    case Verb::snapshot:
+      return take_snapshot(request);
+    case Verb::freeze:
+      if (auto done = shop_.cgroups().freeze(living->built.parts.group); !done)
+        return answer_error(request, std::move(done).error());
+      living->frozen = true;
+      return answer_done(request);
+    case Verb::thaw:
+      if (auto done = shop_.cgroups().thaw(living->built.parts.group); !done)
+        return answer_error(request, std::move(done).error());
+      living->frozen = false;
+      return answer_done(request);
+    case Verb::rename: {
+      if (living_.contains(request.text))
+        return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
+      auto node = living_.extract(request.name);
+      node.key() = request.text;
+      node.mapped()->spec.id = request.text;
+      by_pidfd_[node.mapped()->built.pidfd.get()] = request.text;
+      living_.insert(std::move(node));
+      return answer_done(request);
+    }
+    case Verb::limits: {
+      std::vector<Wall> walls;
+      if (auto done = shop_.cgroups().apply(living->built.parts.group, request.spec.limits, walls); !done)
+        return answer_error(request, std::move(done).error());
+      living->spec.limits = request.spec.limits;
+      Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
+      reply.isolation.walls = std::move(walls);
+      return answer(std::move(reply));
+    }
+    case Verb::shut_down:
+      shutting_down_ = request.token;
+      if (listener_.is_open()) ::unlink((options_.run_directory + "/spawner.sock").c_str());
+      listener_.reset();
+      for (auto& [name, each] : living_) kill(*each);
+      return;
+    case Verb::ended:
+      return;
+  }
+}
+
+void Spawner::hello(const Request& request) {
+  Reply reply{.verb = request.verb, .token = request.token};
+  for (const auto& [name, living] : living_) reply.names.push_back(name);
+  reply.text = shop_.cgroup_parent();
+  reply.isolation = shop_.probed();
+  reply.pid = static_cast<std::uint32_t>(::getpid());
+  answer(std::move(reply));
+}
+
+Reply description(const Request& request, const Living& living) {
+  Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
+  reply.group = living.built.parts.group;
+  reply.pid = static_cast<std::uint32_t>(living.built.pid);
+  reply.isolation = living.built.isolation;
+  reply.spec = living.spec;
+  reply.text = living.frozen ? "frozen" : "";
+  return reply;
+}
+
+void Spawner::create(const Request& request) {
+  if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
+  if (living_.contains(request.name))
+    return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
+  auto built = shop_.build(request.spec);
+  if (!built) return answer_error(request, std::move(built).error());
+  auto living = std::make_unique<Living>(Living{.built = std::move(*built), .spec = request.spec});
+  const Built& made = living->built;
+  watch(made.pidfd.get(), Source::living);
+  by_pidfd_[made.pidfd.get()] = request.name;
+  Reply reply = description(request, *living);
+  std::vector<int> fds{made.stream.get(), made.pidfd.get(), made.upper.get()};
+  if (made.memory_event.is_open()) fds.push_back(made.memory_event.get());
+  if (options_.run_directory.empty()) {
+    // Nobody will ever adopt it: the daemon's end is the only one, so its loss is the end of the stream.
+    answer(std::move(reply), fds);
+    living->built.stream.reset();
+    living->built.handover.reset();
+  } else {
+    answer(std::move(reply), fds);
+    living->built.stream.reset();
+  }
+  living_.emplace(request.name, std::move(living));
+}
+
+// The guest gets a fresh stream: the old one may have stopped in the middle of a frame.
+void Spawner::adopt(const Request& request) {
+  Living& living = *find(request.name);
+  auto pair = os::socket_pair(os::SocketKind::stream);
+  if (!pair) return answer_error(request, std::move(pair).error());
+  if (!living.built.handover.is_open())
+    return answer_error(request, Error(Code::unsupported, "this sandbox cannot be taken back"));
+  const int theirs = pair->second.get();
+  if (auto sent = os::send_message(living.built.handover.get(), "s", {&theirs, 1}, os::Wait::no); !sent)
+    return answer_error(request, std::move(sent).error());
+  Reply reply = description(request, living);
+  std::vector<int> fds{pair->first.get(), living.built.pidfd.get(), living.built.upper.get()};
+  if (living.built.memory_event.is_open()) fds.push_back(living.built.memory_event.get());
+  answer(std::move(reply), fds);
+}
+
+// SIGKILL to process 1 of the namespace ends everything in it; the group catches what could not be in it.
+void Spawner::kill(Living& living) {
+  (void)os::pidfd_kill(living.built.pidfd.get(), SIGKILL);
+  if (living.frozen) (void)shop_.cgroups().thaw(living.built.parts.group);
+}
+
+void Spawner::destroy(const Request& request) {
+  Living& living = *find(request.name);
+  living.waiting.push_back(request.token);
+  kill(living);
+}
+
+void Spawner::on_end(int pidfd) {
+  const auto named = by_pidfd_.find(pidfd);
+  if (named == by_pidfd_.end()) return;
+  const std::string name = named->second;
+  auto node = living_.extract(name);
+  by_pidfd_.erase(named);
+  if (node.empty()) return;
+  Living& living = *node.mapped();
+  const auto exit = os::pidfd_wait(pidfd);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
+  std::string why = "its guest ended";
+  if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
+  if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
+  living.built.upper.reset();
+  living.built.memory_event.reset();
+  shop_.take_apart(std::move(living.built.parts));
+  for (const std::uint64_t token : living.waiting)
+    answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
+  answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(why)});
+}
+
+void Spawner::take_snapshot(const Request& request) {
+  Living& living = *find(request.name);
+  const bool was_frozen = living.frozen;
+  if (!was_frozen) {
+    if (auto done = shop_.cgroups().freeze(living.built.parts.group); !done)
+      return answer_error(request, std::move(done).error());
+    living.frozen = true;
+  }
+  SnapshotJob job{.upper = living.built.upper.get(),
+                  .first_id = living.built.parts.slot.first_id,
+                  .ids = kIdsPerSandbox,
+                  .parent = living.spec.snapshot,
+                  .target = request.text};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const sched_param normal{};
+    ::sched_setscheduler(0, SCHED_OTHER, &normal);
+    ::_exit(shop_.enter_host() && write_snapshot(job) ? 0 : 1);
+  }
+  auto pidfd = child < 0 ? Result<os::Fd>(fail(errno_error(errno, "fork"))) : os::pidfd_open(child);
+  if (!pidfd) {
+    if (!was_frozen) (void)shop_.cgroups().thaw(living.built.parts.group), living.frozen = false;
+    return answer_error(request, std::move(pidfd).error());
+  }
+  watch(pidfd->get(), Source::copying);
+  const int key = pidfd->get();
+  copying_.emplace(key, Copying{std::move(*pidfd), request.token, request.name, !was_frozen});
+}
+
+void Spawner::on_copied(int pidfd) {
+  auto node = copying_.extract(pidfd);
+  if (node.empty()) return;
+  const Copying& copying = node.mapped();
+  const auto exit = os::pidfd_wait(pidfd);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
+  if (Living* living = find(copying.name); living != nullptr && copying.thaw_after) {
+    (void)shop_.cgroups().thaw(living->built.parts.group);
+    living->frozen = false;
+  }
+  Reply reply{.verb = Verb::snapshot, .token = copying.token, .name = copying.name};
+  if (!exit || exit->signal != 0 || exit->code != 0)
+    reply.error = Error(Code::provider_failed, "the snapshot could not be written");
+  answer(std::move(reply));
+}
+
+sockaddr_un socket_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  return address;
+}
+
+Result<os::Fd> listen_at(const std::string& directory) {
+  TRY(os::make_directories(directory, 0700));
+  const std::string path = directory + "/spawner.sock";
+  if (path.size() >= sizeof(sockaddr_un::sun_path))
+    return fail(Code::invalid_argument, "the run directory's path is too long");
+  ::unlink(path.c_str());
+  os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = socket_address(path);
+  if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
+      ::chmod(path.c_str(), 0600) < 0 || ::listen(socket.get(), 4) < 0)
+    return fail(errno_error(errno, "listen for a daemon"));
+  return socket;
+}
+
+// A copy out of the way of the numbers that have a meaning.
+os::Fd high(os::Fd fd) {
+  return os::Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 20));
+}
+
+// Numbers that parent and child agree on: 0 to 2 nothing, 3 and 4 kept free for the guest, 5 the program.
+Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) {
+  daemon = high(std::move(daemon));
+  const os::Fd writable = high(TRY(os::sealed_program("atoll-guest", options.guest_program)));
+  // A program that is open for writing anywhere cannot be executed.
+  const std::string path = fmt::format("/proc/self/fd/{}", writable.get());
+  const os::Fd program = high(TRY(os::open(path.c_str(), O_RDONLY)));
+  const os::Fd null = high(TRY(os::open("/dev/null", O_RDWR)));
+  for (const int fd : {0, 1, kStreamFd, kHandoverFd})
+    if (::dup3(null.get(), fd, fd > 2 ? O_CLOEXEC : 0) < 0)
+      return fail(errno_error(errno, "arrange descriptors"));
+  if (::dup3(program.get(), kProgramFd, O_CLOEXEC) < 0)
+    return fail(errno_error(errno, "arrange descriptors"));
+  return {};
+}
+
+[[noreturn]] void spawner_main(os::Fd daemon, const SpawnerOptions& options) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "atoll-spawner");
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_IGN);
+  const int daemon_number = ::fcntl(daemon.get(), F_DUPFD_CLOEXEC, 60);
+  (void)daemon.release();
+  (void)os::close_range(3, 59, os::UnshareTable::no);
+  (void)os::close_range(61, ~0U, os::UnshareTable::no);
+  daemon = os::Fd(daemon_number);
+  ::umask(022);
+  const auto prepared = [&]() -> Result<std::unique_ptr<Spawner>> {
+    TRY(arrange_descriptors(daemon, options));
+    os::Fd listener;
+    if (!options.run_directory.empty()) listener = TRY(listen_at(options.run_directory));
+    Workshop shop = TRY(Workshop::open(options));
+    auto spawner = std::make_unique<Spawner>(std::move(shop), std::move(daemon), options);
+    spawner->listen(std::move(listener));
+    return spawner;
+  }();
+  if (!prepared) {
+    Reply reply{.verb = Verb::hello, .error = prepared.error()};
+    if (daemon.is_open()) (void)os::send_message(daemon.get(), encode(reply));
+    ::_exit(1);
+  }
+  (*prepared)->announce();
+  (*prepared)->run();
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<os::Fd> start_spawner(const SpawnerOptions& options) {
+  if (options.guest_program.empty()) return fail(Code::internal, "the guest's program is not in this build");
+  os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
+  const pid_t child = ::fork();
+  if (child < 0) return fail(errno_error(errno, "fork the spawner"));
+  if (child == 0) {
+    // Two generations: the daemon must not have to reap it, and it must not be the daemon's child to be
+    // killed with.
+    if (::fork() != 0) ::_exit(0);
+    pair.first.reset();
+    spawner_main(std::move(pair.second), options);
+  }
+  pair.second.reset();
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  const os::Message message = TRY(os::receive_message(pair.first.get()));
+  if (message.bytes.empty()) return fail(Code::provider_failed, "the spawner ended before it was ready");
+  Reply ready = TRY(decode_reply(message.bytes));
+  if (ready.error) return fail(std::move(*ready.error).context("start the spawner"));
+  return std::move(pair.first);
+}
+
+Result<os::Fd> find_spawner(const std::string& run_directory) {
+  const std::string path = run_directory + "/spawner.sock";
+  os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = socket_address(path);
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
+    return fail(Code::not_found, "no spawner is there");
+  return socket;
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,385 @@
+// Runs between clone and exec, in memory shared with the suspended parent: allocation is safe because nothing
+// else runs, but whatever is left allocated at the exec is leaked in the parent. Everything owned here is
+// released before.
+#include "sandbox/native/walls.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "os/file.h"
+#include "os/mount.h"
+#include "os/process.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using os::MountChange;
+using os::Subtree;
+
+// Names in /proc that tell about the host or act on it. Files and directories are covered where they exist.
+constexpr const char* kMaskedFiles[] = {
+    "kcore",   "kallsyms",      "keys",     "key-users",   "timer_list",  "sysrq-trigger", "kmsg",
+    "cmdline", "interrupts",    "modules",  "config.gz",   "sched_debug", "partitions",    "diskstats",
+    "locks",   "latency_stats", "slabinfo", "vmallocinfo", "iomem",       "ioports"};
+constexpr const char* kMaskedDirectories[] = {"acpi", "scsi", "bus", "irq", "fs", "driver", "asound"};
+
+// Capabilities that even root inside does not get: they act on kernel objects beyond its user namespace, or
+// open kernel surface that programs inside do not need.
+constexpr int kKeptCapabilities[] = {
+    CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,           CAP_FSETID,     CAP_KILL,
+    CAP_SETGID, CAP_SETUID,       CAP_SETPCAP,         CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_SETFCAP};
+
+struct Child {
+  WallPlan& plan;
+  WallReport& report;
+  int lowers = 0;
+
+  void stands(const char* name, std::string value) {
+    report.isolation.walls.push_back({name, std::move(value)});
+  }
+  void lacks(const char* name, std::string remedy) {
+    report.isolation.missing.push_back({name, std::move(remedy)});
+  }
+
+  Result<void> run();
+  Result<void> join_cgroups();
+  Result<void> make_upper();
+  Result<std::string> place_lower(os::Fd mount);
+  Result<std::string> place_own(const char* path);
+  Result<void> mount_overlay(const std::string& lowers_top_first, const char* upper, const char* work,
+                             const std::string& at);
+  Result<void> make_root();
+  Result<void> fill_upper();
+  Result<void> mount_proc();
+  Result<void> mount_dev();
+  Result<void> mount_binds();
+  Result<void> enter_root();
+  Result<void> set_limits();
+  Result<void> become_inside();
+  Result<void> drop_capabilities();
+  Result<void> put_filters();
+};
+
+Result<void> Child::join_cgroups() {
+  TRY_CONTEXT("join control groups",
+              plan.cgroups.attach(plan.group, 0,
+                                  plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all));
+  if (::unshare(CLONE_NEWCGROUP) == 0) stands("cgroup_namespace", "own");
+  if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
+  return {};
+}
+
+// The writable layer: upper and work directories for each overlay, and the files that are mounted over
+// others.
+Result<void> Child::make_upper() {
+  const Limits& limits = plan.spec.limits;
+  os::Fd mount;
+  if (plan.image_mount.is_open()) {
+    mount = std::move(plan.image_mount);
+    stands("disk_limit", fmt::format("{} bytes, disk image", limits.disk_bytes));
+  } else {
+    os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
+    TRY(tmpfs.set("size", std::to_string(limits.disk_bytes)));
+    // Own directories and files of ours need inodes as well.
+    TRY(tmpfs.set("nr_inodes", std::to_string(limits.inodes_max + 32)));
+    TRY(tmpfs.set("mode", "0755"));
+    mount = TRY(tmpfs.mount(MOUNT_ATTR_NODEV));
+    stands("disk_limit",
+           fmt::format("{} bytes and {} inodes, in memory", limits.disk_bytes, limits.inodes_max));
+  }
+  TRY(os::attach(mount.get(), AT_FDCWD, tiny::kUpper));
+  report.upper = TRY(os::open(tiny::kUpper, O_RDONLY | O_DIRECTORY));
+  for (const char* name : {"root", "root.work", "usr", "usr.work", "shm"})
+    if (::mkdirat(report.upper.get(), name, 0755) < 0 && errno != EEXIST)
+      return fail(errno_error(errno, "make writable layer"));
+  return {};
+}
+
+Result<void> Child::fill_upper() {
+  const int upper = report.upper.get();
+  const auto owned = [&](const char* name, uid_t id) {
+    return ::fchownat(upper, name, plan.slot.first_id + id, plan.slot.first_id + id, AT_SYMLINK_NOFOLLOW);
+  };
+  for (const char* name : {"root", "usr", "shm"})
+    if (owned(name, 0) < 0) return fail(errno_error(errno, "own writable layer"));
+  ::fchmodat(upper, "shm", 01777, 0);
+  for (const char* name : {"root/etc"})
+    if (::mkdirat(upper, name, 0755) < 0 && errno != EEXIST)
+      return fail(errno_error(errno, "make writable layer"));
+  TRY(os::write_file_at(upper, "root/etc/machine-id", plan.machine_id + "\n"));
+  TRY(os::write_file_at(upper, "boot_id", plan.boot_id + "\n", 0444));
+  const std::string hosts = fmt::format(
+      "127.0.0.1\tlocalhost\n127.0.1.1\t{}\n::1\tlocalhost ip6-localhost ip6-loopback\n", plan.spec.hostname);
+  TRY(os::write_file_at(upper, "root/etc/hostname", plan.spec.hostname + "\n"));
+  TRY(os::write_file_at(upper, "root/etc/hosts", hosts));
+  for (const char* name : {"root/etc", "root/etc/machine-id", "root/etc/hostname", "root/etc/hosts"})
+    if (owned(name, 0) < 0) return fail(errno_error(errno, "own writable layer"));
+  return {};
+}
+
+// Attaches a detached layer at the next numbered place. The place's path is what overlayfs wants.
+Result<std::string> Child::place_lower(os::Fd mount) {
+  if (lowers >= tiny::kLowerMax) return fail(Code::invalid_argument, "too many layers");
+  const std::string at = fmt::format("{}/{}", tiny::kLower, lowers++);
+  TRY(os::attach(mount.get(), AT_FDCWD, at.c_str()));
+  return at;
+}
+
+Result<std::string> Child::place_own(const char* path) {
+  os::Fd mount = TRY(os::clone_mount(AT_FDCWD, path, Subtree::no));
+  MountChange change{.set = MOUNT_ATTR_RDONLY, .user_namespace = plan.slot.user_namespace.get()};
+  if (!os::change_mount(mount.get(), "", Subtree::no, change)) {
+    change.user_namespace = -1;
+    TRY(os::change_mount(mount.get(), "", Subtree::no, change));
+    lacks("idmapped_layers", "needs a kernel that maps ids on this filesystem (tmpfs: 6.3)");
+  }
+  return place_lower(std::move(mount));
+}
+
+Result<void> Child::mount_overlay(const std::string& lowers_top_first, const char* upper, const char* work,
+                                  const std::string& at) {
+  os::FilesystemContext overlay = TRY(os::FilesystemContext::open("overlay"));
+  TRY(overlay.set("lowerdir", lowers_top_first));
+  TRY(overlay.set("upperdir", fmt::format("{}/{}", tiny::kUpper, upper)));
+  TRY(overlay.set("workdir", fmt::format("{}/{}", tiny::kUpper, work)));
+  unsigned attributes = MOUNT_ATTR_NODEV;
+  if (!plan.spec.sudo) attributes |= MOUNT_ATTR_NOSUID;
+  const os::Fd mount = TRY(overlay.mount(attributes));
+  return os::attach(mount.get(), AT_FDCWD, at.c_str());
+}
+
+Result<void> Child::make_root() {
+  std::string root_lowers;
+  std::string usr_lowers;
+  const auto on_top = [](std::string& list, const std::string& path) {
+    list = list.empty() ? path : path + ":" + list;
+  };
+  if (plan.host_view) {
+    on_top(root_lowers, TRY(place_own(tiny::kSkeleton)));
+    on_top(usr_lowers, TRY(place_own("/usr")));
+    on_top(usr_lowers, TRY(place_own(tiny::kCover)));
+    if (plan.snapshot_usr.is_open()) on_top(usr_lowers, TRY(place_lower(std::move(plan.snapshot_usr))));
+  }
+  for (os::Fd& layer : plan.layer_mounts) on_top(root_lowers, TRY(place_lower(std::move(layer))));
+  TRY_CONTEXT("mount the root", mount_overlay(root_lowers, "root", "root.work", tiny::kRoot));
+  if (plan.host_view)
+    TRY_CONTEXT("mount /usr",
+                mount_overlay(usr_lowers, "usr", "usr.work", std::string(tiny::kRoot) + "/usr"));
+  stands("root_filesystem", "overlay, own writable layer");
+  if (::chdir(tiny::kRoot) < 0) return fail(errno_error(errno, "enter the new root"));
+  // Mount points that an imported layer may lack.
+  for (const char* name : {"proc", "dev", "tmp", "home"}) {
+    if (::mkdir(name, 0755) == 0 && ::chown(name, plan.slot.first_id, plan.slot.first_id) < 0)
+      return fail(errno_error(errno, "make mount points"));
+  }
+  return {};
+}
+
+Result<void> Child::mount_proc() {
+  os::FilesystemContext proc = TRY(os::FilesystemContext::open("proc"));
+  const os::Fd mount = TRY(proc.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+  TRY(os::attach(mount.get(), AT_FDCWD, "proc"));
+  int covered = 0;
+  for (const char* name : kMaskedFiles) {
+    const std::string path = std::string("proc/") + name;
+    if (::access(path.c_str(), F_OK) < 0) continue;
+    TRY(os::bind(tiny::kNullFile, path.c_str()));
+    ++covered;
+  }
+  for (const char* name : kMaskedDirectories) {
+    const std::string path = std::string("proc/") + name;
+    if (::access(path.c_str(), F_OK) < 0) continue;
+    TRY(os::bind(tiny::kEmpty, path.c_str()));
+    ++covered;
+  }
+  os::Fd sys = TRY(os::clone_mount(AT_FDCWD, "proc/sys", Subtree::no));
+  TRY(os::change_mount(sys.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
+  TRY(os::attach(sys.get(), AT_FDCWD, "proc/sys"));
+  TRY(os::bind((std::string(tiny::kUpper) + "/boot_id").c_str(), "proc/sys/kernel/random/boot_id"));
+  stands("proc",
+         fmt::format("own process tree; {} entries covered, sys read-only, boot_id of its own", covered));
+  return {};
+}
+
+Result<void> Child::mount_dev() {
+  os::Fd devices = TRY(os::clone_mount(AT_FDCWD, tiny::kDevices, Subtree::no));
+  TRY(os::change_mount(devices.get(), "", Subtree::no,
+                       {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC}));
+  TRY(os::attach(devices.get(), AT_FDCWD, "dev"));
+  os::FilesystemContext pts = TRY(os::FilesystemContext::open("devpts"));
+  TRY(pts.set("ptmxmode", "0666"));
+  TRY(pts.set("mode", "0620"));
+  TRY(pts.set("gid", std::to_string(plan.slot.first_id + 5)));
+  const os::Fd terminals = TRY(pts.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
+  TRY(os::attach(terminals.get(), AT_FDCWD, "dev/pts"));
+  const os::Fd shared = TRY(os::clone_mount(report.upper.get(), "shm", Subtree::no));
+  TRY(os::change_mount(shared.get(), "", Subtree::no, {.set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV}));
+  TRY(os::attach(shared.get(), AT_FDCWD, "dev/shm"));
+  stands("dev", "null zero full random urandom tty, own terminals and shared memory");
+  return {};
+}
+
+// Host directories inside. The path is resolved below the new root, whatever links its layers hold.
+Result<void> Child::mount_binds() {
+  for (auto& [mount, path] : plan.binds) {
+    open_how how{};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+    long target = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+    if (target < 0 && errno == ENOENT) {
+      std::string made;
+      for (std::size_t at = 0; at != std::string::npos;) {
+        at = path.find('/', at + 1);
+        made = "." + path.substr(0, at);
+        if (::mkdir(made.c_str(), 0755) < 0 && errno != EEXIST)
+          return fail(errno_error(errno, fmt::format("make mount point {}", path)));
+      }
+      target = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+    }
+    if (target < 0) return fail(errno_error(errno, fmt::format("mount point {}", path)));
+    const os::Fd owned(static_cast<int>(target));
+    if (::syscall(SYS_move_mount, mount.get(), "", owned.get(), "",
+                  MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+      return fail(errno_error(errno, fmt::format("mount on {}", path)));
+    mount.reset();
+  }
+  return {};
+}
+
+Result<void> Child::enter_root() {
+  TRY(os::move_to_root());
+  char where[8];
+  if (::syscall(SYS_getcwd, where, sizeof where) < 0 || std::string_view(where) != "/")
+    return fail(Code::internal, "the working directory is outside the new root");
+  stands("mount_namespace", "own");
+  stands("pid_namespace", "own");
+  stands("ipc_namespace", "own");
+  if (::sethostname(plan.spec.hostname.data(), plan.spec.hostname.size()) < 0)
+    return fail(errno_error(errno, "set the host name"));
+  stands("uts_namespace", "own");
+  TRY_CONTEXT("enter the network namespace",
+              os::enter_namespace(plan.slot.network_namespace.get(), CLONE_NEWNET));
+  stands("network_namespace", "own, loopback only");
+  return {};
+}
+
+Result<void> Child::set_limits() {
+  const auto limit = [](__rlimit_resource what, rlim_t value) {
+    rlimit now{};
+    ::getrlimit(what, &now);
+    const rlimit wanted{std::min(value, now.rlim_max), std::min(value, now.rlim_max)};
+    return ::setrlimit(what, &wanted) == 0;
+  };
+  bool done = limit(RLIMIT_CORE, 0);
+  done = limit(RLIMIT_NOFILE, plan.spec.limits.open_files_max) && done;
+  done = limit(RLIMIT_MSGQUEUE, 819200) && limit(RLIMIT_SIGPENDING, 4096) && done;
+  done = limit(RLIMIT_MEMLOCK, 8 << 20) && limit(RLIMIT_RTPRIO, 0) && limit(RLIMIT_NICE, 0) && done;
+  if (!done) return fail(errno_error(errno, "set resource limits"));
+  stands("open_files_limit", std::to_string(plan.spec.limits.open_files_max));
+  stands("core_dumps", "off");
+  // A copy of the spawner's schedule must not become the sandbox's.
+  const sched_param normal{};
+  if (plan.realtime && ::sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
+    return fail(errno_error(errno, "leave real-time scheduling"));
+  return {};
+}
+
+// From here on this process has no power over the host.
+Result<void> Child::become_inside() {
+  TRY_CONTEXT("enter the user namespace", os::enter_namespace(plan.slot.user_namespace.get(), CLONE_NEWUSER));
+  if (::syscall(SYS_setgroups, 0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
+  if (::syscall(SYS_setresgid, 0, 0, 0) < 0 || ::syscall(SYS_setresuid, 0, 0, 0) < 0)
+    return fail(errno_error(errno, "become root inside"));
+  stands("user_namespace", fmt::format("{} ids from {}", kIdsPerSandbox, plan.slot.first_id));
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(errno_error(errno, "tie to the spawner"));
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  return {};
+}
+
+Result<void> Child::drop_capabilities() {
+  std::uint64_t kept = 0;
+  for (const int capability : kKeptCapabilities) kept |= 1ULL << capability;
+  for (int capability = 0; capability <= CAP_LAST_CAP + 8; ++capability)
+    if (((kept >> capability) & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL)
+      return fail(errno_error(errno, "drop capabilities"));
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2]{};
+  data[0].effective = data[0].permitted = static_cast<std::uint32_t>(kept);
+  data[1].effective = data[1].permitted = static_cast<std::uint32_t>(kept >> 32);
+  if (::syscall(SYS_capset, &header, data) < 0) return fail(errno_error(errno, "drop capabilities"));
+  stands("capabilities", fmt::format("none over the host; root inside has {}", std::size(kKeptCapabilities)));
+  return {};
+}
+
+// With set-uid programs allowed, both filters need CAP_SYS_ADMIN in the sandbox's own user namespace, so they
+// come before the capabilities go; otherwise no-new-privileges is the key and they come last.
+Result<void> Child::put_filters() {
+  if (!plan.spec.sudo) {
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+      return fail(errno_error(errno, "refuse new privileges"));
+    stands("no_new_privileges", "on");
+    TRY(drop_capabilities());
+  }
+  if (landlock_version() > 0)
+    stands("landlock", TRY(enter_landlock()));
+  else
+    lacks("landlock", "needs a kernel with CONFIG_SECURITY_LANDLOCK and lsm=landlock (5.13 or newer)");
+  TRY(install_filter(plan.filter));
+  stands("seccomp", fmt::format("allow-list of {} calls", plan.filter.calls_allowed));
+  if (plan.spec.sudo) TRY(drop_capabilities());
+  return {};
+}
+
+Result<void> Child::run() {
+  TRY(join_cgroups());
+  TRY_CONTEXT("writable layer", make_upper());
+  TRY_CONTEXT("writable layer", fill_upper());
+  TRY(make_root());
+  TRY_CONTEXT("/proc", mount_proc());
+  TRY_CONTEXT("/dev", mount_dev());
+  TRY(mount_binds());
+  TRY(enter_root());
+  TRY(set_limits());
+  TRY(become_inside());
+  return put_filters();
+}
+
+}  // namespace
+
+void build_walls(WallPlan& plan, WallReport& report) {
+  {
+    Child child{plan, report};
+    if (auto done = child.run(); !done) report.error.emplace(std::move(done).error());
+  }
+  if (report.error) ::_exit(1);
+  // Into the shared table: the spawner keeps these two numbers for this moment.
+  if (::dup3(plan.stream_fd, kStreamFd, 0) < 0 || ::dup3(plan.handover_fd, kHandoverFd, 0) < 0) {
+    report.error.emplace(errno_error(errno, "hand over the stream"));
+    ::_exit(1);
+  }
+  if (auto closed = os::close_range(kProgramFd + 1, ~0U, os::UnshareTable::yes); !closed) {
+    report.error.emplace(std::move(closed).error());
+    ::_exit(1);
+  }
+  const char* const arguments[] = {"atoll-guest", nullptr};
+  const char* const environment[] = {nullptr};
+  ::syscall(SYS_execveat, kProgramFd, "", arguments, environment, AT_EMPTY_PATH);
+  report.error.emplace(errno_error(errno, "execute the guest"));
+  ::_exit(1);
+}
+
+}  // namespace atl::sandbox::native

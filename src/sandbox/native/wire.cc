@@ -1,0 +1,213 @@
+#include "sandbox/native/wire.h"
+
+#include <bit>
+
+#include "guest/protocol.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr std::uint32_t kListMax = 4096;
+
+struct Out {
+  std::string bytes;
+  guest::Writer<std::string> writer{bytes};
+  void text(const std::string& value) { writer.text(value.data(), value.size()); }
+  void number(std::uint64_t value) { writer.u64(value); }
+  void flag(bool value) { writer.u8(value ? 1 : 0); }
+  template <class List, class Put>
+  void list(const List& values, Put put) {
+    writer.u32(static_cast<std::uint32_t>(values.size()));
+    for (const auto& value : values) put(value);
+  }
+};
+
+struct In {
+  explicit In(const std::string& bytes) : reader(bytes.data(), bytes.size()) {}
+  guest::Reader reader;
+  std::string text() {
+    const guest::Text value = reader.text();
+    return std::string(value.data == nullptr ? "" : value.data, value.size);
+  }
+  std::uint64_t number() { return reader.u64(); }
+  bool flag() { return reader.u8() != 0; }
+  template <class Get>
+  void list(Get get) {
+    const std::uint32_t count = reader.u32();
+    for (std::uint32_t i = 0; i < count && i < kListMax && reader.ok(); ++i) get();
+  }
+};
+
+void put_limits(Out& out, const Limits& limits) {
+  out.number(limits.memory_bytes);
+  out.number(std::bit_cast<std::uint64_t>(limits.cpu_cores));
+  out.number(static_cast<std::uint64_t>(limits.wall_time.count()));
+  out.flag(limits.cpu_time.has_value());
+  out.number(static_cast<std::uint64_t>(limits.cpu_time.value_or(std::chrono::milliseconds(0)).count()));
+  out.number(limits.processes_max);
+  out.number(limits.disk_bytes);
+  out.number(limits.inodes_max);
+  out.number(limits.open_files_max);
+  out.number(limits.output_bytes);
+}
+
+Limits get_limits(In& in) {
+  Limits limits;
+  limits.memory_bytes = in.number();
+  limits.cpu_cores = std::bit_cast<double>(in.number());
+  limits.wall_time = std::chrono::milliseconds(in.number());
+  const bool has_cpu_time = in.flag();
+  const std::chrono::milliseconds cpu_time(in.number());
+  if (has_cpu_time) limits.cpu_time = cpu_time;
+  limits.processes_max = static_cast<std::uint32_t>(in.number());
+  limits.disk_bytes = in.number();
+  limits.inodes_max = in.number();
+  limits.open_files_max = static_cast<std::uint32_t>(in.number());
+  limits.output_bytes = in.number();
+  return limits;
+}
+
+void put_spec(Out& out, const Spec& spec) {
+  out.text(spec.id);
+  out.list(spec.layers, [&](const std::string& layer) { out.text(layer); });
+  out.flag(spec.snapshot.has_value());
+  out.text(spec.snapshot.value_or(""));
+  out.text(spec.hostname);
+  out.text(spec.user);
+  out.text(spec.working_directory);
+  out.flag(spec.sudo);
+  out.flag(spec.network == Network::egress);
+  put_limits(out, spec.limits);
+  out.list(spec.env, [&](const auto& pair) {
+    out.text(pair.first);
+    out.text(pair.second);
+  });
+  out.list(spec.host_mounts, [&](const HostMount& mount) {
+    out.text(mount.host_path);
+    out.text(mount.guest_path);
+    out.flag(mount.writable);
+  });
+  out.list(spec.required_walls, [&](const std::string& wall) { out.text(wall); });
+}
+
+Spec get_spec(In& in) {
+  Spec spec;
+  spec.id = in.text();
+  in.list([&] { spec.layers.push_back(in.text()); });
+  const bool has_snapshot = in.flag();
+  std::string snapshot = in.text();
+  if (has_snapshot) spec.snapshot = std::move(snapshot);
+  spec.hostname = in.text();
+  spec.user = in.text();
+  spec.working_directory = in.text();
+  spec.sudo = in.flag();
+  spec.network = in.flag() ? Network::egress : Network::none;
+  spec.limits = get_limits(in);
+  in.list([&] {
+    std::string key = in.text();
+    spec.env[std::move(key)] = in.text();
+  });
+  in.list([&] {
+    HostMount mount;
+    mount.host_path = in.text();
+    mount.guest_path = in.text();
+    mount.writable = in.flag();
+    spec.host_mounts.push_back(std::move(mount));
+  });
+  in.list([&] { spec.required_walls.push_back(in.text()); });
+  return spec;
+}
+
+void put_walls(Out& out, const std::vector<Wall>& walls) {
+  out.list(walls, [&](const Wall& wall) {
+    out.text(wall.name);
+    out.text(wall.value);
+  });
+}
+
+std::vector<Wall> get_walls(In& in) {
+  std::vector<Wall> walls;
+  in.list([&] {
+    Wall wall;
+    wall.name = in.text();
+    wall.value = in.text();
+    walls.push_back(std::move(wall));
+  });
+  return walls;
+}
+
+bool has_spec(Verb verb) {
+  return verb == Verb::create || verb == Verb::limits;
+}
+
+}  // namespace
+
+std::string encode(const Request& request) {
+  Out out;
+  out.writer.u8(static_cast<std::uint8_t>(request.verb));
+  out.number(request.token);
+  out.text(request.name);
+  if (has_spec(request.verb)) put_spec(out, request.spec);
+  out.text(request.text);
+  return std::move(out.bytes);
+}
+
+Result<Request> decode_request(const std::string& bytes) {
+  In in(bytes);
+  Request request;
+  request.verb = static_cast<Verb>(in.reader.u8());
+  request.token = in.number();
+  request.name = in.text();
+  if (has_spec(request.verb)) request.spec = get_spec(in);
+  request.text = in.text();
+  if (!in.reader.done()) return fail(Code::internal, "a request to the spawner is malformed");
+  return request;
+}
+
+std::string encode(const Reply& reply) {
+  Out out;
+  out.writer.u8(static_cast<std::uint8_t>(reply.verb));
+  out.number(reply.token);
+  out.flag(reply.error.has_value());
+  if (reply.error) {
+    out.writer.u8(static_cast<std::uint8_t>(reply.error->code()));
+    out.text(reply.error->message());
+    out.text(reply.error->detail());
+  }
+  out.text(reply.name);
+  out.text(reply.group);
+  out.number(reply.pid);
+  put_walls(out, reply.isolation.walls);
+  put_walls(out, reply.isolation.missing);
+  out.list(reply.names, [&](const std::string& name) { out.text(name); });
+  out.text(reply.text);
+  out.number(reply.version);
+  out.flag(reply.verb == Verb::adopt);
+  if (reply.verb == Verb::adopt) put_spec(out, reply.spec);
+  return std::move(out.bytes);
+}
+
+Result<Reply> decode_reply(const std::string& bytes) {
+  In in(bytes);
+  Reply reply;
+  reply.verb = static_cast<Verb>(in.reader.u8());
+  reply.token = in.number();
+  if (in.flag()) {
+    const auto code = static_cast<Code>(in.reader.u8());
+    std::string message = in.text();
+    reply.error = Error(code, std::move(message)).with_detail(in.text());
+  }
+  reply.name = in.text();
+  reply.group = in.text();
+  reply.pid = static_cast<std::uint32_t>(in.number());
+  reply.isolation.walls = get_walls(in);
+  reply.isolation.missing = get_walls(in);
+  in.list([&] { reply.names.push_back(in.text()); });
+  reply.text = in.text();
+  reply.version = static_cast<std::uint32_t>(in.number());
+  if (in.flag()) reply.spec = get_spec(in);
+  if (!in.reader.done()) return fail(Code::internal, "a reply of the spawner is malformed");
+  return reply;
+}
+
+}  // namespace atl::sandbox::native

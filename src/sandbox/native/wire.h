@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/isolation.h"
+#include "sandbox/limits.h"
+#include "sandbox/spec.h"
+
+// What daemon and spawner say to each other: one packet a message, descriptors beside it. Both are processes
+// of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
+namespace atl::sandbox::native {
+
+inline constexpr std::uint32_t kWireVersion = 1;
+
+enum class Verb : std::uint8_t {
+  hello,    // -> HelloReply
+  create,   // Spec -> CreateReply + {stream, pidfd, writable layer, memory event}
+  destroy,  // everything of it is gone when the reply comes
+  freeze,
+  thaw,
+  rename,     // a pooled sandbox gets its name
+  limits,     // Limits: other memory, CPU and process limits for a live sandbox
+  snapshot,   // target directory
+  adopt,      // as create, for a sandbox that lives
+  list,       // -> names
+  shut_down,  // ends all sandboxes, then the spawner
+  ended,      // spawner to daemon, unasked: a sandbox ended by itself
+};
+
+struct Request {
+  Verb verb = Verb::hello;
+  std::uint64_t token = 0;  // comes back in the reply
+  std::string name;         // of the sandbox; Spec::id for create
+  Spec spec;                // create, limits (only its limits)
+  std::string text;         // new name, target directory
+};
+
+struct Reply {
+  Verb verb = Verb::hello;
+  std::uint64_t token = 0;
+  std::optional<Error> error;
+  std::string name;
+  std::string group;      // control group below the parent
+  std::uint32_t pid = 0;  // of the guest, in the host's numbers
+  Isolation isolation;
+  std::vector<std::string> names;
+  std::string text;  // hello: parent control group; ended: why
+  std::uint32_t version = kWireVersion;
+  Spec spec;  // adopt: what it was created from
+};
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+Result<Request> decode_request(const std::string& bytes);
+Result<Reply> decode_reply(const std::string& bytes);
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,307 @@
+#include "sandbox/native/workshop.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/mount.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/ids.h"
+#include "os/file.h"
+#include "os/message.h"
+#include "os/mount.h"
+#include "os/process.h"
+
+extern "C" int mount(const char*, const char*, const char*, unsigned long, const void*) noexcept;
+
+namespace atl::sandbox::native {
+namespace {
+
+using os::Subtree;
+
+struct Device {
+  const char* name;
+  unsigned major, minor;
+};
+constexpr Device kDeviceNodes[] = {{"null", 1, 3},   {"zero", 1, 5},    {"full", 1, 7},
+                                   {"random", 1, 8}, {"urandom", 1, 9}, {"tty", 5, 0}};
+constexpr std::pair<const char*, const char*> kDeviceLinks[] = {{"/proc/self/fd", "fd"},
+                                                                {"/proc/self/fd/0", "stdin"},
+                                                                {"/proc/self/fd/1", "stdout"},
+                                                                {"/proc/self/fd/2", "stderr"},
+                                                                {"pts/ptmx", "ptmx"}};
+
+Result<void> make_devices(const std::string& dir) {
+  TRY(os::make_directory(dir));
+  for (const Device& device : kDeviceNodes) {
+    const std::string path = dir + "/" + device.name;
+    if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(device.major, device.minor)) < 0)
+      return fail(errno_error(errno, "make device nodes"));
+    ::chmod(path.c_str(), 0666);
+  }
+  for (const auto& [target, name] : kDeviceLinks)
+    if (::symlink(target, (dir + "/" + name).c_str()) < 0) return fail(errno_error(errno, "link"));
+  for (const char* name : {"pts", "shm", "mqueue"}) TRY(os::make_directory(dir + "/" + name));
+  return {};
+}
+
+// Builds the tiny root on `at` (any directory: the mount stays in this process's namespace) and makes it "/".
+Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options) {
+  os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
+  TRY(tmpfs.set("mode", "0755"));
+  TRY(tmpfs.set("size", "64m"));
+  const os::Fd root = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID));
+  TRY(os::attach(root.get(), AT_FDCWD, at.c_str()));
+  for (const char* name :
+       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, "/usr"})
+    TRY(os::make_directory(at + name));
+  for (int i = 0; i < tiny::kLowerMax; ++i)
+    TRY(os::make_directory(fmt::format("{}{}/{}", at, tiny::kLower, i)));
+  TRY(make_devices(at + tiny::kDevices));
+  TRY_CONTEXT("host view", layer::build_skeleton(at + tiny::kSkeleton));
+  TRY_CONTEXT("host view", layer::build_usr_cover(at + tiny::kCover, options.host_view,
+                                                  layer::OverlayAttributes::trusted));
+  const os::Fd usr = TRY(os::clone_mount(AT_FDCWD, "/usr", Subtree::no));
+  TRY(os::change_mount(usr.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
+  TRY(os::attach(usr.get(), AT_FDCWD, (at + "/usr").c_str()));
+  if (::chdir(at.c_str()) < 0) return fail(errno_error(errno, "enter the tiny root"));
+  if (::syscall(SYS_pivot_root, ".", ".") < 0) return fail(errno_error(errno, "pivot into the tiny root"));
+  TRY(os::detach("."));
+  if (::chdir("/") < 0) return fail(errno_error(errno, "enter the tiny root"));
+  return {};
+}
+
+// The option takes effect for the whole machine as soon as any hierarchy is mounted with it.
+void favor_dynmods(const std::string& at) {
+  if (::mount("cgroup", at.c_str(), "cgroup", 0, "none,name=atoll,favordynmods") == 0)
+    (void)os::detach(at.c_str());
+}
+
+bool go_realtime() {
+  const sched_param priority{.sched_priority = 1};
+  return ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &priority) == 0 &&
+         ::sched_setscheduler(0, SCHED_FIFO, &priority) == 0;
+}
+
+// vfork with namespaces: the child runs on this stack, in this memory, with these descriptors, while this
+// thread is suspended until the child executes or ends. The system call is inline because a return from a
+// wrapper function in the child would overwrite the return address that the parent still needs.
+__attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, int& pidfd) {
+  clone_args arguments{};
+  arguments.flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID |
+                    CLONE_NEWIPC | CLONE_NEWUTS;
+  arguments.exit_signal = SIGCHLD;
+  arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(SYS_clone3), "D"(&arguments), "S"(sizeof arguments)
+               : "rcx", "r11", "memory");
+  if (result == 0) build_walls(plan, report);
+  return static_cast<pid_t>(result);
+}
+
+std::string missing_wall(const Isolation& isolation, const std::vector<std::string>& required) {
+  for (const std::string& name : required)
+    if (std::ranges::none_of(isolation.walls, [&](const Wall& wall) { return wall.name == name; }))
+      return name;
+  return {};
+}
+
+Error cannot_give(const std::string& wall, const Isolation& isolation) {
+  for (const Wall& missing : isolation.missing)
+    if (missing.name == wall)
+      return Error(Code::unsupported,
+                   fmt::format("this machine cannot give the wall '{}': {}", wall, missing.value));
+  return Error(Code::unsupported, fmt::format("no wall is named '{}' here", wall));
+}
+
+}  // namespace
+
+Result<Workshop> Workshop::open(const SpawnerOptions& options) {
+  Workshop shop;
+  shop.slots_wanted_ = options.slots_ready;
+  shop.host_parts_ = layer::host_parts();
+  shop.filter_ = TRY(compile_filter());
+  shop.host_mounts_ = TRY(os::own_namespace("mnt"));
+  shop.proc_ = TRY(os::open("/proc", O_RDONLY | O_DIRECTORY));
+  shop.null_ = TRY(os::open("/dev/null", O_RDWR));
+  shop.cgroup_parent_ =
+      options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
+  shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
+  if (::unshare(CLONE_NEWNS) < 0)
+    return fail(
+        Error(Code::unsupported, "native sandboxes need root here").with_detail("unshare mount namespace"));
+  TRY(os::make_all_private());
+  if (options.favor_dynmods) favor_dynmods("/tmp");
+  TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options));
+  shop.own_mounts_ = TRY(os::open_at(shop.proc_.get(), "self/ns/mnt", O_RDONLY));
+  shop.realtime_ = options.realtime && go_realtime();
+  shop.probed_.missing = shop.cgroups_.missing();
+  return shop;
+}
+
+Result<Parts> Workshop::make_parts() {
+  Parts parts;
+  parts.slot.first_id = TRY(ids_.take());
+  auto made = [&]() -> Result<void> {
+    parts.slot.user_namespace = TRY(make_user_namespace(proc_.get(), 0, parts.slot.first_id, kIdsPerSandbox));
+    parts.slot.network_namespace = TRY(make_network_namespace(proc_.get()));
+    parts.group = fmt::format("s{}", serial_++);
+    return cgroups_.make_group(parts.group);
+  }();
+  if (!made) {
+    ids_.give_back(parts.slot.first_id);
+    if (!parts.group.empty()) (void)cgroups_.remove_group(parts.group);
+    return fail(std::move(made).error());
+  }
+  return parts;
+}
+
+Result<Parts> Workshop::take_parts() {
+  if (ready_.empty()) return make_parts();
+  Parts parts = std::move(ready_.front());
+  ready_.pop_front();
+  return parts;
+}
+
+bool Workshop::restock() {
+  if (ready_.size() >= slots_wanted_) return false;
+  auto parts = make_parts();
+  if (!parts) return false;
+  ready_.push_back(std::move(*parts));
+  return ready_.size() < slots_wanted_;
+}
+
+void Workshop::take_apart(Parts parts) {
+  ids_.give_back(parts.slot.first_id);
+  if (!cgroups_.remove_group(parts.group)) dying_groups_.push_back(parts.group);
+}
+
+bool Workshop::sweep() {
+  std::erase_if(dying_groups_, [&](const std::string& group) {
+    cgroups_.kill(group);
+    return cgroups_.remove_group(group).has_value();
+  });
+  return !dying_groups_.empty();
+}
+
+void Workshop::close() {
+  while (!ready_.empty()) {
+    take_apart(std::move(ready_.front()));
+    ready_.pop_front();
+  }
+  for (int round = 0; round < 200 && sweep(); ++round) ::usleep(5000);
+  cgroups_.remove_parent();
+}
+
+bool Workshop::enter_host() {
+  return os::enter_namespace(host_mounts_.get(), CLONE_NEWNS).has_value();
+}
+
+Result<os::Fd> Workshop::map_for_owner(const std::string& path, const Slot& slot) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) < 0)
+    return fail(errno_error(errno, "directory to mount").with_detail(path));
+  return make_user_namespace(proc_.get(), info.st_uid, slot.first_id + 1000, 1);
+}
+
+Result<os::Fd> Workshop::from_host(const std::string& path, const os::Fd& user_namespace, bool writable) {
+  TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
+  auto mount = os::clone_mount(AT_FDCWD, path.c_str(), Subtree::no);
+  TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));
+  if (!mount) return fail(std::move(mount).error().context("directory of the host"));
+  os::MountChange change{.user_namespace = user_namespace.get()};
+  change.set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID | (writable ? 0U : MOUNT_ATTR_RDONLY);
+  if (!os::change_mount(mount->get(), "", Subtree::no, change)) {
+    if (writable)
+      return fail(Code::unsupported, "this filesystem cannot be shared with a sandbox for writing");
+    change.user_namespace = -1;
+    TRY(os::change_mount(mount->get(), "", Subtree::no, change));
+  }
+  return std::move(*mount);
+}
+
+Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
+  const os::Fd& map = plan.slot.user_namespace;
+  const auto layer = [&](const std::string& path) -> Result<os::Fd> {
+    os::Fd mount = TRY(from_host(path, map, false));
+    // A layer of the root decides itself about set-uid programs: the overlay over it has the last word.
+    TRY(os::change_mount(mount.get(), "", Subtree::no, {.clear = MOUNT_ATTR_NOSUID}));
+    return mount;
+  };
+  for (const std::string& path : spec.layers) plan.layer_mounts.push_back(TRY(layer(path)));
+  if (spec.snapshot) {
+    plan.layer_mounts.push_back(TRY_CONTEXT("snapshot", layer(*spec.snapshot + "/root")));
+    if (plan.host_view) plan.snapshot_usr = TRY_CONTEXT("snapshot", layer(*spec.snapshot + "/usr"));
+  }
+  if (plan.host_view)
+    for (const layer::HostPart& part : host_parts_)
+      if (part.inside != "usr") plan.binds.emplace_back(TRY(layer(part.host_path)), "/" + part.inside);
+  for (const HostMount& mount : spec.host_mounts) {
+    TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
+    auto owner = map_for_owner(mount.host_path, plan.slot);
+    TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));
+    if (!owner) return fail(std::move(owner).error());
+    plan.binds.emplace_back(TRY(from_host(mount.host_path, *owner, mount.writable)), mount.guest_path);
+  }
+  return {};
+}
+
+Result<Built> Workshop::build(const Spec& spec) {
+  Built built;
+  built.parts = TRY(take_parts());
+  WallReport report;
+  auto made = [&]() -> Result<void> {
+    os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
+    os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
+    WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_};
+    plan.group = built.parts.group;
+    plan.machine_id = random_hex(16);
+    plan.boot_id = random_uuid();
+    plan.host_view = spec.layers.empty();
+    plan.realtime = realtime_;
+    plan.stream_fd = stream.second.get();
+    plan.handover_fd = handover.second.get();
+    TRY(cgroups_.apply(plan.group, spec.limits, report.isolation.walls));
+    TRY(gather_mounts(spec, plan));
+    int pidfd = -1;
+    built.pid = start_child(plan, report, pidfd);
+    // The child put its ends there, in the table that it shared with us.
+    ::dup3(null_.get(), kStreamFd, O_CLOEXEC);
+    ::dup3(null_.get(), kHandoverFd, O_CLOEXEC);
+    if (built.pid < 0) return fail(errno_error(static_cast<int>(-built.pid), "make namespaces"));
+    built.pidfd = os::Fd(pidfd);
+    built.stream = std::move(stream.first);
+    built.handover = std::move(handover.first);
+    if (report.error) return fail(std::move(*report.error));
+    if (plan.realtime) TRY(cgroups_.attach(plan.group, built.pid, CgroupTree::Part::only_cpu));
+    for (Wall& wall : cgroups_.missing()) report.isolation.missing.push_back(std::move(wall));
+    if (const std::string wall = missing_wall(report.isolation, spec.required_walls); !wall.empty())
+      return fail(cannot_give(wall, report.isolation));
+    return {};
+  }();
+  if (!made) {
+    if (built.pidfd.is_open()) {
+      (void)os::pidfd_kill(built.pidfd.get(), SIGKILL);
+      (void)os::pidfd_wait(built.pidfd.get());
+    }
+    report.upper.reset();
+    take_apart(std::move(built.parts));
+    return fail(std::move(made).error());
+  }
+  built.upper = std::move(report.upper);
+  built.memory_event = cgroups_.watch_memory(built.parts.group);
+  built.isolation = std::move(report.isolation);
+  return built;
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/native/cgroup.h"
+#include "sandbox/native/filter.h"
+#include "sandbox/native/slot.h"
+#include "sandbox/native/spawner.h"
+#include "sandbox/native/walls.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox::native {
+
+// A slot and the control group that goes with it.
+struct Parts {
+  Slot slot;
+  std::string group;
+};
+
+// What a built sandbox consists of, seen from the host.
+struct Built {
+  os::Fd stream;    // the host's end
+  os::Fd handover;  // to give the guest another stream
+  os::Fd pidfd;
+  os::Fd upper;
+  os::Fd memory_event;
+  pid_t pid = 0;
+  Parts parts;
+  Isolation isolation;
+};
+
+// The spawner's tools and stock: its tiny root, compiled filters, control groups, prepared parts. Lives in
+// the spawner process only.
+class Workshop {
+ public:
+  // Moves the calling process into its own mount namespace with a tiny root. On failure the process is
+  // unusable.
+  static Result<Workshop> open(const SpawnerOptions& options);
+
+  // A sandbox whose guest is running, or the reason; a failure leaves nothing behind.
+  Result<Built> build(const Spec& spec);
+  // Parts of a sandbox whose processes are gone. Control groups that still hold dying tasks stay on a list.
+  void take_apart(Parts parts);
+  // Makes one more set of parts if there are fewer than wanted. False if there was nothing to do.
+  bool restock();
+  // Tries again to remove control groups. False if none is left.
+  bool sweep();
+  // After the last sandbox.
+  void close();
+
+  CgroupTree& cgroups() { return cgroups_; }
+  const std::string& cgroup_parent() const { return cgroup_parent_; }
+  const Isolation& probed() const { return probed_; }
+  bool realtime() const { return realtime_; }
+  // Leaves the tiny root for good: for a child that writes to the host's filesystem.
+  bool enter_host();
+
+ private:
+  Workshop() = default;
+  Result<Parts> make_parts();
+  Result<Parts> take_parts();
+  Result<void> gather_mounts(const Spec& spec, WallPlan& plan);
+  // A detached copy of a directory of the host, mapped to the ids of `user_namespace`.
+  Result<os::Fd> from_host(const std::string& path, const os::Fd& user_namespace, bool writable);
+  // A map in which the owner of the directory is `user` inside.
+  Result<os::Fd> map_for_owner(const std::string& path, const Slot& slot);
+
+  os::Fd host_mounts_;  // the host's mount namespace
+  os::Fd own_mounts_;
+  os::Fd proc_;
+  os::Fd null_;
+  Filter filter_;
+  CgroupTree cgroups_;
+  IdRanges ids_;
+  std::deque<Parts> ready_;
+  std::vector<std::string> dying_groups_;
+  std::vector<layer::HostPart> host_parts_;
+  std::string cgroup_parent_;
+  std::uint64_t serial_ = 0;
+  std::uint32_t slots_wanted_ = 0;
+  bool realtime_ = false;
+  Isolation probed_;
+};
+
+}  // namespace atl::sandbox::native
