@@ -3,10 +3,10 @@
 add_library(atoll_flags INTERFACE)
 target_compile_options(atoll_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
-# g++ 12 reports false positives here when it inlines std::string and std::variant at -O2.
+# g++ 12 reports false positives here when it inlines std::string, std::variant and coroutine frames at -O2.
 target_compile_options(atoll_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
-    -Wno-stringop-overread -Wno-dangling-pointer -Wno-free-nonheap-object -Wno-missing-field-initializers>)
+    -Wno-stringop-overread -Wno-dangling-pointer -Wno-free-nonheap-object -Wno-missing-field-initializers -Wno-mismatched-new-delete>)
 target_compile_options(atoll_flags INTERFACE
   $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-field-initializers -Wno-gnu-statement-expression
     -Wno-gnu-statement-expression-from-macro-expansion -Wno-vla-cxx-extension -Wno-c99-designator>)
