@@ -72,7 +72,7 @@ enum class Type : uint16_t {
   // Host: requests, each opening a channel. Layouts beside their structs below.
   start = 16,           // -> reply{u32 pid, i64 micros, str user, str cwd}, data..., exited
   stat = 17,            // -> reply{entry}
-  list = 18,            // -> data (entries)..., finished
+  list = 18,            // -> data (a page of entries, no credit needed)..., finished
   make_directory = 19,  // -> reply{entry}
   move = 20,            // -> reply{entry}
   copy = 21,            // -> reply{entry}
@@ -119,7 +119,7 @@ enum StartFlags : uint32_t {
 };
 // Paths are absolute. `user` in each.
 // stat: str user, str path.   make_directory: the same.
-// list: str user, str path, u32 depth, u32 entries_max, u32 credit.
+// list: str user, str path, u32 depth, u32 entries_max.
 // move, copy: str user, str from, str to, u8 overwrite.
 // remove: str user, str path, u8 recursive.   chmod: str user, str path, u32 mode.
 // read: str user, str path, u64 offset, u64 length, u32 credit.

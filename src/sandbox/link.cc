@@ -9,7 +9,7 @@ namespace atl::sandbox {
 using guest::Type;
 
 Link::Link(std::shared_ptr<Wire> wire, LinkOptions options)
-    : wire_(std::move(wire)), options_(std::move(options)) {}
+    : wire_(std::move(wire)), options_(std::move(options)), files_(wire_, options_.user) {}
 
 Link::~Link() {
   wire_->end(Error(Code::unavailable, "the sandbox is closed"));
@@ -71,6 +71,18 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
   for (const auto& process : *processes_)
     if (process->info().pid != 0) out.push_back(process);
   return out;
+}
+
+Task<std::unique_ptr<ByteStream>> Link::connect(std::uint16_t port) {
+  return relay_connect(wire_, port);
+}
+
+Task<std::unique_ptr<PortListener>> Link::listen(std::uint16_t port) {
+  return relay_listen(wire_, port);
+}
+
+Task<std::vector<std::uint16_t>> Link::listening_ports() {
+  return relay_ports(wire_);
 }
 
 Task<void> Link::ping() {

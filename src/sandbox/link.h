@@ -7,7 +7,9 @@
 
 #include "os/fd.h"
 #include "os/task.h"
+#include "sandbox/link_files.h"
 #include "sandbox/link_process.h"
+#include "sandbox/link_relay.h"
 #include "sandbox/process.h"
 #include "sandbox/spec.h"
 
@@ -41,6 +43,13 @@ class Link {
   Task<std::shared_ptr<Process>> start(ProcessSpec spec);
   std::vector<std::shared_ptr<Process>> processes() const;
 
+  Files& files() { return files_; }
+
+  // A connection to a server inside; connections from programs inside (a proxy's port, for instance).
+  Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port);
+  Task<std::unique_ptr<PortListener>> listen(std::uint16_t port);
+  Task<std::vector<std::uint16_t>> listening_ports();
+
   // An answer proves that the guest lives.
   Task<void> ping();
   // A frozen guest is not a silent one.
@@ -60,6 +69,7 @@ class Link {
 
   std::shared_ptr<Wire> wire_;
   LinkOptions options_;
+  LinkFiles files_;
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
 };

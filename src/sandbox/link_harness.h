@@ -24,7 +24,7 @@ class LinkTest : public testing::Test {
  protected:
   ~LinkTest() override {
     link_.reset();
-    if (guest_ > 0) {
+    if (guest_ > 1) {
       ::kill(guest_, SIGKILL);
       ::waitpid(guest_, nullptr, 0);
     }

@@ -35,6 +35,10 @@ struct Channel {
   // Says hello again for a channel that lives on.
   void (*revive)(Channel*) = nullptr;
   void (*destroy)(Channel*) = nullptr;
+  // For channels with work that no descriptor announces: one piece of it; true if there is more.
+  bool (*work)(Channel*) = nullptr;
+  bool scheduled = false;
+  Channel* next_scheduled = nullptr;
 };
 
 void add_channel(Channel* channel, uint32_t id);
@@ -42,6 +46,8 @@ Channel* find_channel(uint32_t id);
 // Removes it from the table at once; its memory goes after the current round.
 void end_channel(Channel* channel);
 uint32_t next_guest_channel();
+// Has work() called soon, when the host can take what it makes.
+void schedule(Channel* channel);
 
 // Queues a frame. Never blocks; the loop stops reading sources while the queue is long.
 void send_frame(uint32_t channel, Type type, uint16_t flags, const void* data, size_t size);
@@ -50,6 +56,8 @@ inline void send_empty(uint32_t channel, Type type) {
 }
 void send_credit(uint32_t channel, uint32_t bytes);
 void send_failed(uint32_t channel, int error_number, const char* message, const char* subject = nullptr);
+// "path: what errno says"
+void send_errno(uint32_t channel, int error_number, const char* path);
 // One read(2) straight into the queue as a data frame. Like read: 0 at the end, -1 with errno.
 ssize_t send_from(uint32_t channel, uint16_t flags, int fd, size_t size_max);
 
@@ -67,6 +75,9 @@ bool find_user(Text name, User* user);
 void append_user_name(Bytes* out, uid_t uid);
 void append_group_name(Bytes* out, gid_t gid);
 
+// Becomes that user for good. False if this guest may not.
+bool become(const User& user);
+
 // While it lives, files are touched with the permissions of that user. One at a time.
 class ActAs {
  public:
@@ -82,7 +93,7 @@ class ActAs {
 // Requests, one function each; they open their channel or answer with `failed`.
 void request_start(uint32_t channel, const char* payload, size_t size);
 void request_file(uint32_t channel, Type type, Reader in);
-void request_tree(uint32_t channel, Type type, const char* payload, size_t size);
+void request_tree(uint32_t channel, Type type, Reader in);
 void request_watch(uint32_t channel, Reader in);
 void request_connect(uint32_t channel, Reader in);
 void request_listen(uint32_t channel, Reader in);
@@ -90,7 +101,6 @@ void request_ports(uint32_t channel);
 
 // A child ended: true if it was a known one.
 void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us);
-bool tree_ended(pid_t pid, int status);
 
 int64_t unix_micros();
 

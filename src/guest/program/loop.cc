@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ Channel* table[256];
 uint32_t channel_count = 0;
 uint32_t guest_channels = 0;
 Channel* dead = nullptr;
+Channel* scheduled = nullptr;
 
 void reap() {
   signalfd_siginfo info[8];
@@ -38,7 +40,6 @@ void reap() {
   rusage usage;
   pid_t pid = 0;
   while ((pid = wait4(-1, &status, WNOHANG, &usage)) > 0) {
-    if (tree_ended(pid, status)) continue;
     process_ended(pid, status, usage.ru_utime.tv_sec * 1000000ULL + usage.ru_utime.tv_usec,
                   usage.ru_stime.tv_sec * 1000000ULL + usage.ru_stime.tv_usec);
   }
@@ -106,6 +107,8 @@ bool is_socket(int fd) {
 bool set_up() {
   // Before anything of ours takes the number.
   handover_open = is_socket(kHandoverFd) && fcntl(kHandoverFd, F_SETFD, FD_CLOEXEC) == 0;
+  // Nothing that was left open by whoever started us may reach a program.
+  syscall(SYS_close_range, handover_open ? kHandoverFd + 1 : kHandoverFd, ~0U, 0);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
@@ -137,6 +140,18 @@ void serve_sources() {
   round_count = 0;
 }
 
+void run_scheduled() {
+  Channel* list = scheduled;
+  scheduled = nullptr;
+  while (list != nullptr) {
+    Channel* const channel = list;
+    list = channel->next_scheduled;
+    channel->scheduled = false;
+    if (channel->over) continue;
+    if (stream_is_full() || channel->work(channel)) schedule(channel);
+  }
+}
+
 // What the main set waits for follows what the stream can take.
 void arm(bool* reading, bool* writing) {
   const bool full = stream_is_full(), more = stream_has_output();
@@ -158,7 +173,7 @@ int serve() {
     if (stream_fd() < 0 && !handover_open) return 0;
     arm(&reading, &writing);
     epoll_event events[4];
-    const int count = epoll_wait(main_set, events, 4, -1);
+    const int count = epoll_wait(main_set, events, 4, scheduled != nullptr && !stream_is_full() ? 0 : -1);
     if (count < 0 && errno != EINTR) return 1;
     const int stream = stream_fd();
     for (int i = 0; i < count; ++i) {
@@ -179,6 +194,7 @@ int serve() {
           break;
       }
     }
+    run_scheduled();
     if (stream_lost()) replace_stream(-1), reading = true, writing = false;
     bury();
   }
@@ -232,6 +248,13 @@ void end_channel(Channel* channel) {
   --channel_count;
   channel->next_dead = dead;
   dead = channel;
+}
+
+void schedule(Channel* channel) {
+  if (channel->scheduled || channel->over) return;
+  channel->scheduled = true;
+  channel->next_scheduled = scheduled;
+  scheduled = channel;
 }
 
 uint32_t next_guest_channel() {

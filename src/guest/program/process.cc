@@ -285,7 +285,7 @@ void signal_process(Process* process, int number, SignalScope scope) {
     signal_tree(process->pid, process->reaped, number);
   }
   // The group of a reaped leader may still have members, and its number stays taken as long as it has.
-  kill(-process->pid, number);
+  if (process->pid > 1) kill(-process->pid, number);
   finish_if_done(process);
 }
 

@@ -58,13 +58,6 @@ struct Plan {
   _exit(127);
 }
 
-bool become(const User& user) {
-  if (geteuid() != 0) return getuid() == user.uid;
-  if (syscall(SYS_setgroups, user.group_count, user.groups) != 0) return false;
-  return syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
-         syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
-}
-
 void reset_oom_score() {
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;

@@ -35,7 +35,7 @@ void handle_request(Header header, const char* data, size_t size) {
     case Type::move:
     case Type::copy:
     case Type::remove:
-      return request_tree(header.channel, static_cast<Type>(header.type), data, size);
+      return request_tree(header.channel, static_cast<Type>(header.type), in);
     case Type::watch:
       return request_watch(header.channel, in);
     case Type::connect:
@@ -169,6 +169,12 @@ void send_failed(uint32_t channel, int error_number, const char* message, const 
   out.u32(static_cast<uint32_t>(error_number));
   out.text(text.data(), text.size() > 8192 ? 8192 : text.size());
   send_frame(channel, Type::failed, 0, body.data(), body.size());
+}
+
+void send_errno(uint32_t channel, int error_number, const char* path) {
+  Bytes text;
+  text.append(path), text.append(": "), text.append(strerror(error_number));
+  send_failed(channel, error_number, text.c_str());
 }
 
 ssize_t send_from(uint32_t channel, uint16_t flags, int from, size_t size_max) {

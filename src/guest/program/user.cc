@@ -178,6 +178,13 @@ void append_group_name(Bytes* out, gid_t gid) {
   append_name(out, group(), gid);
 }
 
+bool become(const User& user) {
+  if (geteuid() != 0) return getuid() == user.uid;
+  if (syscall(SYS_setgroups, user.group_count, user.groups) != 0) return false;
+  return syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&
+         syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
+}
+
 ActAs::ActAs(const User& user) : changed_(geteuid() == 0 && (user.uid != 0 || user.gid != 0)) {
   if (!changed_) return;
   syscall(SYS_setgroups, user.group_count, user.groups);

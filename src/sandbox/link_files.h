@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sandbox/files.h"
+#include "sandbox/link_wire.h"
+
+namespace atl::sandbox {
+
+// Files through a guest. Readers, writers and watches may outlive it; they end with the wire.
+class LinkFiles final : public Files {
+ public:
+  LinkFiles(std::shared_ptr<Wire> wire, std::string default_user)
+      : wire_(std::move(wire)), user_(std::move(default_user)) {}
+
+  Task<FileInfo> stat(std::string path, std::string user) override;
+  Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,
+                                   std::string user) override;
+  Task<FileInfo> make_directory(std::string path, std::string user) override;
+  Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) override;
+  Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) override;
+  Task<void> remove(std::string path, Recursive recursive, std::string user) override;
+  Task<void> chmod(std::string path, std::uint32_t mode, std::string user) override;
+  Task<std::unique_ptr<FileReader>> open_read(std::string path, std::uint64_t offset,
+                                              std::optional<std::uint64_t> length, std::string user) override;
+  Task<std::unique_ptr<FileWriter>> open_write(std::string path, WriteOptions options) override;
+  Task<std::unique_ptr<Watch>> watch(std::string path, Recursive recursive, std::string user) override;
+
+ private:
+  // The fields that every request begins with.
+  std::string begin(const std::string& user, const std::string& path) const;
+  Task<FileInfo> two_paths(guest::Type type, std::string from, std::string to, std::string user,
+                           Overwrite overwrite);
+
+  std::shared_ptr<Wire> wire_;
+  std::string user_;
+};
+
+// Reads one entry. False if it is malformed.
+bool read_entry(guest::Reader& in, FileInfo& info);
+
+}  // namespace atl::sandbox
