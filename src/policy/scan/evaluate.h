@@ -1,0 +1,181 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/scan/report.h"
+#include "policy/scan/tree.h"
+
+namespace atl::policy {
+
+using ValueIndex = std::uint32_t;
+inline constexpr ValueIndex unknown_value = 0;
+
+// What an expression may be, as far as reading tells.
+struct Value {
+  enum class Type : std::uint8_t {
+    unknown,
+    text,
+    number,
+    list,      // items
+    choices,   // any of the items
+    path,      // a thing that PathTrie knows by name
+    module,    // an imported module that it does not know
+    names,     // a mapping of names: globals()
+    method,    // an attribute of a text, list or decoded thing: object, name
+    invoke,    // f.call, f.bind: calling it calls object with the arguments after the first
+    getter,    // operator.attrgetter("x"): text is the name
+    literal,   // some literal without a value of interest
+    class_of,  // its class, and what follows from there
+    buffer,    // JavaScript's Buffer.from(...): text is its contents
+    function,  // a function of the code's own (JavaScript)
+  };
+  Type type = Type::unknown;
+  bool decoded = false;  // came out of a decoder
+  bool remote = false;   // came over the network
+  bool bytes = false;
+  bool weak = false;    // class_of: of something unknown
+  bool walked = false;  // class_of: past __base__ or __mro__
+  PathTrie::State state = PathTrie::nothing;
+  ValueIndex object = unknown_value;
+  NameIndex name = 0;
+  std::int64_t number = 0;
+  std::string_view text;
+  std::uint32_t items_start = 0;
+  std::uint32_t items_count = 0;
+};
+
+// Reads a tree in two passes: the first learns what names are bound to, the second reports. Knows nothing of
+// control flow: a name may be whatever it is bound to anywhere in its scope. Bounded: at most `choices_max`
+// values a name, folded text in proportion to the source.
+class Evaluator {
+ public:
+  Evaluator(std::string_view text, Language language, Names& names, Tree& tree, Report& report);
+  void run();
+
+ private:
+  struct Binding {
+    std::uint32_t first_use = ~0U;  // offset of the first unconditional binding
+    std::uint32_t values[4] = {0, 0, 0, 0};
+    std::uint8_t count = 0;
+    bool unconditional = false;
+  };
+  struct Scope {
+    std::uint32_t parent = 0;
+    std::uint32_t branches = 0;  // how many branches we are inside of
+    bool is_class = false;
+  };
+  struct Arguments {
+    std::vector<NodeIndex> positional;
+    std::vector<NodeIndex> keywords;
+    bool splat = false;
+  };
+
+  // walking
+  void pass();
+  void enter(NodeIndex index);
+  void leave(NodeIndex index);
+  bool opens_scope(Kind kind) const;
+  void bind_function_name(const Node& node);
+
+  // names
+  void bind(NameIndex name, ValueIndex value, std::uint32_t offset);
+  void bind_target(NodeIndex target, ValueIndex value);
+  Binding* find_binding(std::uint32_t scope, NameIndex name);
+  ValueIndex load(const Node& node);
+  ValueIndex language_name(NameIndex name, std::uint32_t offset, bool report_mention);
+
+  // values
+  ValueIndex make(const Value& value);
+  ValueIndex make_text(std::string text, bool decoded = false, bool remote = false, bool bytes = false);
+  ValueIndex make_view(std::string_view text);
+  ValueIndex make_number(std::int64_t number);
+  ValueIndex make_path(PathTrie::State state);
+  ValueIndex make_items(Value::Type type, std::span<const ValueIndex> items);
+  ValueIndex choices(std::span<const ValueIndex> values);
+  const Value& value(ValueIndex index) const { return values_[index]; }
+  ValueIndex value_of(NodeIndex node) const { return tree_.nodes[node].value; }
+  std::vector<ValueIndex> alternatives(ValueIndex index) const;
+  std::span<const ValueIndex> items(const Value& value) const {
+    return std::span(items_).subspan(value.items_start, value.items_count);
+  }
+  std::optional<std::string_view> text_of(ValueIndex index) const;
+  bool is_text(ValueIndex index) const { return value(index).type == Value::Type::text; }
+  ValueIndex tainted(const Value& like);
+  std::string_view keep(std::string text);
+
+  // expressions
+  ValueIndex string_value(const Node& node);
+  ValueIndex format_value(NodeIndex index);
+  ValueIndex binary_value(const Node& node);
+  ValueIndex add_values(ValueIndex left, ValueIndex right);
+  ValueIndex percent_format(std::string_view text, ValueIndex right);
+  ValueIndex brace_format(std::string_view text, const Arguments& arguments);
+  ValueIndex list_value(NodeIndex index);
+  ValueIndex comprehension_value(NodeIndex index);
+
+  // reaching things
+  ValueIndex attribute_value(NodeIndex index);
+  ValueIndex attribute_of(ValueIndex object, NameIndex name, std::uint32_t offset);
+  ValueIndex one_attribute(ValueIndex object, NameIndex name, std::uint32_t offset);
+  void check_attribute(ValueIndex object, NameIndex name, std::uint32_t offset);
+  std::uint8_t classify_attribute(std::string_view name) const;
+  ValueIndex subscript_value(NodeIndex index);
+  ValueIndex element_of(ValueIndex object, ValueIndex key, std::uint32_t offset);
+  ValueIndex mention(PathTrie::State state, std::uint32_t offset);
+  void import_statement(NodeIndex index);
+  void import_from(NodeIndex index);
+  ValueIndex import_named(std::string_view name, std::uint32_t offset, bool relative);
+  ValueIndex module_value(std::string_view name);
+  ListedIndex forbidden_import(std::string_view name) const;
+  std::string module_name(const Node& node) const;
+
+  // calls
+  ValueIndex call_value(NodeIndex index);
+  ValueIndex call_one(ValueIndex callee, const Arguments& arguments, const Node& node);
+  ValueIndex call_model(Model model, PathTrie::State state, const Arguments& arguments, const Node& node);
+  ValueIndex call_method(const Value& method, const Arguments& arguments, const Node& node);
+  ValueIndex text_method(std::string_view text, const Value& object, std::string_view method,
+                         const Arguments& arguments);
+  ValueIndex list_method(const Value& list, std::string_view method, const Arguments& arguments);
+  ValueIndex join_items(std::string_view separator, ValueIndex list);
+  ValueIndex decode(Model model, const Arguments& arguments);
+  ValueIndex decode_by_name(std::string_view text, std::string_view encoding, const Value& from);
+  ValueIndex call_import(const Arguments& arguments, std::uint32_t offset);
+  void run_code(ValueIndex code, std::uint32_t offset, Language language);
+  void run_process(const Arguments& arguments, std::uint32_t offset);
+  ValueIndex argument(const Arguments& arguments, std::size_t position, std::string_view keyword = {}) const;
+  NodeIndex argument_node(const Arguments& arguments, std::size_t position,
+                          std::string_view keyword = {}) const;
+  ValueIndex map_value(const Arguments& arguments);
+
+  std::string_view text_;
+  Language language_;
+  Names& names_;
+  Tree& tree_;
+  Report& report_;
+  const LanguageRules& rules_;
+  const PathTrie& paths_;
+
+  bool reporting_ = false;
+  std::vector<Scope> scopes_;
+  std::uint32_t scope_ = 0;
+  std::uint32_t next_scope_ = 0;
+  std::vector<std::uint32_t> scope_stack_;
+  std::unordered_map<std::uint64_t, Binding> bindings_;
+  std::deque<Value> values_;
+  std::vector<ValueIndex> items_;
+  std::deque<std::string> kept_;
+  std::size_t folded_bytes_ = 0;
+  std::size_t folded_bytes_max_ = 0;
+};
+
+// Scans code of any language into the report, as code of its own (the caller pins the place when it is not).
+void scan_code(std::string_view code, Language language, Report& report);
+void scan_shell(std::string_view code, Report& report);
+
+}  // namespace atl::policy

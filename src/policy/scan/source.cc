@@ -1,0 +1,77 @@
+#include "policy/scan/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/bytes.h"
+
+namespace atl::policy {
+
+void Source::index() {
+  line_starts_.push_back(0);
+  const char* begin = text_.data();
+  const char* end = begin + text_.size();
+  for (const char* at = begin; at < end;) {
+    const void* found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
+    if (found == nullptr) break;
+    at = static_cast<const char*>(found) + 1;
+    line_starts_.push_back(static_cast<std::uint32_t>(at - begin));
+  }
+}
+
+Place Source::place(std::uint32_t offset) {
+  if (line_starts_.empty()) index();
+  offset = std::min<std::uint32_t>(offset, static_cast<std::uint32_t>(text_.size()));
+  auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+  std::uint32_t start = *(next - 1);
+  std::uint32_t column = 1;
+  for (std::uint32_t i = start; i < offset; ++i)
+    column += (static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U;
+  return {static_cast<std::uint32_t>(next - line_starts_.begin()), column};
+}
+
+std::string Source::excerpt(std::uint32_t offset) {
+  constexpr std::size_t widest = 160;
+  if (text_.empty()) return {};
+  Place where = place(offset);
+  std::size_t start = line_starts_[where.line - 1];
+  std::size_t end = text_.find('\n', start);
+  if (end == std::string_view::npos) end = text_.size();
+  if (end - start > widest && offset > start + widest / 2) {
+    start = std::min<std::size_t>(offset - widest / 2, end - widest);
+  }
+  std::string line = to_valid_utf8(text_.substr(start, std::min(end - start, widest)));
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+  }
+  std::size_t first = line.find_first_not_of(' ');
+  std::size_t last = line.find_last_not_of(' ');
+  return first == std::string::npos ? std::string() : line.substr(first, last - first + 1);
+}
+
+std::string refuse_text(std::string_view text) {
+  auto starts = [&](std::string_view bytes) { return text.starts_with(bytes); };
+  using namespace std::string_view_literals;
+  if (starts("\xFF\xFE"sv) || starts("\xFE\xFF"sv)) return "the code is UTF-16 or UTF-32; send UTF-8";
+  std::size_t nul = text.find('\0');
+  if (nul != std::string_view::npos) return fmt::format("the code holds a NUL byte (at byte {})", nul);
+  if (!is_utf8(text)) return "the code is not valid UTF-8";
+  return {};
+}
+
+std::size_t find_hidden_text(std::string_view text) {
+  // U+202A..U+202E are E2 80 AA..AE, U+2066..U+2069 are E2 81 A6..A9.
+  std::size_t at = 0;
+  while ((at = text.find('\xE2', at)) != std::string_view::npos && at + 2 < text.size()) {
+    auto second = static_cast<unsigned char>(text[at + 1]);
+    auto third = static_cast<unsigned char>(text[at + 2]);
+    if (second == 0x80 && third >= 0xAA && third <= 0xAE) return at;
+    if (second == 0x81 && third >= 0xA6 && third <= 0xA9) return at;
+    ++at;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace atl::policy
