@@ -19,6 +19,8 @@ using Define = Action (*)(CLI::App& app);
 Action define_serve(CLI::App& app);
 Action define_config(CLI::App& app);
 Action define_version(CLI::App& app);
+Action define_run(CLI::App& app);
+Action define_doctor(CLI::App& app);
 
 // "atoll: message" on standard error; the exit status of the error's code.
 int report(const Error& error);

@@ -10,6 +10,8 @@ namespace {
 constexpr Define kCommands[] = {
     define_serve,
     define_config,
+    define_run,
+    define_doctor,
     define_version,
 };
 

@@ -45,6 +45,13 @@ void Link::complete(ProcessSpec& spec) const {
   for (const auto& [name, value] : options_.env) spec.env.emplace(name, value);
 }
 
+void Link::set_defaults(std::string user, std::string working_directory, Variables env) {
+  files_.set_default_user(user);
+  options_.user = std::move(user);
+  options_.working_directory = std::move(working_directory);
+  options_.env = std::move(env);
+}
+
 Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
   if (spec.argv.empty() || spec.argv.front().empty())
     co_return fail(Code::invalid_argument, "the command is empty");

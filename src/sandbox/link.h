@@ -50,6 +50,9 @@ class Link {
   Task<std::unique_ptr<PortListener>> listen(std::uint16_t port);
   Task<std::vector<std::uint16_t>> listening_ports();
 
+  // Other defaults for processes from now on: a sandbox made before it was asked for gets its caller's.
+  void set_defaults(std::string user, std::string working_directory, Variables env);
+
   // An answer proves that the guest lives.
   Task<void> ping();
   // A frozen guest is not a silent one.

@@ -13,6 +13,7 @@ class LinkFiles final : public Files {
  public:
   LinkFiles(std::shared_ptr<Wire> wire, std::string default_user)
       : wire_(std::move(wire)), user_(std::move(default_user)) {}
+  void set_default_user(std::string user) { user_ = std::move(user); }
 
   Task<FileInfo> stat(std::string path, std::string user) override;
   Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,

@@ -1,5 +1,6 @@
 #include "sandbox/native/native.h"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -7,6 +8,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "guest/program.h"
+#include "sandbox/native/pool.h"
 #include "sandbox/native/sandbox.h"
 
 namespace atl::sandbox::native {
@@ -47,13 +49,15 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
  public:
   NativeProvider(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
                  std::shared_ptr<const CgroupTree> cgroups, Isolation probed,
-                 std::vector<std::string> adoptable)
+                 std::vector<std::string> adoptable, std::vector<PoolOptions> pools)
       : executor_(std::move(executor)),
         spawner_(std::move(spawner)),
         cgroups_(std::move(cgroups)),
         probed_(std::move(probed)),
         adoptable_(std::move(adoptable)),
-        alive_(std::make_shared<Alive>(Alive{{}, boost::asio::steady_timer(executor_)})) {
+        alive_(std::make_shared<Alive>(
+            Alive{{}, boost::asio::steady_timer(executor_), executor_, spawner_, cgroups_})) {
+    for (PoolOptions& pool : pools) pools_.push_back(std::make_shared<Pool>(std::move(pool)));
     const std::weak_ptr<Alive> weak = alive_;
     spawner_->start(
         [weak](const std::string& name, const std::string& why) {
@@ -62,8 +66,10 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
         [weak] {
           if (const auto alive = weak.lock()) alive->end_all("the spawner died");
         });
+    for (const auto& pool : pools_) refill(pool);
   }
   ~NativeProvider() override {
+    alive_->closing = true;
     alive_->counting.cancel();
     spawner_->close();
   }
@@ -74,10 +80,13 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
     if (auto good = check(spec); !good) co_return fail(std::move(good).error());
+    if (alive_->inhabitants.contains(spec.id))
+      co_return fail(Code::already_exists, "a sandbox of that id lives");
+    if (auto pooled = from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
     Request request{.verb = Verb::create, .name = spec.id};
     request.spec = spec;
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
-    co_return co_await move_in(handed_over(std::move(answer), std::move(spec)));
+    co_return co_await move_in(alive_, handed_over(std::move(answer), std::move(spec)));
   }
 
   std::vector<std::string> adoptable() override { return adoptable_; }
@@ -87,12 +96,20 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     std::erase(adoptable_, id);
     Spec spec = std::move(answer.reply.spec);
-    co_return co_await move_in(handed_over(std::move(answer), std::move(spec)));
+    co_return co_await move_in(alive_, handed_over(std::move(answer), std::move(spec)));
   }
 
-  std::vector<PoolLevel> pools() const override { return {}; }
+  std::vector<PoolLevel> pools() const override {
+    std::vector<PoolLevel> levels;
+    for (const auto& pool : pools_)
+      levels.push_back(
+          {pool->options.environment, static_cast<std::uint32_t>(pool->ready.size()), pool->wanted});
+    return levels;
+  }
 
   Task<void> shut_down() override {
+    alive_->closing = true;
+    for (const auto& pool : pools_) pool->ready.clear();
     Request request{.verb = Verb::shut_down};
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
@@ -106,14 +123,20 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   struct Alive {
     std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
     boost::asio::steady_timer counting;
+    boost::asio::any_io_executor executor;
+    std::shared_ptr<SpawnerClient> spawner;
+    std::shared_ptr<const CgroupTree> cgroups;
     bool is_counting = false;
+    bool closing = false;
 
     void end(const std::string& name, const std::string& why) {
       const auto found = inhabitants.find(name);
       if (found == inhabitants.end()) return;
       const auto inhabitant = found->second.lock();
       inhabitants.erase(found);
-      if (inhabitant) inhabitant->has_ended(why);
+      if (!inhabitant) return;
+      std::erase_if(inhabitants, [&](const auto& entry) { return entry.second.lock() == inhabitant; });
+      inhabitant->has_ended(why);
     }
     void end_all(const std::string& why) {
       for (auto& [name, weak] : std::exchange(inhabitants, {}))
@@ -121,15 +144,67 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     }
   };
 
-  Task<std::unique_ptr<Sandbox>> move_in(Handed handed) {
-    const auto inhabitant = std::make_shared<Inhabitant>(executor_, spawner_, cgroups_, std::move(handed));
-    alive_->inhabitants[inhabitant->name] = inhabitant;
+  static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, Handed handed) {
+    const auto inhabitant =
+        std::make_shared<Inhabitant>(alive->executor, alive->spawner, alive->cgroups, std::move(handed));
+    alive->inhabitants[inhabitant->name] = inhabitant;
     auto sandbox = std::make_unique<NativeSandbox>(inhabitant);
     CO_CHECK(co_await inhabitant->greet());
     if (inhabitant->ended)
       co_return fail(Code::provider_failed, "the sandbox ended at once: " + *inhabitant->ended);
-    count(alive_);
+    co_return std::move(sandbox);
+  }
+
+  static Task<std::unique_ptr<Sandbox>> move_in(std::shared_ptr<Alive> alive, Handed handed) {
+    CO_TRY(auto sandbox, co_await greet(alive, std::move(handed)));
+    count(alive);
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
+  }
+
+  std::unique_ptr<NativeSandbox> from_pool(const Spec& spec) {
+    for (const auto& pool : pools_) {
+      if (!pool->serves(spec)) continue;
+      std::unique_ptr<NativeSandbox> sandbox = pool->take();
+      refill(pool);
+      if (!sandbox || !has_walls(sandbox->isolation(), spec.required_walls)) return nullptr;
+      // Both names lead to it until it ends: word of its end may be on the way under the old one.
+      alive_->inhabitants[spec.id] = sandbox->inhabitant();
+      sandbox->settle(spec);
+      count(alive_);
+      return sandbox;
+    }
+    return nullptr;
+  }
+
+  static bool has_walls(const Isolation& isolation, const std::vector<std::string>& required) {
+    return std::ranges::all_of(required, [&](const std::string& name) {
+      return std::ranges::any_of(isolation.walls, [&](const Wall& wall) { return wall.name == name; });
+    });
+  }
+
+  void refill(const std::shared_ptr<Pool>& pool) {
+    if (pool->refilling || alive_->closing || pool->ready.size() >= pool->wanted) return;
+    pool->refilling = true;
+    boost::asio::co_spawn(executor_, fill(alive_, pool), boost::asio::detached);
+  }
+
+  // One after the other, so that a create that missed the pool waits for one build at most.
+  static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
+    while (!alive->closing && pool->ready.size() < pool->wanted) {
+      Request request{.verb = Verb::create, .name = "pool-" + random_word(16)};
+      request.spec = pool->options.spec;
+      request.spec.id = request.name;
+      Spec spec = request.spec;
+      auto answer = co_await alive->spawner->call(std::move(request));
+      if (!answer) {
+        if (!alive->closing) log::warn("a pool could not be filled", {{"error", answer.error().message()}});
+        break;
+      }
+      auto sandbox = co_await greet(alive, handed_over(std::move(*answer), std::move(spec)));
+      if (!sandbox || alive->closing) break;
+      pool->ready.push_back(std::move(*sandbox));
+    }
+    pool->refilling = false;
   }
 
   // The kernel says nothing when a process is added to a group: somebody has to look.
@@ -153,6 +228,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   std::shared_ptr<const CgroupTree> cgroups_;
   Isolation probed_;
   std::vector<std::string> adoptable_;
+  std::vector<std::shared_ptr<Pool>> pools_;
   std::shared_ptr<Alive> alive_;
 };
 
@@ -174,7 +250,8 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
   }
   auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello.reply.text)));
   return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
-                                          std::move(hello.reply.isolation), std::move(hello.reply.names));
+                                          std::move(hello.reply.isolation), std::move(hello.reply.names),
+                                          std::move(options.pools));
 }
 
 }  // namespace atl::sandbox::native

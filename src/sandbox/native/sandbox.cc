@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "os/file.h"
-#include "sandbox/native/absent_files.h"
 
 namespace atl::sandbox::native {
 
@@ -127,12 +126,22 @@ void Inhabitant::has_ended(std::string why) {
 }
 
 NativeSandbox::NativeSandbox(std::shared_ptr<Inhabitant> inhabitant)
-    : inhabitant_(std::move(inhabitant)), files_(std::make_unique<AbsentFiles>()) {}
+    : inhabitant_(std::move(inhabitant)) {}
 
 NativeSandbox::~NativeSandbox() {
   if (inhabitant_->ended) return;
   inhabitant_->spawner->tell(Request{.verb = Verb::destroy, .name = inhabitant_->name});
   inhabitant_->has_ended("its handle was given up");
+}
+
+void NativeSandbox::settle(Spec spec) {
+  Inhabitant& inhabitant = *inhabitant_;
+  Request request{.verb = Verb::rename, .name = inhabitant.name};
+  request.text = spec.id;
+  inhabitant.spawner->tell(std::move(request));
+  inhabitant.name = spec.id;
+  inhabitant.link->set_defaults(spec.user, spec.working_directory, spec.env);
+  inhabitant.handed.spec = std::move(spec);
 }
 
 Task<std::shared_ptr<Process>> NativeSandbox::start(ProcessSpec spec) {
@@ -159,11 +168,14 @@ std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {
 Task<void> NativeSandbox::remove_kernel(std::string) {
   co_return fail(Code::not_found, "no such kernel");
 }
-Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t) {
-  co_return fail(Code::unsupported, "ports are not served yet");
+Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {
+  const auto inhabitant = inhabitant_;
+  co_return co_await inhabitant->link->connect(port);
 }
+
 Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
-  co_return std::vector<std::uint16_t>();
+  const auto inhabitant = inhabitant_;
+  co_return co_await inhabitant->link->listening_ports();
 }
 
 Task<Usage> NativeSandbox::usage() {

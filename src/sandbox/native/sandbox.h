@@ -64,6 +64,11 @@ class NativeSandbox final : public Sandbox {
   explicit NativeSandbox(std::shared_ptr<Inhabitant> inhabitant);
   ~NativeSandbox() override;
 
+  bool is_alive() const { return !inhabitant_->ended && inhabitant_->link && inhabitant_->link->is_open(); }
+  // A pooled sandbox becomes the one that `spec` asks for.
+  void settle(Spec spec);
+  const std::shared_ptr<Inhabitant>& inhabitant() const { return inhabitant_; }
+
   const std::string& id() const override { return inhabitant_->handed.spec.id; }
   const Traits& traits() const override { return native_traits(); }
   const Isolation& isolation() const override { return inhabitant_->handed.isolation; }
@@ -86,7 +91,6 @@ class NativeSandbox final : public Sandbox {
  private:
   Task<void> ask(Verb verb, std::string text = {});
   std::shared_ptr<Inhabitant> inhabitant_;
-  std::unique_ptr<Files> files_;
 };
 
 }  // namespace atl::sandbox::native

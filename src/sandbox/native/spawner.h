@@ -30,6 +30,8 @@ struct SpawnerOptions {
   bool favor_dynmods = false;
   // Name of the parent control group; empty: "atoll-<pid>".
   std::string cgroup_parent;
+  // Where writable layers live that are too large for memory. They have no names there.
+  std::string image_directory = "/var/tmp";
   layer::HostViewOptions host_view;
 };
 

@@ -27,6 +27,8 @@ namespace {
 
 using os::Subtree;
 
+constexpr const char* kLoops = "/loops";
+
 struct Device {
   const char* name;
   unsigned major, minor;
@@ -61,7 +63,7 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   const os::Fd root = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID));
   TRY(os::attach(root.get(), AT_FDCWD, at.c_str()));
   for (const char* name :
-       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, "/usr"})
+       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, kLoops, "/usr"})
     TRY(os::make_directory(at + name));
   for (int i = 0; i < tiny::kLowerMax; ++i)
     TRY(os::make_directory(fmt::format("{}{}/{}", at, tiny::kLower, i)));
@@ -137,6 +139,7 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.cgroup_parent_ =
       options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
   shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
+  shop.images_ = Images::open(options.image_directory);
   if (::unshare(CLONE_NEWNS) < 0)
     return fail(
         Error(Code::unsupported, "native sandboxes need root here").with_detail("unshare mount namespace"));
@@ -256,6 +259,22 @@ Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
   return {};
 }
 
+Result<void> Workshop::choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation) {
+  const Limits& limits = spec.limits;
+  if (limits.disk_bytes <= limits.memory_bytes / 2) return {};
+  if (images_.usable()) {
+    auto mount = images_.make(limits.disk_bytes, limits.inodes_max, kLoops, host_mounts_.get());
+    if (mount) {
+      plan.image_mount = std::move(*mount);
+      return {};
+    }
+    if (mount.error().code() != Code::unsupported && mount.error().code() != Code::resource_exhausted)
+      return fail(std::move(mount).error());
+  }
+  isolation.missing.push_back({"disk_image", "files count as memory: loop devices and e2fsprogs are needed"});
+  return {};
+}
+
 Result<Built> Workshop::build(const Spec& spec) {
   Built built;
   built.parts = TRY(take_parts());
@@ -272,6 +291,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     plan.stream_fd = stream.second.get();
     plan.handover_fd = handover.second.get();
     TRY(cgroups_.apply(plan.group, spec.limits, report.isolation.walls));
+    TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
     TRY(gather_mounts(spec, plan));
     int pidfd = -1;
     built.pid = start_child(plan, report, pidfd);

@@ -8,6 +8,7 @@
 #include "os/fd.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
+#include "sandbox/native/image.h"
 #include "sandbox/native/slot.h"
 #include "sandbox/native/spawner.h"
 #include "sandbox/native/walls.h"
@@ -63,6 +64,8 @@ class Workshop {
   Workshop() = default;
   Result<Parts> make_parts();
   Result<Parts> take_parts();
+  // A tmpfs while it stays small beside the memory it counts as; else a disk image.
+  Result<void> choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation);
   Result<void> gather_mounts(const Spec& spec, WallPlan& plan);
   // A detached copy of a directory of the host, mapped to the ids of `user_namespace`.
   Result<os::Fd> from_host(const std::string& path, const os::Fd& user_namespace, bool writable);
@@ -74,6 +77,7 @@ class Workshop {
   os::Fd proc_;
   os::Fd null_;
   Filter filter_;
+  Images images_;
   CgroupTree cgroups_;
   IdRanges ids_;
   std::deque<Parts> ready_;

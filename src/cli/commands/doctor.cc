@@ -1,0 +1,85 @@
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "base/ids.h"
+#include "cli/command.h"
+#include "sandbox/native/native.h"
+#include "sandbox/native/probe.h"
+
+namespace atl::cli {
+namespace {
+
+namespace asio = boost::asio;
+using sandbox::native::Finding;
+
+const char* mark(Finding::Grade grade) {
+  switch (grade) {
+    case Finding::Grade::good:
+      return "ok  ";
+    case Finding::Grade::note:
+      return "note";
+    case Finding::Grade::bad:
+      return "BAD ";
+  }
+  return "";
+}
+
+void show(const Finding& finding) {
+  fmt::print("{} {:<18} {}\n", mark(finding.grade), finding.subject, finding.fact);
+  if (!finding.remedy.empty()) fmt::print("     {:<18} -> {}\n", "", finding.remedy);
+}
+
+Task<void> try_one(sandbox::Provider& provider) {
+  sandbox::Spec spec;
+  spec.id = new_sandbox_id();
+  CO_TRY(auto box, co_await provider.create(std::move(spec)));
+  sandbox::ProcessSpec command;
+  command.argv = {"true"};
+  CO_TRY(auto process, co_await box->start(std::move(command)));
+  CO_TRY(auto outcome, co_await process->wait());
+  fmt::print("\nA sandbox was made, ran `true` (exit {}) and has these walls:\n", exit_status(outcome));
+  for (const sandbox::Wall& wall : box->isolation().walls)
+    fmt::print("     {:<18} {}\n", wall.name, wall.value);
+  for (const sandbox::Wall& wall : box->isolation().missing)
+    fmt::print("note {:<18} not there; {}\n", wall.name, wall.value);
+  co_return co_await box->stop();
+}
+
+int examine() {
+  int bad = 0;
+  for (const Finding& finding : sandbox::native::probe_machine()) {
+    show(finding);
+    bad += finding.grade == Finding::Grade::bad ? 1 : 0;
+  }
+  asio::io_context loop;
+  sandbox::native::NativeOptions options;
+  options.spawner.slots_ready = 0;
+  auto provider = sandbox::native::start(loop.get_executor(), std::move(options));
+  if (!provider) {
+    fmt::print("\nA sandbox could not be made: {}\n", provider.error().message());
+    return 1;
+  }
+  const auto body = [&]() -> asio::awaitable<void> {
+    auto tried = co_await try_one(**provider);
+    if (!tried) {
+      fmt::print("\nA sandbox could not be made: {}\n", tried.error().message());
+      ++bad;
+    }
+    (void)co_await (*provider)->shut_down();
+    loop.stop();
+  };
+  asio::co_spawn(loop, body, asio::detached);
+  loop.run();
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+Action define_doctor(CLI::App& app) {
+  app.add_subcommand("doctor", "Say what works on this machine, what does not, and how to fix it");
+  return [] { return examine(); };
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,34 @@
+#include "sandbox/native/pool.h"
+
+#include <algorithm>
+
+namespace atl::sandbox::native {
+namespace {
+
+// Limits that bind the sandbox; the others bind one execution.
+bool same_walls(const Limits& a, const Limits& b) {
+  return a.memory_bytes == b.memory_bytes && a.cpu_cores == b.cpu_cores &&
+         a.processes_max == b.processes_max && a.disk_bytes == b.disk_bytes && a.inodes_max == b.inodes_max &&
+         a.open_files_max == b.open_files_max;
+}
+
+}  // namespace
+
+bool Pool::serves(const Spec& spec) const {
+  const Spec& mine = options.spec;
+  return spec.layers == mine.layers && spec.snapshot == mine.snapshot && spec.hostname == mine.hostname &&
+         spec.sudo == mine.sudo && spec.network == mine.network && same_walls(spec.limits, mine.limits) &&
+         spec.host_mounts.empty() && mine.host_mounts.empty();
+}
+
+std::unique_ptr<NativeSandbox> Pool::take() {
+  while (!ready.empty()) {
+    std::unique_ptr<NativeSandbox> sandbox = std::move(ready.front());
+    ready.pop_front();
+    if (sandbox->is_alive()) return sandbox;
+  }
+  wanted = std::min(wanted + 1, options.ready * 4);
+  return nullptr;
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "sandbox/native/native.h"
+#include "sandbox/native/sandbox.h"
+
+namespace atl::sandbox::native {
+
+// Sandboxes of one kind that nobody has used yet. One that was handed out never comes back.
+struct Pool {
+  explicit Pool(PoolOptions options_) : options(std::move(options_)), wanted(options.ready) {}
+
+  // True if a sandbox made from this pool's spec is what `spec` asks for. Name, user, working directory,
+  // variables and the limits of single executions are given at the hand-out.
+  bool serves(const Spec& spec) const;
+  // A ready one, or none. One that died while waiting is passed over.
+  std::unique_ptr<NativeSandbox> take();
+
+  PoolOptions options;
+  std::deque<std::unique_ptr<NativeSandbox>> ready;
+  std::uint32_t wanted;  // grows with misses up to four times what was configured, shrinks when idle
+  std::uint32_t building = 0;
+  bool refilling = false;
+};
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,124 @@
+"""Running one hostile program in a real sandbox, beside a neighbour that must not notice."""
+import glob
+import os
+import pathlib
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+ATOLL = os.environ.get("ATOLL", str(ROOT / "build" / "atoll"))
+SLOW = float(os.environ.get("ATOLL_TEST_SLOW", "1"))  # emulated machines are slower
+
+
+class Ran:
+    def __init__(self, status, out, err, seconds, peak_kib):
+        self.status, self.out, self.err, self.seconds, self.peak_kib = status, out, err, seconds, peak_kib
+
+    def lines(self):
+        return self.out.decode(errors="replace").split("\n")
+
+
+def group_name():
+    return "atoll-hostile-" + uuid.uuid4().hex[:12]
+
+
+def groups(name):
+    return glob.glob("/sys/fs/cgroup/**/" + name, recursive=True)
+
+
+def spawners(mark):
+    """Processes of ours that are still there: the spawner carries the environment of the run that started it."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            if mark.encode() in pathlib.Path(path).read_bytes():
+                found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def run(*command, options=(), stdin=b"", timeout=60, read=True, pass_fds=(), extra_env=None):
+    """The outcome of `atoll run options -- command`, after checking that it left nothing behind."""
+    name = group_name()
+    mark = "ATOLL_TEST_MARK=" + name
+    env = dict(os.environ, ATOLL_TEST_MARK=name, SECRET_TOKEN="host-secret", **(extra_env or {}))
+    argv = [ATOLL, "run", "--cgroup-parent", name, *options, "--", *command]
+    began = time.monotonic()
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
+                               pass_fds=pass_fds)
+    peak = 0
+    if not read:
+        time.sleep(2)
+        peak = peak_kib(process.pid)
+        process.terminate()
+    try:
+        out, err = process.communicate(stdin, timeout=timeout * SLOW)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise AssertionError(f"hung: {' '.join(argv)}")
+    seconds = time.monotonic() - began
+    deadline = time.monotonic() + 5 * SLOW
+    while (groups(name) or spawners(mark)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not groups(name), f"control groups left over: {groups(name)}"
+    assert not spawners(mark), f"processes left over: {spawners(mark)}"
+    return Ran(process.returncode, out, err, seconds, peak)
+
+
+def peak_kib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().split("\n"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1])
+    return 0
+
+
+class Neighbour:
+    """Another sandbox, with a shell that answers."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [ATOLL, "run", "--time", "3600", "--", "sh", "-c", 'while read -r line; do echo "$line"; done'],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def ask(self):
+        """Seconds until it answered."""
+        began = time.monotonic()
+        self.process.stdin.write(b"are you there\n")
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], 5 * SLOW)
+        assert ready, "the neighbour does not answer"
+        line = self.process.stdout.readline()
+        assert line == b"are you there\n", f"the neighbour answered {line!r}"
+        return time.monotonic() - began
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+class Programs:
+    """The C programs of this suite, compiled statically, in a directory that sandboxes see as /hostile."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="atoll-hostile-")
+        os.chmod(self.directory, 0o755)
+        for source in HERE.glob("programs/*.c"):
+            subprocess.run(["gcc", "-O1", "-static", "-o", f"{self.directory}/{source.stem}", str(source)], check=True)
+        shutil.copy(HERE / "inside.py", self.directory)
+
+    def option(self):
+        return ("--mount", f"{self.directory}:/hostile:ro")
+
+    def close(self):
+        shutil.rmtree(self.directory)
+
+
+def own_mounts():
+    text = pathlib.Path("/proc/self/mountinfo").read_text()
+    return sorted(line.split(" - ")[1] for line in text.split("\n") if "overlay" in line or "/dev/loop" in line)
