@@ -155,9 +155,7 @@ std::vector<std::shared_ptr<Process>> NativeSandbox::processes() {
   return inhabitant_->link->processes();
 }
 
-Files& NativeSandbox::files() {
-  return *files_;
-}
+Files& NativeSandbox::files() { return inhabitant_->link->files(); }
 
 Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language, std::string) {
   co_return fail(Code::unsupported, "kernels are not served yet");
