@@ -1,0 +1,160 @@
+#include "registry/parse.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace atl::registry {
+namespace {
+
+constexpr double kMegabyte = 1 << 20;
+
+struct Range {
+  double min, max;
+};
+
+// A positive number, whole or not, within sense; the place is in the error.
+Result<std::optional<double>> number(const config::Node& node, std::string_view key, Range range) {
+  const config::Node* value = node.find(key);
+  if (value == nullptr || value->is_null()) return std::optional<double>();
+  const double parsed = TRY(value->as<double>());
+  if (!(parsed >= range.min && parsed <= range.max)) {
+    return fail(value->error(fmt::format("'{}' must be between {} and {}", key, range.min, range.max)));
+  }
+  return std::optional<double>(parsed);
+}
+
+template <class T>
+std::optional<T> scaled(std::optional<double> value, double factor) {
+  if (!value) return std::nullopt;
+  return static_cast<T>(std::llround(*value * factor));
+}
+
+std::optional<std::chrono::milliseconds> seconds(std::optional<double> value) {
+  if (!value) return std::nullopt;
+  return std::chrono::milliseconds(std::llround(*value * 1000));
+}
+
+Result<sandbox::Language> language(const config::Node& node) {
+  const auto parsed = sandbox::parse_language(node.text());
+  if (!parsed) return fail(node.error(fmt::format("no language is called '{}'", node.text())));
+  return *parsed;
+}
+
+Result<std::optional<sandbox::Network>> network(const config::Node& root) {
+  const config::Node* node = root.find("network");
+  if (node == nullptr || node->is_null()) return std::optional<sandbox::Network>();
+  if (node->text() == "none") return std::optional(sandbox::Network::none);
+  if (node->text() == "egress") return std::optional(sandbox::Network::egress);
+  return fail(node->error("'network' is 'none' or 'egress'"));
+}
+
+Result<std::string> name_of(const config::Document& document) {
+  TRY(document.root.expect(config::Kind::map));
+  std::string name = TRY(document.root.require<std::string>("name"));
+  const bool good = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  });
+  if (!good)
+    return fail(
+        document.root.find("name")->error("a name has letters, digits, '-', '_' and '.', at most 64"));
+  return name;
+}
+
+Result<LimitsPatch> limits_in(const config::Node& root) {
+  const config::Node* node = root.find("limits");
+  if (node == nullptr) return LimitsPatch{};
+  return parse_limits(*node);
+}
+
+Result<sandbox::Variables> variables_in(const config::Node& root) {
+  return root.get_or<sandbox::Variables>("env", {});
+}
+
+}  // namespace
+
+Result<LimitsPatch> parse_limits(const config::Node& node) {
+  TRY(node.check_keys({"memory_mb", "cpu_cores", "execution_time_seconds", "cpu_time_seconds",
+                       "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb"}));
+  LimitsPatch patch;
+  patch.memory_bytes = scaled<std::uint64_t>(TRY(number(node, "memory_mb", {4, 1 << 24})), kMegabyte);
+  patch.cpu_cores = TRY(number(node, "cpu_cores", {0.01, 1024}));
+  patch.wall_time = seconds(TRY(number(node, "execution_time_seconds", {0.01, 86400})));
+  patch.cpu_time = seconds(TRY(number(node, "cpu_time_seconds", {0.01, 86400})));
+  patch.processes_max = scaled<std::uint32_t>(TRY(number(node, "max_processes", {1, 100000})), 1);
+  patch.disk_bytes = scaled<std::uint64_t>(TRY(number(node, "disk_mb", {1, 1 << 24})), kMegabyte);
+  patch.inodes_max = scaled<std::uint64_t>(TRY(number(node, "max_inodes", {100, 1e9})), 1);
+  patch.open_files_max = scaled<std::uint32_t>(TRY(number(node, "max_open_files", {16, 1 << 20})), 1);
+  patch.output_bytes = scaled<std::uint64_t>(TRY(number(node, "output_mb", {0.001, 1 << 16})), kMegabyte);
+  return patch;
+}
+
+Result<Environment> parse_environment(const config::Document& document) {
+  Environment environment;
+  environment.name = TRY(name_of(document));
+  const config::Node& root = document.root;
+  TRY(root.check_keys({"name", "description", "layers", "languages", "default_language", "policy", "limits",
+                       "network", "sudo", "user", "working_directory", "env"}));
+  environment.where = root.where();
+  environment.description = TRY(root.get_or<std::string>("description", ""));
+  environment.layers = TRY(root.get_or<std::vector<std::string>>("layers", {}));
+  for (const std::string& layer : environment.layers) {
+    if (!layer.starts_with('/')) return fail(root.find("layers")->error("a layer is an absolute path"));
+  }
+  if (const config::Node* languages = root.find("languages")) {
+    TRY(languages->expect(config::Kind::sequence));
+    for (const config::Node& item : languages->items()) environment.languages.push_back(TRY(language(item)));
+  } else {
+    environment.languages = {sandbox::Language::python, sandbox::Language::javascript,
+                             sandbox::Language::shell};
+  }
+  if (const config::Node* word = root.find("default_language"))
+    environment.default_language = TRY(language(*word));
+  environment.policy = TRY(root.get_or<std::string>("policy", "standard"));
+  environment.limits = TRY(limits_in(root));
+  environment.network = TRY(network(root)).value_or(sandbox::Network::none);
+  environment.sudo = TRY(root.get_or<bool>("sudo", false));
+  environment.user = TRY(root.get_or<std::string>("user", "user"));
+  environment.working_directory = TRY(root.get_or<std::string>("working_directory", "/home/user"));
+  if (!environment.working_directory.starts_with('/')) {
+    return fail(root.find("working_directory")->error("'working_directory' is an absolute path"));
+  }
+  environment.env = TRY(variables_in(root));
+  return environment;
+}
+
+Result<Agent> parse_agent(const config::Document& document) {
+  Agent agent;
+  agent.name = TRY(name_of(document));
+  const config::Node& root = document.root;
+  TRY(root.check_keys({"name", "description", "environment", "provider", "policy", "limits", "network",
+                       "ttl_seconds", "env"}));
+  agent.where = root.where();
+  agent.description = TRY(root.get_or<std::string>("description", ""));
+  agent.environment = TRY(root.get_or<std::string>("environment", ""));
+  agent.provider = TRY(root.get_or<std::string>("provider", ""));
+  agent.policy = TRY(root.get_or<std::string>("policy", ""));
+  agent.limits = TRY(limits_in(root));
+  agent.network = TRY(network(root));
+  if (const auto ttl = TRY(number(root, "ttl_seconds", {1, 31536000}))) {
+    agent.ttl = std::chrono::seconds(static_cast<std::int64_t>(*ttl));
+  }
+  agent.env = TRY(variables_in(root));
+  return agent;
+}
+
+Result<LimitsTable> parse_limits_table(const config::Document& document) {
+  TRY(document.root.check_keys({"default_limits", "language_specific"}));
+  LimitsTable table;
+  if (const config::Node* defaults = document.root.find("default_limits"))
+    table.defaults = TRY(parse_limits(*defaults));
+  if (const config::Node* languages = document.root.find("language_specific")) {
+    TRY(languages->check_keys({"python", "javascript", "typescript", "shell"}));
+    for (const config::Member& member : languages->members()) {
+      table.languages[*sandbox::parse_language(member.key)] = TRY(parse_limits(member.value));
+    }
+  }
+  return table;
+}
+
+}  // namespace atl::registry

@@ -1,0 +1,190 @@
+#include "registry/registry.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "config/document.h"
+#include "embedded/shipped_registry.h"
+#include "registry/parse.h"
+
+namespace atl::registry {
+namespace {
+
+constexpr std::string_view kFolders[] = {"environments", "agents", "limits", "policies"};
+
+std::string_view folder_of(std::string_view path) {
+  return path.substr(0, path.find('/'));
+}
+
+Result<std::vector<SourceFile>> read_directory(const std::string& directory) {
+  std::vector<SourceFile> files;
+  std::error_code failed;
+  if (!std::filesystem::is_directory(directory, failed)) {
+    return fail(Code::invalid_argument, fmt::format("the registry directory {} does not exist", directory));
+  }
+  for (const std::string_view folder : kFolders) {
+    std::set<std::string> names;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(directory + "/" + std::string(folder), failed)) {
+      const auto extension = entry.path().extension();
+      if (extension == ".yaml" || extension == ".yml") names.insert(entry.path().filename().string());
+    }
+    for (const std::string& name : names) {
+      const std::string path = fmt::format("{}/{}/{}", directory, folder, name);
+      std::ifstream in(path);
+      std::stringstream text;
+      if (!(text << in.rdbuf()) && in.bad())
+        return fail(Code::unavailable, fmt::format("{}: cannot be read", path));
+      files.push_back({path.substr(directory.size() + 1), text.str()});
+    }
+  }
+  return files;
+}
+
+// Documents by the name of what they declare: the later source wins.
+struct Loading {
+  std::map<std::string, Environment, std::less<>> environments;
+  std::map<std::string, Agent, std::less<>> agents;
+  LimitsTable limits;
+  std::map<std::string, config::Document> policies;
+};
+
+Result<void> add_limits(Loading& loading, const config::Document& document) {
+  LimitsTable table = TRY(parse_limits_table(document));
+  const auto merge = [](LimitsPatch& into, const LimitsPatch& from) {
+    if (from.memory_bytes) into.memory_bytes = from.memory_bytes;
+    if (from.cpu_cores) into.cpu_cores = from.cpu_cores;
+    if (from.wall_time) into.wall_time = from.wall_time;
+    if (from.cpu_time) into.cpu_time = from.cpu_time;
+    if (from.processes_max) into.processes_max = from.processes_max;
+    if (from.disk_bytes) into.disk_bytes = from.disk_bytes;
+    if (from.inodes_max) into.inodes_max = from.inodes_max;
+    if (from.open_files_max) into.open_files_max = from.open_files_max;
+    if (from.output_bytes) into.output_bytes = from.output_bytes;
+  };
+  merge(loading.limits.defaults, table.defaults);
+  for (const auto& [language, patch] : table.languages) merge(loading.limits.languages[language], patch);
+  return {};
+}
+
+template <class T>
+Result<void> add_named(std::map<std::string, T, std::less<>>& into, std::map<std::string, std::string>& seen,
+                       T thing) {
+  const auto [first, fresh] = seen.emplace(thing.name, thing.where);
+  if (!fresh) {
+    return fail(Code::invalid_argument,
+                fmt::format("{}: '{}' is declared already in {}", thing.where, thing.name, first->second));
+  }
+  std::string name = thing.name;
+  into.insert_or_assign(std::move(name), std::move(thing));
+  return {};
+}
+
+Result<void> add_source(Loading& loading, const std::vector<SourceFile>& files) {
+  std::map<std::string, std::string> environments, agents;
+  for (const SourceFile& file : files) {
+    const std::string_view folder = folder_of(file.path);
+    if (folder != "environments" && folder != "agents" && folder != "limits" && folder != "policies")
+      continue;
+    config::Document document = TRY(config::Document::parse(file.text, file.path));
+    if (folder == "environments") {
+      Environment environment = TRY(parse_environment(document));
+      TRY(add_named(loading.environments, environments, std::move(environment)));
+    } else if (folder == "agents") {
+      Agent agent = TRY(parse_agent(document));
+      TRY(add_named(loading.agents, agents, std::move(agent)));
+    } else if (folder == "limits") {
+      TRY(add_limits(loading, document));
+    } else {
+      loading.policies.insert_or_assign(std::filesystem::path(file.path).stem().string(),
+                                        std::move(document));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Registry> Registry::load(const std::string& user_directory) {
+  std::vector<SourceFile> shipped;
+  for (const embedded::File& file : embedded::shipped_registry()) {
+    shipped.push_back({std::string(file.path), std::string(file.bytes)});
+  }
+  std::vector<SourceFile> user;
+  if (!user_directory.empty()) user = TRY(read_directory(user_directory));
+  return from_files(shipped, user);
+}
+
+Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
+                                      const std::vector<SourceFile>& user) {
+  Loading loading;
+  TRY(add_source(loading, shipped));
+  TRY(add_source(loading, user));
+  std::vector<config::Document> documents;
+  for (auto& [name, document] : loading.policies) documents.push_back(std::move(document));
+  Registry registry;
+  registry.policies_ = TRY(policy::PolicySet::compile(documents));
+  for (const auto& [name, environment] : loading.environments) {
+    if (registry.policies_.find(environment.policy) == nullptr) {
+      return fail(Code::invalid_argument,
+                  fmt::format("{}: environment '{}' names the policy '{}', which does not exist",
+                              environment.where, name, environment.policy));
+    }
+  }
+  for (const auto& [name, agent] : loading.agents) {
+    if (!agent.environment.empty() && !loading.environments.contains(agent.environment)) {
+      return fail(Code::invalid_argument,
+                  fmt::format("{}: agent '{}' names the environment '{}', which does not exist", agent.where,
+                              name, agent.environment));
+    }
+    if (!agent.policy.empty() && registry.policies_.find(agent.policy) == nullptr) {
+      return fail(Code::invalid_argument,
+                  fmt::format("{}: agent '{}' names the policy '{}', which does not exist", agent.where, name,
+                              agent.policy));
+    }
+  }
+  registry.environments_ = std::move(loading.environments);
+  registry.agents_ = std::move(loading.agents);
+  registry.limits_ = std::move(loading.limits);
+  return registry;
+}
+
+const Environment* Registry::environment(std::string_view name) const {
+  const auto found = environments_.find(name);
+  return found == environments_.end() ? nullptr : &found->second;
+}
+
+const Agent* Registry::agent(std::string_view name) const {
+  const auto found = agents_.find(name);
+  return found == agents_.end() ? nullptr : &found->second;
+}
+
+sandbox::Limits Registry::sandbox_limits(const Environment& environment, const LimitsPatch& over) const {
+  sandbox::Limits limits;
+  apply(limits_.defaults, limits);
+  if (environment.languages.size() == 1) {
+    if (const auto found = limits_.languages.find(environment.languages.front());
+        found != limits_.languages.end()) {
+      apply(found->second, limits);
+    }
+  }
+  apply(environment.limits, limits);
+  apply(over, limits);
+  return limits;
+}
+
+std::chrono::milliseconds Registry::execution_time(sandbox::Language language) const {
+  if (language == sandbox::Language::typescript) language = sandbox::Language::javascript;
+  sandbox::Limits limits;
+  apply(limits_.defaults, limits);
+  if (const auto found = limits_.languages.find(language); found != limits_.languages.end()) {
+    apply(found->second, limits);
+  }
+  return limits.wall_time;
+}
+
+}  // namespace atl::registry

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/policy.h"
+#include "registry/limits.h"
+#include "sandbox/kernel.h"
+#include "sandbox/spec.h"
+
+namespace atl::registry {
+
+// A named recipe for a sandbox.
+struct Environment {
+  std::string name;
+  std::string description;
+  std::vector<std::string> layers;  // directories of the host, lowest first; empty: the view of the host
+  std::vector<sandbox::Language> languages;
+  std::optional<sandbox::Language> default_language;
+  std::string policy = "standard";
+  LimitsPatch limits;
+  sandbox::Network network = sandbox::Network::none;
+  bool sudo = false;
+  std::string user = "user";
+  std::string working_directory = "/home/user";
+  sandbox::Variables env;
+  std::string where;  // file:line it was read from
+};
+
+// What an agent wants of its sandbox. Unset: the environment's, or the service's default.
+struct Agent {
+  std::string name;
+  std::string description;
+  std::string environment;
+  std::string provider;
+  std::string policy;
+  LimitsPatch limits;
+  std::optional<sandbox::Network> network;
+  std::optional<std::chrono::seconds> ttl;
+  sandbox::Variables env;
+  std::string where;
+};
+
+struct LimitsTable {
+  LimitsPatch defaults;
+  std::map<sandbox::Language, LimitsPatch> languages;
+};
+
+// One file of a registry: "environments/host.yaml" and its text.
+struct SourceFile {
+  std::string path;
+  std::string text;
+};
+
+// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded.
+class Registry {
+ public:
+  // The files shipped inside the program, then those of `user_directory` (empty: none) over them: a file of
+  // the user's replaces the shipped thing of the same name, others add. All or nothing; the error names file
+  // and line.
+  static Result<Registry> load(const std::string& user_directory);
+  static Result<Registry> from_files(const std::vector<SourceFile>& shipped,
+                                     const std::vector<SourceFile>& user);
+
+  // Null if there is none of this name.
+  const Environment* environment(std::string_view name) const;
+  const Agent* agent(std::string_view name) const;
+  const std::map<std::string, Environment, std::less<>>& environments() const { return environments_; }
+  const std::map<std::string, Agent, std::less<>>& agents() const { return agents_; }
+  const policy::PolicySet& policies() const { return policies_; }
+  const LimitsTable& limits() const { return limits_; }
+
+  // The limits of a sandbox: shipped defaults, the table's, the environment's, then `over`.
+  sandbox::Limits sandbox_limits(const Environment& environment, const LimitsPatch& over) const;
+  // How long one execution in `language` may take where nobody said otherwise.
+  std::chrono::milliseconds execution_time(sandbox::Language language) const;
+
+ private:
+  std::map<std::string, Environment, std::less<>> environments_;
+  std::map<std::string, Agent, std::less<>> agents_;
+  LimitsTable limits_;
+  policy::PolicySet policies_;
+};
+
+}  // namespace atl::registry

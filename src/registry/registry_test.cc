@@ -1,0 +1,80 @@
+#include "registry/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace atl::registry {
+namespace {
+
+using testing::HasSubstr;
+
+const SourceFile kPolicy{"policies/standard.yaml", "name: standard\n"};
+
+std::string error_of(std::vector<SourceFile> user) {
+  auto loaded = Registry::from_files({kPolicy}, user);
+  return loaded ? "" : loaded.error().message();
+}
+
+TEST(Registry, SaysFileAndLineOfWhatIsWrong) {
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\nlanguags: [python]\n"}}),
+              HasSubstr("environments/x.yaml:2:"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\nlanguages: [cobol]\n"}}),
+              HasSubstr("environments/x.yaml:2:"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "description: nameless\n"}}),
+              HasSubstr("missing key 'name'"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: ../x\n"}}), HasSubstr("a name has"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\nlimits:\n  memory_mb: -1\n"}}),
+              HasSubstr("x.yaml:3:"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\npolicy: none-such\n"}}), HasSubstr("none-such"));
+  EXPECT_THAT(error_of({{"agents/a.yaml", "name: a\nenvironment: none-such\n"}}), HasSubstr("none-such"));
+  EXPECT_THAT(error_of({{"limits/l.yaml", "language_specific:\n  cobol: {memory_mb: 1}\n"}}),
+              HasSubstr("l.yaml:2:"));
+  EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\n"}, {"environments/y.yaml", "name: x\n"}}),
+              HasSubstr("declared already in environments/x.yaml"));
+}
+
+TEST(Registry, AMissingUserDirectoryIsAnError) {
+  auto loaded = Registry::load("/nonexistent-registry");
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code(), Code::invalid_argument);
+}
+
+TEST(Registry, TheShippedOneIsGoodAndHasTheDefaults) {
+  auto loaded = Registry::load("");
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  for (const char* name : {"host", "Python3", "Node"}) EXPECT_NE(loaded->environment(name), nullptr) << name;
+  EXPECT_NE(loaded->policies().find("standard"), nullptr);
+  const sandbox::Limits limits = loaded->sandbox_limits(*loaded->environment("host"), {});
+  EXPECT_EQ(limits.memory_bytes, 512U << 20);
+  EXPECT_EQ(limits.cpu_cores, 1.0);
+  EXPECT_EQ(limits.processes_max, 5U);
+  EXPECT_EQ(limits.disk_bytes, 100U << 20);
+  EXPECT_EQ(loaded->execution_time(sandbox::Language::python), std::chrono::seconds(30));
+  EXPECT_EQ(loaded->execution_time(sandbox::Language::typescript), std::chrono::seconds(15));
+  EXPECT_EQ(loaded->execution_time(sandbox::Language::shell), std::chrono::seconds(10));
+}
+
+TEST(Registry, TheUsersFilesReplaceAndExtend) {
+  const std::vector<SourceFile> shipped = {
+      kPolicy,
+      {"environments/host.yaml", "name: host\ndescription: ours\n"},
+      {"limits/default.yaml", "default_limits: {memory_mb: 512, disk_mb: 100}\n"},
+  };
+  const std::vector<SourceFile> user = {
+      {"environments/mine.yaml", "name: host\ndescription: theirs\nlimits: {memory_mb: 64}\n"},
+      {"environments/more.yaml", "name: more\nlanguages: [js]\n"},
+      {"limits/default.yaml",
+       "default_limits: {disk_mb: 200}\nlanguage_specific: {javascript: {memory_mb: 99}}\n"},
+  };
+  auto loaded = Registry::from_files(shipped, user);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  EXPECT_EQ(loaded->environment("host")->description, "theirs");
+  const sandbox::Limits limits = loaded->sandbox_limits(*loaded->environment("host"), {.cpu_cores = 2});
+  EXPECT_EQ(limits.memory_bytes, 64U << 20);
+  EXPECT_EQ(limits.disk_bytes, 200U << 20);
+  EXPECT_EQ(limits.cpu_cores, 2);
+  EXPECT_EQ(loaded->sandbox_limits(*loaded->environment("more"), {}).memory_bytes, 99U << 20);
+}
+
+}  // namespace
+}  // namespace atl::registry
