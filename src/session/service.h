@@ -6,14 +6,37 @@
 
 #include "auth/principal.h"
 #include "os/task.h"
+#include "policy/verdict.h"
+#include "registry/registry.h"
 #include "sandbox/files.h"
+#include "sandbox/provider.h"
 #include "sandbox/sandbox.h"
 #include "session/execution.h"
 #include "session/types.h"
+#include "store/blobs.h"
 
 namespace atl::session {
 
 using auth::Principal;
+
+struct ArtifactContent {
+  Artifact facts;
+  std::unique_ptr<store::Blobs::Reading> bytes;
+};
+
+struct ValidateRequest {
+  std::string code;
+  policy::Language language = policy::Language::python;
+  std::string policy;  // empty: the default environment's
+};
+
+// What a provider can do, and what this machine gives it.
+struct ProviderFacts {
+  std::string name;
+  sandbox::Traits traits;
+  sandbox::Isolation isolation;
+  std::vector<sandbox::PoolLevel> pools;
+};
 
 // The one door to sandboxes. Every dialect, tool and command goes through it, so that ownership, policy,
 // limits and history cannot be skipped. Belongs to the loop thread; calls may overlap freely, also on one
@@ -95,6 +118,11 @@ class Service {
                                             std::optional<WallTime> to) = 0;
   virtual Task<Page<ExecutionRecord>> history(Principal who, HistoryRequest request) = 0;
   virtual Task<std::vector<Artifact>> artifacts(Principal who, std::string id) = 0;
+  virtual Task<ArtifactContent> open_artifact(Principal who, std::string digest) = 0;
+  // Policy only: nothing runs, nothing is recorded.
+  virtual Task<policy::Verdict> validate(Principal who, ValidateRequest request) = 0;
+  virtual std::vector<ProviderFacts> providers() const = 0;
+  virtual const registry::Registry& registry() const = 0;
 };
 
 }  // namespace atl::session

@@ -62,6 +62,7 @@ struct Session {
   OnExpiry on_expiry = OnExpiry::destroy;
   bool auto_resume = false;
   sandbox::Limits limits;
+  bool wall_time_set = false;  // somebody chose the wall time: it binds every language alike
   sandbox::Network network = sandbox::Network::none;
   sandbox::Isolation isolation;
   TextMap env;

@@ -1,0 +1,97 @@
+#include "session/artifacts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+
+namespace atl::session {
+namespace {
+
+constexpr std::uint32_t kDepthMax = 8;
+constexpr std::size_t kEntriesMax = 2000;
+
+struct Suffix {
+  std::string_view suffix, type;
+};
+constexpr std::array kTypes = {
+    Suffix{".txt", "text/plain"},        Suffix{".csv", "text/csv"},        Suffix{".html", "text/html"},
+    Suffix{".json", "application/json"}, Suffix{".md", "text/markdown"},    Suffix{".png", "image/png"},
+    Suffix{".jpg", "image/jpeg"},        Suffix{".jpeg", "image/jpeg"},     Suffix{".svg", "image/svg+xml"},
+    Suffix{".pdf", "application/pdf"},   Suffix{".gif", "image/gif"},       Suffix{".py", "text/x-python"},
+    Suffix{".js", "text/javascript"},    Suffix{".zip", "application/zip"}, Suffix{".xml", "application/xml"},
+};
+
+Task<std::string> copy_in(sandbox::Sandbox& from, store::Blobs* blobs, std::string path,
+                          std::uint64_t bytes_max) {
+  CO_TRY(auto reader, co_await from.files().open_read(std::move(path), 0, std::nullopt, std::string()));
+  CO_TRY(auto writing, co_await blobs->create());
+  while (true) {
+    CO_TRY(std::string bytes, co_await reader->next());
+    if (bytes.empty()) break;
+    if (writing->size() + bytes.size() > bytes_max)
+      co_return fail(Code::too_large, "an artifact over its limit");
+    CO_CHECK(co_await writing->write(std::move(bytes)));
+  }
+  co_return co_await writing->finish();
+}
+
+}  // namespace
+
+std::string media_type_of(std::string_view path) {
+  const auto* found = std::ranges::find_if(kTypes, [&](const Suffix& s) { return path.ends_with(s.suffix); });
+  return std::string(found == kTypes.end() ? "application/octet-stream" : found->type);
+}
+
+Task<void> OutputKeeper::add(std::string_view bytes) {
+  const std::string_view all = bytes;
+  const std::uint64_t before = total_;
+  total_ += bytes.size();
+  if (text_.size() < text_max_) text_ += bytes.substr(0, text_max_ - text_.size());
+  if (total_ <= text_max_ || blobs_ == nullptr) co_return Result<void>{};
+  if (!file_) {
+    CO_TRY(file_, co_await blobs_->create());
+    std::string head = text_.substr(0, before);
+    CO_CHECK(co_await file_->write(std::move(head)));
+  }
+  const std::uint64_t room = file_max_ > file_->size() ? file_max_ - file_->size() : 0;
+  std::string part(all.substr(0, room));
+  if (!part.empty()) CO_CHECK(co_await file_->write(std::move(part)));
+  co_return Result<void>{};
+}
+
+Task<std::optional<Artifact>> OutputKeeper::finish(std::string name) {
+  if (!file_) co_return std::optional<Artifact>();
+  Artifact artifact{.path = std::move(name), .media_type = "text/plain", .size_bytes = file_->size()};
+  CO_TRY(artifact.digest, co_await file_->finish());
+  file_.reset();
+  co_return std::optional<Artifact>(std::move(artifact));
+}
+
+std::string OutputKeeper::text() const {
+  return to_valid_utf8(text_);
+}
+
+Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
+                                              ArtifactLimits limits, WallTime now, std::string record_id) {
+  std::vector<Artifact> artifacts;
+  const std::shared_ptr<sandbox::Sandbox> from = live->sandbox;
+  if (blobs == nullptr || !from) co_return artifacts;
+  auto listed =
+      co_await from->files().list(std::string(kOutputDirectory), kDepthMax, kEntriesMax, std::string());
+  if (!listed) co_return artifacts;
+  for (sandbox::FileInfo& file : *listed) {
+    if (file.type != sandbox::FileType::file || file.size > limits.file_bytes_max) continue;
+    const std::pair mark{file.size, file.modified_at};
+    auto [seen, fresh] = live->outputs_seen.try_emplace(file.path, mark);
+    if (!fresh && seen->second == mark) continue;
+    seen->second = mark;
+    if (artifacts.size() == limits.files_max) break;
+    auto digest = co_await copy_in(*from, blobs, file.path, limits.file_bytes_max);
+    if (!digest) continue;
+    artifacts.push_back({std::move(*digest), file.path, media_type_of(file.path), file.size, now, record_id});
+  }
+  co_return artifacts;
+}
+
+}  // namespace atl::session

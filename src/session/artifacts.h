@@ -1,0 +1,50 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "os/task.h"
+#include "session/live.h"
+#include "session/types.h"
+#include "store/blobs.h"
+
+namespace atl::session {
+
+inline constexpr std::string_view kOutputDirectory = "/home/user/output";
+
+struct ArtifactLimits {
+  std::size_t files_max = 100;                 // of one execution
+  std::uint64_t file_bytes_max = 64ULL << 20;  // a bigger file is left where it is
+  std::uint64_t output_bytes_max = 64ULL << 20;
+};
+
+// What of a stream is kept: the first part as text, and all of it as a file once it is longer than that.
+class OutputKeeper {
+ public:
+  OutputKeeper(store::Blobs* blobs, std::size_t text_max, std::uint64_t file_max)
+      : blobs_(blobs), text_max_(text_max), file_max_(file_max) {}
+  Task<void> add(std::string_view bytes);
+  // Nothing if everything fits the text.
+  Task<std::optional<Artifact>> finish(std::string name);
+  bool truncated() const { return total_ > text_.size(); }
+  // Always well-formed UTF-8.
+  std::string text() const;
+
+ private:
+  store::Blobs* blobs_;
+  std::size_t text_max_;
+  std::uint64_t file_max_;
+  std::string text_;
+  std::uint64_t total_ = 0;
+  std::unique_ptr<store::Blobs::Writing> file_;
+};
+
+// Files of the output directory that are new or changed since the last look, copied into the artifact store.
+// What cannot be read (removed meanwhile, too big, a directory gone) is left out, not an error.
+Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
+                                              ArtifactLimits limits, WallTime now, std::string record_id);
+
+std::string media_type_of(std::string_view path);
+
+}  // namespace atl::session

@@ -1,0 +1,312 @@
+#include "session/codec.h"
+
+#include <boost/json.hpp>
+
+#include "base/json.h"
+
+namespace atl::session {
+namespace {
+
+namespace bj = boost::json;
+
+std::string_view word(OnExpiry on_expiry) {
+  return on_expiry == OnExpiry::pause ? "pause" : "destroy";
+}
+std::string_view word(PolicyMode mode) {
+  return mode == PolicyMode::audit ? "audit" : "enforce";
+}
+std::string_view word(sandbox::Network network) {
+  return network == sandbox::Network::egress ? "egress" : "none";
+}
+
+bj::object object_of(const std::string& text) {
+  auto parsed = json::parse(text);
+  if (!parsed || !parsed->is_object()) return {};
+  return std::move(parsed->as_object());
+}
+
+std::int64_t integer(const bj::object& object, std::string_view key, std::int64_t otherwise = 0) {
+  const bj::value* value = object.if_contains(key);
+  if (value == nullptr) return otherwise;
+  if (value->is_double()) return static_cast<std::int64_t>(value->get_double());
+  boost::system::error_code failed;
+  const auto number = value->to_number<std::int64_t>(failed);
+  return failed ? otherwise : number;
+}
+
+std::string text(const bj::object& object, std::string_view key) {
+  const bj::value* value = object.if_contains(key);
+  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+}
+
+std::string limits_json(const Session& session) {
+  const sandbox::Limits& limits = session.limits;
+  bj::object object{{"memory_bytes", limits.memory_bytes},      {"cpu_cores", limits.cpu_cores},
+                    {"wall_time_ms", limits.wall_time.count()}, {"wall_time_set", session.wall_time_set},
+                    {"processes_max", limits.processes_max},    {"disk_bytes", limits.disk_bytes},
+                    {"inodes_max", limits.inodes_max},          {"open_files_max", limits.open_files_max},
+                    {"output_bytes", limits.output_bytes}};
+  if (limits.cpu_time) object["cpu_time_ms"] = limits.cpu_time->count();
+  return bj::serialize(object);
+}
+
+void read_limits(const std::string& json, Session& session) {
+  const bj::object object = object_of(json);
+  sandbox::Limits& limits = session.limits;
+  limits.memory_bytes = static_cast<std::uint64_t>(integer(object, "memory_bytes"));
+  if (const bj::value* cores = object.if_contains("cpu_cores")) limits.cpu_cores = cores->to_number<double>();
+  limits.wall_time = std::chrono::milliseconds(integer(object, "wall_time_ms"));
+  if (const bj::value* set = object.if_contains("wall_time_set")) {
+    session.wall_time_set = set->is_bool() && set->get_bool();
+  }
+  limits.processes_max = static_cast<std::uint32_t>(integer(object, "processes_max"));
+  limits.disk_bytes = static_cast<std::uint64_t>(integer(object, "disk_bytes"));
+  limits.inodes_max = static_cast<std::uint64_t>(integer(object, "inodes_max"));
+  limits.open_files_max = static_cast<std::uint32_t>(integer(object, "open_files_max"));
+  limits.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
+  if (object.contains("cpu_time_ms"))
+    limits.cpu_time = std::chrono::milliseconds(integer(object, "cpu_time_ms"));
+}
+
+bj::array walls_json(const std::vector<sandbox::Wall>& walls) {
+  bj::array array;
+  for (const auto& wall : walls) array.push_back(bj::object{{"name", wall.name}, {"value", wall.value}});
+  return array;
+}
+
+std::vector<sandbox::Wall> walls_from(const bj::object& object, std::string_view key) {
+  std::vector<sandbox::Wall> walls;
+  const bj::value* array = object.if_contains(key);
+  if (array == nullptr || !array->is_array()) return walls;
+  for (const bj::value& item : array->get_array()) {
+    if (item.is_object())
+      walls.push_back({text(item.get_object(), "name"), text(item.get_object(), "value")});
+  }
+  return walls;
+}
+
+sandbox::Usage usage_from(const std::string& json) {
+  const bj::object object = object_of(json);
+  sandbox::Usage usage;
+  usage.cpu_time = std::chrono::microseconds(integer(object, "cpu_time_us"));
+  usage.wall_time = std::chrono::microseconds(integer(object, "wall_time_us"));
+  usage.memory_bytes = static_cast<std::uint64_t>(integer(object, "memory_bytes"));
+  usage.memory_peak_bytes = static_cast<std::uint64_t>(integer(object, "memory_peak_bytes"));
+  usage.disk_bytes = static_cast<std::uint64_t>(integer(object, "disk_bytes"));
+  usage.processes_peak = static_cast<std::uint32_t>(integer(object, "processes_peak"));
+  usage.read_bytes = static_cast<std::uint64_t>(integer(object, "read_bytes"));
+  usage.written_bytes = static_cast<std::uint64_t>(integer(object, "written_bytes"));
+  usage.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
+  return usage;
+}
+
+std::string artifacts_json(const std::vector<Artifact>& artifacts) {
+  bj::array array;
+  for (const Artifact& artifact : artifacts) {
+    array.push_back(bj::object{{"digest", artifact.digest},
+                               {"path", artifact.path},
+                               {"media_type", artifact.media_type},
+                               {"size_bytes", artifact.size_bytes},
+                               {"created_at_us", unix_micros(artifact.created_at)}});
+  }
+  return bj::serialize(array);
+}
+
+std::vector<Artifact> artifacts_from(const std::string& json, const std::string& record_id) {
+  std::vector<Artifact> artifacts;
+  auto parsed = json::parse(json);
+  if (!parsed || !parsed->is_array()) return artifacts;
+  for (const bj::value& item : parsed->get_array()) {
+    if (!item.is_object()) continue;
+    const bj::object& object = item.get_object();
+    artifacts.push_back({text(object, "digest"), text(object, "path"), text(object, "media_type"),
+                         static_cast<std::uint64_t>(integer(object, "size_bytes")),
+                         from_unix_micros(integer(object, "created_at_us")), record_id});
+  }
+  return artifacts;
+}
+
+}  // namespace
+
+std::string to_json(const TextMap& map) {
+  std::string out = "{";
+  for (const auto& [key, value] : map) {
+    if (out.size() > 1) out += ',';
+    json::append_quoted(out, key);
+    out += ':';
+    json::append_quoted(out, value);
+  }
+  return out + "}";
+}
+
+TextMap text_map(const std::string& json) {
+  TextMap map;
+  for (const auto& member : object_of(json)) {
+    if (member.value().is_string()) map.emplace(member.key(), member.value().get_string());
+  }
+  return map;
+}
+
+std::string to_json(const sandbox::Usage& usage) {
+  return bj::serialize(bj::object{{"cpu_time_us", usage.cpu_time.count()},
+                                  {"wall_time_us", usage.wall_time.count()},
+                                  {"memory_bytes", usage.memory_bytes},
+                                  {"memory_peak_bytes", usage.memory_peak_bytes},
+                                  {"disk_bytes", usage.disk_bytes},
+                                  {"processes_peak", usage.processes_peak},
+                                  {"read_bytes", usage.read_bytes},
+                                  {"written_bytes", usage.written_bytes},
+                                  {"output_bytes", usage.output_bytes}});
+}
+
+store::SessionRow to_row(const Session& s, const std::string& incarnation) {
+  store::SessionRow row;
+  row.session_id = s.session_id;
+  row.sandbox_id = s.sandbox_id;
+  row.incarnation = incarnation;
+  row.tenant = s.tenant;
+  row.key_id = s.key_id;
+  row.provider = s.provider;
+  row.environment = s.environment;
+  row.agent = s.agent;
+  row.policy = s.policy;
+  row.policy_mode = word(s.policy_mode);
+  row.state = to_string(s.state);
+  row.reason = s.reason;
+  row.created_at = s.created_at;
+  row.last_used_at = s.last_used_at;
+  row.expires_at = s.expires_at;
+  row.ended_at = s.ended_at;
+  row.ttl_ms = s.ttl.count();
+  row.extend_on_use = s.extend_on_use;
+  row.on_expiry = word(s.on_expiry);
+  row.auto_resume = s.auto_resume;
+  row.network = word(s.network);
+  row.limits = limits_json(s);
+  row.isolation = bj::serialize(
+      bj::object{{"walls", walls_json(s.isolation.walls)}, {"missing", walls_json(s.isolation.missing)}});
+  row.env = to_json(s.env);
+  row.metadata = to_json(s.metadata);
+  row.attributes = to_json(s.attributes);
+  row.parent = s.parent;
+  row.snapshot = s.snapshot;
+  return row;
+}
+
+Result<Session> from_row(const store::SessionRow& row) {
+  Session s;
+  const auto state = parse_state(row.state);
+  if (!state) return fail(Code::data_loss, "the store holds a session in an unknown state");
+  s.session_id = row.session_id;
+  s.sandbox_id = row.sandbox_id;
+  s.tenant = row.tenant;
+  s.key_id = row.key_id;
+  s.provider = row.provider;
+  s.environment = row.environment;
+  s.agent = row.agent;
+  s.policy = row.policy;
+  s.policy_mode = row.policy_mode == "audit" ? PolicyMode::audit : PolicyMode::enforce;
+  s.state = *state;
+  s.reason = row.reason;
+  s.created_at = row.created_at;
+  s.last_used_at = row.last_used_at;
+  s.expires_at = row.expires_at;
+  s.ended_at = row.ended_at;
+  s.ttl = std::chrono::milliseconds(row.ttl_ms);
+  s.extend_on_use = row.extend_on_use;
+  s.on_expiry = row.on_expiry == "pause" ? OnExpiry::pause : OnExpiry::destroy;
+  s.auto_resume = row.auto_resume;
+  s.network = row.network == "egress" ? sandbox::Network::egress : sandbox::Network::none;
+  read_limits(row.limits, s);
+  const bj::object isolation = object_of(row.isolation);
+  s.isolation = {walls_from(isolation, "walls"), walls_from(isolation, "missing")};
+  s.env = text_map(row.env);
+  s.metadata = text_map(row.metadata);
+  s.attributes = text_map(row.attributes);
+  s.parent = row.parent;
+  s.snapshot = row.snapshot;
+  return s;
+}
+
+store::RecordRow to_row(const ExecutionRecord& r) {
+  store::RecordRow row;
+  row.record_id = r.record_id;
+  row.session_id = r.session_id;
+  row.sandbox_id = r.sandbox_id;
+  row.tenant = r.tenant;
+  row.key_id = r.key_id;
+  row.kind = r.kind;
+  row.type = r.type;
+  row.context = r.context;
+  row.code = r.code;
+  row.status = to_string(r.status);
+  row.admitted_at = r.admitted_at;
+  row.verdict = r.verdict;
+  row.finished_at = r.finished_at;
+  row.out = r.out;
+  row.err = r.err;
+  row.out_truncated = r.out_truncated;
+  row.err_truncated = r.err_truncated;
+  row.error = r.error;
+  row.error_value = r.error_value;
+  row.traceback = r.traceback;
+  row.exit_code = r.exit_code;
+  row.reason = r.reason;
+  row.usage = to_json(r.usage);
+  row.artifacts = artifacts_json(r.artifacts);
+  row.execution_count = static_cast<std::int64_t>(r.execution_count);
+  return row;
+}
+
+ExecutionRecord from_row(const store::RecordRow& row) {
+  ExecutionRecord r;
+  r.record_id = row.record_id;
+  r.session_id = row.session_id;
+  r.sandbox_id = row.sandbox_id;
+  r.tenant = row.tenant;
+  r.key_id = row.key_id;
+  r.kind = row.kind;
+  r.type = row.type;
+  r.context = row.context;
+  r.code = row.code;
+  r.status = parse_status(row.status).value_or(Status::interrupted);
+  r.admitted_at = row.admitted_at;
+  r.verdict = row.verdict;
+  r.finished_at = row.finished_at;
+  r.out = row.out;
+  r.err = row.err;
+  r.out_truncated = row.out_truncated;
+  r.err_truncated = row.err_truncated;
+  r.error = row.error;
+  r.error_value = row.error_value;
+  r.traceback = row.traceback;
+  r.exit_code = row.exit_code;
+  r.reason = row.reason;
+  r.usage = usage_from(row.usage);
+  r.artifacts = artifacts_from(row.artifacts, row.record_id);
+  r.execution_count = static_cast<std::uint64_t>(row.execution_count);
+  return r;
+}
+
+store::SnapshotRow to_row(const Snapshot& s) {
+  return {0,
+          s.snapshot_id,
+          s.tenant,
+          s.name,
+          s.session_id,
+          s.sandbox_id,
+          s.provider,
+          s.environment,
+          s.created_at,
+          static_cast<std::int64_t>(s.size_bytes),
+          to_json(s.attributes)};
+}
+
+Snapshot from_row(const store::SnapshotRow& row) {
+  return {row.snapshot_id,         row.tenant,     row.name,
+          row.session_id,          row.sandbox_id, row.provider,
+          row.environment,         row.created_at, static_cast<std::uint64_t>(row.size_bytes),
+          text_map(row.attributes)};
+}
+
+}  // namespace atl::session

@@ -1,0 +1,376 @@
+#include "session/execution_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "base/bytes.h"
+#include "base/ids.h"
+#include "base/log.h"
+#include "session/codec.h"
+#include "session/running_execution.h"
+
+namespace atl::session {
+namespace {
+
+// Longer code goes into a file: one argument of a program holds 128 KiB.
+constexpr std::size_t kArgumentBytesMax = 100U << 10;
+
+std::optional<policy::Language> policy_language(sandbox::Language language) {
+  switch (language) {
+    case sandbox::Language::python:
+      return policy::Language::python;
+    case sandbox::Language::javascript:
+      return policy::Language::javascript;
+    // TypeScript is read as JavaScript; what that grammar cannot read shows as parse errors in the verdict.
+    case sandbox::Language::typescript:
+      return policy::Language::javascript;
+    case sandbox::Language::shell:
+      return policy::Language::shell;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> interpreter_of(sandbox::Language language) {
+  switch (language) {
+    case sandbox::Language::python:
+      return {"python3", "-c"};
+    case sandbox::Language::javascript:
+    case sandbox::Language::typescript:
+      return {"node", "-e"};
+    case sandbox::Language::shell:
+      return {"bash", "-c"};
+  }
+  return {};
+}
+
+std::string quoted_for_shell(const std::string& word) {
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// A command as the shell would read it, for the policy and for the history.
+std::string shown(const CommandRequest& request) {
+  if (!request.shell.empty()) return request.shell;
+  std::string line;
+  for (const std::string& word : request.argv) {
+    if (!line.empty()) line += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of(
+                                            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                            "0123456789_-./=:,@%+") == std::string::npos;
+    line += plain ? word : quoted_for_shell(word);
+  }
+  return line;
+}
+
+Task<std::vector<std::string>> stateless_argv(std::shared_ptr<sandbox::Sandbox> in,
+                                              sandbox::Language language, std::string code,
+                                              std::string record_id) {
+  std::vector<std::string> argv = interpreter_of(language);
+  if (code.size() <= kArgumentBytesMax) {
+    argv.push_back(std::move(code));
+    co_return argv;
+  }
+  const std::string path = "/tmp/" + record_id;
+  sandbox::WriteOptions options;
+  options.mode = 0600;
+  CO_TRY(auto writer, co_await in->files().open_write(path, options));
+  CO_CHECK(co_await writer->write(std::move(code)));
+  CO_TRY(auto info, co_await writer->finish());
+  argv.back() = path;
+  co_return argv;
+}
+
+}  // namespace
+
+Status status_of(const sandbox::Outcome& outcome, bool raised) {
+  using sandbox::Ending;
+  switch (outcome.ending) {
+    case Ending::exited:
+      return outcome.exit_code == 0 && !raised ? Status::success : Status::error;
+    case Ending::signaled:
+      return Status::error;
+    case Ending::timed_out:
+      return Status::timeout;
+    case Ending::out_of_memory:
+      return Status::oom;
+    case Ending::too_many_processes:
+    case Ending::output_limit:
+    case Ending::killed:
+    case Ending::lost:
+      return Status::killed;
+  }
+  return Status::killed;
+}
+
+Result<policy::Verdict> ExecutionEngine::evaluate(std::string_view policy_name, std::string_view code,
+                                                  policy::Language language) const {
+  const auto policy = parts_.registry->policies().find(policy_name);
+  if (!policy) return fail(Code::invalid_argument, fmt::format("no policy is called '{}'", policy_name));
+  return policy::SecurityManager(policy).validate(code, language);
+}
+
+sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRequest& request) const {
+  if (request.language) return *request.language;
+  if (!request.context.empty() && live.sandbox) {
+    for (const auto& kernel : live.sandbox->kernels()) {
+      if (kernel->info().id == request.context) return kernel->info().language;
+    }
+  }
+  if (!live.provider->traits().real_processes) return sandbox::Language::shell;
+  const registry::Environment* environment = parts_.registry->environment(live.facts.environment);
+  if (environment != nullptr && environment->default_language) return *environment->default_language;
+  return sandbox::Language::python;
+}
+
+std::chrono::milliseconds ExecutionEngine::wall_time_of(const Live& live, sandbox::Language language) const {
+  if (live.facts.wall_time_set) return live.facts.limits.wall_time;
+  return parts_.registry->execution_time(language);
+}
+
+Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
+                                             ExecutionRecord record,
+                                             std::optional<policy::Language> language) {
+  if (record.code.size() > options_.code_bytes_max) {
+    co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
+  }
+  record.record_id = new_record_id();
+  record.session_id = live->facts.session_id;
+  record.sandbox_id = live->facts.sandbox_id;
+  record.tenant = live->facts.tenant;
+  record.key_id = who.key_id;
+  record.admitted_at = parts_.clock->now();
+  record.status = Status::admitted;
+  if (language) {
+    CO_TRY(const policy::Verdict verdict, evaluate(live->facts.policy, record.code, *language));
+    record.verdict = policy::to_json(verdict);
+    if (!verdict.allowed && live->facts.policy_mode == PolicyMode::enforce) {
+      record.status = Status::denied;
+      record.finished_at = record.admitted_at;
+      record.error = "PolicyDenied";
+      record.error_value = policy::summary(verdict);
+      record.exit_code = -1;
+    }
+  }
+  // History is text: what is not, is marked where it stands.
+  if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);
+  CO_CHECK(co_await parts_.store->admit(to_row(record)));
+  if (record.status == Status::denied) {
+    CO_CHECK(co_await parts_.store->finish(to_row(record), {}));
+    if (parts_.observer != nullptr)
+      parts_.observer->finished(live->facts, record, std::chrono::nanoseconds(0));
+  }
+  co_return record;
+}
+
+Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started) {
+  record.finished_at = parts_.clock->now();
+  std::vector<store::ArtifactRow> rows;
+  for (Artifact& artifact : record.artifacts) {
+    artifact.created_at = *record.finished_at;
+    artifact.record_id = record.record_id;
+    rows.push_back({artifact.digest, record.session_id, record.tenant, record.record_id, artifact.path,
+                    artifact.media_type, static_cast<std::int64_t>(artifact.size_bytes),
+                    artifact.created_at});
+  }
+  const auto took = parts_.clock->steady() - started;
+  if (record.usage.wall_time.count() == 0) {
+    record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
+  }
+  store::RecordRow row = to_row(record);
+  CO_CHECK(co_await parts_.store->finish(std::move(row), std::move(rows)));
+  if (parts_.observer != nullptr) parts_.observer->finished(live->facts, record, took);
+  co_return Result<void>{};
+}
+
+Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionRecord record,
+                                          SteadyTime started, Error error) {
+  record.status = Status::error;
+  record.exit_code = -1;
+  record.error = "ProviderError";
+  record.error_value = error.message();
+  record.reason = std::string(to_string(error.code()));
+  co_return co_await finish(live, record, started);
+}
+
+Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
+                                                                            sandbox::Language language) {
+  // TypeScript runs in the JavaScript kernel: they share variables.
+  if (language == sandbox::Language::typescript) language = sandbox::Language::javascript;
+  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
+    co_return found->second;
+  }
+  if (!live->provider->traits().kernels) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'kernels': no stateful {} there",
+                               live->facts.provider, sandbox::to_string(language)));
+  }
+  CO_TRY(auto hold, co_await live->kernels.take());
+  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
+    co_return found->second;
+  }
+  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
+  CO_TRY(auto kernel, co_await live->sandbox->create_kernel(language, std::string()));
+  live->default_kernels[language] = kernel;
+  co_return kernel;
+}
+
+Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
+  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
+  const auto kernels = live->sandbox->kernels();
+  if (std::ranges::none_of(kernels, [&](const auto& kernel) { return kernel->info().id == context; })) {
+    co_return fail(Code::not_found, fmt::format("Context {} not found", context));
+  }
+  std::erase_if(live->default_kernels, [&](const auto& entry) { return entry.second->info().id == context; });
+  co_return co_await live->sandbox->remove_kernel(std::move(context));
+}
+
+Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::kernel_for(std::shared_ptr<Live> live,
+                                                                   const ExecuteRequest& request,
+                                                                   sandbox::Language language) {
+  if (request.context.empty()) co_return co_await prepare_environment(live, language);
+  for (const auto& kernel : live->sandbox->kernels()) {
+    if (kernel->info().id == request.context) co_return kernel;
+  }
+  co_return fail(Code::not_found, fmt::format("Context {} not found", request.context));
+}
+
+Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<Live> live,
+                                                               auth::Principal who, ExecuteRequest request) {
+  const sandbox::Language language = language_of(*live, request);
+  if (!request.context.empty()) {
+    CO_TRY(auto known, co_await kernel_for(live, request, language));
+    if (request.language && known->info().language != *request.language &&
+        !(*request.language == sandbox::Language::typescript &&
+          known->info().language == sandbox::Language::javascript)) {
+      co_return fail(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
+                                                         sandbox::to_string(known->info().language)));
+    }
+  }
+  const SteadyTime started = parts_.clock->steady();
+  ExecutionRecord draft;
+  draft.kind = "execution";
+  draft.type = sandbox::to_string(language);
+  draft.context = request.context;
+  draft.code = request.code;
+  CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy_language(language)));
+  auto running = std::make_unique<RunningExecution>(this, live, std::move(record), started);
+  if (running->record().status == Status::denied) co_return std::move(running);
+
+  const std::chrono::milliseconds wall_time = request.timeout.value_or(wall_time_of(*live, language));
+  Result<void> begun = co_await running->begin(std::move(request), language, wall_time);
+  if (!begun) {
+    const Error error = begun.error();
+    CO_CHECK(co_await finish_failed(live, running->release(), started, error));
+    co_return fail(error);
+  }
+  co_return std::move(running);
+}
+
+Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
+    std::shared_ptr<Live> live, std::string record_id, ExecuteRequest request, sandbox::Language language,
+    std::chrono::milliseconds wall_time) {
+  sandbox::ProcessSpec spec;
+  CO_TRY(spec.argv,
+         co_await stateless_argv(live->sandbox, language, std::move(request.code), std::move(record_id)));
+  spec.env = live->facts.env;
+  for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
+  spec.wall_time = wall_time;
+  spec.output_bytes = live->facts.limits.output_bytes;
+  co_return co_await live->sandbox->start(std::move(spec));
+}
+
+// A stream that nobody reads any more keeps nothing further: what passed so far is what the record holds.
+Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, ExecutionRecord& record,
+                                           sandbox::Outcome outcome, std::shared_ptr<KeptOutput> kept,
+                                           SteadyTime started) {
+  record.status = status_of(outcome, false);
+  record.exit_code = sandbox::exit_status(outcome);
+  record.reason = outcome.reason;
+  record.usage = outcome.usage;
+  CO_CHECK(co_await kept->drained(parts_.executor));
+  record.out = kept->out.text();
+  record.err = kept->err.text();
+  record.out_truncated = kept->out.truncated();
+  record.err_truncated = kept->err.truncated();
+  if (outcome.ending != sandbox::Ending::lost) {
+    CO_TRY(record.artifacts, co_await collect_artifacts(live, parts_.blobs, options_.artifacts,
+                                                        parts_.clock->now(), record.record_id));
+  }
+  CO_TRY(auto out_file, co_await kept->out.finish("stdout"));
+  if (out_file) record.artifacts.push_back(std::move(*out_file));
+  CO_TRY(auto err_file, co_await kept->err.finish("stderr"));
+  if (err_file) record.artifacts.push_back(std::move(*err_file));
+  co_return co_await finish(live, record, started);
+}
+
+Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
+                                             CommandRequest request) {
+  const SteadyTime started = parts_.clock->steady();
+  if (request.argv.empty() == request.shell.empty()) {
+    co_return fail(Code::invalid_argument, "a command is either 'argv' or a line for the shell");
+  }
+  if (request.pty && !live->provider->traits().pty) {
+    co_return fail(Code::unsupported, fmt::format("provider {} lacks the trait 'pty'", live->facts.provider));
+  }
+  ExecutionRecord draft;
+  draft.kind = "command";
+  draft.type = "shell";
+  draft.code = shown(request);
+  CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy::Language::shell));
+  Command command;
+  command.record = record;
+  if (record.status == Status::denied) co_return std::move(command);
+
+  sandbox::ProcessSpec spec;
+  spec.argv = std::move(request.argv);
+  if (!request.shell.empty()) spec.argv = {"bash", "-c", std::move(request.shell)};
+  spec.env = live->facts.env;
+  for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
+  spec.cwd = std::move(request.cwd);
+  spec.user = std::move(request.user);
+  spec.tag = std::move(request.tag);
+  spec.pty = request.pty;
+  spec.stdin_mode = request.stdin_mode;
+  spec.wall_time = request.timeout;
+  if (!request.background) {
+    if (!spec.wall_time) spec.wall_time = wall_time_of(*live, sandbox::Language::shell);
+    spec.output_bytes = live->facts.limits.output_bytes;
+  }
+  auto process = co_await live->sandbox->start(std::move(spec));
+  if (!process) {
+    const Error error = process.error();
+    CO_CHECK(co_await finish_failed(live, record, started, error));
+    co_return fail(error);
+  }
+  command.process = *process;
+  auto kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
+  command.stream = std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), kept);
+  boost::asio::co_spawn(parts_.executor,
+                        watch_command(this, live, *process, std::move(record), kept, started),
+                        boost::asio::detached);
+  co_return std::move(command);
+}
+
+Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, auth::Principal who,
+                                                   CommandRequest request, std::string standard_input) {
+  if (!standard_input.empty()) request.stdin_mode = sandbox::Stdin::pipe;
+  CO_TRY(Command command, co_await start_command(live, who, std::move(request)));
+  if (!command.process) co_return std::move(command.record);
+  if (!standard_input.empty()) {
+    boost::asio::co_spawn(parts_.executor, feed(command.process, std::move(standard_input)),
+                          boost::asio::detached);
+  }
+  auto& stream = static_cast<RecordedStream&>(*command.stream);
+  const auto kept = stream.kept();
+  while (true) {
+    CO_TRY(const sandbox::ProcessEvent event, co_await stream.next());
+    if (std::holds_alternative<sandbox::Outcome>(event)) break;
+  }
+  co_return co_await kept->finished(parts_.executor);
+}
+
+}  // namespace atl::session

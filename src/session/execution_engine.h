@@ -1,0 +1,88 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+#include <string>
+
+#include "auth/principal.h"
+#include "base/clock.h"
+#include "policy/security_manager.h"
+#include "registry/registry.h"
+#include "session/artifacts.h"
+#include "session/execution.h"
+#include "session/live.h"
+#include "session/observer.h"
+#include "store/blobs.h"
+#include "store/store.h"
+
+namespace atl::session {
+
+// Runs code and commands in live sessions, always the same way: ask the policy, write the record, run, write
+// how it ended. What is denied never reaches a sandbox. An execution whose first record cannot be written
+// does not run.
+class ExecutionEngine {
+ public:
+  struct Parts {
+    boost::asio::any_io_executor executor;
+    store::Store* store = nullptr;
+    store::Blobs* blobs = nullptr;  // null: nothing is kept as a file
+    const registry::Registry* registry = nullptr;
+    Clock* clock = nullptr;
+    Observer* observer = nullptr;  // may be null
+  };
+  struct Options {
+    std::size_t text_kept_bytes = 1U << 20;  // of each output stream, in answers and records
+    std::size_t code_bytes_max = 4U << 20;
+    ArtifactLimits artifacts;
+  };
+  ExecutionEngine(Parts parts, Options options) : parts_(parts), options_(options) {}
+
+  Task<std::unique_ptr<Execution>> execute_code(std::shared_ptr<Live> live, auth::Principal who,
+                                                ExecuteRequest request);
+  Task<Command> start_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request);
+  Task<ExecutionRecord> run_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request,
+                                    std::string standard_input);
+
+  // The session's kernel for the language, made on first use; all executions that name no context share it.
+  Task<std::shared_ptr<sandbox::Kernel>> prepare_environment(std::shared_ptr<Live> live,
+                                                             sandbox::Language language);
+  // Ends a kernel. Code::not_found if the session has none of this id.
+  Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
+
+  // What the session's policy says; nothing where the language is not one that policies read.
+  Result<policy::Verdict> evaluate(std::string_view policy_name, std::string_view code,
+                                   policy::Language language) const;
+
+ private:
+  friend class RunningExecution;
+  friend boost::asio::awaitable<void> watch_command(ExecutionEngine*, std::shared_ptr<Live>,
+                                                    std::shared_ptr<sandbox::Process>, ExecutionRecord,
+                                                    std::shared_ptr<class KeptOutput>, SteadyTime);
+
+  sandbox::Language language_of(const Live& live, const ExecuteRequest& request) const;
+  std::chrono::milliseconds wall_time_of(const Live& live, sandbox::Language language) const;
+  // Asks the policy and writes the first record.
+  Task<ExecutionRecord> admit(std::shared_ptr<Live> live, auth::Principal who, ExecutionRecord record,
+                              std::optional<policy::Language> language);
+  // Fills in how it ended and writes the last record.
+  Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
+  // The record of something that was admitted and then could not be run.
+  Task<void> finish_failed(std::shared_ptr<Live> live, ExecutionRecord record, SteadyTime started,
+                           Error error);
+  // A fresh interpreter for one piece of code.
+  Task<std::shared_ptr<sandbox::Process>> start_stateless(std::shared_ptr<Live> live, std::string record_id,
+                                                          ExecuteRequest request, sandbox::Language language,
+                                                          std::chrono::milliseconds wall_time);
+  Task<void> finish_command(std::shared_ptr<Live> live, ExecutionRecord& record, sandbox::Outcome outcome,
+                            std::shared_ptr<class KeptOutput> kept, SteadyTime started);
+  Task<std::shared_ptr<sandbox::Kernel>> kernel_for(std::shared_ptr<Live> live, const ExecuteRequest& request,
+                                                    sandbox::Language language);
+
+  Parts parts_;
+  Options options_;
+};
+
+// How an outcome is called in the history.
+Status status_of(const sandbox::Outcome& outcome, bool raised);
+
+}  // namespace atl::session

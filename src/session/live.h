@@ -1,0 +1,40 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "sandbox/provider.h"
+#include "sandbox/sandbox.h"
+#include "session/turn.h"
+#include "session/types.h"
+
+namespace atl::session {
+
+// A session that has a sandbox, or is about to. The sandbox is shared because handles that clients hold
+// (files, streams) must not dangle when it is replaced or ended under them.
+struct Live {
+  explicit Live(boost::asio::any_io_executor executor) : lifecycle(executor), kernels(executor) {}
+
+  Session facts;
+  std::string incarnation;
+  sandbox::Provider* provider = nullptr;
+  std::shared_ptr<sandbox::Sandbox> sandbox;
+
+  Turn lifecycle;  // pause, resume, restore, destroy
+  Turn kernels;    // the making of default kernels
+  std::map<sandbox::Language, std::shared_ptr<sandbox::Kernel>> default_kernels;
+
+  // What was seen in the output directory: size and time of change by path.
+  std::map<std::string, std::pair<std::uint64_t, WallTime>> outputs_seen;
+
+  std::deque<Sample> samples;
+  SteadyTime next_sample{};
+  std::uint32_t busy = 0;  // executions and foreground commands under way
+  bool unsaved = false;    // facts changed since the store saw them
+  SteadyTime saved_at{};
+};
+
+}  // namespace atl::session

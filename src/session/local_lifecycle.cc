@@ -1,0 +1,352 @@
+// Creating, pausing, ending.
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <filesystem>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "session/codec.h"
+#include "session/local_service.h"
+
+namespace atl::session {
+namespace {
+
+constexpr int kCreateAttempts = 4;
+constexpr std::chrono::milliseconds kFirstDelay{50};
+constexpr std::size_t kMapEntriesMax = 256;
+constexpr std::size_t kMapBytesMax = 64U << 10;
+
+boost::asio::awaitable<void> sleep_for(boost::asio::any_io_executor executor,
+                                       std::chrono::milliseconds time) {
+  boost::asio::steady_timer timer(executor, time);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+}
+
+Result<void> check_map(const TextMap& map, std::string_view field) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : map) bytes += key.size() + value.size();
+  if (map.size() > kMapEntriesMax || bytes > kMapBytesMax) {
+    return fail(Error(Code::too_large, fmt::format("{} holds at most {} entries and {} bytes", field,
+                                                   kMapEntriesMax, kMapBytesMax))
+                    .with_field(std::string(field)));
+  }
+  return {};
+}
+
+Result<void> check_env(const TextMap& env) {
+  for (const auto& [name, value] : env) {
+    const bool good = !name.empty() && name.find('=') == std::string::npos &&
+                      name.find('\0') == std::string::npos && value.find('\0') == std::string::npos;
+    if (!good) {
+      return fail(Error(Code::invalid_argument, "a variable has a name without '=', and no NUL byte")
+                      .with_field("env"));
+    }
+  }
+  return check_map(env, "env");
+}
+
+template <class T>
+void merge(std::optional<T>& into, const std::optional<T>& from) {
+  if (from) into = from;
+}
+
+void merge(registry::LimitsPatch& into, const registry::LimitsPatch& from) {
+  merge(into.memory_bytes, from.memory_bytes);
+  merge(into.cpu_cores, from.cpu_cores);
+  merge(into.wall_time, from.wall_time);
+  merge(into.cpu_time, from.cpu_time);
+  merge(into.processes_max, from.processes_max);
+  merge(into.disk_bytes, from.disk_bytes);
+  merge(into.inodes_max, from.inodes_max);
+  merge(into.open_files_max, from.open_files_max);
+  merge(into.output_bytes, from.output_bytes);
+}
+
+Error unknown(std::string_view what, const std::string& name, std::string field) {
+  return Error(Code::invalid_argument, fmt::format("no {} is called '{}'", what, name))
+      .with_field(std::move(field));
+}
+
+}  // namespace
+
+sandbox::Provider* LocalService::provider_named(const std::string& name) const {
+  for (sandbox::Provider* provider : parts_.providers) {
+    if (provider->name() == name) return provider;
+  }
+  return nullptr;
+}
+
+// A session that exists in memory only, in state creating, with everything decided but its sandbox.
+Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequest request) {
+  const registry::Registry& registry = *parts_.registry;
+  const registry::Agent* agent = nullptr;
+  if (!request.agent.empty()) {
+    agent = registry.agent(request.agent);
+    if (agent == nullptr) co_return fail(unknown("agent", request.agent, "agent"));
+  }
+  const auto choose = [](const std::string& asked, const std::string& agents, const std::string& otherwise) {
+    return !asked.empty() ? asked : !agents.empty() ? agents : otherwise;
+  };
+  auto live = std::make_shared<Live>(parts_.executor);
+  Session& facts = live->facts;
+  facts.agent = request.agent;
+  facts.environment =
+      choose(request.environment, agent ? agent->environment : "", options_.default_environment);
+  const registry::Environment* environment = registry.environment(facts.environment);
+  if (environment == nullptr) co_return fail(unknown("environment", facts.environment, "environment"));
+  facts.provider = choose(request.provider, agent ? agent->provider : "", options_.default_provider);
+  live->provider = provider_named(facts.provider);
+  if (live->provider == nullptr) co_return fail(unknown("provider", facts.provider, "provider"));
+  facts.policy = choose(request.policy, agent ? agent->policy : "", environment->policy);
+  if (registry.policies().find(facts.policy) == nullptr)
+    co_return fail(unknown("policy", facts.policy, "policy"));
+  facts.policy_mode = request.policy_mode;
+  if (!request.skills.empty()) {
+    co_return fail(Error(Code::invalid_argument, "there are no skills yet").with_field("skills"));
+  }
+
+  registry::LimitsPatch limits = agent ? agent->limits : registry::LimitsPatch{};
+  merge(limits, request.limits);
+  facts.limits = registry.sandbox_limits(*environment, limits);
+  facts.wall_time_set = limits.wall_time || environment->limits.wall_time;
+  facts.network = request.network.value_or(agent && agent->network ? *agent->network : environment->network);
+  if (facts.network != sandbox::Network::none && !live->provider->traits().network) {
+    co_return fail(
+        Error(Code::unsupported, fmt::format("provider {} lacks the trait 'network'", facts.provider))
+            .with_field("network"));
+  }
+  facts.env = environment->env;
+  if (agent) facts.env.insert(agent->env.begin(), agent->env.end());
+  for (auto& [name, value] : request.env) facts.env.insert_or_assign(name, std::move(value));
+  CO_CHECK(check_env(facts.env));
+  CO_CHECK(check_map(request.metadata, "metadata"));
+  facts.metadata = std::move(request.metadata);
+  facts.attributes = std::move(request.attributes);
+
+  facts.session_id = new_session_id();
+  facts.sandbox_id = new_sandbox_id();
+  facts.tenant = who.tenant;
+  facts.key_id = who.key_id;
+  facts.created_at = facts.last_used_at = parts_.clock->now();
+  facts.extend_on_use = request.extend_on_use;
+  facts.on_expiry = request.on_expiry;
+  facts.auto_resume = request.auto_resume;
+  UpdateRequest first;
+  first.ttl = request.ttl ? *request.ttl : agent && agent->ttl ? *agent->ttl : options_.default_ttl;
+  CO_CHECK(apply(*live, first));
+  live->incarnation = facts.sandbox_id;
+  co_return live;
+}
+
+Task<std::unique_ptr<sandbox::Sandbox>> LocalService::create_with_retries(sandbox::Provider& provider,
+                                                                          sandbox::Spec spec) {
+  std::chrono::milliseconds delay = kFirstDelay;
+  for (int attempt = 1;; ++attempt) {
+    auto made = co_await provider.create(spec);
+    if (made) co_return std::move(*made);
+    if (!row(made.error().code()).retryable || attempt == kCreateAttempts)
+      co_return fail(std::move(made).error());
+    log::warn("a sandbox could not be created, trying again", {{"provider", std::string(provider.name())},
+                                                               {"attempt", std::to_string(attempt)},
+                                                               {"error", made.error().message()}});
+    co_await sleep_for(parts_.executor, delay);
+    delay *= 2;
+  }
+}
+
+Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
+  const registry::Environment* environment = parts_.registry->environment(live->facts.environment);
+  if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
+  sandbox::Spec spec;
+  spec.id = live->incarnation;
+  spec.layers = environment->layers;
+  spec.snapshot = std::move(from);
+  spec.user = environment->user;
+  spec.working_directory = environment->working_directory;
+  spec.sudo = environment->sudo;
+  spec.network = live->facts.network;
+  spec.limits = live->facts.limits;
+  spec.env = live->facts.env;
+  CO_TRY(auto made, co_await create_with_retries(*live->provider, std::move(spec)));
+  live->sandbox = std::move(made);
+  live->facts.isolation = live->sandbox->isolation();
+  live->default_kernels.clear();
+  live->outputs_seen.clear();
+  auto output = co_await live->sandbox->files().make_directory(std::string(kOutputDirectory), std::string());
+  if (!output && output.error().code() != Code::already_exists) {
+    CO_CHECK(co_await live->sandbox->stop());
+    live->sandbox.reset();
+    co_return fail(std::move(output).error().context("make the output directory"));
+  }
+  boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
+  co_return Result<void>{};
+}
+
+// From a draft to a session that answers, or to nothing at all.
+Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> from) {
+  const SteadyTime started = parts_.clock->steady();
+  if (ending_) co_return fail(Code::unavailable, "the service is ending");
+  live_[live->facts.session_id] = live;
+  by_sandbox_[live->facts.sandbox_id] = live;
+  if (parts_.observer != nullptr) parts_.observer->changed(live->facts, State::creating, State::creating);
+  CO_TRY(auto hold, co_await live->lifecycle.take());
+  Result<void> built = co_await build(live, std::move(from));
+  if (built) {
+    enter(live, State::running, "");
+    built = co_await save(live);
+    if (!built) {
+      auto stopped = co_await live->sandbox->stop();
+      enter(live, State::lost, "it could not be stored");
+    }
+  } else {
+    enter(live, State::failed, built.error().message());
+    auto saved = co_await save(live);
+    if (!saved) log::warn("a failed session could not be stored", {{"error", saved.error().message()}});
+  }
+  if (!built) {
+    forget(live);
+    if (parts_.observer != nullptr)
+      parts_.observer->create_failed(live->facts.provider, built.error().code());
+    co_return fail(std::move(built).error().context("create session"));
+  }
+  live->next_sample = parts_.clock->steady();
+  if (parts_.observer != nullptr) parts_.observer->created(live->facts, parts_.clock->steady() - started);
+  co_return live->facts;
+}
+
+Task<Session> LocalService::create(Principal who, CreateRequest request) {
+  std::optional<std::string> from;
+  std::string snapshot_id;
+  if (!request.snapshot.empty()) {
+    CO_TRY(const Snapshot source, co_await get_snapshot(who, request.snapshot));
+    if (request.provider.empty()) request.provider = source.provider;
+    if (request.environment.empty()) request.environment = source.environment;
+    if (request.provider != source.provider) {
+      co_return fail(Error(Code::invalid_argument,
+                           fmt::format("snapshot {} is of provider {}", source.snapshot_id, source.provider))
+                         .with_field("provider"));
+    }
+    snapshot_id = source.snapshot_id;
+    from = snapshot_path(snapshot_id);
+  }
+  CO_TRY(LivePtr live, co_await draft(who, std::move(request)));
+  live->facts.snapshot = std::move(snapshot_id);
+  co_return co_await bring_up(std::move(live), std::move(from));
+}
+
+Task<Session> LocalService::pause(Principal who, std::string id) {
+  CO_TRY(LivePtr found, co_await live(std::move(who), id));
+  CO_TRY(auto hold, co_await found->lifecycle.take());
+  if (found->facts.state != State::running) {
+    co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
+  }
+  if (!found->provider->traits().pause) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
+  }
+  CO_CHECK(co_await found->sandbox->pause());
+  if (found->facts.state != State::running) {
+    co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
+  }
+  enter(found, State::paused, "by request");
+  CO_CHECK(co_await save(found));
+  co_return found->facts;
+}
+
+Task<void> LocalService::resume_held(LivePtr live) {
+  CO_CHECK(co_await live->sandbox->resume());
+  enter(live, State::running, "");
+  set_end(*live, live->facts.ttl, false);
+  live->facts.last_used_at = parts_.clock->now();
+  co_return co_await save(live);
+}
+
+Task<Session> LocalService::resume(Principal who, std::string id,
+                                   std::optional<std::chrono::milliseconds> ttl) {
+  CO_TRY(LivePtr found, co_await live(std::move(who), id));
+  CO_TRY(auto hold, co_await found->lifecycle.take());
+  if (found->facts.state == State::running) co_return found->facts;
+  if (found->facts.state != State::paused) {
+    co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
+  }
+  UpdateRequest change;
+  change.ttl = ttl;
+  CO_CHECK(apply(*found, change));
+  CO_CHECK(co_await resume_held(found));
+  co_return found->facts;
+}
+
+// The end is true even when it cannot be stored at once: the sandbox is gone either way, and clean_up stores
+// it.
+Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) {
+  if (is_final(live->facts.state)) co_return Result<void>{};
+  if (end == State::stopped) enter(live, State::stopping, reason);
+  const std::shared_ptr<sandbox::Sandbox> sandbox = live->sandbox;
+  Result<void> stopped{};
+  if (sandbox) stopped = co_await sandbox->stop();
+  if (!stopped) {
+    log::error("a sandbox did not end cleanly",
+               {{"session", live->facts.session_id}, {"error", stopped.error().message()}});
+    reason += reason.empty() ? "" : "; ";
+    reason += "its sandbox did not end cleanly: " + stopped.error().message();
+    end = State::lost;
+  }
+  enter(live, end, reason);
+  live->default_kernels.clear();
+  live->sandbox.reset();
+  auto saved = co_await save(live);
+  forget(live);
+  if (live->facts.snapshot.starts_with("fork_")) {
+    boost::asio::post(disk_, [path = snapshot_path(live->facts.snapshot)] {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    });
+  }
+  co_return saved;
+}
+
+Task<Session> LocalService::destroy(Principal who, std::string id) {
+  LivePtr found = find(id);
+  if (!found) co_return co_await stored(who, std::move(id));
+  if (found->facts.tenant != who.tenant) co_return fail(Code::not_found, fmt::format("no session {}", id));
+  CO_TRY(auto hold, co_await found->lifecycle.take());
+  CO_CHECK(co_await stop_held(found, State::stopped, "by request"));
+  co_return found->facts;
+}
+
+// Somebody else may have replaced the sandbox (restore) or ended it (destroy) meanwhile: then this end is no
+// news.
+boost::asio::awaitable<void> LocalService::watch_end(LivePtr live,
+                                                     std::shared_ptr<sandbox::Sandbox> sandbox) {
+  auto why = co_await sandbox->ended();
+  if (live->sandbox != sandbox || live->facts.state == State::stopping || is_final(live->facts.state))
+    co_return;
+  auto hold = co_await live->lifecycle.take();
+  if (!hold || live->sandbox != sandbox || is_final(live->facts.state)) co_return;
+  const std::string reason = "its sandbox ended: " + (why ? *why : why.error().message());
+  log::warn("a sandbox ended by itself", {{"session", live->facts.session_id}, {"reason", reason}});
+  if (auto ended = co_await stop_held(live, State::lost, reason); !ended) {
+    log::error("a lost session could not be stored", {{"error", ended.error().message()}});
+  }
+}
+
+Task<void> LocalService::shut_down(std::string reason) {
+  ending_ = true;
+  clockwork_.cancel();
+  std::vector<LivePtr> all;
+  for (const auto& [id, live] : live_) all.push_back(live);
+  for (const LivePtr& live : all) {
+    CO_TRY(auto hold, co_await live->lifecycle.take());
+    if (auto ended = co_await stop_held(live, State::stopped, reason); !ended) {
+      log::error("a session could not be ended", {{"error", ended.error().message()}});
+    }
+  }
+  co_return Result<void>{};
+}
+
+}  // namespace atl::session

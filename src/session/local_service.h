@@ -1,0 +1,160 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "registry/registry.h"
+#include "sandbox/provider.h"
+#include "session/execution_engine.h"
+#include "session/live.h"
+#include "session/observer.h"
+#include "session/service.h"
+#include "store/blobs.h"
+#include "store/store.h"
+
+namespace atl::session {
+
+struct ServiceOptions {
+  std::string default_provider = "native";
+  std::string default_environment = "host";
+  std::chrono::milliseconds default_ttl = std::chrono::hours(1);
+  std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);
+  // Unused for this long and running nothing: what a session's own end would do is done. Zero: never.
+  std::chrono::milliseconds idle_after{0};
+  std::chrono::hours keep_ended{24 * 7};  // ended sessions stay readable
+  std::chrono::hours keep_records{24 * 30};
+  std::int64_t record_bytes_max = 1LL << 30;
+  std::string snapshot_directory;  // empty: no snapshots, no forks
+  std::chrono::milliseconds sample_every{5000};
+  ExecutionEngine::Options execution;
+};
+
+// Sessions of this machine. Construct, then start() once before anything else; shut_down() before the end.
+class LocalService final : public Service {
+ public:
+  struct Parts {
+    boost::asio::any_io_executor executor;
+    store::Store* store = nullptr;
+    store::Blobs* blobs = nullptr;
+    const registry::Registry* registry = nullptr;
+    std::vector<sandbox::Provider*> providers;
+    Clock* clock = nullptr;
+    Observer* observer = nullptr;
+  };
+  LocalService(Parts parts, ServiceOptions options);
+  ~LocalService() override;
+
+  // Brings the store and the kernel's truth together after whatever happened before: sandboxes that still run
+  // and that a session owns are taken back, sessions without their sandbox become lost, sandboxes without a
+  // session end, unfinished records become interrupted. Then time to live and idle policy are in force.
+  Task<void> start();
+  // Ends every session as stopped, with this reason.
+  Task<void> shut_down(std::string reason);
+
+  Task<Session> create(Principal who, CreateRequest request) override;
+  Task<Session> get(Principal who, std::string id) override;
+  Task<Page<Session>> list(Principal who, ListRequest request) override;
+  Task<Session> update(Principal who, std::string id, UpdateRequest request) override;
+  Task<Session> pause(Principal who, std::string id) override;
+  Task<Session> resume(Principal who, std::string id, std::optional<std::chrono::milliseconds> ttl) override;
+  Task<Session> destroy(Principal who, std::string id) override;
+  Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) override;
+  Task<Session> restore(Principal who, std::string id, std::string snapshot_id) override;
+  Task<Session> fork(Principal who, std::string id, UpdateRequest changes) override;
+  Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
+                                      std::string cursor) override;
+  Task<Snapshot> get_snapshot(Principal who, std::string snapshot_id) override;
+  Task<void> remove_snapshot(Principal who, std::string snapshot_id) override;
+
+  Result<Session> peek(const std::string& id) const override;
+  std::vector<Session> peek_all() const override;
+
+  Task<std::unique_ptr<Execution>> execute(Principal who, std::string id, ExecuteRequest request) override;
+  Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) override;
+  Task<std::vector<sandbox::KernelInfo>> contexts(Principal who, std::string id) override;
+  Task<sandbox::KernelInfo> create_context(Principal who, std::string id, ContextRequest request) override;
+  Task<sandbox::KernelInfo> prepare_environment(Principal who, std::string id,
+                                                sandbox::Language language) override;
+  Task<void> restart_context(Principal who, std::string id, std::string context) override;
+  Task<void> interrupt_context(Principal who, std::string id, std::string context) override;
+  Task<void> remove_context(Principal who, std::string id, std::string context) override;
+
+  Task<Command> start(Principal who, std::string id, CommandRequest request) override;
+  Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
+                                    std::string standard_input) override;
+  Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) override;
+  Task<std::shared_ptr<sandbox::Process>> process(Principal who, std::string id,
+                                                  ProcessSelector selector) override;
+  Task<std::shared_ptr<sandbox::Files>> files(Principal who, std::string id) override;
+  Task<std::unique_ptr<sandbox::ByteStream>> connect(Principal who, std::string id,
+                                                     std::uint16_t port) override;
+  Task<std::vector<std::uint16_t>> listening_ports(Principal who, std::string id) override;
+
+  Task<sandbox::Usage> usage(Principal who, std::string id) override;
+  Task<std::vector<Sample>> metrics(Principal who, std::string id, std::optional<WallTime> from,
+                                    std::optional<WallTime> to) override;
+  Task<Page<ExecutionRecord>> history(Principal who, HistoryRequest request) override;
+  Task<std::vector<Artifact>> artifacts(Principal who, std::string id) override;
+  Task<ArtifactContent> open_artifact(Principal who, std::string digest) override;
+  Task<policy::Verdict> validate(Principal who, ValidateRequest request) override;
+  std::vector<ProviderFacts> providers() const override;
+  const registry::Registry& registry() const override { return *parts_.registry; }
+
+ private:
+  using LivePtr = std::shared_ptr<Live>;
+
+  // Looking up.
+  LivePtr find(const std::string& id) const;
+  Task<Session> stored(const Principal& who, std::string id);
+  // The live session of that id, or why there is none (not_found, or conflict naming the state).
+  Task<LivePtr> live(Principal who, std::string id);
+  // The same, running: one that is paused is resumed if it asks for that.
+  Task<LivePtr> awake(Principal who, std::string id);
+  Task<std::shared_ptr<sandbox::Kernel>> kernel(Principal who, std::string id, std::string context);
+
+  // Changing.
+  void enter(const LivePtr& live, State state, std::string reason);
+  Task<void> save(LivePtr live);
+  void touch(const LivePtr& live);
+  void set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only);
+  Result<void> apply(Live& live, const UpdateRequest& request);
+  Task<void> resume_held(LivePtr live);
+  // Whoever calls has the session's turn.
+  Task<void> stop_held(LivePtr live, State end, std::string reason);
+  void forget(const LivePtr& live);
+  boost::asio::awaitable<void> watch_end(LivePtr live, std::shared_ptr<sandbox::Sandbox> sandbox);
+
+  // Creating.
+  Task<LivePtr> draft(const Principal& who, CreateRequest request);
+  Task<void> build(LivePtr live, std::optional<std::string> snapshot_path);
+  Task<std::unique_ptr<sandbox::Sandbox>> create_with_retries(sandbox::Provider& provider,
+                                                              sandbox::Spec spec);
+  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path);
+  sandbox::Provider* provider_named(const std::string& name) const;
+  std::string snapshot_path(const std::string& snapshot_id) const;
+
+  // Time.
+  boost::asio::awaitable<void> keep_time();
+  boost::asio::awaitable<void> expire(LivePtr live, std::string reason);
+  boost::asio::awaitable<void> take_sample(LivePtr live);
+  boost::asio::awaitable<void> clean_up();
+  Task<void> adopt_all();
+
+  Parts parts_;
+  ServiceOptions options_;
+  ExecutionEngine engine_;
+  std::unordered_map<std::string, LivePtr> live_;        // by session_id
+  std::unordered_map<std::string, LivePtr> by_sandbox_;  // by sandbox_id
+  boost::asio::steady_timer clockwork_;
+  SteadyTime next_clean_up_{};
+  bool ending_ = false;
+  boost::asio::thread_pool disk_{1};  // removing and measuring directories
+};
+
+}  // namespace atl::session

@@ -1,0 +1,413 @@
+#include "session/local_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+
+#include "session/fake_provider_test.h"
+#include "session/lifecycle.h"
+
+namespace atl::session {
+namespace {
+
+namespace asio = boost::asio;
+using testing::HasSubstr;
+
+class LocalServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/atoll-session-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    auto registry = registry::Registry::load("");
+    ASSERT_TRUE(registry) << registry.error().message();
+    registry_ = std::make_unique<registry::Registry>(std::move(*registry));
+    open();
+  }
+  void open() {
+    store_ = *store::Store::open(folder_);
+    blobs_ = *store::Blobs::open(folder_ + "/artifacts");
+    LocalService::Parts parts{loop_.get_executor(), store_.get(), blobs_.get(),
+                              registry_.get(),      {&provider_}, &Clock::machine()};
+    ServiceOptions options;
+    options.snapshot_directory = folder_ + "/snapshots";
+    options.execution.text_kept_bytes = 1000;
+    service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
+  }
+  void TearDown() override {
+    if (service_) (void)wait(service_->shut_down("test"));
+    loop_.run_for(std::chrono::milliseconds(5));
+    service_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  template <class T>
+  Result<T> wait(Task<T> task) {
+    std::optional<Result<T>> result;
+    asio::co_spawn(loop_, std::move(task), [&](std::exception_ptr thrown, Result<T> value) {
+      EXPECT_EQ(thrown, nullptr);
+      result.emplace(std::move(value));
+    });
+    loop_.restart();
+    while (!result && loop_.run_one_for(std::chrono::seconds(20)) > 0) {
+    }
+    if (!result) return fail(Code::deadline_exceeded, "the test waited in vain");
+    return std::move(*result);
+  }
+  void let_pass(std::chrono::milliseconds time) {
+    loop_.restart();
+    loop_.run_for(time);
+  }
+  Session create(CreateRequest request = {}) {
+    auto made = wait(service_->create(ann_, std::move(request)));
+    EXPECT_TRUE(made) << made.error().message();
+    return made.value_or(Session{});
+  }
+  ExecutionRecord run(const Session& session, std::string code) {
+    auto record = wait(service_->run(ann_, session.session_id, {.code = std::move(code)}));
+    EXPECT_TRUE(record) << record.error().message();
+    return record.value_or(ExecutionRecord{});
+  }
+
+  asio::io_context loop_;
+  std::string folder_;
+  std::unique_ptr<registry::Registry> registry_;
+  fake::FakeProvider provider_{loop_.get_executor()};
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<LocalService> service_;
+  const Principal ann_{"key_ann", "one"};
+  const Principal bob_{"key_bob", "two"};
+};
+
+TEST_F(LocalServiceTest, CreateRefusesWhatItDoesNotKnow) {
+  for (auto& [request, field] : std::vector<std::pair<CreateRequest, std::string>>{
+           {{.provider = "docker"}, "provider"},
+           {{.environment = "mars"}, "environment"},
+           {{.agent = "smith"}, "agent"},
+           {{.policy = "none-such"}, "policy"},
+           {{.network = sandbox::Network::egress}, "network"},
+           {{.ttl = std::chrono::milliseconds(0)}, "ttl_seconds"},
+           {{.env = {{"A=B", "c"}}}, "env"},
+           {{.skills = {"x"}}, "skills"}}) {
+    auto made = wait(service_->create(ann_, request));
+    ASSERT_FALSE(made) << field;
+    EXPECT_EQ(made.error().field(), field);
+  }
+  EXPECT_EQ(wait(service_->list(ann_, {}))->items.size(), 0U);
+}
+
+TEST_F(LocalServiceTest, ASessionHasTheDefaultsAndIsFoundByBothIds) {
+  const Session session = create();
+  EXPECT_EQ(session.state, State::running);
+  EXPECT_EQ(session.environment, "host");
+  EXPECT_EQ(session.policy, "standard");
+  EXPECT_EQ(session.ttl, std::chrono::hours(1));
+  EXPECT_EQ(session.limits.memory_bytes, 512U << 20);
+  EXPECT_EQ(session.isolation.walls.size(), 1U);
+  EXPECT_EQ(wait(service_->get(ann_, session.sandbox_id))->session_id, session.session_id);
+}
+
+TEST_F(LocalServiceTest, AnotherTenantCannotTellThatItExists) {
+  const Session session = create();
+  const std::string nowhere = wait(service_->get(bob_, "ses_nowhere")).error().message();
+  const auto refused = wait(service_->get(bob_, session.session_id));
+  EXPECT_EQ(refused.error().code(), Code::not_found);
+  EXPECT_EQ(refused.error().message().size(), nowhere.size() - 11 + session.session_id.size());
+  EXPECT_EQ(wait(service_->destroy(bob_, session.session_id)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(service_->run(bob_, session.session_id, {.code = "print x"})).error().code(),
+            Code::not_found);
+  EXPECT_EQ(wait(service_->history(bob_, {.id = session.session_id})).error().code(), Code::not_found);
+  EXPECT_EQ(wait(service_->list(bob_, {}))->items.size(), 0U);
+  EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::running);
+}
+
+TEST_F(LocalServiceTest, ExecutionsAreRecordedWithHowTheyEnded) {
+  const Session session = create();
+  EXPECT_EQ(run(session, "print hello").out, "hello\n");
+  EXPECT_EQ(run(session, "raise ValueError").status, Status::error);
+  EXPECT_EQ(run(session, "oom").status, Status::oom);
+  EXPECT_EQ(run(session, "late").status, Status::timeout);
+  const auto page = *wait(service_->history(ann_, {.id = session.sandbox_id, .order = Order::oldest_first}));
+  ASSERT_EQ(page.items.size(), 4U);
+  EXPECT_EQ(page.items[0].status, Status::success);
+  EXPECT_EQ(page.items[0].out, "hello\n");
+  EXPECT_EQ(page.items[0].key_id, "key_ann");
+  EXPECT_EQ(page.items[1].error, "ValueError");
+  EXPECT_EQ(page.items[1].traceback, "Traceback");
+  EXPECT_TRUE(page.items[3].finished_at);
+}
+
+TEST_F(LocalServiceTest, OneDefaultContextForALanguageAndASession) {
+  const Session session = create();
+  EXPECT_EQ(run(session, "print 1").execution_count, 1U);
+  const auto again = run(session, "print 2");
+  EXPECT_EQ(again.execution_count, 2U);
+  EXPECT_EQ(wait(service_->contexts(ann_, session.session_id))->size(), 1U);
+  const auto other = wait(service_->create_context(ann_, session.session_id, {}));
+  ASSERT_TRUE(other);
+  EXPECT_NE(other->id, again.context);
+  EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "print 3", .context = other->id}))
+                ->execution_count,
+            1U);
+  EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "x", .context = "none"})).error().code(),
+            Code::not_found);
+  ASSERT_TRUE(wait(service_->remove_context(ann_, session.session_id, again.context)));
+  EXPECT_EQ(run(session, "print 4").execution_count, 1U);
+}
+
+TEST_F(LocalServiceTest, WhatThePolicyDeniesNeverRuns) {
+  const Session session = create({.policy = "strict"});
+  const auto record = run(session, "import os\nos.system('reboot')");
+  EXPECT_EQ(record.status, Status::denied);
+  EXPECT_THAT(record.verdict, HasSubstr("\"allowed\":false"));
+  EXPECT_EQ(wait(service_->contexts(ann_, session.session_id))->size(), 0U);
+  const auto history = *wait(service_->history(ann_, {.statuses = {Status::denied}}));
+  EXPECT_EQ(history.items.size(), 1U);
+  CreateRequest audited;
+  audited.policy = "strict";
+  audited.policy_mode = PolicyMode::audit;
+  EXPECT_EQ(run(create(audited), "import os\nos.system('reboot')").status, Status::success);
+}
+
+TEST_F(LocalServiceTest, LongOutputIsCutAndKeptWhole) {
+  const Session session = create();
+  const auto record = run(session, "many 5000");
+  EXPECT_EQ(record.out.size(), 1000U);
+  EXPECT_TRUE(record.out_truncated);
+  ASSERT_EQ(record.artifacts.size(), 1U);
+  EXPECT_EQ(record.artifacts[0].path, "stdout");
+  auto content = wait(service_->open_artifact(ann_, record.artifacts[0].digest));
+  ASSERT_TRUE(content);
+  EXPECT_EQ(wait(content->bytes->next())->size(), 5000U);
+  EXPECT_EQ(wait(service_->open_artifact(bob_, record.artifacts[0].digest)).error().code(), Code::not_found);
+}
+
+TEST_F(LocalServiceTest, FilesOfTheOutputDirectoryBecomeArtifactsWhenTheyChange) {
+  const Session session = create();
+  EXPECT_EQ(run(session, "write /home/user/output/a.csv 1,2").artifacts.size(), 1U);
+  EXPECT_EQ(run(session, "print nothing-new").artifacts.size(), 0U);
+  EXPECT_EQ(run(session, "write /home/user/output/a.csv 3,4").artifacts.size(), 1U);
+  EXPECT_EQ(run(session, "write /home/user/elsewhere x").artifacts.size(), 0U);
+  const auto all = *wait(service_->artifacts(ann_, session.session_id));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].media_type, "text/csv");
+  EXPECT_NE(all[0].digest, all[1].digest);
+}
+
+TEST_F(LocalServiceTest, CommandsAreRunAndRecorded) {
+  const Session session = create();
+  auto record = wait(service_->run_command(ann_, session.session_id, {.argv = {"print hi"}}, ""));
+  ASSERT_TRUE(record) << record.error().message();
+  EXPECT_EQ(record->status, Status::success);
+  EXPECT_EQ(record->out, "hi\n");
+  EXPECT_EQ(record->kind, "command");
+  EXPECT_EQ(wait(service_->run_command(ann_, session.session_id, {.argv = {"exit 3"}}, ""))->exit_code, 3);
+  EXPECT_EQ(wait(service_->run_command(ann_, session.session_id, {}, "")).error().code(),
+            Code::invalid_argument);
+  EXPECT_EQ(wait(service_->run_command(ann_, session.session_id, {.argv = {"fail"}}, "")).error().code(),
+            Code::not_found);
+  EXPECT_EQ(wait(service_->process(ann_, session.session_id, {.pid = 99})).error().message(),
+            "process with pid 99 not found");
+}
+
+TEST_F(LocalServiceTest, DestroyDuringAnExecutionEndsItTruthfully) {
+  const Session session = create();
+  std::optional<Result<ExecutionRecord>> record;
+  asio::co_spawn(
+      loop_, service_->run(ann_, session.session_id, {.code = "sleep"}),
+      [&](std::exception_ptr, Result<ExecutionRecord> value) { record.emplace(std::move(value)); });
+  let_pass(std::chrono::milliseconds(50));
+  ASSERT_FALSE(record);
+  auto ended = wait(service_->destroy(ann_, session.session_id));
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->state, State::stopped);
+  let_pass(std::chrono::milliseconds(50));
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ((*record)->status, Status::killed);
+}
+
+TEST_F(LocalServiceTest, DestroyIsIdempotentAndTheEndedStaysReadable) {
+  const Session session = create();
+  ASSERT_TRUE(wait(service_->destroy(ann_, session.session_id)));
+  auto again = wait(service_->destroy(ann_, session.sandbox_id));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->state, State::stopped);
+  EXPECT_TRUE(again->ended_at);
+  auto refused = wait(service_->run(ann_, session.session_id, {.code = "print x"}));
+  EXPECT_EQ(refused.error().code(), Code::conflict);
+  EXPECT_THAT(refused.error().message(), HasSubstr("stopped"));
+}
+
+TEST_F(LocalServiceTest, AbandonedExecutionsAreRecordedAsKilled) {
+  const Session session = create();
+  {
+    auto execution = wait(service_->execute(ann_, session.session_id, {.code = "print x"}));
+    ASSERT_TRUE(execution);
+  }
+  let_pass(std::chrono::milliseconds(50));
+  const auto page = *wait(service_->history(ann_, {}));
+  ASSERT_EQ(page.items.size(), 1U);
+  EXPECT_EQ(page.items[0].status, Status::killed);
+  EXPECT_EQ(page.items[0].reason, "the client went away");
+}
+
+TEST_F(LocalServiceTest, PauseAndResume) {
+  Session session = create();
+  session = *wait(service_->pause(ann_, session.session_id));
+  EXPECT_EQ(session.state, State::paused);
+  EXPECT_FALSE(session.expires_at);
+  EXPECT_EQ(wait(service_->pause(ann_, session.session_id)).error().code(), Code::conflict);
+  EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "print x"})).error().code(),
+            Code::conflict);
+  session = *wait(service_->resume(ann_, session.session_id, std::chrono::seconds(7)));
+  EXPECT_EQ(session.state, State::running);
+  EXPECT_EQ(session.ttl, std::chrono::seconds(7));
+  EXPECT_TRUE(session.expires_at);
+}
+
+TEST_F(LocalServiceTest, APausedSessionThatAsksForItIsWokenByUse) {
+  const Session session = create({.auto_resume = true});
+  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id)));
+  EXPECT_EQ(run(session, "print awake").out, "awake\n");
+  EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::running);
+}
+
+TEST_F(LocalServiceTest, AMissingTraitIsNamed) {
+  provider_.can = {};
+  const Session session = create();
+  EXPECT_THAT(wait(service_->pause(ann_, session.session_id)).error().message(), HasSubstr("'pause'"));
+  EXPECT_THAT(wait(service_->fork(ann_, session.session_id, {})).error().message(), HasSubstr("'fork'"));
+  EXPECT_THAT(wait(service_->snapshot(ann_, session.session_id, "", {})).error().message(),
+              HasSubstr("'snapshot'"));
+  EXPECT_THAT(wait(service_->connect(ann_, session.session_id, 80)).error().message(), HasSubstr("'ports'"));
+  EXPECT_THAT(wait(service_->create_context(ann_, session.session_id, {})).error().message(),
+              HasSubstr("'kernels'"));
+}
+
+TEST_F(LocalServiceTest, TimeToLiveEndsOrPauses) {
+  ASSERT_TRUE(wait(service_->start()));
+  const Session ends = create({.ttl = std::chrono::milliseconds(150)});
+  const Session pauses = create({.ttl = std::chrono::milliseconds(150), .on_expiry = OnExpiry::pause});
+  const Session stays = create();
+  let_pass(std::chrono::milliseconds(600));
+  EXPECT_EQ(wait(service_->get(ann_, ends.session_id))->state, State::stopped);
+  EXPECT_THAT(wait(service_->get(ann_, ends.session_id))->reason, HasSubstr("time to live"));
+  EXPECT_EQ(wait(service_->get(ann_, pauses.session_id))->state, State::paused);
+  EXPECT_EQ(wait(service_->get(ann_, stays.session_id))->state, State::running);
+  EXPECT_GE(wait(service_->metrics(ann_, stays.session_id, {}, {}))->size(), 1U);
+}
+
+TEST_F(LocalServiceTest, UpdateChangesAndExtendOnlyNeverShortens) {
+  const Session session = create();
+  auto updated = wait(service_->update(ann_, session.session_id,
+                                       {.metadata = TextMap{{"a", "b"}},
+                                        .ttl = std::chrono::milliseconds(std::chrono::seconds(10)),
+                                        .extend_only = true}));
+  ASSERT_TRUE(updated);
+  EXPECT_EQ(updated->metadata.at("a"), "b");
+  EXPECT_EQ(updated->expires_at, session.expires_at);
+  updated = wait(service_->update(ann_, session.session_id, {.ttl = std::chrono::milliseconds(10'000)}));
+  EXPECT_LT(*updated->expires_at, *session.expires_at);
+  EXPECT_EQ(wait(service_->list(ann_, {.metadata = {{"a", "b"}}}))->items.size(), 1U);
+  EXPECT_EQ(wait(service_->list(ann_, {.metadata = {{"a", "c"}}}))->items.size(), 0U);
+}
+
+TEST_F(LocalServiceTest, PassingFailuresAreRetriedOthersNot) {
+  provider_.failures_left = 2;
+  EXPECT_EQ(create().state, State::running);
+  EXPECT_EQ(provider_.creates, 3);
+  provider_.failures_left = 1;
+  provider_.failure = Code::unsupported;
+  EXPECT_EQ(wait(service_->create(ann_, {})).error().code(), Code::unsupported);
+  EXPECT_EQ(provider_.creates, 4);
+  const auto failed = *wait(service_->list(ann_, {.states = {State::failed}}));
+  EXPECT_EQ(failed.items.size(), 1U);
+}
+
+TEST_F(LocalServiceTest, ASandboxThatEndsByItselfIsLost) {
+  const Session session = create();
+  provider_.last->end("the guest died");
+  let_pass(std::chrono::milliseconds(50));
+  const Session lost = *wait(service_->get(ann_, session.session_id));
+  EXPECT_EQ(lost.state, State::lost);
+  EXPECT_THAT(lost.reason, HasSubstr("the guest died"));
+}
+
+TEST_F(LocalServiceTest, SnapshotsRestoreAndFork) {
+  const Session session = create();
+  auto snapshot = wait(service_->snapshot(ann_, session.session_id, "base", {}));
+  ASSERT_TRUE(snapshot) << snapshot.error().message();
+  EXPECT_EQ(wait(service_->get_snapshot(ann_, "base"))->snapshot_id, snapshot->snapshot_id);
+  EXPECT_EQ(wait(service_->get_snapshot(bob_, "base")).error().code(), Code::not_found);
+  auto restored = wait(service_->restore(ann_, session.session_id, snapshot->snapshot_id));
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->sandbox_id, session.sandbox_id);
+  EXPECT_EQ(restored->state, State::running);
+  auto forked = wait(service_->fork(ann_, session.session_id, {}));
+  ASSERT_TRUE(forked);
+  EXPECT_EQ(forked->parent, session.session_id);
+  EXPECT_NE(forked->sandbox_id, session.sandbox_id);
+  EXPECT_EQ(wait(service_->remove_snapshot(ann_, "base")).error().code(), Code::conflict);
+  ASSERT_TRUE(wait(service_->destroy(ann_, session.session_id)));
+  EXPECT_TRUE(wait(service_->remove_snapshot(ann_, "base")));
+  EXPECT_EQ(wait(service_->remove_snapshot(ann_, "base")).error().code(), Code::not_found);
+}
+
+// What a killed service leaves in its store, seen by the next one.
+TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
+  const Session kept = create();
+  const Session gone = create();
+  auto running = wait(service_->execute(ann_, kept.session_id, {.code = "sleep"}));
+  ASSERT_TRUE(running);
+  // The old service is left standing, as a killed one would: it may not write its farewell.
+  auto old_service = std::move(service_);
+  auto old_store = std::move(store_);
+  auto old_blobs = std::move(blobs_);
+  provider_.running = {kept.sandbox_id, "i00000000000000000000"};
+  open();
+  ASSERT_TRUE(wait(service_->start()));
+  EXPECT_EQ(wait(service_->get(ann_, kept.session_id))->state, State::running);
+  EXPECT_EQ(wait(service_->get(ann_, gone.session_id))->state, State::lost);
+  EXPECT_EQ(provider_.adopted.size(), 2U);
+  const auto history = *wait(service_->history(ann_, {.id = kept.session_id}));
+  ASSERT_EQ(history.items.size(), 1U);
+  EXPECT_EQ(history.items[0].status, Status::interrupted);
+  EXPECT_EQ(run(kept, "print back").out, "back\n");
+  ASSERT_TRUE(wait(old_service->shut_down("test")));
+  running->reset();
+  let_pass(std::chrono::milliseconds(20));
+  old_service.reset();
+}
+
+TEST_F(LocalServiceTest, ManyCallsAtOnceOnOneSession) {
+  const Session session = create();
+  int good = 0;
+  for (int i = 0; i < 100; ++i) {
+    asio::co_spawn(
+        loop_, service_->run(ann_, session.session_id, {.code = "print x"}),
+        [&](std::exception_ptr, Result<ExecutionRecord> value) { good += value.has_value() ? 1 : 0; });
+  }
+  let_pass(std::chrono::milliseconds(1500));
+  EXPECT_EQ(good, 100);
+  EXPECT_EQ(wait(service_->contexts(ann_, session.session_id))->size(), 1U);
+  EXPECT_EQ(wait(service_->history(ann_, {.limit = 1000}))->items.size(), 100U);
+}
+
+TEST_F(LocalServiceTest, LifecycleForPrograms) {
+  Lifecycle lifecycle(*service_, ann_);
+  auto session = wait(lifecycle.start({.agent = "assistant"}, "host", "native"));
+  ASSERT_TRUE(session) << session.error().message();
+  EXPECT_EQ(wait(lifecycle.execute_code(session->session_id, "print x", sandbox::Language::python, ""))->out,
+            "x\n");
+  EXPECT_EQ(wait(lifecycle.execution_history(session->session_id))->size(), 1U);
+  ASSERT_TRUE(wait(lifecycle.stop(session->session_id)));
+  EXPECT_EQ(wait(service_->get(ann_, session->session_id))->state, State::stopped);
+}
+
+}  // namespace
+}  // namespace atl::session

@@ -1,0 +1,178 @@
+// Snapshots, restore, fork.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "session/codec.h"
+#include "session/local_service.h"
+#include "store/offload.h"
+
+namespace atl::session {
+namespace {
+
+std::uint64_t size_of(const std::string& directory) {
+  std::uint64_t bytes = 0;
+  std::error_code failed;
+  for (auto entry = std::filesystem::recursive_directory_iterator(directory, failed);
+       entry != std::filesystem::recursive_directory_iterator(); entry.increment(failed)) {
+    if (failed) break;
+    if (entry->is_regular_file(failed) && !entry->is_symlink(failed)) bytes += entry->file_size(failed);
+  }
+  return bytes;
+}
+
+Result<void> remove_tree(const std::string& path) {
+  std::error_code failed;
+  std::filesystem::remove_all(path, failed);
+  if (failed) return fail(errno_error(failed.value(), "remove a snapshot"));
+  return {};
+}
+
+}  // namespace
+
+std::string LocalService::snapshot_path(const std::string& snapshot_id) const {
+  return options_.snapshot_directory + "/" + snapshot_id;
+}
+
+Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string name, TextMap attributes) {
+  CO_TRY(LivePtr found, co_await awake(std::move(who), std::move(id)));
+  if (!found->provider->traits().snapshot || options_.snapshot_directory.empty()) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'snapshot'", found->facts.provider));
+  }
+  CO_TRY(auto hold, co_await found->lifecycle.take());
+  if (!found->sandbox) co_return fail(Code::conflict, "the session has ended");
+  Snapshot snapshot;
+  snapshot.snapshot_id = "snp_" + random_word(20);
+  snapshot.tenant = found->facts.tenant;
+  snapshot.name = std::move(name);
+  snapshot.session_id = found->facts.session_id;
+  snapshot.sandbox_id = found->facts.sandbox_id;
+  snapshot.provider = found->facts.provider;
+  snapshot.environment = found->facts.environment;
+  snapshot.created_at = parts_.clock->now();
+  snapshot.attributes = std::move(attributes);
+  const std::string path = snapshot_path(snapshot.snapshot_id);
+  CO_CHECK(co_await found->sandbox->snapshot(path));
+  auto measure = [path]() -> Result<std::uint64_t> { return size_of(path); };
+  CO_TRY(snapshot.size_bytes, co_await store::offload<std::uint64_t>(disk_, std::move(measure)));
+  Result<void> stored = co_await parts_.store->put_snapshot(to_row(snapshot));
+  if (!stored) {
+    auto remove = [path] { return remove_tree(path); };
+    auto removed = co_await store::offload<void>(disk_, std::move(remove));
+    co_return fail(std::move(stored).error());
+  }
+  co_return snapshot;
+}
+
+// The old sandbox ends first: both together might not fit the machine, and the id's owner must be one.
+Task<Session> LocalService::restore(Principal who, std::string id, std::string snapshot_id) {
+  CO_TRY(const Snapshot source, co_await get_snapshot(who, snapshot_id));
+  CO_TRY(LivePtr found, co_await live(std::move(who), id));
+  if (source.provider != found->facts.provider) {
+    co_return fail(Code::invalid_argument, fmt::format("snapshot {} is of provider {}, the session of {}",
+                                                       snapshot_id, source.provider, found->facts.provider));
+  }
+  CO_TRY(auto hold, co_await found->lifecycle.take());
+  if (!is_live(found->facts.state)) {
+    co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
+  }
+  enter(found, State::creating, "restore");
+  const std::shared_ptr<sandbox::Sandbox> old = std::exchange(found->sandbox, nullptr);
+  Result<void> done = co_await old->stop();
+  if (done) {
+    found->incarnation = fmt::format("{}r{}", found->facts.sandbox_id, random_word(6));
+    done = co_await build(found, snapshot_path(source.snapshot_id));
+  }
+  if (!done) {
+    enter(found, State::failed, "restore: " + done.error().message());
+    auto saved = co_await save(found);
+    forget(found);
+    co_return fail(std::move(done).error().context("restore"));
+  }
+  found->facts.snapshot = source.snapshot_id;
+  enter(found, State::running, "");
+  set_end(*found, found->facts.ttl, true);
+  CO_CHECK(co_await save(found));
+  co_return found->facts;
+}
+
+Task<Session> LocalService::fork(Principal who, std::string id, UpdateRequest changes) {
+  CO_TRY(LivePtr source, co_await awake(who, std::move(id)));
+  if (!source->provider->traits().fork || options_.snapshot_directory.empty()) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'fork'", source->facts.provider));
+  }
+  auto child = std::make_shared<Live>(parts_.executor);
+  child->facts = source->facts;
+  child->provider = source->provider;
+  Session& facts = child->facts;
+  facts.session_id = new_session_id();
+  facts.sandbox_id = new_sandbox_id();
+  facts.key_id = who.key_id;
+  facts.state = State::creating;
+  facts.reason.clear();
+  facts.created_at = facts.last_used_at = parts_.clock->now();
+  facts.parent = source->facts.session_id;
+  facts.snapshot = "fork_" + facts.sandbox_id;
+  child->incarnation = facts.sandbox_id;
+  if (!changes.ttl) changes.ttl = facts.ttl;
+  CO_CHECK(apply(*child, changes));
+  const std::string path = snapshot_path(facts.snapshot);
+  {
+    CO_TRY(auto hold, co_await source->lifecycle.take());
+    if (!source->sandbox) co_return fail(Code::conflict, "the session has ended");
+    CO_CHECK(co_await source->sandbox->snapshot(path));
+  }
+  Result<Session> forked = co_await bring_up(child, path);
+  if (!forked) {
+    auto remove = [path] { return remove_tree(path); };
+    auto removed = co_await store::offload<void>(disk_, std::move(remove));
+  }
+  co_return forked;
+}
+
+Task<Page<Snapshot>> LocalService::list_snapshots(Principal who, std::string id, std::uint32_t limit,
+                                                  std::string cursor) {
+  std::optional<std::int64_t> after;
+  if (!cursor.empty()) {
+    std::int64_t position = 0;
+    const auto [end, failed] = std::from_chars(cursor.data(), cursor.data() + cursor.size(), position);
+    if (failed != std::errc() || end != cursor.data() + cursor.size()) {
+      co_return fail(
+          Error(Code::invalid_argument, "not a cursor that a page before gave").with_field("cursor"));
+    }
+    after = position;
+  }
+  CO_TRY(auto rows, co_await parts_.store->list_snapshots(who.tenant, std::move(id),
+                                                          std::clamp<std::uint32_t>(limit, 1, 1000), after));
+  Page<Snapshot> page;
+  if (rows.next) page.next_cursor = std::to_string(*rows.next);
+  for (const store::SnapshotRow& row : rows.items) page.items.push_back(from_row(row));
+  co_return page;
+}
+
+Task<Snapshot> LocalService::get_snapshot(Principal who, std::string snapshot_id) {
+  CO_TRY(const store::SnapshotRow row,
+         co_await parts_.store->get_snapshot(who.tenant, std::move(snapshot_id)));
+  co_return from_row(row);
+}
+
+Task<void> LocalService::remove_snapshot(Principal who, std::string snapshot_id) {
+  CO_TRY(const Snapshot snapshot, co_await get_snapshot(who, std::move(snapshot_id)));
+  for (const auto& [id, live] : live_) {
+    if (live->facts.snapshot == snapshot.snapshot_id) {
+      co_return fail(Code::conflict,
+                     fmt::format("snapshot {} is in use by session {}", snapshot.snapshot_id, id));
+    }
+  }
+  CO_TRY(const bool removed, co_await parts_.store->remove_snapshot(who.tenant, snapshot.snapshot_id));
+  if (!removed) co_return fail(Code::not_found, fmt::format("no snapshot {}", snapshot.snapshot_id));
+  auto remove = [path = snapshot_path(snapshot.snapshot_id)] { return remove_tree(path); };
+  co_return co_await store::offload<void>(disk_, std::move(remove));
+}
+
+}  // namespace atl::session

@@ -1,0 +1,195 @@
+// What happens by itself: starting up after whatever was, time to live, samples, retention.
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <filesystem>
+#include <set>
+
+#include "base/log.h"
+#include "session/codec.h"
+#include "session/local_service.h"
+#include "store/offload.h"
+
+namespace atl::session {
+namespace {
+
+constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::seconds kSaveEvery{10};
+constexpr std::chrono::minutes kCleanUpEvery{10};
+constexpr std::size_t kSamplesMax = 720;  // an hour at 5 s
+
+}  // namespace
+
+Task<void> LocalService::start() {
+  if (!options_.snapshot_directory.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(options_.snapshot_directory, failed);
+    if (failed) co_return fail(errno_error(failed.value(), "create the snapshot directory"));
+  }
+  CO_TRY(const std::int64_t interrupted,
+         co_await parts_.store->interrupt_unfinished(parts_.clock->now(), "the service ended while it ran"));
+  if (interrupted > 0)
+    log::info("unfinished executions marked interrupted", {{"count", std::to_string(interrupted)}});
+  CO_CHECK(co_await adopt_all());
+  next_clean_up_ = parts_.clock->steady();
+  boost::asio::co_spawn(parts_.executor, keep_time(), boost::asio::detached);
+  co_return Result<void>{};
+}
+
+Task<void> LocalService::adopt_all() {
+  std::map<std::string, sandbox::Provider*> adoptable;
+  for (sandbox::Provider* provider : parts_.providers) {
+    for (std::string& id : provider->adoptable()) adoptable.emplace(std::move(id), provider);
+  }
+  std::vector<std::string> unfinished = {"creating", "running", "paused", "stopping"};
+  CO_TRY(const auto rows, co_await parts_.store->sessions_in(std::move(unfinished)));
+  for (const store::SessionRow& row : rows) {
+    auto live = std::make_shared<Live>(parts_.executor);
+    CO_TRY(live->facts, from_row(row));
+    live->incarnation = row.incarnation;
+    live->provider = provider_named(row.provider);
+    const auto found = adoptable.find(row.incarnation);
+    const State was = live->facts.state;
+    std::string reason = "the service ended and its sandbox with it";
+    if (found != adoptable.end()) {
+      auto taken = co_await found->second->adopt(row.incarnation);
+      adoptable.erase(found);
+      if (taken) live->sandbox = std::move(*taken);
+      if (!taken) reason = "its sandbox could not be taken back: " + taken.error().message();
+    }
+    live_[live->facts.session_id] = live;
+    by_sandbox_[live->facts.sandbox_id] = live;
+    if (!live->sandbox || !is_live(was)) {
+      const State end = was == State::stopping ? State::stopped : State::lost;
+      CO_CHECK(co_await stop_held(live, end, end == State::stopped ? live->facts.reason : reason));
+      continue;
+    }
+    for (const auto& kernel : live->sandbox->kernels())
+      live->default_kernels.emplace(kernel->info().language, kernel);
+    live->next_sample = parts_.clock->steady();
+    if (parts_.observer != nullptr) parts_.observer->changed(live->facts, was, was);
+    boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
+    log::info("a running sandbox was taken back", {{"session", live->facts.session_id}});
+  }
+  for (const auto& [id, provider] : adoptable) {
+    auto orphan = co_await provider->adopt(id);
+    if (orphan) {
+      auto stopped = co_await (*orphan)->stop();
+      log::info("a sandbox without a session was ended", {{"sandbox", id}, {"ok", stopped ? "yes" : "no"}});
+    }
+  }
+  co_return Result<void>{};
+}
+
+boost::asio::awaitable<void> LocalService::keep_time() {
+  while (!ending_) {
+    clockwork_.expires_after(kTick);
+    boost::system::error_code stopped;
+    co_await clockwork_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, stopped));
+    if (ending_) co_return;
+    const WallTime now = parts_.clock->now();
+    const SteadyTime steady = parts_.clock->steady();
+    std::vector<LivePtr> due;
+    for (const auto& [id, live] : live_) {
+      if (live->facts.state != State::running) continue;
+      const bool expired = live->facts.expires_at && *live->facts.expires_at <= now;
+      const bool idle = options_.idle_after.count() > 0 && live->busy == 0 &&
+                        live->facts.last_used_at + options_.idle_after <= now;
+      if (expired || idle) {
+        boost::asio::co_spawn(parts_.executor,
+                              expire(live, expired ? "its time to live ended" : "it was idle"),
+                              boost::asio::detached);
+        continue;
+      }
+      if (live->next_sample <= steady) {
+        live->next_sample = steady + options_.sample_every;
+        boost::asio::co_spawn(parts_.executor, take_sample(live), boost::asio::detached);
+      }
+      if (live->unsaved && live->saved_at + kSaveEvery <= steady) due.push_back(live);
+    }
+    for (const LivePtr& live : due) {
+      if (auto saved = co_await save(live); !saved) {
+        live->saved_at = steady;
+        log::warn("a session could not be stored", {{"error", saved.error().message()}});
+      }
+    }
+    if (next_clean_up_ <= steady) {
+      next_clean_up_ = steady + kCleanUpEvery;
+      boost::asio::co_spawn(parts_.executor, clean_up(), boost::asio::detached);
+    }
+  }
+}
+
+boost::asio::awaitable<void> LocalService::expire(LivePtr live, std::string reason) {
+  auto hold = co_await live->lifecycle.take();
+  if (!hold || live->facts.state != State::running) co_return;
+  if (live->facts.on_expiry == OnExpiry::pause && live->provider->traits().pause) {
+    auto paused = co_await live->sandbox->pause();
+    if (paused) {
+      enter(live, State::paused, reason);
+      auto saved = co_await save(live);
+      co_return;
+    }
+    log::warn("a session could not be paused and ends instead", {{"error", paused.error().message()}});
+  }
+  if (auto ended = co_await stop_held(live, State::stopped, reason); !ended) {
+    log::error("an ended session could not be stored", {{"error", ended.error().message()}});
+  }
+}
+
+boost::asio::awaitable<void> LocalService::take_sample(LivePtr live) {
+  const std::shared_ptr<sandbox::Sandbox> sandbox = live->sandbox;
+  if (!sandbox) co_return;
+  auto usage = co_await sandbox->usage();
+  if (!usage) co_return;
+  Sample sample{parts_.clock->now(), 0, *usage};
+  if (!live->samples.empty()) {
+    const Sample& last = live->samples.back();
+    const double passed = std::chrono::duration<double, std::micro>(sample.at - last.at).count();
+    const auto used = static_cast<double>((usage->cpu_time - last.usage.cpu_time).count());
+    if (passed > 0 && used > 0) sample.cpu_percent = used / passed * 100;
+  }
+  live->samples.push_back(std::move(sample));
+  if (live->samples.size() > kSamplesMax) live->samples.pop_front();
+}
+
+boost::asio::awaitable<void> LocalService::clean_up() {
+  const WallTime now = parts_.clock->now();
+  auto sessions = co_await parts_.store->remove_sessions_ended_before(now - options_.keep_ended);
+  auto records =
+      co_await parts_.store->remove_records(now - options_.keep_records, options_.record_bytes_max);
+  if (!sessions || !records) {
+    log::warn("retention could not be applied",
+              {{"error", sessions ? records.error().message() : sessions.error().message()}});
+    co_return;
+  }
+  if (parts_.blobs != nullptr && (*sessions > 0 || *records > 0)) {
+    auto digests = co_await parts_.store->artifact_digests();
+    if (digests) {
+      auto removed = co_await parts_.blobs->collect_garbage(std::move(*digests));
+      if (!removed) log::warn("artifacts could not be removed", {{"error", removed.error().message()}});
+    }
+  }
+  if (options_.snapshot_directory.empty()) co_return;
+  auto ids = co_await parts_.store->snapshot_ids();
+  if (!ids) co_return;
+  std::set<std::string> known(ids->begin(), ids->end());
+  for (const auto& [id, live] : live_) known.insert(live->facts.snapshot);
+  auto sweep = [directory = options_.snapshot_directory, known = std::move(known)]() -> Result<void> {
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
+      // A young directory may be a snapshot that is being taken.
+      const auto age = std::filesystem::file_time_type::clock::now() - entry.last_write_time(failed);
+      if (!known.contains(entry.path().filename().string()) && age > std::chrono::hours(1)) {
+        std::filesystem::remove_all(entry.path(), failed);
+      }
+    }
+    return {};
+  };
+  auto swept = co_await store::offload<void>(disk_, std::move(sweep));
+}
+
+}  // namespace atl::session

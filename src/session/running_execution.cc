@@ -1,0 +1,226 @@
+#include "session/running_execution.h"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+
+#include "base/log.h"
+
+namespace atl::session {
+namespace {
+
+void log_unwritten(const ExecutionRecord& record, const Error& error) {
+  log::error("a record could not be finished", {{"record", record.record_id}, {"error", error.message()}});
+}
+
+}  // namespace
+
+RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live,
+                                   ExecutionRecord record, SteadyTime started)
+    : engine_(engine),
+      live_(std::move(live)),
+      record_(std::move(record)),
+      started_(started),
+      out_(engine->parts_.blobs, engine->options_.text_kept_bytes,
+           engine->options_.artifacts.output_bytes_max),
+      err_(engine->parts_.blobs, engine->options_.text_kept_bytes,
+           engine->options_.artifacts.output_bytes_max) {
+  over_ = record_.status == Status::denied;
+}
+
+RunningExecution::~RunningExecution() {
+  if (begun_) --live_->busy;
+  if (over_) return;
+  record_.status = Status::killed;
+  record_.reason = "the client went away";
+  record_.exit_code = 137;
+  record_.out = out_.text();
+  record_.err = err_.text();
+  record_.out_truncated = out_.truncated();
+  record_.err_truncated = err_.truncated();
+  auto write = [](ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
+                  SteadyTime started,
+                  std::shared_ptr<sandbox::Process> process) -> boost::asio::awaitable<void> {
+    if (process) {
+      if (auto killed = co_await process->signal(SIGKILL); !killed) {
+        log::debug("an abandoned process was gone already", {{"record", record.record_id}});
+      }
+    }
+    if (auto done = co_await engine->finish(live, record, started); !done)
+      log_unwritten(record, done.error());
+  };
+  boost::asio::co_spawn(engine_->parts_.executor, write(engine_, live_, record_, started_, process_),
+                        boost::asio::detached);
+}
+
+Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language language,
+                                   std::chrono::milliseconds wall_time) {
+  const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox;
+  if (!in) co_return fail(Code::conflict, "the session has ended");
+  if (request.stateless) {
+    CO_TRY(process_, co_await engine_->start_stateless(live_, record_.record_id, std::move(request), language,
+                                                       wall_time));
+    process_stream_ = process_->attach(sandbox::Replay::recent);
+  } else {
+    CO_TRY(kernel_, co_await engine_->kernel_for(live_, request, language));
+    record_.context = kernel_->info().id;
+    sandbox::ExecutionSpec spec;
+    spec.code = std::move(request.code);
+    spec.env = live_->facts.env;
+    for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
+    spec.wall_time = wall_time;
+    spec.output_bytes = live_->facts.limits.output_bytes;
+    CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
+  }
+  begun_ = true;
+  ++live_->busy;
+  co_return Result<void>{};
+}
+
+Task<void> RunningExecution::keep(const sandbox::Output& output) {
+  OutputKeeper& keeper = output.stream == sandbox::Stream::err ? err_ : out_;
+  return keeper.add(output.bytes);
+}
+
+Task<Event> RunningExecution::next() {
+  if (record_.status == Status::denied) co_return Event(Finished{record_});
+  if (over_) co_return fail(Code::conflict, "the execution is over");
+  if (kernel_stream_) co_return co_await from_kernel();
+  co_return co_await from_process();
+}
+
+Task<Event> RunningExecution::from_kernel() {
+  auto got = co_await kernel_stream_->next();
+  if (!got) {
+    sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
+    co_return co_await end(std::move(lost));
+  }
+  if (auto* output = std::get_if<sandbox::Output>(&*got)) {
+    CO_CHECK(co_await keep(*output));
+    co_return Event(std::move(*output));
+  }
+  if (auto* bundle = std::get_if<sandbox::ResultBundle>(&*got)) {
+    record_.results.push_back(*bundle);
+    co_return Event(std::move(*bundle));
+  }
+  if (auto* error = std::get_if<sandbox::ExecutionError>(&*got)) {
+    raised_ = true;
+    record_.error = error->name;
+    record_.error_value = error->value;
+    record_.traceback = error->traceback;
+    co_return Event(std::move(*error));
+  }
+  auto& done = std::get<sandbox::ExecutionDone>(*got);
+  record_.execution_count = done.execution_count;
+  co_return co_await end(std::move(done.outcome));
+}
+
+Task<Event> RunningExecution::from_process() {
+  auto got = co_await process_stream_->next();
+  if (!got) {
+    sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
+    co_return co_await end(std::move(lost));
+  }
+  if (auto* output = std::get_if<sandbox::Output>(&*got)) {
+    CO_CHECK(co_await keep(*output));
+    co_return Event(std::move(*output));
+  }
+  co_return co_await end(std::move(std::get<sandbox::Outcome>(*got)));
+}
+
+Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
+  record_.status = status_of(outcome, raised_);
+  record_.exit_code = sandbox::exit_status(outcome);
+  record_.reason = std::move(outcome.reason);
+  record_.usage = outcome.usage;
+  record_.out = out_.text();
+  record_.err = err_.text();
+  record_.out_truncated = out_.truncated();
+  record_.err_truncated = err_.truncated();
+  if (outcome.ending != sandbox::Ending::lost) {
+    const WallTime now = engine_->parts_.clock->now();
+    CO_TRY(record_.artifacts,
+           co_await collect_artifacts(live_, engine_->parts_.blobs, engine_->options_.artifacts, now,
+                                      record_.record_id));
+  }
+  CO_TRY(auto out_file, co_await out_.finish("stdout"));
+  if (out_file) record_.artifacts.push_back(std::move(*out_file));
+  CO_TRY(auto err_file, co_await err_.finish("stderr"));
+  if (err_file) record_.artifacts.push_back(std::move(*err_file));
+  over_ = true;
+  CO_CHECK(co_await engine_->finish(live_, record_, started_));
+  co_return Event(Finished{record_});
+}
+
+void KeptOutput::set_complete() {
+  complete_ = true;
+  if (draining_) draining_->cancel();
+}
+
+Task<void> KeptOutput::drained(boost::asio::any_io_executor executor) {
+  constexpr std::chrono::seconds kPatience(2);
+  if (!complete_) {
+    draining_ = std::make_shared<boost::asio::steady_timer>(executor, kPatience);
+    boost::system::error_code ignored;
+    co_await draining_->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  }
+  co_return Result<void>{};
+}
+
+void KeptOutput::set_finished(Result<ExecutionRecord> record) {
+  record_.emplace(std::move(record));
+  if (waiting_) waiting_->cancel();
+}
+
+Task<ExecutionRecord> KeptOutput::finished(boost::asio::any_io_executor executor) {
+  if (!record_) {
+    waiting_ =
+        std::make_shared<boost::asio::steady_timer>(executor, boost::asio::steady_timer::time_point::max());
+    boost::system::error_code ignored;
+    co_await waiting_->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  }
+  if (!record_) co_return fail(Code::canceled, "canceled while a command ran");
+  co_return *record_;
+}
+
+Task<sandbox::ProcessEvent> RecordedStream::next() {
+  auto event = co_await inner_->next();
+  if (!event) {
+    kept_->set_complete();
+    co_return fail(std::move(event).error());
+  }
+  if (const auto* output = std::get_if<sandbox::Output>(&*event)) {
+    OutputKeeper& keeper = output->stream == sandbox::Stream::err ? kept_->err : kept_->out;
+    CO_CHECK(co_await keeper.add(output->bytes));
+  } else {
+    kept_->set_complete();
+  }
+  co_return std::move(*event);
+}
+
+boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
+                                           std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
+                                           std::shared_ptr<KeptOutput> kept, SteadyTime started) {
+  ++live->busy;
+  auto outcome = co_await process->wait();
+  --live->busy;
+  if (!outcome)
+    outcome = sandbox::Outcome{.ending = sandbox::Ending::lost, .reason = outcome.error().message()};
+  Result<void> done = co_await engine->finish_command(live, record, *outcome, kept, started);
+  if (!done) {
+    log_unwritten(record, done.error());
+    kept->set_finished(fail(done.error()));
+  } else {
+    kept->set_finished(std::move(record));
+  }
+}
+
+boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes) {
+  auto written = co_await process->write_stdin(std::move(bytes));
+  auto closed = co_await process->close_stdin();
+  if (!written || !closed) log::debug("a command did not take all of its standard input");
+}
+
+}  // namespace atl::session

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "session/artifacts.h"
+#include "session/execution.h"
+#include "session/execution_engine.h"
+#include "session/live.h"
+
+namespace atl::session {
+
+// One execution from admission to its last record. Pulled by its caller; dropped early, it interrupts the
+// guest and still writes the last record.
+class RunningExecution final : public Execution {
+ public:
+  RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
+                   SteadyTime started);
+  ~RunningExecution() override;
+
+  Task<void> begin(ExecuteRequest request, sandbox::Language language, std::chrono::milliseconds wall_time);
+  const std::string& record_id() const override { return record_.record_id; }
+  Task<Event> next() override;
+
+  const ExecutionRecord& record() const { return record_; }
+  // The record, for somebody else to finish.
+  ExecutionRecord release() {
+    over_ = true;
+    return record_;
+  }
+
+ private:
+  Task<Event> from_kernel();
+  Task<Event> from_process();
+  Task<Event> end(sandbox::Outcome outcome);
+  Task<void> keep(const sandbox::Output& output);
+
+  ExecutionEngine* engine_;
+  std::shared_ptr<Live> live_;
+  ExecutionRecord record_;
+  SteadyTime started_;
+  OutputKeeper out_, err_;
+  std::shared_ptr<sandbox::Kernel> kernel_;
+  std::unique_ptr<sandbox::ExecutionStream> kernel_stream_;
+  std::shared_ptr<sandbox::Process> process_;
+  std::unique_ptr<sandbox::ProcessStream> process_stream_;
+  bool raised_ = false;
+  bool begun_ = false;
+  bool over_ = false;  // the last record is written, or somebody else writes it
+};
+
+// What passed through the first stream of a command, shared between that stream and the one who records.
+class KeptOutput {
+ public:
+  KeptOutput(store::Blobs* blobs, const ExecutionEngine::Options& options)
+      : out(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max),
+        err(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max) {}
+  OutputKeeper out, err;
+
+  // The stream was read to its end, or nobody reads it any more: nothing more comes.
+  void set_complete();
+  // Waits for that, for a moment at most: a reader that dawdles does not hold the record back.
+  Task<void> drained(boost::asio::any_io_executor executor);
+
+  void set_finished(Result<ExecutionRecord> record);
+  Task<ExecutionRecord> finished(boost::asio::any_io_executor executor);
+
+ private:
+  bool complete_ = false;
+  std::optional<Result<ExecutionRecord>> record_;
+  std::shared_ptr<boost::asio::steady_timer> waiting_, draining_;
+};
+
+class RecordedStream final : public sandbox::ProcessStream {
+ public:
+  RecordedStream(std::unique_ptr<sandbox::ProcessStream> inner, std::shared_ptr<KeptOutput> kept)
+      : inner_(std::move(inner)), kept_(std::move(kept)) {}
+  ~RecordedStream() override { kept_->set_complete(); }
+  Task<sandbox::ProcessEvent> next() override;
+  const std::shared_ptr<KeptOutput>& kept() const { return kept_; }
+
+ private:
+  std::unique_ptr<sandbox::ProcessStream> inner_;
+  std::shared_ptr<KeptOutput> kept_;
+};
+
+// Waits for the end of a command and writes its last record.
+boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
+                                           std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
+                                           std::shared_ptr<KeptOutput> kept, SteadyTime started);
+// Writes all of it, then closes. A program that does not read it is its own business.
+boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes);
+
+}  // namespace atl::session

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <deque>
+#include <memory>
+#include <utility>
+
+#include "os/task.h"
+
+namespace atl::session {
+
+// One at a time, first come first served, for coroutines of the loop. Not for threads.
+class Turn {
+ public:
+  explicit Turn(boost::asio::any_io_executor executor)
+      : state_(std::make_shared<State>(std::move(executor))) {}
+
+  // Whoever holds it has the turn; letting go passes it on. May outlive the Turn.
+  class Hold {
+   public:
+    Hold() = default;
+    Hold(Hold&& other) noexcept : state_(std::move(other.state_)) {}
+    Hold& operator=(Hold&& other) noexcept {
+      if (this != &other) {
+        release();
+        state_ = std::move(other.state_);
+      }
+      return *this;
+    }
+    ~Hold() { release(); }
+
+   private:
+    friend class Turn;
+    explicit Hold(std::shared_ptr<struct TurnState> state) : state_(std::move(state)) {}
+    inline void release();
+    std::shared_ptr<struct TurnState> state_;
+  };
+
+  inline Task<Hold> take();
+
+ private:
+  using State = struct TurnState;
+  std::shared_ptr<State> state_;
+};
+
+struct TurnState {
+  explicit TurnState(boost::asio::any_io_executor e) : executor(std::move(e)) {}
+  struct Waiter {
+    explicit Waiter(const boost::asio::any_io_executor& e)
+        : timer(e, boost::asio::steady_timer::time_point::max()) {}
+    boost::asio::steady_timer timer;
+    bool given = false;
+  };
+  boost::asio::any_io_executor executor;
+  bool taken = false;
+  std::deque<std::shared_ptr<Waiter>> waiting;
+
+  void pass_on() {
+    if (waiting.empty()) {
+      taken = false;
+      return;
+    }
+    const auto next = std::move(waiting.front());
+    waiting.pop_front();
+    next->given = true;
+    next->timer.cancel();
+  }
+};
+
+void Turn::Hold::release() {
+  if (const auto state = std::exchange(state_, nullptr)) state->pass_on();
+}
+
+Task<Turn::Hold> Turn::take() {
+  const auto state = state_;
+  if (!state->taken) {
+    state->taken = true;
+    Hold hold(state);
+    co_return hold;
+  }
+  const auto waiter = std::make_shared<TurnState::Waiter>(state->executor);
+  state->waiting.push_back(waiter);
+  boost::system::error_code ignored;
+  co_await waiter->timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  if (!waiter->given) {
+    std::erase(state->waiting, waiter);
+    co_return fail(Code::canceled, "canceled while waiting for its turn");
+  }
+  Hold hold(state);
+  co_return hold;
+}
+
+}  // namespace atl::session
