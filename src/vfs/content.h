@@ -63,6 +63,8 @@ class Content {
   bool operator==(const Content& other) const;
   // True if both are the very same bytes in memory: a quick and one-sided equality.
   bool same_as(const Content& other) const { return word_ == other.word_; }
+  // Equal for contents that are the very same bytes in memory, while both live.
+  std::uintptr_t identity() const { return word_; }
 
   // What this Content keeps allocated, shared or not.
   std::size_t memory_bytes() const;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "vfs/wire.h"
+
 namespace atl::vfs {
 
 using tree::DirNode;
@@ -93,15 +95,25 @@ class Loader {
   Result<void> add_link(const FileEntry& entry, const tree::Located& where) {
     DirNode& links = tree::own_links(state_);
     std::string key = tree::link_key(entry.inode);
-    if (const Node* there = tree::find_entry(links, key); there == nullptr) {
+    const Node* there = tree::find_entry(links, key);
+    if (there == nullptr) {
       tree::insert_entry(links, node_of(entry, key));
       links.bytes += entry.content.size();
     } else {
-      if (there->kind != kind_of(entry.type))
-        return damaged(entry.path, "is of another type than its hard link");
+      auto& file = static_cast<const FileNode&>(*there);
+      // A number that two different files claim cannot mean a hard link.
+      if (file.kind != kind_of(entry.type) || !(file.content == entry.content))
+        return add_alone(entry, where);
       tree::own_linked_file(state_, entry.inode).links += 1;
     }
     insert(where, tree::new_link(entry.name(), entry.inode), 0, false);
+    return {};
+  }
+
+  Result<void> add_alone(const FileEntry& entry, const tree::Located& where) {
+    Node* node = node_of(entry, entry.name());
+    node->inode = state_.next_inode++;
+    insert(where, node, static_cast<std::int64_t>(entry.content.size()), false);
     return {};
   }
 
@@ -160,6 +172,99 @@ Result<void> add_entries(tree::State& state, std::span<const FileEntry> entries)
   }
   std::ranges::sort(sorted, {}, [](const FileEntry* entry) -> const Path& { return entry->path; });
   for (const FileEntry* entry : sorted) TRY(loader.add(*entry));
+  return {};
+}
+
+void drop_entry(tree::State& state, const Path& path) {
+  tree::Located where;
+  if (!tree::locate(state, path.str(), Follow::no, where) || where.node == nullptr || where.parent == nullptr)
+    return;
+  tree::Spine spine(state, where.parent_path());
+  tree::Ref<Node> node(tree::take_entry(spine.last(), where.name()));
+  if (tree::is_directory(*node)) {
+    auto& directory = static_cast<DirNode&>(*node);
+    spine.add(-static_cast<std::int64_t>(directory.bytes), -std::int64_t{directory.files},
+              -std::int64_t{directory.directories} - 1);
+    spine.last().subdirectories -= 1;
+  } else {
+    spine.add(-static_cast<std::int64_t>(static_cast<FileNode&>(*node).content.size()), -1, 0);
+  }
+}
+
+Result<void> put_entry(tree::State& state, const FileEntry& entry) {
+  if (entry.path.is_root()) return fail(Code::invalid_argument, "the root is not an entry");
+  tree::Located where;
+  auto found = tree::locate(state, entry.path.str(), Follow::no, where);
+  // A symlink on the way is not a directory for a storage.
+  if (!found || where.path.data() != entry.path.str().data())
+    return fail(Code::not_found, fmt::format("{}: has no parent directory", entry.path.str()));
+  bool directory = entry.is_directory();
+  bool was_there = where.node != nullptr;
+  if (was_there && directory && tree::is_directory(*where.node)) {
+    tree::Spine spine(state, where.parent_path());
+    Node& node = tree::own(tree::entry_slot(spine.last(), where.name()));
+    tree::Ref<Node> fields(node_of(entry, ""));
+    node.mode = fields->mode;
+    node.uid = fields->uid;
+    node.gid = fields->gid;
+    node.inode = fields->inode;
+    node.created = fields->created;
+    node.modified = fields->modified;
+    node.changed = fields->changed;
+    node.accessed = fields->accessed;
+    return {};
+  }
+  if (was_there) drop_entry(state, entry.path);
+  Node* node = node_of(entry, entry.name());
+  if (!directory) static_cast<FileNode*>(node)->links = entry.links;
+  tree::Spine spine(state, entry.path.parent().str());
+  spine.add(directory ? 0 : static_cast<std::int64_t>(entry.content.size()), directory ? 0 : 1,
+            directory ? 1 : 0);
+  spine.reach(node->name_length, 0);
+  if (directory) spine.last().subdirectories += 1;
+  tree::insert_entry(spine.last(), node);
+  return {};
+}
+
+tree::State empty_state() {
+  tree::State state;
+  state.root = tree::Ref<DirNode>(tree::new_directory(""));
+  state.root->mode = 0755;
+  state.root->inode = 1;
+  return state;
+}
+
+std::string encode_attributes(const FileEntry& entry) {
+  std::string out;
+  out += static_cast<char>(entry.type);
+  put_varint(out, entry.mode);
+  put_varint(out, entry.uid);
+  put_varint(out, entry.gid);
+  put_varint(out, entry.inode);
+  put_varint(out, entry.links);
+  for (WallTime time : {entry.created_at, entry.modified_at, entry.changed_at, entry.accessed_at})
+    put_fixed64(out, static_cast<std::uint64_t>(from_time(time)));
+  return out;
+}
+
+Result<void> decode_attributes(std::string_view bytes, FileEntry& out) {
+  WireReader reader(bytes);
+  auto type = static_cast<unsigned char>(TRY(reader.take(1)).front());
+  if (type > static_cast<unsigned char>(Type::fifo)) return fail(Code::data_loss, "unknown type of entry");
+  out.type = static_cast<Type>(type);
+  for (std::uint32_t* field : {&out.mode, &out.uid, &out.gid}) {
+    auto value = TRY(reader.varint());
+    if (value > UINT32_MAX) return fail(Code::data_loss, "number out of range");
+    *field = static_cast<std::uint32_t>(value);
+  }
+  if (out.mode > 07777) return fail(Code::data_loss, "mode out of range");
+  out.inode = TRY(reader.varint());
+  auto links = TRY(reader.varint());
+  if (links == 0 || links > UINT32_MAX) return fail(Code::data_loss, "number of links out of range");
+  out.links = static_cast<std::uint32_t>(links);
+  for (WallTime* time : {&out.created_at, &out.modified_at, &out.changed_at, &out.accessed_at})
+    *time = to_time(static_cast<std::int64_t>(TRY(reader.fixed64())));
+  if (!reader.done()) return fail(Code::data_loss, "trailing bytes");
   return {};
 }
 
