@@ -8,6 +8,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
@@ -162,6 +163,8 @@ Task<sandbox::Outcome> show_output(sandbox::Process& process) {
     CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
     if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
     const auto& output = std::get<sandbox::Output>(event);
+    // Output that is always there must not keep signals and clocks from their turn.
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
     // A reader that went away is the command's business: it gets no more output taken from it.
     if (!os::write_all(output.stream == sandbox::Stream::err ? STDERR_FILENO : STDOUT_FILENO, output.bytes)) {
       (void)co_await process.signal(SIGPIPE);

@@ -195,6 +195,26 @@ Result<void> allow_by_argument(scmp_filter_ctx context) {
   return {};
 }
 
+// Families that are not there answer as from a kernel built without them: programs that ask for audit or
+// Bluetooth then go on, and take ENOSYS for a broken system.
+Result<void> refuse_families(scmp_filter_ctx context) {
+  constexpr std::uint32_t families = 46;
+  constexpr std::uint32_t netlink_protocols = 32;
+  const auto rule = [&](std::uint32_t error, std::initializer_list<scmp_arg_cmp> conditions) {
+    const std::vector<scmp_arg_cmp> list(conditions);
+    return seccomp_rule_add_array(context, SCMP_ACT_ERRNO(error), number_of("socket"),
+                                  static_cast<unsigned>(list.size()), list.data());
+  };
+  int code = 0;
+  for (std::uint32_t family = 0; family < families; ++family)
+    if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
+      code |= rule(EAFNOSUPPORT, {SCMP_A0_32(SCMP_CMP_EQ, family)});
+  for (std::uint32_t protocol = 1; protocol < netlink_protocols; ++protocol)
+    code |= rule(EPROTONOSUPPORT, {SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_32(SCMP_CMP_EQ, protocol)});
+  if (code != 0) return fail(Code::internal, "the socket filter could not be made");
+  return {};
+}
+
 Result<std::vector<sock_filter>> compile_arguments() {
   Context context = TRY(new_context(SCMP_ACT_ALLOW));
   const auto refuse = [&](const char* name, std::uint64_t error,
@@ -245,6 +265,7 @@ Result<Filter> compile_filter() {
     ++filter.calls_allowed;
   }
   TRY(allow_by_argument(context.get()));
+  TRY(refuse_families(context.get()));
   filter.calls_allowed += 3;
   for (const char* name : kRefused)
     if (const int number = number_of(name); number >= 0)

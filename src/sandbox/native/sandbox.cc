@@ -125,8 +125,7 @@ void Inhabitant::has_ended(std::string why) {
   changed.notify();
 }
 
-NativeSandbox::NativeSandbox(std::shared_ptr<Inhabitant> inhabitant)
-    : inhabitant_(std::move(inhabitant)) {}
+NativeSandbox::NativeSandbox(std::shared_ptr<Inhabitant> inhabitant) : inhabitant_(std::move(inhabitant)) {}
 
 NativeSandbox::~NativeSandbox() {
   if (inhabitant_->ended) return;
@@ -155,7 +154,9 @@ std::vector<std::shared_ptr<Process>> NativeSandbox::processes() {
   return inhabitant_->link->processes();
 }
 
-Files& NativeSandbox::files() { return inhabitant_->link->files(); }
+Files& NativeSandbox::files() {
+  return inhabitant_->link->files();
+}
 
 Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language, std::string) {
   co_return fail(Code::unsupported, "kernels are not served yet");

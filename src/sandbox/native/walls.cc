@@ -92,8 +92,9 @@ Result<void> Child::make_upper() {
   } else {
     os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
     TRY(tmpfs.set("size", std::to_string(limits.disk_bytes)));
-    // Own directories and files of ours need inodes as well.
-    TRY(tmpfs.set("nr_inodes", std::to_string(limits.inodes_max + 32)));
+    // What is in every writable layer from the start is not the workload's.
+    constexpr std::uint64_t own_inodes = 16;
+    TRY(tmpfs.set("nr_inodes", std::to_string(limits.inodes_max + own_inodes)));
     TRY(tmpfs.set("mode", "0755"));
     mount = TRY(tmpfs.mount(MOUNT_ATTR_NODEV));
     stands("disk_limit",
