@@ -67,7 +67,9 @@ class ClientCall {
   virtual std::unique_ptr<ByteStream> release() = 0;
 };
 
-enum class RequestBody : std::uint8_t { whole, streamed };  // streamed: with write(), chunked
+// whole: request.body at once. streamed: with write(), chunked. sized: with write(), as long as the caller's
+// own Content-Length header says. none: nothing, not even a length.
+enum class RequestBody : std::uint8_t { whole, streamed, sized, none };
 
 // Speaks HTTP/1.1 over a stream that is connected already; one call.
 std::unique_ptr<ClientCall> make_call(boost::asio::any_io_executor executor,

@@ -13,6 +13,7 @@ void append_head(std::string& out, const ClientRequest& request, const std::stri
   }
   if (body == RequestBody::streamed) {
     out += "Transfer-Encoding: chunked\r\n";
+  } else if (body != RequestBody::whole) {
   } else if (!request.body.empty() || request.method == "POST" || request.method == "PUT" ||
              request.method == "PATCH") {
     out += fmt::format("Content-Length: {}\r\n", request.body.size());
@@ -59,6 +60,7 @@ Task<void> HttpCall::send(std::string bytes) {
 
 Task<void> HttpCall::start(const ClientRequest& request, const std::string& host, RequestBody body) {
   head_request_ = request.method == "HEAD";
+  body_ = body;
   parser_.skip(head_request_);
   std::string bytes;
   append_head(bytes, request, host, body);
@@ -68,6 +70,7 @@ Task<void> HttpCall::start(const ClientRequest& request, const std::string& host
 
 Task<void> HttpCall::write(std::string bytes) {
   if (bytes.empty()) co_return Result<void>();
+  if (body_ == RequestBody::sized) co_return co_await send(std::move(bytes));
   std::string chunk = fmt::format("{:x}\r\n", bytes.size());
   chunk += bytes;
   chunk += "\r\n";
@@ -75,6 +78,7 @@ Task<void> HttpCall::write(std::string bytes) {
 }
 
 Task<void> HttpCall::finish_request() {
+  if (body_ != RequestBody::streamed) co_return Result<void>();
   std::string last = "0\r\n\r\n";
   co_return co_await send(std::move(last));
 }

@@ -69,6 +69,7 @@ class HttpCall final : public ClientCall {
   bool heard_ = false;
   bool ended_ = false;
   bool head_request_ = false;
+  RequestBody body_ = RequestBody::whole;
 };
 
 }  // namespace atl::net

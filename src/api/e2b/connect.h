@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "net/http.h"
+
+// The Connect protocol as E2B's clients use it: JSON, unary calls and server streams.
+namespace atl::api::e2b::connect {
+
+// 1 flag byte, 4 bytes big-endian length, JSON.
+std::string envelope(std::string_view json);
+// The last envelope of a stream (flag 2): `{}`, or the error.
+std::string end_of_stream();
+std::string end_of_stream(const Error& error);
+
+// The one message of a server stream's request. Code::invalid_argument for a compressed, cut or second
+// envelope.
+Result<std::string_view> open_envelope(std::string_view body);
+
+// The HTTP status of a Connect code; 500 for a word that is none.
+int http_status(std::string_view connect_code);
+// {"code":"not_found","message":"..."} with its status.
+net::Response error_response(const Error& error);
+
+}  // namespace atl::api::e2b::connect

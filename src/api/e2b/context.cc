@@ -1,0 +1,139 @@
+#include "api/e2b/context.h"
+
+#include "api/e2b/signature.h"
+#include "base/bytes.h"
+
+namespace atl::api::e2b {
+namespace {
+
+// A signed /files URL without routing headers belongs to the sandbox whose token makes that signature.
+std::optional<session::Session> find_by_signature(const Context& context, const net::Request& request) {
+  FileOperation operation = request.method == net::Method::post ? FileOperation::write : FileOperation::read;
+  FileProof proof;
+  proof.path = request.query("path").value_or("");
+  proof.user = request.query("username").value_or("");
+  proof.signature = request.query("signature").value_or("");
+  proof.expiration = request.query("signature_expiration").value_or("");
+  for (session::Session& session : context.service.peek_all()) {
+    auto token = session.attributes.find(attribute::kToken);
+    if (token == session.attributes.end()) continue;
+    auto checked = check_file_access(proof, operation, token->second, WallTime::min());
+    if (checked) return std::move(session);
+  }
+  return std::nullopt;
+}
+
+std::string home_of(std::string_view user) {
+  if (user.empty()) return "/home/user";
+  return user == "root" ? "/root" : fmt::format("/home/{}", user);
+}
+
+std::string clean(std::string_view path) {
+  std::vector<std::string_view> parts;
+  std::size_t at = 0;
+  while (at < path.size()) {
+    auto slash = path.find('/', at);
+    std::string_view part = path.substr(at, slash == std::string_view::npos ? slash : slash - at);
+    at = slash == std::string_view::npos ? path.size() : slash + 1;
+    if (part == "..") {
+      if (!parts.empty()) parts.pop_back();
+    } else if (!part.empty() && part != ".") {
+      parts.push_back(part);
+    }
+  }
+  return "/" + fmt::format("{}", fmt::join(parts, "/"));
+}
+
+}  // namespace
+
+Result<auth::Principal> Context::authenticate(const net::Request& request) const {
+  std::string_view key = request.headers.get("X-API-Key");
+  std::string_view bearer = request.headers.get("Authorization");
+  if (key.empty() && bearer.size() > 7 && net::equal_ignoring_case(bearer.substr(0, 7), "Bearer ")) {
+    key = bearer.substr(7);
+  }
+  if (key.empty()) return fail(Code::unauthenticated, "API key is missing");
+  auto principal = keys.check(key);
+  if (!principal) return fail(Code::unauthenticated, "Invalid API key");
+  return principal;
+}
+
+bool is_reachable(const session::Session& session) {
+  return session.state == session::State::running ||
+         (session.state == session::State::paused && session.auto_resume);
+}
+
+net::Response sandbox_gone(std::string_view sandbox_id) {
+  Object body{{"sandboxId", sandbox_id}, {"message", "The sandbox was not found"}, {"code", 502}};
+  return json_response(502, body);
+}
+
+std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request) {
+  auto place = place_of(request);
+  if (!place) return net::Response::text(400, place.error().message());
+  Target target;
+  if (!*place) {
+    auto found = find_by_signature(context, request);
+    if (!found) return control_error(401, "invalid signature");
+    target.session = std::move(*found);
+    target.port = kEnvdPort;
+  } else {
+    auto found = context.service.peek((*place)->sandbox_id);
+    if (!found) return sandbox_gone((*place)->sandbox_id);
+    target.session = std::move(*found);
+    target.port = (*place)->port;
+  }
+  if (!is_reachable(target.session)) return sandbox_gone(target.session.sandbox_id);
+  target.owner = session::Service::owner(target.session);
+  return target;
+}
+
+Result<void> check_token(const Target& target, const net::Request& request) {
+  std::string token = target.attribute(attribute::kToken);
+  if (token.empty() || equal_in_constant_time(token, request.headers.get("X-Access-Token"))) return {};
+  return fail(Code::unauthenticated,
+              "unauthorized access, please provide a valid access token or method signing if supported");
+}
+
+Task<bool> user_exists(const Context& context, const Target& target, std::string user) {
+  if (user == "user" || user == "root") co_return true;
+  if (user.empty() || user.find_first_of(":\n/") != std::string::npos) co_return false;
+  CO_TRY(auto files, co_await context.service.files(target.owner, target.id()));
+  std::string path = "/etc/passwd";
+  std::string root = "root";
+  auto reader = co_await files->open_read(path, 0, std::nullopt, root);
+  if (!reader) co_return false;
+  std::string all = "\n";
+  while (all.size() < (1U << 20)) {
+    CO_TRY(std::string piece, co_await (*reader)->next());
+    if (piece.empty()) break;
+    all += piece;
+  }
+  co_return all.find("\n" + user + ":") != std::string::npos;
+}
+
+Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request) {
+  std::string_view header = request.headers.get("Authorization");
+  if (header.size() < 6 || !net::equal_ignoring_case(header.substr(0, 6), "Basic ")) co_return std::string();
+  auto decoded = from_base64(header.substr(6));
+  if (!decoded) co_return fail(Code::unauthenticated, "invalid Basic credentials");
+  std::string user = decoded->substr(0, decoded->find(':'));
+  CO_TRY(bool known, co_await user_exists(context, target, user));
+  if (!known) co_return fail(Code::unauthenticated, fmt::format("invalid username: '{}'", user));
+  co_return user;
+}
+
+Result<std::string> resolve_path(std::string_view path, std::string_view user) {
+  if (path.find('\0') != std::string_view::npos)
+    return fail(Code::invalid_argument, "a path cannot hold NUL");
+  std::string home = home_of(user);
+  if (path.empty() || path == "~") return home;
+  if (path.starts_with("~/")) return clean(home + std::string(path.substr(1)));
+  if (path.starts_with('~')) {
+    return fail(Code::invalid_argument, fmt::format("cannot expand the home of another user in '{}'", path));
+  }
+  if (path.starts_with('/')) return clean(path);
+  return clean(home + "/" + std::string(path));
+}
+
+}  // namespace atl::api::e2b

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "api/e2b/message.h"
+#include "api/e2b/place.h"
+#include "auth/keys.h"
+#include "net/http.h"
+#include "session/service.h"
+#include "store/store.h"
+
+namespace atl::api::e2b {
+
+constexpr std::string_view kEnvdVersion = "0.6.13";
+constexpr std::string_view kClientId = "atoll";
+
+// Words of this dialect in a session's attributes.
+namespace attribute {
+inline constexpr const char* kTemplate = "e2b.template";           // template id
+inline constexpr const char* kAlias = "e2b.alias";                 // its name
+inline constexpr const char* kToken = "e2b.token";                 // envd access token; absent: not secured
+inline constexpr const char* kTrafficToken = "e2b.traffic_token";  // present: ports are not public
+inline constexpr const char* kNetwork = "e2b.network";             // the client's own JSON, shown by get
+inline constexpr const char* kInternet = "e2b.internet";           // "true" or "false" if the client said
+inline constexpr const char* kMaskHost = "e2b.mask_host";
+inline constexpr const char* kStartCommand = "e2b.start_command";
+}  // namespace attribute
+
+// What every part of the dialect works with. Lives as long as the server.
+struct Context {
+  boost::asio::any_io_executor executor;
+  session::Service& service;
+  auth::Keys& keys;
+  store::Store& store;
+  Clock& clock = Clock::machine();
+  // Domain of sandbox hosts ("e2b.localhost:8443"); asked at run time because ports are known late. Empty:
+  // none.
+  std::function<std::string()> domain;
+
+  // By X-API-KEY or a bearer token.
+  Result<auth::Principal> authenticate(const net::Request& request) const;
+};
+
+// A live sandbox that a request of the data plane is for, with its owner's rights.
+struct Target {
+  session::Session session;
+  auth::Principal owner;
+  std::uint16_t port = 0;
+
+  const std::string& id() const { return session.sandbox_id; }
+  std::string attribute(const char* name) const {
+    auto found = session.attributes.find(name);
+    return found == session.attributes.end() ? std::string() : found->second;
+  }
+};
+
+// The sandbox, or the answer that says why not (400, 502).
+std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request);
+// 502 {"sandboxId","message":"The sandbox was not found","code":502}
+net::Response sandbox_gone(std::string_view sandbox_id);
+// True while calls into the sandbox can succeed: running, or paused and waking on traffic.
+bool is_reachable(const session::Session& session);
+
+// X-Access-Token against the sandbox's token; 401 in E2B's words.
+Result<void> check_token(const Target& target, const net::Request& request);
+
+// The user of a Basic header, or empty. Code::unauthenticated "invalid username: '...'" if the sandbox has
+// none of that name.
+Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request);
+Task<bool> user_exists(const Context& context, const Target& target, std::string user);
+
+// Empty and "~" are the user's home, relative paths start there; "." and ".." are resolved.
+Result<std::string> resolve_path(std::string_view path, std::string_view user);
+
+}  // namespace atl::api::e2b

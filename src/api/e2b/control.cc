@@ -1,0 +1,378 @@
+#include "api/e2b/control.h"
+
+#include <cmath>
+
+#include "api/e2b/create.h"
+#include "base/bytes.h"
+#include "base/ids.h"
+
+namespace atl::api::e2b {
+namespace {
+
+using session::Session;
+using session::State;
+
+constexpr std::uint64_t kMegabyte = 1U << 20;
+
+std::unexpected<Error> no_sandbox(std::string_view id) {
+  return fail(Code::not_found,
+              fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
+}
+
+std::string attribute_of(const Session& session, const char* name) {
+  auto found = session.attributes.find(name);
+  return found == session.attributes.end() ? std::string() : found->second;
+}
+
+Object sample_object(const session::Sample& sample, const Session& session) {
+  return Object{{"timestamp", to_timestamp(sample.at)},
+                {"timestampUnix", unix_millis(sample.at) / 1000},
+                {"cpuCount", static_cast<std::int64_t>(std::ceil(session.limits.cpu_cores))},
+                {"cpuUsedPct", sample.cpu_percent},
+                {"memUsed", sample.usage.memory_bytes},
+                {"memTotal", session.limits.memory_bytes},
+                {"memCache", sample.usage.memory_cache_bytes},
+                {"diskUsed", sample.usage.disk_bytes},
+                {"diskTotal", session.limits.disk_bytes}};
+}
+
+Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& message, std::string_view name) {
+  auto value = TRY(integer(message, name));
+  if (!value) return std::optional<std::chrono::milliseconds>();
+  if (*value <= 0) return fail(Code::invalid_argument, "Timeout must be greater than 0");
+  if (*value > 30LL * 24 * 3600)
+    return fail(Code::invalid_argument, "Timeout cannot be greater than 720 hours");
+  return std::optional<std::chrono::milliseconds>(std::chrono::seconds(*value));
+}
+
+Result<std::optional<WallTime>> unix_seconds(const net::Request& request, std::string_view name) {
+  auto text = request.query(name);
+  if (!text || text->empty()) return std::optional<WallTime>();
+  if (text->size() > 12 || text->find_first_not_of("0123456789") != std::string::npos) {
+    return fail(Code::invalid_argument, fmt::format("{} must be unix seconds", name));
+  }
+  return std::optional<WallTime>(WallTime(std::chrono::seconds(std::stoll(*text))));
+}
+
+Result<session::ListRequest> list_request(const net::Request& request) {
+  session::ListRequest wanted;
+  wanted.limit = 100;
+  if (auto text = request.query("limit")) {
+    int limit = std::atoi(text->c_str());
+    if (limit < 1 || limit > 100) return fail(Code::invalid_argument, "limit must be between 1 and 100");
+    wanted.limit = static_cast<std::uint32_t>(limit);
+  }
+  std::string states = request.query("state").value_or("running,paused");
+  for (std::string_view left = states; !left.empty();) {
+    std::string_view word = left.substr(0, left.find(','));
+    left = word.size() == left.size() ? std::string_view() : left.substr(word.size() + 1);
+    if (word != "running" && word != "paused")
+      return fail(Code::invalid_argument, fmt::format("Invalid state '{}'", word));
+    wanted.states.push_back(word == "running" ? State::running : State::paused);
+  }
+  if (auto metadata = request.query("metadata")) wanted.metadata = TRY(parse_metadata_filter(*metadata));
+  if (auto after = request.query("startedAfter")) wanted.created_after = TRY(from_rfc3339(*after));
+  if (auto order = request.query("order")) {
+    if (*order != "asc" && *order != "desc") return fail(Code::invalid_argument, "order must be asc or desc");
+    if (*order == "asc") wanted.order = session::Order::oldest_first;
+  }
+  wanted.cursor = request.query("nextToken").value_or("");
+  return wanted;
+}
+
+}  // namespace
+
+void Control::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
+  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
+    CO_TRY(auth::Principal who, context_.authenticate(request));
+    co_return co_await (this->*handler)(request, std::move(who));
+  });
+}
+
+void Control::mount(net::Router& router) {
+  using enum net::Method;
+  for (std::string_view generation : {"", "/v2"}) {
+    std::string top = fmt::format("{}/sandboxes", generation);
+    add(router, post, top, &Control::create);
+    add(router, get, top, &Control::list);
+    add(router, post, top + "/{id}/connect", &Control::connect);
+  }
+  add(router, get, "/sandboxes/metrics", &Control::all_metrics);
+  add(router, get, "/sandboxes/{id}", &Control::get);
+  add(router, del, "/sandboxes/{id}", &Control::kill);
+  add(router, post, "/sandboxes/{id}/resume", &Control::resume);
+  add(router, post, "/sandboxes/{id}/timeout", &Control::set_timeout);
+  add(router, post, "/sandboxes/{id}/refreshes", &Control::refresh);
+  add(router, post, "/sandboxes/{id}/pause", &Control::pause);
+  add(router, post, "/sandboxes/{id}/fork", &Control::fork);
+  add(router, put, "/sandboxes/{id}/network", &Control::update_network);
+  add(router, get, "/sandboxes/{id}/metrics", &Control::metrics);
+  add(router, get, "/sandboxes/{id}/logs", &Control::logs);
+  add(router, get, "/v2/sandboxes/{id}/logs", &Control::logs_v2);
+  add(router, get, "/teams", &Control::teams);
+}
+
+Object Control::sandbox_object(const Session& session) const {
+  Object body{{"sandboxID", session.sandbox_id},
+              {"templateID", attribute_of(session, attribute::kTemplate)},
+              {"clientID", kClientId},
+              {"envdVersion", kEnvdVersion}};
+  if (body["templateID"].as_string().empty()) body["templateID"] = session.environment;
+  if (auto alias = attribute_of(session, attribute::kAlias); !alias.empty()) body["alias"] = alias;
+  if (auto token = attribute_of(session, attribute::kToken); !token.empty()) body["envdAccessToken"] = token;
+  if (auto token = attribute_of(session, attribute::kTrafficToken); !token.empty())
+    body["trafficAccessToken"] = token;
+  if (auto domain = context_.domain ? context_.domain() : std::string(); !domain.empty())
+    body["domain"] = domain;
+  return body;
+}
+
+Object Control::listed_object(const Session& session) const {
+  Object body = sandbox_object(session);
+  body.erase("envdAccessToken");
+  body.erase("trafficAccessToken");
+  body.erase("domain");
+  body["startedAt"] = to_timestamp(session.created_at);
+  body["endAt"] = to_timestamp(session.expires_at.value_or(context_.clock.now() + session.ttl));
+  body["cpuCount"] = static_cast<std::int64_t>(std::ceil(session.limits.cpu_cores));
+  body["memoryMB"] = session.limits.memory_bytes / kMegabyte;
+  body["diskSizeMB"] = session.limits.disk_bytes / kMegabyte;
+  body["state"] = session.state == State::paused ? "paused" : "running";
+  Object metadata;
+  for (const auto& [key, value] : session.metadata) metadata[key] = value;
+  body["metadata"] = std::move(metadata);
+  return body;
+}
+
+Task<Session> Control::live(net::Request& request, auth::Principal who) {
+  std::string given = request.param("id");
+  CO_TRY(std::string id, sandbox_id_of(given));
+  auto found = co_await context_.service.get(who, id);
+  if (!found && found.error().code() != Code::not_found) co_return fail(std::move(found).error());
+  if (!found || !session::is_live(found->state)) co_return no_sandbox(id);
+  co_return std::move(*found);
+}
+
+Task<net::Response> Control::create(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  bool second = request.path.starts_with("/v2/");
+  CO_TRY(std::string reference, text_or(message, "templateID", ""));
+  if (reference.empty()) co_return fail(Code::invalid_argument, "templateID is required");
+  CO_TRY(session::CreateRequest wanted, create_request(message, second));
+  CO_TRY(Template made_from, co_await templates_.resolve(who, reference));
+  wanted.environment = made_from.environment;
+  wanted.snapshot = made_from.snapshot;
+  wanted.attributes[attribute::kTemplate] = made_from.id;
+  if (!made_from.name.empty()) wanted.attributes[attribute::kAlias] = made_from.name;
+  CO_TRY(Session session, co_await context_.service.create(who, std::move(wanted)));
+  co_return json_response(201, sandbox_object(session));
+}
+
+Task<net::Response> Control::connect(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  CO_TRY(Session session, co_await live(request, who));
+  if (session.state == State::paused) {
+    CO_TRY(session, co_await context_.service.resume(who, session.session_id,
+                                                     timeout.value_or(std::chrono::minutes(5))));
+    co_return json_response(201, sandbox_object(session));
+  }
+  session::UpdateRequest update;
+  update.ttl = timeout.value_or(std::chrono::minutes(5));
+  update.extend_only = true;
+  CO_TRY(session, co_await context_.service.update(who, session.session_id, std::move(update)));
+  co_return json_response(200, sandbox_object(session));
+}
+
+Task<net::Response> Control::resume(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  CO_TRY(auto auto_pause, boolean(message, "autoPause"));
+  CO_TRY(Session session, co_await live(request, who));
+  if (session.state != State::paused) {
+    co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already running", session.sandbox_id));
+  }
+  CO_TRY(session, co_await context_.service.resume(who, session.session_id,
+                                                   timeout.value_or(std::chrono::seconds(15))));
+  if (auto_pause) {
+    session::UpdateRequest update;
+    update.on_expiry = *auto_pause ? session::OnExpiry::pause : session::OnExpiry::destroy;
+    CO_TRY(session, co_await context_.service.update(who, session.session_id, std::move(update)));
+  }
+  co_return json_response(201, sandbox_object(session));
+}
+
+Task<net::Response> Control::list(net::Request& request, auth::Principal who) {
+  CO_TRY(session::ListRequest wanted, list_request(request));
+  if (auto reference = request.query("template")) {
+    CO_TRY(TemplateRef ref, parse_template_ref(*reference));
+    if (!ref.tag.empty()) co_return fail(Code::invalid_argument, "a template filter cannot have a tag");
+    auto found = co_await templates_.resolve(who, *reference);
+    if (!found) co_return json_response(200, Array());
+    wanted.attributes[attribute::kTemplate] = found->id;
+  }
+  bool paged = !wanted.cursor.empty();
+  auto page = co_await context_.service.list(who, std::move(wanted));
+  if (!page && paged && page.error().code() == Code::invalid_argument) {
+    co_return fail(Code::invalid_argument, "Invalid next token");
+  }
+  if (!page) co_return fail(std::move(page).error());
+  Array sandboxes;
+  for (const Session& session : page->items) sandboxes.push_back(listed_object(session));
+  net::Response response = json_response(200, sandboxes);
+  if (!page->next_cursor.empty()) response.headers.add("X-Next-Token", page->next_cursor);
+  std::size_t running = 0;
+  for (const Session& session : context_.service.peek_all()) {
+    running += session.tenant == who.tenant && session.state == State::running ? 1 : 0;
+  }
+  response.headers.add("X-Total-Running", std::to_string(running));
+  co_return response;
+}
+
+Task<net::Response> Control::get(net::Request& request, auth::Principal who) {
+  CO_TRY(Session session, co_await live(request, who));
+  Object body = listed_object(session);
+  for (auto& [key, value] : sandbox_object(session)) body[key] = value;
+  body.erase("trafficAccessToken");
+  body["lifecycle"] = Object{{"autoResume", session.auto_resume},
+                             {"onTimeout", session.on_expiry == session::OnExpiry::pause ? "pause" : "kill"}};
+  if (auto internet = attribute_of(session, attribute::kInternet); !internet.empty()) {
+    body["allowInternetAccess"] = internet == "true";
+  }
+  if (auto network = attribute_of(session, attribute::kNetwork); !network.empty()) {
+    auto parsed = parse_object(network);
+    if (parsed) body["network"] = std::move(*parsed);
+  }
+  co_return json_response(200, body);
+}
+
+Task<net::Response> Control::kill(net::Request& request, auth::Principal who) {
+  CO_TRY(Session session, co_await live(request, who));
+  CO_CHECK(co_await context_.service.destroy(who, session.session_id));
+  co_return net::Response::empty(204);
+}
+
+Task<net::Response> Control::set_timeout(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  if (!timeout) co_return fail(Code::invalid_argument, "timeout is required");
+  CO_TRY(Session session, co_await live(request, who));
+  session::UpdateRequest update;
+  update.ttl = *timeout;
+  CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
+  co_return net::Response::empty(204);
+}
+
+Task<net::Response> Control::refresh(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(auto duration, integer(message, "duration"));
+  CO_TRY(Session session, co_await live(request, who));
+  session::UpdateRequest update;
+  update.ttl = std::chrono::seconds(std::clamp<std::int64_t>(duration.value_or(15), 15, 3600));
+  update.extend_only = true;
+  CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
+  co_return net::Response::empty(204);
+}
+
+Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
+  CO_TRY(Session session, co_await live(request, who));
+  if (session.state == State::paused) {
+    co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already paused", session.sandbox_id));
+  }
+  CO_CHECK(co_await context_.service.pause(who, session.session_id));
+  co_return net::Response::empty(204);
+}
+
+Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  CO_TRY(auto count, integer(message, "count"));
+  if (count && (*count < 1 || *count > 100))
+    co_return fail(Code::invalid_argument, "count must be between 1 and 100");
+  CO_TRY(Session source, co_await live(request, who));
+  if (source.state == State::paused) co_return fail(Code::conflict, "a paused sandbox cannot be forked");
+  Array results;
+  for (std::int64_t i = 0; i < count.value_or(1); ++i) {
+    session::UpdateRequest changes;
+    changes.ttl = timeout.value_or(std::chrono::minutes(5));
+    session::TextMap attributes = source.attributes;
+    if (attributes.contains(attribute::kToken)) attributes[attribute::kToken] = random_hex(20);
+    changes.attributes = std::move(attributes);
+    auto copy = co_await context_.service.fork(who, source.session_id, std::move(changes));
+    if (copy) {
+      results.push_back(Object{{"sandbox", sandbox_object(*copy)}});
+    } else {
+      results.push_back(Object{{"error", Object{{"code", row(copy.error().code()).http_status},
+                                                {"message", copy.error().message()}}}});
+    }
+  }
+  co_return json_response(201, results);
+}
+
+Task<net::Response> Control::update_network(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(Session session, co_await live(request, who));
+  if (session.state != State::running) co_return fail(Code::conflict, "the sandbox is not running");
+  (void)message;
+  co_return fail(Code::unsupported, "changing the network of a running sandbox is not supported");
+}
+
+Task<net::Response> Control::metrics(net::Request& request, auth::Principal who) {
+  CO_TRY(auto from, unix_seconds(request, "start"));
+  CO_TRY(auto to, unix_seconds(request, "end"));
+  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(auto samples, co_await context_.service.metrics(who, session.session_id, from, to));
+  Array list;
+  for (const session::Sample& sample : samples) list.push_back(sample_object(sample, session));
+  co_return json_response(200, list);
+}
+
+Task<net::Response> Control::all_metrics(net::Request& request, auth::Principal who) {
+  std::string ids = request.query("sandbox_ids").value_or("");
+  Object sandboxes;
+  for (std::string_view left = ids; !left.empty();) {
+    std::string id(left.substr(0, left.find(',')));
+    left = id.size() == left.size() ? std::string_view() : left.substr(id.size() + 1);
+    auto session = co_await context_.service.get(who, id);
+    if (!session || !session::is_live(session->state)) continue;
+    auto samples = co_await context_.service.metrics(who, session->session_id, std::nullopt, std::nullopt);
+    if (samples && !samples->empty()) sandboxes[id] = sample_object(samples->back(), *session);
+  }
+  co_return json_response(200, Object{{"sandboxes", std::move(sandboxes)}});
+}
+
+Task<net::Response> Control::logs(net::Request& request, auth::Principal who) {
+  CO_TRY(Session session, co_await live(request, who));
+  session::HistoryRequest wanted;
+  wanted.id = session.session_id;
+  wanted.order = session::Order::oldest_first;
+  wanted.limit = static_cast<std::uint32_t>(
+      std::clamp(std::atoi(request.query("limit").value_or("1000").c_str()), 1, 1000));
+  CO_TRY(auto page, co_await context_.service.history(who, std::move(wanted)));
+  Array lines, entries;
+  for (const auto& record : page.items) {
+    std::string at = to_timestamp(record.admitted_at);
+    std::string message =
+        fmt::format("{} {}: {}", record.kind, session::to_string(record.status), record.code);
+    lines.push_back(Object{{"timestamp", at}, {"line", message}});
+    entries.push_back(Object{{"timestamp", at},
+                             {"level", record.status == session::Status::success ? "info" : "warn"},
+                             {"message", message},
+                             {"fields", Object{{"record_id", record.record_id}}}});
+  }
+  co_return json_response(200, Object{{"logs", std::move(lines)}, {"logEntries", std::move(entries)}});
+}
+
+Task<net::Response> Control::logs_v2(net::Request& request, auth::Principal who) {
+  CO_TRY(net::Response first, co_await logs(request, std::move(who)));
+  CO_TRY(Object body, parse_object(first.body));
+  co_return json_response(200, Object{{"logs", body["logEntries"]}});
+}
+
+Task<net::Response> Control::teams(net::Request& request, auth::Principal who) {
+  (void)request;
+  Object team{{"teamID", who.tenant}, {"name", who.tenant}, {"apiKey", ""}, {"isDefault", true}};
+  co_return json_response(200, Array{std::move(team)});
+}
+
+}  // namespace atl::api::e2b

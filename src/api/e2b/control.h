@@ -1,0 +1,46 @@
+#pragma once
+
+#include "api/e2b/context.h"
+#include "api/e2b/templates.h"
+#include "net/router.h"
+
+namespace atl::api::e2b {
+
+// The control plane's sandboxes: both generations of create and connect, list, get, kill, timeout, refreshes,
+// pause, resume, fork, network, metrics, logs; teams.
+class Control {
+ public:
+  Control(Context& context, Templates& templates) : context_(context), templates_(templates) {}
+  void mount(net::Router& router);
+
+ private:
+  using Handler = Task<net::Response> (Control::*)(net::Request& request, auth::Principal who);
+  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+
+  Task<net::Response> create(net::Request& request, auth::Principal who);
+  Task<net::Response> connect(net::Request& request, auth::Principal who);
+  Task<net::Response> resume(net::Request& request, auth::Principal who);
+  Task<net::Response> list(net::Request& request, auth::Principal who);
+  Task<net::Response> get(net::Request& request, auth::Principal who);
+  Task<net::Response> kill(net::Request& request, auth::Principal who);
+  Task<net::Response> set_timeout(net::Request& request, auth::Principal who);
+  Task<net::Response> refresh(net::Request& request, auth::Principal who);
+  Task<net::Response> pause(net::Request& request, auth::Principal who);
+  Task<net::Response> fork(net::Request& request, auth::Principal who);
+  Task<net::Response> update_network(net::Request& request, auth::Principal who);
+  Task<net::Response> metrics(net::Request& request, auth::Principal who);
+  Task<net::Response> all_metrics(net::Request& request, auth::Principal who);
+  Task<net::Response> logs(net::Request& request, auth::Principal who);
+  Task<net::Response> logs_v2(net::Request& request, auth::Principal who);
+  Task<net::Response> teams(net::Request& request, auth::Principal who);
+
+  // The live session of the path's {id}; Code::not_found otherwise.
+  Task<session::Session> live(net::Request& request, auth::Principal who);
+  Object sandbox_object(const session::Session& session) const;
+  Object listed_object(const session::Session& session) const;
+
+  Context& context_;
+  Templates& templates_;
+};
+
+}  // namespace atl::api::e2b

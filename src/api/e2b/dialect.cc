@@ -1,0 +1,68 @@
+#include "api/e2b/dialect.h"
+
+#include "api/e2b/control.h"
+#include "api/e2b/envd.h"
+#include "api/e2b/interpreter.h"
+#include "api/e2b/proxy.h"
+#include "api/e2b/templates.h"
+
+namespace atl::api::e2b {
+namespace {
+
+// Which site a request is for, before anything else is looked at.
+enum class Plane { none, envd, interpreter, port };
+
+Plane plane_of(const net::Request& request) {
+  auto place = place_of(request);
+  if (!place) return Plane::port;  // answers 400
+  if (!*place) return is_unplaced_file_request(request) ? Plane::envd : Plane::none;
+  if ((*place)->port == kEnvdPort) return Plane::envd;
+  if ((*place)->port == kInterpreterPort) return Plane::interpreter;
+  return Plane::port;
+}
+
+bool is_control_path(std::string_view path) {
+  for (std::string_view top : {"/sandboxes", "/v2", "/v3", "/templates", "/snapshots", "/teams", "/volumes",
+                               "/secrets", "/volumecontent", "/upload"}) {
+    if (path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+struct Dialect::Parts {
+  explicit Parts(Context given)
+      : context(std::move(given)),
+        templates(context),
+        control(context, templates),
+        envd(context),
+        interpreter(context),
+        proxy(context) {}
+
+  Context context;
+  Templates templates;
+  Control control;
+  Envd envd;
+  Interpreter interpreter;
+  Proxy proxy;
+};
+
+Dialect::Dialect(Context context) : parts_(std::make_unique<Parts>(std::move(context))) {}
+Dialect::~Dialect() = default;
+
+void Dialect::mount(net::Server& server) {
+  auto on = [](Plane plane) {
+    return [plane](const net::Request& request) { return plane_of(request) == plane; };
+  };
+  parts_->envd.mount(server.add_site(on(Plane::envd)));
+  parts_->interpreter.mount(server.add_site(on(Plane::interpreter)));
+  parts_->proxy.mount(server.add_site(on(Plane::port)));
+  net::Router& control =
+      server.add_site([](const net::Request& request) { return is_control_path(request.path); });
+  control.set_error_renderer(render_control_error);
+  parts_->control.mount(control);
+  parts_->templates.mount(control);
+}
+
+}  // namespace atl::api::e2b

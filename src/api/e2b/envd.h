@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/e2b/context.h"
+#include "net/router.h"
+
+namespace atl::api::e2b {
+
+// The sandbox plane (port 49983): process.Process, filesystem.Filesystem, /files, /health, /metrics, /envs.
+class Envd {
+ public:
+  explicit Envd(Context& context) : context_(context) {}
+  void mount(net::Router& router);
+
+ private:
+  // One unary call: the request's message and its headers in, the answer's message out.
+  using Unary = Task<Object> (Envd::*)(Target target, Object message, net::Request& request);
+  using Streamed = Task<void> (Envd::*)(Target target, Object message, net::Exchange& exchange);
+  void unary(net::Router& router, std::string_view path, Unary method);
+  void streamed(net::Router& router, std::string_view path, Streamed method);
+
+  // process.cc
+  Task<Object> process_list(Target target, Object message, net::Request& request);
+  Task<void> process_start(Target target, Object message, net::Exchange& exchange);
+  Task<void> process_connect(Target target, Object message, net::Exchange& exchange);
+  Task<Object> process_update(Target target, Object message, net::Request& request);
+  Task<Object> process_send_input(Target target, Object message, net::Request& request);
+  Task<Object> process_send_signal(Target target, Object message, net::Request& request);
+  Task<Object> process_close_stdin(Target target, Object message, net::Request& request);
+  Task<void> follow(Target target, net::Exchange& exchange, std::uint32_t pid,
+                    std::unique_ptr<sandbox::ProcessStream> stream);
+  Task<std::shared_ptr<sandbox::Process>> select(Target target, const Object& message);
+
+  // filesystem.cc
+  Task<Object> file_stat(Target target, Object message, net::Request& request);
+  Task<Object> file_make_dir(Target target, Object message, net::Request& request);
+  Task<Object> file_move(Target target, Object message, net::Request& request);
+  Task<Object> file_list(Target target, Object message, net::Request& request);
+  Task<Object> file_remove(Target target, Object message, net::Request& request);
+  Task<void> file_watch(Target target, Object message, net::Exchange& exchange);
+  Task<Object> create_watcher(Target target, Object message, net::Request& request);
+  Task<Object> watcher_events(Target target, Object message, net::Request& request);
+  Task<Object> remove_watcher(Target target, Object message, net::Request& request);
+
+  // transfer.cc
+  void mount_transfer(net::Router& router);
+  Task<void> download(net::Exchange& exchange);
+  Task<void> upload(net::Exchange& exchange);
+
+  struct Watcher;
+  Context& context_;
+  std::map<std::string, std::shared_ptr<Watcher>> watchers_;
+};
+
+// Seconds between keep-alives that the client asked for; 90 if it did not.
+std::chrono::milliseconds keepalive_interval(const net::Request& request);
+Object entry_info(const sandbox::FileInfo& info);
+
+}  // namespace atl::api::e2b

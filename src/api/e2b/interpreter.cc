@@ -1,0 +1,304 @@
+#include "api/e2b/interpreter.h"
+
+#include "api/e2b/pump.h"
+#include "base/bytes.h"
+#include "base/json.h"
+
+namespace atl::api::e2b {
+namespace {
+
+using session::Event;
+using session::Execution;
+using ExecutionPump = Pump<Execution, Event>;
+
+bool is_finished(const Event& event) {
+  return std::holds_alternative<session::Finished>(event);
+}
+
+net::Response render_text(const Error& error, const net::Request&) {
+  return net::Response::text(row(error.code()).http_status, error.message());
+}
+
+// Members of a result by MIME type; what is not here goes to `extra`.
+constexpr std::pair<std::string_view, std::string_view> kMembers[] = {
+    {"text/plain", "text"},        {"text/html", "html"},
+    {"text/markdown", "markdown"}, {"image/svg+xml", "svg"},
+    {"image/png", "png"},          {"image/jpeg", "jpeg"},
+    {"application/pdf", "pdf"},    {"text/latex", "latex"},
+    {"application/json", "json"},  {"application/javascript", "javascript"},
+    {"e2b/data", "data"},          {"e2b/chart", "chart"}};
+
+bool is_structured(std::string_view member) {
+  return member == "json" || member == "data" || member == "chart";
+}
+
+boost::json::value structured(const std::string& text) {
+  auto parsed = json::parse(text);
+  return parsed ? std::move(*parsed) : boost::json::value(text);
+}
+
+std::string unquoted(std::string_view text) {
+  bool quoted =
+      text.size() >= 2 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
+  return std::string(quoted ? text.substr(1, text.size() - 2) : text);
+}
+
+std::string output_line(const sandbox::Output& output, WallTime now) {
+  std::string line =
+      output.stream == sandbox::Stream::err ? R"({"type":"stderr","text":)" : R"({"type":"stdout","text":)";
+  json::append_quoted(line, output.bytes);
+  line += fmt::format(R"(,"timestamp":"{}"}})", to_rfc3339(now));
+  return line + "\n";
+}
+
+std::string error_line(std::string_view name, std::string_view value, std::string_view traceback) {
+  Object line{{"type", "error"}, {"name", name}, {"value", value}, {"traceback", traceback}};
+  return to_text(line) + "\n";
+}
+
+// How an execution that no exception ended is told.
+std::string ending_lines(const session::ExecutionRecord& record) {
+  using session::Status;
+  std::string reason = record.reason.empty() ? std::string(session::to_string(record.status)) : record.reason;
+  switch (record.status) {
+    case Status::denied:
+      return error_line("PolicyDenied", reason, reason);
+    case Status::timeout:
+      return error_line("TimeoutError", reason, reason);
+    case Status::killed:
+    case Status::interrupted:
+      return error_line("ExecutionAborted", reason, reason);
+    case Status::oom:
+      return error_line("UnexpectedEndOfExecution", reason, reason);
+    default:
+      return "";
+  }
+}
+
+// A code point cut between two pieces of output must not become two replacement characters.
+class Utf8Joiner {
+ public:
+  std::string join(std::string bytes) {
+    bytes.insert(0, rest_);
+    rest_.clear();
+    std::size_t keep = incomplete_tail(bytes);
+    rest_ = bytes.substr(bytes.size() - keep);
+    bytes.resize(bytes.size() - keep);
+    return bytes;
+  }
+  std::string flush() { return std::exchange(rest_, std::string()); }
+
+ private:
+  static std::size_t incomplete_tail(std::string_view text) {
+    for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+      auto c = static_cast<unsigned char>(text[text.size() - back]);
+      if ((c & 0xc0) == 0x80) continue;
+      std::size_t needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+      return needs > back ? back : 0;
+    }
+    return 0;
+  }
+  std::string rest_;
+};
+
+Object context_object(const sandbox::KernelInfo& info) {
+  std::string_view language =
+      info.language == sandbox::Language::shell ? "bash" : sandbox::to_string(info.language);
+  return Object{{"id", info.id}, {"language", language}, {"cwd", info.cwd.empty() ? "/home/user" : info.cwd}};
+}
+
+Result<sandbox::Language> language_of(const std::string& word) {
+  if (auto language = sandbox::parse_language(word)) return *language;
+  return fail(Code::invalid_argument, fmt::format("No kernel for language '{}' in this environment", word));
+}
+
+Error context_error(Error error, const std::string& id) {
+  if (error.code() == Code::not_found) return Error(Code::not_found, fmt::format("Context {} not found", id));
+  return error;
+}
+
+bool wants_traffic_token(const Target& target, const net::Request& request, net::Response& refused) {
+  std::string token = target.attribute(attribute::kTrafficToken);
+  std::string_view given = request.headers.get("E2b-Traffic-Access-Token");
+  if (token.empty() || equal_in_constant_time(token, given)) return false;
+  std::string message =
+      given.empty()
+          ? "Sandbox is secured with traffic access token. Token header 'e2b-traffic-access-token' is missing"
+          : "Sandbox is secured with traffic access token. Provided token in header "
+            "'e2b-traffic-access-token' is invalid";
+  refused = json_response(403, Object{{"sandboxId", target.id()}, {"message", message}, {"code", 403}});
+  return true;
+}
+
+}  // namespace
+
+std::string result_line(const sandbox::ResultBundle& bundle) {
+  Object line{{"type", "result"}, {"is_main_result", bundle.is_main}};
+  Object extra;
+  for (const auto& [mime, value] : bundle.data) {
+    std::string_view name;
+    for (auto [known, member_name] : kMembers) {
+      if (known == mime) name = member_name;
+    }
+    if (name.empty()) {
+      extra[mime] = value;
+    } else if (is_structured(name)) {
+      line[name] = structured(value);
+    } else {
+      line[name] = name == "text" ? unquoted(value) : value;
+    }
+  }
+  if (!extra.empty()) line["extra"] = std::move(extra);
+  return to_text(line) + "\n";
+}
+
+void Interpreter::mount(net::Router& router) {
+  router.set_error_renderer(render_text);
+  using Handler = Task<net::Response> (Interpreter::*)(net::Request&, Target);
+  auto add = [&](net::Method method, std::string_view path, Handler handler) {
+    router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
+      auto found = find_target(context_, request);
+      if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
+      net::Response refused;
+      if (wants_traffic_token(std::get<Target>(found), request, refused)) co_return refused;
+      co_return co_await (this->*handler)(request, std::move(std::get<Target>(found)));
+    });
+  };
+  router.add_stream(net::Method::post, "/execute",
+                    [this](net::Exchange& exchange) { return execute(exchange); },
+                    {.body_bytes_max = 32U << 20});
+  add(net::Method::post, "/contexts", &Interpreter::create_context);
+  add(net::Method::get, "/contexts", &Interpreter::list_contexts);
+  add(net::Method::post, "/contexts/{id}/restart", &Interpreter::restart_context);
+  add(net::Method::del, "/contexts/{id}", &Interpreter::remove_context);
+  router.add(net::Method::get, "/health", [this](net::Request& request) -> Task<net::Response> {
+    auto found = find_target(context_, request);
+    if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
+    co_return net::Response::json(200, "\"OK\"");
+  });
+}
+
+Task<void> Interpreter::execute(net::Exchange& exchange) {
+  net::Request& request = exchange.request();
+  auto found = find_target(context_, request);
+  if (auto* refused = std::get_if<net::Response>(&found))
+    co_return co_await exchange.send(std::move(*refused));
+  Target target = std::move(std::get<Target>(found));
+  net::Response refused;
+  if (wants_traffic_token(target, request, refused)) co_return co_await exchange.send(std::move(refused));
+  if (auto checked = check_token(target, request); !checked) co_return fail(std::move(checked).error());
+  std::string body;
+  while (true) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    if (piece.empty()) break;
+    body += piece;
+  }
+  CO_TRY(Object message, parse_object(body));
+  session::ExecuteRequest wanted;
+  CO_TRY(wanted.code, text_or(message, "code", ""));
+  CO_TRY(wanted.context, text_or(message, "context_id", ""));
+  CO_TRY(auto language, text(message, "language"));
+  CO_TRY(wanted.env, text_map(message, "env_vars"));
+  if (!wanted.context.empty() && language) {
+    co_return fail(Code::invalid_argument, "Only one of context_id or language can be provided");
+  }
+  if (wanted.context.empty()) {
+    CO_TRY(wanted.language, language_of(language.value_or("python")));
+  }
+  // The client decides how long it waits, and going away interrupts.
+  wanted.timeout = std::chrono::hours(24);
+  co_return co_await stream(exchange, std::move(target), std::move(wanted));
+}
+
+Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::ExecuteRequest request) {
+  std::string context_id = request.context;
+  auto execution = co_await context_.service.execute(target.owner, target.id(), std::move(request));
+  if (!execution) co_return fail(context_error(std::move(execution).error(), context_id));
+  ExecutionPump pump(context_.executor, std::move(*execution), is_finished);
+  net::Headers headers{{"Content-Type", "application/x-ndjson"}};
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  exchange.on_disconnect([&pump] { pump.nudge(); });
+  Utf8Joiner out, err;
+  while (true) {
+    auto event = co_await pump.take(std::chrono::seconds(5));
+    if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
+    if (!event) {
+      CO_CHECK(co_await exchange.write("{\"type\":\"keepalive\"}\n"));
+      continue;
+    }
+    if (!*event) co_return fail(std::move(*event).error());
+    if (auto* output = std::get_if<sandbox::Output>(&**event)) {
+      Utf8Joiner& joiner = output->stream == sandbox::Stream::err ? err : out;
+      output->bytes = joiner.join(std::move(output->bytes));
+      if (!output->bytes.empty())
+        CO_CHECK(co_await exchange.write(output_line(*output, context_.clock.now())));
+    } else if (auto* bundle = std::get_if<sandbox::ResultBundle>(&**event)) {
+      CO_CHECK(co_await exchange.write(result_line(*bundle)));
+    } else if (auto* error = std::get_if<sandbox::ExecutionError>(&**event)) {
+      CO_CHECK(co_await exchange.write(error_line(error->name, error->value, error->traceback)));
+    } else {
+      const session::ExecutionRecord& record = std::get<session::Finished>(**event).record;
+      auto session = context_.service.peek(target.id());
+      if (!session || !is_reachable(*session)) {
+        exchange.abort();
+        co_return Result<void>();
+      }
+      std::string last;
+      for (auto [joiner, kind] :
+           {std::pair(&out, sandbox::Stream::out), std::pair(&err, sandbox::Stream::err)}) {
+        std::string rest = joiner->flush();
+        if (!rest.empty()) last += output_line(sandbox::Output{kind, rest}, context_.clock.now());
+      }
+      last += ending_lines(record);
+      last += fmt::format("{{\"type\":\"number_of_executions\",\"execution_count\":{}}}\n",
+                          record.execution_count);
+      last += "{\"type\":\"end_of_execution\"}\n";
+      CO_CHECK(co_await exchange.write(std::move(last)));
+      co_return co_await exchange.finish();
+    }
+  }
+}
+
+Task<net::Response> Interpreter::create_context(net::Request& request, Target target) {
+  CO_TRY(Object message, parse_object(request.body));
+  session::ContextRequest wanted;
+  CO_TRY(std::string language, text_or(message, "language", "python"));
+  CO_TRY(wanted.language, language_of(language));
+  CO_TRY(std::string cwd, text_or(message, "cwd", "/home/user"));
+  CO_TRY(wanted.cwd, resolve_path(cwd, ""));
+  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+  std::string user;
+  auto there = co_await files->stat(wanted.cwd, user);
+  if (!there)
+    co_return net::Response::text(500, fmt::format("Working directory {} does not exist", wanted.cwd));
+  CO_TRY(auto info, co_await context_.service.create_context(target.owner, target.id(), std::move(wanted)));
+  co_return json_response(200, context_object(info));
+}
+
+Task<net::Response> Interpreter::list_contexts(net::Request&, Target target) {
+  // The original starts these two with the sandbox; ours are started when somebody looks.
+  for (sandbox::Language language : {sandbox::Language::python, sandbox::Language::javascript}) {
+    auto prepared = co_await context_.service.prepare_environment(target.owner, target.id(), language);
+    (void)prepared;  // an environment may lack one of them
+  }
+  CO_TRY(auto contexts, co_await context_.service.contexts(target.owner, target.id()));
+  Array list;
+  for (const auto& info : contexts) list.push_back(context_object(info));
+  co_return json_response(200, list);
+}
+
+Task<net::Response> Interpreter::restart_context(net::Request& request, Target target) {
+  std::string id = request.param("id");
+  auto done = co_await context_.service.restart_context(target.owner, target.id(), id);
+  if (!done) co_return fail(context_error(std::move(done).error(), id));
+  co_return net::Response::json(200, "null");
+}
+
+Task<net::Response> Interpreter::remove_context(net::Request& request, Target target) {
+  std::string id = request.param("id");
+  auto done = co_await context_.service.remove_context(target.owner, target.id(), id);
+  if (!done) co_return fail(context_error(std::move(done).error(), id));
+  co_return net::Response::json(200, "null");
+}
+
+}  // namespace atl::api::e2b

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "api/e2b/context.h"
+#include "net/router.h"
+
+namespace atl::api::e2b {
+
+// The code interpreter (port 49999): /execute as NDJSON, contexts. Errors are plain text.
+class Interpreter {
+ public:
+  explicit Interpreter(Context& context) : context_(context) {}
+  void mount(net::Router& router);
+
+ private:
+  Task<void> execute(net::Exchange& exchange);
+  Task<void> stream(net::Exchange& exchange, Target target, session::ExecuteRequest request);
+  Task<net::Response> create_context(net::Request& request, Target target);
+  Task<net::Response> list_contexts(net::Request& request, Target target);
+  Task<net::Response> restart_context(net::Request& request, Target target);
+  Task<net::Response> remove_context(net::Request& request, Target target);
+
+  Context& context_;
+};
+
+// One NDJSON line of a displayed value; exported for its test.
+std::string result_line(const sandbox::ResultBundle& bundle);
+
+}  // namespace atl::api::e2b

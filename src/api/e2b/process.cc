@@ -1,0 +1,273 @@
+#include <csignal>
+
+#include "api/e2b/connect.h"
+#include "api/e2b/envd.h"
+#include "api/e2b/pump.h"
+#include "base/bytes.h"
+#include "base/json.h"
+
+namespace atl::api::e2b {
+namespace {
+
+using sandbox::Ending;
+using sandbox::Outcome;
+using sandbox::Output;
+using sandbox::ProcessEvent;
+using ProcessPump = Pump<sandbox::ProcessStream, ProcessEvent>;
+
+bool is_outcome(const ProcessEvent& event) {
+  return std::holds_alternative<Outcome>(event);
+}
+
+// As Go's runtime spells them, because the original's clients see them so.
+std::string signal_word(int number) {
+  switch (number) {
+    case SIGHUP:
+      return "hangup";
+    case SIGINT:
+      return "interrupt";
+    case SIGQUIT:
+      return "quit";
+    case SIGILL:
+      return "illegal instruction";
+    case SIGTRAP:
+      return "trace/breakpoint trap";
+    case SIGABRT:
+      return "aborted";
+    case SIGBUS:
+      return "bus error";
+    case SIGFPE:
+      return "floating point exception";
+    case SIGKILL:
+      return "killed";
+    case SIGUSR1:
+      return "user defined signal 1";
+    case SIGSEGV:
+      return "segmentation fault";
+    case SIGUSR2:
+      return "user defined signal 2";
+    case SIGPIPE:
+      return "broken pipe";
+    case SIGALRM:
+      return "alarm clock";
+    case SIGTERM:
+      return "terminated";
+    default:
+      return fmt::format("signal {}", number);
+  }
+}
+
+std::string end_event(const Outcome& outcome) {
+  bool exited = outcome.ending == Ending::exited;
+  int code = exited ? outcome.exit_code : -1;
+  std::string status = exited ? fmt::format("exit status {}", code)
+                              : "signal: " + signal_word(outcome.signal == 0 ? SIGKILL : outcome.signal);
+  Object end;
+  if (code != 0) end["exitCode"] = code;
+  if (exited) end["exited"] = true;
+  end["status"] = status;
+  if (code != 0) end["error"] = outcome.reason.empty() ? status : status + ": " + outcome.reason;
+  return to_text(Object{{"event", Object{{"end", std::move(end)}}}});
+}
+
+// Written by hand: this is the hot path of every stream.
+std::string data_event(const Output& output) {
+  std::string_view name = output.stream == sandbox::Stream::out   ? "stdout"
+                          : output.stream == sandbox::Stream::err ? "stderr"
+                                                                  : "pty";
+  return fmt::format(R"({{"event":{{"data":{{"{}":"{}"}}}}}})", name, to_base64(output.bytes));
+}
+
+Result<std::optional<sandbox::PtySize>> pty_size(const Object& message) {
+  const Object* pty = TRY(object(message, "pty"));
+  if (pty == nullptr) return std::optional<sandbox::PtySize>();
+  sandbox::PtySize size;
+  const Object* given = TRY(object(*pty, "size"));
+  if (given != nullptr) {
+    auto bounded = [](std::int64_t value) {
+      return static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 1, 10'000));
+    };
+    size.columns = bounded(TRY(integer(*given, "cols")).value_or(80));
+    size.rows = bounded(TRY(integer(*given, "rows")).value_or(24));
+  }
+  return std::optional<sandbox::PtySize>(size);
+}
+
+Result<session::CommandRequest> command_of(const Object& message, const std::string& user) {
+  const Object* config = TRY(object(message, "process"));
+  if (config == nullptr) return fail(Code::invalid_argument, "process is required");
+  session::CommandRequest request;
+  std::string command = TRY(text_or(*config, "cmd", ""));
+  if (command.empty()) return fail(Code::invalid_argument, "process.cmd is required");
+  request.argv.push_back(std::move(command));
+  for (std::string& argument : TRY(text_list(*config, "args"))) request.argv.push_back(std::move(argument));
+  request.env = TRY(text_map(*config, "envs"));
+  std::string cwd = TRY(text_or(*config, "cwd", ""));
+  if (!cwd.empty()) request.cwd = TRY(resolve_path(cwd, user));
+  request.user = user;
+  request.tag = TRY(text_or(message, "tag", ""));
+  request.pty = TRY(pty_size(message));
+  request.stdin_mode =
+      TRY(boolean_or(message, "stdin", true)) ? sandbox::Stdin::pipe : sandbox::Stdin::closed;
+  request.background = true;
+  return request;
+}
+
+std::optional<std::chrono::milliseconds> connect_timeout(const net::Request& request) {
+  std::string text(request.headers.get("Connect-Timeout-Ms"));
+  if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  return std::chrono::milliseconds(std::stoll(text));
+}
+
+}  // namespace
+
+Task<Object> Envd::process_list(Target target, Object, net::Request&) {
+  CO_TRY(auto processes, co_await context_.service.processes(target.owner, target.id()));
+  Array list;
+  for (const auto& process : processes) {
+    const sandbox::ProcessInfo& info = process->info();
+    Object config;
+    if (!info.argv.empty()) config["cmd"] = info.argv[0];
+    Array arguments;
+    for (std::size_t i = 1; i < info.argv.size(); ++i) arguments.emplace_back(info.argv[i]);
+    if (!arguments.empty()) config["args"] = std::move(arguments);
+    Object variables;
+    for (const auto& [name, value] : info.env) variables[name] = value;
+    if (!variables.empty()) config["envs"] = std::move(variables);
+    if (!info.cwd.empty()) config["cwd"] = info.cwd;
+    Object entry{{"pid", info.pid}, {"config", std::move(config)}};
+    if (!info.tag.empty()) entry["tag"] = info.tag;
+    list.push_back(std::move(entry));
+  }
+  co_return Object{{"processes", std::move(list)}};
+}
+
+Task<void> Envd::process_start(Target target, Object message, net::Exchange& exchange) {
+  CO_TRY(std::string user, co_await user_of(context_, target, exchange.request()));
+  CO_TRY(session::CommandRequest request, command_of(message, user));
+  request.timeout = connect_timeout(exchange.request());
+  if (!request.cwd.empty()) {
+    CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+    auto directory = co_await files->stat(request.cwd, user);
+    if (!directory) {
+      co_return fail(Code::invalid_argument, fmt::format("cwd '{}' does not exist", request.cwd));
+    }
+  }
+  CO_TRY(session::Command command,
+         co_await context_.service.start(target.owner, target.id(), std::move(request)));
+  if (!command.process) {
+    co_return fail(Code::policy_denied,
+                   command.record.reason.empty() ? "denied by policy" : command.record.reason);
+  }
+  std::uint32_t pid = command.process->info().pid;
+  co_return co_await follow(std::move(target), exchange, pid, std::move(command.stream));
+}
+
+Task<void> Envd::process_connect(Target target, Object message, net::Exchange& exchange) {
+  CO_TRY(auto process, co_await select(target, message));
+  std::uint32_t pid = process->info().pid;
+  auto stream = process->attach(sandbox::Replay::none);
+  co_return co_await follow(std::move(target), exchange, pid, std::move(stream));
+}
+
+Task<void> Envd::follow(Target target, net::Exchange& exchange, std::uint32_t pid,
+                        std::unique_ptr<sandbox::ProcessStream> stream) {
+  net::Headers headers{{"Content-Type", "application/connect+json"}};
+  ProcessPump pump(context_.executor, std::move(stream), is_outcome);
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  CO_CHECK(co_await exchange.write(
+      connect::envelope(fmt::format(R"({{"event":{{"start":{{"pid":{}}}}}}})", pid))));
+  exchange.on_disconnect([&pump] { pump.nudge(); });
+  auto interval = keepalive_interval(exchange.request());
+  while (true) {
+    auto event = co_await pump.take(interval);
+    if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
+    if (!event) {
+      CO_CHECK(co_await exchange.write(connect::envelope(R"({"event":{"keepalive":{}}})")));
+      continue;
+    }
+    if (!*event) co_return fail(std::move(*event).error());
+    if (const auto* output = std::get_if<Output>(&**event)) {
+      CO_CHECK(co_await exchange.write(connect::envelope(data_event(*output))));
+      continue;
+    }
+    const Outcome& outcome = std::get<Outcome>(**event);
+    auto session = context_.service.peek(target.id());
+    if (outcome.ending == Ending::lost || !session || !is_reachable(*session)) {
+      exchange.abort();
+      co_return Result<void>();
+    }
+    std::string last = connect::envelope(end_event(outcome)) + connect::end_of_stream();
+    CO_CHECK(co_await exchange.write(std::move(last)));
+    co_return co_await exchange.finish();
+  }
+}
+
+Task<std::shared_ptr<sandbox::Process>> Envd::select(Target target, const Object& message) {
+  CO_TRY(const Object* selector, object(message, "process"));
+  if (selector == nullptr) co_return fail(Code::invalid_argument, "process is required");
+  session::ProcessSelector wanted;
+  CO_TRY(auto pid, integer(*selector, "pid"));
+  CO_TRY(wanted.tag, text_or(*selector, "tag", ""));
+  if (!pid && wanted.tag.empty()) co_return fail(Code::invalid_argument, "process needs pid or tag");
+  if (pid && (*pid <= 0 || *pid > 0x7fffffff)) {
+    co_return fail(Code::not_found, fmt::format("process with pid {} not found", *pid));
+  }
+  wanted.pid = static_cast<std::uint32_t>(pid.value_or(0));
+  co_return co_await context_.service.process(target.owner, target.id(), std::move(wanted));
+}
+
+Task<Object> Envd::process_update(Target target, Object message, net::Request&) {
+  CO_TRY(auto process, co_await select(target, message));
+  CO_TRY(auto size, pty_size(message));
+  if (!size) co_return Object();
+  if (!process->info().pty) co_return fail(Code::internal, "tty not assigned to process");
+  CO_CHECK(co_await process->resize(*size));
+  co_return Object();
+}
+
+Task<Object> Envd::process_send_input(Target target, Object message, net::Request&) {
+  CO_TRY(auto process, co_await select(target, message));
+  CO_TRY(const Object* input, object(message, "input"));
+  if (input == nullptr) co_return fail(Code::invalid_argument, "input is required");
+  CO_TRY(auto to_stdin, text(*input, "stdin"));
+  CO_TRY(auto to_pty, text(*input, "pty"));
+  if (!to_stdin && !to_pty) co_return Object();
+  if (to_pty && !process->info().pty) co_return fail(Code::internal, "tty not assigned to process");
+  if (to_stdin && process->info().pty)
+    co_return fail(Code::internal, "tty assigned to process, use pty input");
+  CO_TRY(std::string bytes, from_base64(to_stdin ? *to_stdin : *to_pty));
+  auto written = co_await process->write_stdin(std::move(bytes));
+  if (!written && written.error().code() == Code::conflict) {
+    co_return fail(Code::internal, "error writing to stdin: " + written.error().message());
+  }
+  if (!written) co_return fail(std::move(written).error());
+  co_return Object();
+}
+
+Task<Object> Envd::process_send_signal(Target target, Object message, net::Request&) {
+  CO_TRY(auto process, co_await select(target, message));
+  const auto* given = member(message, "signal");
+  int number = 0;
+  if (given != nullptr && given->is_string()) {
+    if (given->as_string() == "SIGNAL_SIGKILL") number = SIGKILL;
+    if (given->as_string() == "SIGNAL_SIGTERM") number = SIGTERM;
+  } else if (given != nullptr && given->is_int64()) {
+    number = static_cast<int>(given->as_int64());
+  }
+  if (number != SIGKILL && number != SIGTERM)
+    co_return fail(Code::invalid_argument, "signal must be SIGKILL or SIGTERM");
+  CO_CHECK(co_await process->signal(number));
+  co_return Object();
+}
+
+Task<Object> Envd::process_close_stdin(Target target, Object message, net::Request&) {
+  CO_TRY(auto process, co_await select(target, message));
+  if (process->info().pty) co_return fail(Code::internal, "cannot close the standard input of a pty");
+  auto closed = co_await process->close_stdin();
+  if (!closed && closed.error().code() != Code::conflict) co_return fail(std::move(closed).error());
+  co_return Object();
+}
+
+}  // namespace atl::api::e2b

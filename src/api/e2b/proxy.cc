@@ -1,0 +1,197 @@
+#include "api/e2b/proxy.h"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/bytes.h"
+
+namespace atl::api::e2b {
+namespace {
+
+constexpr net::RouteOptions kOptions{.body_bytes_max = 1ULL << 40, .header_bytes_max = 64U << 10};
+
+// A connection into a sandbox as the HTTP client's stream.
+class SandboxStream final : public net::ByteStream {
+ public:
+  explicit SandboxStream(std::unique_ptr<sandbox::ByteStream> stream) : stream_(std::move(stream)) {}
+  Task<std::string> read() override {
+    auto held = stream_;
+    if (aborted_) co_return fail(Code::unavailable, "the connection was cut");
+    co_return co_await held->read();
+  }
+  Task<void> write(std::string bytes) override {
+    auto held = stream_;
+    if (aborted_) co_return fail(Code::unavailable, "the connection was cut");
+    co_return co_await held->write(std::move(bytes));
+  }
+  Task<void> close_write() override {
+    auto held = stream_;
+    co_return co_await held->close_write();
+  }
+  void abort() override { aborted_ = true; }
+
+ private:
+  std::shared_ptr<sandbox::ByteStream> stream_;  // shared with calls that still wait when the owner is gone
+  bool aborted_ = false;
+};
+
+bool is_hop_by_hop(std::string_view name) {
+  for (std::string_view hop : {"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "TE",
+                               "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "E2b-Sandbox-Id",
+                               "E2b-Sandbox-Port", "E2b-Traffic-Access-Token", "Expect"}) {
+    if (net::equal_ignoring_case(name, hop)) return true;
+  }
+  return false;
+}
+
+bool has_body(const net::Request& request) {
+  return request.headers.has("Transfer-Encoding") ||
+         (request.headers.has("Content-Length") && request.headers.get("Content-Length") != "0");
+}
+
+net::ClientRequest onward(const net::Request& request, const Target& target, bool upgrade) {
+  net::ClientRequest out{request.method_word, request.target, {}, {}};
+  std::string masked = target.attribute(attribute::kMaskHost);
+  if (auto at = masked.find("${PORT}"); at != std::string::npos)
+    masked.replace(at, 7, std::to_string(target.port));
+  for (const auto& [name, value] : request.headers) {
+    if (is_hop_by_hop(name)) continue;
+    if (!masked.empty() && net::equal_ignoring_case(name, "Host")) continue;
+    out.headers.add(name, value);
+  }
+  if (!masked.empty()) out.headers.add("Host", masked);
+  out.headers.set("X-Forwarded-For", request.peer.substr(0, request.peer.rfind(':')));
+  out.headers.set("X-Forwarded-Proto", request.secure ? "https" : "http");
+  if (upgrade) {
+    out.headers.add("Connection", "Upgrade");
+    out.headers.add("Upgrade", std::string(request.headers.get("Upgrade")));
+  } else {
+    out.headers.add("Connection", "close");
+  }
+  if (request.headers.has("Content-Length")) {
+    out.headers.add("Content-Length", std::string(request.headers.get("Content-Length")));
+  }
+  return out;
+}
+
+net::Response port_closed(const Target& target) {
+  return json_response(502, Object{{"sandboxId", target.id()},
+                                   {"message", "The sandbox is running but port is not open"},
+                                   {"port", target.port},
+                                   {"code", 502}});
+}
+
+net::Response traffic_refused(const Target& target, bool given) {
+  std::string message = given ? "Sandbox is secured with traffic access token. Provided token in header "
+                                "'e2b-traffic-access-token' is invalid"
+                              : "Sandbox is secured with traffic access token. Token header "
+                                "'e2b-traffic-access-token' is missing";
+  return json_response(403, Object{{"sandboxId", target.id()}, {"message", message}, {"code", 403}});
+}
+
+Task<void> send_body(net::Exchange& exchange, net::ClientCall& call) {
+  while (true) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    if (piece.empty()) break;
+    CO_CHECK(co_await call.write(std::move(piece)));
+  }
+  co_return co_await call.finish_request();
+}
+
+Task<void> send_answer(net::Exchange& exchange, net::ClientCall& call) {
+  auto head = co_await call.head();
+  if (!head) co_return fail(Code::provider_failed, "the server in the sandbox gave no answer");
+  net::Headers headers;
+  std::optional<std::uint64_t> length;
+  for (const auto& [name, value] : head->headers) {
+    if (net::equal_ignoring_case(name, "Content-Length")) length = std::strtoull(value.c_str(), nullptr, 10);
+    if (!is_hop_by_hop(name) && !net::equal_ignoring_case(name, "Date")) headers.add(name, value);
+  }
+  CO_CHECK(co_await exchange.start(head->status, std::move(headers), length));
+  while (true) {
+    CO_TRY(std::string piece, co_await call.read());
+    if (piece.empty()) break;
+    CO_CHECK(co_await exchange.write(std::move(piece)));
+  }
+  co_return co_await exchange.finish();
+}
+
+Task<void> pass_upgrade(net::Exchange& exchange, net::ClientCall& call) {
+  auto head = co_await call.head();
+  if (!head) co_return fail(Code::provider_failed, "the server in the sandbox gave no answer");
+  if (head->status != 101) co_return co_await send_answer(exchange, call);
+  net::Headers headers;
+  for (const auto& [name, value] : head->headers) {
+    if (!net::equal_ignoring_case(name, "Date")) headers.add(name, value);
+  }
+  auto inner = call.release();
+  CO_TRY(auto outer, co_await exchange.upgrade(101, std::move(headers)));
+  co_await net::relay(*outer, *inner);
+  co_return Result<void>();
+}
+
+}  // namespace
+
+void Proxy::mount(net::Router& router) {
+  router.set_error_renderer(render_control_error);
+  for (net::Method method :
+       {net::Method::get, net::Method::head, net::Method::post, net::Method::put, net::Method::patch,
+        net::Method::del, net::Method::options, net::Method::other}) {
+    router.add_stream(
+        method, "/{path...}", [this](net::Exchange& exchange) { return pass(exchange); }, kOptions);
+  }
+}
+
+Task<void> Proxy::pass(net::Exchange& exchange) {
+  net::Request& request = exchange.request();
+  auto found = find_target(context_, request);
+  if (auto* refused = std::get_if<net::Response>(&found))
+    co_return co_await exchange.send(std::move(*refused));
+  Target target = std::move(std::get<Target>(found));
+  std::string token = target.attribute(attribute::kTrafficToken);
+  std::string_view given = request.headers.get("E2b-Traffic-Access-Token");
+  if (!token.empty() && !equal_in_constant_time(token, given)) {
+    net::Response refused = traffic_refused(target, !given.empty());
+    co_return co_await exchange.send(std::move(refused));
+  }
+  // A server that is just starting gets a moment.
+  Result<std::unique_ptr<sandbox::ByteStream>> stream = fail(Code::unavailable, "");
+  for (int i = 0; i < 5 && !stream; ++i) {
+    if (i > 0) {
+      boost::asio::steady_timer timer(context_.executor, std::chrono::milliseconds(20 * i));
+      co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    stream = co_await context_.service.connect(target.owner, target.id(), target.port);
+  }
+  if (!stream) {
+    auto session = context_.service.peek(target.id());
+    net::Response refused =
+        session && is_reachable(*session) ? port_closed(target) : sandbox_gone(target.id());
+    co_return co_await exchange.send(std::move(refused));
+  }
+  net::ClientOptions options;
+  options.head_time = std::chrono::hours(1);
+  options.stall_time = std::chrono::hours(24);
+  auto call = net::make_call(context_.executor, std::make_unique<SandboxStream>(std::move(*stream)), options);
+  co_return co_await forward(exchange, target, *call);
+}
+
+Task<void> Proxy::forward(net::Exchange& exchange, const Target& target, net::ClientCall& call) {
+  net::Request& request = exchange.request();
+  bool upgrade = request.headers.lists("Connection", "upgrade") && request.headers.has("Upgrade");
+  net::RequestBody body = !has_body(request)                      ? net::RequestBody::none
+                          : request.headers.has("Content-Length") ? net::RequestBody::sized
+                                                                  : net::RequestBody::streamed;
+  net::ClientRequest out = onward(request, target, upgrade);
+  std::string host(request.host());
+  CO_CHECK(co_await net::send_head(call, out, host, body));
+  if (upgrade) co_return co_await pass_upgrade(exchange, call);
+  if (body == net::RequestBody::none) co_return co_await send_answer(exchange, call);
+  using namespace boost::asio::experimental::awaitable_operators;
+  auto [sent, answered] = co_await (send_body(exchange, call) && send_answer(exchange, call));
+  co_return answered;
+}
+
+}  // namespace atl::api::e2b

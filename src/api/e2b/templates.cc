@@ -1,0 +1,203 @@
+#include "api/e2b/templates.h"
+
+#include "base/ids.h"
+
+namespace atl::api::e2b {
+namespace {
+
+constexpr const char* kSnapshotTemplate = "e2b.template";
+constexpr std::string_view kShipped[] = {"base", "code-interpreter-v1"};
+
+std::string attribute_of(const session::Snapshot& snapshot, const char* name) {
+  auto found = snapshot.attributes.find(name);
+  return found == snapshot.attributes.end() ? std::string() : found->second;
+}
+
+Object snapshot_info(const session::Snapshot& snapshot) {
+  std::string id = attribute_of(snapshot, kSnapshotTemplate);
+  if (id.empty()) id = snapshot.snapshot_id;
+  if (snapshot.name.empty()) return Object{{"snapshotID", id + ":default"}, {"names", Array()}};
+  std::string full = snapshot.tenant + "/" + snapshot.name;
+  return Object{{"snapshotID", full + ":default"}, {"names", Array{boost::json::value(full)}}};
+}
+
+Object template_info(const Template& made) {
+  Array names;
+  if (!made.name.empty()) names.emplace_back(made.name);
+  std::string at = to_timestamp(made.created_at);
+  return Object{{"templateID", made.id},
+                {"buildID", "00000000-0000-4000-8000-000000000000"},
+                {"cpuCount", 2},
+                {"memoryMB", 512},
+                {"diskSizeMB", 1024},
+                {"public", made.is_public},
+                {"aliases", names},
+                {"names", names},
+                {"createdAt", at},
+                {"updatedAt", at},
+                {"createdBy", nullptr},
+                {"lastSpawnedAt", nullptr},
+                {"spawnCount", 0},
+                {"buildCount", 1},
+                {"envdVersion", kEnvdVersion},
+                {"buildStatus", "ready"}};
+}
+
+bool is_shipped(std::string_view name) {
+  return std::find(std::begin(kShipped), std::end(kShipped), name) != std::end(kShipped);
+}
+
+Template shipped(std::string_view name) {
+  Template made;
+  made.id = made.name = made.environment = name;
+  made.is_public = true;
+  return made;
+}
+
+std::unexpected<Error> no_template(std::string_view name) {
+  return fail(Code::not_found, fmt::format("template '{}' not found", name));
+}
+
+}  // namespace
+
+void Templates::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
+  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
+    CO_TRY(auth::Principal who, context_.authenticate(request));
+    co_return co_await (this->*handler)(request, std::move(who));
+  });
+}
+
+void Templates::mount(net::Router& router) {
+  add(router, net::Method::post, "/sandboxes/{id}/snapshots", &Templates::create_snapshot);
+  add(router, net::Method::get, "/snapshots", &Templates::list_snapshots);
+  add(router, net::Method::get, "/templates", &Templates::list);
+  add(router, net::Method::get, "/v2/templates", &Templates::list);
+  add(router, net::Method::get, "/templates/{template}", &Templates::get);
+  add(router, net::Method::get, "/templates/aliases/{alias}", &Templates::alias);
+  add(router, net::Method::get, "/templates/{template}/tags", &Templates::list_tags);
+  add(router, net::Method::del, "/templates/{template}", &Templates::remove);
+}
+
+Task<std::optional<session::Snapshot>> Templates::find_snapshot(auth::Principal who, TemplateRef ref) {
+  std::string cursor;
+  std::string any;
+  while (true) {
+    CO_TRY(auto page, co_await context_.service.list_snapshots(who, any, 100, cursor));
+    for (session::Snapshot& snapshot : page.items) {
+      bool named = !snapshot.name.empty() && snapshot.name == ref.name &&
+                   (ref.space.empty() || ref.space == who.tenant);
+      if (named || snapshot.snapshot_id == ref.name ||
+          attribute_of(snapshot, kSnapshotTemplate) == ref.name) {
+        co_return std::optional<session::Snapshot>(std::move(snapshot));
+      }
+    }
+    if (page.next_cursor.empty()) co_return std::optional<session::Snapshot>();
+    cursor = page.next_cursor;
+  }
+}
+
+Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
+  CO_TRY(TemplateRef ref, parse_template_ref(reference));
+  if (!ref.tag.empty() && ref.tag != "default" && is_shipped(ref.name)) {
+    co_return fail(Code::not_found,
+                   fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
+  }
+  if (is_shipped(ref.name)) co_return shipped(ref.name);
+  CO_TRY(auto snapshot, co_await find_snapshot(who, ref));
+  if (!snapshot) co_return no_template(reference);
+  if (!ref.tag.empty() && ref.tag != "default") {
+    co_return fail(Code::not_found,
+                   fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
+  }
+  Template made;
+  made.id = attribute_of(*snapshot, kSnapshotTemplate);
+  if (made.id.empty()) made.id = snapshot->snapshot_id;
+  made.name = snapshot->name;
+  made.environment = snapshot->environment;
+  made.snapshot = snapshot->snapshot_id;
+  made.created_at = snapshot->created_at;
+  co_return made;
+}
+
+Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Principal who) {
+  CO_TRY(std::string id, sandbox_id_of(request.param("id")));
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(std::string name, text_or(message, "name", ""));
+  std::string template_id = random_word(20);
+  if (!name.empty()) {
+    CO_TRY(TemplateRef ref, parse_template_ref(name));
+    name = ref.name;
+    // A name stands for its newest snapshot.
+    CO_TRY(auto before, co_await find_snapshot(who, ref));
+    if (before) {
+      template_id = attribute_of(*before, kSnapshotTemplate);
+      CO_CHECK(co_await context_.service.remove_snapshot(who, before->snapshot_id));
+    }
+  }
+  session::TextMap attributes{{kSnapshotTemplate, template_id}};
+  auto snapshot = co_await context_.service.snapshot(who, id, name, std::move(attributes));
+  if (!snapshot) co_return fail(std::move(snapshot).error());
+  co_return json_response(201, snapshot_info(*snapshot));
+}
+
+Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Principal who) {
+  std::string id = request.query("sandboxID").value_or("");
+  std::string name = request.query("name").value_or("");
+  std::string cursor = request.query("nextToken").value_or("");
+  int limit = std::clamp(std::atoi(request.query("limit").value_or("100").c_str()), 1, 100);
+  CO_TRY(auto page,
+         co_await context_.service.list_snapshots(who, id, static_cast<std::uint32_t>(limit), cursor));
+  Array list;
+  for (const session::Snapshot& snapshot : page.items) {
+    if (name.empty() || snapshot.name == name || snapshot.tenant + "/" + snapshot.name == name) {
+      list.push_back(snapshot_info(snapshot));
+    }
+  }
+  net::Response response = json_response(200, list);
+  if (!page.next_cursor.empty()) response.headers.add("X-Next-Token", page.next_cursor);
+  co_return response;
+}
+
+Task<net::Response> Templates::list(net::Request&, auth::Principal) {
+  Array list;
+  for (std::string_view name : kShipped) list.push_back(template_info(shipped(name)));
+  co_return json_response(200, list);
+}
+
+Task<net::Response> Templates::get(net::Request& request, auth::Principal who) {
+  std::string reference = request.param("template");
+  CO_TRY(Template found, co_await resolve(who, reference));
+  co_return json_response(200, template_info(found));
+}
+
+Task<net::Response> Templates::alias(net::Request& request, auth::Principal who) {
+  std::string reference = request.param("alias");
+  CO_TRY(Template found, co_await resolve(who, reference));
+  co_return json_response(200, Object{{"templateID", found.id}, {"public", found.is_public}});
+}
+
+Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal who) {
+  std::string reference = request.param("template");
+  CO_TRY(Template found, co_await resolve(who, reference));
+  Object tag{{"tag", "default"},
+             {"buildID", "00000000-0000-4000-8000-000000000000"},
+             {"createdAt", to_timestamp(found.created_at)}};
+  co_return json_response(200, Array{std::move(tag)});
+}
+
+Task<net::Response> Templates::remove(net::Request& request, auth::Principal who) {
+  std::string reference = request.param("template");
+  CO_TRY(Template found, co_await resolve(who, reference));
+  if (found.snapshot.empty()) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
+  std::string id = found.id;
+  for (const session::Session& session : context_.service.peek_all()) {
+    auto used = session.attributes.find(attribute::kTemplate);
+    if (session.tenant == who.tenant && used != session.attributes.end() && used->second == id) {
+      co_return fail(Code::invalid_argument, "the template is used by a sandbox");
+    }
+  }
+  CO_CHECK(co_await context_.service.remove_snapshot(who, found.snapshot));
+  co_return net::Response::empty(204);
+}
+
+}  // namespace atl::api::e2b

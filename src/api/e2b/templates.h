@@ -1,0 +1,47 @@
+#pragma once
+
+#include "api/e2b/context.h"
+#include "net/router.h"
+
+namespace atl::api::e2b {
+
+// What a sandbox is made from: a shipped environment under its own name, a snapshot, or a template that was
+// built.
+struct Template {
+  std::string id;           // 20 characters, or the environment's name
+  std::string name;         // without namespace; may be empty for an unnamed snapshot
+  std::string environment;  // to start in
+  std::string snapshot;     // to start from; empty: the environment fresh
+  std::string start_command;
+  bool is_public = false;
+  WallTime created_at{};
+};
+
+// Templates and snapshots of the control plane.
+class Templates {
+ public:
+  explicit Templates(Context& context) : context_(context) {}
+  void mount(net::Router& router);
+
+  // By "[namespace/]name[:tag]", template id or snapshot id. Code::not_found "template 'x' not found" or
+  // "tag 'y' does not exist for template 'x'".
+  Task<Template> resolve(auth::Principal who, std::string reference);
+
+ private:
+  using Handler = Task<net::Response> (Templates::*)(net::Request& request, auth::Principal who);
+  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+
+  Task<net::Response> create_snapshot(net::Request& request, auth::Principal who);
+  Task<net::Response> list_snapshots(net::Request& request, auth::Principal who);
+  Task<net::Response> list(net::Request& request, auth::Principal who);
+  Task<net::Response> get(net::Request& request, auth::Principal who);
+  Task<net::Response> alias(net::Request& request, auth::Principal who);
+  Task<net::Response> list_tags(net::Request& request, auth::Principal who);
+  Task<net::Response> remove(net::Request& request, auth::Principal who);
+
+  Task<std::optional<session::Snapshot>> find_snapshot(auth::Principal who, TemplateRef ref);
+
+  Context& context_;
+};
+
+}  // namespace atl::api::e2b

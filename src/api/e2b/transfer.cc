@@ -1,0 +1,352 @@
+#include <zlib.h>
+
+#include <charconv>
+#include <set>
+
+#include "api/e2b/envd.h"
+#include "api/e2b/multipart.h"
+#include "api/e2b/signature.h"
+
+namespace atl::api::e2b {
+namespace {
+
+constexpr std::uint64_t kUploadMax = 64ULL << 30;
+constexpr std::string_view kMetadataPrefix = "x-metadata-";
+
+struct Query {
+  std::string path, user;
+};
+
+FileProof proof_of(const net::Request& request) {
+  return FileProof{std::string(request.headers.get("X-Access-Token")), request.query("path").value_or(""),
+                   request.query("username").value_or(""), request.query("signature").value_or(""),
+                   request.query("signature_expiration").value_or("")};
+}
+
+// "bytes=a-b", "bytes=a-", "bytes=-n" against a known size. Nothing: no usable range.
+struct Range {
+  std::uint64_t first = 0, length = 0;
+};
+enum class RangeKind { whole, part, unsatisfiable };
+
+RangeKind parse_range(std::string_view header, std::uint64_t size, Range& range) {
+  if (!header.starts_with("bytes=") || header.find(',') != std::string_view::npos) return RangeKind::whole;
+  header.remove_prefix(6);
+  auto dash = header.find('-');
+  if (dash == std::string_view::npos) return RangeKind::whole;
+  auto number = [](std::string_view text) -> std::optional<std::uint64_t> {
+    std::uint64_t value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+  };
+  auto from = number(header.substr(0, dash)), to = number(header.substr(dash + 1));
+  if (!from && !to) return RangeKind::whole;
+  if (!from) {
+    range.length = std::min(*to, size);
+    range.first = size - range.length;
+    return range.length == 0 ? RangeKind::unsatisfiable : RangeKind::part;
+  }
+  if (*from >= size) return RangeKind::unsatisfiable;
+  range.first = *from;
+  std::uint64_t last = to ? std::min(*to, size - 1) : size - 1;
+  if (last < *from) return RangeKind::whole;
+  range.length = last - *from + 1;
+  return RangeKind::part;
+}
+
+bool forbids_identity(std::string_view accept) {
+  return accept.find("identity;q=0") != std::string_view::npos ||
+         accept.find("*;q=0") != std::string_view::npos;
+}
+
+std::string disposition(std::string_view name) {
+  std::string quoted;
+  for (char c : name) quoted += c == '"' || c == '\\' || static_cast<unsigned char>(c) < 32 ? '_' : c;
+  return fmt::format("inline; filename=\"{}\"", quoted);
+}
+
+// X-Metadata-* headers as attributes. Each upload replaces the whole set.
+Result<std::map<std::string, std::string>> metadata_of(const net::Request& request) {
+  std::map<std::string, std::string> metadata;
+  std::size_t total = 0;
+  for (const auto& [name, value] : request.headers) {
+    if (name.size() <= kMetadataPrefix.size() ||
+        !net::equal_ignoring_case(std::string_view(name).substr(0, kMetadataPrefix.size()),
+                                  kMetadataPrefix)) {
+      continue;
+    }
+    std::string key;
+    for (char c : name.substr(kMetadataPrefix.size()))
+      key += static_cast<char>(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    bool printable = std::all_of(value.begin(), value.end(), [](char c) { return c >= 32 && c < 127; });
+    total += key.size() + value.size();
+    if (!printable || key.size() > 246 || total > 4096) {
+      return fail(Code::invalid_argument, fmt::format("invalid metadata '{}'", key));
+    }
+    metadata[key] = value;
+  }
+  return metadata;
+}
+
+// Gzip to plain, piece by piece.
+class Inflater {
+ public:
+  Inflater() { good_ = ::inflateInit2(&stream_, 16 + MAX_WBITS) == Z_OK; }
+  ~Inflater() {
+    if (good_) ::inflateEnd(&stream_);
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  Result<std::vector<std::string>> feed(std::string_view bytes) {
+    std::vector<std::string> pieces;
+    stream_.next_in =
+        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // JUSTIFICATION: zlib only reads it
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    while (good_ && stream_.avail_in > 0) {
+      std::string piece(65536, '\0');
+      stream_.next_out = reinterpret_cast<Bytef*>(piece.data());  // JUSTIFICATION: zlib's byte type
+      stream_.avail_out = static_cast<uInt>(piece.size());
+      int status = ::inflate(&stream_, Z_NO_FLUSH);
+      if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
+        return fail(Code::invalid_argument, "the body is not valid gzip");
+      }
+      piece.resize(piece.size() - stream_.avail_out);
+      if (!piece.empty()) pieces.push_back(std::move(piece));
+      ended_ = status == Z_STREAM_END;
+      if (ended_ && stream_.avail_in > 0) ::inflateReset(&stream_);
+      if (status == Z_BUF_ERROR) break;
+    }
+    return pieces;
+  }
+  bool is_complete() const { return ended_; }
+
+ private:
+  z_stream stream_{};
+  bool good_ = false;
+  bool ended_ = false;
+};
+
+Error write_error(Error error, const std::string& path) {
+  if (error.code() == Code::is_a_directory) {
+    return Error(Code::invalid_argument, fmt::format("path is a directory: {}", path));
+  }
+  return error;
+}
+
+// Where the parts of one upload go.
+class Upload {
+ public:
+  Upload(sandbox::Files& files, std::string user, std::map<std::string, std::string> metadata)
+      : files_(files), user_(std::move(user)), metadata_(std::move(metadata)) {}
+
+  Task<void> open(std::string path) {
+    if (!paths_.insert(path).second) {
+      co_return fail(Code::invalid_argument,
+                     fmt::format("you cannot upload multiple files to the same path '{}'", path));
+    }
+    path_ = path;
+    sandbox::WriteOptions options;
+    options.user = user_;
+    options.attributes = metadata_;
+    options.attribute_prefix = "e2b.";
+    auto writer = co_await files_.open_write(path, std::move(options));
+    if (!writer) co_return fail(write_error(std::move(writer).error(), path));
+    writer_ = std::move(*writer);
+    co_return Result<void>();
+  }
+  Task<void> write(std::string bytes) {
+    auto written = co_await writer_->write(std::move(bytes));
+    if (!written) co_return fail(write_error(std::move(written).error(), path_));
+    co_return Result<void>();
+  }
+  Task<void> close() {
+    auto done = co_await writer_->finish();
+    writer_.reset();
+    if (!done) co_return fail(write_error(std::move(done).error(), path_));
+    Object entry{{"name", path_.substr(path_.rfind('/') + 1)}, {"type", "file"}, {"path", path_}};
+    if (!metadata_.empty()) {
+      Object shown;
+      for (const auto& [key, value] : metadata_) shown[key] = value;
+      entry["metadata"] = std::move(shown);
+    }
+    entries_.push_back(std::move(entry));
+    co_return Result<void>();
+  }
+  bool is_open() const { return writer_ != nullptr; }
+  Array& entries() { return entries_; }
+
+ private:
+  sandbox::Files& files_;
+  std::string user_;
+  std::map<std::string, std::string> metadata_;
+  std::set<std::string> paths_;
+  std::string path_;
+  std::unique_ptr<sandbox::FileWriter> writer_;
+  Array entries_;
+};
+
+Task<void> take_octets(net::Exchange& exchange, Upload& upload, std::string path, bool gzip) {
+  CO_CHECK(co_await upload.open(path));
+  Inflater inflater;
+  while (true) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    if (piece.empty()) break;
+    if (!gzip) {
+      CO_CHECK(co_await upload.write(std::move(piece)));
+      continue;
+    }
+    CO_TRY(auto plain, inflater.feed(piece));
+    for (std::string& part : plain) CO_CHECK(co_await upload.write(std::move(part)));
+  }
+  if (gzip && !inflater.is_complete()) co_return fail(Code::invalid_argument, "the gzip body is cut off");
+  co_return co_await upload.close();
+}
+
+Task<void> take_parts(net::Exchange& exchange, Upload& upload, std::string boundary,
+                      std::optional<std::string> path, std::string user) {
+  MultipartParser parser(boundary);
+  while (true) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    if (piece.empty()) break;
+    CO_TRY(auto events, parser.feed(piece));
+    for (PartEvent& event : events) {
+      if (event.kind == PartEvent::Kind::head && event.head.name == "file") {
+        if (!path && event.head.filename.empty())
+          co_return fail(Code::invalid_argument, "a part has neither path nor filename");
+        CO_TRY(std::string where,
+               path ? Result<std::string>(*path) : resolve_path(event.head.filename, user));
+        CO_CHECK(co_await upload.open(std::move(where)));
+      } else if (event.kind == PartEvent::Kind::data && upload.is_open()) {
+        CO_CHECK(co_await upload.write(std::move(event.data)));
+      } else if (event.kind == PartEvent::Kind::end && upload.is_open()) {
+        CO_CHECK(co_await upload.close());
+      }
+    }
+  }
+  if (!parser.is_complete()) co_return fail(Code::invalid_argument, "the multipart body is cut off");
+  co_return Result<void>();
+}
+
+Task<std::string> file_user(const Context& context, const Target& target, const net::Request& request) {
+  std::string user = request.query("username").value_or("");
+  if (user.empty()) co_return user;
+  CO_TRY(bool known, co_await user_exists(context, target, user));
+  if (!known) {
+    co_return fail(Code::unauthenticated,
+                   fmt::format("error looking up user '{}': user: unknown user {}", user, user));
+  }
+  co_return user;
+}
+
+}  // namespace
+
+void Envd::mount_transfer(net::Router& router) {
+  router.add_stream(net::Method::get, "/files",
+                    [this](net::Exchange& exchange) { return download(exchange); });
+  router.add_stream(net::Method::post, "/files", [this](net::Exchange& exchange) { return upload(exchange); },
+                    {.body_bytes_max = kUploadMax});
+}
+
+Task<void> Envd::download(net::Exchange& exchange) {
+  net::Request& request = exchange.request();
+  auto found = find_target(context_, request);
+  if (auto* refused = std::get_if<net::Response>(&found))
+    co_return co_await exchange.send(std::move(*refused));
+  Target& target = std::get<Target>(found);
+  FileProof proof = proof_of(request);
+  std::string token = target.attribute(attribute::kToken);
+  if (auto good = check_file_access(proof, FileOperation::read, token, context_.clock.now()); !good) {
+    co_return fail(std::move(good).error());
+  }
+  if (forbids_identity(request.headers.get("Accept-Encoding"))) {
+    net::Response refused = control_error(406, "only the identity encoding is available");
+    co_return co_await exchange.send(std::move(refused));
+  }
+  CO_TRY(std::string user, co_await file_user(context_, target, request));
+  CO_TRY(std::string path, resolve_path(proof.path, user));
+  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+  auto info = co_await files->stat(path, user);
+  if (!info && info.error().code() == Code::not_found) {
+    co_return fail(Code::not_found, fmt::format("path '{}' does not exist", path));
+  }
+  if (!info) co_return fail(std::move(info).error());
+  if (info->type == sandbox::FileType::directory || info->target_type == sandbox::FileType::directory) {
+    co_return fail(Code::invalid_argument, fmt::format("path '{}' is a directory", path));
+  }
+  // The size is that of the open file: a link's own says nothing, and procfs says zero for what has content.
+  auto reader = co_await files->open_read(path, 0, std::nullopt, user);
+  if (!reader) co_return fail(std::move(reader).error());
+  std::uint64_t size = (*reader)->info().size;
+  Range range;
+  RangeKind kind = parse_range(request.headers.get("Range"), size, range);
+  net::Headers headers{{"Content-Type", "application/octet-stream"},
+                       {"Content-Disposition", disposition(info->name)},
+                       {"Accept-Ranges", "bytes"}};
+  if (kind == RangeKind::unsatisfiable && size > 0) {
+    net::Response refused = control_error(416, "range not satisfiable");
+    refused.headers.add("Content-Range", fmt::format("bytes */{}", size));
+    co_return co_await exchange.send(std::move(refused));
+  }
+  if (kind == RangeKind::part) {
+    reader = co_await files->open_read(path, range.first, range.length, user);
+    if (!reader) co_return fail(std::move(reader).error());
+    headers.add("Content-Range",
+                fmt::format("bytes {}-{}/{}", range.first, range.first + range.length - 1, size));
+  }
+  CO_TRY(std::string piece, co_await (*reader)->next());
+  std::optional<std::uint64_t> length = kind == RangeKind::part ? range.length : size;
+  if (size == 0 && !piece.empty()) length.reset();
+  CO_CHECK(co_await exchange.start(kind == RangeKind::part ? 206 : 200, std::move(headers), length));
+  std::uint64_t left = length.value_or(UINT64_MAX);
+  while (!piece.empty() && left > 0) {
+    // A file that grows meanwhile is cut at the size that was promised.
+    if (piece.size() > left) piece.resize(left);
+    left -= piece.size();
+    CO_CHECK(co_await exchange.write(std::move(piece)));
+    CO_TRY(piece, co_await (*reader)->next());
+  }
+  co_return co_await exchange.finish();
+}
+
+Task<void> Envd::upload(net::Exchange& exchange) {
+  net::Request& request = exchange.request();
+  auto found = find_target(context_, request);
+  if (auto* refused = std::get_if<net::Response>(&found))
+    co_return co_await exchange.send(std::move(*refused));
+  Target& target = std::get<Target>(found);
+  FileProof proof = proof_of(request);
+  std::string token = target.attribute(attribute::kToken);
+  if (auto good = check_file_access(proof, FileOperation::write, token, context_.clock.now()); !good) {
+    co_return fail(std::move(good).error());
+  }
+  CO_TRY(std::string user, co_await file_user(context_, target, request));
+  CO_TRY(auto metadata, metadata_of(request));
+  std::optional<std::string> path;
+  if (!proof.path.empty()) {
+    CO_TRY(path, resolve_path(proof.path, user));
+  }
+  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+  Upload uploading(*files, user, std::move(metadata));
+  std::string type(request.headers.get("Content-Type"));
+  std::string_view encoding = request.headers.get("Content-Encoding");
+  bool gzip = encoding == "gzip";
+  if (!encoding.empty() && !gzip && encoding != "identity") {
+    co_return fail(Code::invalid_argument, fmt::format("unsupported Content-Encoding '{}'", encoding));
+  }
+  if (type.starts_with("application/octet-stream")) {
+    if (!path) co_return fail(Code::invalid_argument, "path is required");
+    CO_CHECK(co_await take_octets(exchange, uploading, *path, gzip));
+  } else if (type.starts_with("multipart/form-data") && !gzip) {
+    CO_TRY(std::string boundary, multipart_boundary(type));
+    CO_CHECK(co_await take_parts(exchange, uploading, boundary, path, user));
+  } else {
+    co_return fail(Code::invalid_argument, fmt::format("unsupported Content-Type '{}'", type));
+  }
+  if (uploading.entries().empty()) co_return fail(Code::invalid_argument, "the body holds no file");
+  net::Response response = json_response(200, uploading.entries());
+  co_return co_await exchange.send(std::move(response));
+}
+
+}  // namespace atl::api::e2b
