@@ -1,0 +1,60 @@
+// What the suites share: the SDK that SDK_DIR names, one daemon (ATOLL_URL), sandboxes that end with their suite.
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { after } from 'node:test'
+
+const load = createRequire(join(process.env.SDK_DIR, 'package.json'))
+export const e2b = load('e2b')
+export const interpreter = load('@e2b/code-interpreter')
+export const url = process.env.ATOLL_URL
+export const key = process.env.E2B_API_KEY
+export const quick = process.env.QUICK === '1'
+export const newest = load('e2b/package.json').version.split('.')[1] >= 51
+
+const open = new Set()
+export async function sandbox(options = {}, Class = e2b.Sandbox) {
+  const made = await Class.create({ timeoutMs: 120_000, ...options })
+  open.add(made)
+  return made
+}
+after(async () => {
+  await Promise.allSettled([...open].map((one) => one.kill()))
+})
+
+// A request of the control plane as the SDK would send it.
+export function control(path, { method = 'GET', body, headers = {}, apiKey = key } = {}) {
+  return fetch(url + path, {
+    method,
+    headers: { 'X-API-KEY': apiKey, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
+    body: body ? JSON.stringify(body) : undefined,
+  })
+}
+
+// A request of the sandbox plane.
+export function plane(box, path, { method = 'GET', port = 49983, body, headers = {}, token = true } = {}) {
+  return fetch(url + path, {
+    method,
+    headers: {
+      'E2b-Sandbox-Id': box.sandboxId,
+      'E2b-Sandbox-Port': String(port),
+      ...(token && box.envdAccessToken ? { 'X-Access-Token': box.envdAccessToken } : {}),
+      ...headers,
+    },
+    body,
+    duplex: 'half',
+  })
+}
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+export async function eventually(check, ms = 10_000) {
+  const end = Date.now() + ms
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (Date.now() > end) throw error
+      await sleep(50)
+    }
+  }
+}
