@@ -1,0 +1,125 @@
+// What there is: environments, agents, providers, policies as a question, numbers, the description of this
+// API.
+#include <fmt/format.h>
+
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/openapi.h"
+#include "api/rest/render.h"
+#include "base/json.h"
+
+namespace atl::api::rest {
+namespace {
+
+namespace bj = boost::json;
+
+Task<Response> environments(Context context, Principal, Request&) {
+  const registry::Registry& registry = context->service->registry();
+  bj::array list;
+  for (const auto& [name, environment] : registry.environments()) {
+    bj::array languages;
+    for (const auto language : environment.languages)
+      languages.push_back(bj::value(sandbox::to_string(language)));
+    bj::value first = nullptr;
+    if (environment.default_language) first = bj::value(sandbox::to_string(*environment.default_language));
+    list.push_back(
+        bj::object{{"name", name},
+                   {"description", environment.description},
+                   {"languages", std::move(languages)},
+                   {"default_language", std::move(first)},
+                   {"policy", environment.policy},
+                   {"network", environment.network == sandbox::Network::egress ? "egress" : "none"},
+                   {"sudo", environment.sudo},
+                   {"limits", to_json(registry.sandbox_limits(environment, {}))}});
+  }
+  bj::object body{{"environments", std::move(list)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<Response> agents(Context context, Principal, Request&) {
+  bj::array list;
+  for (const auto& [name, agent] : context->service->registry().agents()) {
+    list.push_back(bj::object{{"name", name},
+                              {"description", agent.description},
+                              {"environment", agent.environment},
+                              {"provider", agent.provider},
+                              {"policy", agent.policy}});
+  }
+  bj::object body{{"agents", std::move(list)}};
+  co_return json_response(200, std::move(body));
+}
+
+// Tools, prompts and skills have their place and nothing in it yet.
+template <char const* Name>
+Task<Response> nothing_yet(Context, Principal, Request&) {
+  bj::object body{{Name, bj::array()}};
+  co_return json_response(200, std::move(body));
+}
+constexpr char kTools[] = "tools";
+constexpr char kPrompts[] = "prompts";
+constexpr char kSkills[] = "skills";
+
+Task<Response> validate(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"code", "language", "policy"}));
+  session::ValidateRequest wanted;
+  CO_TRY(wanted.code, body.required_text("code"));
+  CO_TRY(const auto word, body.text("language"));
+  if (word) {
+    const auto language = policy::parse_language(*word);
+    if (!language) co_return fail(body.wrong("language", fmt::format("policies do not read '{}'", *word)));
+    wanted.language = *language;
+  }
+  CO_TRY(const auto name, body.text("policy"));
+  wanted.policy = name.value_or("");
+  CO_TRY(const auto verdict, co_await context->service->validate(std::move(who), std::move(wanted)));
+  co_return Response::json(200, policy::to_json(verdict));
+}
+
+Task<Response> capabilities(Context context, Principal, Request&) {
+  bj::array providers;
+  for (const auto& provider : context->service->providers()) {
+    bj::array pools;
+    for (const auto& level : provider.pools) {
+      pools.push_back(
+          bj::object{{"environment", level.environment}, {"ready", level.ready}, {"target", level.target}});
+    }
+    providers.push_back(bj::object{{"name", provider.name},
+                                   {"traits", to_json(provider.traits)},
+                                   {"isolation", to_json(provider.isolation)},
+                                   {"pools", std::move(pools)}});
+  }
+  bj::array policies;
+  for (const std::string& name : context->service->registry().policies().names())
+    policies.push_back(bj::value(name));
+  bj::object body{{"version", ATOLL_VERSION},
+                  {"providers", std::move(providers)},
+                  {"languages", bj::array{"python", "javascript", "typescript", "shell"}},
+                  {"policies", std::move(policies)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<Response> metrics(Context context, Principal, Request&) {
+  Response response = Response::text(200, context->metrics->render(context->service->providers()));
+  response.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+  co_return response;
+}
+
+Task<Response> openapi(Context, Principal, Request&) {
+  co_return Response::json(200, openapi_json());
+}
+
+}  // namespace
+
+void mount_catalog(net::Router& router, const Context& context) {
+  route(router, context, Method::get, "/api/environments", environments);
+  route(router, context, Method::get, "/api/agents", agents);
+  route(router, context, Method::get, "/api/tools", nothing_yet<kTools>);
+  route(router, context, Method::get, "/api/prompts", nothing_yet<kPrompts>);
+  route(router, context, Method::get, "/api/skills", nothing_yet<kSkills>);
+  route(router, context, Method::post, "/api/validate", validate, {.body_bytes_max = 16U << 20});
+  route(router, context, Method::get, "/api/capabilities", capabilities);
+  route(router, context, Method::get, "/metrics", metrics);
+  route(router, context, Method::get, "/openapi.json", openapi);
+}
+
+}  // namespace atl::api::rest

@@ -1,0 +1,305 @@
+// Commands, processes and the terminal.
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <charconv>
+#include <csignal>
+
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/execution.h"
+#include "api/rest/render.h"
+#include "api/rest/text_flow.h"
+#include "base/bytes.h"
+#include "base/json.h"
+#include "sandbox/outcome.h"
+
+namespace atl::api::rest {
+namespace {
+
+namespace bj = boost::json;
+
+struct CommandBody {
+  session::CommandRequest request;
+  std::string standard_input;
+};
+
+Result<CommandBody> read_command(const std::string& text) {
+  const Body body = TRY(Body::parse(
+      text, {"command", "argv", "cwd", "env", "stdin", "timeout_seconds", "background", "user", "tag"}));
+  CommandBody command;
+  const boost::json::value* line = body.find("command");
+  if (line != nullptr && line->is_array()) {
+    command.request.argv = TRY(body.texts("command")).value_or(std::vector<std::string>{});
+  } else {
+    command.request.shell = TRY(body.text("command")).value_or("");
+  }
+  if (body.has("argv")) command.request.argv = TRY(body.texts("argv")).value_or(std::vector<std::string>{});
+  if (command.request.argv.empty() == command.request.shell.empty()) {
+    return fail(body.wrong("command", "give either 'command' (a line for the shell) or 'argv' (a list)"));
+  }
+  command.request.cwd = TRY(body.text("cwd")).value_or("");
+  command.request.user = TRY(body.text("user")).value_or("");
+  command.request.tag = TRY(body.text("tag")).value_or("");
+  command.request.env = TRY(body.text_map("env")).value_or(session::TextMap{});
+  command.request.timeout = TRY(read_timeout(body));
+  command.request.background = TRY(body.boolean("background")).value_or(false);
+  const boost::json::value* input = body.find("stdin");
+  if (input != nullptr && input->is_bool()) {
+    command.request.stdin_mode = input->get_bool() ? sandbox::Stdin::pipe : sandbox::Stdin::closed;
+  } else {
+    command.standard_input = TRY(body.text("stdin")).value_or("");
+  }
+  return command;
+}
+
+std::string output_json(std::string_view text) {
+  std::string out = R"({"text":)";
+  json::append_quoted(out, text);
+  return out + "}";
+}
+
+bj::object outcome_json(const sandbox::Outcome& outcome) {
+  return {{"ending", std::string(sandbox::to_string(outcome.ending))},
+          {"exit_code", sandbox::exit_status(outcome)},
+          {"reason", outcome.reason},
+          {"usage", to_json(outcome.usage)}};
+}
+
+// Events: start, stdout, stderr, exit.
+Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStream> from,
+                          net::Exchange& exchange) {
+  net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  std::string first = sse("start", fmt::format(R"({{"pid":{}}})", pid));
+  CO_CHECK(co_await exchange.write(std::move(first)));
+  TextFlow out, err;
+  while (true) {
+    CO_TRY(sandbox::ProcessEvent event, co_await from->next());
+    std::string text;
+    if (const auto* output = std::get_if<sandbox::Output>(&event)) {
+      const bool is_err = output->stream == sandbox::Stream::err;
+      const std::string whole = (is_err ? err : out).add(output->bytes);
+      if (whole.empty()) continue;
+      text = sse(is_err ? "stderr" : "stdout", output_json(whole));
+      CO_CHECK(co_await exchange.write(std::move(text)));
+      continue;
+    }
+    if (const std::string rest = out.finish(); !rest.empty()) text += sse("stdout", output_json(rest));
+    if (const std::string rest = err.finish(); !rest.empty()) text += sse("stderr", output_json(rest));
+    text += sse("exit", bj::serialize(outcome_json(std::get<sandbox::Outcome>(event))));
+    CO_CHECK(co_await exchange.write(std::move(text)));
+    co_return co_await exchange.finish();
+  }
+}
+
+Task<void> run_command(Context context, Principal who, net::Exchange& exchange) {
+  std::string body;
+  while (true) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    if (piece.empty()) break;
+    body += piece;
+  }
+  CO_TRY(CommandBody command, read_command(body));
+  const std::string id = exchange.request().param("id");
+  const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
+  if (!command.request.background && !live) {
+    CO_TRY(const auto record,
+           co_await context->service->run_command(std::move(who), id, std::move(command.request),
+                                                  std::move(command.standard_input)));
+    co_return co_await exchange.send(json_response(200, execution_json(record)));
+  }
+  if (!command.standard_input.empty()) command.request.stdin_mode = sandbox::Stdin::pipe;
+  CO_TRY(session::Command started,
+         co_await context->service->start(std::move(who), id, std::move(command.request)));
+  if (!started.process) co_return co_await exchange.send(json_response(200, execution_json(started.record)));
+  if (!command.standard_input.empty()) {
+    CO_CHECK(co_await started.process->write_stdin(std::move(command.standard_input)));
+    CO_CHECK(co_await started.process->close_stdin());
+  }
+  if (live) {
+    co_return co_await until_disconnect(
+        *context, exchange, stream_process(started.process->info().pid, std::move(started.stream), exchange));
+  }
+  bj::object answer = to_json(started.process->info());
+  answer["record_id"] = started.record.record_id;
+  answer["status"] = "running";
+  co_return co_await exchange.send(json_response(201, std::move(answer)));
+}
+
+Task<Response> processes(Context context, Principal who, Request& request) {
+  CO_TRY(const auto all, co_await context->service->processes(std::move(who), request.param("id")));
+  bj::array list;
+  for (const auto& process : all) list.push_back(to_json(process->info()));
+  bj::object body{{"processes", std::move(list)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<std::shared_ptr<sandbox::Process>> find_process(Context context, Principal who, const Request& request) {
+  const std::string& word = request.param("pid");
+  session::ProcessSelector selector;
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), selector.pid);
+  if (failed != std::errc() || end != word.data() + word.size()) {
+    selector.pid = 0;
+    selector.tag = word;
+  }
+  co_return co_await context->service->process(std::move(who), request.param("id"), std::move(selector));
+}
+
+Task<void> attach(Context context, Principal who, net::Exchange& exchange) {
+  const Request& request = exchange.request();
+  CO_TRY(const bool replay, flag_parameter(request, "replay"));
+  CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
+  auto from = process->attach(replay ? sandbox::Replay::recent : sandbox::Replay::none);
+  co_return co_await until_disconnect(*context, exchange,
+                                      stream_process(process->info().pid, std::move(from), exchange));
+}
+
+Result<int> signal_number(const Body& body) {
+  const boost::json::value* value = body.find("signal");
+  if (value == nullptr) return SIGTERM;
+  if (value->is_number()) {
+    const auto number = TRY(body.number("signal", 1, 64));
+    return static_cast<int>(*number);
+  }
+  constexpr std::pair<std::string_view, int> kNames[] = {
+      {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},  {"KILL", SIGKILL},
+      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"TERM", SIGTERM},  {"CONT", SIGCONT},
+      {"STOP", SIGSTOP}, {"TSTP", SIGTSTP}, {"WINCH", SIGWINCH}};
+  std::string word = TRY(body.text("signal")).value_or("");
+  if (word.starts_with("SIG")) word.erase(0, 3);
+  for (const auto& [name, number] : kNames) {
+    if (name == word) return number;
+  }
+  return fail(body.wrong("signal", "'signal' is a name like TERM or a number from 1 to 64"));
+}
+
+Task<Response> send_signal(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"signal"}));
+  CO_TRY(const int number, signal_number(body));
+  CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
+  CO_CHECK(co_await process->signal(number));
+  co_return Response::empty();
+}
+
+Task<Response> kill_process(Context context, Principal who, Request& request) {
+  CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
+  CO_CHECK(co_await process->signal(SIGKILL));
+  co_return Response::empty();
+}
+
+Task<Response> write_stdin(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"text", "base64", "close"}));
+  CO_TRY(auto text, body.text("text"));
+  CO_TRY(const auto encoded, body.text("base64"));
+  CO_TRY(const auto close, body.boolean("close"));
+  CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
+  if (text) CO_CHECK(co_await process->write_stdin(std::move(*text)));
+  if (encoded) {
+    auto bytes = from_base64(*encoded);
+    if (!bytes) co_return fail(body.wrong("base64", "'base64' is text in base64"));
+    CO_CHECK(co_await process->write_stdin(std::move(*bytes)));
+  }
+  if (close.value_or(false)) CO_CHECK(co_await process->close_stdin());
+  co_return Response::empty();
+}
+
+Task<Response> resize(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"columns", "rows"}));
+  CO_TRY(const auto columns, body.number("columns", 1, 1000));
+  CO_TRY(const auto rows, body.number("rows", 1, 1000));
+  CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
+  sandbox::PtySize size{static_cast<std::uint16_t>(columns.value_or(80)),
+                        static_cast<std::uint16_t>(rows.value_or(24))};
+  CO_CHECK(co_await process->resize(size));
+  co_return Response::empty();
+}
+
+// What a client sends: binary messages are keys; text messages are JSON {"type":"input","data"} or
+// {"type":"resize","columns","rows"}.
+Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message) {
+  if (message.binary) co_return co_await process->write_stdin(std::move(message.bytes));
+  CO_TRY(const Body body, Body::parse(message.bytes, {"type", "data", "columns", "rows"}));
+  CO_TRY(const auto type, body.required_text("type"));
+  if (type == "input") {
+    CO_TRY(auto data, body.required_text("data"));
+    co_return co_await process->write_stdin(std::move(data));
+  }
+  if (type != "resize") co_return fail(body.wrong("type", "'type' is 'input' or 'resize'"));
+  CO_TRY(const auto columns, body.number("columns", 1, 1000));
+  CO_TRY(const auto rows, body.number("rows", 1, 1000));
+  sandbox::PtySize size{static_cast<std::uint16_t>(columns.value_or(80)),
+                        static_cast<std::uint16_t>(rows.value_or(24))};
+  co_return co_await process->resize(size);
+}
+
+boost::asio::awaitable<void> obey_all(std::shared_ptr<net::WebSocket> socket,
+                                      std::shared_ptr<sandbox::Process> process) {
+  while (true) {
+    auto message = co_await socket->receive();
+    if (!message) break;
+    auto done = co_await obey(process, std::move(*message));
+    if (!done && row(done.error().code()).category == Category::user) {
+      net::Message complaint{false,
+                             R"({"type":"error","message":)" + json::quoted(done.error().message()) + "}"};
+      if (auto sent = co_await socket->send(std::move(complaint)); !sent) break;
+    }
+  }
+  // A terminal ends with its window.
+  if (auto hung_up = co_await process->signal(SIGHUP); !hung_up) co_return;
+}
+
+Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
+  const Request& request = exchange.request();
+  CO_TRY(const auto columns, number_parameter(request, "columns", 80, 1, 1000));
+  CO_TRY(const auto rows, number_parameter(request, "rows", 24, 1, 1000));
+  session::CommandRequest wanted;
+  wanted.argv = {"/bin/bash", "-i", "-l"};
+  wanted.background = true;
+  wanted.pty = sandbox::PtySize{static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(rows)};
+  wanted.stdin_mode = sandbox::Stdin::pipe;
+  wanted.cwd = request.query("cwd").value_or("");
+  wanted.env = {{"TERM", "xterm-256color"}, {"LANG", "C.UTF-8"}, {"LC_ALL", "C.UTF-8"}};
+  CO_TRY(session::Command command,
+         co_await context->service->start(std::move(who), request.param("id"), std::move(wanted)));
+  if (!command.process) co_return fail(Code::policy_denied, "the policy refuses a terminal");
+  net::WebSocketOptions options;
+  auto accepted = co_await exchange.accept_websocket(std::move(options));
+  if (!accepted) {
+    CO_CHECK(co_await command.process->signal(SIGKILL));
+    co_return fail(std::move(accepted).error());
+  }
+  const std::shared_ptr<net::WebSocket> socket = std::move(*accepted);
+  boost::asio::co_spawn(context->executor, obey_all(socket, command.process), boost::asio::detached);
+  while (true) {
+    CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
+    if (auto* output = std::get_if<sandbox::Output>(&event)) {
+      net::Message message{true, std::move(output->bytes)};
+      CO_CHECK(co_await socket->send(std::move(message)));
+      continue;
+    }
+    bj::object last = outcome_json(std::get<sandbox::Outcome>(event));
+    last["type"] = "exit";
+    net::Message message{false, bj::serialize(last)};
+    CO_CHECK(co_await socket->send(std::move(message)));
+    co_return co_await socket->close(1000, "exit");
+  }
+}
+
+}  // namespace
+
+void mount_commands(net::Router& router, const Context& context) {
+  stream(router, context, Method::post, "/api/sessions/{id}/commands", run_command,
+         {.body_bytes_max = 16U << 20});
+  route(router, context, Method::get, "/api/sessions/{id}/processes", processes);
+  stream(router, context, Method::get, "/api/sessions/{id}/processes/{pid}/attach", attach);
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/signal", send_signal);
+  route(router, context, Method::del, "/api/sessions/{id}/processes/{pid}", kill_process);
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/stdin", write_stdin,
+        {.body_bytes_max = 16U << 20});
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/resize", resize);
+  stream(router, context, Method::get, "/api/sessions/{id}/terminal", terminal);
+}
+
+}  // namespace atl::api::rest

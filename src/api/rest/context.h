@@ -1,0 +1,54 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "api/rest/rest.h"
+
+// What the route files of this room share. Internal to the room.
+namespace atl::api::rest {
+
+using auth::Principal;
+using net::Method;
+using net::Request;
+using net::Response;
+
+using Context = std::shared_ptr<const Parts>;
+
+// Who asks, if the key is good and within its rate.
+Result<Principal> admit(const Parts& parts, const Request& request);
+
+using Answer = Task<Response> (*)(Context, Principal, Request&);
+using Streamed = Task<void> (*)(Context, Principal, net::Exchange&);
+
+void route(net::Router& router, const Context& context, Method method, std::string_view pattern,
+           Answer answer, net::RouteOptions options = {});
+void stream(net::Router& router, const Context& context, Method method, std::string_view pattern,
+            Streamed answer, net::RouteOptions options = {});
+
+void mount_sessions(net::Router& router, const Context& context);
+void mount_execution(net::Router& router, const Context& context);
+void mount_commands(net::Router& router, const Context& context);
+void mount_files(net::Router& router, const Context& context);
+void mount_archive(net::Router& router, const Context& context);
+void mount_history(net::Router& router, const Context& context);
+void mount_catalog(net::Router& router, const Context& context);
+void mount_original(net::Router& router, const Context& context);
+
+// A query parameter as a whole number in a range, or `otherwise`.
+Result<std::uint64_t> number_parameter(const Request& request, std::string_view name, std::uint64_t otherwise,
+                                       std::uint64_t min, std::uint64_t max);
+Result<bool> flag_parameter(const Request& request, std::string_view name);
+// Code::invalid_argument if absent, or not absolute, or with a NUL byte.
+Result<std::string> path_parameter(const Request& request, std::string_view name = "path");
+Result<std::string> checked_path(std::string path, std::string field);
+Result<std::optional<WallTime>> time_parameter(const Request& request, std::string_view name);
+
+// Runs `work` until it ends or the client goes away; in the latter case what it waits for is canceled. The
+// answer is streamed by `work` itself.
+Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<void> work);
+
+// One server-sent event: `event: name`, `data: json`.
+std::string sse(std::string_view name, std::string_view json);
+
+}  // namespace atl::api::rest

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "api/rest/body.h"
+#include "sandbox/kernel.h"
+
+namespace atl::api::rest {
+
+// The fields "language" and "timeout_seconds", which several routes have.
+Result<std::optional<sandbox::Language>> read_language(const Body& body);
+Result<std::optional<std::chrono::milliseconds>> read_timeout(const Body& body);
+
+}  // namespace atl::api::rest

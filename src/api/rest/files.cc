@@ -1,0 +1,258 @@
+// Files of a session: content, ranges, listings, changes, watch.
+#include "api/rest/files.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/render.h"
+#include "base/json.h"
+#include "session/artifacts.h"
+
+namespace atl::api::rest {
+
+namespace bj = boost::json;
+
+namespace {
+
+constexpr std::size_t kEntriesMax = 100'000;
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;  // inclusive
+};
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+enum class RangeKind { none, good, impossible };
+
+// One range of bytes; a header we do not understand counts as absent, as RFC 9110 wants it.
+RangeKind read_range(std::string_view header, std::uint64_t size, Range& range) {
+  constexpr std::string_view kUnit = "bytes=";
+  if (!header.starts_with(kUnit)) return RangeKind::none;
+  header.remove_prefix(kUnit.size());
+  const auto dash = header.find('-');
+  if (dash == std::string_view::npos || header.find(',') != std::string_view::npos) return RangeKind::none;
+  const auto first = whole_number(header.substr(0, dash));
+  const auto last = whole_number(header.substr(dash + 1));
+  if (!first && !last) return RangeKind::none;
+  if (!first) {
+    if (*last == 0 || size == 0) return RangeKind::impossible;
+    range = {size - std::min(size, *last), size - 1};
+    return RangeKind::good;
+  }
+  if (*first >= size || (last && *last < *first)) return RangeKind::impossible;
+  range = {*first, last ? std::min(*last, size - 1) : size - 1};
+  return RangeKind::good;
+}
+
+}  // namespace
+
+Task<Response> list_directory(std::shared_ptr<sandbox::Files> files, std::string path, std::uint32_t depth,
+                              std::string user) {
+  CO_TRY(const auto entries, co_await files->list(path, depth, kEntriesMax, std::move(user)));
+  bj::array list;
+  for (const auto& entry : entries) list.push_back(to_json(entry));
+  bj::object body{{"path", path}, {"entries", std::move(list)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<void> send_file(net::Exchange& exchange, std::shared_ptr<sandbox::Files> files, sandbox::FileInfo info,
+                     std::string path, std::string user) {
+  Range range{0, info.size == 0 ? 0 : info.size - 1};
+  const RangeKind kind = read_range(exchange.request().headers.get("Range"), info.size, range);
+  if (kind == RangeKind::impossible) {
+    Response refused = Response::empty(416);
+    refused.headers.set("Content-Range", fmt::format("bytes */{}", info.size));
+    co_return co_await exchange.send(std::move(refused));
+  }
+  std::optional<std::uint64_t> length;
+  if (kind == RangeKind::good) length = range.last - range.first + 1;
+  CO_TRY(auto reader, co_await files->open_read(path, range.first, length, std::move(user)));
+  net::Headers headers{{"Content-Type", session::media_type_of(path)}, {"Accept-Ranges", "bytes"}};
+  headers.add("X-Content-Type-Options", "nosniff");
+  if (kind == RangeKind::good) {
+    headers.add("Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, info.size));
+  }
+  // Files of /proc say they are empty and are not: without a size to promise, the body is chunked.
+  std::optional<std::uint64_t> promised = length;
+  if (!promised && info.size > 0) promised = info.size;
+  CO_CHECK(co_await exchange.start(kind == RangeKind::good ? 206 : 200, std::move(headers), promised));
+  if (exchange.request().method == Method::head) co_return co_await exchange.finish();
+  std::uint64_t sent = 0;
+  while (true) {
+    CO_TRY(std::string bytes, co_await reader->next());
+    if (bytes.empty()) break;
+    // A file that grows meanwhile is cut at the size that was promised.
+    if (promised && sent + bytes.size() > *promised) bytes.resize(*promised - sent);
+    sent += bytes.size();
+    if (bytes.empty()) break;
+    CO_CHECK(co_await exchange.write(std::move(bytes)));
+  }
+  if (promised && sent < *promised)
+    co_return fail(Code::data_loss, "the file became shorter while it was read");
+  co_return co_await exchange.finish();
+}
+
+namespace {
+
+Task<void> get_file(Context context, Principal who, net::Exchange& exchange) {
+  const Request& request = exchange.request();
+  CO_TRY(const std::string path, path_parameter(request));
+  CO_TRY(const auto depth, number_parameter(request, "depth", 1, 1, 64));
+  std::string user = request.query("user").value_or("");
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(const auto info, co_await files->stat(path, user));
+  const bool is_directory =
+      info.type == sandbox::FileType::directory ||
+      (info.type == sandbox::FileType::symlink && info.target_type == sandbox::FileType::directory);
+  if (is_directory) {
+    CO_TRY(Response listing, co_await list_directory(files, path, static_cast<std::uint32_t>(depth), user));
+    co_return co_await exchange.send(std::move(listing));
+  }
+  sandbox::FileInfo content = info;
+  // The size of a link is not the size of what it leads to: let the body be chunked.
+  if (info.type == sandbox::FileType::symlink) content.size = 0;
+  co_return co_await send_file(exchange, files, std::move(content), path, user);
+}
+
+Task<void> put_file(Context context, Principal who, net::Exchange& exchange) {
+  const Request& request = exchange.request();
+  CO_TRY(const std::string path, path_parameter(request));
+  CO_TRY(const bool append, flag_parameter(request, "append"));
+  sandbox::WriteOptions options;
+  options.append = append;
+  options.user = request.query("user").value_or("");
+  if (const auto mode = request.query("mode")) {
+    const auto [end, failed] = std::from_chars(mode->data(), mode->data() + mode->size(), options.mode, 8);
+    if (failed != std::errc() || end != mode->data() + mode->size() || options.mode > 07777U) {
+      co_return fail(Error(Code::invalid_argument, "'mode' is an octal number like 644").with_field("mode"));
+    }
+  }
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(auto writer, co_await files->open_write(path, std::move(options)));
+  while (true) {
+    CO_TRY(std::string bytes, co_await exchange.read());
+    if (bytes.empty()) break;
+    CO_CHECK(co_await writer->write(std::move(bytes)));
+  }
+  CO_TRY(const auto info, co_await writer->finish());
+  co_return co_await exchange.send(json_response(200, to_json(info)));
+}
+
+Task<Response> delete_file(Context context, Principal who, Request& request) {
+  CO_TRY(std::string path, path_parameter(request));
+  CO_TRY(const bool recursive, flag_parameter(request, "recursive"));
+  std::string user = request.query("user").value_or("");
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_CHECK(co_await files->remove(
+      std::move(path), recursive ? sandbox::Recursive::yes : sandbox::Recursive::no, std::move(user)));
+  co_return Response::empty();
+}
+
+Task<Response> make_directory(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"path", "user"}));
+  CO_TRY(auto text, body.required_text("path"));
+  CO_TRY(auto path, checked_path(std::move(text), "path"));
+  CO_TRY(auto user, body.text("user"));
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(const auto info, co_await files->make_directory(std::move(path), user.value_or("")));
+  co_return json_response(201, to_json(info));
+}
+
+struct TwoPaths {
+  std::string from, to, user;
+  sandbox::Overwrite overwrite = sandbox::Overwrite::no;
+};
+
+Result<TwoPaths> read_two_paths(const std::string& text) {
+  const Body body = TRY(Body::parse(text, {"from", "to", "overwrite", "user"}));
+  TwoPaths paths;
+  std::string from = TRY(body.required_text("from"));
+  std::string to = TRY(body.required_text("to"));
+  paths.from = TRY(checked_path(std::move(from), "from"));
+  paths.to = TRY(checked_path(std::move(to), "to"));
+  paths.user = TRY(body.text("user")).value_or("");
+  if (TRY(body.boolean("overwrite")).value_or(false)) paths.overwrite = sandbox::Overwrite::yes;
+  return paths;
+}
+
+Task<Response> move_file(Context context, Principal who, Request& request) {
+  CO_TRY(auto paths, read_two_paths(request.body));
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(const auto info, co_await files->move(std::move(paths.from), std::move(paths.to),
+                                               std::move(paths.user), paths.overwrite));
+  co_return json_response(200, to_json(info));
+}
+
+Task<Response> copy_file(Context context, Principal who, Request& request) {
+  CO_TRY(auto paths, read_two_paths(request.body));
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(const auto info, co_await files->copy(std::move(paths.from), std::move(paths.to),
+                                               std::move(paths.user), paths.overwrite));
+  co_return json_response(200, to_json(info));
+}
+
+std::string_view word(sandbox::WatchEventType type) {
+  switch (type) {
+    case sandbox::WatchEventType::create:
+      return "create";
+    case sandbox::WatchEventType::write:
+      return "write";
+    case sandbox::WatchEventType::remove:
+      return "remove";
+    case sandbox::WatchEventType::rename:
+      return "rename";
+    case sandbox::WatchEventType::chmod:
+      return "chmod";
+  }
+  return "write";
+}
+
+Task<void> stream_watch(std::unique_ptr<sandbox::Watch> watch, net::Exchange& exchange) {
+  net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  std::string first = sse("start", "{}");
+  CO_CHECK(co_await exchange.write(std::move(first)));
+  while (true) {
+    CO_TRY(const auto events, co_await watch->next());
+    std::string text;
+    for (const auto& event : events) {
+      text += sse(word(event.type), R"({"name":)" + json::quoted(event.name) + "}");
+    }
+    CO_CHECK(co_await exchange.write(std::move(text)));
+  }
+}
+
+Task<void> watch_files(Context context, Principal who, net::Exchange& exchange) {
+  const Request& request = exchange.request();
+  CO_TRY(std::string path, path_parameter(request));
+  CO_TRY(const bool recursive, flag_parameter(request, "recursive"));
+  CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
+  CO_TRY(auto watch,
+         co_await files->watch(std::move(path), recursive ? sandbox::Recursive::yes : sandbox::Recursive::no,
+                               std::string()));
+  co_return co_await until_disconnect(*context, exchange, stream_watch(std::move(watch), exchange));
+}
+
+}  // namespace
+
+void mount_files(net::Router& router, const Context& context) {
+  stream(router, context, Method::get, "/api/sessions/{id}/files", get_file);
+  stream(router, context, Method::put, "/api/sessions/{id}/files", put_file,
+         {.body_bytes_max = context->file_bytes_max});
+  route(router, context, Method::del, "/api/sessions/{id}/files", delete_file);
+  route(router, context, Method::post, "/api/sessions/{id}/files/mkdir", make_directory);
+  route(router, context, Method::post, "/api/sessions/{id}/files/move", move_file);
+  route(router, context, Method::post, "/api/sessions/{id}/files/copy", copy_file);
+  stream(router, context, Method::get, "/api/sessions/{id}/files/watch", watch_files);
+}
+
+}  // namespace atl::api::rest

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json.hpp>
+
+#include "api/rest/rest.h"
+
+// From what the session room speaks to JSON. Text that comes from a guest is made well-formed first.
+namespace atl::api::rest {
+
+boost::json::object to_json(const session::Session& session, const Parts& parts);
+boost::json::object to_json(const sandbox::Limits& limits);
+boost::json::object to_json(const sandbox::Isolation& isolation);
+boost::json::object to_json(const sandbox::Traits& traits);
+boost::json::object to_json(const sandbox::Usage& usage);
+boost::json::object to_json(const session::Snapshot& snapshot);
+boost::json::object to_json(const session::Artifact& artifact);
+boost::json::object to_json(const sandbox::KernelInfo& info);
+boost::json::object to_json(const sandbox::ProcessInfo& info);
+boost::json::object to_json(const sandbox::FileInfo& info);
+boost::json::object to_json(const session::Sample& sample);
+boost::json::object to_json(const std::map<std::string, std::string>& map);
+boost::json::object to_json(const sandbox::ResultBundle& bundle);
+
+// The answer of execute and commands.
+boost::json::object execution_json(const session::ExecutionRecord& record);
+// The line of history: the same and what was asked.
+boost::json::object record_json(const session::ExecutionRecord& record);
+
+net::Response json_response(int status, const boost::json::value& value);
+
+}  // namespace atl::api::rest

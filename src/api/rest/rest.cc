@@ -1,0 +1,172 @@
+#include "api/rest/rest.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+
+#include "api/rest/context.h"
+#include "base/json.h"
+
+namespace atl::api::rest {
+
+Response render_error(const Error& error, const Request& request) {
+  const CodeRow& facts = row(error.code());
+  std::string body = R"({"error":{"code":)";
+  json::append_quoted(body, facts.name);
+  body += R"(,"message":)";
+  json::append_quoted(body, error.message());
+  body += R"(,"details":{"category":)";
+  json::append_quoted(body, to_string(facts.category));
+  body += facts.retryable ? R"(,"retryable":true)" : R"(,"retryable":false)";
+  if (!error.field().empty()) {
+    body += R"(,"field":)";
+    json::append_quoted(body, error.field());
+  }
+  body += R"(},"request_id":)";
+  json::append_quoted(body, request.id);
+  body += "}}";
+  Response response = Response::json(facts.http_status, std::move(body));
+  if (error.code() == Code::resource_exhausted) response.headers.set("Retry-After", "1");
+  if (error.code() == Code::unauthenticated) response.headers.set("WWW-Authenticate", "Bearer");
+  return response;
+}
+
+Result<Principal> admit(const Parts& parts, const Request& request) {
+  std::string_view key = request.headers.get("X-API-Key");
+  if (key.empty()) {
+    const std::string_view authorization = request.headers.get("Authorization");
+    constexpr std::string_view kBearer = "Bearer ";
+    if (authorization.size() > kBearer.size() &&
+        net::equal_ignoring_case(authorization.substr(0, kBearer.size()), kBearer)) {
+      key = authorization.substr(kBearer.size());
+    }
+  }
+  Principal who = TRY(parts.keys->check(key));
+  if (const auto wait = parts.limiter->take(who.key_id)) {
+    return fail(Code::resource_exhausted,
+                fmt::format("too many requests for this key; try again in {} ms", wait->count()));
+  }
+  return who;
+}
+
+void route(net::Router& router, const Context& context, Method method, std::string_view pattern,
+           Answer answer, net::RouteOptions options) {
+  auto handler = [context, answer](Request& request) -> Task<Response> {
+    CO_TRY(Principal who, admit(*context, request));
+    co_return co_await answer(context, std::move(who), request);
+  };
+  router.add(method, pattern, std::move(handler), options);
+}
+
+void stream(net::Router& router, const Context& context, Method method, std::string_view pattern,
+            Streamed answer, net::RouteOptions options) {
+  auto handler = [context, answer](net::Exchange& exchange) -> Task<void> {
+    CO_TRY(Principal who, admit(*context, exchange.request()));
+    co_return co_await answer(context, std::move(who), exchange);
+  };
+  router.add_stream(method, pattern, std::move(handler), options);
+}
+
+Result<std::uint64_t> number_parameter(const Request& request, std::string_view name, std::uint64_t otherwise,
+                                       std::uint64_t min, std::uint64_t max) {
+  const auto text = request.query(name);
+  if (!text) return otherwise;
+  std::uint64_t number = 0;
+  const auto [end, failed] = std::from_chars(text->data(), text->data() + text->size(), number);
+  if (failed != std::errc() || end != text->data() + text->size() || number < min || number > max) {
+    return fail(
+        Error(Code::invalid_argument, fmt::format("'{}' is a whole number from {} to {}", name, min, max))
+            .with_field(std::string(name)));
+  }
+  return number;
+}
+
+Result<bool> flag_parameter(const Request& request, std::string_view name) {
+  const auto text = request.query(name);
+  if (!text || *text == "false" || *text == "0") return false;
+  if (*text == "true" || *text == "1" || text->empty()) return true;
+  return fail(Error(Code::invalid_argument, fmt::format("'{}' is true or false", name))
+                  .with_field(std::string(name)));
+}
+
+Result<std::string> checked_path(std::string path, std::string field) {
+  if (!path.starts_with('/') || path.find('\0') != std::string::npos || path.size() > 4096) {
+    return fail(
+        Error(Code::invalid_argument, fmt::format("'{}' is an absolute path of at most 4096 bytes", field))
+            .with_field(field));
+  }
+  return path;
+}
+
+Result<std::string> path_parameter(const Request& request, std::string_view name) {
+  auto path = request.query(name);
+  if (!path) {
+    return fail(Error(Code::invalid_argument, fmt::format("the query parameter '{}' is missing", name))
+                    .with_field(std::string(name)));
+  }
+  return checked_path(std::move(*path), std::string(name));
+}
+
+Result<std::optional<WallTime>> time_parameter(const Request& request, std::string_view name) {
+  const auto text = request.query(name);
+  if (!text) return std::optional<WallTime>();
+  auto time = from_rfc3339(*text);
+  if (!time) {
+    return fail(Error(Code::invalid_argument, fmt::format("'{}' is a time in RFC 3339", name))
+                    .with_field(std::string(name)));
+  }
+  return std::optional(*time);
+}
+
+std::string sse(std::string_view name, std::string_view json) {
+  return fmt::format("event: {}\ndata: {}\n\n", name, json);
+}
+
+// The work runs as a coroutine of its own so that it can be canceled; this one waits for it in every case,
+// because the exchange is valid only until the handler returns.
+Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<void> work) {
+  boost::asio::cancellation_signal gone;
+  boost::asio::steady_timer done(parts.executor, boost::asio::steady_timer::time_point::max());
+  std::optional<Result<void>> result;
+  auto finish = [&](std::exception_ptr thrown, Result<void> value) {
+    // Cancellation unwinds the coroutine by an exception of Asio's.
+    if (thrown) {
+      result.emplace(fail(Code::canceled, "the client went away"));
+    } else {
+      result.emplace(std::move(value));
+    }
+    done.cancel();
+  };
+  boost::asio::co_spawn(parts.executor, std::move(work),
+                        boost::asio::bind_cancellation_slot(gone.slot(), finish));
+  auto cancel = [&gone] { gone.emit(boost::asio::cancellation_type::terminal); };
+  if (!result) exchange.on_disconnect(cancel);
+  boost::system::error_code ignored;
+  while (!result) {
+    co_await done.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  }
+  exchange.on_disconnect({});
+  co_return std::move(*result);
+}
+
+void mount(net::Router& router, Parts parts) {
+  router.set_error_renderer(render_error);
+  const Context context = std::make_shared<const Parts>(std::move(parts));
+  mount_sessions(router, context);
+  mount_execution(router, context);
+  mount_commands(router, context);
+  mount_files(router, context);
+  mount_archive(router, context);
+  mount_history(router, context);
+  mount_catalog(router, context);
+  mount_original(router, context);
+}
+
+}  // namespace atl::api::rest

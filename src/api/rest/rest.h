@@ -1,0 +1,35 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <string>
+
+#include "auth/keys.h"
+#include "net/router.h"
+#include "net/server.h"
+#include "session/service.h"
+#include "telemetry/metrics.h"
+
+namespace atl::api::rest {
+
+// What the REST dialect needs; all of it outlives the router.
+struct Parts {
+  boost::asio::any_io_executor executor;
+  session::Service* service = nullptr;
+  const auth::Keys* keys = nullptr;
+  auth::RateLimiter* limiter = nullptr;
+  telemetry::Metrics* metrics = nullptr;
+  // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
+  std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
+  std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here
+  std::uint64_t file_bytes_max = 64ULL << 30;
+  std::uint64_t archive_bytes_max = 4ULL << 30;
+};
+
+// Adds /api/*, /metrics and /openapi.json to `router`, and errors in the form
+// {"error":{"code","message","details":{"category","retryable","field"?},"request_id"}}.
+void mount(net::Router& router, Parts parts);
+
+net::Response render_error(const Error& error, const net::Request& request);
+
+}  // namespace atl::api::rest

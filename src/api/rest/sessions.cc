@@ -1,0 +1,272 @@
+// Create, read, change and end sessions; snapshots.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/render.h"
+
+namespace atl::api::rest {
+namespace {
+
+namespace bj = boost::json;
+using session::Session;
+
+constexpr double kYearSeconds = 31536000;
+
+std::optional<std::chrono::milliseconds> milliseconds(const std::optional<double>& seconds) {
+  if (!seconds) return std::nullopt;
+  return std::chrono::milliseconds(std::llround(*seconds * 1000));
+}
+
+template <class T>
+std::optional<T> scaled(const std::optional<double>& value, double factor) {
+  if (!value) return std::nullopt;
+  return static_cast<T>(std::llround(*value * factor));
+}
+
+Result<registry::LimitsPatch> read_limits(const Body& body) {
+  constexpr double kMegabyte = 1 << 20;
+  registry::LimitsPatch patch;
+  const auto limits =
+      TRY(body.object("limits", {"memory_mb", "cpu_cores", "execution_time_seconds", "cpu_time_seconds",
+                                 "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb"}));
+  if (!limits) return patch;
+  patch.memory_bytes = scaled<std::uint64_t>(TRY(limits->number("memory_mb", 4, 1 << 24)), kMegabyte);
+  patch.cpu_cores = TRY(limits->number("cpu_cores", 0.01, 1024));
+  patch.wall_time = milliseconds(TRY(limits->number("execution_time_seconds", 0.01, 86400)));
+  patch.cpu_time = milliseconds(TRY(limits->number("cpu_time_seconds", 0.01, 86400)));
+  patch.processes_max = scaled<std::uint32_t>(TRY(limits->number("max_processes", 1, 100000)), 1);
+  patch.disk_bytes = scaled<std::uint64_t>(TRY(limits->number("disk_mb", 1, 1 << 24)), kMegabyte);
+  patch.inodes_max = scaled<std::uint64_t>(TRY(limits->number("max_inodes", 100, 1e9)), 1);
+  patch.open_files_max = scaled<std::uint32_t>(TRY(limits->number("max_open_files", 16, 1 << 20)), 1);
+  patch.output_bytes = scaled<std::uint64_t>(TRY(limits->number("output_mb", 0.001, 1 << 16)), kMegabyte);
+  return patch;
+}
+
+Result<std::optional<session::OnExpiry>> read_on_expiry(const Body& body) {
+  const auto word = TRY(body.text("on_expiry"));
+  if (!word) return std::optional<session::OnExpiry>();
+  if (*word == "destroy") return std::optional(session::OnExpiry::destroy);
+  if (*word == "pause") return std::optional(session::OnExpiry::pause);
+  return fail(body.wrong("on_expiry", "'on_expiry' is 'destroy' or 'pause'"));
+}
+
+Result<session::CreateRequest> read_create(const std::string& text) {
+  const Body body = TRY(Body::parse(
+      text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network", "ttl_seconds",
+             "env", "skills", "snapshot", "extend_on_use", "on_expiry", "auto_resume"}));
+  session::CreateRequest request;
+  request.provider = TRY(body.text("provider")).value_or("");
+  request.environment = TRY(body.text("environment")).value_or("");
+  request.agent = TRY(body.text("agent")).value_or("");
+  request.policy = TRY(body.text("policy")).value_or("");
+  request.snapshot = TRY(body.text("snapshot")).value_or("");
+  request.metadata = TRY(body.text_map("metadata")).value_or(session::TextMap{});
+  request.env = TRY(body.text_map("env")).value_or(session::TextMap{});
+  request.skills = TRY(body.texts("skills")).value_or(std::vector<std::string>{});
+  request.limits = TRY(read_limits(body));
+  request.ttl = milliseconds(TRY(body.number("ttl_seconds", 0.1, kYearSeconds)));
+  request.extend_on_use = TRY(body.boolean("extend_on_use")).value_or(false);
+  request.auto_resume = TRY(body.boolean("auto_resume")).value_or(false);
+  request.on_expiry = TRY(read_on_expiry(body)).value_or(session::OnExpiry::destroy);
+  if (const auto mode = TRY(body.text("network"))) {
+    if (*mode != "none" && *mode != "egress")
+      return fail(body.wrong("network", "'network' is 'none' or 'egress'"));
+    request.network = *mode == "egress" ? sandbox::Network::egress : sandbox::Network::none;
+  }
+  return request;
+}
+
+Task<Response> create(Context context, Principal who, Request& request) {
+  CO_TRY(auto wanted, read_create(request.body));
+  CO_TRY(const Session made, co_await context->service->create(std::move(who), std::move(wanted)));
+  co_return json_response(201, to_json(made, *context));
+}
+
+Result<session::ListRequest> read_list(const Request& request) {
+  session::ListRequest list;
+  for (const auto& [name, value] : request.query_fields()) {
+    if (name == "state") {
+      const auto state = session::parse_state(value);
+      if (!state) {
+        return fail(
+            Error(Code::invalid_argument, fmt::format("no state is called '{}'", value)).with_field("state"));
+      }
+      list.states.push_back(*state);
+    } else if (name == "provider") {
+      list.provider = value;
+    } else if (name == "environment") {
+      list.environment = value;
+    } else if (name.starts_with("metadata.")) {
+      list.metadata.emplace(name.substr(9), value);
+    } else if (name == "order") {
+      if (value != "asc" && value != "desc") {
+        return fail(Error(Code::invalid_argument, "'order' is 'asc' or 'desc'").with_field("order"));
+      }
+      list.order = value == "asc" ? session::Order::oldest_first : session::Order::newest_first;
+    } else if (name == "cursor") {
+      list.cursor = value;
+    } else if (name != "limit" && name != "created_after") {
+      return fail(
+          Error(Code::invalid_argument, fmt::format("unknown query parameter '{}'", name)).with_field(name));
+    }
+  }
+  list.created_after = TRY(time_parameter(request, "created_after"));
+  list.limit = static_cast<std::uint32_t>(TRY(number_parameter(request, "limit", 100, 1, 1000)));
+  return list;
+}
+
+bj::value cursor_json(const std::string& cursor) {
+  if (cursor.empty()) return nullptr;
+  return bj::value(cursor);
+}
+
+Task<Response> list(Context context, Principal who, Request& request) {
+  CO_TRY(auto wanted, read_list(request));
+  CO_TRY(const auto page, co_await context->service->list(std::move(who), std::move(wanted)));
+  bj::array sessions;
+  for (const Session& session : page.items) sessions.push_back(to_json(session, *context));
+  bj::object body{{"sessions", std::move(sessions)}, {"next_cursor", cursor_json(page.next_cursor)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<Response> get(Context context, Principal who, Request& request) {
+  CO_TRY(const Session found, co_await context->service->get(std::move(who), request.param("id")));
+  co_return json_response(200, to_json(found, *context));
+}
+
+Result<session::UpdateRequest> read_update(const std::string& text) {
+  const Body body =
+      TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry", "auto_resume", "env"}));
+  session::UpdateRequest update;
+  update.metadata = TRY(body.text_map("metadata"));
+  update.env = TRY(body.text_map("env"));
+  update.ttl = milliseconds(TRY(body.number("ttl_seconds", 0.1, kYearSeconds)));
+  update.extend_on_use = TRY(body.boolean("extend_on_use"));
+  update.auto_resume = TRY(body.boolean("auto_resume"));
+  update.on_expiry = TRY(read_on_expiry(body));
+  return update;
+}
+
+Task<Response> update(Context context, Principal who, Request& request) {
+  CO_TRY(auto wanted, read_update(request.body));
+  CO_TRY(const Session changed,
+         co_await context->service->update(std::move(who), request.param("id"), std::move(wanted)));
+  co_return json_response(200, to_json(changed, *context));
+}
+
+Task<Response> destroy(Context context, Principal who, Request& request) {
+  const std::string id = request.param("id");
+  if (const auto sandbox_id = request.query("sandbox_id")) {
+    CO_TRY(const Session found, co_await context->service->get(who, id));
+    if (found.sandbox_id != *sandbox_id) {
+      co_return fail(
+          Error(Code::conflict, fmt::format("session {} has another sandbox", id)).with_field("sandbox_id"));
+    }
+  }
+  CO_TRY(const Session ended, co_await context->service->destroy(std::move(who), id));
+  co_return json_response(200, to_json(ended, *context));
+}
+
+Task<Response> pause(Context context, Principal who, Request& request) {
+  CO_TRY(const Session changed, co_await context->service->pause(std::move(who), request.param("id")));
+  co_return json_response(200, to_json(changed, *context));
+}
+
+Task<Response> resume(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"ttl_seconds"}));
+  CO_TRY(const auto ttl, body.number("ttl_seconds", 0.1, kYearSeconds));
+  CO_TRY(const Session changed,
+         co_await context->service->resume(std::move(who), request.param("id"), milliseconds(ttl)));
+  co_return json_response(200, to_json(changed, *context));
+}
+
+Task<Response> take_snapshot(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"name"}));
+  CO_TRY(auto name, body.text("name"));
+  session::TextMap attributes;
+  CO_TRY(const auto snapshot, co_await context->service->snapshot(std::move(who), request.param("id"),
+                                                                  name.value_or(""), std::move(attributes)));
+  co_return json_response(201, to_json(snapshot));
+}
+
+Task<Response> list_snapshots_of(Context context, Principal who, std::string id, Request& request) {
+  CO_TRY(const auto limit, number_parameter(request, "limit", 100, 1, 1000));
+  std::string cursor = request.query("cursor").value_or("");
+  CO_TRY(const auto page,
+         co_await context->service->list_snapshots(std::move(who), std::move(id),
+                                                   static_cast<std::uint32_t>(limit), std::move(cursor)));
+  bj::array snapshots;
+  for (const auto& snapshot : page.items) snapshots.push_back(to_json(snapshot));
+  bj::object body{{"snapshots", std::move(snapshots)}, {"next_cursor", cursor_json(page.next_cursor)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<Response> session_snapshots(Context context, Principal who, Request& request) {
+  CO_TRY(const Session found, co_await context->service->get(who, request.param("id")));
+  co_return co_await list_snapshots_of(context, std::move(who), found.session_id, request);
+}
+
+Task<Response> all_snapshots(Context context, Principal who, Request& request) {
+  co_return co_await list_snapshots_of(context, std::move(who), std::string(), request);
+}
+
+Task<Response> remove_snapshot(Context context, Principal who, Request& request) {
+  CO_CHECK(co_await context->service->remove_snapshot(std::move(who), request.param("snapshot_id")));
+  co_return Response::empty();
+}
+
+Task<Response> restore(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"snapshot_id"}));
+  CO_TRY(auto snapshot_id, body.required_text("snapshot_id"));
+  CO_TRY(const Session restored,
+         co_await context->service->restore(std::move(who), request.param("id"), std::move(snapshot_id)));
+  co_return json_response(200, to_json(restored, *context));
+}
+
+Task<Response> fork(Context context, Principal who, Request& request) {
+  CO_TRY(auto changes, read_update(request.body));
+  CO_TRY(const Session forked,
+         co_await context->service->fork(std::move(who), request.param("id"), std::move(changes)));
+  co_return json_response(201, to_json(forked, *context));
+}
+
+Task<Response> usage(Context context, Principal who, Request& request) {
+  CO_TRY(const auto used, co_await context->service->usage(std::move(who), request.param("id")));
+  co_return json_response(200, to_json(used));
+}
+
+Task<Response> metrics(Context context, Principal who, Request& request) {
+  CO_TRY(const auto from, time_parameter(request, "from"));
+  CO_TRY(const auto to, time_parameter(request, "to"));
+  CO_TRY(const auto samples,
+         co_await context->service->metrics(std::move(who), request.param("id"), from, to));
+  bj::array series;
+  for (const auto& sample : samples) series.push_back(to_json(sample));
+  bj::object body{{"samples", std::move(series)}};
+  co_return json_response(200, std::move(body));
+}
+
+}  // namespace
+
+void mount_sessions(net::Router& router, const Context& context) {
+  route(router, context, Method::post, "/api/sessions", create);
+  route(router, context, Method::get, "/api/sessions", list);
+  route(router, context, Method::get, "/api/sessions/{id}", get);
+  route(router, context, Method::patch, "/api/sessions/{id}", update);
+  route(router, context, Method::del, "/api/sessions/{id}", destroy);
+  route(router, context, Method::post, "/api/sessions/{id}/pause", pause);
+  route(router, context, Method::post, "/api/sessions/{id}/resume", resume);
+  route(router, context, Method::post, "/api/sessions/{id}/snapshots", take_snapshot);
+  route(router, context, Method::get, "/api/sessions/{id}/snapshots", session_snapshots);
+  route(router, context, Method::post, "/api/sessions/{id}/restore", restore);
+  route(router, context, Method::post, "/api/sessions/{id}/fork", fork);
+  route(router, context, Method::get, "/api/sessions/{id}/usage", usage);
+  route(router, context, Method::get, "/api/sessions/{id}/metrics", metrics);
+  route(router, context, Method::get, "/api/snapshots", all_snapshots);
+  route(router, context, Method::del, "/api/snapshots/{snapshot_id}", remove_snapshot);
+}
+
+}  // namespace atl::api::rest
