@@ -18,6 +18,7 @@ using Define = Action (*)(CLI::App& app);
 
 Action define_serve(CLI::App& app);
 Action define_config(CLI::App& app);
+Action define_keys(CLI::App& app);
 Action define_version(CLI::App& app);
 Action define_run(CLI::App& app);
 Action define_doctor(CLI::App& app);

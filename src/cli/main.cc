@@ -10,6 +10,7 @@ namespace {
 constexpr Define kCommands[] = {
     define_serve,
     define_config,
+    define_keys,
     define_run,
     define_doctor,
     define_version,

@@ -2,10 +2,16 @@
 
 #include <sys/stat.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
 
 #include "base/log.h"
 #include "daemon/certificate.h"
+#include "sandbox/native/native.h"
 
 namespace atl::daemon {
 namespace {
@@ -49,15 +55,126 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
                                               const config::Configuration& configuration) {
   std::unique_ptr<Daemon> daemon(new Daemon(loop, configuration));
   daemon->data_ = TRY(data_directory(configuration));
+  daemon->registry_ =
+      std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
+  TRY(daemon->start_providers());
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_));
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
   daemon->server_ = std::make_unique<net::Server>(loop.get_executor(), server_options(configuration));
-  if (const std::string& target = configuration.text("log.access"); !target.empty()) {
-    daemon->server_->set_access_sink(TRY(net::open_access_log(loop.get_executor(), target)));
-  }
+  TRY(daemon->build_service());
+  TRY(daemon->set_access_sink());
   daemon->mount_basics();
   return daemon;
+}
+
+Result<void> Daemon::start_providers() {
+  sandbox::native::NativeOptions options;
+  options.spawner.run_directory = data_ + "/run";
+  options.spawner.cgroup_parent = configuration_.text("native.cgroup_parent");
+  options.spawner.image_directory = data_ + "/sandboxes";
+  std::error_code error;
+  for (const std::string& directory : {options.spawner.run_directory, options.spawner.image_directory}) {
+    std::filesystem::create_directories(directory, error);
+    if (error) return fail(errno_error(error.value(), "create " + directory));
+  }
+  const auto ready = static_cast<std::uint32_t>(configuration_.integer("native.pool"));
+  for (const auto& [name, environment] : registry_->environments()) {
+    // Environments that differ in nothing a sandbox sees share one pool.
+    if (name != "host" || ready == 0) continue;
+    sandbox::native::PoolOptions pool;
+    pool.environment = name;
+    pool.spec.layers = environment.layers;
+    pool.spec.sudo = environment.sudo;
+    pool.spec.network = environment.network;
+    pool.spec.limits = registry_->sandbox_limits(environment, {});
+    pool.ready = ready;
+    options.pools.push_back(std::move(pool));
+  }
+  const std::string& asked = configuration_.text("provider");
+  auto native = sandbox::native::start(loop_.get_executor(), std::move(options));
+  if (native) {
+    providers_.push_back(std::move(*native));
+  } else {
+    if (asked == "native") return fail(std::move(native).error().context("start the provider native"));
+    log::warn("the provider native does not work here", {{"error", native.error().message()}});
+  }
+  default_provider_ = !asked.empty()       ? asked
+                      : providers_.empty() ? "native"
+                                           : std::string(providers_.front()->name());
+  return {};
+}
+
+Result<void> Daemon::build_service() {
+  blobs_ = TRY(store::Blobs::open(data_ + "/artifacts"));
+  metrics_ = std::make_unique<telemetry::Metrics>();
+  limiter_ = std::make_unique<auth::RateLimiter>(
+      auth::RateLimit{static_cast<double>(configuration_.integer("rate.per_second")),
+                      static_cast<double>(configuration_.integer("rate.burst"))});
+  session::LocalService::Parts parts;
+  parts.executor = loop_.get_executor();
+  parts.store = store_.get();
+  parts.blobs = blobs_.get();
+  parts.registry = registry_.get();
+  for (const auto& provider : providers_) parts.providers.push_back(provider.get());
+  parts.clock = &Clock::machine();
+  parts.observer = metrics_.get();
+  session::ServiceOptions options;
+  options.default_provider = default_provider_;
+  options.snapshot_directory = data_ + "/snapshots";
+  options.default_ttl = configuration_.duration("session.ttl");
+  options.idle_after = configuration_.duration("session.idle");
+  options.keep_ended =
+      std::chrono::duration_cast<std::chrono::hours>(configuration_.duration("keep.sessions"));
+  options.keep_records =
+      std::chrono::duration_cast<std::chrono::hours>(configuration_.duration("keep.records"));
+  options.record_bytes_max = static_cast<std::int64_t>(configuration_.bytes("keep.record_bytes"));
+  service_ = std::make_unique<session::LocalService>(std::move(parts), std::move(options));
+  return {};
+}
+
+Result<void> Daemon::set_access_sink() {
+  net::AccessSink log_line;
+  if (const std::string& target = configuration_.text("log.access"); !target.empty()) {
+    log_line = TRY(net::open_access_log(loop_.get_executor(), target));
+  }
+  server_->set_access_sink([this, log_line = std::move(log_line)](const net::Access& access) {
+    metrics_->served(access);
+    if (log_line) log_line(access);
+  });
+  return {};
+}
+
+void Daemon::mount_rest(const std::string& address) {
+  api::rest::Parts parts;
+  parts.executor = loop_.get_executor();
+  parts.service = service_.get();
+  parts.keys = keys_.get();
+  parts.limiter = limiter_.get();
+  parts.metrics = metrics_.get();
+  std::string domain = configuration_.text("e2b.domain");
+  if (domain.empty()) {
+    const auto colon = address.rfind(':');
+    domain = "localhost" +
+             (address.starts_with("http") && colon != std::string::npos ? address.substr(colon) : "");
+  }
+  parts.sandbox_url = "http://{port}-{sandbox_id}." + domain;
+  parts.spool_directory = data_;
+  api::rest::mount(server_->router(), std::move(parts));
+}
+
+boost::asio::awaitable<void> Daemon::refresh_keys() {
+  constexpr std::chrono::seconds kEvery(2);
+  boost::asio::steady_timer timer(loop_);
+  while (!stopping_) {
+    timer.expires_after(kEvery);
+    boost::system::error_code ignored;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    if (stopping_) co_return;
+    if (auto read = co_await keys_->reload(); !read) {
+      log::warn("the keys could not be read again", {{"error", read.error().message()}});
+    }
+  }
 }
 
 void Daemon::mount_basics() {
@@ -98,13 +215,26 @@ Result<std::vector<std::string>> Daemon::listen() {
 
 Task<Ready> Daemon::start() {
   Ready ready;
+  CO_CHECK(co_await service_->start());
   CO_TRY(ready.new_key, co_await ensure_key());
   CO_TRY(ready.addresses, listen());
+  // Nothing is served before this coroutine waits again.
+  mount_rest(ready.addresses.front());
+  boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
   co_return ready;
 }
 
 boost::asio::awaitable<void> Daemon::stop() {
+  stopping_ = true;
   co_await server_->stop(configuration_.duration("http.stop_time"));
+  if (auto ended = co_await service_->shut_down("the service was stopped"); !ended) {
+    log::error("sessions could not be ended", {{"error", ended.error().message()}});
+  }
+  for (const auto& provider : providers_) {
+    if (auto down = co_await provider->shut_down(); !down) {
+      log::error("a provider could not be shut down", {{"error", down.error().message()}});
+    }
+  }
   workers_->join();
 }
 

@@ -6,11 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "api/rest/rest.h"
 #include "auth/keys.h"
 #include "config/configuration.h"
 #include "net/server.h"
 #include "os/task.h"
+#include "registry/registry.h"
+#include "sandbox/provider.h"
+#include "session/local_service.h"
+#include "store/blobs.h"
 #include "store/store.h"
+#include "telemetry/metrics.h"
 
 // Wiring: a running service from a configuration. Nothing here decides anything about sandboxes.
 namespace atl::daemon {
@@ -40,15 +46,30 @@ class Daemon {
   Daemon(boost::asio::io_context& loop, const config::Configuration& configuration);
   Task<std::string> ensure_key();
   Result<std::vector<std::string>> listen();
+  // Before the first thread: the spawner is forked off this process.
+  Result<void> start_providers();
+  Result<void> build_service();
+  Result<void> set_access_sink();
   void mount_basics();
+  void mount_rest(const std::string& address);
+  // Keys that `atoll keys` made or revoked meanwhile.
+  boost::asio::awaitable<void> refresh_keys();
 
   boost::asio::io_context& loop_;
   const config::Configuration& configuration_;
   std::string data_;
+  std::unique_ptr<registry::Registry> registry_;
+  std::vector<std::unique_ptr<sandbox::Provider>> providers_;
+  std::string default_provider_;
   std::unique_ptr<boost::asio::thread_pool> workers_;
   std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<auth::Keys> keys_;
+  std::unique_ptr<auth::RateLimiter> limiter_;
+  std::unique_ptr<telemetry::Metrics> metrics_;
+  std::unique_ptr<session::LocalService> service_;
   std::unique_ptr<net::Server> server_;
+  bool stopping_ = false;
 };
 
 }  // namespace atl::daemon

@@ -1,0 +1,91 @@
+#include "auth/keys.h"
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "daemon/daemon.h"
+#include "store/store.h"
+
+// API keys, straight in the store: a running service sees the change within seconds.
+namespace atl::cli {
+namespace {
+
+template <class T>
+Result<T> wait(Task<T> task) {
+  boost::asio::io_context loop;
+  std::optional<Result<T>> result;
+  boost::asio::co_spawn(loop, std::move(task),
+                        [&](std::exception_ptr, Result<T> value) { result.emplace(std::move(value)); });
+  loop.run();
+  return std::move(*result);
+}
+
+Result<std::unique_ptr<store::Store>> open_store(const SettingFlags& flags) {
+  const config::Configuration configuration = TRY(flags.load());
+  return store::Store::open(TRY(daemon::data_directory(configuration)));
+}
+
+int create(const SettingFlags& flags, const std::string& tenant, const std::string& name) {
+  auto store = open_store(flags);
+  if (!store) return report(store.error());
+  auth::Keys keys(**store);
+  auto created = wait(keys.create(tenant, name, ""));
+  if (!created) return report(created.error());
+  fmt::print("{}\n", created->key);
+  fmt::print(stderr, "key {} of tenant {}; it is not shown again\n", created->row.key_id,
+             created->row.tenant);
+  return 0;
+}
+
+int list(const SettingFlags& flags) {
+  auto store = open_store(flags);
+  if (!store) return report(store.error());
+  auto rows = wait((*store)->list_keys());
+  if (!rows) return report(rows.error());
+  for (const store::KeyRow& row : *rows) {
+    fmt::print("{}  {}...  tenant={}  name={}  created={}  {}\n", row.key_id, row.prefix, row.tenant,
+               row.name, to_rfc3339(row.created_at),
+               row.revoked_at ? "revoked=" + to_rfc3339(*row.revoked_at) : "in force");
+  }
+  return 0;
+}
+
+int revoke(const SettingFlags& flags, const std::string& key_id) {
+  auto store = open_store(flags);
+  if (!store) return report(store.error());
+  auth::Keys keys(**store);
+  auto revoked = wait(keys.revoke(key_id));
+  if (!revoked) return report(revoked.error());
+  fmt::print("{} is revoked\n", key_id);
+  return 0;
+}
+
+}  // namespace
+
+Action define_keys(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("keys", "Make, list and revoke API keys");
+  struct Flags {
+    SettingFlags settings;
+    std::string tenant = "default", name, key_id;
+  };
+  auto flags = std::make_shared<Flags>();
+  flags->settings.add_to(*command);
+  command->require_subcommand(1);
+  CLI::App* make = command->add_subcommand("create", "Make a key and print it once");
+  make->add_option("--tenant", flags->tenant, "whose sessions it sees");
+  make->add_option("--name", flags->name, "a word to recognise it by");
+  CLI::App* show = command->add_subcommand("list", "List the keys, revoked ones too");
+  CLI::App* end = command->add_subcommand("revoke", "End a key");
+  end->add_option("KEY_ID", flags->key_id, "its id, as the list shows it")->required();
+  return [flags, make, show, end] {
+    if (make->parsed()) return create(flags->settings, flags->tenant, flags->name);
+    if (show->parsed()) return list(flags->settings);
+    if (end->parsed()) return revoke(flags->settings, flags->key_id);
+    return 2;
+  };
+}
+
+}  // namespace atl::cli
