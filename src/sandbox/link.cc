@@ -5,11 +5,25 @@
 #include <algorithm>
 #include <boost/asio/this_coro.hpp>
 
+#include "base/ids.h"
+
 namespace atl::sandbox {
 using guest::Type;
 
+namespace {
+
+void complete(ProcessSpec& spec, const LinkOptions& options) {
+  if (spec.user.empty()) spec.user = options.user;
+  if (spec.cwd.empty()) spec.cwd = options.working_directory;
+  for (const auto& [name, value] : options.env) spec.env.emplace(name, value);
+}
+
+}  // namespace
+
 Link::Link(std::shared_ptr<Wire> wire, LinkOptions options)
-    : wire_(std::move(wire)), options_(std::move(options)), files_(wire_, options_.user) {}
+    : wire_(std::move(wire)),
+      options_(std::make_shared<LinkOptions>(std::move(options))),
+      files_(wire_, options_->user) {}
 
 Link::~Link() {
   wire_->end(Error(Code::unavailable, "the sandbox is closed"));
@@ -21,12 +35,12 @@ Task<std::shared_ptr<Link>> Link::open(os::Fd stream, LinkOptions options) {
   std::shared_ptr<Link> link(new Link(wire, std::move(options)));
   wire->on_live(
       [raw = link.get()](std::uint32_t channel, std::string_view payload) -> std::shared_ptr<WireChannel> {
-        const auto process = std::make_shared<LinkProcess>(raw->wire_, ProcessSpec{}, raw->options_.judge);
+        const auto process = std::make_shared<LinkProcess>(raw->wire_, ProcessSpec{}, raw->options_->judge);
         if (!process->revive(channel, payload)) return nullptr;
         raw->keep(process);
         return process;
       });
-  const auto patience = link->options_.patience;
+  const auto patience = link->options_->patience;
   CO_CHECK(co_await wire->greet(patience));
   wire->on_live(nullptr);
   co_return link;
@@ -39,17 +53,12 @@ void Link::keep(const std::shared_ptr<LinkProcess>& process) {
   });
 }
 
-void Link::complete(ProcessSpec& spec) const {
-  if (spec.user.empty()) spec.user = options_.user;
-  if (spec.cwd.empty()) spec.cwd = options_.working_directory;
-  for (const auto& [name, value] : options_.env) spec.env.emplace(name, value);
-}
-
 void Link::set_defaults(std::string user, std::string working_directory, Variables env) {
   files_.set_default_user(user);
-  options_.user = std::move(user);
-  options_.working_directory = std::move(working_directory);
-  options_.env = std::move(env);
+  options_->user = std::move(user);
+  options_->working_directory = std::move(working_directory);
+  options_->env = std::move(env);
+  for (const auto& kernel : kernels_) kernel->set_variables(options_->env);
 }
 
 Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
@@ -61,8 +70,8 @@ Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
     if (taken)
       co_return fail(Code::already_exists, fmt::format("a process with tag '{}' is running", spec.tag));
   }
-  complete(spec);
-  const auto process = std::make_shared<LinkProcess>(wire_, std::move(spec), options_.judge);
+  complete(spec, *options_);
+  const auto process = std::make_shared<LinkProcess>(wire_, std::move(spec), options_->judge);
   keep(process);
   const auto all = processes_;
   const Result<void> started = co_await process->start();
@@ -78,6 +87,38 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
   for (const auto& process : *processes_)
     if (process->info().pid != 0) out.push_back(process);
   return out;
+}
+
+Task<std::shared_ptr<Kernel>> Link::create_kernel(Language language, std::string cwd) {
+  LinkKernel::Launch launch = [wire = wire_, options = options_](
+                                  ProcessSpec spec,
+                                  std::weak_ptr<ProcessTap> tap) -> Task<std::shared_ptr<LinkProcess>> {
+    complete(spec, *options);
+    const auto process = std::make_shared<LinkProcess>(wire, std::move(spec), options->judge);
+    process->set_tap(std::move(tap));
+    CO_CHECK(co_await process->start());
+    co_return process;
+  };
+  KernelInfo info{random_uuid(), language, std::move(cwd)};
+  const auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+  CO_CHECK(co_await kernel->start());
+  kernels_.push_back(kernel);
+  co_return std::shared_ptr<Kernel>(kernel);
+}
+
+std::vector<std::shared_ptr<Kernel>> Link::kernels() const {
+  return {kernels_.begin(), kernels_.end()};
+}
+
+Task<void> Link::remove_kernel(std::string id) {
+  const auto found = std::ranges::find(kernels_, id, [](const auto& kernel) { return kernel->info().id; });
+  if (found == kernels_.end()) co_return fail(Code::not_found, fmt::format("there is no kernel {}", id));
+  const auto kernel = *found;
+  kernels_.erase(found);
+  const auto process = kernel->process();
+  kernel->shut_down("the kernel was removed");
+  if (process) CO_CHECK(co_await process->wait());
+  co_return Result<void>();
 }
 
 Task<std::unique_ptr<ByteStream>> Link::connect(std::uint16_t port) {

@@ -7,7 +7,9 @@
 
 #include "os/fd.h"
 #include "os/task.h"
+#include "sandbox/kernel.h"
 #include "sandbox/link_files.h"
+#include "sandbox/link_kernel.h"
 #include "sandbox/link_process.h"
 #include "sandbox/link_relay.h"
 #include "sandbox/process.h"
@@ -45,6 +47,13 @@ class Link {
 
   Files& files() { return files_; }
 
+  // An interpreter that is ready. Code::unsupported if the sandbox has none for the language. Its process is
+  // not among processes().
+  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd);
+  std::vector<std::shared_ptr<Kernel>> kernels() const;  // in order of creation
+  // Ends it and whatever runs in it.
+  Task<void> remove_kernel(std::string id);
+
   // A connection to a server inside; connections from programs inside (a proxy's port, for instance).
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port);
   Task<std::unique_ptr<PortListener>> listen(std::uint16_t port);
@@ -65,14 +74,15 @@ class Link {
 
  private:
   Link(std::shared_ptr<Wire> wire, LinkOptions options);
-  void complete(ProcessSpec& spec) const;
   void keep(const std::shared_ptr<LinkProcess>& process);
 
   using Processes = std::vector<std::shared_ptr<LinkProcess>>;
 
   std::shared_ptr<Wire> wire_;
-  LinkOptions options_;
+  // Shared with what starts interpreters again later.
+  std::shared_ptr<LinkOptions> options_;
   LinkFiles files_;
+  std::vector<std::shared_ptr<LinkKernel>> kernels_;
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
 };

@@ -93,7 +93,7 @@ std::string LinkProcess::request() const {
   std::string bytes;
   WirePayload out(bytes);
   out.u32((spec_.pty ? guest::kStartPty : 0U) | (spec_.stdin_mode == Stdin::pipe ? guest::kStartStdin : 0U) |
-          (control_ ? guest::kStartControl : 0U));
+          (has_tap_ ? guest::kStartControl : 0U));
   out.u16(spec_.pty ? spec_.pty->columns : 0), out.u16(spec_.pty ? spec_.pty->rows : 0);
   out.u64(spec_.cpu_time ? static_cast<std::uint64_t>(spec_.cpu_time->count()) * 1000 : 0);
   out.u32(guest::kOutputWindow);
@@ -238,9 +238,11 @@ bool LinkProcess::output(std::uint16_t flags, std::string_view bytes) {
   unacknowledged_ += bytes.size();
   const std::uint16_t from = guest::stream_of(flags);
   if (from == guest::kStreamControl) {
-    const bool good = control_ && control_(bytes);
+    if (!has_tap_) return false;
+    const auto tap = tap_.lock();
+    if (tap && !tap->control(bytes)) end_with(Ending::killed, "the interpreter broke its protocol");
     grant();
-    return good;
+    return true;
   }
   if (from < guest::kStreamOut || from > guest::kStreamPty || (from == guest::kStreamPty) != info_.pty)
     return false;
@@ -255,7 +257,9 @@ bool LinkProcess::output(std::uint16_t flags, std::string_view bytes) {
   } else {
     output_bytes_ += bytes.size();
   }
-  if (!bytes.empty()) {
+  if (const auto tap = tap_.lock(); tap && !bytes.empty()) {
+    tap->output(stream, bytes);
+  } else if (!bytes.empty()) {
     remember(stream, bytes);
     for (Listener* listener : listeners_) listener->add(stream, bytes);
   }
@@ -263,10 +267,10 @@ bool LinkProcess::output(std::uint16_t flags, std::string_view bytes) {
   return true;
 }
 
-// Gives back the credit of what every listener has taken, in pieces worth a frame.
 void LinkProcess::grant() {
   if (outcome_ || channel_ == 0) return;
   std::size_t held = early_ ? recent_bytes_ : 0;
+  if (const auto tap = tap_.lock()) held = tap->held();
   for (const Listener* listener : listeners_) held = std::max(held, listener->queued());
   if (unacknowledged_ < held + guest::kOutputWindow / 4) return;
   const std::uint64_t bytes = unacknowledged_ - held;
@@ -315,7 +319,7 @@ void LinkProcess::finish(Outcome outcome) {
   clock_.cancel(), grace_.cancel();
   changed_.notify();
   for (Listener* listener : listeners_) listener->wake();
-  control_ = nullptr;
+  if (const auto tap = tap_.lock()) tap->ended(*outcome_);
   if (done_) std::exchange(done_, nullptr)();
 }
 
@@ -375,6 +379,15 @@ Task<void> LinkProcess::write_stdin(std::string bytes) {
 
 Task<void> LinkProcess::write_control(std::string bytes) {
   co_return co_await write(guest::kStreamControl, std::move(bytes));
+}
+
+bool LinkProcess::write_control_now(std::string_view bytes) {
+  if (writing_ || outcome_ || bytes.size() > input_credit_) return false;
+  input_credit_ -= static_cast<std::uint32_t>(bytes.size());
+  for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), guest::kDataMax)))
+    wire_->send(channel_, Type::data, guest::stream_flags(guest::kStreamControl),
+                bytes.substr(0, guest::kDataMax));
+  return true;
 }
 
 Task<void> LinkProcess::close_stdin() {

@@ -16,6 +16,18 @@ namespace atl::sandbox {
 // Sees every Outcome before anybody else: a provider adds what the kernel knows (usage, out of memory).
 using Judge = std::function<void(const ProcessInfo&, Outcome&)>;
 
+// Who hears everything a process says, first hand: a kernel its interpreter. May be gone before the process.
+class ProcessTap {
+ public:
+  virtual ~ProcessTap() = default;
+  virtual void output(Stream stream, std::string_view bytes) = 0;
+  // Bytes on kStreamControl. False if no honest program would send them: the process is killed.
+  virtual bool control(std::string_view bytes) = 0;
+  // Bytes of output it still holds; the process is held back accordingly (LinkProcess::grant()).
+  virtual std::size_t held() const = 0;
+  virtual void ended(const Outcome& outcome) = 0;
+};
+
 // A process behind a Wire. The wire keeps it alive while it runs.
 class LinkProcess final : public Process,
                           public WireChannel,
@@ -24,9 +36,8 @@ class LinkProcess final : public Process,
   LinkProcess(std::shared_ptr<Wire> wire, ProcessSpec spec, Judge judge);
   ~LinkProcess() override;
 
-  // The host's side of the bytes on kStreamControl, for interpreters. Set before start().
-  using ControlSink = std::function<bool(std::string_view bytes)>;
-  void on_control(ControlSink sink) { control_ = std::move(sink); }
+  // Gives the process a control stream and a tap. Set before start().
+  void set_tap(std::weak_ptr<ProcessTap> tap) { tap_ = std::move(tap), has_tap_ = true; }
   // Called once when the process ended.
   void on_ended(std::function<void()> done) { done_ = std::move(done); }
 
@@ -46,7 +57,10 @@ class LinkProcess final : public Process,
 
   // Bytes to kStreamControl; waits for credit.
   Task<void> write_control(std::string bytes);
-  // Never waits: what the window does not take now is an error of the caller's making.
+  // The same at once; false, and nothing sent, if the credit does not cover it.
+  bool write_control_now(std::string_view bytes);
+  // Gives back the credit of what every listener has taken, in pieces worth a frame.
+  void grant();
   bool has_ended() const { return outcome_.has_value(); }
   const std::optional<Outcome>& outcome() const { return outcome_; }
   void send_signal(int number, guest::SignalScope scope);
@@ -57,7 +71,6 @@ class LinkProcess final : public Process,
   void lost(const Error& why) override;
 
  private:
-  friend class LinkProcessStream;
   class Listener;
 
   bool started(std::string_view payload);
@@ -65,7 +78,6 @@ class LinkProcess final : public Process,
   bool exited(std::string_view payload);
   void finish(Outcome outcome);
   void remember(Stream stream, std::string_view bytes);
-  void grant();
   void start_clock();
   Task<void> write(guest::StreamId stream, std::string bytes);
   std::string request() const;
@@ -74,7 +86,8 @@ class LinkProcess final : public Process,
   ProcessSpec spec_;
   Judge judge_;
   ProcessInfo info_;
-  ControlSink control_;
+  std::weak_ptr<ProcessTap> tap_;
+  bool has_tap_ = false;
   std::function<void()> done_;
   std::uint32_t channel_ = 0;
   os::Event changed_;

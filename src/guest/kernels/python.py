@@ -1,1 +1,545 @@
-# placeholder
+# The Python kernel: executes cells in one namespace and tells results, errors and the end on a private descriptor.
+#
+# Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
+# modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed.
+import _ast
+import _io
+import _signal
+import builtins
+import os
+import sys
+from posix import read as _read, write as _write, getpid as _getpid, dup2 as _dup2, fstat as _fstat, _exit
+
+OWN = "<atoll>"
+MAIN_PID = _getpid()
+TEXT_MAX = 1 << 20
+TRACEBACK_MAX = 64 << 10
+ALLOW_AWAIT = 0x2000
+ONLY_AST = 0x400
+IS_COROUTINE = 0x80
+CELLS_KEPT = 1000
+
+modules = sys.modules
+main = type(sys)("__main__")
+main.__dict__["__builtins__"] = builtins
+modules["__main__"] = main
+names = main.__dict__
+
+busy = False
+count = 0
+pending = b""
+cells = {}
+unlisted = []
+charts_source = b""
+charts = None
+loop = None
+
+
+def high_copy(fd):
+    import fcntl
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FD + 1)
+
+
+def send(data):
+    view = memoryview(data)
+    while view:
+        view = view[_write(FD, view):]
+
+
+def message(kind, payload):
+    return b"%c %d\n" % (kind, len(payload)) + payload
+
+
+def field(text):
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+    return b"%d\n" % len(data) + data
+
+
+def fill():
+    global pending
+    data = _read(FD, 65536)
+    if not data:
+        _exit(0)
+    pending += data
+
+
+def receive():
+    global pending
+    while True:
+        line = pending.find(b"\n")
+        if line >= 0:
+            break
+        fill()
+    kind, size = pending[0], int(pending[2:line])
+    start = line + 1
+    while len(pending) < start + size:
+        fill()
+    payload = pending[start:start + size]
+    pending = pending[start + size:]
+    return kind, payload
+
+
+# ---- standard streams
+
+saved_out, saved_err = high_copy(1), high_copy(2)
+
+
+def open_stream(fd):
+    return _io.TextIOWrapper(_io.BufferedWriter(_io.FileIO(fd, "w", closefd=False)), "utf-8", "backslashreplace",
+                             line_buffering=True)
+
+
+out, err = open_stream(1), open_stream(2)
+sys.stdout, sys.stderr = out, err
+sys.__stdout__, sys.__stderr__ = out, err
+
+
+def mend_streams():
+    """Gives back what the last cell closed."""
+    global out, err
+    for fd, saved in ((1, saved_out), (2, saved_err)):
+        try:
+            _fstat(fd)
+        except OSError:
+            _dup2(saved, fd)
+    if out.closed:
+        out = sys.stdout = open_stream(1)
+    if err.closed:
+        err = sys.stderr = open_stream(2)
+    if sys.stdout is None or getattr(sys.stdout, "closed", False) is True:
+        sys.stdout = out
+    if sys.stderr is None or getattr(sys.stderr, "closed", False) is True:
+        sys.stderr = err
+
+
+def flush_streams():
+    for stream in (out, err, sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+
+
+# ---- results
+
+REPRESENTATIONS = (
+    ("_repr_html_", "text/html"), ("_repr_markdown_", "text/markdown"), ("_repr_svg_", "image/svg+xml"),
+    ("_repr_png_", "image/png"), ("_repr_jpeg_", "image/jpeg"), ("_repr_pdf_", "application/pdf"),
+    ("_repr_latex_", "text/latex"), ("_repr_json_", "application/json"),
+    ("_repr_javascript_", "application/javascript"),
+)
+PLAIN = (int, float, str, bytes, bool, list, tuple, dict, set, complex)
+
+
+def as_text(value):
+    if isinstance(value, (bytes, bytearray)):
+        import binascii
+        return binascii.b2a_base64(value, newline=False).decode()
+    if isinstance(value, str):
+        return value
+    import json
+    return json.dumps(value, default=str)
+
+
+def plain(value):
+    try:
+        text = repr(value)
+    except BaseException as problem:
+        if isinstance(problem, KeyboardInterrupt):
+            raise
+        text = f"<{type(value).__name__} whose repr failed: {type(problem).__name__}>"
+    return text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "..."
+
+
+def cell_value(value):
+    """One value of a table, as JSON can say it."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if hasattr(value, "isoformat"):
+        try:
+            text = value.isoformat()
+            return None if text == "NaT" else text
+        except Exception:
+            return None
+    if hasattr(value, "item"):
+        try:
+            return cell_value(value.item())
+        except Exception:
+            pass
+    return str(value)
+
+
+def table(frame):
+    return {str(column): [cell_value(value) for value in frame[column].tolist()] for column in frame.columns}
+
+
+def figure_bundle(figure):
+    import io
+    data = {}
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", bbox_inches="tight")
+    data["image/png"] = buffer.getvalue()
+    try:
+        chart = load_charts()["chart_of"](figure)
+        if chart is not None:
+            import json
+            data["e2b/chart"] = json.dumps(chart)
+    except Exception:
+        pass
+    return data
+
+
+def load_charts():
+    global charts
+    if charts is None:
+        charts = {"__name__": OWN, "__builtins__": __builtins__}
+        exec(compile(charts_source, OWN, "exec"), charts)
+    return charts
+
+
+def is_a(value, module, name):
+    kind = type(value)
+    return any(base.__name__ == name and base.__module__.startswith(module) for base in kind.__mro__)
+
+
+def bundle(value):
+    if type(value) in PLAIN:
+        return {"text/plain": plain(value)}
+    data = {"text/plain": plain(value)}
+    kind = type(value)
+    if "matplotlib.figure" in modules and is_a(value, "matplotlib", "Figure"):
+        data.update(figure_bundle(value))
+        return data
+    method = getattr(kind, "_repr_mimebundle_", None)
+    if method is not None:
+        try:
+            found = method(value, include=None, exclude=None)
+            data.update(found[0] if isinstance(found, tuple) else found)
+        except Exception:
+            pass
+    for name, mime in REPRESENTATIONS:
+        method = getattr(kind, name, None)
+        if method is None or mime in data:
+            continue
+        try:
+            found = method(value)
+        except Exception:
+            continue
+        if isinstance(found, tuple):
+            found = found[0]
+        if found is not None:
+            data[mime] = found
+    if "pandas" in modules and is_a(value, "pandas", "DataFrame"):
+        try:
+            import json
+            data["e2b/data"] = json.dumps(table(value))
+        except Exception:
+            pass
+    return data
+
+
+def result_message(data, is_main):
+    payload = [b"1" if is_main else b"0"]
+    for mime, value in data.items():
+        payload.append(field(str(mime)))
+        payload.append(field(as_text(value)))
+    return message(82, b"".join(payload))  # R
+
+
+def display(*values, **_):
+    """Shows values on the way."""
+    flush_streams()
+    for value in values:
+        send(result_message(bundle(value), False))
+
+
+names["display"] = display
+
+
+def show_figures(*_, **__):
+    pyplot = modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return
+    for number in list(pyplot.get_fignums()):
+        figure = pyplot.figure(number)
+        if figure.get_axes():
+            display(figure)
+    pyplot.close("all")
+
+
+class PyplotFinder:
+    """Lets plt.show() show, without importing matplotlib before the user does."""
+
+    def find_spec(name, path=None, target=None):
+        if name != "matplotlib.pyplot":
+            return None
+        for finder in sys.meta_path:
+            if finder is PyplotFinder:
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is not None and spec.loader is not None:
+                load = spec.loader.exec_module
+
+                def exec_module(module):
+                    load(module)
+                    module.show = show_figures
+
+                spec.loader.exec_module = exec_module
+                return spec
+        return None
+
+
+sys.meta_path.insert(0, PyplotFinder)
+os.environ.setdefault("MPLBACKEND", "agg")
+
+
+# ---- errors
+
+def list_cells():
+    """Makes the text of cells known to tracebacks and inspect."""
+    import linecache
+    while unlisted:
+        name = unlisted.pop()
+        text = cells.get(name)
+        if text is not None:
+            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+
+
+def error_message(problem):
+    kind = type(problem)
+    trace = problem.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename == OWN:
+        trace = trace.tb_next
+    try:
+        value = str(problem)
+    except BaseException:
+        value = "<the error cannot be shown>"
+    try:
+        list_cells()
+        import traceback
+        lines = traceback.format_exception(kind, problem, trace)
+        text = "".join(line for line in lines if f'File "{OWN}"' not in line)
+    except BaseException:
+        text = f"{kind.__name__}: {value}"
+    if len(text) > TRACEBACK_MAX:
+        text = text[:TRACEBACK_MAX // 2] + "\n...\n" + text[-TRACEBACK_MAX // 2:]
+    return message(70, field(kind.__name__) + field(value[:TEXT_MAX]) + field(text))  # F
+
+
+# ---- shell escapes
+
+def expand(command):
+    import re
+
+    def value(match):
+        try:
+            return str(eval(match.group(1), names))
+        except Exception:
+            return match.group(0)
+
+    command = re.sub(r"\{([^{}]+)\}", value, command)
+    return re.sub(r"\$([A-Za-z_]\w*)", lambda m: str(names[m.group(1)]) if m.group(1) in names else m.group(0), command)
+
+
+def shell(command):
+    import subprocess
+    flush_streams()
+    names["_exit_code"] = subprocess.run(["/bin/bash", "-c", expand(command)], stdin=subprocess.DEVNULL).returncode
+
+
+def shell_lines(command):
+    import subprocess
+    done = subprocess.run(["/bin/bash", "-c", expand(command)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    names["_exit_code"] = done.returncode
+    return done.stdout.decode("utf-8", "replace").splitlines()
+
+
+def magic(line):
+    word, _, rest = line.partition(" ")
+    rest = rest.strip()
+    if word in ("pip", "pip3"):
+        return shell(f"{sys.executable} -m pip {rest}")
+    if word == "cd":
+        return os.chdir(os.path.expanduser(expand(rest) or "~"))
+    if word == "env":
+        key, equals, value = rest.partition("=")
+        if equals:
+            os.environ[key.strip()] = value.strip()
+        return None
+    if word in ("matplotlib", "config", "load_ext", "autoreload"):
+        return None
+    raise NameError(f"there is no %{word} here")
+
+
+names["__atoll_shell__"], names["__atoll_lines__"], names["__atoll_magic__"] = shell, shell_lines, magic
+
+
+def rewrite(code):
+    """Lines that begin with ! or % become calls; everything else stays as it is."""
+    lines = []
+    for line in code.split("\n"):
+        body = line.lstrip()
+        indent = line[:len(line) - len(body)]
+        before, equals, after = body.partition("=")
+        if body.startswith("!"):
+            line = f"{indent}__atoll_shell__({body[1:].strip()!r})"
+        elif body.startswith("%"):
+            line = f"{indent}__atoll_magic__({body[1:].strip()!r})"
+        elif equals and after.lstrip().startswith("!") and before.strip().isidentifier():
+            line = f"{indent}{before.strip()} = __atoll_lines__({after.lstrip()[1:].strip()!r})"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def parse(code, name):
+    try:
+        return compile(code, name, "exec", ONLY_AST | ALLOW_AWAIT, True)
+    except SyntaxError:
+        if "!" not in code and "%" not in code:
+            raise
+        changed = rewrite(code)
+        if changed == code:
+            raise
+    return compile(changed, name, "exec", ONLY_AST | ALLOW_AWAIT, True)
+
+
+def cell_magic(code):
+    """%%bash and %%writefile take the whole cell. True if it was one."""
+    head, _, body = code.partition("\n")
+    words = head[2:].split()
+    if words and words[0] in ("bash", "sh", "script"):
+        import subprocess
+        flush_streams()
+        done = subprocess.run(["/bin/bash", "-s"], input=body.encode())
+        if done.returncode:
+            raise RuntimeError(f"the script ended with status {done.returncode}")
+        return True
+    if len(words) == 2 and words[0] == "writefile":
+        with open(words[1], "w") as file:
+            file.write(body)
+        return True
+    return False
+
+
+# ---- execution
+
+def run_code(code):
+    if not code.co_flags & IS_COROUTINE:
+        return eval(code, names)
+    import asyncio
+    global loop
+    if loop is None or loop.is_closed():
+        loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    task = loop.create_task(eval(code, names))
+    try:
+        return loop.run_until_complete(task)
+    except BaseException:
+        if not task.done():
+            task.cancel()
+            try:
+                loop.run_until_complete(asyncio.wait([task], timeout=1))
+            except BaseException:
+                pass
+        raise
+
+
+def run_cell(code):
+    """What the cell has to say at its end."""
+    if code.startswith("%%") and cell_magic(code):
+        return b""
+    name = f"<cell {count}>"
+    cells[name] = code
+    unlisted.append(name)
+    if len(cells) > CELLS_KEPT:
+        cells.pop(next(iter(cells)))
+    if "linecache" in modules:
+        list_cells()
+    tree = parse(code, name)
+    body = tree.body
+    last = None
+    if body and type(body[-1]) is _ast.Expr and not code.rstrip().endswith(";"):
+        last = body.pop()
+    if body:
+        run_code(compile(tree, name, "exec", ALLOW_AWAIT, True))
+    if last is None:
+        return b""
+    value = run_code(compile(_ast.Expression(last.value), name, "eval", ALLOW_AWAIT, True))
+    if value is None:
+        return b""
+    names["_"] = value
+    return result_message(bundle(value), True)
+
+
+def execute(code):
+    global busy, count
+    count += 1
+    status, ending = 0, b""
+    try:
+        busy = True
+        ending = run_cell(code)
+        if "matplotlib.pyplot" in modules:
+            show_figures()
+        busy = False
+    except SystemExit as leaving:
+        busy = False
+        status = leaving.code if isinstance(leaving.code, int) else 0 if leaving.code is None else 1
+        if status:
+            ending = error_message(leaving)
+    except BaseException as problem:
+        busy = False
+        status, ending = 1, error_message(problem)
+    if _getpid() != MAIN_PID:
+        _exit(status & 255)  # a fork of the user's that came back here
+    flush_streams()
+    return ending + message(68, b"%d %d" % (status & 255, count))  # D
+
+
+def on_interrupt(_number, _frame):
+    if busy:
+        raise KeyboardInterrupt
+
+
+def with_environment(changes, code):
+    if not changes:
+        return execute(code)
+    before = {}
+    for change in changes:
+        key, _, value = change.decode("utf-8", "surrogateescape").partition("=")
+        before.setdefault(key, os.environ.get(key))
+        os.environ[key] = value
+    try:
+        return execute(code)
+    finally:
+        for key, value in before.items():
+            if value is None:
+                os.environ.pop(key, None)
+            else:
+                os.environ[key] = value
+
+
+def serve():
+    global charts_source
+    changes = []
+    _signal.signal(2, on_interrupt)
+    send(b"K 0\n")
+    while True:
+        kind, payload = receive()
+        if kind == 88:  # X
+            mend_streams()
+            if _signal.getsignal(2) is not on_interrupt:
+                _signal.signal(2, on_interrupt)
+            send(with_environment(changes, payload.decode("utf-8", "replace")))
+            changes = []
+        elif kind == 86:  # V
+            changes.append(payload)
+        elif kind == 80:  # P
+            key, _, value = payload.decode("utf-8", "surrogateescape").partition("=")
+            os.environ[key] = value
+        elif kind == 67:  # C
+            charts_source = payload
+
+
+serve()

@@ -1,0 +1,445 @@
+#include "sandbox/link_kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <charconv>
+#include <csignal>
+
+#include "base/bytes.h"
+#include "embedded/guest_kernels.h"
+
+namespace atl::sandbox {
+using guest::SignalScope;
+
+namespace {
+
+// One message of a runner: an image may be large, a flood may not.
+constexpr std::size_t kMessageMax = 64U << 20;
+constexpr std::size_t kResultsMax = 128U << 20;
+constexpr std::size_t kWaitingMax = 256;
+constexpr std::chrono::seconds kReadyPatience{30};
+// An interrupt that is not heard is repeated, then the kernel is killed.
+constexpr std::chrono::milliseconds kPressAgain{1000};
+constexpr int kPresses = 4;
+
+std::string_view runner(std::string_view name) {
+  for (const embedded::File& file : embedded::guest_kernels())
+    if (file.path == name) return file.bytes;
+  return {};
+}
+
+std::string message(char kind, std::string_view payload) {
+  return fmt::format("{} {}\n{}", kind, payload.size(), payload);
+}
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
+                                  : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
+}
+
+// "<size>\n<bytes>"; false if there is none.
+bool take_field(std::string_view& from, std::string_view& field) {
+  const std::size_t line = from.find('\n');
+  std::size_t size = 0;
+  if (line == std::string_view::npos) return false;
+  const auto [end, error] = std::from_chars(from.data(), from.data() + line, size);
+  if (error != std::errc() || end != from.data() + line || size > from.size() - line - 1) return false;
+  field = from.substr(line + 1, size);
+  from.remove_prefix(line + 1 + size);
+  return true;
+}
+
+// How each interpreter is started: a line of its own language that reads the runner from the control stream.
+constexpr const char* kPythonBoot =
+    "import os;f=int(os.environ.pop('ATOLL_CONTROL_FD'));os.set_inheritable(f,False);h=b''\n"
+    "while not h.endswith(b'\\n'):h+=os.read(f,1)\n"
+    "n=int(h[2:]);s=b''\n"
+    "while len(s)<n:s+=os.read(f,n-len(s))\n"
+    "import builtins\n"
+    "exec(compile(s,'<atoll>','exec'),{'__name__':'__atoll__','__builtins__':dict(vars(builtins)),'FD':f})";
+
+constexpr const char* kNodeBoot =
+    "const fd=Number(process.env.ATOLL_CONTROL_FD);delete process.env.ATOLL_CONTROL_FD;const "
+    "fs=require('fs');"
+    "let h='';const b=Buffer.alloc(1);while(!h.endsWith('\\n')){fs.readSync(fd,b,0,1);h+=b.toString()}"
+    "const n=Number(h.slice(2)),s=Buffer.alloc(n);for(let i=0;i<n;)i+=fs.readSync(fd,s,i,n-i);"
+    "new Function('fd','require','load',s.toString()+'\\n//# "
+    "sourceURL=atoll-runner')(fd,require,s=>import(s));";
+
+constexpr const char* kBashBoot =
+    "exec {__atoll_fd}<>/dev/null; LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
+    "LC_ALL=C IFS= read -r -d '' -N \"${__atoll_line:2}\" -u \"$ATOLL_CONTROL_FD\" __atoll_line; eval "
+    "\"$__atoll_line\"";
+
+ProcessSpec runner_process(const KernelInfo& info) {
+  ProcessSpec spec;
+  spec.cwd = info.cwd;
+  switch (info.language) {
+    case Language::python:
+      spec.argv = {"python3", "-c", kPythonBoot};
+      break;
+    case Language::javascript:
+    case Language::typescript:
+      spec.argv = {"node", "--expose-internals", "--no-warnings", "-e", kNodeBoot};
+      break;
+    case Language::shell:
+      spec.argv = {"bash", "--norc", "--noprofile", "-c", kBashBoot};
+      break;
+  }
+  return spec;
+}
+
+std::string first_words(const KernelInfo& info) {
+  switch (info.language) {
+    case Language::python:
+      return message('S', runner("python.py")) + message('C', runner("python_charts.py"));
+    case Language::javascript:
+      return message('S', runner("node.js"));
+    case Language::typescript:
+      return message('S', runner("node.js")) + message('T', "");
+    case Language::shell:
+      return message('S', runner("bash.sh"));
+  }
+  std::unreachable();
+}
+
+}  // namespace
+
+// One execution: what it said and was not yet heard. Shared by its kernel and its stream.
+class LinkExecution {
+ public:
+  LinkExecution(boost::asio::any_io_executor executor, ExecutionSpec spec)
+      : spec_(std::move(spec)), changed_(std::move(executor)) {}
+
+  void add(ExecutionEvent event, std::size_t bytes) {
+    if (done_) return;
+    queued_ += bytes;
+    events_.emplace_back(std::move(event), bytes);
+    changed_.notify();
+  }
+  void finish(Outcome outcome, std::uint64_t count) {
+    if (done_) return;
+    outcome.usage.output_bytes = output_bytes_;
+    add(ExecutionDone{std::move(outcome), count}, 0);
+    done_ = true;
+  }
+
+  ExecutionSpec spec_;
+  os::Event changed_;
+  std::deque<std::pair<ExecutionEvent, std::size_t>> events_;
+  std::size_t queued_ = 0;
+  std::uint64_t output_bytes_ = 0;
+  std::size_t result_bytes_ = 0;
+  bool done_ = false;
+};
+
+namespace {
+
+class LinkExecutionStream final : public ExecutionStream {
+ public:
+  LinkExecutionStream(std::shared_ptr<LinkExecution> execution, std::function<void()> heard,
+                      std::function<void()> gone)
+      : execution_(std::move(execution)), heard_(std::move(heard)), gone_(std::move(gone)) {}
+  ~LinkExecutionStream() override { gone_(); }
+
+  Task<ExecutionEvent> next() override {
+    LinkExecution& from = *execution_;
+    while (from.events_.empty() && !from.done_) CO_CHECK(co_await from.changed_.wait());
+    if (from.events_.empty()) co_return fail(Code::conflict, "the execution has ended and its end was told");
+    ExecutionEvent event = std::move(from.events_.front().first);
+    from.queued_ -= from.events_.front().second;
+    from.events_.pop_front();
+    heard_();
+    co_return event;
+  }
+
+ private:
+  std::shared_ptr<LinkExecution> execution_;
+  std::function<void()> heard_, gone_;
+};
+
+}  // namespace
+
+LinkKernel::LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch)
+    : executor_(executor),
+      info_(std::move(info)),
+      launch_(std::move(launch)),
+      changed_(executor),
+      clock_(executor),
+      pressure_(executor) {}
+
+LinkKernel::~LinkKernel() {
+  if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, "its kernel was dropped");
+}
+
+Task<void> LinkKernel::start() {
+  const auto self = shared_from_this();
+  state_ = State::starting;
+  pending_.clear();
+  ProcessSpec spec = runner_process(info_);
+  std::weak_ptr<ProcessTap> tap = self;
+  auto launched = co_await launch_(std::move(spec), tap);
+  if (!launched) {
+    state_ = State::dead, death_ = launched.error().message();
+    if (launched.error().code() == Code::not_found)
+      co_return fail(Code::unsupported,
+                     fmt::format("no interpreter for {} here: {}", to_string(info_.language), death_));
+    co_return fail(launched.error());
+  }
+  process_ = *launched;
+  if (info_.cwd.empty()) info_.cwd = process_->info().cwd;
+  const auto process = process_;
+  std::string words = first_words(info_);
+  CO_CHECK(co_await process->write_control(std::move(words)));
+  clock_.expires_after(kReadyPatience);
+  clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::starting)
+      process->end_with(Ending::timed_out, "the interpreter did not become ready");
+  });
+  while (state_ == State::starting) CO_CHECK(co_await changed_.wait());
+  if (state_ == State::dead)
+    co_return fail(Code::provider_failed, fmt::format("the interpreter did not start: {}", death_));
+  clock_.cancel();
+  begin_next();
+  co_return Result<void>();
+}
+
+void LinkKernel::set_variables(const Variables& env) {
+  if (!process_ || state_ == State::dead || env.empty()) return;
+  std::string words;
+  for (const auto& [name, value] : env) words += message('P', name + "=" + value);
+  if (!process_->write_control_now(words))
+    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+}
+
+void LinkKernel::shut_down(const std::string& reason) {
+  state_ = State::dead, death_ = reason;
+  Outcome outcome;
+  outcome.ending = Ending::killed, outcome.reason = reason;
+  fail_all(outcome);
+  if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, reason);
+  process_.reset();
+  changed_.notify();
+}
+
+Task<std::unique_ptr<ExecutionStream>> LinkKernel::execute(ExecutionSpec spec) {
+  const auto self = shared_from_this();
+  if (state_ == State::dead)
+    co_return fail(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_));
+  if (waiting_.size() >= kWaitingMax)
+    co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
+  if (info_.language == Language::shell && spec.code.find('\0') != std::string::npos)
+    co_return fail(Code::invalid_argument, "code for the shell cannot contain a NUL byte");
+  for (const auto& [name, value] : spec.env)
+    if (name.empty() || name.find('=') != std::string::npos || (name + value).find('\0') != std::string::npos)
+      co_return fail(Code::invalid_argument, fmt::format("'{}' is not a variable", name));
+  const auto execution = std::make_shared<LinkExecution>(executor_, std::move(spec));
+  waiting_.push_back(execution);
+  begin_next();
+  auto heard = [weak = weak_from_this()] {
+    const auto kernel = weak.lock();
+    if (kernel && kernel->process_) kernel->process_->grant();
+  };
+  auto gone = [weak = weak_from_this(), execution] {
+    if (const auto kernel = weak.lock()) kernel->drop(execution);
+  };
+  co_return std::unique_ptr<ExecutionStream>(
+      std::make_unique<LinkExecutionStream>(execution, std::move(heard), std::move(gone)));
+}
+
+void LinkKernel::drop(const std::shared_ptr<LinkExecution>& execution) {
+  std::erase(waiting_, execution);
+  execution->events_.clear(), execution->queued_ = 0;
+  if (process_) process_->grant();
+  if (current_ == execution && !execution->done_) stop_current(Ending::killed, "nobody listens any more");
+}
+
+void LinkKernel::begin_next() {
+  if (state_ != State::idle || waiting_.empty() || !process_) return;
+  state_ = State::busy;
+  current_ = waiting_.front();
+  waiting_.pop_front();
+  stopping_.reset();
+  began_ = std::chrono::steady_clock::now();
+  const ExecutionSpec& spec = current_->spec_;
+  std::string words;
+  for (const auto& [name, value] : spec.env) words += message('V', name + "=" + value);
+  words += message('X', spec.code);
+  if (!process_->write_control_now(words)) {
+    // More than the window: goes out as the guest takes it.
+    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+  }
+  if (!spec.wall_time) return;
+  clock_.expires_after(*spec.wall_time);
+  clock_.async_wait([weak = weak_from_this(), execution = current_](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (error || !kernel || kernel->current_ != execution) return;
+    kernel->stop_current(Ending::timed_out,
+                         fmt::format("wall time limit of {}", seconds_of(*execution->spec_.wall_time)));
+  });
+}
+
+void LinkKernel::stop_current(Ending ending, std::string reason) {
+  if (!current_ || stopping_) return;
+  stopping_.emplace(ending, std::move(reason));
+  press(0);
+}
+
+// Interrupts, again and again, and finally kills.
+void LinkKernel::press(int attempt) {
+  if (!current_ || !process_) return;
+  if (attempt >= kPresses) {
+    const std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
+    return process_->end_with(stopping_ ? stopping_->first : Ending::killed,
+                              reason + "; the kernel was killed");
+  }
+  process_->send_signal(SIGINT, SignalScope::group);
+  pressure_.expires_after(kPressAgain);
+  pressure_.async_wait(
+      [weak = weak_from_this(), execution = current_, attempt](boost::system::error_code error) {
+        const auto kernel = weak.lock();
+        if (!error && kernel && kernel->current_ == execution) kernel->press(attempt + 1);
+      });
+}
+
+Task<void> LinkKernel::interrupt() {
+  if (state_ == State::dead)
+    co_return fail(Code::conflict, fmt::format("kernel {} is dead ({})", info_.id, death_));
+  if (current_) press(0);
+  co_return Result<void>();
+}
+
+Task<void> LinkKernel::restart() {
+  const auto self = shared_from_this();
+  const auto old = process_;
+  shut_down("the kernel was restarted");
+  if (old) CO_CHECK(co_await old->wait());
+  co_return co_await start();
+}
+
+void LinkKernel::output(Stream stream, std::string_view bytes) {
+  if (!current_) return;  // of a thread or child that outlived its execution
+  LinkExecution& execution = *current_;
+  if (execution.spec_.output_bytes) {
+    const std::uint64_t most = *execution.spec_.output_bytes;
+    const std::uint64_t left = most - std::min(most, execution.output_bytes_);
+    if (bytes.size() > left) {
+      stop_current(Ending::output_limit, fmt::format("output limit of {} bytes", most));
+      bytes = bytes.substr(0, left);
+    }
+  }
+  execution.output_bytes_ += bytes.size();
+  if (!bytes.empty()) execution.add(Output{stream, std::string(bytes)}, bytes.size());
+}
+
+std::size_t LinkKernel::held() const {
+  return current_ ? current_->queued_ : 0;
+}
+
+bool LinkKernel::control(std::string_view bytes) {
+  pending_.append(bytes);
+  std::string_view left = pending_;
+  for (;;) {
+    const std::size_t line = left.find('\n');
+    if (line == std::string_view::npos) {
+      if (left.size() > 32) return false;
+      break;
+    }
+    std::size_t size = 0;
+    if (line < 3 || left[1] != ' ') return false;
+    const auto [end, error] = std::from_chars(left.data() + 2, left.data() + line, size);
+    if (error != std::errc() || end != left.data() + line || size > kMessageMax) return false;
+    if (left.size() - line - 1 < size) break;
+    if (!take(left[0], left.substr(line + 1, size))) return false;
+    left.remove_prefix(line + 1 + size);
+  }
+  pending_.erase(0, pending_.size() - left.size());
+  if (pending_.empty() && pending_.capacity() > 65536) pending_.shrink_to_fit();
+  return true;
+}
+
+bool LinkKernel::take(char kind, std::string_view payload) {
+  if (kind == 'K' && state_ == State::starting) {
+    state_ = State::idle;
+    changed_.notify();
+    return true;
+  }
+  if (!current_) return state_ == State::idle;  // a late word of a thread that was left behind
+  switch (kind) {
+    case 'R': {
+      if (payload.empty()) return false;
+      current_->result_bytes_ += payload.size();
+      if (current_->result_bytes_ > kResultsMax) {
+        stop_current(Ending::output_limit, fmt::format("results of more than {} bytes", kResultsMax));
+        return true;
+      }
+      ResultBundle bundle;
+      bundle.is_main = payload.front() == '1';
+      const std::size_t size = payload.size();
+      payload.remove_prefix(1);
+      for (std::string_view mime, data; !payload.empty();) {
+        if (!take_field(payload, mime) || !take_field(payload, data)) return false;
+        bundle.data.insert_or_assign(to_valid_utf8(mime), to_valid_utf8(data));
+      }
+      current_->add(std::move(bundle), size);
+      return true;
+    }
+    case 'F': {
+      std::string_view name, value, traceback;
+      if (!take_field(payload, name) || !take_field(payload, value) || !take_field(payload, traceback))
+        return false;
+      current_->add(ExecutionError{to_valid_utf8(name), to_valid_utf8(value), to_valid_utf8(traceback)}, 0);
+      return true;
+    }
+    case 'D': {
+      Outcome outcome;
+      std::uint64_t count = 0;
+      const char* const end = payload.data() + payload.size();
+      const auto code = std::from_chars(payload.data(), end, outcome.exit_code);
+      if (code.ec != std::errc() || code.ptr == end) return false;
+      if (std::from_chars(code.ptr + 1, end, count).ec != std::errc()) return false;
+      if (stopping_)
+        outcome.ending = stopping_->first, outcome.reason = stopping_->second, outcome.signal = SIGINT;
+      state_ = State::idle;
+      finish_current(std::move(outcome), count);
+      begin_next();
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+void LinkKernel::finish_current(Outcome outcome, std::uint64_t count) {
+  clock_.cancel(), pressure_.cancel();
+  const auto finished = std::exchange(current_, nullptr);
+  stopping_.reset();
+  if (!finished) return;
+  outcome.usage.wall_time =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began_);
+  finished->finish(std::move(outcome), count);
+  if (process_) process_->grant();
+}
+
+void LinkKernel::fail_all(const Outcome& outcome) {
+  finish_current(outcome, 0);
+  for (const auto& execution : std::exchange(waiting_, {})) execution->finish(outcome, 0);
+}
+
+void LinkKernel::ended(const Outcome& outcome) {
+  Outcome told = outcome;
+  if (told.reason.empty()) {
+    told.reason = told.ending == Ending::exited
+                      ? fmt::format("the kernel's process exited with code {}", told.exit_code)
+                      : fmt::format("the kernel's process was ended by signal {}", told.signal);
+  }
+  if (state_ != State::dead) state_ = State::dead, death_ = told.reason;
+  fail_all(told);
+  changed_.notify();
+}
+
+}  // namespace atl::sandbox

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sandbox/kernel.h"
+#include "sandbox/link_process.h"
+
+namespace atl::sandbox {
+
+class LinkExecution;
+
+// An interpreter behind a Wire: a process that runs one of our runner programs (guest/kernels) and speaks
+// with us on its control stream. What the runner says is as untrusted as the code it runs: bounded, checked,
+// and a runner that breaks the rules is killed.
+class LinkKernel final : public Kernel, public ProcessTap, public std::enable_shared_from_this<LinkKernel> {
+ public:
+  // `launch` starts the runner's process with this as its tap: at creation and at every restart.
+  using Launch =
+      std::function<Task<std::shared_ptr<LinkProcess>>(ProcessSpec spec, std::weak_ptr<ProcessTap> tap)>;
+  LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch);
+  ~LinkKernel() override;
+
+  // Starts the interpreter and waits until it is ready.
+  Task<void> start();
+  // Ends it for good; running and waiting executions are told so.
+  void shut_down(const std::string& reason);
+  // Environment variables of an interpreter that started before its sandbox was given to somebody.
+  void set_variables(const Variables& env);
+  // The process behind it, while there is one.
+  const std::shared_ptr<LinkProcess>& process() const { return process_; }
+
+  const KernelInfo& info() const override { return info_; }
+  Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) override;
+  Task<void> interrupt() override;
+  Task<void> restart() override;
+
+  void output(Stream stream, std::string_view bytes) override;
+  bool control(std::string_view bytes) override;
+  std::size_t held() const override;
+  void ended(const Outcome& outcome) override;
+
+ private:
+  friend class LinkExecution;
+  enum class State { absent, starting, idle, busy, dead };
+
+  bool take(char kind, std::string_view payload);
+  void begin_next();
+  void finish_current(Outcome outcome, std::uint64_t count);
+  void stop_current(Ending ending, std::string reason);
+  void press(int attempt);
+  void drop(const std::shared_ptr<LinkExecution>& execution);
+  void fail_all(const Outcome& outcome);
+
+  boost::asio::any_io_executor executor_;
+  KernelInfo info_;
+  Launch launch_;
+  State state_ = State::absent;
+  std::string death_;
+  std::shared_ptr<LinkProcess> process_;
+  os::Event changed_;
+  boost::asio::steady_timer clock_, pressure_;
+  std::string pending_;
+  std::shared_ptr<LinkExecution> current_;
+  std::deque<std::shared_ptr<LinkExecution>> waiting_;
+  // Why the running execution is being stopped, if it is.
+  std::optional<std::pair<Ending, std::string>> stopping_;
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace atl::sandbox
