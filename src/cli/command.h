@@ -17,6 +17,7 @@ using Action = std::function<int()>;
 using Define = Action (*)(CLI::App& app);
 
 Action define_serve(CLI::App& app);
+Action define_check(CLI::App& app);
 Action define_config(CLI::App& app);
 Action define_keys(CLI::App& app);
 Action define_version(CLI::App& app);

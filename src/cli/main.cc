@@ -9,6 +9,7 @@ namespace {
 // In the order of `atoll --help`.
 constexpr Define kCommands[] = {
     define_serve,
+    define_check,
     define_config,
     define_keys,
     define_run,

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "policy/scan/compiled.h"
+#include "policy/shipped.h"
 
 namespace atl::policy {
 
@@ -242,13 +243,17 @@ Result<void> Builder::language_section(const Node& node, Language language) {
   return list(node, "forbidden_patterns", language, RuleId::forbidden_pattern, &Builder::pattern);
 }
 
-std::string name_of(const config::Document& document) {
+}  // namespace
+
+std::string policy_name(const config::Document& document) {
   if (const Node* name = document.root.find("name"); name != nullptr && name->is_scalar())
     return name->text();
   std::string_view file = document.name;
   if (std::size_t slash = file.rfind('/'); slash != std::string_view::npos) file.remove_prefix(slash + 1);
   return std::string(file.substr(0, file.rfind('.')));
 }
+
+namespace {
 
 // Two Compiled are the same type but not cheap to share: a child starts from a copy of its parent.
 Compiled fresh() {
@@ -301,7 +306,7 @@ Policy::~Policy() = default;
 Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents) {
   std::map<std::string, const config::Document*, std::less<>> by_name;
   for (const config::Document& document : documents) {
-    auto [found, is_new] = by_name.emplace(name_of(document), &document);
+    auto [found, is_new] = by_name.emplace(policy_name(document), &document);
     if (!is_new) {
       return fail(document.root.error(
           fmt::format("policy '{}' exists already, in {}", found->first, found->second->name)));

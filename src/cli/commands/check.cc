@@ -1,0 +1,149 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "cli/command.h"
+#include "policy/security_manager.h"
+#include "policy/shipped.h"
+
+namespace atl::cli {
+namespace {
+
+// The exit status is part of the interface: 0 allowed, 1 denied, 2 anything that kept us from a verdict.
+constexpr int exit_denied = 1;
+constexpr int exit_error = 2;
+
+struct CheckFlags {
+  std::string language;
+  std::string policy = "strict";
+  std::string explain;
+  std::string file;
+  bool json = false;
+};
+
+int fail_with(std::string_view message) {
+  fmt::print(stderr, "atoll: {}\n", message);
+  return exit_error;
+}
+
+int explain(const std::string& id) {
+  const policy::Rule* rule = policy::find_rule(id);
+  if (rule == nullptr) {
+    std::vector<std::string_view> known;
+    for (const policy::Rule& one : policy::rules()) known.push_back(one.id);
+    return fail_with(fmt::format("there is no rule '{}'{}; the rules are: {}", id,
+                                 config::did_you_mean(id, known), fmt::join(known, ", ")));
+  }
+  fmt::print("{}: {} ({})\n\n{}\n\nInstead: {}\n", rule->id, rule->title, policy::to_string(rule->severity),
+             rule->explanation, rule->recommendation);
+  return 0;
+}
+
+Result<std::string> read_code(const std::string& file) {
+  // No policy looks at more than 64 MB; one byte more is enough to say that it is too large.
+  constexpr std::size_t most = (64U << 20U) + 1;
+  std::string code;
+  auto take = [&](std::istream& stream) {
+    char buffer[1U << 16U];
+    while (code.size() < most && (stream.read(buffer, sizeof buffer) || stream.gcount() > 0)) {
+      code.append(buffer, static_cast<std::size_t>(stream.gcount()));
+    }
+  };
+  if (file == "-") {
+    take(std::cin);
+    return code;
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return fail(errno_error(errno, file));
+  take(stream);
+  if (stream.bad() || (code.empty() && !stream.eof()))
+    return fail(Code::invalid_argument, file + ": cannot be read");
+  return code;
+}
+
+// By name among the shipped ones, or from a file, which may extend a shipped one.
+Result<std::shared_ptr<const policy::Policy>> load_policy(const std::string& wanted) {
+  std::vector<config::Document> documents = policy::shipped_documents();
+  bool is_file = wanted.contains('/') || wanted.ends_with(".yaml") || wanted.ends_with(".yml");
+  std::size_t shipped = documents.size();
+  if (is_file) documents.push_back(TRY(config::Document::load(wanted)));
+  policy::PolicySet set = TRY(policy::PolicySet::compile(documents));
+  if (is_file) return set.find(policy::policy_name(documents[shipped]));
+  if (auto found = set.find(wanted)) return found;
+  std::vector<std::string> names = set.names();
+  return fail(Code::not_found,
+              fmt::format("there is no policy '{}'; there are: {} (or a path to a YAML file)", wanted,
+                          fmt::join(names, ", ")));
+}
+
+std::optional<policy::Language> language_of(const CheckFlags& flags) {
+  if (!flags.language.empty()) return policy::parse_language(flags.language);
+  std::size_t dot = flags.file.rfind('.');
+  if (dot == std::string::npos) return std::nullopt;
+  std::string extension = flags.file.substr(dot + 1);
+  if (extension == "mjs" || extension == "cjs" || extension == "jsx") extension = "js";
+  return policy::parse_language(extension);
+}
+
+void print_findings(const std::vector<policy::Finding>& findings, std::string_view color,
+                    std::string_view word) {
+  for (const policy::Finding& finding : findings) {
+    fmt::print("{}:{}  \033[{}m{}\033[0m  {}  [{}]\n", finding.line, finding.column, color,
+               word.empty() ? policy::to_string(finding.severity) : word, finding.message, finding.rule);
+    if (!finding.excerpt.empty()) fmt::print("    {}\n", finding.excerpt);
+    if (!finding.recommendation.empty() && word.empty())
+      fmt::print("    \033[2m{}\033[0m\n", finding.recommendation);
+  }
+}
+
+void print_for_people(const policy::Verdict& verdict) {
+  print_findings(verdict.findings, "31", "");
+  print_findings(verdict.notes, "33", "note");
+  fmt::print("{} by policy {}: risk {} ({} of 100), {} findings, {} notes, {:.1f} ms\n",
+             verdict.allowed ? "\033[32mallowed\033[0m" : "\033[31mdenied\033[0m", verdict.policy,
+             policy::to_string(verdict.risk.level), verdict.risk.score, verdict.findings.size(),
+             verdict.notes.size(), static_cast<double>(verdict.time_taken.count()) / 1e6);
+}
+
+int check(const CheckFlags& flags) {
+  if (!flags.explain.empty()) return explain(flags.explain);
+  if (flags.file.empty()) return fail_with("check needs a file, or - for standard input");
+  auto language = language_of(flags);
+  if (!language) {
+    return fail_with(
+        flags.language.empty()
+            ? "--language is needed: python, javascript or shell"
+            : fmt::format("'{}' is not a language: python, javascript or shell", flags.language));
+  }
+  auto policy = load_policy(flags.policy);
+  if (!policy) return fail_with(policy.error().message());
+  auto code = read_code(flags.file);
+  if (!code) return fail_with(code.error().message());
+  policy::Verdict verdict = policy::SecurityManager(*policy).validate(*code, *language);
+  if (!flags.json && isatty(STDOUT_FILENO) == 1)
+    print_for_people(verdict);
+  else
+    fmt::print("{}\n", policy::to_json(verdict));
+  return verdict.allowed ? 0 : exit_denied;
+}
+
+}  // namespace
+
+Action define_check(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("check", "Say what a policy thinks of code, without running it");
+  auto flags = std::make_shared<CheckFlags>();
+  command->add_option("-l,--language", flags->language,
+                      "python, javascript or shell (else by the file's ending)");
+  command->add_option("-p,--policy", flags->policy, "strict, standard, off, or a YAML file")
+      ->capture_default_str();
+  command->add_flag("--json", flags->json, "JSON on a terminal too");
+  command->add_option("--explain", flags->explain, "Explain a rule and do nothing else");
+  command->add_option("file", flags->file, "FILE, or - for standard input");
+  return [flags] { return check(*flags); };
+}
+
+}  // namespace atl::cli
