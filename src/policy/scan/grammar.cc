@@ -135,7 +135,7 @@ std::uint16_t TreeBuilder::depth_of(NodeIndex node) const {
   std::uint16_t depth = frames_.back().depth;
   bool first = above.first_child == node;
   if (counts_as_nesting(made.kind) && !(first && chains(above.kind)) &&
-      !(chains(made.kind) && made.kind == above.kind)) {
+      !(made.kind == above.kind && (made.kind == Kind::binary || made.kind == Kind::choice))) {
     ++depth;
   }
   return depth;

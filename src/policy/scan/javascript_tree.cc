@@ -55,7 +55,7 @@ enum Type : std::uint8_t {
   t_value,  // a literal that matters only as an argument
 };
 
-constexpr std::array<NodeTypes::Row, 72> rows{{
+constexpr std::array<NodeTypes::Row, 73> rows{{
     {"identifier", t_identifier},
     {"undefined", t_value},
     {"comment", t_leaf},
@@ -106,6 +106,7 @@ constexpr std::array<NodeTypes::Row, 72> rows{{
     {"class", t_class},
     {"parenthesized_expression", t_group},
     {"sequence_expression", t_group},
+    {"statement_block", t_group},
     {"await_expression", t_group},
     {"ternary_expression", t_choice},
     {"binary_expression", t_binary},

@@ -51,9 +51,9 @@ void Report::add_import(std::string_view name, std::uint32_t offset, bool dynami
 }
 
 void Report::add_parse_error(std::uint32_t offset, std::string message) {
-  if (pinned_ != unpinned) offset = pinned_;
   constexpr std::size_t errors_max = 20;
-  if (verdict_.parse_errors.size() < errors_max) {
+  // Text that the code runs may be no code at all; that is a finding, but not an error of the code itself.
+  if (pinned_ == unpinned && verdict_.parse_errors.size() < errors_max) {
     Place place = source_.place(offset);
     verdict_.parse_errors.push_back({place.line, place.column, message});
   }
