@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 #include <hiredis/hiredis.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "vfs/entries.h"
 #include "vfs/wire.h"
@@ -45,6 +47,32 @@ std::string child_key(const Path& path) {
   key += '\0';
   return key.append(path.name());
 }
+
+// hiredis writes to sockets without MSG_NOSIGNAL; a server that is gone must not end the process.
+class WithoutSigpipe {
+ public:
+  WithoutSigpipe() {
+    sigemptyset(&pipe_);
+    sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutSigpipe() {
+    timespec none{0, 0};
+    if (!was_pending_ && sigismember(&before_, SIGPIPE) == 0)
+      while (sigtimedwait(&pipe_, nullptr, &none) == -1 && errno == EINTR) {
+      }
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutSigpipe(const WithoutSigpipe&) = delete;
+  WithoutSigpipe& operator=(const WithoutSigpipe&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+  bool was_pending_;
+};
 
 std::string_view text(const redisReply& reply) {
   return {reply.str, reply.len};
@@ -118,6 +146,7 @@ void RedisStorage::send(const Words& words) const {
 
 Result<RedisStorage::Reply> RedisStorage::receive() const {
   void* raw = nullptr;
+  WithoutSigpipe guard;
   if (redisGetReply(context_, &raw) != REDIS_OK) {
     std::string detail = context_->errstr;
     disconnect();

@@ -25,13 +25,22 @@ Stat stat_of(const tree::Node& node);
 
 template <class F, class G>
 Result<void> VirtualFileSystem::change(Undo undo, F&& operation, G&& afterwards) {
-  tree::State before;  // declared before the lock: what it frees, it frees outside
+  tree::State before;  // declared before the locks: what it frees, it frees outside
+  auto behind = lock_behind();
   std::unique_lock lock(lock_);
-  bool keep = undo == Undo::needed || storage_ != nullptr;
+  bool keep = undo == Undo::needed || behind_ != nullptr;
   if (keep) before = state_;
   Result<void> done = operation();
-  if (done && storage_ != nullptr) done = persist();
-  if (!done) {
+  if (done && behind_ != nullptr) {
+    // Readers see the old state until the storage has the new one.
+    tree::State next = state_;
+    std::swap(state_, before);
+    lock.unlock();
+    done = persist(next);
+    lock.lock();
+    if (!done) return done;
+    state_ = next;
+  } else if (!done) {
     if (keep) std::swap(state_, before);
     return done;
   }

@@ -152,54 +152,66 @@ void VirtualFileSystem::move_names(std::string_view from, std::string_view to) {
 Result<std::unique_ptr<VirtualFileSystem>> VirtualFileSystem::open(std::shared_ptr<FileStorage> storage,
                                                                    const VirtualOptions& options) {
   auto fs = std::make_unique<VirtualFileSystem>(options);
-  fs->storage_ = std::move(storage);
-  TRY(fs->load());
+  fs->behind_ = std::make_unique<Behind>();
+  fs->behind_->storage = std::move(storage);
+  fs->state_ = TRY(fs->load());
+  fs->behind_->synced = fs->state_;
   return fs;
 }
 
-Result<void> VirtualFileSystem::load() {
-  auto entries = TRY(storage_->get_all());
-  VirtualFileSystem fresh(
-      VirtualOptions{.quota = {}, .uid = uid_, .gid = gid_, .root_mode = state_.root->mode, .clock = clock_});
-  TRY(add_entries(fresh.state_, entries));
-  fresh.state_.next_inode = std::max(fresh.state_.next_inode, state_.next_inode);
-  state_ = fresh.state_;
-  synced_ = state_;
-  return {};
+std::unique_lock<std::mutex> VirtualFileSystem::lock_behind() const {
+  return behind_ == nullptr ? std::unique_lock<std::mutex>() : std::unique_lock(behind_->writer);
+}
+
+// What the storage holds, with our root.
+Result<tree::State> VirtualFileSystem::load() const {
+  auto entries = TRY(behind_->storage->get_all());
+  tree::State state = empty_state();
+  state.root->mode = state_.root->mode;
+  state.root->uid = uid_;
+  state.root->gid = gid_;
+  state.root->created = state.root->modified = state.root->changed = state.root->accessed = now();
+  state.next_inode = state_.next_inode;
+  TRY(add_entries(state, entries));
+  return state;
 }
 
 Result<void> VirtualFileSystem::reload() {
-  if (storage_ == nullptr) return {};
+  if (behind_ == nullptr) return {};
   TRY(sync());
   tree::State old;
+  auto behind = lock_behind();
+  auto fresh = TRY(load());
   std::unique_lock lock(lock_);
   old = state_;
-  TRY(load());
+  state_ = fresh;
+  behind_->synced = fresh;
   ++version_;
   orphan_everything(old);
   return {};
 }
 
-Result<void> VirtualFileSystem::persist() {
+Result<void> VirtualFileSystem::persist(const tree::State& next) {
   Batch batch;
-  for (Change& change : diff_exactly(Snapshot(synced_), Snapshot(state_))) {
+  for (Change& change : diff_exactly(Snapshot(behind_->synced), Snapshot(next))) {
     if (change.path.is_root()) continue;
     if (change.kind == ChangeKind::removed) {
       batch.removals.push_back(std::move(change.path));
     } else {
-      const Node* node = tree::find(state_, change.path.str(), Follow::no);
+      const Node* node = tree::find(next, change.path.str(), Follow::no);
       batch.entries.push_back(entry_of(*node, change.path));
     }
   }
   std::ranges::reverse(batch.removals);  // what is below goes first
-  if (!batch.empty()) TRY(storage_->apply(batch));
-  synced_ = state_;
+  if (!batch.empty()) TRY(behind_->storage->apply(batch));
+  behind_->synced = next;
   return {};
 }
 
 Result<void> VirtualFileSystem::sync() {
-  std::unique_lock lock(lock_);
-  return storage_ == nullptr ? Result<void>() : persist();
+  if (behind_ == nullptr) return {};
+  auto behind = lock_behind();
+  return persist(snapshot().state());
 }
 
 // ---- changing an open file ----
@@ -258,6 +270,7 @@ Result<std::size_t> VirtualFile::read(std::span<char> out) {
 Result<void> VirtualFile::write_at(std::uint64_t offset, std::string_view bytes) {
   TRY(check(options_.write || options_.append, "writing"));
   if (bytes.empty()) return {};
+  auto behind = fs_.lock_behind();
   std::unique_lock lock(fs_.lock_);
   const Node* node = fs_.node_of(*open_);
   if (node == nullptr) return fail(Code::internal, "an open file lost its node");
@@ -273,6 +286,7 @@ Result<void> VirtualFile::write(std::string_view bytes) {
     return {};
   }
   TRY(check(true, "writing"));
+  auto behind = fs_.lock_behind();
   std::unique_lock lock(fs_.lock_);
   const Node* node = fs_.node_of(*open_);
   if (node == nullptr) return fail(Code::internal, "an open file lost its node");
@@ -293,6 +307,7 @@ Result<std::uint64_t> VirtualFile::seek(std::int64_t offset, Whence whence) {
 
 Result<void> VirtualFile::truncate(std::uint64_t size) {
   TRY(check(options_.write || options_.append, "writing"));
+  auto behind = fs_.lock_behind();
   std::unique_lock lock(fs_.lock_);
   return fs_.edit_open(*open_, size, [&](Content& content) { content.resize(size); });
 }

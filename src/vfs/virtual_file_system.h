@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "vfs/file_system.h"
+#include "vfs/rw_lock.h"
 #include "vfs/snapshot.h"
 #include "vfs/tree.h"
 
@@ -32,8 +33,9 @@ struct VirtualOptions {
 // The filesystem of the virtual provider: a persistent tree in memory (tree.h), and, where a storage stands
 // behind it, a copy of every change there.
 //
-// Threads: readers share a lock and do not wait for each other; a writer holds it for one operation, which is
-// microseconds. Who needs several reads of one state takes a snapshot.
+// Threads: readers share a lock and do not wait for each other; a writer holds it while it changes the tree,
+// which is microseconds, and not while it waits for a storage. Who needs several reads of one state takes a
+// snapshot.
 //
 // With a storage every call writes through before it answers, in one atomic batch; if the storage refuses,
 // the call fails and nothing changed. Writes through an open File reach it at flush(), close() or sync(). The
@@ -146,8 +148,9 @@ class VirtualFileSystem final : public FileSystem {
                             const CopyOptions& options, Removed& replaced);
   Result<Path> destination(const Path& from, const Path& to, const CopyOptions& options) const;
 
-  Result<void> persist();
-  Result<void> load();
+  Result<void> persist(const tree::State& next);
+  Result<tree::State> load() const;
+  std::unique_lock<std::mutex> lock_behind() const;
   Result<OpenInode*> open_locked(const Path& path, const OpenOptions& options);
   void orphan(const Removed& removed);
   void orphan_everything(const tree::State& old);
@@ -157,15 +160,21 @@ class VirtualFileSystem final : public FileSystem {
   template <class F>
   Result<void> edit_open(OpenInode& open, std::uint64_t new_size, F&& change_content);
 
-  mutable std::shared_mutex lock_;
+  mutable RwLock lock_;
   tree::State state_;
-  tree::State synced_;  // what the storage holds
   std::uint64_t version_ = 0;
   std::uint64_t orphan_bytes_ = 0;
   Quota quota_;
   std::uint32_t uid_, gid_;
   const Clock* clock_;
-  std::shared_ptr<FileStorage> storage_;
+  // Where a storage stands behind: held by a writer from its first look to the storage's answer, taken before
+  // lock_, and guards synced_.
+  struct Behind {
+    std::mutex writer;
+    std::shared_ptr<FileStorage> storage;
+    tree::State synced;  // what the storage holds
+  };
+  std::unique_ptr<Behind> behind_;    // null: memory only
   std::unique_ptr<OpenInodes> open_;  // null while nothing was ever opened
 };
 
