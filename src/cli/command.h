@@ -20,6 +20,7 @@ Action define_serve(CLI::App& app);
 Action define_check(CLI::App& app);
 Action define_config(CLI::App& app);
 Action define_keys(CLI::App& app);
+Action define_shell(CLI::App& app);
 Action define_version(CLI::App& app);
 Action define_run(CLI::App& app);
 Action define_doctor(CLI::App& app);

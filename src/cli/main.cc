@@ -14,6 +14,7 @@ constexpr Define kCommands[] = {
     define_keys,
     define_run,
     define_doctor,
+    define_shell,
     define_version,
 };
 

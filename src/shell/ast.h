@@ -1,0 +1,276 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace atl::shell {
+
+namespace arith {
+struct Node;
+}
+struct Node;
+struct Param;
+struct Assign;
+struct ArithText;
+struct Part;
+
+// One or more commands as the parser found them. Shared: a background job or a function may outlive the script.
+using NodePtr = std::shared_ptr<const Node>;
+
+// A shell word: the concatenation of its parts, not yet expanded.
+struct Word {
+  std::vector<Part> parts;
+  std::string raw;                       // as written; for printing functions and for messages
+  bool braces = false;                   // an unquoted { was seen: brace expansion may apply
+  std::shared_ptr<const Assign> assign;  // `declare x=(1 2)`: the argument of a declaration command as an assignment
+};
+
+enum class PartKind : std::uint8_t {
+  literal,   // unquoted text: tilde, glob and brace characters are live
+  quoted,    // text that stands for itself
+  dquote,    // "..." : children are expanded but not split
+  param,     // $x ${x...}
+  command,   // $(...) `...`
+  arith,     // $((...))
+  process,   // <(...) >(...)
+};
+
+struct Part {
+  PartKind kind = PartKind::literal;
+  char direction = 0;               // process: '<' or '>'; command: '<' for $(<file)
+  std::string text;                 // literal, quoted
+  std::vector<Part> children;       // dquote
+  std::shared_ptr<const Param> param;
+  std::shared_ptr<const Node> command;
+  std::shared_ptr<const ArithText> arith;
+};
+
+// Arithmetic as written. When no part needs expansion, the parsed form is kept after the first use.
+struct ArithText {
+  Word word;
+  bool constant = false;
+  std::string text;  // if constant
+  mutable std::shared_ptr<const arith::Node> parsed;
+  mutable std::string parsed_from;
+};
+
+enum class ParamOp : std::uint8_t {
+  none,
+  length,       // ${#x}
+  defaulted,    // - :-
+  assign,       // = :=
+  error,        // ? :?
+  alternate,    // + :+
+  strip_prefix, // # ##
+  strip_suffix, // % %%
+  replace,      // / // /# /%
+  substring,    // :o:l
+  upper,        // ^ ^^
+  lower,        // , ,,
+  toggle,       // ~ ~~
+  transform,    // @Q ...
+  names,        // ${!prefix*} ${!prefix@}
+  keys,         // ${!a[@]} ${!a[*]}
+};
+
+enum class Subscript : std::uint8_t { none, index, at, star };
+
+struct Param {
+  std::string name;
+  Subscript subscript = Subscript::none;
+  Word index;
+  std::shared_ptr<const ArithText> index_arith;
+  bool indirect = false;
+  ParamOp op = ParamOp::none;
+  bool colon = false;   // the form that also tests for emptiness
+  bool longest = false; // ## %% // ^^ ,,
+  char mode = 0;        // replace: 0 '#' '%'; transform: the letter; names: '*' or '@'
+  bool has_arg2 = false;
+  Word arg;
+  Word arg2;
+  std::shared_ptr<const ArithText> offset;  // substring
+  std::shared_ptr<const ArithText> length;
+  std::string raw;  // without ${ }
+  bool bad = false;  // bad substitution, reported when expanded
+};
+
+struct ArrayItem {
+  bool has_index = false;
+  bool append = false;
+  Word index;
+  Word value;
+};
+
+struct Assign {
+  std::string name;
+  bool append = false;
+  bool has_index = false;
+  bool is_array = false;
+  Word index;
+  std::shared_ptr<const ArithText> index_arith;
+  Word value;
+  std::vector<ArrayItem> items;
+  std::string raw;
+};
+
+enum class RedirectKind : std::uint8_t {
+  in,           // <
+  out,          // >
+  append,       // >>
+  clobber,      // >|
+  in_out,       // <>
+  dup_in,       // <&
+  dup_out,      // >&
+  both,         // &> (and >& word)
+  both_append,  // &>>
+  here_doc,     // << <<-
+  here_string,  // <<<
+};
+
+struct HereDoc {
+  std::string delimiter;
+  bool strip_tabs = false;
+  bool quoted = false;
+  std::string raw;  // the body as written
+  Word body;
+};
+
+struct Redirect {
+  RedirectKind kind = RedirectKind::in;
+  int fd = -1;           // -1: the default of the kind
+  std::string fd_var;    // {name}>
+  Word target;
+  std::shared_ptr<HereDoc> here;
+};
+
+enum class NodeKind : std::uint8_t {
+  simple, pipeline, and_or, list, group, subshell, if_, for_, arith_for, while_, case_, select, function, cond, arith,
+  coproc,
+};
+
+struct Node {
+  explicit Node(NodeKind k) : kind(k) {}
+  virtual ~Node() = default;
+  NodeKind kind;
+  int line = 0;
+  std::vector<Redirect> redirects;
+};
+
+struct SimpleCommand final : Node {
+  SimpleCommand() : Node(NodeKind::simple) {}
+  std::vector<Assign> assigns;
+  std::vector<Word> words;
+};
+
+struct Pipeline final : Node {
+  Pipeline() : Node(NodeKind::pipeline) {}
+  std::vector<NodePtr> stages;
+  std::vector<bool> both;  // stage i is followed by |&
+  bool negate = false;
+  bool timed = false;
+  bool time_posix = false;
+};
+
+struct AndOr final : Node {
+  AndOr() : Node(NodeKind::and_or) {}
+  NodePtr first;
+  struct Next {
+    bool is_and;
+    NodePtr command;
+  };
+  std::vector<Next> rest;
+};
+
+struct List final : Node {
+  List() : Node(NodeKind::list) {}
+  struct Item {
+    NodePtr command;
+    bool background = false;
+  };
+  std::vector<Item> items;
+};
+
+// ( list ) and { list; }
+struct Grouped final : Node {
+  explicit Grouped(NodeKind k) : Node(k) {}
+  NodePtr body;
+};
+
+struct If final : Node {
+  If() : Node(NodeKind::if_) {}
+  struct Arm {
+    NodePtr condition;
+    NodePtr body;
+  };
+  std::vector<Arm> arms;
+  NodePtr otherwise;
+};
+
+// for and select
+struct For final : Node {
+  explicit For(NodeKind k) : Node(k) {}
+  std::string name;
+  bool has_words = false;
+  std::vector<Word> words;
+  NodePtr body;
+};
+
+struct ArithFor final : Node {
+  ArithFor() : Node(NodeKind::arith_for) {}
+  std::shared_ptr<const ArithText> init, test, step;
+  NodePtr body;
+};
+
+struct While final : Node {
+  While() : Node(NodeKind::while_) {}
+  bool until = false;
+  NodePtr condition;
+  NodePtr body;
+};
+
+struct Case final : Node {
+  Case() : Node(NodeKind::case_) {}
+  Word subject;
+  enum class End : std::uint8_t { stop, fall, test };  // ;; ;& ;;&
+  struct Arm {
+    std::vector<Word> patterns;
+    NodePtr body;  // may be null
+    End end = End::stop;
+  };
+  std::vector<Arm> arms;
+};
+
+struct FunctionDef final : Node {
+  FunctionDef() : Node(NodeKind::function) {}
+  std::string name;
+  NodePtr body;
+  bool keyword = false;
+};
+
+// [[ ... ]]
+struct CondNode {
+  enum class Kind : std::uint8_t { word, unary, binary, not_, and_, or_ };
+  Kind kind = Kind::word;
+  std::string op;
+  Word left, right;
+  std::unique_ptr<CondNode> a, b;
+};
+struct Cond final : Node {
+  Cond() : Node(NodeKind::cond) {}
+  std::unique_ptr<CondNode> root;
+};
+
+struct ArithCommand final : Node {
+  ArithCommand() : Node(NodeKind::arith) {}
+  std::shared_ptr<const ArithText> text;
+};
+
+struct Coproc final : Node {
+  Coproc() : Node(NodeKind::coproc) {}
+  std::string name;
+  NodePtr body;
+};
+
+}  // namespace atl::shell

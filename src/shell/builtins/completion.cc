@@ -1,0 +1,372 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "shell/builtins/builtins.h"
+#include "shell/commands/table.h"
+
+namespace atl::shell::builtins {
+
+namespace {
+
+struct Completion {
+  std::vector<std::string> actions;
+  std::string words, glob, function, command, filter, prefix, suffix;
+  bool has_words = false;
+  std::vector<std::string> options;
+  bool remove = false, print = false, default_ = false, empty = false;
+};
+
+const char* action_of(char letter) {
+  switch (letter) {
+    case 'a': return "alias";
+    case 'b': return "builtin";
+    case 'c': return "command";
+    case 'd': return "directory";
+    case 'e': return "export";
+    case 'f': return "file";
+    case 'g': return "group";
+    case 'j': return "job";
+    case 'k': return "keyword";
+    case 's': return "service";
+    case 'u': return "user";
+    case 'v': return "variable";
+    default: return nullptr;
+  }
+}
+
+int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out) {
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    for (std::size_t i = 1; i < args[at].size(); ++i) {
+      char c = args[at][i];
+      if (const char* action = action_of(c)) {
+        out.actions.emplace_back(action);
+        continue;
+      }
+      if (c == 'p') { out.print = true; continue; }
+      if (c == 'r') { out.remove = true; continue; }
+      if (c == 'D') { out.default_ = true; continue; }
+      if (c == 'E' || c == 'I') { out.empty = true; continue; }
+      if (std::string_view("oAGWFCXPS").find(c) == std::string_view::npos) return bad_option(shell, args, fmt::format("-{}", c));
+      std::string value = args[at].substr(i + 1);
+      if (value.empty()) {
+        if (at + 1 >= args.size()) {
+          shell.error(fmt::format("{}: -{}: option requires an argument", args[0], c));
+          return usage(shell, args);
+        }
+        value = args[++at];
+      }
+      switch (c) {
+        case 'o': out.options.push_back(value); break;
+        case 'A': out.actions.push_back(value); break;
+        case 'G': out.glob = value; break;
+        case 'W': out.words = value; out.has_words = true; break;
+        case 'F': out.function = value; break;
+        case 'C': out.command = value; break;
+        case 'X': out.filter = value; break;
+        case 'P': out.prefix = value; break;
+        case 'S': out.suffix = value; break;
+        default: break;
+      }
+      break;
+    }
+  }
+  return 0;
+}
+
+void files(Interpreter& shell, const std::string& word, bool directories, std::vector<std::string>& out) {
+  std::size_t slash = word.rfind('/');
+  std::string directory = slash == std::string::npos ? "" : word.substr(0, slash + 1);
+  std::string start = slash == std::string::npos ? word : word.substr(slash + 1);
+  auto path = shell.path_of(directory.empty() ? "." : directory);
+  if (!path) return;
+  auto listing = shell.machine.fs.list(*path);
+  if (!listing) return;
+  for (auto entry : *listing) {
+    if (!entry.name.starts_with(start) || (start.empty() && entry.name[0] == '.')) continue;
+    if (directories && entry.type != vfs::Type::directory) continue;
+    out.push_back(directory + std::string(entry.name));
+  }
+}
+
+bool action(Interpreter& shell, const std::string& name, const std::string& word, std::vector<std::string>& out) {
+  std::vector<std::string> found;
+  if (name == "alias") {
+    for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
+  } else if (name == "builtin" || name == "enabled") {
+    for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
+  } else if (name == "keyword") {
+    for (const char* one : {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"}) found.emplace_back(one);
+  } else if (name == "function") {
+    for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
+  } else if (name == "variable") {
+    found = shell.variable_names();
+  } else if (name == "export") {
+    for (const auto& [key, value] : shell.environment()) found.push_back(key);
+  } else if (name == "arrayvar") {
+    for (const auto& [key, variable] : *shell.state.variables)
+      if (variable.is_array()) found.push_back(key);
+    std::sort(found.begin(), found.end());
+  } else if (name == "command") {
+    for (const char* one : {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"}) found.emplace_back(one);
+    for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
+    for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
+    for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
+    for (const Command& row : command_table()) found.emplace_back(row.name);
+  } else if (name == "file") {
+    files(shell, word, false, out);
+  } else if (name == "directory") {
+    files(shell, word, true, out);
+  } else if (name == "setopt") {
+    for (const auto& row : opt_rows) found.emplace_back(row.name);
+  } else if (name == "shopt") {
+    for (auto one : shopt_names) found.emplace_back(one);
+  } else if (name == "signal") {
+    for (int i = 1; i <= signal_max; ++i)
+      if (!signal_name(i).empty()) found.push_back("SIG" + std::string(signal_name(i)));
+  } else if (name == "user") {
+    found = {"root", "user"};
+  } else if (name == "group") {
+    found = {"root", "user"};
+  } else if (name == "helptopic") {
+    for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
+  } else if (name == "hostname" || name == "job" || name == "running" || name == "stopped" || name == "service" || name == "disabled" || name == "binding") {
+  } else {
+    return false;
+  }
+  for (auto& one : found)
+    if (one.starts_with(word)) out.push_back(std::move(one));
+  return true;
+}
+
+}  // namespace
+
+int compgen(Interpreter& shell, const Args& args) {
+  Completion spec;
+  std::size_t at = 1;
+  if (int bad = parse(shell, args, at, spec)) return bad;
+  std::string word = at < args.size() ? args[at] : "";
+  std::vector<std::string> out;
+  for (const std::string& name : spec.actions) {
+    if (!action(shell, name, word, out)) {
+      shell.error(fmt::format("compgen: {}: invalid action name", name));
+      return 2;
+    }
+  }
+  if (!spec.glob.empty()) {
+    bool matched = false;
+    for (auto& name : shell.glob(spec.glob, matched)) out.push_back(std::move(name));
+  }
+  if (spec.has_words) {
+    // The list is split by IFS and each word expanded.
+    std::vector<std::string> words;
+    const std::string ifs = shell.ifs();
+    std::string one;
+    std::vector<std::string> raw;
+    for (char c : spec.words) {
+      if (ifs.find(c) != std::string::npos) {
+        if (!one.empty()) raw.push_back(one);
+        one.clear();
+      } else {
+        one += c;
+      }
+    }
+    if (!one.empty()) raw.push_back(one);
+    for (const auto& text : raw) words.push_back(shell.expand_single(Parser::parse_word_text(text, shell, shell.line)));
+    for (auto& text : words)
+      if (text.starts_with(word)) out.push_back(text);
+  }
+  if (!spec.function.empty()) {
+    if (const Function* function = shell.find_function(spec.function)) {
+      shell.assign_array("COMPREPLY", {});
+      shell.call_function(*function, {spec.function, "compgen", word, ""});
+      if (const Variable* reply = shell.find("COMPREPLY"); reply && reply->is(attr::array))
+        for (const auto& [index, text] : *reply->array) out.push_back(text);
+    }
+  }
+  if (!spec.filter.empty()) {
+    bool negate = spec.filter[0] == '!';
+    Pattern pattern(negate ? spec.filter.substr(1) : spec.filter, {});
+    std::erase_if(out, [&](const std::string& one) { return pattern.matches(one) != negate; });
+  }
+  std::string text;
+  for (const auto& one : out) text += spec.prefix + one + spec.suffix + "\n";
+  if (!shell.print(text, "compgen")) return 1;
+  return out.empty() ? 1 : 0;
+}
+
+int complete(Interpreter& shell, const Args& args) {
+  Completion spec;
+  std::size_t at = 1;
+  if (int bad = parse(shell, args, at, spec)) return bad;
+  auto& table = shell.state.completions.edit();
+  std::string out;
+  int status = 0;
+  auto line = [&](const std::string& name, const std::vector<std::string>& words) {
+    out += "complete";
+    for (const auto& word : words) out += " " + word;
+    if (name != "-D" && name != "-E" && !(words.size() && words.back() == name)) out += " " + name;
+    out += "\n";
+  };
+  if (spec.remove) {
+    if (at >= args.size() && !spec.default_ && !spec.empty) table.clear();
+    for (; at < args.size(); ++at) {
+      if (!table.erase(args[at])) {
+        shell.error(fmt::format("complete: {}: no completion specification", args[at]));
+        status = 1;
+      }
+    }
+    return status;
+  }
+  if (spec.print || args.size() == 1) {
+    if (at >= args.size())
+      for (const auto& [name, words] : table) line(name, words);
+    for (; at < args.size(); ++at) {
+      auto it = table.find(args[at]);
+      if (it == table.end()) {
+        shell.error(fmt::format("complete: {}: no completion specification", args[at]));
+        status = 1;
+      } else {
+        line(it->first, it->second);
+      }
+    }
+    return shell.print(out, "complete") ? status : 1;
+  }
+  std::vector<std::string> words;
+  for (const auto& option : spec.options) words.push_back("-o " + option);
+  for (const auto& name : spec.actions) {
+    bool letter = false;
+    for (char c : std::string_view("abcdefgjksuv"))
+      if (action_of(c) == name) words.push_back(std::string("-") + c), letter = true;
+    if (!letter) words.push_back("-A " + name);
+  }
+  if (!spec.glob.empty()) words.push_back("-G " + quote_single(spec.glob));
+  if (spec.has_words) words.push_back("-W " + quote_single(spec.words));
+  if (!spec.prefix.empty()) words.push_back("-P " + quote_single(spec.prefix));
+  if (!spec.suffix.empty()) words.push_back("-S " + quote_single(spec.suffix));
+  if (!spec.filter.empty()) words.push_back("-X " + quote_single(spec.filter));
+  if (!spec.command.empty()) words.push_back("-C " + quote_single(spec.command));
+  if (!spec.function.empty()) words.push_back("-F " + spec.function);
+  if (spec.default_) words.push_back("-D"), table["-D"] = words;
+  else if (spec.empty) words.push_back("-E"), table["-E"] = words;
+  else if (at >= args.size()) return usage(shell, args);
+  for (; at < args.size(); ++at) table[args[at]] = words;
+  return 0;
+}
+
+int compopt(Interpreter& shell, const Args& args) {
+  std::size_t at = 1;
+  while (at < args.size() && (args[at] == "-o" || args[at] == "+o")) at += 2;
+  if (at >= args.size()) {
+    shell.error("compopt: not currently executing completion function");
+    return 1;
+  }
+  for (; at < args.size(); ++at) {
+    if (!shell.state.completions->count(args[at])) {
+      shell.error(fmt::format("compopt: {}: no completion specification", args[at]));
+      return 1;
+    }
+  }
+  return 0;
+}
+
+int history(Interpreter& shell, const Args& args) {
+  auto& lines = shell.state.history.edit();
+  std::int64_t number = -1;
+  if (args.size() > 1) {
+    const std::string& option = args[1];
+    if (option == "-c") {
+      lines.clear();
+      return 0;
+    }
+    if (option == "-d" && args.size() > 2) {
+      std::int64_t at = 0;
+      if (!parse_int(args[2], at) || at == 0 || at > static_cast<std::int64_t>(lines.size()) || -at > static_cast<std::int64_t>(lines.size())) {
+        shell.error(fmt::format("history: {}: history position out of range", args[2]));
+        return 1;
+      }
+      lines.erase(lines.begin() + (at > 0 ? at - 1 : static_cast<std::int64_t>(lines.size()) + at));
+      return 0;
+    }
+    if (option == "-s") {
+      std::string text;
+      for (std::size_t i = 2; i < args.size(); ++i) text += (i > 2 ? " " : "") + args[i];
+      lines.push_back(text);
+      return 0;
+    }
+    if (option == "-p") {
+      std::string out;
+      for (std::size_t i = 2; i < args.size(); ++i) out += args[i] + "\n";
+      return shell.print(out, "history") ? 0 : 1;
+    }
+    if (option == "-w" || option == "-a" || option == "-r" || option == "-n") {
+      std::string name = args.size() > 2 ? args[2] : shell.get_or_empty("HISTFILE");
+      if (name.empty()) return 0;
+      bool writes = option == "-w" || option == "-a";
+      auto file = writes ? shell.open(name, {.write = true, .append = option == "-a", .truncate = option == "-w", .create = true}) : shell.open(name, {.read = true});
+      if (!file) {
+        shell.error(fmt::format("history: {}: {}", name, vfs::strerror(file.error().code())));
+        return 1;
+      }
+      if (writes) {
+        for (const auto& line : lines) (*file)->write(line + "\n");
+      } else {
+        std::string line;
+        while ((*file)->read_line(line)) lines.push_back(line);
+      }
+      return 0;
+    }
+    if (option.size() > 1 && option[0] == '-' && !std::isdigit(static_cast<unsigned char>(option[1]))) return bad_option(shell, args, option.substr(0, 2));
+    if (!parse_int(option, number) || number < 0) {
+      shell.error(fmt::format("history: {}: numeric argument required", option));
+      return 1;
+    }
+  }
+  std::string out;
+  std::size_t from = number >= 0 && static_cast<std::size_t>(number) < lines.size() ? lines.size() - static_cast<std::size_t>(number) : 0;
+  for (std::size_t i = from; i < lines.size(); ++i) out += fmt::format("{:5}  {}\n", i + 1, lines[i]);
+  return shell.print(out, "history") ? 0 : 1;
+}
+
+int fc(Interpreter& shell, const Args& args) {
+  bool list = false, numbers = true, reverse = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-' && !std::isdigit(static_cast<unsigned char>(args[at][1])); ++at) {
+    for (char c : args[at].substr(1)) {
+      if (c == 'l') list = true;
+      else if (c == 'n') numbers = false;
+      else if (c == 'r') reverse = true;
+      else if (c == 's' || c == 'e') continue;
+      else return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  const auto& lines = *shell.state.history;
+  if (!list) {
+    shell.error("fc: no command found");
+    return 1;
+  }
+  auto count = static_cast<std::int64_t>(lines.size());
+  std::int64_t first = std::max<std::int64_t>(1, count - 15), last = count;
+  if (at < args.size() && parse_int(args[at], first) && first < 0) first = count + first + 1;
+  if (at + 1 < args.size() && parse_int(args[at + 1], last) && last < 0) last = count + last + 1;
+  std::vector<std::string> shown;
+  for (std::int64_t i = std::max<std::int64_t>(first, 1); i <= std::min(last, count); ++i)
+    shown.push_back(numbers ? fmt::format("{}\t {}\n", i, lines[static_cast<std::size_t>(i) - 1]) : fmt::format("\t {}\n", lines[static_cast<std::size_t>(i) - 1]));
+  if (reverse) std::reverse(shown.begin(), shown.end());
+  std::string out;
+  for (auto& line : shown) out += line;
+  return shell.print(out, "fc") ? 0 : 1;
+}
+
+// There is no line editor to bind keys for in a script.
+int bind(Interpreter& shell, const Args&) {
+  shell.error("bind: warning: line editing not enabled");
+  return 0;
+}
+
+}  // namespace atl::shell::builtins

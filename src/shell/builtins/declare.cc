@@ -1,0 +1,468 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shell/builtins/builtins.h"
+
+namespace atl::shell::builtins {
+
+namespace {
+
+struct Request {
+  std::uint16_t on = 0;
+  std::uint16_t off = 0;
+  bool functions = false;       // -f
+  bool function_names = false;  // -F
+  bool global = false;
+  bool inherit = false;
+  bool print = false;
+  bool local = false;    // make names local when a function runs
+  bool only_local = false;  // the `local` command: list locals only
+  std::string_view who;
+};
+
+std::uint16_t attribute(char letter) {
+  switch (letter) {
+    case 'a': return attr::array;
+    case 'A': return attr::assoc;
+    case 'i': return attr::integer;
+    case 'l': return attr::lower;
+    case 'u': return attr::upper;
+    case 'n': return attr::nameref;
+    case 'r': return attr::readonly;
+    case 't': return attr::trace;
+    case 'x': return attr::exported;
+    case 'c': return attr::capital;
+    default: return 0;
+  }
+}
+
+std::string function_line(const std::string& name, const Function& function, bool flags_always) {
+  std::string flags = "f";
+  if (function.readonly) flags += 'r';
+  if (function.traced) flags += 't';
+  if (function.exported) flags += 'x';
+  (void)flags_always;
+  return fmt::format("declare -{} {}\n", flags, name);
+}
+
+int print_functions(Interpreter& shell, const Request& request, const Args& names) {
+  std::string out;
+  int status = 0;
+  auto wanted = [&](const Function& f) {
+    return (!(request.on & attr::exported) || f.exported) && (!(request.on & attr::readonly) || f.readonly);
+  };
+  if (names.empty()) {
+    for (const auto& [name, function] : *shell.state.functions) {
+      if (!wanted(function)) continue;
+      if (!request.function_names) out += print_function(name, *function.definition) + "\n";
+      if (request.function_names || function.exported || function.readonly || function.traced) out += function_line(name, function, true);
+    }
+  }
+  for (const std::string& name : names) {
+    const Function* function = shell.find_function(name);
+    if (!function) {
+      status = 1;
+      if (request.print) shell.error(fmt::format("{}: {}: not found", request.who, name));
+      continue;
+    }
+    if (request.function_names) {
+      if (shell.option(Shopt::extdebug)) out += fmt::format("{} {} {}\n", name, function->definition->line, function->source);
+      else out += request.print ? function_line(name, *function, false) : name + "\n";
+    } else {
+      out += print_function(name, *function->definition) + "\n";
+      if (function->exported || function->readonly || function->traced) out += function_line(name, *function, false);
+    }
+  }
+  return shell.print(out, request.who) ? status : 1;
+}
+
+int mark_functions(Interpreter& shell, const Request& request, const Args& names) {
+  int status = 0;
+  for (const std::string& name : names) {
+    if (!shell.find_function(name)) {
+      status = 1;
+      if (request.who != "declare" && request.who != "typeset") shell.error(fmt::format("{}: {}: not a function", request.who, name));
+      continue;
+    }
+    Function& function = shell.state.functions.edit().find(name)->second;
+    if (request.on & attr::exported) function.exported = true;
+    if (request.off & attr::exported) function.exported = false;
+    if (request.on & attr::readonly) function.readonly = true;
+    if (request.on & attr::trace) function.traced = true;
+    if (request.off & attr::trace) function.traced = false;
+  }
+  return status;
+}
+
+std::vector<std::string> sorted_names(const Interpreter& shell) {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : *shell.state.variables) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+int print_variables(Interpreter& shell, const Request& request, const Args& names) {
+  std::string out;
+  int status = 0;
+  if (names.empty()) {
+    for (const std::string& name : sorted_names(shell)) {
+      const Variable& variable = *shell.find(name);
+      if (request.only_local && !shell.is_local(name)) continue;
+      if (request.on && (variable.attrs & request.on) != request.on) continue;
+      if (request.print || request.on || request.only_local) {
+        if (request.only_local && !request.print) out += variable.is_array() ? name + "=" + array_literal(variable) + "\n" : variable.set ? name + "=" + quote_if_needed(variable.value) + "\n" : "";
+        else out += describe(name, variable) + "\n";
+      } else if (variable.set || variable.has_elements()) {
+        out += variable.is_array() ? name + "=" + array_literal(variable) + "\n" : name + "=" + quote_if_needed(variable.value) + "\n";
+      }
+    }
+    if (!request.print && !request.on && !request.only_local)
+      for (const auto& [name, function] : *shell.state.functions) out += print_function(name, *function.definition) + "\n";
+  }
+  for (const std::string& name : names) {
+    const Variable* variable = shell.find(name);
+    std::optional<Variable> computed;
+    if (!variable && (computed = shell.dynamic(name))) variable = &*computed;
+    if (!variable || (request.only_local && !shell.is_local(name))) {
+      shell.error(fmt::format("{}: {}: not found", request.who, name));
+      status = 1;
+      continue;
+    }
+    out += describe(name, *variable) + "\n";
+  }
+  return shell.print(out, request.who) ? status : 1;
+}
+
+// A word `name`, `name=value`, `name+=value`, `name[i]=value` taken apart.
+struct Target {
+  std::string name;
+  std::string subscript;
+  bool indexed = false;
+  bool has_value = false;
+  bool append = false;
+  std::string value;
+};
+
+bool split_target(const std::string& text, Target& out) {
+  std::size_t at = 0;
+  while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_')) ++at;
+  out.name = text.substr(0, at);
+  if (!is_name(out.name)) return false;
+  if (at < text.size() && text[at] == '[') {
+    int depth = 0;
+    std::size_t end = at;
+    for (; end < text.size(); ++end) {
+      if (text[end] == '[') ++depth;
+      if (text[end] == ']' && --depth == 0) break;
+    }
+    if (end >= text.size()) return false;
+    out.indexed = true;
+    out.subscript = text.substr(at + 1, end - at - 1);
+    at = end + 1;
+  }
+  if (at == text.size()) return true;
+  if (text[at] == '+') out.append = true, ++at;
+  if (at >= text.size() || text[at] != '=') return false;
+  out.has_value = true;
+  out.value = text.substr(at + 1);
+  return true;
+}
+
+bool set_nameref(Interpreter& shell, const Request& request, const Target& target) {
+  std::string value = target.value;
+  std::string base = value.substr(0, value.find('['));
+  const Variable* old = shell.find(target.name);
+  if (!target.has_value && old && old->set && !old->is_array()) value = old->value, base = value.substr(0, value.find('['));
+  if ((target.has_value || !value.empty()) && !is_name(base)) {
+    shell.error(fmt::format("{}: `{}': invalid variable name for name reference", request.who, value));
+    return false;
+  }
+  if (old && old->is_array()) {
+    shell.error(fmt::format("{}: {}: reference variable cannot be an array", request.who, target.name));
+    return false;
+  }
+  if (base == target.name && (target.has_value)) {
+    bool inside = false;
+    for (const auto& frame : shell.state.frames) inside = inside || frame->function;
+    if (!inside || request.global) {
+      shell.error(fmt::format("{}: {}: nameref variable self references not allowed", request.who, target.name));
+      return false;
+    }
+    shell.error(fmt::format("warning: {}: circular name reference", target.name));
+  }
+  return true;
+}
+
+bool convert_shape(Interpreter& shell, const Request& request, Variable& variable, const std::string& name) {
+  if ((request.on & attr::assoc) && variable.is(attr::array)) {
+    shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
+    return false;
+  }
+  if ((request.on & attr::array) && variable.is(attr::assoc)) {
+    shell.error(fmt::format("{}: {}: cannot convert associative to indexed array", request.who, name));
+    return false;
+  }
+  if ((request.on & attr::array) && !variable.is_array()) {
+    if (variable.set) variable.array.edit()[0] = variable.value;
+    variable.value.clear();
+    variable.set = variable.set && true;
+  }
+  if ((request.on & attr::assoc) && !variable.is_array()) {
+    if (variable.set) variable.assoc.edit().set("0", variable.value);
+    variable.value.clear();
+  }
+  return true;
+}
+
+bool declare_one(Interpreter& shell, const Request& request, const std::string& text, const Assign* literal) {
+  Target target;
+  if (!split_target(text, target)) {
+    shell.error(fmt::format("{}: `{}': not a valid identifier", request.who, text));
+    return false;
+  }
+  std::string name = target.name;
+  bool reference = (request.on & attr::nameref) || (request.off & attr::nameref);
+  bool make_local = request.local && !request.global;
+  if (!reference && !make_local) {
+    std::string subscript;
+    std::string resolved = shell.resolve_name(name, &subscript);
+    if (subscript.empty()) name = resolved;
+    else if (target.has_value && !target.indexed) return shell.assign_element(resolved, subscript, target.value, target.append);
+  }
+  if (!reference && make_local && !shell.is_local(name)) {
+    // A local of the same name hides the reference.
+  } else if (!reference && make_local) {
+    name = shell.resolve_name(name);
+  }
+  if ((request.on & attr::nameref) && !set_nameref(shell, request, target)) return false;
+
+  // declare -g from inside a function works on the outermost variable: step out of what hides it.
+  std::optional<Variable> hidden;
+  bool swapped = false;
+  Variable* outer = nullptr;
+  if (request.global && shell.is_hidden(name)) {
+    outer = shell.find_global(name);
+    hidden = shell.state.variables.edit()[name];
+    shell.state.variables.edit()[name] = *outer;
+    swapped = true;
+  }
+  auto put_back = [&] {
+    if (!swapped) return;
+    outer = shell.find_global_saved(name);
+    if (outer) *outer = shell.state.variables.edit()[name];
+    shell.state.variables.edit()[name] = *hidden;
+  };
+
+  const Variable* existing = shell.find(name);
+  if (make_local) {
+    if (existing && existing->is(attr::readonly) && !shell.is_local(name)) {
+      shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
+      return false;
+    }
+    shell.make_local(name, request.inherit);
+  }
+  Variable* variable = shell.find_edit(name);
+  if (!variable) {
+    variable = &shell.state.variables.edit()[name];
+    variable->special = name == "IFS";
+  }
+  bool was_readonly = variable->is(attr::readonly);
+  if (was_readonly && (target.has_value || (request.off & attr::readonly))) {
+    shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
+    put_back();
+    return false;
+  }
+  if (request.off & (attr::array | attr::assoc)) {
+    shell.error(fmt::format("{}: {}: cannot destroy array variables in this way", request.who, name));
+    put_back();
+    return false;
+  }
+  Request effective = request;
+  if (literal && literal->is_array && !(effective.on & attr::assoc) && !variable->is(attr::assoc)) effective.on |= attr::array;
+  if (target.indexed && !variable->is(attr::assoc) && !(effective.on & attr::assoc)) effective.on |= attr::array;
+  if (!convert_shape(shell, effective, *variable, name)) {
+    put_back();
+    return false;
+  }
+  std::uint16_t late = effective.on & attr::readonly;
+  if (effective.on & attr::upper) variable->attrs &= static_cast<std::uint16_t>(~(attr::lower | attr::capital));
+  if (effective.on & attr::lower) variable->attrs &= static_cast<std::uint16_t>(~(attr::upper | attr::capital));
+  variable->attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
+  variable->attrs &= static_cast<std::uint16_t>(~effective.off);
+  if (shell.option(Opt::allexport)) variable->attrs |= attr::exported;
+  bool done = true;
+  if (target.has_value) {
+    if (request.on & attr::nameref) {
+      variable->value = target.value;
+      variable->set = true;
+    } else if (literal && literal->is_array && !target.indexed) {
+      done = shell.assign_compound(name, literal->items, literal->append, *variable);
+    } else if (!literal && target.value.size() > 1 && target.value[0] == '(' && target.value.back() == ')' && variable->is_array() && !target.indexed) {
+      // declare -a x='(1 2)': the value is parsed as a list.
+      done = shell.assign_list_text(name, target.value, target.append);
+    } else if (target.indexed) {
+      std::string key = target.subscript;
+      if (variable->is(attr::assoc) && literal) key = shell.expand_single(literal->index);
+      else if (variable->is(attr::assoc)) key = shell.expand_key(key);
+      else if (literal && literal->index_arith) key = std::to_string(shell.evaluate(*literal->index_arith));
+      done = shell.assign_element(name, key, target.value, target.append);
+    } else {
+      done = shell.assign(name, target.value, target.append);
+    }
+  }
+  variable = shell.find_edit(name);
+  if (variable) variable->attrs |= late | (effective.on & attr::nameref);
+  put_back();
+  return done;
+}
+
+int run(Interpreter& shell, const Args& args, Request request) {
+  request.who = args[0];
+  std::size_t at = 1;
+  for (; at < args.size(); ++at) {
+    const std::string& option = args[at];
+    if (option == "--") {
+      ++at;
+      break;
+    }
+    if (option == "-" && request.only_local) {
+      shell.save_local_options();
+      continue;
+    }
+    if (option.size() < 2 || (option[0] != '-' && option[0] != '+')) break;
+    if (option[0] == '+' && (request.who == "export" || request.who == "readonly")) break;
+    for (char c : option.substr(1)) {
+      std::uint16_t bit = attribute(c);
+      bool on = option[0] == '-';
+      if (c == 'f') request.functions = true;
+      else if (c == 'F') request.functions = request.function_names = true;
+      else if (c == 'g') request.global = true;
+      else if (c == 'I') request.inherit = true;
+      else if (c == 'p') request.print = true;
+      else if (c == 'n' && request.who == "export") request.on = 0, request.off = attr::exported;
+      else if (bit && (request.who != "export" && (request.who != "readonly" || c == 'a' || c == 'A'))) (on ? request.on : request.off) |= bit;
+      else return bad_option(shell, args, fmt::format("{}{}", option[0], c));
+    }
+  }
+  if ((request.on & attr::array) && (request.on & attr::assoc) && request.who != "readonly") {
+    Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+    for (const auto& name : rest) shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
+    return 1;
+  }
+  std::vector<const Assign*> assigns = std::move(shell.argument_assigns);
+  shell.argument_assigns.clear();
+  Args names(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  if (request.functions) {
+    bool marks = (request.on | request.off) & (attr::exported | attr::readonly | attr::trace);
+    if (!names.empty() && marks && !request.print) return mark_functions(shell, request, names);
+    return print_functions(shell, request, names);
+  }
+  if (names.empty()) {
+    if (request.only_local && request.local == false) return 1;
+    return print_variables(shell, request, names);
+  }
+  if (request.print && request.who != "export" && request.who != "readonly") return print_variables(shell, request, names);
+  int status = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Assign* literal = at + i < assigns.size() ? assigns[at + i] : nullptr;
+    if (!declare_one(shell, request, names[i], literal)) status = 1;
+  }
+  return status;
+}
+
+bool in_function(const Interpreter& shell) {
+  for (const auto& frame : shell.state.frames)
+    if (frame->function) return true;
+  return false;
+}
+
+}  // namespace
+
+int declare(Interpreter& shell, const Args& args) {
+  Request request;
+  request.local = in_function(shell);
+  return run(shell, args, request);
+}
+
+int local(Interpreter& shell, const Args& args) {
+  if (!in_function(shell)) {
+    shell.argument_assigns.clear();
+    shell.error("local: can only be used in a function");
+    return 1;
+  }
+  Request request;
+  request.local = true;
+  request.only_local = true;
+  return run(shell, args, request);
+}
+
+int export_(Interpreter& shell, const Args& args) {
+  Request request;
+  request.on = attr::exported;
+  return run(shell, args, request);
+}
+
+int readonly(Interpreter& shell, const Args& args) {
+  Request request;
+  request.on = attr::readonly;
+  return run(shell, args, request);
+}
+
+int unset(Interpreter& shell, const Args& args) {
+  bool functions = false, variables = false, reference = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    for (char c : args[at].substr(1)) {
+      if (c == 'f') functions = true;
+      else if (c == 'v') variables = true;
+      else if (c == 'n') reference = variables = true;
+      else return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  if (functions && variables) {
+    shell.error("unset: cannot simultaneously unset a function and a variable");
+    return 1;
+  }
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    const std::string& text = args[at];
+    std::size_t bracket = text.find('[');
+    std::string name = text.substr(0, bracket);
+    if (functions) {
+      if (!shell.unset_function(text)) status = 1;
+      continue;
+    }
+    if (!is_name(name) || (bracket != std::string::npos && text.back() != ']')) {
+      if (!variables && shell.find_function(text)) {
+        if (!shell.unset_function(text)) status = 1;
+        continue;
+      }
+      shell.error(fmt::format("unset: `{}': not a valid identifier", text));
+      status = 1;
+      continue;
+    }
+    if (bracket != std::string::npos) {
+      if (!shell.unset_element(name, text.substr(bracket + 1, text.size() - bracket - 2))) status = 1;
+      continue;
+    }
+    std::string subscript;
+    std::string target = reference ? name : shell.resolve_name(name, &subscript);
+    if (!subscript.empty()) {
+      if (!shell.unset_element(target, subscript)) status = 1;
+      continue;
+    }
+    if (shell.find(target)) {
+      if (!shell.unset_variable(target)) status = 1;
+    } else if (!variables && shell.find_function(name)) {
+      if (!shell.unset_function(name)) status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace atl::shell::builtins

@@ -1,0 +1,232 @@
+#include <fmt/format.h>
+
+#include "shell/builtins/builtins.h"
+
+namespace atl::shell::builtins {
+
+int colon(Interpreter&, const Args&) { return 0; }
+int false_(Interpreter&, const Args&) { return 1; }
+
+namespace {
+
+int leave_loop(Interpreter& shell, const Args& args, Flow flow) {
+  std::int64_t count = 1;
+  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
+  if (args.size() > at && !parse_int(args[at], count)) {
+    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
+    shell.set_flow(Flow::exit, 0);
+    shell.state.status = 128;
+    return 128;
+  }
+  if (args.size() > at + 1) {
+    shell.error(fmt::format("{}: too many arguments", args[0]));
+    shell.set_flow(Flow::break_, 1 << 20);
+    return 1;
+  }
+  if (shell.loop_depth == 0) {
+    shell.error(fmt::format("{}: only meaningful in a `for', `while', or `until' loop", args[0]));
+    return 0;
+  }
+  if (count < 1) {
+    shell.error(fmt::format("{}: {}: loop count out of range", args[0], args[at]));
+    shell.set_flow(Flow::break_, 1 << 20);
+    return 1;
+  }
+  shell.set_flow(flow, static_cast<int>(std::min<std::int64_t>(count, 1 << 20)));
+  return 0;
+}
+
+}  // namespace
+
+int break_(Interpreter& shell, const Args& args) { return leave_loop(shell, args, Flow::break_); }
+int continue_(Interpreter& shell, const Args& args) { return leave_loop(shell, args, Flow::continue_); }
+
+int exit(Interpreter& shell, const Args& args) {
+  std::int64_t status = shell.state.status;
+  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
+  if (args.size() > at && !parse_int(args[at], status)) {
+    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
+    status = 2;
+  } else if (args.size() > at + 1) {
+    shell.error(fmt::format("{}: too many arguments", args[0]));
+    throw Abandoned{false, 1};
+  }
+  shell.set_flow(Flow::exit, 0);
+  return shell.state.status = static_cast<int>(status & 255);
+}
+
+int return_(Interpreter& shell, const Args& args) {
+  std::int64_t status = shell.state.status;
+  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
+  bool bad = false;
+  if (args.size() > at && !parse_int(args[at], status)) {
+    shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
+    status = 2;
+  } else if (args.size() > at + 1) {
+    shell.error(fmt::format("{}: too many arguments", args[0]));
+    throw Abandoned{false, 1};
+  }
+  bool inside = shell.source_depth > 0;
+  for (const auto& frame : shell.state.frames) inside = inside || frame->function;
+  if (!inside) {
+    shell.error(fmt::format("{}: can only `return' from a function or sourced script", args[0]));
+    return bad ? 2 : 2;
+  }
+  shell.set_flow(Flow::return_, 0);
+  return shell.state.status = static_cast<int>(status & 255);
+}
+
+int eval(Interpreter& shell, const Args& args) {
+  std::string text;
+  std::size_t at = 1;
+  if (args.size() > 1 && args[1].size() > 1 && args[1][0] == '-') {
+    if (args[1] != "--") return bad_option(shell, args, args[1].substr(0, 2));
+    at = 2;
+  }
+  for (std::size_t i = at; i < args.size(); ++i) text += (i > at ? " " : "") + args[i];
+  if (text.find_first_not_of(" \t\n") == std::string::npos) return 0;
+  return shell.eval(std::move(text));
+}
+
+int source(Interpreter& shell, const Args& args) {
+  std::size_t at = 1;
+  if (args.size() > 1 && args[1].size() > 1 && args[1][0] == '-') {
+    if (args[1] != "--") return bad_option(shell, args, args[1].substr(0, 2));
+    at = 2;
+  }
+  if (args.size() <= at) {
+    shell.error(fmt::format("{}: filename argument required", args[0]));
+    return usage(shell, args);
+  }
+  std::string name = args[at];
+  std::string path = name;
+  if (name.find('/') == std::string::npos) {
+    std::string search = shell.get_or_empty("PATH");
+    bool found = false;
+    for (std::size_t from = 0; shell.option(Shopt::sourcepath) && !found && from <= search.size();) {
+      std::size_t colon = search.find(':', from);
+      std::string directory = search.substr(from, colon == std::string::npos ? colon : colon - from);
+      from = colon == std::string::npos ? search.size() + 1 : colon + 1;
+      std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
+      auto where = shell.path_of(candidate);
+      if (where && shell.machine.fs.is_file(*where)) path = candidate, found = true;
+    }
+  }
+  auto where = shell.path_of(path);
+  auto stat = where ? shell.machine.fs.find(*where) : std::nullopt;
+  if (stat && stat->is_directory()) {
+    shell.error(fmt::format("{}: {}: is a directory", args[0], name));
+    return 1;
+  }
+  auto file = shell.open(path, {.read = true});
+  if (!file) {
+    shell.error(fmt::format("{}: {}", name, vfs::strerror(file.error().code())));
+    if (shell.option(Opt::posix)) throw Abandoned{true, 1};
+    return 1;
+  }
+  std::string text = (*file)->read_all();
+  file->reset();
+  Args rest(args.begin() + static_cast<std::ptrdiff_t>(at) + 1, args.end());
+  return shell.source(path, std::move(text), &rest);
+}
+
+int exec(Interpreter& shell, const Args& args) {
+  std::size_t at = 1;
+  std::string name;
+  bool clean = false;
+  while (at < args.size() && args[at].size() > 1 && args[at][0] == '-') {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    if (args[at] == "-a" && at + 1 < args.size()) name = args[++at];
+    else if (args[at] == "-c") clean = true;
+    else if (args[at] == "-l") name = "-";
+    else return bad_option(shell, args, args[at].substr(0, 2));
+    ++at;
+  }
+  if (at >= args.size()) return 0;
+  Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  (void)name;
+  if (clean) std::erase_if(shell.state.variables.edit(), [](const auto& entry) { return entry.second.is(attr::exported); });
+  std::string shown;
+  bool path = rest[0].find('/') != std::string::npos;
+  bool found = path || shell.find_in_path(rest[0], &shown) || !shown.empty();
+  int status;
+  if (found) {
+    status = shell.run_program(rest);
+  } else {
+    shell.error(fmt::format("exec: {}: not found", rest[0]));
+    status = 127;
+    if (shell.option(Shopt::execfail)) return status;
+  }
+  // The program took the shell's place: no EXIT trap.
+  shell.reset_inherited_traps();
+  shell.state.traps.edit().erase(0);
+  shell.set_flow(Flow::exit, 0);
+  return shell.state.status = status;
+}
+
+int shift(Interpreter& shell, const Args& args) {
+  std::int64_t count = 1;
+  if (args.size() > 2) return shell.fail(args, "too many arguments");
+  if (args.size() > 1 && !parse_int(args[1], count)) {
+    shell.error(fmt::format("shift: {}: numeric argument required", args[1]));
+    return 1;
+  }
+  std::size_t have = shell.state.args ? shell.state.args->size() : 0;
+  if (count < 0) {
+    shell.error(fmt::format("shift: {}: shift count out of range", args[1]));
+    return 1;
+  }
+  if (static_cast<std::size_t>(count) > have) {
+    if (shell.option(Shopt::shift_verbose)) shell.error(fmt::format("shift: {}: shift count out of range", count));
+    return 1;
+  }
+  if (count == 0) return 0;
+  shell.state.args = std::make_shared<const Args>(shell.state.args->begin() + count, shell.state.args->end());
+  return 0;
+}
+
+int let(Interpreter& shell, const Args& args) {
+  if (args.size() < 2) return shell.fail(args, "expression expected");
+  std::int64_t value = 0;
+  std::size_t at = args[1] == "--" ? 2 : 1;
+  for (std::size_t i = at; i < args.size(); ++i) {
+    try {
+      value = arith::evaluate_text(args[i], shell);
+    } catch (const arith::Error& failure) {
+      shell.error(fmt::format("let: {}", failure.message));
+      return 1;
+    }
+  }
+  return value == 0 ? 1 : 0;
+}
+
+int caller(Interpreter& shell, const Args& args) {
+  std::vector<const Frame*> frames;
+  for (std::size_t i = shell.state.frames.size(); i-- > 0;)
+    if (!shell.state.frames[i]->name.empty()) frames.push_back(&*shell.state.frames[i]);
+  if (frames.empty()) return 1;
+  auto source_of = [&](std::size_t i) { return i < frames.size() ? frames[i]->source : shell.script_name; };
+  auto name_of = [&](std::size_t i) { return i < frames.size() ? frames[i]->name : std::string("main"); };
+  if (args.size() == 1) {
+    std::string source = source_of(1);
+    return shell.print(fmt::format("{} {}\n", frames[0]->call_line, source == "environment" || source.empty() ? "NULL" : source), "caller") ? 0 : 1;
+  }
+  std::int64_t level = 0;
+  if (!parse_int(args[1], level)) {
+    shell.error(fmt::format("caller: {}: invalid number", args[1]));
+    return usage(shell, args);
+  }
+  bool from_file = shell.script_name != "environment" && !shell.script_name.empty();
+  std::size_t top = frames.size() - (from_file ? 0 : 1);
+  if (level < 0 || static_cast<std::size_t>(level) >= top) return 1;
+  auto i = static_cast<std::size_t>(level);
+  std::string source = source_of(i + 1);
+  return shell.print(fmt::format("{} {} {}\n", frames[i]->call_line, name_of(i + 1), source), "caller") ? 0 : 1;
+}
+
+int times(Interpreter& shell, const Args&) { return shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n", "times") ? 0 : 1; }
+
+}  // namespace atl::shell::builtins

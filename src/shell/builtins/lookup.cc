@@ -1,0 +1,357 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "shell/builtins/builtins.h"
+#include "shell/commands/table.h"
+
+namespace atl::shell::builtins {
+
+namespace {
+
+bool is_keyword(std::string_view name) {
+  for (std::string_view word : {"!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then", "time", "until", "while", "{", "}"})
+    if (word == name) return true;
+  return false;
+}
+
+// Where a name leads as a program, or empty.
+std::string program_path(Interpreter& shell, const std::string& name, bool use_default = false) {
+  if (name.find('/') != std::string::npos) {
+    auto path = shell.path_of(name);
+    auto stat = path ? shell.machine.fs.find(*path) : std::nullopt;
+    if (stat && stat->is_file() && shell.permitted(*stat, 1)) return name;
+    if (!stat && (name.starts_with("/bin/") || name.starts_with("/usr/bin/")) && find_command(name.substr(name.rfind('/') + 1))) return name;
+    return {};
+  }
+  std::string shown;
+  shell.find_in_path(name, &shown, use_default);
+  return shown;
+}
+
+std::vector<std::string> all_paths(Interpreter& shell, const std::string& name) {
+  std::vector<std::string> out;
+  std::string path = shell.get_or_empty("PATH");
+  for (std::size_t from = 0; from <= path.size();) {
+    std::size_t colon = path.find(':', from);
+    std::string directory = path.substr(from, colon == std::string::npos ? colon : colon - from);
+    from = colon == std::string::npos ? path.size() + 1 : colon + 1;
+    std::string full = directory.empty() ? "./" + name : directory + "/" + name;
+    if (!program_path(shell, full).empty()) out.push_back(full);
+  }
+  return out;
+}
+
+struct TypeOptions {
+  bool all = false, no_functions = false, word = false, path_only = false, force_path = false;
+};
+
+bool describe_name(Interpreter& shell, const std::string& name, const TypeOptions& options, std::string& out) {
+  bool found = false;
+  auto say = [&](std::string_view word, const std::string& sentence) {
+    found = true;
+    if (options.path_only || options.force_path) return;
+    out += options.word ? fmt::format("{}\n", word) : sentence + "\n";
+  };
+  if (!options.force_path) {
+    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr) {
+      say("alias", fmt::format("{} is aliased to `{}'", name, *text));
+      if (!options.all) return true;
+    }
+    if (is_keyword(name)) {
+      say("keyword", fmt::format("{} is a shell keyword", name));
+      if (!options.all) return true;
+    }
+    const Function* function = options.no_functions ? nullptr : shell.find_function(name);
+    if (function) {
+      say("function", fmt::format("{} is a function\n{}", name, print_function(name, *function->definition)));
+      if (!options.all) return true;
+    }
+    if (const Builtin* builtin = shell.find_enabled_builtin(name)) {
+      say("builtin", builtin->special && shell.option(Opt::posix) ? fmt::format("{} is a special shell builtin", name) : fmt::format("{} is a shell builtin", name));
+      if (!options.all) return true;
+    }
+  }
+  std::vector<std::string> paths;
+  auto hashed = shell.state.hashed->find(name);
+  if (options.all && name.find('/') == std::string::npos) paths = all_paths(shell, name);
+  else if (hashed != shell.state.hashed->end() && !options.force_path && !options.all) {
+    found = true;
+    out += options.word ? "file\n" : options.path_only ? hashed->second + "\n" : fmt::format("{} is hashed ({})\n", name, hashed->second);
+    return true;
+  } else if (std::string path = program_path(shell, name); !path.empty()) paths.push_back(path);
+  for (const std::string& path : paths) {
+    found = true;
+    if (options.path_only || options.force_path) out += path + "\n";
+    else out += options.word ? "file\n" : fmt::format("{} is {}\n", name, path);
+  }
+  return found;
+}
+
+}  // namespace
+
+int type(Interpreter& shell, const Args& args) {
+  TypeOptions options;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    for (char c : args[at].substr(1)) {
+      if (c == 'a') options.all = true;
+      else if (c == 'f') options.no_functions = true;
+      else if (c == 't') options.word = true;
+      else if (c == 'p') options.path_only = true;
+      else if (c == 'P') options.force_path = true;
+      else return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  std::string out;
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    if (describe_name(shell, args[at], options, out)) continue;
+    status = 1;
+    if (!options.word && !options.path_only && !options.force_path) {
+      shell.print(out, "type");
+      out.clear();
+      shell.error(fmt::format("type: {}: not found", args[at]));
+    }
+  }
+  return shell.print(out, "type") ? status : 1;
+}
+
+int command(Interpreter& shell, const Args& args) {
+  bool brief = false, verbose = false, use_default = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    for (char c : args[at].substr(1)) {
+      if (c == 'v') brief = true;
+      else if (c == 'V') verbose = true;
+      else if (c == 'p') use_default = true;
+      else return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  if (at >= args.size()) return 0;
+  if (!brief && !verbose) {
+    Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+    if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
+      shell.argument_assigns.erase(shell.argument_assigns.begin(), shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
+    return shell.run_arguments(rest, {.functions = false, .builtins = true, .default_path = use_default});
+  }
+  std::string out;
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    const std::string& name = args[at];
+    if (verbose) {
+      if (!describe_name(shell, name, {}, out)) {
+        shell.error(fmt::format("command: {}: not found", name));
+        status = 1;
+      }
+      continue;
+    }
+    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr) out += fmt::format("alias {}={}\n", name, quote_single(*text));
+    else if (is_keyword(name) || shell.find_function(name) || shell.find_enabled_builtin(name)) out += name + "\n";
+    else if (std::string path = program_path(shell, name, use_default); !path.empty()) out += path + "\n";
+    else status = 1;
+  }
+  return shell.print(out, "command") ? status : 1;
+}
+
+int builtin(Interpreter& shell, const Args& args) {
+  std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
+  if (args.size() <= at) return 0;
+  if (args[at].size() > 1 && args[at][0] == '-' && at == 1) return bad_option(shell, args, args[at].substr(0, 2));
+  const Builtin* found = shell.find_enabled_builtin(args[at]);
+  if (!found) {
+    shell.error(fmt::format("builtin: {}: not a shell builtin", args[at]));
+    return 1;
+  }
+  Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
+    shell.argument_assigns.erase(shell.argument_assigns.begin(), shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
+  return shell.run_builtin(*found, rest);
+}
+
+int hash(Interpreter& shell, const Args& args) {
+  bool remove = false, list = false, target = false;
+  std::string path;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "-r") shell.state.hashed.edit().clear();
+    else if (args[at] == "-d") remove = true;
+    else if (args[at] == "-l") list = true;
+    else if (args[at] == "-t") target = true;
+    else if (args[at] == "-p" && at + 1 < args.size()) path = args[++at];
+    else return bad_option(shell, args, args[at].substr(0, 2));
+  }
+  if (at >= args.size()) {
+    if (args.size() > 1 && !list) return 0;
+    if (shell.state.hashed->empty()) {
+      return shell.print("hash: hash table empty\n", "hash") ? 0 : 1;
+    }
+    std::string out = list ? "" : "hits\tcommand\n";
+    for (const auto& [name, where] : *shell.state.hashed) out += list ? fmt::format("builtin hash -p {} {}\n", where, name) : fmt::format("{:>4}\t{}\n", 0, where);
+    return shell.print(out, "hash") ? 0 : 1;
+  }
+  int status = 0;
+  std::string out;
+  bool several = args.size() - at > 1;
+  for (; at < args.size(); ++at) {
+    const std::string& name = args[at];
+    auto it = shell.state.hashed->find(name);
+    if (remove || target) {
+      if (it == shell.state.hashed->end()) {
+        shell.error(fmt::format("hash: {}: not found", name));
+        status = 1;
+      } else if (remove) {
+        shell.state.hashed.edit().erase(name);
+      } else {
+        out += several ? fmt::format("{}\t{}\n", name, it->second) : it->second + "\n";
+      }
+      continue;
+    }
+    std::string where = path.empty() ? program_path(shell, name) : path;
+    if (find_builtin(name) && path.empty()) continue;
+    if (where.empty()) {
+      shell.error(fmt::format("hash: {}: not found", name));
+      status = 1;
+      continue;
+    }
+    shell.state.hashed.edit()[name] = where;
+  }
+  return shell.print(out, "hash") ? status : 1;
+}
+
+int enable(Interpreter& shell, const Args& args) {
+  bool off = false, all = false, special = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    for (char c : args[at].substr(1)) {
+      if (c == 'n') off = true;
+      else if (c == 'a') all = true;
+      else if (c == 's') special = true;
+      else if (c != 'p') return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  auto disabled = [&](std::string_view name) { return std::find(shell.state.disabled->begin(), shell.state.disabled->end(), name) != shell.state.disabled->end(); };
+  if (at >= args.size()) {
+    std::string out;
+    for (const Builtin* row : all_builtins()) {
+      if (special && !row->special) continue;
+      bool is_off = disabled(row->name);
+      if (all) out += fmt::format("enable {}{}\n", is_off ? "-n " : "", row->name);
+      else if (is_off == off) out += fmt::format("enable {}{}\n", off ? "-n " : "", row->name);
+    }
+    return shell.print(out, "enable") ? 0 : 1;
+  }
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    if (!find_builtin(args[at])) {
+      shell.error(fmt::format("enable: {}: not a shell builtin", args[at]));
+      status = 1;
+      continue;
+    }
+    std::erase(shell.state.disabled.edit(), args[at]);
+    if (off) shell.state.disabled.edit().push_back(args[at]);
+  }
+  return status;
+}
+
+int alias(Interpreter& shell, const Args& args) {
+  std::string out;
+  int status = 0;
+  std::size_t at = 1;
+  bool print = args.size() == 1;
+  if (at < args.size() && args[at] == "-p") print = true, ++at;
+  else if (at < args.size() && args[at].size() > 1 && args[at][0] == '-' && args[at] != "--") return bad_option(shell, args, args[at].substr(0, 2));
+  if (at < args.size() && args[at] == "--") ++at;
+  if (print)
+    for (const auto& [name, text] : *shell.state.aliases) out += fmt::format("alias {}={}\n", name, quote_single(text));
+  for (; at < args.size(); ++at) {
+    std::size_t equals = args[at].find('=');
+    if (equals != std::string::npos && equals > 0) {
+      std::string name = args[at].substr(0, equals);
+      if (name.find_first_of("/$`\\\"'<>&;|() \t\n") != std::string::npos) {
+        shell.error(fmt::format("alias: `{}': invalid alias name", name));
+        status = 1;
+        continue;
+      }
+      shell.state.aliases.edit().insert_or_assign(name, args[at].substr(equals + 1));
+      continue;
+    }
+    const std::string* text = shell.alias(args[at]);
+    if (!text) {
+      shell.error(fmt::format("alias: {}: not found", args[at]));
+      status = 1;
+      continue;
+    }
+    out += fmt::format("alias {}={}\n", args[at], quote_single(*text));
+  }
+  return shell.print(out, "alias") ? status : 1;
+}
+
+int unalias(Interpreter& shell, const Args& args) {
+  if (args.size() < 2) return usage(shell, args);
+  if (args[1] == "-a") {
+    shell.state.aliases.edit().clear();
+    return 0;
+  }
+  int status = 0;
+  for (std::size_t at = args[1] == "--" ? 2 : 1; at < args.size(); ++at) {
+    auto& aliases = shell.state.aliases.edit();
+    auto it = aliases.find(args[at]);
+    if (it == aliases.end()) {
+      shell.error(fmt::format("unalias: {}: not found", args[at]));
+      status = 1;
+    } else {
+      aliases.erase(it);
+    }
+  }
+  return status;
+}
+
+int help(Interpreter& shell, const Args& args) {
+  std::string out;
+  bool brief = false, summary = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "-s") brief = true;
+    else if (args[at] == "-d") summary = true;
+    else if (args[at] != "-m" && args[at] != "--") return bad_option(shell, args, args[at].substr(0, 2));
+  }
+  if (at >= args.size()) {
+    out = "Atoll's emulated bash. These commands are part of the shell; type `help name' for one of them.\n\n";
+    for (const Builtin* row : all_builtins()) out += fmt::format(" {}\n", row->synopsis);
+    out += "\nThese commands work on its filesystem:\n\n";
+    for (const Command& row : command_table()) out += fmt::format(" {:<12} {}\n", row.name, row.summary);
+    return shell.print(out, "help") ? 0 : 1;
+  }
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    bool any = false;
+    Pattern pattern(args[at], {});
+    for (const Builtin* row : all_builtins()) {
+      if (!pattern.matches(row->name)) continue;
+      any = true;
+      if (summary) out += fmt::format("{} - {}\n", row->name, row->synopsis);
+      else out += fmt::format("{}: {}\n", row->name, row->synopsis);
+    }
+    if (const Command* row = find_command(args[at])) {
+      any = true;
+      out += fmt::format("{}: {}\n", row->name, row->summary);
+    }
+    (void)brief;
+    if (!any) {
+      shell.error(fmt::format("help: no help topics match `{}'.  Try `help help' or `man -k {}' or `info {}'.", args[at], args[at], args[at]));
+      status = 1;
+    }
+  }
+  return shell.print(out, "help") ? status : 1;
+}
+
+}  // namespace atl::shell::builtins

@@ -1,0 +1,437 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "shell/builtins/builtins.h"
+
+namespace atl::shell::builtins {
+
+namespace {
+
+int trap_number(const std::string& name) {
+  std::string upper;
+  for (char c : name) upper += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (upper == "DEBUG") return trap_debug;
+  if (upper == "ERR") return trap_err;
+  if (upper == "RETURN") return trap_return;
+  return signal_number(name);
+}
+
+std::string trap_name(int number) {
+  if (number == trap_debug) return "DEBUG";
+  if (number == trap_err) return "ERR";
+  if (number == trap_return) return "RETURN";
+  if (number == 0) return "EXIT";
+  return "SIG" + std::string(signal_name(number));
+}
+
+std::string signal_list() {
+  std::string out;
+  int column = 0;
+  for (int i = 1; i <= signal_max; ++i) {
+    if (signal_name(i).empty()) continue;
+    out += fmt::format("{:>2}) SIG{}", i, signal_name(i));
+    if (++column == 5) out += "\n", column = 0;
+    else out += "\t";
+  }
+  if (column) out += "\n";
+  return out;
+}
+
+// %1, %+, %-, %name, or a pid. Null if there is none.
+std::shared_ptr<Process> find_target(Interpreter& shell, const std::string& text, const Job** job = nullptr) {
+  const auto& jobs = *shell.state.jobs;
+  if (text.starts_with('%')) {
+    std::string rest = text.substr(1);
+    const Job* found = nullptr;
+    std::int64_t id = 0;
+    if (rest.empty() || rest == "+" || rest == "%") {
+      if (!jobs.empty()) found = &jobs.back();
+    } else if (rest == "-") {
+      if (!jobs.empty()) found = jobs.size() > 1 ? &jobs[jobs.size() - 2] : &jobs.back();
+    } else if (parse_int(rest, id)) {
+      for (const Job& one : jobs)
+        if (one.id == id) found = &one;
+    } else {
+      bool inside = rest.starts_with('?');
+      for (const Job& one : jobs)
+        if (inside ? one.text.find(rest.substr(1)) != std::string::npos : one.text.starts_with(rest)) found = &one;
+    }
+    if (job) *job = found;
+    return found ? found->processes.back() : nullptr;
+  }
+  std::int64_t pid = 0;
+  if (!parse_int(text, pid)) return nullptr;
+  for (const Job& one : jobs)
+    for (const auto& process : one.processes)
+      if (process->pid == pid) {
+        if (job) *job = &one;
+        return process;
+      }
+  for (const auto& process : shell.known())
+    if (process->pid == pid) return process;
+  return nullptr;
+}
+
+void forget(Interpreter& shell, const std::shared_ptr<Process>& process) {
+  auto& jobs = shell.state.jobs.edit();
+  std::erase_if(jobs, [&](const Job& job) { return job.processes.back() == process; });
+}
+
+}  // namespace
+
+int trap(Interpreter& shell, const Args& args) {
+  std::size_t at = 1;
+  bool print = false;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    if (args[at] == "-l") return shell.print(signal_list(), "trap") ? 0 : 1;
+    if (args[at] == "-p") print = true;
+    else return bad_option(shell, args, args[at].substr(0, 2));
+  }
+  if (print || at >= args.size()) {
+    std::string out;
+    int status = 0;
+    auto show = [&](int number) {
+      auto it = shell.state.traps->find(number);
+      if (it != shell.state.traps->end()) out += fmt::format("trap -- {} {}\n", quote_single(it->second), trap_name(number));
+    };
+    if (at >= args.size()) {
+      for (const auto& [number, text] : *shell.state.traps) show(number);
+    }
+    for (; at < args.size(); ++at) {
+      int number = trap_number(args[at]);
+      if (number < 0) {
+        shell.error(fmt::format("trap: {}: invalid signal specification", args[at]));
+        status = 1;
+        continue;
+      }
+      show(number);
+    }
+    return shell.print(out, "trap") ? status : 1;
+  }
+  std::string action = args[at];
+  bool reset = action == "-";
+  std::size_t first = at + 1;
+  if (args.size() == first) {
+    // One operand: the signal to reset.
+    if (trap_number(action) < 0) return usage(shell, args);
+    reset = true;
+    first = at;
+  } else if (!action.empty() && std::all_of(action.begin(), action.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }) && trap_number(action) >= 0) {
+    reset = true;
+    first = at;
+  }
+  int status = 0;
+  shell.reset_inherited_traps();
+  for (std::size_t i = first; i < args.size(); ++i) {
+    int number = trap_number(args[i]);
+    if (number < 0) {
+      shell.error(fmt::format("trap: {}: invalid signal specification", args[i]));
+      status = 1;
+      continue;
+    }
+    auto& self = *shell.machine.process;
+    if (reset) shell.state.traps.edit().erase(number);
+    else shell.state.traps.edit()[number] = action;
+    if (number >= 1 && number <= signal_max) {
+      self.handled[static_cast<std::size_t>(number)] = !reset && !action.empty();
+      self.ignored[static_cast<std::size_t>(number)] = !reset && action.empty();
+    }
+  }
+  return status;
+}
+
+int kill(Interpreter& shell, const Args& args) {
+  if (args.size() < 2) return usage(shell, args);
+  int signal = SIGTERM;
+  std::size_t at = 1;
+  if (args[1] == "-l" || args[1] == "-L") {
+    if (args.size() == 2) return shell.print(signal_list(), "kill") ? 0 : 1;
+    std::string out;
+    int status = 0;
+    for (std::size_t i = 2; i < args.size(); ++i) {
+      std::int64_t number = 0;
+      if (parse_int(args[i], number)) {
+        if (number > 128) number -= 128;
+        std::string_view name = number == 0 ? "EXIT" : signal_name(static_cast<int>(number));
+        if (name.empty() || number < 0) {
+          shell.error(fmt::format("kill: {}: invalid signal specification", args[i]));
+          status = 1;
+        } else {
+          out += fmt::format("{}\n", name);
+        }
+        continue;
+      }
+      int found = signal_number(args[i]);
+      if (found < 0) {
+        shell.error(fmt::format("kill: {}: invalid signal specification", args[i]));
+        status = 1;
+      } else {
+        out += fmt::format("{}\n", found);
+      }
+    }
+    return shell.print(out, "kill") ? status : 1;
+  }
+  if ((args[1] == "-s" || args[1] == "-n") && args.size() > 2) {
+    signal = signal_number(args[2]);
+    if (signal < 0) {
+      shell.error(fmt::format("kill: {}: invalid signal specification", args[2]));
+      return 1;
+    }
+    at = 3;
+  } else if (args[1] == "-s" || args[1] == "-n") {
+    shell.error(fmt::format("kill: {}: option requires an argument", args[1]));
+    return 1;
+  } else if (args[1] == "--") {
+    at = 2;
+  } else if (args[1].size() > 1 && args[1][0] == '-') {
+    signal = signal_number(args[1].substr(1));
+    if (signal < 0) {
+      shell.error(fmt::format("kill: {}: invalid signal specification", args[1].substr(1)));
+      return 1;
+    }
+    at = 2;
+  }
+  if (at < args.size() && args[at] == "--") ++at;
+  if (at >= args.size()) return usage(shell, args);
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    std::int64_t pid = 0;
+    if (args[at].starts_with('%')) {
+      auto process = find_target(shell, args[at]);
+      if (!process) {
+        shell.error(fmt::format("kill: {}: no such job", args[at]));
+        status = 1;
+        continue;
+      }
+      pid = process->pid;
+    } else if (!parse_int(args[at], pid)) {
+      shell.error(fmt::format("kill: {}: arguments must be process or job IDs", args[at]));
+      status = 1;
+      continue;
+    }
+    if (pid == 0) pid = shell.shell_pid();
+    if (pid < 0) pid = -pid;
+    int result = shell.machine.kill(static_cast<int>(pid), signal);
+    if (result != 0) {
+      shell.error(fmt::format("kill: ({}) - {}", args[at], result == ESRCH ? "No such process" : "Invalid argument"));
+      status = 1;
+    }
+  }
+  shell.run_pending_traps();
+  return status;
+}
+
+int wait(Interpreter& shell, const Args& args) {
+  bool next = false;
+  std::string variable;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    if (args[at] == "--") {
+      ++at;
+      break;
+    }
+    if (args[at] == "-n") next = true;
+    else if (args[at] == "-f") continue;
+    else if (args[at] == "-p" && at + 1 < args.size()) variable = args[++at];
+    else return bad_option(shell, args, args[at].substr(0, 2));
+  }
+  auto note = [&](const std::shared_ptr<Process>& process) {
+    if (!variable.empty()) shell.assign(variable, std::to_string(process->pid));
+  };
+  if (!variable.empty()) shell.unset_variable(variable);
+  if (next) {
+    std::vector<std::shared_ptr<Process>> candidates;
+    if (at < args.size()) {
+      for (; at < args.size(); ++at)
+        if (auto process = find_target(shell, args[at])) candidates.push_back(process);
+    } else {
+      for (const Job& job : *shell.state.jobs) candidates.push_back(job.processes.back());
+    }
+    if (candidates.empty()) return 127;
+    WaitQueue nothing;
+    while (true) {
+      for (auto& process : candidates)
+        if (process->done) {
+          note(process);
+          forget(shell, process);
+          return process->status;
+        }
+      for (std::size_t i = 1; i <= signal_max; ++i)
+        if (shell.machine.process->pending[i] && shell.machine.process->handled[i]) {
+          shell.run_pending_traps();
+          return 128 + static_cast<int>(i);
+        }
+      shell.machine.wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+    }
+  }
+  if (at >= args.size()) {
+    std::vector<Job> jobs = *shell.state.jobs;
+    for (const Job& job : jobs) {
+      int status = shell.wait_for(job.processes.back());
+      if (!job.processes.back()->done) return status;
+      forget(shell, job.processes.back());
+    }
+    return 0;
+  }
+  int status = 0;
+  for (; at < args.size(); ++at) {
+    auto process = find_target(shell, args[at]);
+    if (!process) {
+      std::int64_t pid = 0;
+      if (args[at].starts_with('%')) shell.error(fmt::format("wait: {}: no such job", args[at]));
+      else if (parse_int(args[at], pid)) shell.error(fmt::format("wait: pid {} is not a child of this shell", args[at]));
+      else {
+        shell.error(fmt::format("wait: `{}': not a pid or valid job spec", args[at]));
+        status = 1;
+        continue;
+      }
+      status = 127;
+      continue;
+    }
+    status = shell.wait_for(process);
+    note(process);
+  }
+  return status;
+}
+
+int jobs(Interpreter& shell, const Args& args) {
+  bool pids = false, lng = false, running = false;
+  std::size_t at = 1;
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
+    for (char c : args[at].substr(1)) {
+      if (c == 'p') pids = true;
+      else if (c == 'l') lng = true;
+      else if (c == 'r') running = true;
+      else if (c != 'n' && c != 's') return bad_option(shell, args, fmt::format("-{}", c));
+    }
+  }
+  std::string out;
+  const auto& all = *shell.state.jobs;
+  int status = 0;
+  auto line = [&](const Job& job, std::size_t i) {
+    const Process& process = *job.processes.back();
+    if (running && process.done) return;
+    if (pids) {
+      out += fmt::format("{}\n", job.processes.front()->pid);
+      return;
+    }
+    char current = i + 1 == all.size() ? '+' : i + 2 == all.size() ? '-' : ' ';
+    std::string what = !process.done ? "Running" : process.killed_by ? std::string(signal_description(process.killed_by)) : process.status == 0 ? "Done" : fmt::format("Exit {}", process.status);
+    out += fmt::format("[{}]{}  {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : "", what, job.text, process.done ? "" : " &");
+  };
+  if (at < args.size()) {
+    for (; at < args.size(); ++at) {
+      const Job* job = nullptr;
+      find_target(shell, args[at], &job);
+      if (!job) {
+        shell.error(fmt::format("jobs: {}: no such job", args[at]));
+        status = 1;
+        continue;
+      }
+      line(*job, static_cast<std::size_t>(job - all.data()));
+    }
+  } else {
+    for (std::size_t i = 0; i < all.size(); ++i) line(all[i], i);
+  }
+  bool printed = shell.print(out, "jobs");
+  std::erase_if(shell.state.jobs.edit(), [](const Job& job) { return job.processes.back()->done; });
+  return printed ? status : 1;
+}
+
+int disown(Interpreter& shell, const Args& args) {
+  if (args.size() == 1 || args[1] == "-a") {
+    shell.state.jobs.edit().clear();
+    return 0;
+  }
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (args[i][0] == '-') continue;
+    auto process = find_target(shell, args[i]);
+    if (!process) {
+      shell.error(fmt::format("disown: {}: no such job", args[i]));
+      return 1;
+    }
+    forget(shell, process);
+  }
+  return 0;
+}
+
+int fg(Interpreter& shell, const Args& args) {
+  if (!shell.option(Opt::monitor)) return shell.fail(args, "no job control");
+  const Job* job = nullptr;
+  auto process = find_target(shell, args.size() > 1 ? args[1] : "%+", &job);
+  if (!process) {
+    shell.error(fmt::format("{}: {}: no such job", args[0], args.size() > 1 ? args[1] : "current"));
+    return 1;
+  }
+  if (args[0] == "bg") return 0;
+  shell.print((job ? job->text : "") + "\n", "fg");
+  int status = shell.wait_for(process);
+  forget(shell, process);
+  return status;
+}
+
+int ulimit(Interpreter& shell, const Args& args) {
+  struct Row {
+    char letter;
+    std::string_view words;
+    std::string value;
+  };
+  const Limits& limits = shell.machine.limits;
+  std::vector<Row> rows = {
+      {'c', "core file size              (blocks, -c)", "0"},
+      {'f', "file size                   (blocks, -f)", "unlimited"},
+      {'n', "open files                          (-n)", std::to_string(limits.descriptors)},
+      {'s', "stack size                  (kbytes, -s)", "8192"},
+      {'t', "cpu time                   (seconds, -t)", std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits.cpu_time).count())},
+      {'u', "max user processes                  (-u)", std::to_string(limits.fibers)},
+      {'v', "virtual memory              (kbytes, -v)", std::to_string(limits.memory_bytes / 1024)},
+  };
+  char which = 'f';
+  std::string value;
+  for (std::size_t i = 1; i < args.size(); ++i) {
+    if (args[i][0] == '-' && args[i].size() > 1) {
+      for (char c : args[i].substr(1)) {
+        if (c == 'a') {
+          std::string out;
+          for (const Row& row : rows) out += fmt::format("{} {}\n", row.words, row.value);
+          return shell.print(out, "ulimit") ? 0 : 1;
+        }
+        if (c == 'S' || c == 'H') continue;
+        if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.letter == c; }) && std::string_view("bdeiklmpqrxPRT").find(c) == std::string_view::npos)
+          return bad_option(shell, args, fmt::format("-{}", c));
+        which = c;
+      }
+    } else {
+      value = args[i];
+    }
+  }
+  if (!value.empty()) {
+    std::int64_t number = 0;
+    if (value != "unlimited" && value != "hard" && value != "soft" && (!parse_int(value, number) || number < 0)) {
+      shell.error(fmt::format("ulimit: {}: invalid number", value));
+      return 1;
+    }
+    // Lowering is real; raising above what the embedder gave is refused.
+    if (which == 'n' && value != "unlimited") {
+      if (number > static_cast<std::int64_t>(limits.descriptors)) {
+        shell.error("ulimit: open files: cannot modify limit: Operation not permitted");
+        return 1;
+      }
+      shell.machine.limits.descriptors = static_cast<std::uint32_t>(number);
+    }
+    if (which == 't' && value != "unlimited" && std::chrono::seconds(number) < limits.cpu_time) shell.machine.limits.cpu_time = std::chrono::seconds(number);
+    return 0;
+  }
+  for (const Row& row : rows)
+    if (row.letter == which) return shell.print(row.value + "\n", "ulimit") ? 0 : 1;
+  return shell.print("unlimited\n", "ulimit") ? 0 : 1;
+}
+
+}  // namespace atl::shell::builtins

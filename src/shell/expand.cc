@@ -1,0 +1,470 @@
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "shell/expansion.h"
+
+namespace atl::shell {
+
+bool special_in_pattern(char c) {
+  switch (c) {
+    case '*': case '?': case '[': case ']': case '\\': case '!': case '+': case '@': case '(': case ')': case '|':
+    case '-': case '^': case mark:
+      return true;
+    default:
+      return false;
+  }
+}
+
+namespace {
+
+bool ends_tilde_prefix(char c) { return c == '/' || c == ':'; }
+
+std::size_t strip_newlines(const std::string& text) {
+  std::size_t end = text.size();
+  while (end > 0 && text[end - 1] == '\n') --end;
+  return end;
+}
+
+}  // namespace
+
+std::string unmark(std::string_view text) {
+  if (text.find(mark) == std::string_view::npos) return std::string(text);
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == mark && i + 1 < text.size()) ++i;
+    out += text[i];
+  }
+  return out;
+}
+
+void Expansion::check_size() {
+  if (text_.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit("size of a word");
+  if (done_.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit("fields of a command");
+}
+
+void Expansion::quoted(std::string_view text) {
+  started_ = true;
+  for (char c : text) {
+    if (special_in_pattern(c)) text_ += mark;
+    text_ += c;
+  }
+  if (text.size() > 4096) check_size();
+}
+
+void Expansion::unquoted(std::string_view text) {
+  for (char c : text) {
+    if (c == mark) text_ += mark;
+    text_ += c;
+  }
+}
+
+void Expansion::boundary() {
+  if (text_.empty() && !started_) return;
+  done_.push_back(std::move(text_));
+  text_.clear();
+  started_ = false;
+  if (done_.size() % 1024 == 0) {
+    check_size();
+    shell_.machine.charge(1024);
+  }
+}
+
+// Unquoted expansion: field splitting by IFS.
+void Expansion::split(std::string_view text) {
+  if (mode_ == Mode::single) return unquoted(text);
+  const std::string& ifs = shell_.ifs();
+  if (ifs.empty()) return unquoted(text);
+  bool space_ended = false;  // white space ended a field just before
+  for (char c : text) {
+    if (ifs.find(c) == std::string::npos) {
+      if (c == mark) text_ += mark;
+      text_ += c;
+      space_ended = false;
+      continue;
+    }
+    bool have = !text_.empty() || started_;
+    if (c == ' ' || c == '\t' || c == '\n') {
+      if (have) {
+        boundary();
+        space_ended = true;
+      } else if (after_space_) {
+        space_ended = false;
+      }
+      continue;
+    }
+    if (have) {
+      boundary();
+    } else if (!space_ended) {
+      started_ = true;
+      boundary();
+    }
+    space_ended = false;
+  }
+  if (text_.size() > 4096) check_size();
+}
+
+void Expansion::literal(std::string_view text, bool first, bool last, bool split_it) {
+  auto tilde_at = [&](std::string_view rest, bool stop_colon) -> bool {
+    std::size_t end = 0;
+    while (end < rest.size() && !(rest[end] == '/' || (stop_colon && ends_tilde_prefix(rest[end])))) ++end;
+    if (end == rest.size() && !last) return false;
+    bool ok = false;
+    std::string home = shell_.tilde(rest.substr(1, end - 1), ok);
+    if (!ok) return false;
+    std::string_view after = rest.substr(end);
+    if (home.size() > 1 && home.back() == '/' && after.starts_with('/')) home.pop_back();
+    quoted(home);
+    text = after;
+    return true;
+  };
+  bool colons = assignment;
+  if (first && !text.empty() && !quoted_all) {
+    if (text[0] == '~') {
+      tilde_at(text, colons);
+    } else if (!assignment && mode_ == Mode::fields && text.find('~') != std::string_view::npos && !shell_.option(Opt::posix)) {
+      std::size_t equals = text.find('=');
+      if (equals != std::string_view::npos && is_name(text.substr(0, equals))) {
+        unquoted(text.substr(0, equals + 1));
+        text.remove_prefix(equals + 1);
+        colons = true;
+        if (text.starts_with('~')) tilde_at(text, true);
+      }
+    }
+  }
+  if (colons) {
+    std::size_t colon;
+    while ((colon = text.find(":~")) != std::string_view::npos) {
+      unquoted(text.substr(0, colon + 1));
+      text.remove_prefix(colon + 1);
+      if (!tilde_at(text, true)) {
+        unquoted(text.substr(0, 1));
+        text.remove_prefix(1);
+      }
+    }
+  }
+  if (split_it) split(text);
+  else unquoted(text);
+}
+
+void Expansion::parts(const std::vector<Part>& list, bool in_quotes, bool split_literals) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Part& p = list[i];
+    if (p.kind == PartKind::literal) {
+      if (in_quotes) quoted(p.text);
+      else literal(p.text, i == 0, i + 1 == list.size(), split_literals);
+    } else {
+      part(p, in_quotes, split_literals);
+    }
+  }
+}
+
+void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
+  switch (p.kind) {
+    case PartKind::literal: literal(p.text, false, true, split_literals); break;
+    case PartKind::quoted: quoted(p.text); break;
+    case PartKind::dquote:
+      if (p.children.empty()) started_ = true;
+      parts(p.children, true, false);
+      break;
+    case PartKind::param: param(*p.param, in_quotes || quoted_all); break;
+    case PartKind::command: command(p, in_quotes || quoted_all); break;
+    case PartKind::arith: {
+      std::string value = std::to_string(shell_.evaluate(*p.arith));
+      emit_scalar(value, in_quotes || quoted_all);
+      break;
+    }
+    case PartKind::process: process(p); break;
+  }
+}
+
+void Expansion::command(const Part& p, bool in_quotes) {
+  std::string text;
+  if (p.command) {
+    text = shell_.capture(*p.command);
+  } else {
+    shell_.last_substitution_status = 0;
+  }
+  text.resize(strip_newlines(text));
+  if (text.find('\0') != std::string::npos) {
+    shell_.error("warning: command substitution: ignored null byte in input");
+    std::erase(text, '\0');
+  }
+  emit_scalar(text, in_quotes);
+}
+
+void Expansion::process(const Part& p) {
+  auto ends = make_pipe(shell_.machine);
+  bool reads = p.direction == '<';  // the command line reads what the process writes
+  OpenFilePtr ours = reads ? ends.first : ends.second;
+  OpenFilePtr theirs = reads ? ends.second : ends.first;
+  ends = {};
+  int fd = 63;
+  while (fd > 10 && shell_.file(fd)) --fd;
+  NodePtr body = p.command;
+  auto process = shell_.background(
+      [body, theirs, reads](Interpreter& child) {
+        child.set_file(reads ? 1 : 0, theirs);
+        return body ? child.execute(*body) : 0;
+      },
+      false);
+  theirs.reset();
+  shell_.set_file(fd, ours);
+  shell_.note_substitution(fd, process);
+  quoted(fmt::format("/dev/fd/{}", fd));
+}
+
+void Expansion::emit_scalar(std::string_view text, bool in_quotes) {
+  if (in_quotes) quoted(text);
+  else split(text);
+}
+
+void Expansion::emit(Value& value, bool in_quotes) {
+  if (!value.list) return emit_scalar(value.text, in_quotes);
+  const std::string& ifs = shell_.ifs();
+  bool join = mode_ == Mode::single || (in_quotes && value.star);
+  if (join) {
+    std::string separator = value.star ? ifs.substr(0, 1) : " ";
+    std::string joined;
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+      if (i) joined += separator;
+      joined += value.items[i];
+    }
+    if (in_quotes) quoted(joined);
+    else unquoted(joined);
+    return;
+  }
+  for (std::size_t i = 0; i < value.items.size(); ++i) {
+    if (i) {
+      if (in_quotes) started_ = true;
+      boundary();
+    }
+    if (in_quotes) {
+      started_ = true;
+      quoted(value.items[i]);
+    } else {
+      split(value.items[i]);
+    }
+  }
+}
+
+void Expansion::word(const Word& word) { parts(word.parts, quoted_all, false); }
+
+std::string Expansion::plain() const { return unmark(text_); }
+
+std::string Expansion::pattern() const {
+  std::string out;
+  out.reserve(text_.size());
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    if (text_[i] == mark && i + 1 < text_.size()) {
+      ++i;
+      if (text_[i] != mark) out += '\\';
+    }
+    out += text_[i];
+  }
+  return out;
+}
+
+void Expansion::finish(std::vector<std::string>& out) {
+  boundary();
+  bool extended = shell_.option(Shopt::extglob);
+  for (std::string& field : done_) {
+    bool live = false;
+    if (!shell_.option(Opt::noglob)) {
+      for (std::size_t i = 0; i < field.size() && !live; ++i) {
+        char c = field[i];
+        if (c == mark) ++i;
+        else if (c == '*' || c == '?' || c == '[') live = true;
+        else if (extended && (c == '+' || c == '@' || c == '!') && i + 1 < field.size() && field[i + 1] == '(') live = true;
+      }
+    }
+    if (!live) {
+      out.push_back(unmark(field));
+      continue;
+    }
+    text_ = field;
+    bool matched = false;
+    std::vector<std::string> names = shell_.glob(pattern(), matched);
+    if (matched) {
+      for (auto& name : names) out.push_back(std::move(name));
+    } else if (shell_.option(Shopt::failglob)) {
+      shell_.abandon(fmt::format("no match: {}", unmark(field)));
+    } else if (!shell_.option(Shopt::nullglob)) {
+      out.push_back(unmark(field));
+    }
+  }
+  text_.clear();
+  done_.clear();
+  if (out.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit("fields of a command");
+}
+
+// ---- Interpreter ----
+
+namespace {
+bool trivially_literal(const Word& word) {
+  if (word.parts.size() != 1 || word.braces) return false;
+  const Part& part = word.parts[0];
+  if (part.kind == PartKind::quoted) return true;
+  if (part.kind != PartKind::literal) return false;
+  for (char c : part.text)
+    if (c == '*' || c == '?' || c == '[' || c == '~' || c == '(' || c == mark) return false;
+  return true;
+}
+}  // namespace
+
+void Interpreter::expand_into(const Word& word, std::vector<std::string>& out) {
+  if (trivially_literal(word)) {
+    out.push_back(word.parts[0].text);
+    return;
+  }
+  if (word.braces && option(Opt::braceexpand)) {
+    bool too_many = false;
+    std::vector<Word> words = expand_braces(word, machine.limits.brace_items, too_many);
+    if (too_many) machine.stop_limit("brace expansion");
+    for (const Word& one : words) {
+      machine.charge(8);
+      Expansion expansion(*this, Expansion::Mode::fields);
+      expansion.word(one);
+      expansion.finish(out);
+    }
+    return;
+  }
+  Expansion expansion(*this, Expansion::Mode::fields);
+  expansion.word(word);
+  expansion.finish(out);
+}
+
+std::vector<std::string> Interpreter::expand(const std::vector<Word>& words) {
+  std::vector<std::string> out;
+  out.reserve(words.size());
+  for (const Word& word : words) expand_into(word, out);
+  return out;
+}
+
+std::string Interpreter::expand_single(const Word& word) {
+  if (trivially_literal(word)) return word.parts[0].text;
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.word(word);
+  return expansion.plain();
+}
+
+std::string Interpreter::expand_assignment(const Word& word) {
+  if (trivially_literal(word)) return word.parts[0].text;
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.assignment = true;
+  expansion.word(word);
+  return expansion.plain();
+}
+
+std::string Interpreter::expand_pattern(const Word& word) {
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.word(word);
+  return expansion.pattern();
+}
+
+// Quoted text must match itself: every character of it that is special in a regular expression is escaped.
+std::string Interpreter::expand_regex(const Word& word) {
+  std::string out;
+  for (const Part& part : word.parts) {
+    Word one;
+    one.parts.push_back(part);
+    bool is_quoted = part.kind == PartKind::quoted || part.kind == PartKind::dquote;
+    std::string text = expand_single(one);
+    if (!is_quoted) {
+      out += text;
+      continue;
+    }
+    for (char c : text) {
+      if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string Interpreter::expand_text(const std::string& text) {
+  Word word = Parser::parse_text(text, *this, line);
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.quoted_all = true;
+  expansion.word(word);
+  return expansion.plain();
+}
+
+std::string Interpreter::expand_here(const Word& word) {
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.quoted_all = true;
+  expansion.word(word);
+  return expansion.plain();
+}
+
+std::string Interpreter::expand_arith_text(const ArithText& text) {
+  if (text.constant) return text.text;
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.quoted_all = true;
+  expansion.word(text.word);
+  return expansion.plain();
+}
+
+std::int64_t Interpreter::evaluate(const ArithText& text) {
+  try {
+    if (text.constant) {
+      if (!text.parsed) text.parsed = arith::parse(text.text);
+      return arith::evaluate(*text.parsed, *this);
+    }
+    std::string expanded = expand_arith_text(text);
+    if (!text.parsed || text.parsed_from != expanded) {
+      auto parsed = arith::parse(expanded);
+      text.parsed = parsed;
+      text.parsed_from = expanded;
+      return arith::evaluate(*parsed, *this);
+    }
+    auto parsed = text.parsed;
+    return arith::evaluate(*parsed, *this);
+  } catch (const arith::Error& failure) {
+    abandon(failure.message);
+  }
+}
+
+std::int64_t Interpreter::evaluate(const std::string& text) {
+  try {
+    return arith::evaluate_text(text, *this);
+  } catch (const arith::Error& failure) {
+    abandon(failure.message);
+  }
+}
+
+std::string Interpreter::tilde(std::string_view name, bool& ok) {
+  ok = true;
+  if (name.empty()) {
+    auto home = get_value("HOME");
+    return home ? *home : "/home/user";
+  }
+  if (name == "+") {
+    auto pwd = get_value("PWD");
+    ok = pwd.has_value();
+    return pwd.value_or("");
+  }
+  if (name == "-") {
+    auto old = get_value("OLDPWD");
+    ok = old.has_value();
+    return old.value_or("");
+  }
+  if (name == "root") return "/root";
+  if (name == "user") return "/home/user";
+  bool digits = !name.empty();
+  std::string_view number = name;
+  if (number[0] == '+' || number[0] == '-') number.remove_prefix(1);
+  for (char c : number)
+    if (!std::isdigit(static_cast<unsigned char>(c))) digits = false;
+  if (digits && !number.empty() && number.size() < 6) {
+    std::vector<std::string> stack{get_or_empty("PWD")};
+    stack.insert(stack.end(), state.directories.begin(), state.directories.end());
+    auto index = static_cast<std::size_t>(std::stoi(std::string(number)));
+    if (index < stack.size()) return name[0] == '-' ? stack[stack.size() - 1 - index] : stack[index];
+  }
+  ok = false;
+  return {};
+}
+
+}  // namespace atl::shell

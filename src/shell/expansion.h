@@ -1,0 +1,88 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/interpreter.h"
+
+namespace atl::shell {
+
+// The expansion of one word (or of a whole command line): collects fields while the parts are walked. Inside a field a
+// character that is special in patterns but was quoted carries a mark (\x01) before it.
+class Expansion {
+ public:
+  enum class Mode : unsigned char {
+    fields,  // split and glob
+    single,  // one string
+  };
+  Expansion(Interpreter& shell, Mode mode) : shell_(shell), mode_(mode) {}
+
+  void word(const Word& word);
+  // Ends the current field; `out` gets the fields, globbed.
+  void finish(std::vector<std::string>& out);
+  // mode single: the text with marks.
+  const std::string& marked() const { return text_; }
+  std::string plain() const;
+  std::string pattern() const;  // marks as backslashes
+  bool assignment = false;      // ~ after ':' too
+  bool quoted_all = false;      // here-documents, arithmetic: nothing is split, tilde is text
+
+ private:
+  struct Value {
+    bool set = false;
+    bool list = false;  // several items, from @ or *
+    bool star = false;
+    std::string text;
+    std::vector<std::string> items;
+  };
+
+  void parts(const std::vector<Part>& parts, bool quoted, bool split_literals);
+  void part(const Part& part, bool quoted, bool split_literals);
+  void literal(std::string_view text, bool first, bool last, bool split);
+  void quoted(std::string_view text);
+  void unquoted(std::string_view text);
+  void split(std::string_view text);
+  void boundary();  // the current field ends here
+  void param(const Param& param, bool quoted);
+  void emit(Value& value, bool quoted);
+  void emit_scalar(std::string_view text, bool quoted);
+  Value fetch(const Param& param);
+  Value fetch_name(const std::string& name, Subscript subscript, const Word* index, const std::string& index_text, const ArithText* index_arith);
+  Value positional(bool star, bool from_zero = false);
+  bool operate(const Param& param, Value& value, bool quoted);
+  bool conditional(const Param& param, Value& value, bool quoted);
+  void default_word(const Word& word, bool quoted);
+  void assign_default(const Param& param, const std::string& text);
+  void length(const Param& param);
+  void names(const Param& param, bool quoted);
+  void keys(const Param& param, bool quoted);
+  void slice(const Param& param, Value& value);
+  template <class F>
+  void map(Value& value, F&& change);
+  std::string replace(const Param& param, const Pattern& pattern, const std::string& replacement, bool literal, const std::string& text);
+  std::string recase(const Param& param, const Pattern* pattern, const std::string& text);
+  void transform(const Param& param, Value& value);
+  void indirect(const Param& param, Value& value, bool& handled, bool quoted);
+  void command(const Part& part, bool quoted);
+  void process(const Part& part);
+  std::string describe_name(const Param& param);
+  Pattern make_pattern(const Word& word);
+  void check_size();
+
+  Interpreter& shell_;
+  Mode mode_;
+  std::string text_;
+  bool started_ = false;       // the current field exists even if empty (quotes were seen)
+  bool after_space_ = true;    // splitting: IFS white space just ended a field
+  std::vector<std::string> done_;  // finished fields with marks
+};
+
+// The words that brace expansion makes of one word.
+std::vector<Word> expand_braces(const Word& word, std::uint64_t limit, bool& too_many);
+
+inline constexpr char mark = '\x01';
+bool special_in_pattern(char c);
+std::string unmark(std::string_view text);
+
+}  // namespace atl::shell

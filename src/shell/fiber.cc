@@ -1,0 +1,187 @@
+#include "shell/fiber.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <mutex>
+
+namespace atl::shell {
+
+namespace ctx = boost::context;
+
+namespace {
+
+constexpr std::size_t guard_bytes = 4096;
+
+// Stacks with a guard page below, kept for reuse: mapping one costs more than a short command.
+class StackPool {
+ public:
+  explicit StackPool(std::size_t bytes, std::size_t keep) : bytes_(bytes), keep_(keep) {}
+  ctx::stack_context take() {
+    {
+      std::lock_guard hold(lock_);
+      if (!free_.empty()) {
+        ctx::stack_context out = free_.back();
+        free_.pop_back();
+        return out;
+      }
+    }
+    void* low = mmap(nullptr, bytes_ + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (low == MAP_FAILED) throw std::bad_alloc();
+    mprotect(low, guard_bytes, PROT_NONE);
+    ctx::stack_context out;
+    out.size = bytes_ + guard_bytes;
+    out.sp = static_cast<char*>(low) + out.size;
+    return out;
+  }
+  void give(ctx::stack_context stack) {
+    char* low = static_cast<char*>(stack.sp) - stack.size;
+    {
+      std::lock_guard hold(lock_);
+      if (free_.size() < keep_) {
+        free_.push_back(stack);
+        return;
+      }
+    }
+    munmap(low, stack.size);
+  }
+
+ private:
+  std::size_t bytes_;
+  std::size_t keep_;
+  std::mutex lock_;
+  std::vector<ctx::stack_context> free_;
+};
+
+StackPool& pool(bool root) {
+  static StackPool small(Scheduler::stack_bytes, 64);
+  static StackPool large(Scheduler::root_stack_bytes, 8);
+  return root ? large : small;
+}
+
+struct PooledStack {
+  bool root;
+  ctx::stack_context allocate() { return pool(root).take(); }
+  void deallocate(ctx::stack_context& stack) { pool(root).give(stack); }
+};
+
+}  // namespace
+
+WaitQueue::~WaitQueue() = default;
+
+void WaitQueue::remove(Fiber* fiber) { std::erase(fibers_, fiber); }
+
+Scheduler::Scheduler() = default;
+Scheduler::~Scheduler() = default;
+
+Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
+  auto owned = std::make_unique<Fiber>();
+  Fiber* fiber = owned.get();
+  fiber->body_ = std::move(body);
+  PooledStack allocator{root};
+  ctx::stack_context stack = allocator.allocate();
+  fiber->stack_low_ = static_cast<char*>(stack.sp) - stack.size + guard_bytes;
+  fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), allocator,
+                               [this, fiber](ctx::fiber&& out) {
+                                 out_ = &out;
+                                 fiber->body_();
+                                 fiber->body_ = nullptr;
+                                 fiber->done_ = true;
+                                 return std::move(*out_);
+                               });
+  fibers_.push_back(std::move(owned));
+  fiber->queued_ = true;
+  ready_.push_back(fiber);
+  return fiber;
+}
+
+void Scheduler::resume(Fiber* fiber) {
+  current_ = fiber;
+  fiber->queued_ = false;
+  fiber->waiting_ = false;
+  fiber->context_ = std::move(fiber->context_).resume();
+  current_ = nullptr;
+  if (fiber->done_) reap(fiber);
+}
+
+void Scheduler::suspend() {
+  Fiber* self = current_;
+  ctx::fiber* mine = out_;
+  *mine = std::move(*mine).resume();
+  out_ = mine;
+  current_ = self;
+}
+
+void Scheduler::reap(Fiber* fiber) {
+  std::erase_if(fibers_, [&](const auto& owned) { return owned.get() == fiber; });
+}
+
+void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
+  auto alive = [&] { return has(root); };
+  while (alive()) {
+    if (!timed_.empty()) {
+      SteadyTime now = std::chrono::steady_clock::now();
+      for (std::size_t i = 0; i < timed_.size();) {
+        Fiber* fiber = timed_[i];
+        if (fiber->wake_at_ <= now) wake(fiber);
+        else ++i;
+      }
+    }
+    if (ready_.empty()) {
+      SteadyTime next = SteadyTime::max();
+      for (Fiber* fiber : timed_) next = std::min(next, fiber->wake_at_);
+      if (!idle(next)) return;
+      continue;
+    }
+    Fiber* fiber = ready_.front();
+    ready_.pop_front();
+    resume(fiber);
+  }
+}
+
+bool Scheduler::has(const Fiber* fiber) const {
+  return std::any_of(fibers_.begin(), fibers_.end(), [&](const auto& owned) { return owned.get() == fiber; });
+}
+
+void Scheduler::wait(WaitQueue& queue) {
+  queue.add(current_);
+  current_->waiting_ = true;
+  Fiber* self = current_;
+  suspend();
+  queue.remove(self);
+}
+
+void Scheduler::wait_until(WaitQueue& queue, SteadyTime when) {
+  Fiber* self = current_;
+  self->wake_at_ = when;
+  timed_.push_back(self);
+  wait(queue);
+  std::erase(timed_, self);
+  self->wake_at_ = SteadyTime::max();
+}
+
+void Scheduler::yield() {
+  if (ready_.empty() && timed_.empty()) return;
+  current_->queued_ = true;
+  ready_.push_back(current_);
+  suspend();
+}
+
+void Scheduler::wake(Fiber* fiber) {
+  std::erase(timed_, fiber);
+  if (fiber->queued_ || !fiber->waiting_) return;
+  fiber->queued_ = true;
+  ready_.push_back(fiber);
+}
+
+void Scheduler::wake(WaitQueue& queue) {
+  for (Fiber* fiber : queue.take()) wake(fiber);
+}
+
+std::size_t Scheduler::stack_left() const {
+  if (!current_) return SIZE_MAX;
+  char here;
+  return static_cast<std::size_t>(&here - current_->stack_low_);
+}
+
+}  // namespace atl::shell

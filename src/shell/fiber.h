@@ -1,0 +1,87 @@
+#pragma once
+
+#include <boost/context/fiber.hpp>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+
+namespace atl::shell {
+
+class Scheduler;
+
+// One line of control: the script itself, a pipeline stage, a background list. Owned by its scheduler.
+class Fiber {
+ public:
+  bool done() const { return done_; }
+  // A signal to be noticed at the next point where the fiber asks (Scheduler::check). 0: none.
+  int signal = 0;
+
+ private:
+  friend class Scheduler;
+  boost::context::fiber context_;
+  std::function<void()> body_;
+  char* stack_low_ = nullptr;
+  bool done_ = false;
+  bool queued_ = false;
+  bool waiting_ = false;
+  SteadyTime wake_at_ = SteadyTime::max();
+};
+
+// A place where fibers wait for something to change. A waiter re-checks its condition after every wake.
+class WaitQueue {
+ public:
+  ~WaitQueue();
+  void add(Fiber* fiber) { fibers_.push_back(fiber); }
+  void remove(Fiber* fiber);
+  std::vector<Fiber*> take() { return std::exchange(fibers_, {}); }
+  bool empty() const { return fibers_.empty(); }
+
+ private:
+  std::vector<Fiber*> fibers_;
+};
+
+// Runs fibers one at a time on the calling thread; they switch only where they wait. Not thread-safe.
+class Scheduler {
+ public:
+  static constexpr std::size_t stack_bytes = 1 << 20;
+  static constexpr std::size_t root_stack_bytes = 8 << 20;
+
+  Scheduler();
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // A new fiber, ready to run. The body must not let an exception out.
+  Fiber* spawn(std::function<void()> body, bool root = false);
+  // Runs fibers until `root` is done. `idle` is called when every fiber waits: with the time of the next timer, or
+  // max if there is none; it sleeps, or ends the standstill by making a fiber runnable. False from it: give up.
+  void run(Fiber* root, const std::function<bool(SteadyTime)>& idle);
+
+  Fiber* current() const { return current_; }
+  // From inside a fiber.
+  void wait(WaitQueue& queue);
+  void wait_until(WaitQueue& queue, SteadyTime when);
+  void yield();
+  void wake(WaitQueue& queue);
+  void wake(Fiber* fiber);
+
+  std::size_t stack_left() const;
+  std::size_t live() const { return fibers_.size(); }
+  bool has(const Fiber* fiber) const;
+
+ private:
+  void resume(Fiber* fiber);
+  void suspend();
+  void reap(Fiber* fiber);
+
+  boost::context::fiber* out_ = nullptr;  // back to run() while a fiber runs
+  Fiber* current_ = nullptr;
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::deque<Fiber*> ready_;
+  std::vector<Fiber*> timed_;
+};
+
+}  // namespace atl::shell

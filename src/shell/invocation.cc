@@ -1,0 +1,156 @@
+#include "shell/invocation.h"
+
+#include <fmt/format.h>
+
+#include <csignal>
+
+namespace atl::shell {
+
+namespace {
+
+// A command's own view of an open file that others may hold too.
+class SharedInput final : public Input {
+ public:
+  explicit SharedInput(OpenFilePtr file) : file_(std::move(file)) {}
+  std::string_view fill() override { return file_->fill(); }
+  void consume(std::size_t count) override { file_->consume(count); }
+
+ private:
+  OpenFilePtr file_;
+};
+
+class SharedOutput final : public Output {
+ public:
+  explicit SharedOutput(OpenFilePtr file) : file_(std::move(file)) {}
+  bool write(std::string_view bytes) override { return file_->write(bytes); }
+  std::string_view error() const override { return file_->error(); }
+  void flush() override { file_->flush(); }
+
+ private:
+  OpenFilePtr file_;
+};
+
+// The other way round: a stream that a command lends to one that it runs.
+class LentFile final : public OpenFile {
+ public:
+  LentFile(Input* in, Output* out) : in_(in), out_(out) {}
+  std::string_view fill() override { return in_ ? in_->fill() : std::string_view(); }
+  void consume(std::size_t count) override {
+    if (in_) in_->consume(count);
+  }
+  bool write(std::string_view bytes) override {
+    if (!out_) return OpenFile::write(bytes);
+    if (out_->write(bytes)) return true;
+    error_ = out_->error();
+    return false;
+  }
+  bool readable() const override { return in_ != nullptr; }
+  bool writable() const override { return out_ != nullptr; }
+
+ private:
+  Input* in_;
+  Output* out_;
+};
+
+}  // namespace
+
+void Invocation::complain(std::string_view message) { err().write(fmt::format("{}: {}\n", args()[0].substr(args()[0].rfind('/') + 1), message)); }
+
+int Invocation::fail(std::string_view message, int status) {
+  complain(message);
+  return status;
+}
+
+int Invocation::bad_option(std::string_view option, int status) {
+  std::string name = args()[0].substr(args()[0].rfind('/') + 1);
+  if (option.starts_with("--")) complain(fmt::format("unrecognized option '{}'", option));
+  else complain(fmt::format("invalid option -- '{}'", option.starts_with('-') && option.size() > 1 ? option.substr(1, 1) : option.substr(0, 1)));
+  err().write(fmt::format("Try '{} --help' for more information.\n", name));
+  return status;
+}
+
+Result<std::unique_ptr<Input>> CommandInvocation::open_input(std::string_view text) {
+  if (text == "-") {
+    OpenFilePtr in = shell_.file(0);
+    if (!in) return atl::fail(Code::invalid_argument, "Bad file descriptor");
+    return std::make_unique<SharedInput>(std::move(in));
+  }
+  auto path = resolve(text);
+  if (!path) return std::unexpected(path.error());
+  auto stat = shell_.machine.fs.find(*path);
+  if (stat && stat->is_directory()) return atl::fail(Code::is_a_directory, "Is a directory");
+  OpenFilePtr file = TRY(shell_.open(std::string(text), {.read = true}));
+  return std::make_unique<SharedInput>(std::move(file));
+}
+
+Result<std::unique_ptr<Output>> CommandInvocation::open_output(std::string_view text, bool append) {
+  OpenFilePtr file = TRY(shell_.open(std::string(text), {.write = true, .append = append, .truncate = !append, .create = true}));
+  return std::make_unique<SharedOutput>(std::move(file));
+}
+
+std::optional<std::string> CommandInvocation::variable(std::string_view name) const {
+  const Variable* variable = shell_.find(name);
+  if (!variable || !variable->is(attr::exported) || !variable->set || variable->is_array()) return std::nullopt;
+  return variable->value;
+}
+
+int CommandInvocation::run_in(const Redirects& redirects, const std::function<int(Interpreter&)>& body) {
+  auto prepare = [&redirects](Interpreter& child) {
+    if (redirects.in) child.set_file(0, std::make_shared<LentFile>(redirects.in, nullptr));
+    if (redirects.out) child.set_file(1, std::make_shared<LentFile>(nullptr, redirects.out));
+    if (redirects.err) child.set_file(2, std::make_shared<LentFile>(nullptr, redirects.err));
+    if (redirects.cwd) child.state.cwd = *redirects.cwd;
+    if (!redirects.environment) return;
+    auto& table = child.state.variables.edit();
+    std::erase_if(table, [](const auto& entry) { return entry.second.is(attr::exported); });
+    for (const auto& [name, value] : *redirects.environment) {
+      Variable fresh;
+      fresh.attrs = attr::exported;
+      fresh.set = true;
+      fresh.value = value;
+      fresh.special = name == "IFS";
+      table[name] = std::move(fresh);
+    }
+  };
+  if (!redirects.timeout) {
+    Interpreter child(shell_, false);
+    prepare(child);
+    return child.finish_subshell([&] { return body(child); });
+  }
+  SteadyTime deadline = std::chrono::steady_clock::now() + *redirects.timeout;
+  auto process = shell_.background(
+      [&](Interpreter& child) {
+        prepare(child);
+        return body(child);
+      },
+      false);
+  bool late = false;
+  while (!process->done) {
+    shell_.machine.wait_until(process->waiters, late ? SteadyTime::max() : deadline);
+    if (!process->done && !late && std::chrono::steady_clock::now() >= deadline) {
+      late = true;
+      shell_.machine.kill(process->pid, SIGTERM);
+    }
+  }
+  return late ? 124 : process->status;
+}
+
+int CommandInvocation::run(std::vector<std::string> argv, const Redirects& redirects) {
+  if (argv.empty()) return 0;
+  return run_in(redirects, [&argv](Interpreter& child) {
+    std::string shown;
+    bool path = argv[0].find('/') != std::string::npos;
+    bool found = path || child.find_in_path(argv[0], &shown) || !shown.empty();
+    if (found) return child.run_program(argv);
+    if (const Builtin* builtin = find_builtin(argv[0])) return child.run_builtin(*builtin, argv);
+    child.err().write(fmt::format("{}: No such file or directory\n", argv[0]));
+    return 127;
+  });
+}
+
+int CommandInvocation::run_script(std::string_view script, const Redirects& redirects) {
+  std::string text(script);
+  return run_in(redirects, [&text](Interpreter& child) { return child.run_script(text, "-c"); });
+}
+
+}  // namespace atl::shell

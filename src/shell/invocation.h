@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/interpreter.h"
+
+namespace atl::shell {
+
+// What a command of commands/ is given when the interpreter runs it.
+class CommandInvocation final : public Invocation {
+ public:
+  CommandInvocation(Interpreter& shell, const Args& args) : shell_(shell), args_(args) {}
+
+  std::span<const std::string> args() const override { return args_; }
+  Input& in() override { return shell_.in(); }
+  Output& out() override { return shell_.out(); }
+  Output& err() override { return shell_.err(); }
+  vfs::FileSystem& fs() override { return shell_.machine.fs; }
+  const vfs::Path& cwd() const override { return shell_.state.cwd; }
+  Result<vfs::Path> resolve(std::string_view text) const override { return shell_.path_of(text); }
+  Result<std::unique_ptr<Input>> open_input(std::string_view text) override;
+  Result<std::unique_ptr<Output>> open_output(std::string_view text, bool append) override;
+  std::optional<std::string> variable(std::string_view name) const override;
+  std::vector<std::pair<std::string, std::string>> environment() const override { return shell_.environment(); }
+  std::uint32_t umask() const override { return shell_.state.umask; }
+  WallTime now() const override { return shell_.machine.clock.now(); }
+  void charge(std::uint64_t work) override { shell_.machine.charge(work); }
+  void charge_memory(std::int64_t bytes) override { shell_.machine.charge_memory(bytes); }
+  int run(std::vector<std::string> argv, const Redirects& redirects) override;
+  int run_script(std::string_view script, const Redirects& redirects) override;
+  void sleep(Duration how_long) override { shell_.machine.sleep(how_long); }
+  Interpreter& interpreter() override { return shell_; }
+
+ private:
+  int run_in(const Redirects& redirects, const std::function<int(Interpreter&)>& body);
+
+  Interpreter& shell_;
+  const Args& args_;
+};
+
+}  // namespace atl::shell

@@ -1,0 +1,194 @@
+#pragma once
+
+#include <atomic>
+#include <bitset>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "shell/command.h"
+#include "shell/fiber.h"
+#include "shell/limits.h"
+#include "shell/stream.h"
+#include "vfs/file_system.h"
+
+namespace atl::shell {
+
+inline constexpr int signal_max = 64;
+
+// What the script sees as a process: the shell, a subshell, a pipeline stage, a job.
+struct Process {
+  int pid = 0;
+  int parent = 0;
+  Fiber* fiber = nullptr;
+  bool done = false;
+  int status = 0;
+  int killed_by = 0;                        // ended by this signal
+  std::bitset<signal_max + 1> pending;
+  std::bitset<signal_max + 1> handled;      // a trap is set
+  std::bitset<signal_max + 1> ignored;
+  WaitQueue waiters;
+};
+
+// An open file description: what descriptors point to. Shared by duplicates; closing is destroying.
+class OpenFile : public Input, public Output {
+ public:
+  std::string_view fill() override { return {}; }
+  void consume(std::size_t) override {}
+  bool write(std::string_view) override {
+    error_ = "Bad file descriptor";
+    return false;
+  }
+  std::string_view error() const override { return error_; }
+  virtual bool readable() const { return false; }
+  virtual bool writable() const { return false; }
+  // Reads that would wait are possible: a pipe, a terminal.
+  virtual bool is_pipe() const { return false; }
+  virtual bool is_terminal() const { return false; }
+  // True when a read would not wait.
+  virtual bool ready() { return true; }
+  virtual vfs::File* file() { return nullptr; }
+  std::string path;  // as opened, for /dev/fd and messages
+
+ protected:
+  std::string_view error_;
+};
+using OpenFilePtr = std::shared_ptr<OpenFile>;
+
+// Ends the current fiber's command: see Stopped. `reason` says which frame may catch it.
+enum class StopReason : std::uint8_t { limit, canceled, signal };
+struct StoppedBy : Stopped {
+  StopReason reason;
+  int signal;
+  Process* process;  // signal: whose
+};
+
+// What all subshells of one shell share: filesystem, clock, limits and their meters, fibers, processes.
+class Machine {
+ public:
+  Machine(vfs::FileSystem& fs, const Limits& limits, const Clock& clock);
+
+  vfs::FileSystem& fs;
+  const Clock& clock;
+  Limits limits;
+  Scheduler scheduler;
+  std::shared_ptr<Process> process;  // the one that runs now
+  std::atomic<bool> canceled{false};
+
+  // Begins a new account of usage.
+  void begin();
+  void charge(std::uint64_t work) {
+    meter_ += work;
+    if (meter_ >= next_check_) [[unlikely]] check();
+  }
+  void charge_command() {
+    if (++commands_ > limits.commands) [[unlikely]] stop_limit("commands");
+    charge(16);
+    if (process->pending.any()) [[unlikely]] notice_signals();
+  }
+  void charge_memory(std::int64_t bytes);
+  void charge_output(std::size_t bytes);
+  std::uint64_t commands() const { return commands_; }
+
+  // Waits in the current fiber; signals and cancellation end the wait with Stopped.
+  void wait(WaitQueue& queue);
+  // False when the time came first.
+  bool wait_until(WaitQueue& queue, SteadyTime when);
+  void sleep(Duration how_long);
+  // Lets every fiber that can run have a turn.
+  void yield();
+  // Ends the current process's command if a signal that nothing handles is pending.
+  void notice_signals();
+
+  [[noreturn]] void stop_limit(std::string_view what);
+  std::string stop_message;  // what the limit was
+
+  std::shared_ptr<Process> new_process();
+  // 0 for a process that exists, else ESRCH or EINVAL.
+  int kill(int pid, int signal);
+  Process* find_process(int pid);
+  void finished(Process& process, int status);
+  // Starts `body` as a fiber of the process.
+  void spawn(std::shared_ptr<Process> process, std::function<void()> body);
+  // Runs the root body until it ends, with all fibers it starts. 
+  void run(std::function<void()> body);
+  bool others_alive() const { return scheduler.live() > 1; }
+  // Waits until no other fiber can run; timers up to `patience` are waited for.
+  void drain(Duration patience);
+  void kill_others();
+
+  // Commands that the embedder added; they come before our own.
+  std::map<std::string, const Command*, std::less<>> commands_added;
+  std::map<std::uint64_t, std::weak_ptr<class Pipe>> fifos;  // by inode
+  std::map<int, std::weak_ptr<Process>> processes;
+  int next_pid = 1001;
+
+ private:
+  void check();
+  bool idle(SteadyTime next);
+
+  std::uint64_t meter_ = 0;
+  std::uint64_t next_check_ = 0;
+  std::uint64_t commands_ = 0;
+  std::uint64_t output_ = 0;
+  std::int64_t memory_ = 0;
+  SteadyTime started_;
+  std::int64_t cpu_started_ns_ = 0;
+  bool standstill_ = false;
+};
+
+// A pipe of 64 KB. Readers and writers hold its ends; the last one to go closes that end.
+class Pipe {
+ public:
+  static constexpr std::size_t capacity = 64 * 1024;
+  explicit Pipe(Machine& machine) : machine_(machine) {}
+
+  std::string_view fill();
+  void consume(std::size_t count);
+  bool write(std::string_view bytes, std::string_view& error);
+  void add(bool writer) {
+    ++(writer ? writers_ : readers_);
+    (writer ? had_writer_ : had_reader_) = true;
+    machine_.scheduler.wake(queue_);
+  }
+  void drop(bool writer) {
+    --(writer ? writers_ : readers_);
+    machine_.scheduler.wake(queue_);
+  }
+  bool ready() const { return head_ < data_.size() || writers_ == 0; }
+  void wait_for_peer(bool writer);
+  Machine& machine() { return machine_; }
+
+ private:
+  Machine& machine_;
+  std::string data_;
+  std::size_t head_ = 0;
+  int readers_ = 0;
+  int writers_ = 0;
+  bool had_reader_ = false;
+  bool had_writer_ = false;
+  WaitQueue queue_;
+};
+
+// Streams; see open_files.cc.
+std::pair<OpenFilePtr, OpenFilePtr> make_pipe(Machine& machine);  // read end, write end
+OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool write);
+OpenFilePtr open_string(std::string text);
+OpenFilePtr open_null();
+OpenFilePtr open_zero();
+OpenFilePtr open_directory();  // readable by nobody
+OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit);
+OpenFilePtr open_vfs(Machine& machine, std::unique_ptr<vfs::File> file, bool read, bool write);
+OpenFilePtr open_callback(Machine& machine, std::function<void(std::string_view)> sink);
+OpenFilePtr open_source(Machine& machine, std::function<std::string()> source);
+
+// "SIGTERM", "term", "15" to 15; -1 if unknown. EXIT is 0.
+int signal_number(std::string_view name);
+// "TERM"; empty if unknown.
+std::string_view signal_name(int number);
+std::string_view signal_description(int number);
+bool signal_ignored_by_default(int number);
+
+}  // namespace atl::shell

@@ -1,0 +1,768 @@
+#include <cctype>
+
+#include "shell/parser.h"
+
+namespace atl::shell {
+
+namespace {
+
+bool name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool meta(char c) {
+  switch (c) {
+    case ' ': case '\t': case '\n': case ';': case '&': case '|': case '<': case '>': case '(': case ')': case '\0':
+      return true;
+    default:
+      return false;
+  }
+}
+
+void append_utf8(std::string& out, std::uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | (code >> 6));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    out += static_cast<char>(0xE0 | (code >> 12));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else if (code < 0x200000) {
+    out += static_cast<char>(0xF0 | (code >> 18));
+    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Reads up to `most` hexadecimal digits at `at`; -1 if there is none.
+long read_hex(std::string_view text, std::size_t& at, int most) {
+  long value = 0;
+  int digits = 0;
+  while (digits < most && at < text.size() && hex_value(text[at]) >= 0) value = value * 16 + hex_value(text[at++]), ++digits;
+  return digits ? value : -1;
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  if (text.empty() || !name_start(text[0])) return false;
+  for (char c : text)
+    if (!name_char(c)) return false;
+  return true;
+}
+
+std::string decode_ansi(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out += text[i++];
+      continue;
+    }
+    char c = text[i + 1];
+    i += 2;
+    switch (c) {
+      case 'a': out += '\a'; break;
+      case 'b': out += '\b'; break;
+      case 'e': case 'E': out += '\033'; break;
+      case 'f': out += '\f'; break;
+      case 'n': out += '\n'; break;
+      case 'r': out += '\r'; break;
+      case 't': out += '\t'; break;
+      case 'v': out += '\v'; break;
+      case '\\': case '\'': case '"': case '?': out += c; break;
+      case 'c':
+        if (i < text.size()) {
+          char d = text[i++];
+          if (d == '\\' && i < text.size() && text[i] == '\\') ++i;
+          out += static_cast<char>(std::toupper(static_cast<unsigned char>(d)) ^ 0x40);
+        }
+        break;
+      case 'x': {
+        bool braced = i < text.size() && text[i] == '{';
+        std::size_t at = braced ? i + 1 : i;
+        long value = read_hex(text, at, braced ? 8 : 2);
+        if (value < 0) {
+          out += "\\x";
+        } else {
+          if (braced && at < text.size() && text[at] == '}') ++at;
+          if ((value & 0xFF) == 0) return out;
+          out += static_cast<char>(value & 0xFF);
+          i = at;
+        }
+        break;
+      }
+      case 'u': case 'U': {
+        long value = read_hex(text, i, c == 'u' ? 4 : 8);
+        if (value < 0) out += '\\', out += c;
+        else if (value == 0) return out;
+        else append_utf8(out, static_cast<std::uint32_t>(value));
+        break;
+      }
+      case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': {
+        int value = c - '0';
+        for (int n = 1; n < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++n) value = value * 8 + text[i++] - '0';
+        if ((value & 0xFF) == 0) return out;
+        out += static_cast<char>(value & 0xFF);
+        break;
+      }
+      default: out += '\\', out += c;
+    }
+  }
+  return out;
+}
+
+void Parser::add_text(std::vector<Part>& out, PartKind kind, std::string_view text) {
+  if (!out.empty() && out.back().kind == kind) {
+    out.back().text += text;
+    return;
+  }
+  Part part;
+  part.kind = kind;
+  part.text = text;
+  out.push_back(std::move(part));
+}
+
+// One piece of a word at pos_. False when the word ends here.
+bool Parser::word_part(Word& out, Mode mode, bool pattern) {
+  char c = peek();
+  switch (c) {
+    case '\\':
+      if (pos_ + 1 >= src_.size()) {
+        add_text(out.parts, PartKind::quoted, "\\");
+        ++pos_;
+      } else if (peek(1) == '\n') {
+        pos_ += 2;
+      } else {
+        add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
+        pos_ += 2;
+      }
+      return true;
+    case '\'': single_quotes(out.parts); return true;
+    case '"': double_quotes(out.parts); return true;
+    case '`': back_quotes(out.parts, mode); return true;
+    case '$': dollar(out.parts, mode); return true;
+    default: break;
+  }
+  if ((c == '<' || c == '>') && peek(1) == '(') {
+    process_sub(out.parts, c);
+    return true;
+  }
+  bool glob_prefix = c == '?' || c == '*' || c == '+' || c == '@' || c == '!';
+  if (glob_prefix && peek(1) == '(' && (pattern || context_.extglob())) {
+    add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_, 2));
+    pos_ += 2;
+    for (int depth = 1; depth > 0;) {
+      if (at_end()) unexpected_end(")");
+      if (peek() == '(') ++depth;
+      if (peek() == ')') --depth;
+      if (meta(peek()) && !((peek() == '<' || peek() == '>') && peek(1) == '(')) {
+        add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
+        continue;
+      }
+      word_part(out, mode, pattern);
+    }
+    return true;
+  }
+  if (meta(c) && !(c == '\0' && !at_end())) return false;
+  if (c == '{') out.braces = true;
+  add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
+  return true;
+}
+
+Word Parser::word(bool pattern) {
+  Word out;
+  std::size_t start = pos_;
+  while (!at_end() && word_part(out, Mode::plain, pattern)) {
+  }
+  if (pos_ >= start) out.raw = src_.substr(start, pos_ - start);
+  return out;
+}
+
+void Parser::single_quotes(std::vector<Part>& out) {
+  std::size_t end = src_.find('\'', pos_ + 1);
+  if (end == std::string::npos) unexpected_end("'");
+  Part part;
+  part.kind = PartKind::quoted;
+  part.text = src_.substr(pos_ + 1, end - pos_ - 1);
+  out.push_back(std::move(part));
+  pos_ = end + 1;
+}
+
+void Parser::ansi_quotes(std::vector<Part>& out) {
+  std::size_t i = pos_ + 2;
+  while (i < src_.size() && src_[i] != '\'') i += src_[i] == '\\' ? 2 : 1;
+  if (i >= src_.size()) unexpected_end("'");
+  Part part;
+  part.kind = PartKind::quoted;
+  part.text = decode_ansi(std::string_view(src_).substr(pos_ + 2, i - pos_ - 2));
+  out.push_back(std::move(part));
+  pos_ = i + 1;
+}
+
+void Parser::double_quotes(std::vector<Part>& out) {
+  std::size_t start = pos_++;
+  Part part;
+  part.kind = PartKind::dquote;
+  while (true) {
+    if (at_end()) {
+      pos_ = start;
+      unexpected_end("\"");
+    }
+    char c = peek();
+    if (c == '"') break;
+    if (c == '\\' && pos_ + 1 < src_.size()) {
+      char d = peek(1);
+      if (d == '\n') {
+      } else if (d == '$' || d == '`' || d == '"' || d == '\\') {
+        add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
+      } else {
+        add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_, 2));
+      }
+      pos_ += 2;
+    } else if (c == '`') {
+      back_quotes(part.children, Mode::dquote);
+    } else if (c == '$') {
+      dollar(part.children, Mode::dquote);
+    } else {
+      add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_++, 1));
+    }
+  }
+  ++pos_;
+  out.push_back(std::move(part));
+}
+
+struct Parser::Nested {
+  explicit Nested(Parser& p) : parser(p) {
+    if (++parser.depth_ > nesting_max || parser.context_.stack_left() < 64 * 1024) {
+      --parser.depth_;
+      parser.error("nesting too deep");
+    }
+  }
+  ~Nested() { --parser.depth_; }
+  Parser& parser;
+};
+
+void Parser::back_quotes(std::vector<Part>& out, Mode mode) {
+  Nested nested(*this);
+  std::size_t start = pos_++;
+  int line = line_at(start);
+  std::string text;
+  while (true) {
+    if (at_end()) {
+      pos_ = start;
+      unexpected_end("`");
+    }
+    char c = src_[pos_];
+    if (c == '`') break;
+    if (c == '\\' && pos_ + 1 < src_.size()) {
+      char d = src_[pos_ + 1];
+      if (d == '$' || d == '`' || d == '\\' || (d == '"' && mode == Mode::dquote)) {
+        text += d;
+        pos_ += 2;
+        continue;
+      }
+      text += c;
+      text += d;
+      pos_ += 2;
+      continue;
+    }
+    text += c;
+    ++pos_;
+  }
+  ++pos_;
+  Part part;
+  part.kind = PartKind::command;
+  Parser inner(std::move(text), context_, line, depth_);
+  part.command = inner.all();
+  out.push_back(std::move(part));
+}
+
+void Parser::command_sub(std::vector<Part>& out) {
+  Nested nested(*this);
+  open_.emplace_back("$(", line_at(pos_));
+  pos_ += 2;
+  Part part;
+  part.kind = PartKind::command;
+  skip_newlines();
+  if (peek() != ')') part.command = compound_list("$(");
+  skip_newlines();
+  if (at_end()) unexpected_end(")");
+  if (peek() != ')') unexpected();
+  ++pos_;
+  open_.pop_back();
+  if (part.command && part.command->kind == NodeKind::list) {
+    const auto& list = static_cast<const List&>(*part.command);
+    if (list.items.size() == 1 && !list.items[0].background && list.items[0].command->kind == NodeKind::simple) {
+      const auto& simple = static_cast<const SimpleCommand&>(*list.items[0].command);
+      if (simple.words.empty() && simple.assigns.empty() && simple.redirects.size() == 1 &&
+          simple.redirects[0].kind == RedirectKind::in && simple.redirects[0].fd <= 0)
+        part.direction = '<';
+    }
+  }
+  out.push_back(std::move(part));
+}
+
+void Parser::process_sub(std::vector<Part>& out, char direction) {
+  Nested nested(*this);
+  pos_ += 2;
+  Part part;
+  part.kind = PartKind::process;
+  part.direction = direction;
+  skip_newlines();
+  if (peek() != ')') part.command = compound_list("<(");
+  skip_newlines();
+  if (at_end()) unexpected_end(")");
+  if (peek() != ')') unexpected();
+  ++pos_;
+  out.push_back(std::move(part));
+}
+
+// From the '(' at `open` to its partner, quotes respected; npos if there is none.
+std::size_t Parser::matching_paren(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t i = open; i < src_.size(); ++i) {
+    char c = src_[i];
+    if (c == '\\') {
+      ++i;
+    } else if (c == '\'') {
+      i = src_.find('\'', i + 1);
+      if (i == std::string::npos) return i;
+    } else if (c == '"') {
+      for (++i; i < src_.size() && src_[i] != '"'; ++i)
+        if (src_[i] == '\\') ++i;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')') {
+      if (--depth == 0) return i;
+    }
+  }
+  return std::string::npos;
+}
+
+Word Parser::text_word(std::size_t from, std::size_t to, Mode mode) {
+  Parser inner(src_.substr(from, to - from), context_, line_at(from), depth_);
+  Word out;
+  while (!inner.at_end()) {
+    char c = inner.peek();
+    if (c == '\\' && inner.pos_ + 1 < inner.src_.size()) {
+      char d = inner.peek(1);
+      if (d == '\n') {
+        inner.pos_ += 2;
+        continue;
+      }
+      if (d == '$' || d == '`' || d == '\\' || (mode == Mode::arith && d == '"')) {
+        inner.add_text(out.parts, PartKind::quoted, std::string_view(&d, 1));
+        inner.pos_ += 2;
+        continue;
+      }
+    }
+    if (c == '$') inner.dollar(out.parts, Mode::dquote);
+    else if (c == '`') inner.back_quotes(out.parts, mode);
+    else if (c == '"' && mode == Mode::arith) inner.double_quotes(out.parts);
+    else inner.add_text(out.parts, PartKind::quoted, std::string_view(inner.src_).substr(inner.pos_++, 1));
+  }
+  out.raw = std::move(inner.src_);
+  return out;
+}
+
+Word Parser::parse_text(std::string text, const ParserContext& context, int line) {
+  Parser parser(std::move(text), context, line);
+  return parser.text_word(0, parser.src_.size(), Mode::here);
+}
+
+Word Parser::parse_word_text(std::string text, const ParserContext& context, int line) {
+  Parser parser(std::move(text), context, line);
+  Word out;
+  while (!parser.at_end()) {
+    if (parser.word_part(out, Mode::plain, true)) continue;
+    parser.add_text(out.parts, PartKind::literal, std::string_view(parser.src_).substr(parser.pos_++, 1));
+  }
+  out.raw = parser.src_;
+  return out;
+}
+
+std::shared_ptr<const ArithText> Parser::make_arith(Word word) {
+  auto arith = std::make_shared<ArithText>();
+  arith->constant = true;
+  for (const Part& part : word.parts) {
+    if (part.kind == PartKind::literal || part.kind == PartKind::quoted) arith->text += part.text;
+    else arith->constant = false;
+  }
+  arith->word = std::move(word);
+  return arith;
+}
+
+bool Parser::arith_sub(std::vector<Part>& out) {
+  std::size_t inner = matching_paren(pos_ + 2);
+  if (inner == std::string::npos || inner + 1 >= src_.size() || src_[inner + 1] != ')') return false;
+  Nested nested(*this);
+  Part part;
+  part.kind = PartKind::arith;
+  part.arith = make_arith(text_word(pos_ + 3, inner, Mode::arith));
+  pos_ = inner + 2;
+  out.push_back(std::move(part));
+  return true;
+}
+
+void Parser::dollar(std::vector<Part>& out, Mode mode) {
+  char c = peek(1);
+  if (c == '(') {
+    if (peek(2) == '(' && arith_sub(out)) return;
+    return command_sub(out);
+  }
+  if (c == '{') return brace_param(out, mode);
+  if (c == '\'' && mode == Mode::plain) return ansi_quotes(out);
+  if (c == '"' && mode == Mode::plain) {
+    ++pos_;
+    return double_quotes(out);
+  }
+  if (c == '[') {
+    std::size_t end = find_subscript_end(pos_ + 1);
+    if (end != std::string::npos) {
+      Part part;
+      part.kind = PartKind::arith;
+      part.arith = make_arith(text_word(pos_ + 2, end, Mode::arith));
+      pos_ = end + 1;
+      out.push_back(std::move(part));
+      return;
+    }
+  }
+  auto param = std::make_shared<Param>();
+  if (name_start(c)) {
+    std::size_t end = pos_ + 1;
+    while (end < src_.size() && name_char(src_[end])) ++end;
+    param->name = src_.substr(pos_ + 1, end - pos_ - 1);
+    pos_ = end;
+  } else if (c != '\0' && std::string_view("@*#?-$!0123456789").find(c) != std::string_view::npos) {
+    param->name = std::string(1, c);
+    pos_ += 2;
+  } else {
+    add_text(out, mode == Mode::plain ? PartKind::literal : PartKind::quoted, "$");
+    ++pos_;
+    return;
+  }
+  param->raw = param->name;
+  Part part;
+  part.kind = PartKind::param;
+  part.param = std::move(param);
+  out.push_back(std::move(part));
+}
+
+// The ']' that closes the '[' at `open`, with nested brackets, quotes and expansions skipped; npos if none.
+std::size_t Parser::find_subscript_end(std::size_t open) const {
+  int depth = 0;
+  for (std::size_t i = open; i < src_.size(); ++i) {
+    char c = src_[i];
+    if (c == '\\') ++i;
+    else if (c == '\'') {
+      i = src_.find('\'', i + 1);
+      if (i == std::string::npos) return i;
+    } else if (c == '"') {
+      for (++i; i < src_.size() && src_[i] != '"'; ++i) {
+        if (src_[i] == '\\') ++i;
+        else if (src_[i] == '$' && i + 1 < src_.size() && src_[i + 1] == '(') {
+          std::size_t close = matching_paren(i + 1);
+          if (close == std::string::npos) return close;
+          i = close;
+        }
+      }
+    } else if (c == '$' && i + 1 < src_.size() && src_[i + 1] == '(') {
+      std::size_t close = matching_paren(i + 1);
+      if (close == std::string::npos) return close;
+      i = close;
+    } else if (c == '[') {
+      ++depth;
+    } else if (c == ']') {
+      if (--depth == 0) return i;
+    } 
+  }
+  return std::string::npos;
+}
+
+// At '[': the text between it and its partner as a word; pos_ ends behind the ']'.
+Word Parser::subscript_word() {
+  std::size_t end = find_subscript_end(pos_);
+  if (end == std::string::npos) unexpected_end("]");
+  Parser inner(src_.substr(pos_ + 1, end - pos_ - 1), context_, line_at(pos_), depth_);
+  Word out;
+  while (!inner.at_end()) {
+    if (inner.word_part(out, Mode::plain, false)) continue;
+    inner.add_text(out.parts, PartKind::literal, std::string_view(inner.src_).substr(inner.pos_++, 1));
+  }
+  out.raw = std::move(inner.src_);
+  pos_ = end + 1;
+  return out;
+}
+
+bool Parser::param_name(Param& param) {
+  char c = peek();
+  if (name_start(c)) {
+    std::size_t end = pos_;
+    while (end < src_.size() && name_char(src_[end])) ++end;
+    param.name = src_.substr(pos_, end - pos_);
+    pos_ = end;
+    return true;
+  }
+  if (std::isdigit(static_cast<unsigned char>(c))) {
+    std::size_t end = pos_;
+    while (end < src_.size() && std::isdigit(static_cast<unsigned char>(src_[end]))) ++end;
+    param.name = src_.substr(pos_, end - pos_);
+    pos_ = end;
+    return true;
+  }
+  if (c != '\0' && std::string_view("@*#?-$!").find(c) != std::string_view::npos) {
+    param.name = std::string(1, c);
+    ++pos_;
+    return true;
+  }
+  return false;
+}
+
+void Parser::param_subscript(Param& param) {
+  if (peek() != '[' || !name_start(param.name[0])) return;
+  if (looking_at("[@]") || looking_at("[*]")) {
+    param.subscript = peek(1) == '@' ? Subscript::at : Subscript::star;
+    pos_ += 3;
+    return;
+  }
+  std::size_t from = pos_ + 1;
+  param.subscript = Subscript::index;
+  param.index = subscript_word();
+  param.index_arith = make_arith(text_word(from, pos_ - 1, Mode::arith));
+}
+
+// The word after an operator, up to one of `stops` at this level.
+Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
+  Nested nested(*this);
+  Word out;
+  std::size_t start = pos_;
+  bool quoted = mode != Mode::plain;
+  while (true) {
+    if (at_end()) unexpected_end("}");
+    char c = peek();
+    if (stops.find(c) != std::string_view::npos) break;
+    if (!quoted || pattern) {
+      if (quoted && c == '"') {
+        double_quotes(out.parts);
+        continue;
+      }
+      if (quoted && c == '\\' && peek(1) == '\n') {
+        pos_ += 2;
+        continue;
+      }
+      if (!word_part(out, quoted && !pattern ? Mode::dquote : Mode::plain, pattern))
+        add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
+      continue;
+    }
+    if (c == '\\' && pos_ + 1 < src_.size()) {
+      char d = peek(1);
+      if (d == '\n') pos_ += 2;
+      else if (d == '$' || d == '`' || d == '\\' || d == '}' || (d == '"' && mode != Mode::here)) {
+        add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
+        pos_ += 2;
+      } else {
+        add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_, 2));
+        pos_ += 2;
+      }
+    } else if (c == '$') {
+      dollar(out.parts, mode);
+    } else if (c == '`') {
+      back_quotes(out.parts, mode);
+    } else if (c == '"') {
+      double_quotes(out.parts);
+    } else {
+      add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_++, 1));
+    }
+  }
+  out.raw = src_.substr(start, pos_ - start);
+  out.braces = false;
+  return out;
+}
+
+// An arithmetic operand of ${x:o:l}: ends at '}' or at a ':' that no '?' claims.
+std::shared_ptr<const ArithText> Parser::slice_word(std::string_view stops) {
+  std::size_t i = pos_;
+  int parens = 0;
+  int questions = 0;
+  for (; i < src_.size(); ++i) {
+    char c = src_[i];
+    if (c == '\\') ++i;
+    else if (c == '\'') {
+      i = src_.find('\'', i + 1);
+      if (i == std::string::npos) unexpected_end("'");
+    } else if (c == '"') {
+      for (++i; i < src_.size() && src_[i] != '"'; ++i)
+        if (src_[i] == '\\') ++i;
+    } else if (c == '$' && i + 1 < src_.size() && src_[i + 1] == '(') {
+      i = matching_paren(i + 1);
+      if (i == std::string::npos) unexpected_end(")");
+    } else if (c == '$' && i + 1 < src_.size() && src_[i + 1] == '{') {
+      int braces = 0;
+      for (; i < src_.size(); ++i) {
+        if (src_[i] == '{') ++braces;
+        if (src_[i] == '}' && --braces == 0) break;
+      }
+    } else if (c == '(' || c == '[') ++parens;
+    else if (c == ')' || c == ']') --parens;
+    else if (c == '?') ++questions;
+    else if (c == '}' && parens <= 0) break;
+    else if (c == ':' && parens <= 0) {
+      if (questions > 0) --questions;
+      else if (stops.find(':') != std::string_view::npos) break;
+    }
+  }
+  if (i >= src_.size()) unexpected_end("}");
+  auto out = make_arith(text_word(pos_, i, Mode::arith));
+  pos_ = i;
+  return out;
+}
+
+void Parser::param_operator(Param& param, Mode mode) {
+  char c = peek();
+  bool colon = c == ':' && std::string_view("-=?+").find(peek(1)) != std::string_view::npos && peek(1) != '\0';
+  if (colon) c = peek(1);
+  auto simple_word = [&](ParamOp op) {
+    param.op = op;
+    param.colon = colon;
+    pos_ += colon ? 2 : 1;
+    param.arg = param_word(mode, "}", false);
+  };
+  auto doubled = [&](ParamOp op) {
+    param.op = op;
+    param.longest = peek(1) == c;
+    pos_ += param.longest ? 2 : 1;
+    param.arg = param_word(mode, "}", true);
+  };
+  switch (c) {
+    case '-': return simple_word(ParamOp::defaulted);
+    case '=': return simple_word(ParamOp::assign);
+    case '?': return simple_word(ParamOp::error);
+    case '+': return simple_word(ParamOp::alternate);
+    case '#': return doubled(ParamOp::strip_prefix);
+    case '%': return doubled(ParamOp::strip_suffix);
+    case '^': return doubled(ParamOp::upper);
+    case ',': return doubled(ParamOp::lower);
+    case '~': return doubled(ParamOp::toggle);
+    case ':':
+      param.op = ParamOp::substring;
+      ++pos_;
+      param.offset = slice_word(":");
+      if (peek() == ':') {
+        ++pos_;
+        param.length = slice_word("");
+      }
+      return;
+    case '/':
+      param.op = ParamOp::replace;
+      ++pos_;
+      if (peek() == '/') param.longest = true, ++pos_;
+      else if (peek() == '#' || peek() == '%') param.mode = src_[pos_++];
+      if (param.longest || param.mode || peek() != '/') param.arg = param_word(mode, "/}", true);
+      else {
+        // ${x//...}: handled above; ${x/} has an empty pattern.
+        param.arg = param_word(mode, "/}", true);
+      }
+      if (peek() == '/') {
+        ++pos_;
+        param.has_arg2 = true;
+        param.arg2 = param_word(mode, "}", true);
+      }
+      return;
+    case '@':
+      if (peek(1) != '\0' && std::string_view("QEPAKaUuLk").find(peek(1)) != std::string_view::npos && peek(2) == '}') {
+        param.op = ParamOp::transform;
+        param.mode = peek(1);
+        pos_ += 2;
+        return;
+      }
+      break;
+    default: break;
+  }
+  param.bad = true;
+}
+
+void Parser::brace_param(std::vector<Part>& out, Mode mode) {
+  Nested nested(*this);
+  std::size_t start = pos_;
+  open_.emplace_back("${", line_at(pos_));
+  pos_ += 2;
+  auto param = std::make_shared<Param>();
+  auto length_form = [&] {
+    if (peek() != '#' || peek(1) == '}') return false;
+    std::size_t save = pos_++;
+    if (param_name(*param)) {
+      param_subscript(*param);
+      if (peek() == '}') {
+        param->op = ParamOp::length;
+        return true;
+      }
+      if (name_start(src_[save + 1])) {  // ${#x...}: nothing may follow
+        param->op = ParamOp::length;
+        return true;
+      }
+    }
+    pos_ = save;
+    *param = Param();
+    return false;
+  };
+  if (!length_form()) {
+    if (peek() == '!') {
+      char next = peek(1);
+      bool special = next != '\0' && std::string_view("@*#?$!-").find(next) != std::string_view::npos && peek(2) == '}';
+      if (name_start(next) || std::isdigit(static_cast<unsigned char>(next)) || special) {
+        param->indirect = true;
+        ++pos_;
+      }
+    }
+    if (param_name(*param)) {
+      param_subscript(*param);
+      if (param->indirect && (peek() == '*' || peek() == '@') && peek(1) == '}') {
+        param->op = ParamOp::names;
+        param->mode = peek();
+        param->indirect = false;
+        ++pos_;
+      } else if (param->indirect && peek() == '}' &&
+                 (param->subscript == Subscript::at || param->subscript == Subscript::star)) {
+        param->op = ParamOp::keys;
+        param->indirect = false;
+      } else if (peek() != '}') {
+        if (at_end()) unexpected_end("}");
+        param_operator(*param, mode);
+      }
+    } else {
+      param->bad = true;
+    }
+  }
+  if (at_end()) unexpected_end("}");
+  if (peek() != '}') {
+    param->bad = true;
+    int depth = 1;
+    while (!at_end() && depth > 0) {
+      if (peek() == '\\') ++pos_;
+      else if (peek() == '{') ++depth;
+      else if (peek() == '}' && --depth == 0) break;
+      ++pos_;
+    }
+    if (at_end()) {
+      pos_ = start;
+      unexpected_end("}");
+    }
+  }
+  param->raw = src_.substr(start + 2, pos_ - start - 2);
+  ++pos_;
+  open_.pop_back();
+  Part part;
+  part.kind = PartKind::param;
+  part.param = std::move(param);
+  out.push_back(std::move(part));
+}
+
+}  // namespace atl::shell

@@ -1,0 +1,208 @@
+#include "shell/shell.h"
+
+#include <fmt/format.h>
+
+#include "shell/interpreter.h"
+
+namespace atl::shell {
+
+namespace {
+
+void prepare(vfs::FileSystem& fs, const std::string& cwd) {
+  for (const char* directory : {"/home/user", "/tmp", "/dev"}) {
+    auto path = vfs::Path::posix(directory);
+    if (!fs.find(*path)) (void)fs.make_directory(*path, 0755, vfs::Parents::create);
+  }
+  auto path = vfs::Path::posix(cwd);
+  if (path && !fs.find(*path)) (void)fs.make_directory(*path, 0755, vfs::Parents::create);
+}
+
+void put(VariableTable& table, const std::string& name, std::string value, std::uint16_t attrs) {
+  Variable variable;
+  variable.attrs = attrs;
+  variable.set = true;
+  variable.special = name == "IFS" || name == "OPTIND";
+  variable.value = std::move(value);
+  table.insert_or_assign(name, std::move(variable));
+}
+
+// What every shell starts with; shared until somebody changes it.
+const Cow<VariableTable>& initial_variables() {
+  static const Cow<VariableTable> table = [] {
+    VariableTable out;
+    put(out, "PATH", "/usr/local/bin:/usr/bin:/bin", attr::exported);
+    put(out, "HOME", "/home/user", attr::exported);
+    put(out, "LANG", "C.UTF-8", attr::exported);
+    put(out, "USER", "user", attr::exported);
+    put(out, "LOGNAME", "user", attr::exported);
+    put(out, "SHELL", "/bin/bash", attr::exported);
+    put(out, "TERM", "dumb", attr::exported);
+    put(out, "PWD", "/home/user", attr::exported);
+    put(out, "SHLVL", "1", attr::exported);
+    put(out, "IFS", " \t\n", 0);
+    put(out, "OPTIND", "1", 0);
+    put(out, "OPTERR", "1", 0);
+    put(out, "PS4", "+ ", 0);
+    return Cow<VariableTable>(std::move(out));
+  }();
+  return table;
+}
+
+const Cow<VariableTable>& bare_variables() {
+  static const Cow<VariableTable> table = [] {
+    VariableTable out;
+    put(out, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", 0);
+    put(out, "PWD", "/home/user", attr::exported);
+    put(out, "SHLVL", "1", attr::exported);
+    put(out, "SHELL", "/bin/bash", 0);
+    put(out, "IFS", " \t\n", 0);
+    put(out, "OPTIND", "1", 0);
+    put(out, "OPTERR", "1", 0);
+    put(out, "PS4", "+ ", 0);
+    return Cow<VariableTable>(std::move(out));
+  }();
+  return table;
+}
+
+}  // namespace
+
+vfs::Snapshot base_snapshot() {
+  static const vfs::Snapshot snapshot = [] {
+    vfs::VirtualFileSystem fs;
+    prepare(fs, "/home/user");
+    return fs.snapshot();
+  }();
+  return snapshot;
+}
+
+SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options) : SandboxShell(fs, std::move(options), std::make_unique<State>()) {
+  State& state = *state_;
+  state.variables = options_->default_environment ? initial_variables() : bare_variables();
+  state.arg0 = options_->name;
+  if (!options_->arguments.empty()) state.args = std::make_shared<const Args>(options_->arguments);
+  auto home = vfs::Path::posix("/home/user");
+  if (!fs.find(*home) || options_->cwd != "/home/user") prepare(fs, options_->cwd);
+  if (auto path = vfs::Path::posix(options_->cwd)) state.cwd = *path;
+  for (const auto& [name, value] : options_->environment) {
+    auto it = state.variables->find(name);
+    if (it != state.variables->end() && it->second.value == value && it->second.is(attr::exported)) continue;
+    put(state.variables.edit(), name, value, attr::exported);
+  }
+  if (options_->cwd != "/home/user" || state.variables->find("PWD")->second.value != state.cwd.str()) put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
+  state.seconds_base = std::chrono::steady_clock::now();
+  state.random = static_cast<std::uint64_t>(state.seconds_base.time_since_epoch().count());
+  if (options_->interactive) state.options.put(Shopt::expand_aliases, true);
+}
+
+SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state)
+    : fs_(&fs), options_(std::make_unique<ShellOptions>(std::move(options))), state_(std::move(state)), canceled_(std::make_unique<std::atomic<bool>>(false)) {}
+
+SandboxShell::~SandboxShell() = default;
+SandboxShell::SandboxShell(SandboxShell&&) noexcept = default;
+SandboxShell& SandboxShell::operator=(SandboxShell&&) noexcept = default;
+
+Machine& SandboxShell::machine() {
+  if (!machine_) {
+    machine_ = std::make_unique<Machine>(*fs_, options_->limits, options_->clock ? *options_->clock : Clock::machine());
+    for (const Command* command : options_->commands) machine_->commands_added.emplace(command->name, command);
+  }
+  return *machine_;
+}
+
+void SandboxShell::cancel() {
+  canceled_->store(true);
+  if (machine_) machine_->canceled.store(true);
+}
+
+Executed SandboxShell::execute(std::string_view script, std::string_view input) {
+  ExecuteOptions options;
+  options.input = std::string(input);
+  return execute(script, std::move(options));
+}
+
+Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) {
+  Executed done;
+  Machine& m = machine();
+  m.begin();
+  m.canceled.store(false);
+  auto sink = [](std::string& into, const std::function<void(std::string_view)>& callback) {
+    return callback ? callback : std::function<void(std::string_view)>([&into](std::string_view bytes) { into.append(bytes); });
+  };
+  m.process->done = false;
+  m.process->killed_by = 0;
+  auto to_err = sink(done.err, options.on_stderr);
+  m.run([&] {
+    State start = *state_;
+    start.files = Cow<std::vector<OpenFilePtr>>({options.read ? open_source(m, options.read) : open_string(std::move(options.input)),
+                                                 open_callback(m, sink(done.out, options.on_stdout)), open_callback(m, to_err)});
+    Interpreter shell(m, std::move(start));
+    shell.interactive = options_->interactive;
+    shell.from_command_line = options.script_name.empty() && !options_->interactive;
+    shell.script_name = options.script_name.empty() ? "environment" : options.script_name;
+    if (shell.from_command_line) shell.execution_string = std::string(script);
+    try {
+      shell.run_script(std::string(script), options.script_name.empty() ? "-c" : options.script_name);
+      done.exited = shell.flow() == Flow::exit;
+      if (!options_->interactive || done.exited) {
+        shell.set_flow(Flow::none, 0);
+        shell.run_exit_trap();
+      }
+      m.drain(std::chrono::seconds(30));
+    } catch (const StoppedBy& stop) {
+      shell.state.status = stop.status;
+      done.signal = stop.signal;
+      done.limited = stop.reason != StopReason::signal;
+    }
+    if (!m.stop_message.empty() || m.others_alive()) {
+      std::string message = std::move(m.stop_message);
+      m.stop_message.clear();
+      if (!message.empty()) {
+        to_err(fmt::format("{}: {}\n", shell.state.arg0, message));
+        done.limited = true;
+      }
+      m.begin();
+      m.kill_others();
+    }
+    done.status = shell.state.status;
+    State& kept = *state_;
+    kept = std::move(shell.state);
+    kept.files.reset();
+    kept.frames.clear();
+    kept.jobs.reset();
+  });
+  return done;
+}
+
+Executed SandboxShell::finish() {
+  if (state_->traps->empty()) return {};
+  bool interactive = std::exchange(options_->interactive, false);
+  Executed done = execute(":", ExecuteOptions());
+  options_->interactive = interactive;
+  return done;
+}
+
+std::unique_ptr<SandboxShell> SandboxShell::fork(vfs::FileSystem& fs) const {
+  return std::unique_ptr<SandboxShell>(new SandboxShell(fs, *options_, std::make_unique<State>(*state_)));
+}
+
+std::string SandboxShell::variable(std::string_view name) const {
+  auto it = state_->variables->find(name);
+  return it == state_->variables->end() ? std::string() : it->second.value;
+}
+
+void SandboxShell::set_variable(const std::string& name, std::string value, bool exported) {
+  put(state_->variables.edit(), name, std::move(value), exported ? attr::exported : 0);
+}
+
+std::vector<std::pair<std::string, std::string>> SandboxShell::environment() const {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [name, variable] : *state_->variables)
+    if (variable.is(attr::exported) && variable.set && !variable.is_array()) out.emplace_back(name, variable.value);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::string SandboxShell::cwd() const { return state_->cwd.str(); }
+int SandboxShell::last_status() const { return state_->status; }
+
+}  // namespace atl::shell

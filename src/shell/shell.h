@@ -1,0 +1,95 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "shell/command.h"
+#include "shell/limits.h"
+#include "vfs/virtual_file_system.h"
+
+namespace atl::shell {
+
+struct State;
+class Machine;
+class OpenFile;
+
+struct ShellOptions {
+  // Exported variables. Nothing of the host's environment is taken.
+  std::vector<std::pair<std::string, std::string>> environment;
+  bool default_environment = true;  // PATH, HOME, LANG, ... where `environment` does not name them
+  std::string cwd = "/home/user";
+  std::string name = "bash";        // $0
+  std::vector<std::string> arguments;  // $1 ...
+  Limits limits;
+  const Clock* clock = nullptr;     // null: the machine's
+  bool interactive = false;
+  // Commands of the embedder; they come before our own of the same name and must outlive the shell.
+  std::vector<const Command*> commands;
+};
+
+struct ExecuteOptions {
+  std::string input;                                  // standard input, unless `read` is given
+  std::function<std::string()> read;                  // more standard input; empty at its end. May block.
+  std::function<void(std::string_view)> on_stdout;    // instead of Executed::out
+  std::function<void(std::string_view)> on_stderr;
+  std::string script_name;                            // a file's name for messages; empty: as `bash -c`
+};
+
+struct Executed {
+  std::string out;
+  std::string err;
+  int status = 0;
+  int signal = 0;        // the script ended by this signal
+  bool limited = false;  // a limit or a cancellation ended it; `err` says which
+  bool exited = false;   // it called exit (or set -e did)
+};
+
+// A bash-compatible shell on a virtual filesystem: no process, nothing of the host. Variables, functions, the working
+// directory and options persist from one execute() to the next. One thread at a time; cancel() from any.
+class SandboxShell {
+ public:
+  // Makes /home/user, /tmp and the working directory if they are missing. `fs` must outlive the shell.
+  explicit SandboxShell(vfs::FileSystem& fs, ShellOptions options = {});
+  ~SandboxShell();
+  SandboxShell(SandboxShell&&) noexcept;
+  SandboxShell& operator=(SandboxShell&&) noexcept;
+
+  Executed execute(std::string_view script, std::string_view input = {});
+  Executed execute(std::string_view script, ExecuteOptions options);
+  // Ends a running execute() within milliseconds. The shell stays usable.
+  void cancel();
+
+  // The same shell (variables, functions, directory, options) on another filesystem, usually a fork of this one's.
+  // O(1): both share what neither changes. Not while a script runs.
+  std::unique_ptr<SandboxShell> fork(vfs::FileSystem& fs) const;
+
+  std::string variable(std::string_view name) const;  // empty if unset
+  void set_variable(const std::string& name, std::string value, bool exported = true);
+  std::vector<std::pair<std::string, std::string>> environment() const;
+  std::string cwd() const;
+  int last_status() const;
+  // Runs the EXIT trap as the end of a session would.
+  Executed finish();
+
+ private:
+  SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state);
+  Machine& machine();
+
+  vfs::FileSystem* fs_;
+  std::unique_ptr<ShellOptions> options_;
+  std::unique_ptr<State> state_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<std::atomic<bool>> canceled_;
+};
+
+// An empty filesystem as a shell expects it: /home/user, /tmp, /dev, owned by the user.
+vfs::Snapshot base_snapshot();
+
+}  // namespace atl::shell
