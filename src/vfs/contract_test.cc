@@ -457,7 +457,7 @@ TEST_P(FileSystemContract, IsConsistentForManyThreads) {
         if (!listing && listing.error().code() != Code::not_found) ++wrong;
       }
     });
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 25; ++i) {
     put("/d/a", std::to_string(i));
     ASSERT_TRUE(fs().rename(p("/d"), p("/e")));
     ASSERT_TRUE(fs().rename(p("/e"), p("/d")));

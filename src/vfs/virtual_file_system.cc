@@ -243,30 +243,48 @@ Result<Stats> VirtualFileSystem::stats() const {
 // ---- making and writing ----
 
 // Creates what is missing of `path`, which is to be a directory. Checks first that all of it, and
-// `more_bytes` and one more node, will fit.
+// `more_bytes` and one more node, will fit. What is there is found by halving and what is missing is attached
+// as one piece, because the depth is the guest's choice.
 Result<void> VirtualFileSystem::make_parents(const Path& path, std::uint64_t more_bytes) {
-  std::vector<std::size_t> missing;  // ends of the prefixes that are not there
-  const std::string& text = path.str();
-  for (std::size_t end = text.find('/', 1); !path.is_root(); end = text.find('/', end + 1)) {
-    std::string_view prefix = std::string_view(text).substr(0, end);
-    Located where;
-    auto found = tree::locate(state_, prefix, Follow::yes, where);
-    if (!found && found.error() != Code::not_found) return refuse(found.error(), prefix);
-    if (!found || where.file == nullptr) {
-      if (missing.empty() && tree::find(state_, prefix, Follow::no) != nullptr)
-        return refuse(Code::not_found, prefix);
-      missing.push_back(prefix.size());
-    } else if (!tree::is_directory(*where.file)) {
-      return refuse(Code::not_a_directory, prefix);
+  if (path.is_root()) return check_room(more_bytes, 1);
+  const std::string_view text = path.str();
+  std::vector<std::size_t> ends;  // of every prefix
+  for (std::size_t end = text.find('/', 1); end != std::string_view::npos; end = text.find('/', end + 1))
+    ends.push_back(end);
+  ends.push_back(text.size());
+  auto there = [&](std::size_t end) {
+    return tree::find(state_, text.substr(0, end), Follow::yes) != nullptr;
+  };
+  auto missing = std::ranges::partition_point(ends, there);
+  if (missing != ends.begin()) {
+    const Node* last = tree::find(state_, text.substr(0, *std::prev(missing)), Follow::yes);
+    if (!tree::is_directory(*last)) return refuse(Code::not_a_directory, text.substr(0, *std::prev(missing)));
+  }
+  TRY(check_room(more_bytes, static_cast<std::uint64_t>(ends.end() - missing) + 1));
+  if (missing == ends.end()) return {};
+  std::string_view first = text.substr(0, *missing);
+  Located where;
+  TRY(locate(first, Follow::no, where));
+  // Something is there that leads nowhere: a dangling link, or a loop.
+  if (where.node != nullptr) {
+    auto found = tree::locate(state_, first, Follow::yes, where);
+    return refuse(found ? Code::not_found : found.error(), first);
+  }
+  DirNode* below = nullptr;
+  for (auto end = ends.end(); end != missing;) {
+    --end;
+    std::size_t begin = end == ends.begin() ? 1 : *std::prev(end) + 1;
+    auto* directory =
+        static_cast<DirNode*>(new_node(Kind::directory, text.substr(begin, *end - begin), 0755));
+    if (below != nullptr) {
+      directory->subdirectories = 1;
+      directory->directories = below->directories + 1;
+      directory->longest = static_cast<std::uint16_t>(1 + below->name_length + below->longest);
+      tree::insert_entry(*directory, below);
     }
-    if (end == std::string::npos) break;
+    below = directory;
   }
-  TRY(check_room(more_bytes, missing.size() + 1));
-  for (std::size_t end : missing) {
-    Located where;
-    TRY(locate(std::string_view(text).substr(0, end), Follow::yes, where));
-    attach(where.parent_path(), new_node(Kind::directory, where.name(), 0755));
-  }
+  attach(where.parent_path(), below);
   return {};
 }
 
