@@ -20,7 +20,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-constexpr std::string_view python_snippet = R"(import math
+constexpr std::string_view python_snippet = R"py(import math
 import json
 from collections import defaultdict
 
@@ -54,7 +54,7 @@ class Table:
 
 
 Table("data.jsonl").load().show()
-)";
+)py";
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include "policy/scan/evaluate.h"
 #include "policy/scan/grammar.h"
 #include "policy/scan/patterns.h"
+#include "policy/scan/python_parser.h"
 #include "policy/scan/report.h"
 
 namespace atl::policy {
@@ -76,16 +77,24 @@ void scan_tree(std::string_view code, Language language, Report& report) {
   const LanguageRules& rules = report.compiled().of(language);
   Names names(rules.paths, std::min<std::size_t>(code.size() / 16, 1U << 16U));
   Tree tree;
-  SyntaxTree syntax = parse(code, language);
-  if (!syntax) {
-    report.add(RuleId::too_complex, 0, "the parser did not finish in its time");
-    return;
+  // Patterns of tokens need the grammar's tree; well-formed Python without them does not.
+  int quick_depth = static_cast<int>(std::min<std::size_t>(report.policy().limits().max_nesting / 2, 64));
+  bool quick = language == Language::python && rules.patterns.empty() &&
+               parse_python(code, names, tree, quick_depth * 4);
+  SyntaxTree syntax;
+  if (!quick) {
+    tree = Tree();
+    syntax = parse(code, language);
+    if (!syntax) {
+      report.add(RuleId::too_complex, 0, "the parser did not finish in its time");
+      return;
+    }
+    if (language == Language::python)
+      build_python_tree(code, *syntax, names, tree);
+    else
+      build_javascript_tree(code, *syntax, names, tree);
+    if (!rules.patterns.empty()) match_patterns(rules, tokens_of(code, *syntax, language), report, language);
   }
-  if (language == Language::python)
-    build_python_tree(code, *syntax, names, tree);
-  else
-    build_javascript_tree(code, *syntax, names, tree);
-  if (!rules.patterns.empty()) match_patterns(rules, tokens_of(code, *syntax, language), report, language);
   syntax.reset();
   report_tree(tree, names, report);
   if (tree.depth > report.policy().limits().max_nesting) {
