@@ -163,6 +163,19 @@ void Daemon::mount_rest(const std::string& address) {
   api::rest::mount(server_->router(), std::move(parts));
 }
 
+// Sandbox hosts are https for E2B's clients, so the TLS listener names them where there is one.
+void Daemon::mount_e2b(std::vector<std::string> addresses) {
+  std::string domain = configuration_.text("e2b.domain");
+  if (domain.empty()) {
+    const std::string& address = addresses.back();
+    domain = "e2b.localhost" + (address.starts_with("http") ? address.substr(address.rfind(':')) : "");
+  }
+  e2b_ = std::make_unique<api::e2b::Dialect>(api::e2b::Context{loop_.get_executor(), *service_, *keys_,
+                                                               *store_, Clock::machine(),
+                                                               [domain] { return domain; }, data_ + "/e2b"});
+  e2b_->mount(*server_);
+}
+
 boost::asio::awaitable<void> Daemon::refresh_keys() {
   constexpr std::chrono::seconds kEvery(2);
   boost::asio::steady_timer timer(loop_);
@@ -220,6 +233,7 @@ Task<Ready> Daemon::start() {
   CO_TRY(ready.addresses, listen());
   // Nothing is served before this coroutine waits again.
   mount_rest(ready.addresses.front());
+  mount_e2b(ready.addresses);
   boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
   co_return ready;
 }

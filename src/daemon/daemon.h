@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "api/e2b/dialect.h"
 #include "api/rest/rest.h"
 #include "auth/keys.h"
 #include "config/configuration.h"
@@ -52,6 +53,7 @@ class Daemon {
   Result<void> set_access_sink();
   void mount_basics();
   void mount_rest(const std::string& address);
+  void mount_e2b(std::vector<std::string> addresses);
   // Keys that `atoll keys` made or revoked meanwhile.
   boost::asio::awaitable<void> refresh_keys();
 
@@ -68,6 +70,7 @@ class Daemon {
   std::unique_ptr<auth::RateLimiter> limiter_;
   std::unique_ptr<telemetry::Metrics> metrics_;
   std::unique_ptr<session::LocalService> service_;
+  std::unique_ptr<api::e2b::Dialect> e2b_;
   std::unique_ptr<net::Server> server_;
   bool stopping_ = false;
 };

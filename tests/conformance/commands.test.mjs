@@ -119,10 +119,10 @@ test('many at once', async () => {
 
 test('a killed sandbox breaks its streams as a time-out', async () => {
   const other = await sandbox()
-  const running = other.commands.run('sleep 60')
+  const broken = assert.rejects(other.commands.run('sleep 60'), (error) => error instanceof TimeoutError)
   await sleep(500)
   await Sandbox.kill(other.sandboxId)
-  await assert.rejects(running, (error) => error instanceof TimeoutError)
+  await broken
 })
 
 test('sudo works without a password', async () => {

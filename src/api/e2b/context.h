@@ -39,6 +39,7 @@ struct Context {
   // Domain of sandbox hosts ("e2b.localhost:8443"); asked at run time because ports are known late. Empty:
   // none.
   std::function<std::string()> domain;
+  std::string data = {};  // directory of the host for uploads of template builds
 
   // By X-API-KEY or a bearer token.
   Result<auth::Principal> authenticate(const net::Request& request) const;

@@ -160,11 +160,19 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
   if (reference.empty()) co_return fail(Code::invalid_argument, "templateID is required");
   CO_TRY(session::CreateRequest wanted, create_request(message, second));
   CO_TRY(Template made_from, co_await templates_.resolve(who, reference));
+  if (!made_from.is_ready)
+    co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", reference));
   wanted.environment = made_from.environment;
   wanted.snapshot = made_from.snapshot;
   wanted.attributes[attribute::kTemplate] = made_from.id;
   if (!made_from.name.empty()) wanted.attributes[attribute::kAlias] = made_from.name;
   CO_TRY(Session session, co_await context_.service.create(who, std::move(wanted)));
+  if (!made_from.start_command.empty()) {
+    session::CommandRequest command;
+    command.argv = {"/bin/bash", "-l", "-c", made_from.start_command};
+    command.background = true;
+    CO_CHECK(co_await context_.service.start(who, session.session_id, std::move(command)));
+  }
   co_return json_response(201, sandbox_object(session));
 }
 

@@ -1,5 +1,6 @@
 #include "api/e2b/dialect.h"
 
+#include "api/e2b/builds.h"
 #include "api/e2b/control.h"
 #include "api/e2b/envd.h"
 #include "api/e2b/interpreter.h"
@@ -35,6 +36,7 @@ struct Dialect::Parts {
   explicit Parts(Context given)
       : context(std::move(given)),
         templates(context),
+        builds(context, templates),
         control(context, templates),
         envd(context),
         interpreter(context),
@@ -42,6 +44,7 @@ struct Dialect::Parts {
 
   Context context;
   Templates templates;
+  Builds builds;
   Control control;
   Envd envd;
   Interpreter interpreter;
@@ -63,6 +66,7 @@ void Dialect::mount(net::Server& server) {
   control.set_error_renderer(render_control_error);
   parts_->control.mount(control);
   parts_->templates.mount(control);
+  parts_->builds.mount(control);
 }
 
 }  // namespace atl::api::e2b

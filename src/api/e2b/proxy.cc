@@ -1,6 +1,9 @@
 #include "api/e2b/proxy.h"
 
 #include <boost/asio/as_tuple.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -12,29 +15,51 @@ namespace {
 
 constexpr net::RouteOptions kOptions{.body_bytes_max = 1ULL << 40, .header_bytes_max = 64U << 10};
 
-// A connection into a sandbox as the HTTP client's stream.
+// A connection into a sandbox as the HTTP client's stream. abort() cancels a read that waits.
 class SandboxStream final : public net::ByteStream {
  public:
-  explicit SandboxStream(std::unique_ptr<sandbox::ByteStream> stream) : stream_(std::move(stream)) {}
+  SandboxStream(boost::asio::any_io_executor executor, std::unique_ptr<sandbox::ByteStream> stream)
+      : executor_(std::move(executor)), state_(std::make_shared<State>()) {
+    state_->stream = std::move(stream);
+  }
   Task<std::string> read() override {
-    auto held = stream_;
-    if (aborted_) co_return fail(Code::unavailable, "the connection was cut");
-    co_return co_await held->read();
+    auto state = state_;
+    if (state->aborted) co_return fail(Code::unavailable, "the connection was cut");
+    try {
+      co_return co_await boost::asio::co_spawn(
+          executor_, read_inner(state),
+          boost::asio::bind_cancellation_slot(state->signal.slot(), boost::asio::use_awaitable));
+    } catch (const boost::system::system_error&) {
+    }
+    co_return fail(Code::unavailable, "the connection was cut");
   }
   Task<void> write(std::string bytes) override {
-    auto held = stream_;
-    if (aborted_) co_return fail(Code::unavailable, "the connection was cut");
-    co_return co_await held->write(std::move(bytes));
+    auto state = state_;
+    if (state->aborted) co_return fail(Code::unavailable, "the connection was cut");
+    co_return co_await state->stream->write(std::move(bytes));
   }
   Task<void> close_write() override {
-    auto held = stream_;
-    co_return co_await held->close_write();
+    auto state = state_;
+    co_return co_await state->stream->close_write();
   }
-  void abort() override { aborted_ = true; }
+  void abort() override {
+    if (std::exchange(state_->aborted, true)) return;
+    boost::asio::post(executor_,
+                      [state = state_] { state->signal.emit(boost::asio::cancellation_type::terminal); });
+  }
 
  private:
-  std::shared_ptr<sandbox::ByteStream> stream_;  // shared with calls that still wait when the owner is gone
-  bool aborted_ = false;
+  struct State {
+    std::unique_ptr<sandbox::ByteStream> stream;
+    boost::asio::cancellation_signal signal;
+    bool aborted = false;
+  };
+  static Task<std::string> read_inner(std::shared_ptr<State> state) {
+    co_return co_await state->stream->read();
+  }
+
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<State> state_;  // shared with calls that still wait when the owner is gone
 };
 
 bool is_hop_by_hop(std::string_view name) {
@@ -174,7 +199,8 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   net::ClientOptions options;
   options.head_time = std::chrono::hours(1);
   options.stall_time = std::chrono::hours(24);
-  auto call = net::make_call(context_.executor, std::make_unique<SandboxStream>(std::move(*stream)), options);
+  auto call = net::make_call(context_.executor,
+                             std::make_unique<SandboxStream>(context_.executor, std::move(*stream)), options);
   co_return co_await forward(exchange, target, *call);
 }
 

@@ -6,6 +6,7 @@ namespace atl::api::e2b {
 namespace {
 
 constexpr const char* kSnapshotTemplate = "e2b.template";
+constexpr const char* kKind = "e2b_template";
 constexpr std::string_view kShipped[] = {"base", "code-interpreter-v1"};
 
 std::string attribute_of(const session::Snapshot& snapshot, const char* name) {
@@ -103,6 +104,25 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
                    fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
   }
   if (is_shipped(ref.name)) co_return shipped(ref.name);
+  auto document = co_await built(who, ref.name);
+  if (document) {
+    std::string tag = ref.tag.empty() ? "default" : ref.tag;
+    std::string build_id = document->build_of(tag);
+    if (build_id.empty()) {
+      co_return fail(Code::not_found,
+                     fmt::format("tag '{}' does not exist for template '{}'", tag, ref.name));
+    }
+    const BuiltTemplate::Build& build = document->builds[build_id];
+    Template found;
+    found.id = document->id;
+    found.name = document->name;
+    found.environment = "base";
+    found.snapshot = build.snapshot;
+    found.start_command = build.start_command;
+    found.is_ready = build.status == "ready";
+    found.created_at = document->created_at;
+    co_return found;
+  }
   CO_TRY(auto snapshot, co_await find_snapshot(who, ref));
   if (!snapshot) co_return no_template(reference);
   if (!ref.tag.empty() && ref.tag != "default") {
@@ -117,6 +137,36 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   made.snapshot = snapshot->snapshot_id;
   made.created_at = snapshot->created_at;
   co_return made;
+}
+
+Task<BuiltTemplate> Templates::built(auth::Principal who, std::string id_or_name) {
+  auto row = co_await context_.store.get_document(kKind, who.tenant, id_or_name);
+  if (!row && row.error().code() == Code::not_found) co_return no_template(id_or_name);
+  if (!row) co_return fail(std::move(row).error());
+  co_return BuiltTemplate::from_json(row->body);
+}
+
+Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
+  if (is_shipped(name)) co_return fail(Code::permission_denied, fmt::format("the name '{}' is taken", name));
+  auto found = co_await built(who, name);
+  if (found || found.error().code() != Code::not_found) co_return found;
+  BuiltTemplate made;
+  made.id = random_word(20);
+  made.name = name;
+  made.created_at = context_.clock.now();
+  co_return made;
+}
+
+Task<void> Templates::save(auth::Principal who, const BuiltTemplate& made) {
+  store::DocumentRow row;
+  row.kind = kKind;
+  row.tenant = who.tenant;
+  row.id = made.id;
+  row.name = made.name;
+  row.body = made.to_json();
+  row.created_at = made.created_at;
+  row.updated_at = context_.clock.now();
+  co_return co_await context_.store.put_document(std::move(row));
 }
 
 Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Principal who) {
@@ -158,8 +208,17 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
   co_return response;
 }
 
-Task<net::Response> Templates::list(net::Request&, auth::Principal) {
+Task<net::Response> Templates::list(net::Request&, auth::Principal who) {
   Array list;
+  std::string kind = kKind;
+  CO_TRY(auto rows, co_await context_.store.list_documents(kind, who.tenant));
+  for (const store::DocumentRow& row : rows) {
+    Template mine;
+    mine.id = row.id;
+    mine.name = row.name;
+    mine.created_at = row.created_at;
+    list.push_back(template_info(mine));
+  }
   for (std::string_view name : kShipped) list.push_back(template_info(shipped(name)));
   co_return json_response(200, list);
 }
@@ -178,23 +237,46 @@ Task<net::Response> Templates::alias(net::Request& request, auth::Principal who)
 
 Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
+  Array tags;
+  auto document = co_await built(who, reference);
+  if (document) {
+    for (const auto& [build_id, build] : document->builds) {
+      for (const std::string& tag : build.tags) {
+        if (document->build_of(tag) != build_id) continue;
+        tags.push_back(
+            Object{{"tag", tag}, {"buildID", build_id}, {"createdAt", to_timestamp(build.created_at)}});
+      }
+    }
+    co_return json_response(200, tags);
+  }
   CO_TRY(Template found, co_await resolve(who, reference));
-  Object tag{{"tag", "default"},
-             {"buildID", "00000000-0000-4000-8000-000000000000"},
-             {"createdAt", to_timestamp(found.created_at)}};
-  co_return json_response(200, Array{std::move(tag)});
+  tags.push_back(Object{{"tag", "default"},
+                        {"buildID", "00000000-0000-4000-8000-000000000000"},
+                        {"createdAt", to_timestamp(found.created_at)}});
+  co_return json_response(200, tags);
 }
 
 Task<net::Response> Templates::remove(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
   CO_TRY(Template found, co_await resolve(who, reference));
-  if (found.snapshot.empty()) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
+  if (found.is_public) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
   std::string id = found.id;
   for (const session::Session& session : context_.service.peek_all()) {
     auto used = session.attributes.find(attribute::kTemplate);
     if (session.tenant == who.tenant && used != session.attributes.end() && used->second == id) {
       co_return fail(Code::invalid_argument, "the template is used by a sandbox");
     }
+  }
+  auto document = co_await built(who, found.id);
+  if (document) {
+    for (const auto& [build_id, build] : document->builds) {
+      if (build.snapshot.empty()) continue;
+      auto removed = co_await context_.service.remove_snapshot(who, build.snapshot);
+      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
+    }
+    std::string kind = kKind;
+    CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document->id));
+    co_return net::Response::empty(204);
   }
   CO_CHECK(co_await context_.service.remove_snapshot(who, found.snapshot));
   co_return net::Response::empty(204);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "api/e2b/built_template.h"
 #include "api/e2b/context.h"
 #include "net/router.h"
 
@@ -14,6 +15,7 @@ struct Template {
   std::string snapshot;     // to start from; empty: the environment fresh
   std::string start_command;
   bool is_public = false;
+  bool is_ready = true;
   WallTime created_at{};
 };
 
@@ -26,6 +28,11 @@ class Templates {
   // By "[namespace/]name[:tag]", template id or snapshot id. Code::not_found "template 'x' not found" or
   // "tag 'y' does not exist for template 'x'".
   Task<Template> resolve(auth::Principal who, std::string reference);
+
+  // Built templates, by id or name. Code::not_found if there is none.
+  Task<BuiltTemplate> built(auth::Principal who, std::string id_or_name);
+  Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
+  Task<void> save(auth::Principal who, const BuiltTemplate& made);
 
  private:
   using Handler = Task<net::Response> (Templates::*)(net::Request& request, auth::Principal who);

@@ -151,7 +151,12 @@ class Upload {
     options.user = user_;
     options.attributes = metadata_;
     options.attribute_prefix = "e2b.";
-    auto writer = co_await files_.open_write(path, std::move(options));
+    auto writer = co_await files_.open_write(path, options);
+    if (!writer && writer.error().code() == Code::unsupported && metadata_.empty()) {
+      // A filesystem without attributes has none to clear.
+      options.attributes.reset();
+      writer = co_await files_.open_write(path, options);
+    }
     if (!writer) co_return fail(write_error(std::move(writer).error(), path));
     writer_ = std::move(*writer);
     co_return Result<void>();

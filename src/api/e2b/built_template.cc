@@ -1,0 +1,65 @@
+#include "api/e2b/built_template.h"
+
+#include "api/e2b/message.h"
+
+namespace atl::api::e2b {
+
+std::string BuiltTemplate::build_of(const std::string& tag) const {
+  const std::pair<const std::string, Build>* best = nullptr;
+  for (const auto& entry : builds) {
+    const Build& build = entry.second;
+    if (std::find(build.tags.begin(), build.tags.end(), tag) == build.tags.end()) continue;
+    bool better = best == nullptr || std::pair(build.status == "ready", build.created_at) >
+                                         std::pair(best->second.status == "ready", best->second.created_at);
+    if (better) best = &entry;
+  }
+  return best == nullptr ? std::string() : best->first;
+}
+
+void BuiltTemplate::set_tag(const std::string& tag, const std::string& build_id) {
+  remove_tag(tag);
+  builds[build_id].tags.push_back(tag);
+}
+
+void BuiltTemplate::remove_tag(const std::string& tag) {
+  for (auto& [build_id, build] : builds) std::erase(build.tags, tag);
+}
+
+std::string BuiltTemplate::to_json() const {
+  Object all;
+  for (const auto& [build_id, build] : builds) {
+    Array tags;
+    for (const std::string& tag : build.tags) tags.emplace_back(tag);
+    all[build_id] = Object{{"tags", std::move(tags)},
+                           {"createdAt", unix_micros(build.created_at)},
+                           {"status", build.status},
+                           {"snapshot", build.snapshot},
+                           {"startCommand", build.start_command}};
+  }
+  return to_text(
+      Object{{"id", id}, {"name", name}, {"createdAt", unix_micros(created_at)}, {"builds", std::move(all)}});
+}
+
+Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
+  Object body = TRY(parse_object(json));
+  BuiltTemplate made;
+  made.id = TRY(text_or(body, "id", ""));
+  made.name = TRY(text_or(body, "name", ""));
+  made.created_at = from_unix_micros(TRY(integer(body, "createdAt")).value_or(0));
+  const Object* all = TRY(object(body, "builds"));
+  if (all == nullptr) return made;
+  for (const auto& [build_id, value] : *all) {
+    if (!value.is_object()) return fail(Code::data_loss, "a stored template is damaged");
+    const Object& stored = value.as_object();
+    Build build;
+    build.tags = TRY(text_list(stored, "tags"));
+    build.created_at = from_unix_micros(TRY(integer(stored, "createdAt")).value_or(0));
+    build.status = TRY(text_or(stored, "status", "error"));
+    build.snapshot = TRY(text_or(stored, "snapshot", ""));
+    build.start_command = TRY(text_or(stored, "startCommand", ""));
+    made.builds[std::string(build_id)] = std::move(build);
+  }
+  return made;
+}
+
+}  // namespace atl::api::e2b
