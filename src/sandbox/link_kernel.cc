@@ -70,9 +70,9 @@ constexpr const char* kNodeBoot =
     "sourceURL=atoll-runner')(fd,require,s=>import(s));";
 
 constexpr const char* kBashBoot =
-    "exec {__atoll_fd}<>/dev/null; LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
-    "LC_ALL=C IFS= read -r -d '' -N \"${__atoll_line:2}\" -u \"$ATOLL_CONTROL_FD\" __atoll_line; eval "
-    "\"$__atoll_line\"";
+    "LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
+    "LC_ALL=C IFS= read -r -d '' -N \"${__atoll_line:2}\" -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
+    "eval \"$__atoll_line\"";
 
 ProcessSpec runner_process(const KernelInfo& info) {
   ProcessSpec spec;

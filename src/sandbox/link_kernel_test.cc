@@ -285,5 +285,121 @@ TEST_F(PythonKernelTest, QueuesInOneKernelAndRunsSeveralSideBySide) {
   EXPECT_TRUE(done) << done.error().message();
 }
 
+class NodeKernelTest : public LinkKernelTest {
+ protected:
+  NodeKernelTest() { language_ = Language::javascript; }
+};
+
+TEST_F(NodeKernelTest, RemembersRedeclaresAndAwaits) {
+  EXPECT_EQ(execute("let x = 1; const f = () => x + 1; x").text(), "1");
+  EXPECT_EQ(execute("const x = 20; f()").text(), "21");
+  EXPECT_EQ(execute("const y = await Promise.resolve(x + 1); y").text(), "21");
+  EXPECT_EQ(execute("y + 1").text(), "22");
+  EXPECT_EQ(execute("import { join } from 'path'; import os from 'os'; join('a', typeof os.cpus)").text(),
+            "'a/function'");
+  EXPECT_EQ(execute("class A {}; class B extends A {}; new B() instanceof A").text(), "true");
+  EXPECT_EQ(execute("class A { constructor() { this.n = 1 } }; new A().n").text(), "1");
+  EXPECT_EQ(execute("require('fs').existsSync('/tmp')").text(), "true");
+  const Cell cell = execute("console.log('out'); console.error('err'); undefined");
+  EXPECT_EQ(cell.out, "out\n");
+  EXPECT_EQ(cell.err, "err\n");
+  EXPECT_EQ(cell.results.size(), 0U);
+}
+
+TEST_F(NodeKernelTest, TellsErrorsWithTheUsersFramesOnly) {
+  const Cell cell = execute("function f() { throw new TypeError('bad') }\nf()");
+  ASSERT_EQ(cell.errors.size(), 1U);
+  EXPECT_EQ(cell.errors[0].name, "TypeError");
+  EXPECT_EQ(cell.errors[0].value, "bad");
+  EXPECT_THAT(cell.errors[0].traceback, HasSubstr("at f (<cell 1>:1:"));
+  EXPECT_THAT(cell.errors[0].traceback, Not(HasSubstr("atoll")));
+  EXPECT_EQ(execute("1 +").error(), "SyntaxError");
+  EXPECT_EQ(execute("throw 5").outcome.exit_code, 1);
+  EXPECT_EQ(
+      execute("Promise.reject(new RangeError('late')); await new Promise(r => setTimeout(r, 200))").error(),
+      "RangeError");
+}
+
+TEST_F(NodeKernelTest, StopsLoopsAndWaits) {
+  execute("var kept = 7");
+  ExecutionSpec spec;
+  spec.wall_time = 200ms;
+  spec.code = "while (true) {}";
+  EXPECT_EQ(execute(spec).outcome.ending, Ending::timed_out);
+  spec.code = "await new Promise(r => setTimeout(r, 60000))";
+  const Cell waited = execute(spec);
+  EXPECT_EQ(waited.outcome.ending, Ending::timed_out);
+  EXPECT_EQ(waited.error(), "KeyboardInterrupt");
+  EXPECT_EQ(execute("kept").text(), "7");
+}
+
+TEST_F(NodeKernelTest, ShowsByMimeTypeAndRestoresTheEnvironment) {
+  const Cell cell = execute(
+      "display.html('<b>x</b>'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/markdown': '# y' }) })");
+  ASSERT_EQ(cell.results.size(), 2U);
+  EXPECT_EQ(cell.results[0].data.at("text/html"), "<b>x</b>");
+  EXPECT_EQ(cell.results[1].data.at("text/markdown"), "# y");
+  ExecutionSpec spec;
+  spec.code = "process.env.A";
+  spec.env = {{"A", "1"}};
+  EXPECT_EQ(execute(spec).text(), "'1'");
+  EXPECT_EQ(execute("process.env.A").results.size(), 0U);
+}
+
+TEST_F(NodeKernelTest, SurvivesHostileCode) {
+  EXPECT_EQ(
+      execute("console.log = null; JSON.stringify = null; Buffer.from = null; process.stdout.write = null;"
+              "Promise.race = Promise.race; 1")
+          .text(),
+      "1");
+  EXPECT_EQ(execute("2").text(), "2");
+  EXPECT_EQ(execute("function r() { r() }; r()").error(), "RangeError");
+  EXPECT_EQ(execute("process.exit(4)").outcome.exit_code, 4);
+  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_EQ(execute("3").text(), "3");
+}
+
+class BashKernelTest : public LinkKernelTest {
+ protected:
+  BashKernelTest() { language_ = Language::shell; }
+};
+
+TEST_F(BashKernelTest, RemembersVariablesFunctionsAndDirectory) {
+  EXPECT_EQ(execute("x=5; declare -A m=([a]=1); f() { echo f $x; }; cd /usr").outcome.exit_code, 0);
+  EXPECT_EQ(execute("f; echo ${m[a]}; pwd; echo e >&2").out, "f 5\n1\n/usr\n");
+  const Cell failed = execute("echo before; false");
+  EXPECT_EQ(failed.out, "before\n");
+  EXPECT_EQ(failed.outcome.exit_code, 1);
+  EXPECT_EQ(failed.errors[0].value, "exit status 1");
+  EXPECT_THAT(execute("if").err, HasSubstr("syntax error"));
+  EXPECT_EQ(execute("read y; echo \"[$y]\"").out, "[]\n");
+  EXPECT_EQ(execute("printf 'ü\\x00z'").out, std::string("ü\0z", 4));
+}
+
+TEST_F(BashKernelTest, StopsAndGoesOn) {
+  execute("x=kept");
+  ExecutionSpec spec;
+  spec.wall_time = 200ms;
+  spec.code = "while true; do sleep 1; done; echo after";
+  const Cell cell = execute(spec);
+  EXPECT_EQ(cell.outcome.ending, Ending::timed_out);
+  EXPECT_EQ(cell.out, "");
+  spec.code = "while :; do :; done; echo after";
+  EXPECT_EQ(execute(spec).outcome.ending, Ending::timed_out);
+  spec.code = "echo $A; B=1";
+  spec.wall_time.reset();
+  spec.env = {{"A", "it's \n two"}};
+  EXPECT_EQ(execute(spec).out, "it's two\n");
+  EXPECT_EQ(execute("echo $x $A $B").out, "kept 1\n");
+}
+
+TEST_F(BashKernelTest, ReportsItsDeath) {
+  const Cell cell = execute("exit 3");
+  EXPECT_EQ(cell.outcome.exit_code, 3);
+  EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 3");
+  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_EQ(execute("echo back").out, "back\n");
+}
+
 }  // namespace
 }  // namespace atl::sandbox

@@ -290,9 +290,9 @@ bool LinkProcess::exited(std::string_view payload) {
     outcome.ending = Ending::signaled;
     outcome.signal = WTERMSIG(status);
   }
-  // The kernel looks at the limit from tick to tick, so the count may fall short by a few.
-  const bool over_cpu =
-      spec_.cpu_time && cpu_us / 1000 + 50 >= static_cast<std::uint64_t>(spec_.cpu_time->count());
+  // The kernel enforces the limit by counting ticks, which may run well ahead of the exact time told here.
+  const bool over_cpu = spec_.cpu_time && (outcome.signal == SIGKILL || outcome.signal == SIGXCPU) &&
+                        cpu_us / 500 >= static_cast<std::uint64_t>(spec_.cpu_time->count());
   if (forced_) {
     outcome.ending = forced_->first, outcome.reason = forced_->second;
   } else if (outcome.ending == Ending::signaled && over_cpu) {

@@ -158,15 +158,22 @@ Files& NativeSandbox::files() {
   return inhabitant_->link->files();
 }
 
-Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language, std::string) {
-  co_return fail(Code::unsupported, "kernels are not served yet");
+Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language language, std::string cwd) {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
+  co_return co_await inhabitant->link->create_kernel(language, std::move(cwd));
 }
+
 std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {
-  return {};
+  return inhabitant_->link->kernels();
 }
-Task<void> NativeSandbox::remove_kernel(std::string) {
-  co_return fail(Code::not_found, "no such kernel");
+
+Task<void> NativeSandbox::remove_kernel(std::string id) {
+  const auto inhabitant = inhabitant_;
+  co_return co_await inhabitant->link->remove_kernel(std::move(id));
 }
+
 Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {
   const auto inhabitant = inhabitant_;
   co_return co_await inhabitant->link->connect(port);
