@@ -93,6 +93,7 @@ struct Param {
   std::shared_ptr<const ArithText> offset;  // substring
   std::shared_ptr<const ArithText> length;
   std::string raw;  // without ${ }
+  bool braced = false;
   bool bad = false;  // bad substitution, reported when expanded
 };
 

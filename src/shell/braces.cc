@@ -32,7 +32,15 @@ Word word_of(const Units& units, const std::string& raw) {
   Word out;
   out.raw = raw;
   for (const Unit& unit : units) {
-    if (unit.part) {
+    // Braces are expanded before anything else, as text: $a before the letter b reads $ab.
+    bool joins = !unit.part && !out.parts.empty() && out.parts.back().kind == PartKind::param && !out.parts.back().param->braced &&
+                 is_name(out.parts.back().param->name) && (std::isalnum(static_cast<unsigned char>(unit.c)) || unit.c == '_');
+    if (joins) {
+      auto longer = std::make_shared<Param>(*out.parts.back().param);
+      longer->name += unit.c;
+      longer->raw = longer->name;
+      out.parts.back().param = std::move(longer);
+    } else if (unit.part) {
       out.parts.push_back(*unit.part);
     } else if (!out.parts.empty() && out.parts.back().kind == PartKind::literal) {
       out.parts.back().text += unit.c;

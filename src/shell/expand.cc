@@ -120,7 +120,7 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
     return true;
   };
   bool colons = assignment;
-  if (first && !text.empty() && !quoted_all) {
+  if (first && !text.empty() && !quoted_all && !no_tilde) {
     if (text[0] == '~') {
       tilde_at(text, colons);
     } else if (!assignment && mode_ == Mode::fields && text.find('~') != std::string_view::npos && !shell_.option(Opt::posix)) {
@@ -357,6 +357,13 @@ std::string Interpreter::expand_assignment(const Word& word) {
   return expansion.plain();
 }
 
+std::string Interpreter::expand_without_tilde(const Word& word) {
+  Expansion expansion(*this, Expansion::Mode::single);
+  expansion.no_tilde = true;
+  expansion.word(word);
+  return expansion.plain();
+}
+
 std::string Interpreter::expand_pattern(const Word& word) {
   Expansion expansion(*this, Expansion::Mode::single);
   expansion.word(word);
@@ -383,8 +390,21 @@ std::string Interpreter::expand_regex(const Word& word) {
   return out;
 }
 
+Word Interpreter::parse_word(const std::string& text) {
+  try {
+    return Parser::parse_word_text(text, *this, line);
+  } catch (const SyntaxError& failure) {
+    abandon(failure.message);
+  }
+}
+
 std::string Interpreter::expand_text(const std::string& text) {
-  Word word = Parser::parse_text(text, *this, line);
+  Word word;
+  try {
+    word = Parser::parse_text(text, *this, line);
+  } catch (const SyntaxError& failure) {
+    abandon(failure.message);
+  }
   Expansion expansion(*this, Expansion::Mode::single);
   expansion.quoted_all = true;
   expansion.word(word);

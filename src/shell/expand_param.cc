@@ -69,16 +69,26 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
   std::string target = name;
   std::optional<Variable> computed;
   if (variable && variable->is(attr::nameref)) {
-    target = shell_.resolve_name(name, &target_subscript);
+    bool loop = false;
+    target = shell_.resolve_name(name, &target_subscript, &loop);
+    if (loop) {
+      shell_.error(fmt::format("warning: {}: circular name reference", name));
+      return out;
+    }
+    if (!target_subscript.empty() && subscript != Subscript::none) {
+      out.list = subscript != Subscript::index;
+      return out;
+    }
     if (!target_subscript.empty() && subscript == Subscript::none) {
       if (target_subscript == "@" || target_subscript == "*")
         return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "", nullptr);
       auto value = shell_.get_element(target, target_subscript, nullptr);
-      out.set = value.has_value();
+      out.set = true;
       out.text = value.value_or("");
       return out;
     }
     variable = shell_.find(target);
+    if (variable && variable->is(attr::nameref)) return out;
   }
   if (!variable) {
     computed = shell_.dynamic(target);
@@ -182,7 +192,7 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
     value = fetch_name(base, subscript == "@" ? Subscript::at : Subscript::star, nullptr, "", nullptr);
     return;
   }
-  Word index = Parser::parse_word_text(subscript, shell_, shell_.line);
+  Word index = shell_.parse_word(subscript);
   auto index_arith = Parser::make_arith(Parser::parse_text(subscript, shell_, shell_.line));
   value = fetch_name(base, Subscript::index, &index, subscript, index_arith.get());
 }
@@ -283,6 +293,7 @@ void Expansion::assign_default(const Param& param, const std::string& text) {
 void Expansion::length(const Param& param) {
   Value value = fetch(param);
   if (!value.list && !value.set && shell_.option(Opt::nounset)) shell_.unbound(describe_name(param));
+  if (const Variable* reference = shell_.find(param.name); reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos) value = Value();
   std::size_t n = value.list ? value.items.size() : utf8::length(value.text);
   if (param.name == "@" || param.name == "*") n = shell_.state.args ? shell_.state.args->size() : 0;
   emit_scalar(std::to_string(n), false);
@@ -301,10 +312,11 @@ void Expansion::keys(const Param& param, bool in_quotes) {
   Value value;
   value.list = true;
   value.star = param.subscript == Subscript::star;
-  std::string name = shell_.resolve_name(param.name);
-  const Variable* variable = shell_.find(name);
+  std::string element;
+  std::string name = shell_.resolve_name(param.name, &element);
+  const Variable* variable = element.empty() ? shell_.find(name) : nullptr;
   std::optional<Variable> computed;
-  if (!variable && (computed = shell_.dynamic(name))) variable = &*computed;
+  if (!variable && element.empty() && (computed = shell_.dynamic(name))) variable = &*computed;
   if (variable) {
     if (variable->is(attr::array)) {
       for (const auto& [index, unused] : *variable->array) value.items.push_back(std::to_string(index));

@@ -26,6 +26,7 @@ class Expansion {
   std::string plain() const;
   std::string pattern() const;  // marks as backslashes
   bool assignment = false;      // ~ after ':' too
+  bool no_tilde = false;
   bool quoted_all = false;      // here-documents, arithmetic: nothing is split, tilde is text
 
  private:

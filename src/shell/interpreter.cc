@@ -113,10 +113,6 @@ int Interpreter::run_script(std::string text, std::string_view name, int first_l
         return state.status;
       }
       if (state.subshell > 0 || name == "eval" || name == "source") throw;
-      if (option(Opt::errexit) && no_errexit == 0 && !interactive) {
-        flow_ = Flow::exit;
-        return state.status;
-      }
     }
     if (flow_ == Flow::exit || flow_ == Flow::return_) break;
     if (flow_ != Flow::none) {
@@ -147,6 +143,7 @@ void Interpreter::run_exit_trap() {
   try {
     Restored<bool> nested(in_trap);
     in_trap = true;
+    Raised traps(trap_depth_);
     run_script(text, "trap", line > 0 ? line : 1);
   } catch (const Abandoned& gone) {
     status = gone.status;
@@ -174,6 +171,9 @@ int Interpreter::finish_subshell(const std::function<int()>& body) {
       state.status = body();
     } catch (const Abandoned& gone) {
       state.status = gone.status;
+    } catch (const SyntaxError& failure) {
+      report(failure, "");
+      state.status = 1;
     }
     flow_ = Flow::none;
     run_pending_traps();
@@ -494,12 +494,12 @@ int Interpreter::while_(const While& command) {
       Raised guard(no_errexit);
       condition = execute(*command.condition);
     }
-    if (flow_ != Flow::none) {
-      if (loop_should_end()) return state.status;
-      continue;
+    if (flow_ == Flow::exit || flow_ == Flow::return_) return state.status;
+    if ((condition == 0) == command.until) {
+      if (flow_ != Flow::none) loop_should_end();
+      return status;
     }
-    if ((condition == 0) == command.until) return status;
-    status = execute(*command.body);
+    if (flow_ == Flow::none) status = execute(*command.body);
     if (loop_should_end()) return state.status;
   }
 }

@@ -174,9 +174,11 @@ class Interpreter final : public ParserContext, public arith::Scope {
   void expand_into(const Word& word, std::vector<std::string>& out);
   std::string expand_single(const Word& word);             // no splitting, no globbing; tilde yes
   std::string expand_assignment(const Word& word);         // also ~ after ':'
+  std::string expand_without_tilde(const Word& word);
   std::string expand_pattern(const Word& word);            // quoted characters escaped
   std::string expand_regex(const Word& word);
   bool matches(const std::string& text, const std::string& pattern, bool ignore_case);
+  Word parse_word(const std::string& text);                // as one word, blanks included; abandons on a syntax error
   std::string expand_text(const std::string& text);        // as inside double quotes
   std::int64_t evaluate(const ArithText& text);
   std::int64_t evaluate(const std::string& text);
@@ -184,7 +186,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   std::vector<std::string> glob(const std::string& pattern, bool& matched);
   int shell_pid() const;             // $$
   std::string option_letters() const;  // $-
-  int fatal_status() const { return from_command_line ? 127 : 1; }  // of an error that ends the shell
+  int fatal_status() const { return from_command_line && state.subshell == 0 && !option(Opt::errexit) ? 127 : 1; }  // of an error that ends the shell
   std::string expand_prompt(const std::string& text);
   std::string tilde(std::string_view prefix, bool& ok);
   const std::string& ifs();
@@ -329,12 +331,17 @@ class Interpreter final : public ParserContext, public arith::Scope {
   bool pipe_status_fresh_ = false;
   bool skip_command_ = false;
   int running_trap_ = 0;
+  int trap_depth_ = 0;
 
   int cond_status_ = 1;
 
  public:
   int running_trap() const { return running_trap_; }
   const std::vector<std::shared_ptr<Process>>& known() const { return known_; }
+  void remember(std::shared_ptr<Process> ended) {
+    known_.push_back(std::move(ended));
+    if (known_.size() > 64) known_.erase(known_.begin());
+  }
 };
 
 // test and [ : the expression's words. 0 true, 1 false, 2 error.

@@ -298,9 +298,10 @@ void Interpreter::run_trap(int signal, int status_before) {
   Flow flow = flow_;
   int count = flow_count_;
   flow_ = Flow::none;
+  Restored<int> running(running_trap_);
   running_trap_ = signal;
+  Raised depth_of_traps(trap_depth_);
   int status = run_script(text, "trap", line > 0 ? line : 1);
-  running_trap_ = 0;
   if (flow_ == Flow::none) {
     flow_ = flow;
     flow_count_ = count;

@@ -178,6 +178,7 @@ OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool wri
 OpenFilePtr open_string(std::string text);
 OpenFilePtr open_null();
 OpenFilePtr open_zero();
+OpenFilePtr open_full();  // /dev/full: no write succeeds
 OpenFilePtr open_directory();  // readable by nobody
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit);
 OpenFilePtr open_vfs(Machine& machine, std::unique_ptr<vfs::File> file, bool read, bool write);

@@ -52,6 +52,16 @@ class Null final : public OpenFile {
   bool writable() const override { return true; }
 };
 
+class Full final : public OpenFile {
+ public:
+  bool write(std::string_view) override {
+    error_ = "No space left on device";
+    return false;
+  }
+  bool readable() const override { return true; }
+  bool writable() const override { return true; }
+};
+
 class Directory final : public OpenFile {
  public:
   bool readable() const override { return false; }
@@ -184,6 +194,7 @@ OpenFilePtr open_null() {
   return null;
 }
 OpenFilePtr open_directory() { return std::make_shared<Directory>(); }
+OpenFilePtr open_full() { return std::make_shared<Full>(); }
 OpenFilePtr open_zero() { return std::make_shared<Zero>(); }
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit) {
   return std::make_shared<Capture>(machine, into, limit);

@@ -647,7 +647,7 @@ NodePtr Parser::simple() {
     if (!declaration) {
       bool wraps = std::all_of(out->words.begin(), out->words.end(), [](const Word& w) {
         std::string_view t = literal_text(w);
-        return t == "command" || t == "builtin";
+        return t == "command";
       });
       declaration = wraps && declaration_command(text);
     }

@@ -695,6 +695,7 @@ void Parser::brace_param(std::vector<Part>& out, Mode mode) {
   open_.emplace_back("${", line_at(pos_));
   pos_ += 2;
   auto param = std::make_shared<Param>();
+  param->braced = true;
   auto length_form = [&] {
     if (peek() != '#' || peek(1) == '}') return false;
     std::size_t save = pos_++;

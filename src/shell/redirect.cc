@@ -98,6 +98,7 @@ Result<OpenFilePtr> Interpreter::open(const std::string& path, const OpenHow& ho
   if (full.starts_with("/dev/") || full.starts_with("/proc/self/fd/")) {
     if (full == "/dev/null") return open_null();
     if (full == "/dev/zero") return open_zero();
+    if (full == "/dev/full") return open_full();
     if (full == "/dev/tty") return atl::fail(Code::unsupported, "No such device or address");
     int fd = device_descriptor(full);
     if (fd >= 0) {

@@ -277,7 +277,7 @@ bool Interpreter::assign_reference(const std::string& reference, std::string val
   std::string subscript = reference.substr(bracket + 1, reference.size() - bracket - 2);
   const Variable* variable = find(resolve_name(name));
   if (variable && variable->is(attr::assoc)) {
-    Word word = Parser::parse_word_text(subscript, *this, line);
+    Word word = parse_word(subscript);
     subscript = expand_single(word);
   }
   return assign_element(name, subscript, std::move(value));
@@ -322,7 +322,7 @@ bool Interpreter::assign_compound(const std::string& name, const std::vector<Arr
         error(fmt::format("[{}]={}: bad array subscript", item.index.raw, item.value.raw));
         continue;
       }
-      values.push_back({true, item.append, std::move(key), expand_assignment(item.value)});
+      values.push_back({true, item.append, std::move(key), assoc ? expand_without_tilde(item.value) : expand_assignment(item.value)});
       continue;
     }
     if (assoc && any_index) {
@@ -398,7 +398,10 @@ bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
       error(fmt::format("{}: readonly variable", name));
       return false;
     }
-    if (option(Opt::allexport)) variable->attrs |= attr::exported;
+    if (!subscript.empty()) {
+      error(fmt::format("{}[{}]: cannot assign list to array member", name, subscript));
+      return false;
+    }
     return assign_compound(name, assign_to.items, assign_to.append, *variable);
   }
   std::string value = expand_assignment(assign_to.value);
@@ -576,7 +579,7 @@ bool Interpreter::unset_element(const std::string& given, const std::string& sub
     return false;
   }
   if (variable->is(attr::assoc)) {
-    Word word = Parser::parse_word_text(subscript, *this, line);
+    Word word = parse_word(subscript);
     std::string key = expand_single(word);
     find_edit(name)->assoc.edit().erase(key);
     return true;
@@ -641,7 +644,7 @@ bool Interpreter::is_set(const std::string& reference) {
     if (variable && variable->is(attr::nameref)) {
       std::string subscript;
       std::string target = resolve_name(reference, &subscript);
-      return !subscript.empty() ? is_set(target + "[" + subscript + "]") : target == reference ? variable->set && false : is_set(target);
+      return subscript.empty() && target != reference && is_set(target);
     }
     return get_value(reference).has_value();
   }
@@ -655,7 +658,7 @@ bool Interpreter::is_set(const std::string& reference) {
     return variable->is_array() ? variable->has_elements() : variable->set;
   }
   if (variable->is(attr::assoc)) {
-    Word word = Parser::parse_word_text(subscript, *this, line);
+    Word word = parse_word(subscript);
     return get_element(name, expand_single(word), nullptr).has_value();
   }
   return get_element(name, subscript, nullptr).has_value();
@@ -694,7 +697,7 @@ bool Interpreter::is_assoc(const std::string& name) {
 }
 
 std::string Interpreter::expand_key(const std::string& text) {
-  Word word = Parser::parse_word_text(text, *this, line);
+  Word word = parse_word(text);
   return expand_single(word);
 }
 

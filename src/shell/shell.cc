@@ -9,7 +9,7 @@ namespace atl::shell {
 namespace {
 
 void prepare(vfs::FileSystem& fs, const std::string& cwd) {
-  for (const char* directory : {"/home/user", "/tmp", "/dev"}) {
+  for (const char* directory : {"/home/user", "/tmp", "/dev", "/bin", "/usr/bin", "/usr/local/bin", "/etc", "/var/tmp"}) {
     auto path = vfs::Path::posix(directory);
     if (!fs.find(*path)) (void)fs.make_directory(*path, 0755, vfs::Parents::create);
   }

@@ -12,7 +12,7 @@ namespace atl::shell {
 
 namespace {
 
-constexpr std::string_view default_path = "/usr/local/bin:/usr/local/sbin:/usr/bin:/usr/sbin:/bin:/sbin";
+constexpr std::string_view default_path = "/bin:/usr/bin";
 
 bool holds_commands(std::string_view directory) {
   return directory == "/bin" || directory == "/usr/bin" || directory == "/usr/local/bin";
@@ -65,6 +65,7 @@ void Interpreter::debug_trap(const Node& command) {
     return;
   }
   current_command = print_command(command);
+  current_node_ = nullptr;
   run_trap(trap_debug, state.status);
 }
 
@@ -98,15 +99,22 @@ int Interpreter::assignments_only(const SimpleCommand& command) {
 
 int Interpreter::simple(const SimpleCommand& command) {
   line = command.line;
+  if (trap_depth_ == 0) {
+    if (state.traps->empty()) {
+      current_node_ = &command;
+      current_command.clear();
+    } else {
+      current_command = print_command(command);
+      current_node_ = nullptr;
+    }
+  }
   if (!state.traps->empty()) {
-    if (trap_active(trap_err) || trap_active(trap_debug)) current_command = print_command(command);
     debug_trap(command);
+    if (flow_ == Flow::exit) return state.status;
     if (skip_command_) {
       skip_command_ = false;
       return state.status;
     }
-  } else {
-    current_node_ = &command;
   }
   if (command.words.empty()) return assignments_only(command);
   last_substitution_status = -1;
@@ -172,8 +180,9 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
       push_frame(std::move(frame));
     }
     for (const Assign& assign_to : command.assigns) {
+      if (assign_to.has_index || assign_to.is_array) continue;  // an environment has no arrays
       std::string name = resolve_name(assign_to.name);
-      std::string value = assign_to.is_array ? assign_to.raw.substr(assign_to.raw.find('=') + 1) : expand_assignment(assign_to.value);
+      std::string value = expand_assignment(assign_to.value);
       const Variable* old = find(name);
       if (old && old->is(attr::readonly)) {
         error(fmt::format("{}: readonly variable", name));

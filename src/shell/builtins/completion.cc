@@ -177,7 +177,7 @@ int compgen(Interpreter& shell, const Args& args) {
       }
     }
     if (!one.empty()) raw.push_back(one);
-    for (const auto& text : raw) words.push_back(shell.expand_single(Parser::parse_word_text(text, shell, shell.line)));
+    for (const auto& text : raw) words.push_back(shell.expand_single(shell.parse_word(text)));
     for (auto& text : words)
       if (text.starts_with(word)) out.push_back(text);
   }

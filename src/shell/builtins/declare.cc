@@ -221,6 +221,10 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
     shell.error(fmt::format("{}: `{}': not a valid identifier", request.who, text));
     return false;
   }
+  if (target.indexed && (request.who == "export" || request.who == "readonly")) {
+    shell.error(fmt::format("{}: `{}': not a valid identifier", request.who, text.substr(0, text.find('='))));
+    return false;
+  }
   std::string name = target.name;
   bool reference = (request.on & attr::nameref) || (request.off & attr::nameref);
   bool make_local = request.local && !request.global;
@@ -290,7 +294,7 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   if (effective.on & attr::lower) variable->attrs &= static_cast<std::uint16_t>(~(attr::upper | attr::capital));
   variable->attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
   variable->attrs &= static_cast<std::uint16_t>(~effective.off);
-  if (shell.option(Opt::allexport)) variable->attrs |= attr::exported;
+  if (shell.option(Opt::allexport) && target.has_value && !variable->is_array()) variable->attrs |= attr::exported;
   bool done = true;
   if (target.has_value) {
     if (request.on & attr::nameref) {
@@ -350,6 +354,7 @@ int run(Interpreter& shell, const Args& args, Request request) {
     for (const auto& name : rest) shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
     return 1;
   }
+  if (request.on & (attr::array | attr::assoc)) request.on &= static_cast<std::uint16_t>(~attr::nameref);
   std::vector<const Assign*> assigns = std::move(shell.argument_assigns);
   shell.argument_assigns.clear();
   Args names(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
@@ -455,6 +460,10 @@ int unset(Interpreter& shell, const Args& args) {
     if (!subscript.empty()) {
       if (!shell.unset_element(target, subscript)) status = 1;
       continue;
+    }
+    if (reference) {
+      const Variable* found = shell.find(name);
+      if (!found || !found->is(attr::nameref)) continue;
     }
     if (shell.find(target)) {
       if (!shell.unset_variable(target)) status = 1;

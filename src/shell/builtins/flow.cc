@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/builtins/builtins.h"
+#include "shell/commands/table.h"
 
 namespace atl::shell::builtins {
 
@@ -147,14 +148,20 @@ int exec(Interpreter& shell, const Args& args) {
   }
   if (at >= args.size()) return 0;
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  (void)name;
   if (clean) std::erase_if(shell.state.variables.edit(), [](const auto& entry) { return entry.second.is(attr::exported); });
   std::string shown;
   bool path = rest[0].find('/') != std::string::npos;
   bool found = path || shell.find_in_path(rest[0], &shown) || !shown.empty();
   int status;
-  if (found) {
+  const Command* program = path ? nullptr : find_command(rest[0]);
+  if (!name.empty() && program) {
+    Args renamed = rest;
+    renamed[0] = name == "-" ? "-" + rest[0] : name;
+    status = shell.run_command(*program, renamed);
+  } else if (found) {
     status = shell.run_program(rest);
+  } else if (const Builtin* same = find_builtin(rest[0]); same && !same->special) {
+    status = shell.run_builtin(*same, rest);
   } else {
     shell.error(fmt::format("exec: {}: not found", rest[0]));
     status = 127;

@@ -173,10 +173,7 @@ int read(Interpreter& shell, const Args& args) {
           file->consume(used);
           bytes = file->fill();
           used = 0;
-          if (bytes.empty()) {
-            line.add('\\', false);
-            break;
-          }
+          if (bytes.empty()) break;
         }
         char d = bytes[used++];
         if (d == '\n') continue;
@@ -298,7 +295,7 @@ int mapfile(Interpreter& shell, const Args& args) {
       --skip;
       continue;
     }
-    if (!strip && complete) line += delimiter;
+    if (!strip && complete && delimiter != '\0') line += delimiter;
     if (!callback.empty() && (taken + 1) % quantum == 0) {
       std::string argument = line;
       shell.eval(fmt::format("{} {} {}", callback, origin + taken, quote_single(argument)));

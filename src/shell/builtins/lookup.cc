@@ -144,20 +144,22 @@ int command(Interpreter& shell, const Args& args) {
     return shell.run_arguments(rest, {.functions = false, .builtins = true, .default_path = use_default});
   }
   std::string out;
-  int status = 0;
+  int status = 1;
   for (; at < args.size(); ++at) {
     const std::string& name = args[at];
     if (verbose) {
       if (!describe_name(shell, name, {}, out)) {
         shell.error(fmt::format("command: {}: not found", name));
-        status = 1;
+      } else {
+        status = 0;
       }
       continue;
     }
     if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr) out += fmt::format("alias {}={}\n", name, quote_single(*text));
     else if (is_keyword(name) || shell.find_function(name) || shell.find_enabled_builtin(name)) out += name + "\n";
     else if (std::string path = program_path(shell, name, use_default); !path.empty()) out += path + "\n";
-    else status = 1;
+    else continue;
+    status = 0;
   }
   return shell.print(out, "command") ? status : 1;
 }
@@ -211,12 +213,14 @@ int hash(Interpreter& shell, const Args& args) {
       } else if (remove) {
         shell.state.hashed.edit().erase(name);
       } else {
-        out += several ? fmt::format("{}\t{}\n", name, it->second) : it->second + "\n";
+        if (list) out += fmt::format("builtin hash -p {} {}\n", it->second, name);
+        else out += several ? fmt::format("{}\t{}\n", name, it->second) : it->second + "\n";
       }
       continue;
     }
     std::string where = path.empty() ? program_path(shell, name) : path;
-    if (find_builtin(name) && path.empty()) continue;
+    if ((find_builtin(name) && path.empty()) || name.find('/') != std::string::npos) continue;
+    if (path.empty()) shell.state.hashed.edit().erase(name);
     if (where.empty()) {
       shell.error(fmt::format("hash: {}: not found", name));
       status = 1;

@@ -67,6 +67,7 @@ int set(Interpreter& shell, const Args& args) {
       positional = at < args.size();
       break;
     }
+    if (arg == "+") continue;
     if (arg.size() < 2 || (arg[0] != '-' && arg[0] != '+')) {
       positional = true;
       break;

@@ -11,7 +11,7 @@ namespace atl::shell::builtins {
 namespace {
 
 // Escapes of `echo -e` and of printf's %b. False when \c ends the output.
-bool escapes(std::string_view text, std::string& out, bool printf_b) {
+bool escapes(std::string_view text, std::string& out, bool printf_b, bool format = false) {
   auto hex = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : (c | 32) - 'a' + 10; };
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\' || i + 1 >= text.size()) {
@@ -30,7 +30,7 @@ bool escapes(std::string_view text, std::string& out, bool printf_b) {
       case 't': out += '\t'; break;
       case 'v': out += '\v'; break;
       case '\\': out += '\\'; break;
-      case '"': if (printf_b) out += '"'; else out += "\\\""; break;
+      case '"': if (format) out += '"'; else out += "\\\""; break;
       case '\'': if (printf_b) out += '\''; else out += "\\'"; break;
       case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': {
         if (!printf_b && c != '0') {
@@ -163,7 +163,7 @@ class Printf {
         std::string piece;
         end = escape_end(i);
         if (format_.compare(i, 2, "\\c") == 0) return false;
-        if (!escapes(std::string_view(format_).substr(i, end - i), piece, true)) return false;
+        if (!escapes(std::string_view(format_).substr(i, end - i), piece, true, true)) return false;
         out += piece;
         i = end - 1;
         continue;

@@ -276,6 +276,7 @@ int wait(Interpreter& shell, const Args& args) {
     for (const Job& job : jobs) {
       int status = shell.wait_for(job.processes.back());
       if (!job.processes.back()->done) return status;
+      shell.remember(job.processes.back());
       forget(shell, job.processes.back());
     }
     return 0;
@@ -296,6 +297,10 @@ int wait(Interpreter& shell, const Args& args) {
       continue;
     }
     status = shell.wait_for(process);
+    if (process->done) {
+      forget(shell, process);
+      shell.remember(process);
+    }
     note(process);
   }
   return status;

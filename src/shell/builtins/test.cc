@@ -29,7 +29,7 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
   if (operand.empty()) return false;
   std::string full = operand.starts_with('/') ? operand : shell.state.cwd.str() + "/" + operand;
   if (full.starts_with("/dev/")) {
-    bool known = full == "/dev/null" || full == "/dev/zero" || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
+    bool known = full == "/dev/null" || full == "/dev/zero" || full == "/dev/full" || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
     if (full.starts_with("/dev/fd/")) {
       std::int64_t fd = 0;
       known = builtins::parse_int(full.substr(8), fd) && shell.file(static_cast<int>(fd));
@@ -166,7 +166,7 @@ class Tester {
       ++at_;
       return !not_() && !failed_;
     }
-    if (at_ + 2 < args_.size() && is_binary(args_[at_ + 1])) {
+    if (at_ + 2 < args_.size() && is_binary(args_[at_ + 1]) && args_[at_] != "(") {
       at_ += 3;
       return binary(args_[at_ - 3], args_[at_ - 2], args_[at_ - 1]);
     }
