@@ -174,7 +174,7 @@ def _(programs):
 import os
 n = 0
 try:
-    for n in range(8000):
+    for n in range(2500):
         os.mkdir('d'); os.chdir('d')
 except OSError as e: pass
 print(n)
@@ -228,6 +228,13 @@ def _(programs):
 def _(programs):
     ran = run("yes", options=("--time", "20"), read=False)
     assert 0 < ran.peak_kib < 200_000, ran.peak_kib
+    assert ran.status == 143 and ran.seconds < 8, (ran.status, ran.seconds)
+
+
+@case("signals have their ordinary meaning")
+def _(programs):
+    ran = run("bash", "-c", "grep -E 'Sig(Ign|Blk)' /proc/self/status")
+    assert ran.out.count(b"0000000000000000") == 2, ran.out
 
 
 @case("19 one long line of arbitrary bytes")

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <csignal>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -112,6 +114,21 @@ Result<std::string> v2_base(const Place& place, bool make) {
   for (const std::string& pid : split(os::read_file(place.path + "/cgroup.procs").value_or(""), '\n'))
     (void)os::write_control(leaf + "/cgroup.procs", pid);
   return place.path;
+}
+
+std::vector<std::string> directories_of(const std::string& path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error))
+    if (entry.is_directory(error)) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+bool is_dead_spawner(const std::string& name) {
+  constexpr std::string_view prefix = "atoll-";
+  if (!name.starts_with(prefix) || name.find_first_not_of("0123456789", prefix.size()) != std::string::npos)
+    return false;
+  return os::read_file("/proc/" + name.substr(prefix.size()) + "/comm").value_or("") != "atoll-spawner\n";
 }
 
 void enable_controllers(const std::string& group) {
@@ -310,6 +327,29 @@ void CgroupTree::remove_parent() {
   }
 }
 
+void CgroupTree::clear_leftovers() {
+  for (const std::string& name : groups()) {
+    for (int round = 0; round < 100 && !remove_group(name); ++round) {
+      kill(name);
+      for (const pid_t pid : processes(name)) ::kill(pid, SIGKILL);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+  std::set<std::string> dead;
+  for (const Hierarchy& hierarchy : controllers_) {
+    if (!hierarchy.dir.is_open()) continue;
+    for (const std::string& name : directories_of(hierarchy.path + "/.."))
+      if (name != parent_ && is_dead_spawner(name)) dead.insert(name);
+  }
+  for (const std::string& name : dead) {
+    auto other = locate(name, true);
+    if (!other) continue;
+    for (const std::string& group : other->groups())
+      if (other->is_empty(group)) (void)other->remove_group(group);
+    other->remove_parent();
+  }
+}
+
 std::uint64_t CgroupTree::oom_kills(const std::string& name) const {
   const char* file = is_v2(Controller::memory) ? "memory.events" : "memory.oom_control";
   return keyed(get(Controller::memory, name, file).value_or(""), "oom_kill");
@@ -374,6 +414,7 @@ std::vector<std::string> CgroupTree::groups() const {
   std::set<std::string> names;
   for (const Hierarchy& hierarchy : controllers_) {
     if (!hierarchy.dir.is_open()) continue;
+    // Through the descriptor: the path may not exist in this mount namespace.
     DIR* stream = ::fdopendir(::openat(hierarchy.dir.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (stream == nullptr) continue;
     while (const dirent* entry = ::readdir(stream))

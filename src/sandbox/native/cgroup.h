@@ -69,6 +69,9 @@ class CgroupTree {
   Result<void> remove_group(const std::string& name);
   // The parent, once it has no groups.
   void remove_parent();
+  // Ends and removes what spawners left that were killed: groups below this parent, and parents named
+  // "atoll-<pid>" beside it whose process is gone. Only for a parent that was just made and is not in use.
+  void clear_leftovers();
 
   Result<GroupUsage> usage(const std::string& name) const;
   std::uint64_t oom_kills(const std::string& name) const;
@@ -80,6 +83,7 @@ class CgroupTree {
   os::Fd watch_memory(const std::string& name) const;
   // Names of groups below the parent.
   std::vector<std::string> groups() const;
+  const std::string& parent() const { return parent_; }
 
  private:
   struct Hierarchy {

@@ -236,21 +236,27 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options) {
   if (options.spawner.guest_program.empty()) options.spawner.guest_program = guest::program();
-  os::Fd socket;
+  std::shared_ptr<SpawnerClient> client;
+  Result<SpawnerClient::Answer> hello = fail(Code::not_found, "no spawner yet");
   if (!options.spawner.run_directory.empty())
-    if (auto found = find_spawner(options.spawner.run_directory)) socket = std::move(*found);
-  if (!socket.is_open()) socket = TRY(start_spawner(options.spawner));
-  auto client = std::make_shared<SpawnerClient>(executor, std::move(socket));
-  SpawnerClient::Answer hello = TRY(client->call_now(Request{.verb = Verb::hello}));
-  if (hello.reply.version != kWireVersion) {
-    // A spawner of another version: its sandboxes cannot be understood, so they end.
-    (void)client->call_now(Request{.verb = Verb::shut_down});
+    if (auto found = find_spawner(options.spawner.run_directory)) {
+      client = std::make_shared<SpawnerClient>(executor, std::move(*found));
+      hello = client->call_now(Request{.verb = Verb::hello});
+      // A spawner of another version: its sandboxes cannot be understood, so they end.
+      if (hello && hello->reply.version != kWireVersion) {
+        (void)client->call_now(Request{.verb = Verb::shut_down});
+        hello = fail(Code::not_found, "no spawner yet");
+      }
+    }
+  // None there, or one that is just ending: the new one waits for it.
+  if (!hello) {
     client = std::make_shared<SpawnerClient>(executor, TRY(start_spawner(options.spawner)));
-    hello = TRY(client->call_now(Request{.verb = Verb::hello}));
+    hello = client->call_now(Request{.verb = Verb::hello});
   }
-  auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello.reply.text)));
+  if (!hello) return fail(std::move(hello).error());
+  auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello->reply.text)));
   return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
-                                          std::move(hello.reply.isolation), std::move(hello.reply.names),
+                                          std::move(hello->reply.isolation), std::move(hello->reply.names),
                                           std::move(options.pools));
 }
 

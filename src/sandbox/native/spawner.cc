@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -422,6 +424,17 @@ Result<os::Fd> listen_at(const std::string& directory) {
   return socket;
 }
 
+// One spawner a run directory: a new one waits until the old one has cleared up and is gone.
+Result<os::Fd> lock_directory(const std::string& directory) {
+  TRY(os::make_directories(directory, 0700));
+  os::Fd lock = TRY(os::open((directory + "/spawner.lock").c_str(), O_RDWR | O_CREAT, 0600));
+  for (int round = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) < 0; ++round) {
+    if (round == 2000) return fail(Code::conflict, "another spawner works in this run directory");
+    ::usleep(5000);
+  }
+  return lock;
+}
+
 // A copy out of the way of the numbers that have a meaning.
 os::Fd high(os::Fd fd) {
   return os::Fd(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 20));
@@ -453,10 +466,20 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
   (void)os::close_range(61, ~0U, os::UnshareTable::no);
   daemon = os::Fd(daemon_number);
   ::umask(022);
+  // Several descriptors a sandbox.
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &files);
+  }
   const auto prepared = [&]() -> Result<std::unique_ptr<Spawner>> {
     TRY(arrange_descriptors(daemon, options));
     os::Fd listener;
-    if (!options.run_directory.empty()) listener = TRY(listen_at(options.run_directory));
+    if (!options.run_directory.empty()) {
+      // Held until this process ends.
+      (void)high(TRY(lock_directory(options.run_directory))).release();
+      listener = TRY(listen_at(options.run_directory));
+    }
     Workshop shop = TRY(Workshop::open(options));
     auto spawner = std::make_unique<Spawner>(std::move(shop), std::move(daemon), options);
     spawner->listen(std::move(listener));

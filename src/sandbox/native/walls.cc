@@ -73,9 +73,10 @@ struct Child {
 };
 
 Result<void> Child::join_cgroups() {
-  TRY_CONTEXT("join control groups",
-              plan.cgroups.attach(plan.group, 0,
-                                  plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all));
+  if (!plan.born_in_group)
+    TRY_CONTEXT("join control groups",
+                plan.cgroups.attach(plan.group, 0,
+                                    plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all));
   if (::unshare(CLONE_NEWCGROUP) == 0) stands("cgroup_namespace", "own");
   if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
   return {};
@@ -284,11 +285,9 @@ Result<void> Child::set_limits() {
     return ::setrlimit(what, &wanted) == 0;
   };
   bool done = limit(RLIMIT_CORE, 0);
-  done = limit(RLIMIT_NOFILE, plan.spec.limits.open_files_max) && done;
   done = limit(RLIMIT_MSGQUEUE, 819200) && limit(RLIMIT_SIGPENDING, 4096) && done;
   done = limit(RLIMIT_MEMLOCK, 8 << 20) && limit(RLIMIT_RTPRIO, 0) && limit(RLIMIT_NICE, 0) && done;
   if (!done) return fail(errno_error(errno, "set resource limits"));
-  stands("open_files_limit", std::to_string(plan.spec.limits.open_files_max));
   stands("core_dumps", "off");
   // A copy of the spawner's schedule must not become the sandbox's.
   const sched_param normal{};
@@ -305,6 +304,9 @@ Result<void> Child::become_inside() {
     return fail(errno_error(errno, "become root inside"));
   stands("user_namespace", fmt::format("{} ids from {}", kIdsPerSandbox, plan.slot.first_id));
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(errno_error(errno, "tie to the spawner"));
+  // What the spawner ignores must not be ignored inside. The table is a copy, although the memory is not.
+  for (int number = 1; number < NSIG; ++number)
+    if (number != SIGKILL && number != SIGSTOP) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -376,6 +378,14 @@ void build_walls(WallPlan& plan, WallReport& report) {
     report.error.emplace(std::move(closed).error());
     ::_exit(1);
   }
+  // Not earlier: until here numbers came from a table shared with the spawner, and may be high.
+  const rlim_t files = plan.spec.limits.open_files_max;
+  const rlimit files_limit{files, files};
+  if (::setrlimit(RLIMIT_NOFILE, &files_limit) < 0) {
+    report.error.emplace(errno_error(errno, "limit open files"));
+    ::_exit(1);
+  }
+  report.isolation.walls.push_back({"open_files_limit", std::to_string(files)});
   const char* const arguments[] = {"atoll-guest", nullptr};
   const char* const environment[] = {nullptr};
   ::syscall(SYS_execveat, kProgramFd, "", arguments, environment, AT_EMPTY_PATH);

@@ -57,6 +57,8 @@ struct WallPlan {
   // A mounted disk image as the writable layer; closed: a tmpfs of the spec's size.
   os::Fd image_mount;
   bool realtime = false;
+  // The kernel put the process into its group when it made it (version 2 only).
+  bool born_in_group = false;
 };
 
 // Written by the child into the parent's memory.

@@ -55,6 +55,12 @@ Result<void> make_devices(const std::string& dir) {
   return {};
 }
 
+// The option takes effect for the whole machine while any hierarchy is mounted with it: this one stays.
+void favor_dynmods(const std::string& at) {
+  (void)os::make_directory(at);
+  (void)::mount("cgroup", at.c_str(), "cgroup", 0, "none,name=atoll,favordynmods");
+}
+
 // Builds the tiny root on `at` (any directory: the mount stays in this process's namespace) and makes it "/".
 Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options) {
   os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
@@ -74,17 +80,12 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   const os::Fd usr = TRY(os::clone_mount(AT_FDCWD, "/usr", Subtree::no));
   TRY(os::change_mount(usr.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
   TRY(os::attach(usr.get(), AT_FDCWD, (at + "/usr").c_str()));
+  if (options.favor_dynmods) favor_dynmods(at + "/dynmods");
   if (::chdir(at.c_str()) < 0) return fail(errno_error(errno, "enter the tiny root"));
   if (::syscall(SYS_pivot_root, ".", ".") < 0) return fail(errno_error(errno, "pivot into the tiny root"));
   TRY(os::detach("."));
   if (::chdir("/") < 0) return fail(errno_error(errno, "enter the tiny root"));
   return {};
-}
-
-// The option takes effect for the whole machine as soon as any hierarchy is mounted with it.
-void favor_dynmods(const std::string& at) {
-  if (::mount("cgroup", at.c_str(), "cgroup", 0, "none,name=atoll,favordynmods") == 0)
-    (void)os::detach(at.c_str());
 }
 
 bool go_realtime() {
@@ -96,11 +97,15 @@ bool go_realtime() {
 // vfork with namespaces: the child runs on this stack, in this memory, with these descriptors, while this
 // thread is suspended until the child executes or ends. The system call is inline because a return from a
 // wrapper function in the child would overwrite the return address that the parent still needs.
-__attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, int& pidfd) {
+__attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, int group, int& pidfd) {
   clone_args arguments{};
   arguments.flags = CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID |
                     CLONE_NEWIPC | CLONE_NEWUTS;
   arguments.exit_signal = SIGCHLD;
+  if (group >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<std::uint64_t>(group);
+  }
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   long result;
   asm volatile("syscall"
@@ -139,12 +144,12 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.cgroup_parent_ =
       options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
   shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
+  shop.cgroups_.clear_leftovers();
   shop.images_ = Images::open(options.image_directory);
   if (::unshare(CLONE_NEWNS) < 0)
     return fail(
         Error(Code::unsupported, "native sandboxes need root here").with_detail("unshare mount namespace"));
   TRY(os::make_all_private());
-  if (options.favor_dynmods) favor_dynmods("/tmp");
   TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options));
   shop.own_mounts_ = TRY(os::open_at(shop.proc_.get(), "self/ns/mnt", O_RDONLY));
   shop.realtime_ = options.realtime && go_realtime();
@@ -294,7 +299,10 @@ Result<Built> Workshop::build(const Spec& spec) {
     TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
     TRY(gather_mounts(spec, plan));
     int pidfd = -1;
-    built.pid = start_child(plan, report, pidfd);
+    os::Fd born_in;
+    if (cgroups_.version() == "v2") born_in = TRY(cgroups_.open_v2(plan.group));
+    plan.born_in_group = born_in.is_open();
+    built.pid = start_child(plan, report, born_in.get(), pidfd);
     // The child put its ends there, in the table that it shared with us.
     ::dup3(null_.get(), kStreamFd, O_CLOEXEC);
     ::dup3(null_.get(), kHandoverFd, O_CLOEXEC);
@@ -303,7 +311,8 @@ Result<Built> Workshop::build(const Spec& spec) {
     built.stream = std::move(stream.first);
     built.handover = std::move(handover.first);
     if (report.error) return fail(std::move(*report.error));
-    if (plan.realtime) TRY(cgroups_.attach(plan.group, built.pid, CgroupTree::Part::only_cpu));
+    if (plan.realtime && !plan.born_in_group)
+      TRY(cgroups_.attach(plan.group, built.pid, CgroupTree::Part::only_cpu));
     for (Wall& wall : cgroups_.missing()) report.isolation.missing.push_back(std::move(wall));
     if (const std::string wall = missing_wall(report.isolation, spec.required_walls); !wall.empty())
       return fail(cannot_give(wall, report.isolation));
