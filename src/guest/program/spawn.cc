@@ -93,8 +93,8 @@ void execute(Plan* plan) {
     if (dup2(plan->terminal >= 0 ? plan->terminal : plan->fds[i], i) < 0) give_up(plan, Stage::execute);
   if (plan->control >= 0 && dup2(plan->control, plan->control_target) < 0) give_up(plan, Stage::execute);
   if (plan->reset_oom) reset_oom_score();
-  const int ignored[] = {SIGPIPE, SIGHUP, SIGINT};
-  for (const int number : ignored) signal(number, SIG_DFL);
+  // Whatever we, the spawner or those who started the daemon ignore: a program inside starts with none of it.
+  for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
