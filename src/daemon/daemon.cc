@@ -119,6 +119,7 @@ Result<void> Daemon::build_service() {
   for (const auto& provider : providers_) parts.providers.push_back(provider.get());
   parts.clock = &Clock::machine();
   parts.observer = metrics_.get();
+  parts.workers = workers_.get();
   session::ServiceOptions options;
   options.default_provider = default_provider_;
   options.snapshot_directory = data_ + "/snapshots";

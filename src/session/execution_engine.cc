@@ -11,12 +11,14 @@
 #include "base/log.h"
 #include "session/codec.h"
 #include "session/running_execution.h"
+#include "store/offload.h"
 
 namespace atl::session {
 namespace {
 
 // Longer code goes into a file: one argument of a program holds 128 KiB.
 constexpr std::size_t kArgumentBytesMax = 100U << 10;
+constexpr std::size_t kReadOnLoopBytes = 16U << 10;
 
 std::optional<policy::Language> policy_language(sandbox::Language language) {
   switch (language) {
@@ -106,11 +108,21 @@ Status status_of(const sandbox::Outcome& outcome, bool raised) {
   return Status::killed;
 }
 
-Result<policy::Verdict> ExecutionEngine::evaluate(std::string_view policy_name, std::string_view code,
-                                                  policy::Language language) const {
-  const auto policy = parts_.registry->policies().find(policy_name);
-  if (!policy) return fail(Code::invalid_argument, fmt::format("no policy is called '{}'", policy_name));
-  return policy::SecurityManager(policy).validate(code, language);
+// Short code is read in microseconds; a megabyte of it would hold everybody up.
+Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::string code,
+                                                policy::Language language) const {
+  const auto found = parts_.registry->policies().find(policy_name);
+  if (!found) {
+    co_return fail(Error(Code::invalid_argument, fmt::format("no policy is called '{}'", policy_name))
+                       .with_field("policy"));
+  }
+  if (parts_.workers == nullptr || code.size() <= kReadOnLoopBytes) {
+    co_return policy::SecurityManager(found).validate(code, language);
+  }
+  auto read = [found, code = std::move(code), language]() -> Result<policy::Verdict> {
+    return policy::SecurityManager(found).validate(code, language);
+  };
+  co_return co_await store::offload<policy::Verdict>(*parts_.workers, std::move(read));
 }
 
 sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRequest& request) const {
@@ -145,7 +157,7 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
   record.admitted_at = parts_.clock->now();
   record.status = Status::admitted;
   if (language) {
-    CO_TRY(const policy::Verdict verdict, evaluate(live->facts.policy, record.code, *language));
+    CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts.policy, record.code, *language));
     record.verdict = policy::to_json(verdict);
     if (!verdict.allowed && live->facts.policy_mode == PolicyMode::enforce) {
       record.status = Status::denied;

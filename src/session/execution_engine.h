@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ class ExecutionEngine {
     const registry::Registry* registry = nullptr;
     Clock* clock = nullptr;
     Observer* observer = nullptr;  // may be null
+    // For reading long code; null: on the loop.
+    boost::asio::thread_pool* workers = nullptr;
   };
   struct Options {
     std::size_t text_kept_bytes = 1U << 20;  // of each output stream, in answers and records
@@ -50,8 +53,7 @@ class ExecutionEngine {
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
   // What the session's policy says; nothing where the language is not one that policies read.
-  Result<policy::Verdict> evaluate(std::string_view policy_name, std::string_view code,
-                                   policy::Language language) const;
+  Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language) const;
 
  private:
   friend class RunningExecution;

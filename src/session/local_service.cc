@@ -15,7 +15,8 @@ namespace atl::session {
 LocalService::LocalService(Parts parts, ServiceOptions options)
     : parts_(std::move(parts)),
       options_(std::move(options)),
-      engine_({parts_.executor, parts_.store, parts_.blobs, parts_.registry, parts_.clock, parts_.observer},
+      engine_({parts_.executor, parts_.store, parts_.blobs, parts_.registry, parts_.clock, parts_.observer,
+               parts_.workers},
               options_.execution),
       clockwork_(parts_.executor) {}
 
@@ -384,7 +385,7 @@ Task<policy::Verdict> LocalService::validate(Principal, ValidateRequest request)
     const registry::Environment* environment = parts_.registry->environment(options_.default_environment);
     request.policy = environment != nullptr ? environment->policy : "standard";
   }
-  co_return engine_.evaluate(request.policy, request.code, request.language);
+  co_return co_await engine_.evaluate(std::move(request.policy), std::move(request.code), request.language);
 }
 
 std::vector<ProviderFacts> LocalService::providers() const {

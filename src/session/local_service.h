@@ -46,6 +46,7 @@ class LocalService final : public Service {
     std::vector<sandbox::Provider*> providers;
     Clock* clock = nullptr;
     Observer* observer = nullptr;
+    boost::asio::thread_pool* workers = nullptr;  // for what computes long; null: on the loop
   };
   LocalService(Parts parts, ServiceOptions options);
   ~LocalService() override;

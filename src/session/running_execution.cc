@@ -94,6 +94,8 @@ Task<Event> RunningExecution::next() {
 Task<Event> RunningExecution::from_kernel() {
   auto got = co_await kernel_stream_->next();
   if (!got) {
+    // Canceled: the caller goes away, and the destructor ends what runs.
+    if (got.error().code() == Code::canceled) co_return fail(std::move(got).error());
     sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
     co_return co_await end(std::move(lost));
   }
@@ -120,6 +122,8 @@ Task<Event> RunningExecution::from_kernel() {
 Task<Event> RunningExecution::from_process() {
   auto got = co_await process_stream_->next();
   if (!got) {
+    // Canceled: the caller goes away, and the destructor ends what runs.
+    if (got.error().code() == Code::canceled) co_return fail(std::move(got).error());
     sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
     co_return co_await end(std::move(lost));
   }

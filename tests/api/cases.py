@@ -394,6 +394,28 @@ def destroy_during_execute_is_told(client, provider):
     assert found["answer"].status == 200 and found["answer"].json["status"] == "killed", found["answer"].body
 
 
+@case("real_processes")
+def a_client_that_goes_away_ends_its_execution(client, provider):
+    with Sandbox(client, provider) as box:
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=10)
+        connection.request("POST", box.base + "/execute",
+                           json.dumps({"code": "import time\nprint('on', flush=True)\ntime.sleep(25)", "stateless": True}),
+                           {"X-API-Key": client.key, "Accept": "text/event-stream"})
+        response = connection.getresponse()
+        while b"on" not in response.readline():
+            pass
+        response.close()
+        connection.close()
+        deadline = time.time() + 8
+        while time.time() < deadline:
+            record = client.ok("GET", box.base + "/history")["records"][0]
+            if record["status"] != "admitted":
+                break
+            time.sleep(0.1)
+        assert record["status"] == "killed" and "client" in record["reason"], record
+        assert "sleep" not in str(client.ok("GET", box.base + "/processes")["processes"])
+
+
 @case("watch")
 def changes_are_told_live(client, provider):
     with Sandbox(client, provider) as box:
