@@ -31,7 +31,8 @@ def main():
     print("## vfs\n")
     print("100,000 files of 1 KB in 1,000 directories, one thread. tmpfs is reached by system calls from the same"
           f" program; memfs is npm's memfs {version} through its synchronous calls. One run, one after the other;"
-          " rates above 1 in the last two columns are how many times faster Atoll is.\n")
+          " processor time (user and system), so that other work on the machine does not count. The last two columns say"
+          " how many times faster Atoll is.\n")
     print("| operation | unit | Atoll | tmpfs | memfs | × tmpfs | × memfs |\n|---|---|---|---|---|---|---|")
     for operation in shared:
         row = by[operation]

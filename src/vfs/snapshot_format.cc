@@ -38,27 +38,38 @@ class Packer {
 
   void add(std::string_view piece) {
     size_ += piece.size();
-    run(piece, ZSTD_e_continue);
+    if (gathered_.size() + piece.size() > kGatherBytes) {
+      run(gathered_, ZSTD_e_continue);
+      gathered_.clear();
+    }
+    if (piece.size() > kGatherBytes / 4) {
+      run(gathered_, ZSTD_e_continue);
+      gathered_.clear();
+      return run(piece, ZSTD_e_continue);
+    }
+    gathered_ += piece;
   }
   std::uint64_t finish() {
-    run({}, ZSTD_e_end);
+    run(gathered_, ZSTD_e_end);
     return size_;
   }
 
  private:
+  static constexpr std::size_t kGatherBytes = 256 * 1024;  // small pieces go to the compressor together
+
   void run(std::string_view piece, ZSTD_EndDirective directive) {
     ZSTD_inBuffer in{piece.data(), piece.size(), 0};
     while (true) {
-      std::size_t at = out_.size();
-      out_.resize(std::max(at + ZSTD_CStreamOutSize(), std::min(out_.capacity(), at + (1U << 20))));
-      ZSTD_outBuffer to{out_.data() + at, out_.size() - at, 0};
+      ZSTD_outBuffer to{buffer_.data(), buffer_.size(), 0};
       std::size_t left = ZSTD_compressStream2(context_, &to, &in, directive);
-      out_.resize(at + to.pos);
+      out_.append(buffer_, 0, to.pos);
       bool done = directive == ZSTD_e_continue ? in.pos == in.size : left == 0;
       if (done) return;
     }
   }
 
+  std::string gathered_;
+  std::string buffer_ = std::string(ZSTD_CStreamOutSize(), '\0');
   std::string& out_;
   ZSTD_CCtx* context_;
   std::uint64_t size_ = 0;
