@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,8 +49,8 @@ class LinkTest : public testing::Test {
     return std::move(*result);
   }
 
-  // Two ends: the guest's goes to descriptor 3 of a new guest.
-  os::Fd start_guest() {
+  // Two ends: the guest's goes to descriptor 3 of a new guest, and `handover`, if any, to descriptor 4.
+  os::Fd start_guest(int handover = -1) {
     int pair[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
     auto program = guest::program_file();
@@ -57,8 +58,11 @@ class LinkTest : public testing::Test {
     guest_ = ::fork();
     if (guest_ == 0) {
       const int file = ::fcntl(program->get(), F_DUPFD_CLOEXEC, 20);
-      ::dup2(pair[1], guest::kStreamFd);
+      const int stream = ::fcntl(pair[1], F_DUPFD_CLOEXEC, 20);
+      if (handover >= 0) handover = ::fcntl(handover, F_DUPFD_CLOEXEC, 20);
+      ::dup2(stream, guest::kStreamFd);
       ::close(guest::kHandoverFd);
+      if (handover >= 0) ::dup2(handover, guest::kHandoverFd);
       const char* argv[] = {"guest", nullptr};
       const char* env[] = {nullptr};
       ::syscall(SYS_execveat, file, "", argv, env, AT_EMPTY_PATH);
@@ -68,11 +72,15 @@ class LinkTest : public testing::Test {
     return os::Fd(pair[0]);
   }
 
-  std::shared_ptr<Link> link() {
-    if (link_) return link_;
+  static LinkOptions root_options() {
     LinkOptions options;
     options.user = "root";
     options.working_directory = "/";
+    return options;
+  }
+  std::shared_ptr<Link> link() {
+    if (link_) return link_;
+    LinkOptions options = root_options();
     auto opened = run(Link::open(start_guest(), std::move(options)));
     EXPECT_TRUE(opened.has_value()) << opened.error().message();
     if (opened) link_ = *opened;
