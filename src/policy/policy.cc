@@ -290,6 +290,16 @@ Result<void> read_limits(const Node& node, PolicyLimits& limits) {
   return {};
 }
 
+using Documents = std::map<std::string, const config::Document*, std::less<>>;
+
+Result<void> check_parent(const Node& extends, const Documents& by_name) {
+  if (by_name.contains(extends.text())) return {};
+  std::vector<std::string_view> known;
+  for (const auto& [name, document] : by_name) known.push_back(name);
+  return fail(extends.error(fmt::format("there is no policy '{}' to extend{}", extends.text(),
+                                        config::did_you_mean(extends.text(), known))));
+}
+
 }  // namespace
 
 std::string_view to_string(Mode mode) {
@@ -304,7 +314,7 @@ Policy::Policy(Policy&&) noexcept = default;
 Policy::~Policy() = default;
 
 Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents) {
-  std::map<std::string, const config::Document*, std::less<>> by_name;
+  Documents by_name;
   for (const config::Document& document : documents) {
     auto [found, is_new] = by_name.emplace(policy_name(document), &document);
     if (!is_new) {
@@ -321,16 +331,12 @@ Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents
     for (auto at = waiting.begin(); at != waiting.end();) {
       const config::Document& document = *by_name.find(*at)->second;
       const Node& root = document.root;
-      TRY_CONTEXT("policy", root.check_keys({"name", "description", "extends", "mode", "limits", "rules",
-                                             "python", "javascript", "shell"}));
+      TRY(root.check_keys(
+          {"name", "description", "extends", "mode", "limits", "rules", "python", "javascript", "shell"}));
+      const Node* extends = root.find("extends");
       std::shared_ptr<const Policy> parent;
-      if (const Node* extends = root.find("extends"); extends != nullptr && !extends->is_null()) {
-        if (!by_name.contains(extends->text())) {
-          std::vector<std::string_view> known;
-          for (const auto& [name, other] : by_name) known.push_back(name);
-          return fail(extends->error(fmt::format("there is no policy '{}' to extend{}", extends->text(),
-                                                 config::did_you_mean(extends->text(), known))));
-        }
+      if (extends != nullptr && !extends->is_null()) {
+        TRY(check_parent(*extends, by_name));
         parent = set.find(extends->text());
         if (parent == nullptr) {
           ++at;

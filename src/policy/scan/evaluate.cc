@@ -34,10 +34,6 @@ void Evaluator::run() {
   pass();
 }
 
-bool Evaluator::opens_scope(Kind kind) const {
-  return kind == Kind::function || kind == Kind::klass || kind == Kind::lambda || kind == Kind::comprehension;
-}
-
 void Evaluator::pass() {
   scopes_.assign(1, Scope{});
   scope_ = 0;

@@ -79,7 +79,6 @@ class Evaluator {
   void pass();
   void enter(NodeIndex index);
   void leave(NodeIndex index);
-  bool opens_scope(Kind kind) const;
   void bind_function_name(const Node& node);
 
   // names

@@ -160,7 +160,6 @@ void ShellReader::assign(TSNode assignment) {
     word = join(before.known() ? before : Word{.values = {""}}, word);
   }
   auto& known = variables_[name_text];
-  if (!word.known()) unknown_variables_.insert(name_text);
   for (std::string& one : word.values) {
     // Newest first: a later assignment is likelier to be the one that counts.
     std::erase(known, one);

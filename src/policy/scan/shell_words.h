@@ -115,7 +115,6 @@ class ShellReader {
   TSFieldId name_ = 0;
   TSFieldId value_ = 0;
   std::map<std::string, std::vector<std::string>, std::less<>> variables_;
-  std::set<std::string, std::less<>> unknown_variables_;
   std::set<std::string, std::less<>> functions_;
 };
 
