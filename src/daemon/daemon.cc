@@ -81,7 +81,7 @@ Result<void> Daemon::start_providers() {
   const auto ready = static_cast<std::uint32_t>(configuration_.integer("native.pool"));
   for (const auto& [name, environment] : registry_->environments()) {
     // Environments that differ in nothing a sandbox sees share one pool.
-    if (name != "host" || ready == 0) continue;
+    if ((name != "host" && name != "base") || ready == 0) continue;
     sandbox::native::PoolOptions pool;
     pool.environment = name;
     pool.spec.layers = environment.layers;
