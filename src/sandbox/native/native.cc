@@ -4,6 +4,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <thread>
 
 #include "base/ids.h"
 #include "base/log.h"
@@ -15,6 +16,7 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::milliseconds kCountEvery{50};
+constexpr std::string_view kPoolPrefix = "pool-";
 
 Result<void> check(const Spec& spec) {
   const Limits& limits = spec.limits;
@@ -191,7 +193,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   // One after the other, so that a create that missed the pool waits for one build at most.
   static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
     while (!alive->closing && pool->ready.size() < pool->wanted) {
-      Request request{.verb = Verb::create, .name = "pool-" + random_word(16)};
+      Request request{.verb = Verb::create, .name = std::string(kPoolPrefix) + random_word(16)};
       request.spec = pool->options.spec;
       request.spec.id = request.name;
       Spec spec = request.spec;
@@ -238,22 +240,30 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
   if (options.spawner.guest_program.empty()) options.spawner.guest_program = guest::program();
   std::shared_ptr<SpawnerClient> client;
   Result<SpawnerClient::Answer> hello = fail(Code::not_found, "no spawner yet");
-  if (!options.spawner.run_directory.empty())
-    if (auto found = find_spawner(options.spawner.run_directory)) {
-      client = std::make_shared<SpawnerClient>(executor, std::move(*found));
-      hello = client->call_now(Request{.verb = Verb::hello});
-      // A spawner of another version: its sandboxes cannot be understood, so they end.
-      if (hello && hello->reply.version != kWireVersion) {
-        (void)client->call_now(Request{.verb = Verb::shut_down});
-        hello = fail(Code::not_found, "no spawner yet");
-      }
-    }
-  // None there, or one that is just ending: the new one waits for it.
+  // One that turns us away has just lost its daemon or is just ending: ask again for a moment.
+  for (int attempt = 0; attempt < 20 && !hello && !options.spawner.run_directory.empty(); ++attempt) {
+    auto found = find_spawner(options.spawner.run_directory);
+    if (!found) break;
+    client = std::make_shared<SpawnerClient>(executor, std::move(*found));
+    hello = client->call_now(Request{.verb = Verb::hello});
+    if (!hello) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  // A spawner of another version: its sandboxes cannot be understood, so they end.
+  if (hello && hello->reply.version != kWireVersion) {
+    (void)client->call_now(Request{.verb = Verb::shut_down});
+    hello = fail(Code::not_found, "no spawner yet");
+  }
   if (!hello) {
     client = std::make_shared<SpawnerClient>(executor, TRY(start_spawner(options.spawner)));
     hello = client->call_now(Request{.verb = Verb::hello});
   }
   if (!hello) return fail(std::move(hello).error());
+  // Ready ones of an earlier daemon: nobody used them, and this one fills its own pools.
+  std::erase_if(hello->reply.names, [&](const std::string& name) {
+    if (!name.starts_with(kPoolPrefix)) return false;
+    client->tell(Request{.verb = Verb::destroy, .name = name});
+    return true;
+  });
   auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello->reply.text)));
   return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
                                           std::move(hello->reply.isolation), std::move(hello->reply.names),

@@ -33,6 +33,7 @@ class NativeTest : public testing::Test, protected TestLoop {
     options.spawner.cgroup_parent = group_;
     auto provider = start(context().get_executor(), std::move(options));
     EXPECT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
+    if (!provider) throw std::runtime_error("no provider");
     provider_ = std::move(*provider);
     return *provider_;
   }

@@ -73,6 +73,8 @@ class Spawner {
   void hello(const Request& request);
   Living* find(const std::string& name);
   void lose_daemon();
+  // Cannot be found any more.
+  void hide();
   bool should_end() const;
   int timeout_ms();
 
@@ -81,6 +83,7 @@ class Spawner {
   SpawnerOptions options_;
   os::Fd epoll_{::epoll_create1(EPOLL_CLOEXEC)};
   os::Fd listener_;
+  os::Fd run_directory_;
   std::map<std::string, std::unique_ptr<Living>> living_;
   std::map<int, std::string> by_pidfd_;
   std::map<int, Copying> copying_;
@@ -88,7 +91,10 @@ class Spawner {
   std::optional<SteadyTime> orphan_since_;
 
  public:
-  void listen(os::Fd listener) { listener_ = std::move(listener); }
+  void listen(os::Fd listener, os::Fd run_directory) {
+    listener_ = std::move(listener);
+    run_directory_ = std::move(run_directory);
+  }
   // Tells the daemon that started it that everything is prepared.
   void announce() { answer(Reply{.verb = Verb::hello}); }
 };
@@ -119,8 +125,7 @@ int Spawner::timeout_ms() {
     const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
     if (left_ms <= 0) {
       orphan_since_.reset();
-      listener_.reset();
-      ::unlink((options_.run_directory + "/spawner.sock").c_str());
+      hide();
       for (auto& [name, living] : living_) kill(*living);
       return 0;
     }
@@ -133,6 +138,9 @@ void Spawner::run() {
   watch(daemon_.get(), Source::daemon);
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
   while (!should_end()) {
+    // Nobody is there and nobody can come.
+    if (!daemon_.is_open() && !listener_.is_open())
+      for (auto& [name, living] : living_) kill(*living);
     epoll_event events[32];
     int count = ::epoll_wait(epoll_.get(), events, 32, 0);
     if (count == 0) count = ::epoll_wait(epoll_.get(), events, 32, timeout_ms());
@@ -168,6 +176,11 @@ void Spawner::on_daemon() {
     lose_daemon();
 }
 
+void Spawner::hide() {
+  if (listener_.is_open()) ::unlinkat(run_directory_.get(), "spawner.sock", 0);
+  listener_.reset();
+}
+
 // Without a place to be found again, the sandboxes end with the daemon.
 void Spawner::lose_daemon() {
   daemon_.reset();
@@ -175,15 +188,17 @@ void Spawner::lose_daemon() {
     orphan_since_ = Clock::machine().steady();
     return;
   }
-  if (listener_.is_open()) ::unlink((options_.run_directory + "/spawner.sock").c_str());
-  listener_.reset();
+  hide();
   for (auto& [name, living] : living_) kill(*living);
 }
 
 // One daemon at a time, of the same user; a second one is turned away while the first lives.
 void Spawner::on_listener() {
   os::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!connection.is_open() || daemon_.is_open()) return;
+  // A daemon that was killed may not have been noticed yet.
+  char byte = 0;
+  if (daemon_.is_open() && ::recv(daemon_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) lose_daemon();
+  if (!connection.is_open() || daemon_.is_open() || !listener_.is_open()) return;
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return;
@@ -255,8 +270,7 @@ void Spawner::serve(const Request& request) {
     }
     case Verb::shut_down:
       shutting_down_ = request.token;
-      if (listener_.is_open()) ::unlink((options_.run_directory + "/spawner.sock").c_str());
-      listener_.reset();
+      hide();
       for (auto& [name, each] : living_) kill(*each);
       return;
     case Verb::ended:
@@ -289,23 +303,18 @@ void Spawner::create(const Request& request) {
     return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
   auto built = shop_.build(request.spec);
   if (!built) return answer_error(request, std::move(built).error());
-  auto living = std::make_unique<Living>(Living{.built = std::move(*built), .spec = request.spec});
-  const Built& made = living->built;
-  watch(made.pidfd.get(), Source::living);
-  by_pidfd_[made.pidfd.get()] = request.name;
-  Reply reply = description(request, *living);
-  std::vector<int> fds{made.stream.get(), made.pidfd.get(), made.upper.get()};
-  if (made.memory_event.is_open()) fds.push_back(made.memory_event.get());
-  if (options_.run_directory.empty()) {
-    // Nobody will ever adopt it: the daemon's end is the only one, so its loss is the end of the stream.
-    answer(std::move(reply), fds);
-    living->built.stream.reset();
-    living->built.handover.reset();
-  } else {
-    answer(std::move(reply), fds);
-    living->built.stream.reset();
-  }
-  living_.emplace(request.name, std::move(living));
+  // Known before anybody is told: if the daemon is gone by now, it ends with the others.
+  Living& living = *living_.emplace(request.name, std::make_unique<Living>()).first->second;
+  living.built = std::move(*built);
+  living.spec = request.spec;
+  watch(living.built.pidfd.get(), Source::living);
+  by_pidfd_[living.built.pidfd.get()] = request.name;
+  // The daemon's is the only end of the stream; with a run directory the guest can be given another.
+  const os::Fd stream = std::move(living.built.stream);
+  if (options_.run_directory.empty()) living.built.handover.reset();
+  std::vector<int> fds{stream.get(), living.built.pidfd.get(), living.built.upper.get()};
+  if (living.built.memory_event.is_open()) fds.push_back(living.built.memory_event.get());
+  answer(description(request, living), fds);
 }
 
 // The guest gets a fresh stream: the old one may have stopped in the middle of a frame.
@@ -403,23 +412,21 @@ void Spawner::on_copied(int pidfd) {
   answer(std::move(reply));
 }
 
-sockaddr_un socket_address(const std::string& path) {
+// Through the directory's descriptor: the path itself may be longer than an address can be.
+sockaddr_un socket_address(int directory) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+  const std::string path = fmt::format("/proc/self/fd/{}/spawner.sock", directory);
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
 
-Result<os::Fd> listen_at(const std::string& directory) {
-  TRY(os::make_directories(directory, 0700));
-  const std::string path = directory + "/spawner.sock";
-  if (path.size() >= sizeof(sockaddr_un::sun_path))
-    return fail(Code::invalid_argument, "the run directory's path is too long");
-  ::unlink(path.c_str());
+Result<os::Fd> listen_at(int directory) {
+  ::unlinkat(directory, "spawner.sock", 0);
   os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = socket_address(path);
+  const sockaddr_un address = socket_address(directory);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
-      ::chmod(path.c_str(), 0600) < 0 || ::listen(socket.get(), 4) < 0)
+      ::fchmodat(directory, "spawner.sock", 0600, 0) < 0 || ::listen(socket.get(), 4) < 0)
     return fail(errno_error(errno, "listen for a daemon"));
   return socket;
 }
@@ -474,15 +481,16 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
   }
   const auto prepared = [&]() -> Result<std::unique_ptr<Spawner>> {
     TRY(arrange_descriptors(daemon, options));
-    os::Fd listener;
+    os::Fd listener, run_directory;
     if (!options.run_directory.empty()) {
       // Held until this process ends.
       (void)high(TRY(lock_directory(options.run_directory))).release();
-      listener = TRY(listen_at(options.run_directory));
+      run_directory = high(TRY(os::open(options.run_directory.c_str(), O_RDONLY | O_DIRECTORY)));
+      listener = TRY(listen_at(run_directory.get()));
     }
     Workshop shop = TRY(Workshop::open(options));
     auto spawner = std::make_unique<Spawner>(std::move(shop), std::move(daemon), options);
-    spawner->listen(std::move(listener));
+    spawner->listen(std::move(listener), std::move(run_directory));
     return spawner;
   }();
   if (!prepared) {
@@ -520,9 +528,10 @@ Result<os::Fd> start_spawner(const SpawnerOptions& options) {
 }
 
 Result<os::Fd> find_spawner(const std::string& run_directory) {
-  const std::string path = run_directory + "/spawner.sock";
+  auto directory = os::open(run_directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!directory) return fail(Code::not_found, "no spawner is there");
   os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = socket_address(path);
+  const sockaddr_un address = socket_address(directory->get());
   if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0)
     return fail(Code::not_found, "no spawner is there");
   return socket;
