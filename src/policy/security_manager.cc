@@ -86,7 +86,7 @@ void scan_tree(std::string_view code, Language language, Report& report) {
     tree = Tree();
     syntax = parse(code, language);
     if (!syntax) {
-      report.add(RuleId::too_complex, 0, "the parser did not finish in its time");
+      report.add(RuleId::too_complex, 0, "this is too deep or too long for the parser");
       return;
     }
     if (language == Language::python)

@@ -51,6 +51,30 @@ bool chains(Kind kind) {
          kind == Kind::choice || kind == Kind::assign;
 }
 
+// tree-sitter 0.20 corrupts its memory when some tens of thousands of tokens wait for their end on its stack.
+// Such text is never code: brackets thousands deep, or a statement of tens of thousands of operators. Strings
+// count as one token.
+bool overloads_parser(std::string_view text, Language language) {
+  constexpr int depth_max = 2000;
+  constexpr int run_max = 16'000;
+  int depth = 0;
+  int run = 0;
+  bool in_word = false;
+  for (char c : text) {
+    bool word = c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (word && in_word) continue;
+    in_word = word;
+    if (c == ' ' || c == '\t') continue;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') depth = std::max(0, depth - 1);
+    bool separator = c == ';' || c == ',' || c == ')' || c == ']' || c == '}';
+    if (language != Language::javascript) separator = separator || c == '\n';
+    run = separator ? 0 : run + 1;
+    if (depth > depth_max || run > run_max) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 const TSLanguage* grammar_of(Language language) {
@@ -66,6 +90,7 @@ const TSLanguage* grammar_of(Language language) {
 }
 
 SyntaxTree parse(std::string_view text, Language language) {
+  if (overloads_parser(text, language)) return nullptr;
   thread_local std::unique_ptr<TSParser, ParserDeleter> parser(ts_parser_new());
   ts_parser_reset(parser.get());
   ts_parser_set_language(parser.get(), grammar_of(language));

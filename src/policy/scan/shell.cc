@@ -523,7 +523,7 @@ void ShellScanner::function(TSNode node) {
 void scan_shell(std::string_view code, Report& report) {
   SyntaxTree syntax = parse(code, Language::shell);
   if (!syntax) {
-    report.add(RuleId::too_complex, 0, "the parser did not finish in its time");
+    report.add(RuleId::too_complex, 0, "this is too deep or too long for the parser");
     return;
   }
   // A backslash at the end of a line joins it to the next, in the middle of a word too, which the grammar
