@@ -1,46 +1,135 @@
 #include "shell/commands/table.h"
 
 #include <algorithm>
-#include <array>
 
+#include "shell/commands/commands.h"
 #include "shell/nested.h"
 
 namespace atl::shell {
 
 namespace {
 
-int run_cat(Invocation& call) {
-  int status = 0;
-  std::vector<std::string> names(call.args().begin() + 1, call.args().end());
-  if (names.empty()) names.push_back("-");
-  for (const std::string& name : names) {
-    auto in = call.open_input(name);
-    if (!in) {
-      call.complain(name + ": " + std::string(vfs::strerror(in.error().code())));
-      status = 1;
-      continue;
-    }
-    while (true) {
-      std::string_view bytes = (*in)->fill();
-      if (bytes.empty()) break;
-      call.out().write(bytes);
-      (*in)->consume(bytes.size());
-    }
-  }
-  return status;
-}
-
-constexpr std::array<Command, 3> rows = {{{"bash", run_shell, "run a script in a new shell"},
-                                          {"cat", run_cat, "concatenate files"},
-                                          {"sh", run_shell, "run a script in a new shell"}}};
+// Sorted by name: find_command() searches by halves.
+constexpr Command kCommands[] = {
+    {"arch", run_arch, "Print the machine's architecture"},
+    {"awk", run_awk, "Scan and process text by patterns (awk)"},
+    {"b2sum", run_digest, "Print or check BLAKE2b digests"},
+    {"base32", run_base_encoding, "Encode or decode base32"},
+    {"base64", run_base_encoding, "Encode or decode base64"},
+    {"basename", run_basename, "Strip directory and suffix from names"},
+    {"basenc", run_base_encoding, "Encode or decode in several bases"},
+    {"bash", run_shell, "Run a script in a new shell"},
+    {"cat", run_cat, "Concatenate files to standard output"},
+    {"chgrp", run_chown, "Change groups of files"},
+    {"chmod", run_chmod, "Change file modes"},
+    {"chown", run_chown, "Change owners of files"},
+    {"cksum", run_cksum, "Print checksums and sizes"},
+    {"clear", run_clear, "Clear the screen"},
+    {"cmp", run_cmp, "Compare two files byte by byte"},
+    {"column", run_column, "Arrange lines in columns or a table"},
+    {"comm", run_comm, "Compare two sorted files line by line"},
+    {"cp", run_cp, "Copy files and directories"},
+    {"cut", run_cut, "Print selected parts of lines"},
+    {"date", run_date, "Print the date and time"},
+    {"dd", run_dd, "Copy and convert a file"},
+    {"df", run_df, "Show the space of the filesystem"},
+    {"diff", run_diff, "Compare files line by line"},
+    {"dir", run_ls, "List directory contents in columns"},
+    {"dirname", run_dirname, "Strip the last component from names"},
+    {"du", run_du, "Show the space files use"},
+    {"egrep", run_grep, "Print lines that match extended patterns"},
+    {"env", run_env, "Run a command in a changed environment"},
+    {"expand", run_expand, "Convert tabs to blanks"},
+    {"expr", run_expr, "Evaluate an expression"},
+    {"factor", run_factor, "Print prime factors"},
+    {"fgrep", run_grep, "Print lines that hold fixed strings"},
+    {"find", run_find, "Search for files in a directory tree"},
+    {"fmt", run_fmt, "Fill paragraphs"},
+    {"fold", run_fold, "Wrap lines to a width"},
+    {"gawk", run_awk, "Scan and process text by patterns (awk)"},
+    {"getopt", run_getopt, "Normalise command options for scripts"},
+    {"grep", run_grep, "Print lines that match patterns"},
+    {"groups", run_groups, "Print the groups of the user"},
+    {"gunzip", run_gzip, "Expand gzip files"},
+    {"gzip", run_gzip, "Compress or expand files (gzip)"},
+    {"head", run_head, "Print the first part of files"},
+    {"hostname", run_hostname, "Print the host's name"},
+    {"id", run_id, "Print user and group ids"},
+    {"install", run_install, "Copy files and set attributes"},
+    {"join", run_join, "Join lines of two files on a field"},
+    {"jq", run_jq, "Process JSON (own evaluator of the jq language)"},
+    {"link", run_link, "Make a hard link"},
+    {"ln", run_ln, "Make links between files"},
+    {"logname", run_logname, "Print the login name"},
+    {"ls", run_ls, "List directory contents"},
+    {"mawk", run_awk, "Scan and process text by patterns (awk)"},
+    {"md5sum", run_digest, "Print or check MD5 digests"},
+    {"mkdir", run_mkdir, "Make directories"},
+    {"mkfifo", run_mkfifo, "Make named pipes"},
+    {"mktemp", run_mktemp, "Create a temporary file or directory"},
+    {"mv", run_mv, "Move or rename files"},
+    {"nawk", run_awk, "Scan and process text by patterns (awk)"},
+    {"nl", run_nl, "Number lines"},
+    {"nproc", run_nproc, "Print the number of processors"},
+    {"paste", run_paste, "Merge lines of files"},
+    {"patch", run_patch, "Apply a diff to files"},
+    {"printenv", run_printenv, "Print environment variables"},
+    {"readlink", run_readlink, "Print where a symbolic link leads"},
+    {"realpath", run_realpath, "Print the resolved path"},
+    {"rev", run_rev, "Reverse lines character by character"},
+    {"rm", run_rm, "Remove files and directories"},
+    {"rmdir", run_rmdir, "Remove empty directories"},
+    {"sed", run_sed, "Edit a stream of text"},
+    {"seq", run_seq, "Print a sequence of numbers"},
+    {"sh", run_shell, "Run a script in a new shell"},
+    {"sha1sum", run_digest, "Print or check SHA-1 digests"},
+    {"sha224sum", run_digest, "Print or check SHA-224 digests"},
+    {"sha256sum", run_digest, "Print or check SHA-256 digests"},
+    {"sha384sum", run_digest, "Print or check SHA-384 digests"},
+    {"sha512sum", run_digest, "Print or check SHA-512 digests"},
+    {"shuf", run_shuf, "Shuffle lines"},
+    {"sleep", run_sleep, "Wait for a time"},
+    {"sort", run_sort, "Sort lines of text"},
+    {"split", run_split, "Split a file into pieces"},
+    {"stat", run_stat, "Show file status"},
+    {"strings", run_strings, "Print the printable strings of files"},
+    {"sync", run_sync, "Write everything back (nothing to do here)"},
+    {"tac", run_tac, "Print files with the last line first"},
+    {"tail", run_tail, "Print the last part of files"},
+    {"tar", run_tar, "Make, list and extract archives"},
+    {"tee", run_tee, "Copy standard input to files and standard output"},
+    {"timeout", run_timeout, "Run a command with a time limit"},
+    {"touch", run_touch, "Change file times, create files"},
+    {"tr", run_tr, "Translate, squeeze or delete characters"},
+    {"tree", run_tree, "Show a directory tree"},
+    {"truncate", run_truncate, "Set the size of files"},
+    {"tsort", run_tsort, "Sort a partial order"},
+    {"tty", run_tty, "Print the terminal's name"},
+    {"uname", run_uname, "Print system information"},
+    {"unexpand", run_unexpand, "Convert blanks to tabs"},
+    {"uniq", run_uniq, "Report or drop repeated lines"},
+    {"unlink", run_unlink, "Remove a file's name"},
+    {"unzstd", run_zstd, "Expand zstd files"},
+    {"vdir", run_ls, "List directory contents at length"},
+    {"wc", run_wc, "Count lines, words and bytes"},
+    {"which", run_which, "Locate a command"},
+    {"whoami", run_whoami, "Print the user's name"},
+    {"xargs", run_xargs, "Build and run commands from standard input"},
+    {"xxd", run_xxd, "Make a hex dump or the reverse"},
+    {"yes", run_yes, "Print a line until stopped"},
+    {"zcat", run_gzip, "Print expanded gzip files"},
+    {"zstd", run_zstd, "Compress or expand files (zstd)"},
+    {"zstdcat", run_zstd, "Print expanded zstd files"},
+};
 
 }  // namespace
 
-std::span<const Command> command_table() { return rows; }
+std::span<const Command> command_table() { return kCommands; }
 
 const Command* find_command(std::string_view name) {
-  const auto* it = std::lower_bound(rows.begin(), rows.end(), name, [](const Command& row, std::string_view n) { return row.name < n; });
-  return it != rows.end() && it->name == name ? &*it : nullptr;
+  auto found = std::lower_bound(std::begin(kCommands), std::end(kCommands), name,
+                                [](const Command& row, std::string_view wanted) { return row.name < wanted; });
+  return found != std::end(kCommands) && found->name == name ? &*found : nullptr;
 }
 
 }  // namespace atl::shell

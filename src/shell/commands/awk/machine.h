@@ -1,0 +1,172 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/commands/awk/ast.h"
+#include "shell/commands/text_io.h"
+#include "shell/commands/text_streams.h"
+
+namespace atl::shell::awk {
+
+// Ends the program from wherever it is: a fatal error (status 2). Caught in run().
+struct Fatal {
+  std::string message;
+};
+
+class Machine {
+ public:
+  Machine(Invocation& call, Program& program);
+  ~Machine();
+
+  // -v and command-line assignments: escapes are processed.
+  void assign_text(const std::string& name, std::string_view value);
+  void set_arguments(const std::vector<std::string>& operands);
+  int run();
+
+ private:
+  enum class Flow : unsigned char { normal, next, nextfile, exit, break_, continue_, return_ };
+
+  // next and exit out of a function; caught where the rule was started.
+  struct Jump {
+    Flow flow;
+  };
+
+  // run.cc: statements and rules
+  Flow guarded(const Node* node);
+  Flow execute(const Node* node);
+  Flow execute_block(const std::vector<Node*>& list);
+  Flow execute_for_in(const Node* node);
+  Flow execute_switch(const Node* node);
+  Flow loop_over_input();
+  Flow run_rules();
+  Flow run_kind(Rule::Kind kind);
+  void print(const Node* node);
+  void tick() {
+    if (++ticks_ >= 512) {
+      call_.charge(ticks_);
+      ticks_ = 0;
+    }
+  }
+
+  // eval.cc: expressions
+  Value eval(const Node* node);
+  double number(const Node* node);
+  std::string_view text(const Node* node, std::string& scratch);
+  bool truth(const Node* node);
+  bool truth_of(const Value& value) const;
+  double number_of(const Value& value) const;
+  std::string_view text_of(const Value& value, std::string& scratch) const;
+  bool compare(Op op, const Node* node);
+  int compare_values(Value& left, Value& right);
+  bool match(const Node* subject, const Node* pattern);
+  Value assign(const Node* node);
+  Value increment(const Node* node, double by, bool post);
+  Value call_user(const Function& function, const std::vector<Node*>& arguments);
+  Cell& cell(const Node* node);
+  Array& array(const Node* node);
+  std::shared_ptr<Array> array_pointer(const Node* node);
+  Array::Element& element(const Node* node);
+  std::string_view subscript(const std::vector<Node*>& list, std::string& scratch);
+  void store(const Node* target, Value value);
+  void concat_into(const Node* node, std::string& out);
+  const Regex& regex_of(const Node* node);
+  const Regex& dynamic_regex(std::string_view pattern);
+  void special_assigned(int slot);
+
+  // fields.cc
+  void set_record(std::string_view record);
+  void split_fields();
+  void split_text(std::string_view text, std::string_view separator, const Regex* regex,
+                  std::vector<std::string_view>& out, std::vector<std::string_view>* separators);
+  std::string_view record();
+  std::string_view field_text(std::int64_t index);
+  Value field(std::int64_t index);
+  void set_field(std::int64_t index, Value value);
+  void set_field_count(std::int64_t count);
+  std::int64_t field_index(const Node* node);
+
+  // io.cc
+  struct Reader;
+  struct Writer;
+  bool next_record();
+  bool open_next_file();
+  bool read_record(Reader& reader, std::string& record);
+  double getline(const Node* node);
+  Writer& writer(const Node* node, Redirect redirect);
+  int close_stream(const std::string& name);
+  void close_all();
+  int run_writer(Writer& out);
+  void flush_all();
+  void command_line_assignment(const std::string& text);
+
+  // builtins.cc
+  Value builtin(const Node* node);
+  Value builtin_length(const Node* node);
+  Value builtin_substr(const Node* node);
+  Value builtin_split(const Node* node, bool by_pattern);
+  Value builtin_substitute(const Node* node, bool global);
+  Value builtin_gensub(const Node* node);
+  Value builtin_match(const Node* node);
+  Value builtin_sort(const Node* node, bool indices);
+  Value builtin_system(const Node* node);
+  Value builtin_strftime(const Node* node);
+  Value builtin_mktime(const Node* node);
+  Value builtin_bits(const Node* node);
+  std::vector<std::string> ordered_keys(Array& a, std::string_view how);
+  // format.cc
+  void format(std::string_view spec, std::vector<Value>& arguments, std::string& out);
+
+  [[noreturn]] void fatal(std::string message) { throw Fatal{std::move(message)}; }
+
+  Invocation& call_;
+  Program& program_;
+  Sink out_;
+  std::vector<Cell> globals_;
+  std::vector<Cell>* locals_ = nullptr;
+  std::uint64_t ticks_ = 0;
+  int call_depth_ = 0;
+  const char* stack_base_ = nullptr;
+  Value returned_;
+  int exit_status_ = 0;
+  bool exiting_ = false;
+
+  std::string source_;   // what the fields are split from
+  std::string rebuilt_;  // $0 after a field was assigned
+  bool is_rebuilt_ = false;
+  bool stale_ = false;   // a field was assigned and $0 not yet rebuilt
+  bool split_ = false;
+  std::vector<std::string_view> fields_;
+  std::vector<Value> changed_;       // beside fields_: values of assigned fields
+  std::vector<bool> is_changed_;
+  bool any_changed_ = false;
+  std::int64_t field_count_ = 0;
+
+  std::string fs_ = " ", ofs_ = " ", ors_ = "\n", rs_ = "\n", subsep_ = "\034", convfmt_ = "%.6g", ofmt_ = "%.6g";
+  bool ignore_case_ = false;
+  bool use_fpat_ = false;
+  std::vector<std::size_t> widths_;
+  const Regex* fs_regex_ = nullptr;
+  std::string pending_fs_;
+  double nr_ = 0, fnr_ = 0;
+
+  std::unordered_map<std::string, std::unique_ptr<Regex>> regexes_;
+  std::unique_ptr<Reader> main_;
+  std::size_t argument_ = 1;
+  bool input_used_ = false;
+  bool input_done_ = false;
+  std::unordered_map<std::string, std::unique_ptr<Reader>> readers_;
+  std::unordered_map<std::string, std::unique_ptr<Writer>> writers_;
+  std::vector<std::string> writer_order_;
+  std::mt19937_64 random_{0};
+  double seed_ = 0;
+  std::vector<Regex::Span> spans_;
+};
+
+}  // namespace atl::shell::awk

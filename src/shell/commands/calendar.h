@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "shell/command.h"
+
+namespace atl::shell {
+
+// Date and time as people write them; fields may be out of range where a function says that it normalises.
+struct CivilTime {
+  std::int64_t year = 1970;
+  int month = 1, day = 1, hour = 0, minute = 0, second = 0;
+};
+
+// A time zone: a fixed offset or a POSIX rule with daylight saving time. Never reads the host's files.
+class Zone {
+ public:
+  static Zone utc() { return Zone(); }
+  // From the shell's TZ variable; UTC if unset or unknown.
+  static Zone of(const Invocation& call);
+  static Zone named(std::string_view text);
+  static Zone fixed(int seconds_east, std::string name);
+
+  struct Offset {
+    int seconds = 0;  // east of Greenwich
+    std::string_view name = "UTC";
+    bool daylight = false;
+  };
+  Offset at(std::int64_t unix_seconds) const;
+  // For a local time; in the gap and the overlap of a change, the earlier offset.
+  Offset at_local(std::int64_t local_seconds) const;
+
+ private:
+  struct Change {
+    int month = 0, week = 0, weekday = 0, second = 7200;
+    int day = -1;  // Jn or n forms
+    bool leap_counts = false;
+  };
+  bool parse(std::string_view rule);
+  static std::int64_t change_at(const Change& change, std::int64_t year);
+
+  std::string standard_ = "UTC", daylight_;
+  int standard_seconds_ = 0, daylight_seconds_ = 0;
+  Change to_daylight_, to_standard_;
+};
+
+std::int64_t days_from_civil(std::int64_t year, int month, int day);
+// Local fields of a moment.
+CivilTime to_civil(std::int64_t unix_seconds, const Zone& zone);
+// Normalises fields out of range (month 13, day 0, ...).
+std::int64_t to_unix_seconds(const CivilTime& civil, const Zone& zone);
+int weekday_of(std::int64_t days);
+
+// strftime with GNU date's extensions (%N, %s, %:z, %-d, %^a, ...), C locale.
+std::string format_time(std::string_view format, WallTime time, const Zone& zone);
+
+// What GNU date -d understands of what people write: ISO forms, "Jan 5 2024 10:00", "next friday", "2 days ago",
+// "@123", "tomorrow 9am", "yesterday", "last monday", zones and offsets.
+std::optional<WallTime> parse_date(std::string_view text, WallTime now, const Zone& zone);
+
+}  // namespace atl::shell

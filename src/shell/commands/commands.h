@@ -1,0 +1,96 @@
+#pragma once
+
+#include "shell/command.h"
+
+namespace atl::shell {
+
+// The entry of each command, one file each; table.cc gives them their names.
+int run_arch(Invocation& call);
+int run_awk(Invocation& call);
+int run_base_encoding(Invocation& call);
+int run_basename(Invocation& call);
+int run_cat(Invocation& call);
+int run_chmod(Invocation& call);
+int run_chown(Invocation& call);
+int run_cksum(Invocation& call);
+int run_clear(Invocation& call);
+int run_cmp(Invocation& call);
+int run_column(Invocation& call);
+int run_comm(Invocation& call);
+int run_cp(Invocation& call);
+int run_cut(Invocation& call);
+int run_date(Invocation& call);
+int run_dd(Invocation& call);
+int run_df(Invocation& call);
+int run_diff(Invocation& call);
+int run_digest(Invocation& call);
+int run_dirname(Invocation& call);
+int run_du(Invocation& call);
+int run_env(Invocation& call);
+int run_expand(Invocation& call);
+int run_expr(Invocation& call);
+int run_factor(Invocation& call);
+int run_find(Invocation& call);
+int run_fmt(Invocation& call);
+int run_fold(Invocation& call);
+int run_getopt(Invocation& call);
+int run_grep(Invocation& call);
+int run_groups(Invocation& call);
+int run_gzip(Invocation& call);
+int run_head(Invocation& call);
+int run_hostname(Invocation& call);
+int run_id(Invocation& call);
+int run_install(Invocation& call);
+int run_join(Invocation& call);
+int run_jq(Invocation& call);
+int run_link(Invocation& call);
+int run_ln(Invocation& call);
+int run_logname(Invocation& call);
+int run_ls(Invocation& call);
+int run_mkdir(Invocation& call);
+int run_mkfifo(Invocation& call);
+int run_mktemp(Invocation& call);
+int run_mv(Invocation& call);
+int run_nl(Invocation& call);
+int run_nproc(Invocation& call);
+int run_paste(Invocation& call);
+int run_patch(Invocation& call);
+int run_printenv(Invocation& call);
+int run_readlink(Invocation& call);
+int run_realpath(Invocation& call);
+int run_rev(Invocation& call);
+int run_rm(Invocation& call);
+int run_rmdir(Invocation& call);
+int run_sed(Invocation& call);
+int run_seq(Invocation& call);
+int run_shuf(Invocation& call);
+int run_sleep(Invocation& call);
+int run_sort(Invocation& call);
+int run_split(Invocation& call);
+int run_stat(Invocation& call);
+int run_strings(Invocation& call);
+int run_sync(Invocation& call);
+int run_tac(Invocation& call);
+int run_tail(Invocation& call);
+int run_tar(Invocation& call);
+int run_tee(Invocation& call);
+int run_timeout(Invocation& call);
+int run_touch(Invocation& call);
+int run_tr(Invocation& call);
+int run_tree(Invocation& call);
+int run_truncate(Invocation& call);
+int run_tsort(Invocation& call);
+int run_tty(Invocation& call);
+int run_uname(Invocation& call);
+int run_unexpand(Invocation& call);
+int run_uniq(Invocation& call);
+int run_unlink(Invocation& call);
+int run_wc(Invocation& call);
+int run_which(Invocation& call);
+int run_whoami(Invocation& call);
+int run_xargs(Invocation& call);
+int run_xxd(Invocation& call);
+int run_yes(Invocation& call);
+int run_zstd(Invocation& call);
+
+}  // namespace atl::shell

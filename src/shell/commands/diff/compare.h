@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+struct DiffStyle {
+  enum class Kind : unsigned char { normal, unified, context, side_by_side, ed } kind = Kind::normal;
+  std::size_t context = 3, width = 130;
+  bool ignore_case = false, ignore_all_space = false, ignore_space_change = false, ignore_trailing_space = false;
+  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false;
+};
+
+// Lines [a, a + a_count) of the first became [b, b + b_count) of the second. From 0.
+struct Change {
+  std::size_t a, a_count, b, b_count;
+};
+
+struct DiffResult {
+  std::vector<std::string_view> a, b;  // lines without their newline
+  bool a_open = false, b_open = false;  // the last line lacks its newline
+  std::vector<Change> changes;
+};
+
+// Myers' algorithm in linear space; beyond a bound on its work the rest counts as changed. Views into the texts.
+DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, const DiffStyle& style);
+
+void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style, const std::string& a_header,
+                const std::string& b_header);
+
+}  // namespace atl::shell

@@ -1,0 +1,231 @@
+#include <fmt/format.h>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/text_io.h"
+#include "shell/regex/regex.h"
+
+namespace atl::shell {
+
+namespace {
+
+__extension__ typedef __int128 Integer;
+
+// expr's grammar over the arguments; recursion is bounded by their number's limit.
+class Expression {
+ public:
+  Expression(Invocation& call, std::vector<std::string> words) : call_(call), words_(std::move(words)) {}
+
+  bool run(std::string& out, std::string& problem, int& status) {
+    out = either(true);
+    if (problem_.empty() && at_ < words_.size()) complain(fmt::format("syntax error: unexpected argument {}", quoted(words_[at_])));
+    problem = problem_;
+    status = status_;
+    return problem_.empty();
+  }
+
+ private:
+  void complain(std::string text, int status = 2) {
+    if (!problem_.empty()) return;
+    problem_ = std::move(text);
+    status_ = status;
+  }
+  bool is(std::string_view word) const { return at_ < words_.size() && words_[at_] == word; }
+  static bool null(const std::string& v) {
+    if (v.empty()) return true;
+    std::size_t i = v[0] == '-' && v.size() > 1 ? 1 : 0;
+    return v.find_first_not_of('0', i) == std::string::npos && v.size() > i;
+  }
+  bool number(const std::string& v, Integer& out) {
+    std::size_t i = v.starts_with('-') ? 1 : 0;
+    if (i == v.size() || v.size() > 36 || v.find_first_not_of("0123456789", i) != std::string::npos) return false;
+    out = 0;
+    for (; i < v.size(); ++i) out = out * 10 + (v[i] - '0');
+    if (v[0] == '-') out = -out;
+    return true;
+  }
+  static std::string text(Integer v) {
+    if (v == 0) return "0";
+    bool negative = v < 0;
+    std::string out;
+    for (; v != 0; v /= 10) out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(v % 10 < 0 ? -(v % 10) : v % 10)));
+    return negative ? "-" + out : out;
+  }
+
+  std::string either(bool evaluate) {
+    if (++depth_ > 500) {
+      complain("expression nested too deeply");
+      return "";
+    }
+    std::string left = both(evaluate);
+    while (problem_.empty() && is("|")) {
+      ++at_;
+      std::string right = both(evaluate && null(left));
+      if (null(left)) left = null(right) ? "0" : right;
+    }
+    --depth_;
+    return left;
+  }
+  std::string both(bool evaluate) {
+    std::string left = comparison(evaluate);
+    while (problem_.empty() && is("&")) {
+      ++at_;
+      std::string right = comparison(evaluate && !null(left));
+      if (null(left) || null(right)) left = "0";
+    }
+    return left;
+  }
+  std::string comparison(bool evaluate) {
+    std::string left = sum(evaluate);
+    while (problem_.empty() && (is("<") || is("<=") || is("=") || is("==") || is("!=") || is(">=") || is(">"))) {
+      std::string op = words_[at_++];
+      std::string right = sum(evaluate);
+      Integer a = 0, b = 0;
+      int order = number(left, a) && number(right, b) ? (a < b ? -1 : a > b) : left.compare(right);
+      bool result = op == "<" ? order < 0 : op == "<=" ? order <= 0 : op == "=" || op == "==" ? order == 0 : op == "!=" ? order != 0 : op == ">=" ? order >= 0 : order > 0;
+      left = result ? "1" : "0";
+    }
+    return left;
+  }
+  std::string sum(bool evaluate) {
+    std::string left = product(evaluate);
+    while (problem_.empty() && (is("+") || is("-"))) {
+      char op = words_[at_++][0];
+      std::string right = product(evaluate);
+      left = arithmetic(left, op, right, evaluate);
+    }
+    return left;
+  }
+  std::string product(bool evaluate) {
+    std::string left = match(evaluate);
+    while (problem_.empty() && (is("*") || is("/") || is("%"))) {
+      char op = words_[at_++][0];
+      std::string right = match(evaluate);
+      left = arithmetic(left, op, right, evaluate);
+    }
+    return left;
+  }
+  std::string arithmetic(const std::string& left, char op, const std::string& right, bool evaluate) {
+    if (!evaluate || !problem_.empty()) return left;
+    Integer a = 0, b = 0;
+    if (!number(left, a) || !number(right, b)) {
+      complain("non-integer argument");
+      return "";
+    }
+    if ((op == '/' || op == '%') && b == 0) {
+      complain("division by zero");
+      return "";
+    }
+    switch (op) {
+      case '+': return text(a + b);
+      case '-': return text(a - b);
+      case '*': return text(a * b);
+      case '/': return text(a / b);
+      default: return text(a % b);
+    }
+  }
+  std::string match(bool evaluate) {
+    std::string left = primary(evaluate);
+    while (problem_.empty() && is(":")) {
+      ++at_;
+      std::string right = primary(evaluate);
+      left = matched(left, right);
+    }
+    return left;
+  }
+  std::string matched(const std::string& subject, const std::string& pattern) {
+    auto regex = Regex::compile(pattern, Syntax::basic);
+    if (!regex) {
+      complain(regex.error().message());
+      return "";
+    }
+    std::vector<Regex::Span> spans;
+    call_.charge(subject.size() + 1);
+    bool found = regex->search(subject, 0, spans) && spans[0].begin == 0;
+    if (!found) {
+      Regex::Span span;
+      found = regex->match_at(subject, 0, subject.size(), span);
+      if (found) spans[0] = span;
+    }
+    if (regex->groups() > 0) return found && spans[1].matched() ? subject.substr(spans[1].begin, spans[1].end - spans[1].begin) : "";
+    if (!found) return "0";
+    return std::to_string(characters(std::string_view(subject).substr(0, spans[0].end)));
+  }
+  static std::size_t characters(std::string_view s) {
+    std::size_t n = 0;
+    for (char c : s) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    return n;
+  }
+  std::string primary(bool evaluate) {
+    if (at_ >= words_.size()) {
+      complain(at_ ? fmt::format("syntax error: missing argument after {}", quoted(words_[at_ - 1])) : "missing operand");
+      return "";
+    }
+    std::string word = words_[at_++];
+    if (word == "(") {
+      std::string value = either(evaluate);
+      if (!problem_.empty()) return "";
+      if (!is(")")) {
+        complain(at_ < words_.size() ? fmt::format("syntax error: expecting ')' instead of {}", quoted(words_[at_])) : fmt::format("syntax error: expecting ')' after {}", quoted(words_.back())));
+        return "";
+      }
+      ++at_;
+      return value;
+    }
+    if (word == ")") {
+      complain("syntax error: unexpected ')'");
+      return "";
+    }
+    bool more = at_ < words_.size();
+    if (word == "+" && more) return words_[at_++];
+    if (word == "length" && more) return std::to_string(characters(primary(evaluate)));
+    if (word == "match" && more) {
+      std::string s = primary(evaluate), p = primary(evaluate);
+      return problem_.empty() ? matched(s, p) : "";
+    }
+    if (word == "index" && more) {
+      std::string s = primary(evaluate), set = primary(evaluate);
+      std::size_t at = s.find_first_of(set);
+      return at == std::string::npos ? "0" : std::to_string(characters(std::string_view(s).substr(0, at)) + 1);
+    }
+    if (word == "substr" && more) {
+      std::string s = primary(evaluate), from = primary(evaluate), count = primary(evaluate);
+      Integer a = 0, b = 0;
+      if (!number(from, a) || !number(count, b) || a < 1 || b < 1) return "";
+      std::string out;
+      std::size_t index = 1;
+      for (std::size_t i = 0; i < s.size(); ++index) {
+        std::size_t length = utf8_length(s, i);
+        if (index >= static_cast<std::uint64_t>(a) && index - static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b)) out += s.substr(i, length);
+        i += length;
+      }
+      return out;
+    }
+    return word;
+  }
+
+  Invocation& call_;
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+  int depth_ = 0, status_ = 0;
+  std::string problem_;
+};
+
+}  // namespace
+
+int run_expr(Invocation& call) {
+  std::vector<std::string> words(call.args().begin() + 1, call.args().end());
+  if (words.size() == 1 && (words[0] == "--help" || words[0] == "--version")) {
+    call.out().write("Usage: expr EXPRESSION\n");
+    return 0;
+  }
+  if (!words.empty() && words[0] == "--") words.erase(words.begin());
+  if (words.empty()) return usage_error(call, "missing operand", 2);
+  std::string out, problem;
+  int status = 0;
+  if (!Expression(call, std::move(words)).run(out, problem, status)) return call.fail(problem, status);
+  call.out().write(out + "\n");
+  std::size_t i = out.size() > 1 && out[0] == '-' ? 1 : 0;
+  return out.empty() || out.find_first_not_of('0', i) == std::string::npos ? 1 : 0;
+}
+
+}  // namespace atl::shell

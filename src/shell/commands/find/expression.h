@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/commands/text_io.h"
+#include "shell/commands/walk.h"
+#include "shell/regex/regex.h"
+
+namespace atl::shell::find {
+
+struct Subject {
+  const Visit* visit = nullptr;
+  const std::string* start = nullptr;  // the operand it was found under
+  std::optional<vfs::Stat> stat;       // filled on demand
+};
+
+struct Context {
+  Invocation& call;
+  Sink& out;
+  bool follow = false;
+  bool prune = false, quit = false;
+  int status = 0;
+  std::vector<std::pair<std::string, std::unique_ptr<Output>>> files;
+
+  const vfs::Stat* stat(Subject& subject);
+};
+
+// One primary or operator. The tree is as deep as the parentheses the user typed.
+class Expression {
+ public:
+  virtual ~Expression() = default;
+  virtual bool test(Context& context, Subject& subject) = 0;
+  // Runs what -exec ... + collected.
+  virtual void finish(Context&) {}
+};
+
+struct Settings {
+  int min_depth = 0, max_depth = 1 << 30;
+  bool depth_first = false, has_action = false, days_start = false;
+};
+
+// Parses args[at..]; complains about nothing itself: the error's message is what find says.
+Result<std::unique_ptr<Expression>> parse(Invocation& call, const std::vector<std::string>& args, Settings& settings);
+
+}  // namespace atl::shell::find

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "shell/commands/jq/value.h"
+
+namespace atl::shell::jq {
+
+struct Node;
+class Machine;
+
+enum class Op : unsigned char {
+  identity, recurse_default, field, index, slice, iterate, literal, format_string, format, pipe, comma, negate, and_, or_,
+  alternative, assign, update, arithmetic_update, alternative_update, add, subtract, multiply, divide, modulo, equal, not_equal, less,
+  less_equal, greater, greater_equal, if_, try_, reduce, foreach_, bind, bind_alternatives, label, break_, def, call_definition,
+  call_parameter, call_builtin, variable, array, object, location, environment, input_arguments,
+};
+
+struct Pattern {
+  enum class Kind : unsigned char { variable, array, object } kind = Kind::variable;
+  std::string name;
+  struct Entry {
+    Node* key = nullptr;      // an expression that gives the key
+    std::string variable;     // {$name}: also binds
+    std::unique_ptr<Pattern> pattern;
+  };
+  std::vector<Entry> entries;
+};
+
+struct Definition {
+  std::string name;
+  std::vector<std::string> parameters;  // "$x" for value parameters
+  Node* body = nullptr;
+};
+
+using Builtin = struct BuiltinRow;
+
+struct Node {
+  Op op = Op::identity;
+  Node* a = nullptr;
+  Node* b = nullptr;
+  Node* c = nullptr;
+  Node* d = nullptr;
+  std::vector<Node*> list;
+  std::vector<std::pair<Node*, Node*>> members;
+  Value value;
+  std::string text;
+  int levels = 0;  // how many links up the environment
+  std::unique_ptr<Pattern> pattern;
+  std::vector<std::unique_ptr<Pattern>> patterns;
+  std::vector<std::string> all_variables;  // of alternatives: every name, bound to null before
+  std::unique_ptr<Definition> definition;
+  const Builtin* builtin = nullptr;
+  Op arithmetic = Op::add;
+};
+
+struct Program {
+  std::vector<std::unique_ptr<Node>> nodes;
+  Node* top = nullptr;
+};
+
+// `globals` are names of variables the caller binds, innermost last.
+Result<std::unique_ptr<Program>> parse(std::string_view text, const std::vector<std::string>& globals);
+
+}  // namespace atl::shell::jq

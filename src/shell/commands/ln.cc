@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/file_names.h"
+#include "shell/commands/options.h"
+#include "shell/commands/relative.h"
+#include "shell/commands/text_io.h"
+#include "shell/commands/walk.h"
+
+namespace atl::shell {
+
+namespace {
+
+enum Long { kBackup = 256 };
+
+constexpr Option kOptions[] = {
+    {'b', 'b', ""}, {kBackup, 0, "backup", Arg::optional}, {'d', 'd', "directory"}, {'f', 'f', "force"},
+    {'i', 'i', "interactive"}, {'L', 'L', "logical"}, {'n', 'n', "no-dereference"}, {'P', 'P', "physical"},
+    {'r', 'r', "relative"}, {'s', 's', "symbolic"}, {'S', 'S', "suffix", Arg::required},
+    {'t', 't', "target-directory", Arg::required}, {'T', 'T', "no-target-directory"}, {'v', 'v', "verbose"},
+};
+
+struct Request {
+  bool force = false, symbolic = false, relative = false, verbose = false, no_dereference = false, logical = false;
+  bool backup = false, no_target_directory = false;
+  std::string suffix = "~";
+};
+
+bool make(Invocation& call, const std::string& target, const std::string& name, const Request& r) {
+  std::string_view kind = r.symbolic ? "symbolic" : "hard";
+  auto path = call.resolve(name);
+  auto failed = [&](const Error& error) {
+    call.complain(fmt::format("failed to create {} link {}{}: {}", kind, quoted(name),
+                              r.symbolic ? "" : fmt::format(" => {}", quoted(target)), reason(error)));
+    return false;
+  };
+  if (!path) return failed(path.error());
+  std::string text = target;
+  if (r.relative && r.symbolic) {
+    auto absolute = call.resolve(target);
+    auto parent = call.fs().real_path(path->parent());
+    if (absolute) text = relative_path(*absolute, parent ? *parent : path->parent());
+  }
+  auto there = call.fs().find(*path, vfs::Follow::no);
+  if (there && (r.force || r.backup) && !there->is_directory()) {
+    if (!r.symbolic) {
+      auto source = call.resolve(target);
+      auto stat = source ? call.fs().find(*source, vfs::Follow::no) : std::nullopt;
+      if (stat && stat->inode == there->inode) {
+        call.complain(fmt::format("{} and {} are the same file", quoted(target), quoted(name)));
+        return false;
+      }
+      if (!stat) {
+        call.complain(fmt::format("failed to access {}: No such file or directory", quoted(target)));
+        return false;
+      }
+    }
+    if (r.backup) {
+      auto kept = call.resolve(name + r.suffix);
+      if (kept) (void)call.fs().rename(*path, *kept);
+    } else {
+      auto removed = call.fs().remove_file(*path);
+      if (!removed) return failed(removed.error());
+    }
+  }
+  Result<void> done;
+  if (r.symbolic) {
+    done = call.fs().make_symlink(*path, text);
+  } else {
+    auto source = call.resolve(target);
+    if (!source) return failed(source.error());
+    if (r.logical)
+      if (auto real = call.fs().real_path(*source)) *source = *real;
+    auto stat = call.fs().stat(*source, vfs::Follow::no);
+    if (!stat) {
+      call.complain(fmt::format("failed to access {}: {}", quoted(target), reason(stat.error())));
+      return false;
+    }
+    if (stat->is_directory()) {
+      call.complain(fmt::format("{}: hard link not allowed for directory", target));
+      return false;
+    }
+    done = call.fs().make_link(*source, *path);
+  }
+  if (!done) return failed(done.error());
+  if (r.verbose) call.out().write(fmt::format("{} {} {}\n", quoted(name), r.symbolic ? "->" : "=>", quoted(text)));
+  return true;
+}
+
+}  // namespace
+
+int run_ln(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  Request r;
+  std::string directory;
+  for (auto& [id, value] : options.found()) {
+    switch (id) {
+      case 'b':
+      case kBackup: r.backup = true; break;
+      case 'f': r.force = true; break;
+      case 'L': r.logical = true; break;
+      case 'n': r.no_dereference = true; break;
+      case 'r': r.relative = true; break;
+      case 's': r.symbolic = true; break;
+      case 'S': r.suffix = value; break;
+      case 't': directory = value; break;
+      case 'T': r.no_target_directory = true; break;
+      case 'v': r.verbose = true; break;
+      default: break;
+    }
+  }
+  auto operands = options.operands();
+  if (operands.empty()) return usage_error(call, "missing file operand");
+  if (directory.empty()) {
+    if (operands.size() == 1) {
+      if (r.no_target_directory) return usage_error(call, fmt::format("missing destination file operand after {}", quoted(operands[0])));
+      return make(call, operands[0], std::string(base_name(operands[0])), r) ? 0 : 1;
+    }
+    const std::string& last = operands.back();
+    auto path = call.resolve(last);
+    auto stat = path ? call.fs().find(*path, r.no_dereference ? vfs::Follow::no : vfs::Follow::yes) : std::nullopt;
+    bool is_directory = stat && stat->is_directory() && !r.no_target_directory;
+    if (!is_directory) {
+      if (operands.size() > 2) {
+        if (r.no_target_directory) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+        return call.fail(fmt::format("target {}: {}", quoted(last), stat ? "Not a directory" : "No such file or directory"));
+      }
+      return make(call, operands[0], last, r) ? 0 : 1;
+    }
+    directory = last;
+    operands.pop_back();
+  }
+  bool good = true;
+  for (const std::string& target : operands) good &= make(call, target, join_shown(directory, base_name(target)), r);
+  return good ? 0 : 1;
+}
+
+}  // namespace atl::shell

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+struct LsSettings {
+  enum class Hidden : unsigned char { no, almost, all } hidden = Hidden::no;
+  enum class Format : unsigned char { single, columns, across, commas, lengthy } format = Format::single;
+  enum class Sort : unsigned char { name, none, size, time, version, extension } sort = Sort::name;
+  enum class Quote : unsigned char { literal, escape, c, question, shell } quote = Quote::literal;
+  bool directories = false, reverse = false, recursive = false, follow = false, follow_arguments = false;
+  bool inodes = false, blocks = false, numeric = false, owner = true, group = true, directories_first = false;
+  bool color = false;
+  int human = 0;
+  char time = 'm', indicator = 0, end = '\n';
+  std::string time_style;
+  std::size_t width = 80;
+  std::vector<std::string> ignore;
+};
+
+class Ls {
+ public:
+  Ls(Invocation& call, const LsSettings& settings) : call_(call), s_(settings), out_(call.out()) {}
+  int run(const std::vector<std::string>& operands);
+
+ private:
+  struct Entry {
+    std::string name;
+    vfs::Path path;
+    vfs::Stat stat;
+    std::string target;  // of a link
+    bool broken = false, target_directory = false;
+  };
+
+  Entry load(const std::string& name, const vfs::Path& path, const vfs::Stat& stat);
+  void list_directory(const std::string& shown, const vfs::Path& path, bool header);
+  void arrange(std::vector<Entry>& entries) const;
+  void print(const std::vector<Entry>& entries, bool total);
+  void print_long(const std::vector<Entry>& entries);
+  void print_columns(const std::vector<Entry>& entries, bool down);
+  std::string cell(const Entry& entry) const;
+  std::string quoted_name(const std::string& name) const;
+  std::string time_text(const Entry& entry) const;
+  std::string indicator(const Entry& entry) const;
+  WallTime time_of(const Entry& entry) const;
+  static std::uint64_t blocks_of(const Entry& entry);
+
+  Invocation& call_;
+  LsSettings s_;
+  Sink out_;
+  int status_ = 0;
+  bool printed_ = false;
+};
+
+}  // namespace atl::shell

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/copying.h"
+#include "shell/commands/options.h"
+
+namespace atl::shell {
+
+namespace {
+
+enum Long { kBackup = 256, kStripSlashes, kDebug };
+
+constexpr Option kOptions[] = {
+    {'b', 'b', ""}, {kBackup, 0, "backup", Arg::optional}, {'f', 'f', "force"}, {'i', 'i', "interactive"},
+    {'n', 'n', "no-clobber"}, {kStripSlashes, 0, "strip-trailing-slashes"}, {'S', 'S', "suffix", Arg::required},
+    {'t', 't', "target-directory", Arg::required}, {'T', 'T', "no-target-directory"}, {'u', 'u', "update"},
+    {'v', 'v', "verbose"}, {kDebug, 0, "debug"},
+};
+
+}  // namespace
+
+int run_mv(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  CopySettings s;
+  for (auto& [id, value] : options.found()) {
+    switch (id) {
+      case 'b':
+      case kBackup: s.backup = true; break;
+      case 'f': s.clobber = true; s.ask = false; break;
+      case 'i': s.ask = true; s.clobber = true; break;
+      case 'n': s.clobber = false; s.ask = false; break;
+      case 'S': s.suffix = value; break;
+      case 't': s.target_directory = value; break;
+      case 'T': s.no_target_directory = true; break;
+      case 'u': s.update = true; break;
+      case 'v': s.verbose = true; break;
+      default: break;
+    }
+  }
+  return copy_operands(call, options.operands(), s, true);
+}
+
+}  // namespace atl::shell

@@ -1,0 +1,35 @@
+#include "shell/commands/commands.h"
+#include "shell/commands/options.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+int run_rev(Invocation& call) {
+  static constexpr Option kOptions[] = {{'0', '0', "zero"}};
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  char delimiter = options.found().empty() ? '\n' : '\0';
+  Sink out(call.out());
+  std::string reversed;
+  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+    Lines lines(in, delimiter);
+    std::string_view line;
+    while (lines.next(line)) {
+      call.charge(line.size() / 16 + 1);
+      reversed.clear();
+      reversed.resize(line.size());
+      std::size_t end = line.size();
+      for (std::size_t i = 0; i < line.size();) {
+        std::size_t length = utf8_length(line, i);
+        end -= length;
+        line.copy(reversed.data() + end, length, i);
+        i += length;
+      }
+      out.append(reversed);
+      if (lines.complete()) out.put(delimiter);
+    }
+  });
+  return out.finish(call, good ? 0 : 1);
+}
+
+}  // namespace atl::shell

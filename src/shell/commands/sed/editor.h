@@ -1,0 +1,97 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "shell/command.h"
+#include "shell/commands/sed/script.h"
+#include "shell/commands/text_io.h"
+#include "shell/commands/text_streams.h"
+
+namespace atl::shell::sed {
+
+struct EditorOptions {
+  bool quiet = false;
+  bool separate = false;       // -s: each file has its own last line; implied by in_place
+  bool in_place = false;
+  std::string backup_suffix;
+  char delimiter = '\n';
+  std::uint64_t line_length = 70;
+  bool posix = false;
+};
+
+// Runs a script over inputs.
+class Editor {
+ public:
+  Editor(Invocation& call, Script& script, const EditorOptions& options);
+  int run(const std::vector<std::string>& operands);
+
+ private:
+  enum class Next : unsigned char { cycle, restart, quit };
+
+  bool open_next();
+  bool read_line(std::string& into);
+  bool is_last();
+  bool fill_ahead();
+  void finish_file();
+  bool selects(Command& c);
+  bool matches(const Address& address);
+  Next execute();
+  bool substitute(Command& c);
+  void append_replacement(const Command& c, const std::vector<Regex::Span>& spans, std::string& out);
+  void end_cycle();
+  void flush_appends();
+  void put_line(std::string_view line, bool newline = true);
+  void put(std::string_view bytes) { sink_->append(bytes); }
+  void list(const Command& c);
+  Sink* file_sink(const std::string& name);
+  const Regex* regex_or_last(const std::shared_ptr<Regex>& regex);
+
+  Invocation& call_;
+  Script& script_;
+  EditorOptions options_;
+  Sink out_;
+  Sink* sink_;
+  std::vector<std::string> operands_;
+  std::size_t operand_ = 0;
+  std::string name_ = "-";
+
+  std::unique_ptr<Input> owned_;
+  std::unique_ptr<Lines> lines_;
+  std::string_view ahead_;
+  bool ahead_valid_ = false, ahead_complete_ = false;
+  std::string ahead_store_;
+
+  std::string space_, hold_;
+  bool complete_ = true;      // the pattern space's line ended with a newline
+  bool missing_newline_ = false;
+  std::uint64_t line_number_ = 0;
+  bool replaced_ = false;
+  bool restart_ = false;
+  int status_ = 0;
+  bool failed_ = false;
+  struct Append {
+    char kind;  // 'a' text, 'r' file, 'R' a line of a file
+    std::string text;
+  };
+  std::vector<Append> appends_;
+  const Regex* last_regex_ = nullptr;
+  struct OutFile {
+    std::unique_ptr<Output> out;
+    std::unique_ptr<Sink> sink;
+  };
+  std::map<std::string, OutFile> files_;
+  struct LineFile {
+    std::unique_ptr<Input> in;
+    std::unique_ptr<Lines> lines;
+  };
+  std::map<std::string, LineFile> line_files_;
+  std::unique_ptr<TextOutput> in_place_text_;
+  std::unique_ptr<Sink> in_place_sink_;
+  std::vector<Regex::Span> spans_;
+  std::string result_;
+};
+
+}  // namespace atl::shell::sed

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/options.h"
+#include "shell/commands/text_io.h"
+#include "shell/regex/regex.h"
+
+namespace atl::shell {
+
+int run_tac(Invocation& call) {
+  static constexpr Option kOptions[] = {{'b', 'b', "before"}, {'r', 'r', "regex"}, {'s', 's', "separator", Arg::required}};
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  std::string separator = "\n";
+  bool before = false, is_regex = false;
+  for (auto& [id, value] : options.found()) {
+    if (id == 'b') before = true;
+    if (id == 'r') is_regex = true;
+    if (id == 's') separator = value.empty() ? std::string(1, '\0') : value;
+  }
+  auto regex = Regex::compile(separator, is_regex ? Syntax::basic : Syntax::fixed);
+  if (!regex) return call.fail(regex.error().message());
+  Sink out(call.out());
+  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+    std::string text = in.read_all();
+    call.charge(text.size() / 8 + 1);
+    std::vector<std::size_t> cuts{0};
+    std::size_t from = 0;
+    Regex::Span span;
+    while (from <= text.size() && regex->search(text, from, span)) {
+      if (span.end == span.begin) {
+        from = span.end + 1;
+        continue;
+      }
+      cuts.push_back(before ? span.begin : span.end);
+      from = span.end;
+    }
+    if (cuts.back() != text.size()) cuts.push_back(text.size());
+    for (std::size_t i = cuts.size() - 1; i > 0; --i) out.append(std::string_view(text).substr(cuts[i - 1], cuts[i] - cuts[i - 1]));
+  });
+  return out.finish(call, good ? 0 : 1);
+}
+
+}  // namespace atl::shell

@@ -1,0 +1,207 @@
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/options.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+namespace {
+
+enum Long { kRetry = 256, kPid, kMaxUnchanged, kFollow };
+
+constexpr Option kOptions[] = {
+    {'c', 'c', "bytes", Arg::required}, {'n', 'n', "lines", Arg::required}, {'q', 'q', "quiet"}, {'q', 0, "silent"},
+    {'v', 'v', "verbose"}, {'z', 'z', "zero-terminated"}, {'f', 'f', ""}, {kFollow, 0, "follow", Arg::optional},
+    {'F', 'F', ""}, {kRetry, 0, "retry"}, {'s', 's', "sleep-interval", Arg::required}, {kPid, 0, "pid", Arg::required},
+    {kMaxUnchanged, 0, "max-unchanged-stats", Arg::required},
+};
+
+struct Request {
+  std::uint64_t count = 10;
+  bool bytes = false, from_start = false, follow = false;
+  char delimiter = '\n';
+  int headers = -1;
+  double interval = 1;
+};
+
+// Whole blocks are kept and dropped from the front as soon as the rest holds enough lines.
+void last_lines(Invocation& call, Input& in, Sink& out, const Request& request) {
+  struct Block {
+    std::string text;
+    std::uint64_t lines;
+  };
+  std::deque<Block> blocks;
+  std::uint64_t total = 0;
+  while (true) {
+    std::string_view block = in.fill();
+    if (block.empty()) break;
+    call.charge(block.size() / 32 + 1);
+    auto lines = static_cast<std::uint64_t>(std::count(block.begin(), block.end(), request.delimiter));
+    blocks.push_back({std::string(block), lines});
+    total += lines;
+    in.consume(block.size());
+    while (!blocks.empty() && total - blocks.front().lines > request.count) {
+      total -= blocks.front().lines;
+      blocks.pop_front();
+    }
+  }
+  if (blocks.empty() || request.count == 0) return;
+  std::uint64_t ends = total + (blocks.back().text.ends_with(request.delimiter) ? 0 : 1);
+  std::uint64_t skip = ends > request.count ? ends - request.count : 0;
+  for (const Block& block : blocks) {
+    std::string_view text = block.text;
+    while (skip > 0) {
+      std::size_t end = text.find(request.delimiter);
+      if (end == std::string_view::npos) {
+        text = {};
+        break;
+      }
+      text.remove_prefix(end + 1);
+      --skip;
+    }
+    out.append(text);
+  }
+}
+
+void last_bytes(Invocation& call, Input& in, Sink& out, std::uint64_t count) {
+  std::string held;
+  while (true) {
+    std::string_view block = in.fill();
+    if (block.empty()) break;
+    call.charge(block.size() / 64 + 1);
+    held.append(block);
+    in.consume(block.size());
+    if (held.size() / 2 > count + 32768) held.erase(0, held.size() - count);
+  }
+  out.append(held.size() > count ? std::string_view(held).substr(held.size() - count) : held);
+}
+
+void from_start(Invocation& call, Input& in, Sink& out, const Request& request) {
+  std::uint64_t skip = request.count ? request.count - 1 : 0;
+  while (true) {
+    std::string_view block = in.fill();
+    if (block.empty()) return;
+    call.charge(block.size() / 32 + 1);
+    std::string_view rest = block;
+    if (request.bytes) {
+      std::size_t drop = static_cast<std::size_t>(std::min<std::uint64_t>(skip, rest.size()));
+      rest.remove_prefix(drop);
+      skip -= drop;
+    }
+    while (!request.bytes && skip > 0 && !rest.empty()) {
+      std::size_t end = rest.find(request.delimiter);
+      if (end == std::string_view::npos) {
+        rest = {};
+        break;
+      }
+      rest.remove_prefix(end + 1);
+      --skip;
+    }
+    out.append(rest);
+    in.consume(block.size());
+  }
+}
+
+struct Followed {
+  vfs::Path path;
+  std::uint64_t size;
+};
+
+void follow_files(Invocation& call, Sink& out, std::vector<Followed>& files, double interval) {
+  while (!files.empty()) {
+    out.flush();
+    call.sleep(std::chrono::milliseconds(static_cast<int>(std::max(0.02, std::min(interval, 60.0)) * 1000)));
+    for (Followed& file : files) {
+      auto content = call.fs().read(file.path);
+      if (!content) continue;
+      if (content->size() < file.size) file.size = 0;
+      while (file.size < content->size()) {
+        std::string_view run = content->run(file.size);
+        out.append(run);
+        file.size += run.size();
+      }
+    }
+  }
+}
+
+// -1: go on.
+int read_options(Invocation& call, CommandLine& options, Request& request) {
+  for (auto& [id, value] : options.found()) {
+    switch (id) {
+      case 'c':
+      case 'n':
+      case '0': {
+        if (id != '0') request.bytes = id == 'c';
+        std::string_view text = value;
+        request.from_start = text.starts_with('+');
+        if (request.from_start || text.starts_with('-')) text.remove_prefix(1);
+        if (text.empty() || !isdigit(static_cast<unsigned char>(text[0])) || !parse_size(text, request.count))
+          return call.fail(fmt::format("invalid number of {}: {}", request.bytes ? "bytes" : "lines", quoted(value)));
+        break;
+      }
+      case 'q': request.headers = 0; break;
+      case 'v': request.headers = 1; break;
+      case 'z': request.delimiter = '\0'; break;
+      case 'f':
+      case 'F':
+      case kFollow: request.follow = true; break;
+      case 's': request.interval = strtod(value.c_str(), nullptr); break;
+      default: break;
+    }
+  }
+  auto& operands = options.operands();
+  // The old form: +N as the first operand.
+  if (!operands.empty() && operands[0].size() > 1 && operands[0][0] == '+' &&
+      isdigit(static_cast<unsigned char>(operands[0][1])) && options.found().empty()) {
+    request.from_start = true;
+    parse_size(std::string_view(operands[0]).substr(1), request.count);
+    operands.erase(operands.begin());
+  }
+  if (request.headers < 0) request.headers = operands.size() > 1;
+  if (operands.empty()) operands.push_back("-");
+  return -1;
+}
+
+}  // namespace
+
+int run_tail(Invocation& call) {
+  CommandLine options(call, kOptions, {.digits = true});
+  if (options.stopped()) return options.status();
+  Request request;
+  if (int status = read_options(call, options, request); status >= 0) return status;
+  Sink out(call.out());
+  bool first = true, good = true;
+  std::vector<Followed> followed;
+  for (const std::string& operand : options.operands()) {
+    std::unique_ptr<Input> owned;
+    Input* in = &call.in();
+    if (operand != "-") {
+      auto opened = call.open_input(operand);
+      if (!opened) {
+        bool directory = opened.error().code() == Code::is_a_directory;
+        call.complain(directory ? fmt::format("error reading '{}': Is a directory", operand)
+                                : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
+        good = false;
+        continue;
+      }
+      owned = std::move(*opened);
+      in = owned.get();
+      auto path = call.resolve(operand);
+      auto stat = path ? call.fs().find(*path) : std::nullopt;
+      if (stat) followed.push_back({*path, stat->size});
+    }
+    if (request.headers)
+      out.append(fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
+    first = false;
+    if (request.from_start) from_start(call, *in, out, request);
+    else if (request.bytes) last_bytes(call, *in, out, request.count);
+    else last_lines(call, *in, out, request);
+  }
+  if (request.follow) follow_files(call, out, followed, request.interval);
+  return out.finish(call, good ? 0 : 1);
+}
+
+}  // namespace atl::shell

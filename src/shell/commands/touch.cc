@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include "shell/commands/calendar.h"
+#include "shell/commands/commands.h"
+#include "shell/commands/options.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+namespace {
+
+enum Long { kTime = 256 };
+
+constexpr Option kOptions[] = {
+    {'a', 'a', ""}, {'c', 'c', "no-create"}, {'d', 'd', "date", Arg::required}, {'f', 'f', ""}, {'h', 'h', "no-dereference"},
+    {'m', 'm', ""}, {'r', 'r', "reference", Arg::required}, {'t', 't', "", Arg::required}, {kTime, 0, "time", Arg::required},
+};
+
+// [[CC]YY]MMDDhhmm[.ss]
+bool parse_stamp(std::string_view text, WallTime now, const Zone& zone, WallTime& out) {
+  int second = 0;
+  std::size_t dot = text.find('.');
+  auto pair = [&](std::string_view s, std::size_t at) { return (s[at] - '0') * 10 + (s[at + 1] - '0'); };
+  if (dot != std::string_view::npos) {
+    if (text.size() - dot != 3) return false;
+    second = pair(text, dot + 1);
+    text = text.substr(0, dot);
+  }
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  CivilTime c = to_civil(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count(), zone);
+  if (text.size() == 12) c.year = pair(text, 0) * 100 + pair(text, 2), text.remove_prefix(4);
+  else if (text.size() == 10) {
+    int yy = pair(text, 0);
+    c.year = yy < 69 ? 2000 + yy : 1900 + yy;
+    text.remove_prefix(2);
+  }
+  if (text.size() != 8) return false;
+  c.month = pair(text, 0);
+  c.day = pair(text, 2);
+  c.hour = pair(text, 4);
+  c.minute = pair(text, 6);
+  c.second = second;
+  if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > 31 || c.hour > 23 || c.minute > 59 || second > 60) return false;
+  out = WallTime(std::chrono::seconds(to_unix_seconds(c, zone)));
+  return true;
+}
+
+}  // namespace
+
+int run_touch(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  bool access = false, modify = false, create = true;
+  vfs::Follow follow = vfs::Follow::yes;
+  WallTime accessed = call.now(), modified = accessed;
+  Zone zone = Zone::of(call);
+  for (auto& [id, value] : options.found()) {
+    switch (id) {
+      case 'a': access = true; break;
+      case 'c': create = false; break;
+      case 'm': modify = true; break;
+      case kTime: (value.starts_with("a") || value == "use" ? access : modify) = true; break;
+      case 'h': follow = vfs::Follow::no; break;
+      case 'd': {
+        auto time = parse_date(value, call.now(), zone);
+        if (!time) return call.fail(fmt::format("invalid date format {}", quoted(value)));
+        accessed = modified = *time;
+        break;
+      }
+      case 't': {
+        WallTime time;
+        if (!parse_stamp(value, call.now(), zone, time)) return call.fail(fmt::format("invalid date format {}", quoted(value)));
+        accessed = modified = time;
+        break;
+      }
+      case 'r': {
+        auto path = call.resolve(value);
+        auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
+        if (!stat) return call.fail(fmt::format("failed to get attributes of {}: {}", quoted(value), reason(stat.error())));
+        modified = stat->modified;
+        accessed = stat->accessed.value_or(stat->modified);
+        break;
+      }
+      default: break;
+    }
+  }
+  if (!access && !modify) access = modify = true;
+  if (options.operands().empty()) return usage_error(call, "missing file operand");
+  int status = 0;
+  for (const std::string& operand : options.operands()) {
+    auto path = call.resolve(operand);
+    auto work = [&]() -> Result<void> {
+      if (!path) return fail(path.error());
+      auto there = call.fs().find(*path, follow);
+      if (!there) {
+        if (!create) return {};
+        if (operand.ends_with('/')) return fail(Code::not_found, "");
+        vfs::WriteOptions write;
+        write.mode = 0666 & ~call.umask();
+        write.parents = vfs::Parents::must_exist;
+        auto made = call.fs().write(*path, vfs::Content(), write);
+        if (!made) return made;
+      }
+      vfs::Times times;
+      if (access) times.accessed = accessed;
+      if (modify) times.modified = modified;
+      return call.fs().set_times(*path, times, follow);
+    };
+    auto done = work();
+    if (!done) {
+      call.complain(fmt::format("cannot touch {}: {}", quoted(operand), reason(done.error())));
+      status = 1;
+    }
+  }
+  return status;
+}
+
+}  // namespace atl::shell

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace atl::shell {
+
+enum class Syntax : unsigned char {
+  basic,     // POSIX BRE with GNU's \+ \? \| \w \b \< ...
+  extended,  // POSIX ERE with the same
+  awk,       // ERE where backslash escapes mean what they mean in awk strings, also in brackets
+  perl,      // grep -P, jq
+  fixed,     // a plain string
+};
+
+struct RegexOptions {
+  bool ignore_case = false;
+  bool multiline = false;    // ^ and $ match at inner newlines
+  bool lines = false;        // the text holds many lines: ^ $ at each, and no match crosses a newline
+  bool whole_line = false;   // the match must be the whole line (grep -x)
+  bool captures = true;      // false: only where the match lies is wanted
+  bool extended_space = false;  // perl: x
+  bool dot_newline = true;      // perl: s (the POSIX syntaxes: always)
+};
+
+// A compiled pattern. Linear-time (RE2) unless the pattern needs back-references or look-around; then PCRE2 with
+// match limits. Never throws; a match that hits the limit fails, and exceeded() tells.
+class Regex {
+ public:
+  struct Span {
+    std::size_t begin = npos;
+    std::size_t end = npos;
+    bool matched() const { return begin != npos; }
+  };
+  static constexpr std::size_t npos = static_cast<std::size_t>(-1);
+
+  // Errors carry glibc's words ("Unmatched [, [^, [:, [., or [=").
+  static Result<Regex> compile(std::string_view pattern, Syntax syntax, const RegexOptions& options = {});
+  // Several patterns, any of which may match.
+  static Result<Regex> compile(const std::vector<std::string>& patterns, Syntax syntax,
+                               const RegexOptions& options = {});
+
+  Regex(Regex&&) noexcept;
+  Regex& operator=(Regex&&) noexcept;
+  ~Regex();
+
+  // The leftmost(-longest) match at or after `from`. Text before `from` is context for ^ and \b. spans[0] is the
+  // match; spans beyond groups() stay unmatched. `spans` is resized to groups() + 1 unless captures were off.
+  bool search(std::string_view text, std::size_t from, std::vector<Span>& spans) const;
+  // Only where; the quick form.
+  bool search(std::string_view text, std::size_t from, Span& span) const;
+  // A match that begins exactly at `from`, with `text` cut at `to`.
+  bool match_at(std::string_view text, std::size_t from, std::size_t to, Span& span) const;
+  bool matches(std::string_view text) const;
+
+  std::size_t groups() const;
+  const std::vector<std::pair<std::string, std::size_t>>& names() const;
+  // The pattern if it is a plain string without options that change its meaning; else empty.
+  std::string_view literal() const;
+  // Whether a match ran into its limit since the last call.
+  bool exceeded() const;
+
+ private:
+  struct Body;
+  explicit Regex(std::unique_ptr<Body> body);
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace atl::shell
