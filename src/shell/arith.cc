@@ -9,8 +9,32 @@ namespace atl::shell::arith {
 namespace {
 
 enum Op : int {
-  o_add = 1, o_sub, o_mul, o_div, o_mod, o_pow, o_shl, o_shr, o_lt, o_le, o_gt, o_ge, o_eq, o_ne, o_and, o_xor, o_or,
-  o_land, o_lor, o_not, o_bnot, o_neg, o_plus, o_inc, o_dec, o_set,
+  o_add = 1,
+  o_sub,
+  o_mul,
+  o_div,
+  o_mod,
+  o_pow,
+  o_shl,
+  o_shr,
+  o_lt,
+  o_le,
+  o_gt,
+  o_ge,
+  o_eq,
+  o_ne,
+  o_and,
+  o_xor,
+  o_or,
+  o_land,
+  o_lor,
+  o_not,
+  o_bnot,
+  o_neg,
+  o_plus,
+  o_inc,
+  o_dec,
+  o_set,
 };
 
 constexpr int depth_max = 1024;
@@ -22,8 +46,12 @@ struct Token {
   std::size_t at = 0;
 };
 
-bool name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool name_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+}
+bool name_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 class Reader {
  public:
@@ -37,7 +65,8 @@ class Reader {
     }
     auto out = comma();
     if (token_.type != Token::end) {
-      if (token_.type == Token::op || token_.type == Token::bad) fail("syntax error: invalid arithmetic operator");
+      if (token_.type == Token::op || token_.type == Token::bad)
+        fail("syntax error: invalid arithmetic operator");
       fail("syntax error in expression");
     }
     return out;
@@ -72,8 +101,8 @@ class Reader {
       at_ = end;
       return;
     }
-    for (std::string_view op : {"<<=", ">>=", "**", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=",
-                                "*=", "/=", "%=", "&=", "^=", "|="}) {
+    for (std::string_view op : {"<<=", ">>=", "**", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
+                                "&&",  "||",  "+=", "-=", "*=", "/=", "%=", "&=", "^=", "|="}) {
       if (text_.substr(at_).starts_with(op)) {
         token_.type = Token::op;
         token_.text = text_.substr(at_, op.size());
@@ -82,7 +111,8 @@ class Reader {
       }
     }
     token_.text = text_.substr(at_, 1);
-    token_.type = std::string_view("+-*/%<>=!~&|^?:,()").find(c) != std::string_view::npos ? Token::op : Token::bad;
+    token_.type =
+        std::string_view("+-*/%<>=!~&|^?:,()").find(c) != std::string_view::npos ? Token::op : Token::bad;
     ++at_;
   }
 
@@ -124,7 +154,8 @@ class Reader {
     std::uint64_t value = 0;
     for (char c : text.substr(from)) {
       int digit = digit_value(c, base);
-      if (digit >= base) fail(digit < 99 ? "value too great for base" : "syntax error: invalid arithmetic operator");
+      if (digit >= base)
+        fail(digit < 99 ? "value too great for base" : "syntax error: invalid arithmetic operator");
       value = value * static_cast<std::uint64_t>(base) + static_cast<std::uint64_t>(digit);
     }
     token_.value = static_cast<std::int64_t>(value);
@@ -204,9 +235,10 @@ class Reader {
   };
   static const Level* binary_op(const Token& token) {
     static constexpr Level levels[] = {
-        {"||", o_lor, 0}, {"&&", o_land, 1}, {"|", o_or, 2},  {"^", o_xor, 3}, {"&", o_and, 4}, {"==", o_eq, 5},
-        {"!=", o_ne, 5},  {"<", o_lt, 6},    {">", o_gt, 6},  {"<=", o_le, 6}, {">=", o_ge, 6}, {"<<", o_shl, 7},
-        {">>", o_shr, 7}, {"+", o_add, 8},   {"-", o_sub, 8}, {"*", o_mul, 9}, {"/", o_div, 9}, {"%", o_mod, 9},
+        {"||", o_lor, 0}, {"&&", o_land, 1}, {"|", o_or, 2},   {"^", o_xor, 3}, {"&", o_and, 4},
+        {"==", o_eq, 5},  {"!=", o_ne, 5},   {"<", o_lt, 6},   {">", o_gt, 6},  {"<=", o_le, 6},
+        {">=", o_ge, 6},  {"<<", o_shl, 7},  {">>", o_shr, 7}, {"+", o_add, 8}, {"-", o_sub, 8},
+        {"*", o_mul, 9},  {"/", o_div, 9},   {"%", o_mod, 9},
     };
     if (token.type != Token::op) return nullptr;
     for (const Level& row : levels)
@@ -240,7 +272,11 @@ class Reader {
 
   std::unique_ptr<Node> unary() {
     if (token_.type == Token::op) {
-      int op = token_.text == "!" ? o_not : token_.text == "~" ? o_bnot : token_.text == "-" ? o_neg : token_.text == "+" ? o_plus : 0;
+      int op = token_.text == "!"   ? o_not
+               : token_.text == "~" ? o_bnot
+               : token_.text == "-" ? o_neg
+               : token_.text == "+" ? o_plus
+                                    : 0;
       if (op) {
         next();
         if (++depth_ > depth_max) throw Error{"expression recursion level exceeded"};
@@ -299,7 +335,8 @@ class Reader {
       if (!is(")")) fail("missing `)'");
       next();
       --depth_;
-      if (inner->kind == Kind::variable) return make(Kind::unary, o_plus, std::move(inner));  // (x) is no target
+      if (inner->kind == Kind::variable)
+        return make(Kind::unary, o_plus, std::move(inner));  // (x) is no target
       return inner;
     }
     fail("syntax error: operand expected");
@@ -334,39 +371,57 @@ struct Recursion {
   ~Recursion() { --recursion; }
 };
 
-std::int64_t wrap(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+std::int64_t wrap(std::uint64_t value) {
+  return static_cast<std::int64_t>(value);
+}
 
 std::int64_t apply(int op, std::int64_t x, std::int64_t y, const Node& node) {
   auto ux = static_cast<std::uint64_t>(x);
   auto uy = static_cast<std::uint64_t>(y);
   switch (op) {
-    case o_add: return wrap(ux + uy);
-    case o_sub: return wrap(ux - uy);
-    case o_mul: return wrap(ux * uy);
+    case o_add:
+      return wrap(ux + uy);
+    case o_sub:
+      return wrap(ux - uy);
+    case o_mul:
+      return wrap(ux * uy);
     case o_div:
     case o_mod:
       if (y == 0) throw Error{fmt::format("{}: division by 0 (error token is \"{}\")", node.name, node.rest)};
       if (y == -1) return op == o_div ? wrap(0 - ux) : 0;
       return op == o_div ? x / y : x % y;
     case o_pow: {
-      if (y < 0) throw Error{fmt::format("{}: exponent less than 0 (error token is \"{}\")", node.name, node.rest)};
+      if (y < 0)
+        throw Error{fmt::format("{}: exponent less than 0 (error token is \"{}\")", node.name, node.rest)};
       std::uint64_t result = 1, base = ux;
       for (auto e = uy; e; e >>= 1, base *= base)
         if (e & 1) result *= base;
       return wrap(result);
     }
-    case o_shl: return wrap(ux << (uy & 63));
-    case o_shr: return x >> (uy & 63);
-    case o_lt: return x < y;
-    case o_le: return x <= y;
-    case o_gt: return x > y;
-    case o_ge: return x >= y;
-    case o_eq: return x == y;
-    case o_ne: return x != y;
-    case o_and: return x & y;
-    case o_xor: return x ^ y;
-    case o_or: return x | y;
-    default: return y;
+    case o_shl:
+      return wrap(ux << (uy & 63));
+    case o_shr:
+      return x >> (uy & 63);
+    case o_lt:
+      return x < y;
+    case o_le:
+      return x <= y;
+    case o_gt:
+      return x > y;
+    case o_ge:
+      return x >= y;
+    case o_eq:
+      return x == y;
+    case o_ne:
+      return x != y;
+    case o_and:
+      return x & y;
+    case o_xor:
+      return x ^ y;
+    case o_or:
+      return x | y;
+    default:
+      return y;
   }
 }
 
@@ -383,9 +438,12 @@ Place place(const Node& node, Scope& scope) {
   out.name = node.name;
   if (!node.has_subscript) return out;
   out.indexed = true;
-  if (node.subscript == "@" || node.subscript == "*") out.subscript = node.subscript;
-  else if (scope.is_assoc(node.name)) out.subscript = scope.expand_key(node.subscript);
-  else out.subscript = std::to_string(evaluate_text(node.subscript, scope));
+  if (node.subscript == "@" || node.subscript == "*")
+    out.subscript = node.subscript;
+  else if (scope.is_assoc(node.name))
+    out.subscript = scope.expand_key(node.subscript);
+  else
+    out.subscript = std::to_string(evaluate_text(node.subscript, scope));
   return out;
 }
 
@@ -418,7 +476,8 @@ std::shared_ptr<const Node> parse(std::string_view text) {
 
 std::int64_t evaluate(const Node& node, Scope& scope) {
   switch (node.kind) {
-    case Kind::number: return node.number;
+    case Kind::number:
+      return node.number;
     case Kind::variable: {
       if (!node.has_subscript) {
         std::string text = scope.get(node.name, nullptr);
@@ -430,10 +489,14 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     case Kind::unary: {
       std::int64_t x = evaluate(*node.a, scope);
       switch (node.op) {
-        case o_not: return !x;
-        case o_bnot: return ~x;
-        case o_neg: return wrap(0 - static_cast<std::uint64_t>(x));
-        default: return x;
+        case o_not:
+          return !x;
+        case o_bnot:
+          return ~x;
+        case o_neg:
+          return wrap(0 - static_cast<std::uint64_t>(x));
+        default:
+          return x;
       }
     }
     case Kind::binary: {
@@ -442,7 +505,8 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
       if (node.op == o_lor) return x ? 1 : evaluate(*node.b, scope) != 0;
       return apply(node.op, x, evaluate(*node.b, scope), node);
     }
-    case Kind::ternary: return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
+    case Kind::ternary:
+      return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
     case Kind::assign: {
       std::int64_t y;
       Place where = place(*node.a, scope);
@@ -459,11 +523,14 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     case Kind::post: {
       Place where = place(*node.a, scope);
       std::int64_t old = value_of(where, scope);
-      std::int64_t now = node.op == o_inc ? wrap(static_cast<std::uint64_t>(old) + 1) : wrap(static_cast<std::uint64_t>(old) - 1);
+      std::int64_t now = node.op == o_inc ? wrap(static_cast<std::uint64_t>(old) + 1)
+                                          : wrap(static_cast<std::uint64_t>(old) - 1);
       scope.set(where.name, where.key(), now);
       return node.kind == Kind::pre ? now : old;
     }
-    case Kind::comma: evaluate(*node.a, scope); return evaluate(*node.b, scope);
+    case Kind::comma:
+      evaluate(*node.a, scope);
+      return evaluate(*node.b, scope);
   }
   return 0;
 }
@@ -472,7 +539,8 @@ std::int64_t evaluate_text(std::string_view text, Scope& scope, int depth) {
   (void)depth;
   if (auto number = plain_number(text)) return *number;
   Recursion guard;
-  if (recursion > 256 || scope.stack_low()) throw Error{fmt::format("{}: expression recursion level exceeded (error token is \"{}\")", text, text)};
+  if (recursion > 256 || scope.stack_low())
+    throw Error{fmt::format("{}: expression recursion level exceeded (error token is \"{}\")", text, text)};
   auto node = parse(text);
   return evaluate(*node, scope);
 }

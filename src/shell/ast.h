@@ -16,32 +16,34 @@ struct Assign;
 struct ArithText;
 struct Part;
 
-// One or more commands as the parser found them. Shared: a background job or a function may outlive the script.
+// One or more commands as the parser found them. Shared: a background job or a function may outlive the
+// script.
 using NodePtr = std::shared_ptr<const Node>;
 
 // A shell word: the concatenation of its parts, not yet expanded.
 struct Word {
   std::vector<Part> parts;
-  std::string raw;                       // as written; for printing functions and for messages
-  bool braces = false;                   // an unquoted { was seen: brace expansion may apply
-  std::shared_ptr<const Assign> assign;  // `declare x=(1 2)`: the argument of a declaration command as an assignment
+  std::string raw;      // as written; for printing functions and for messages
+  bool braces = false;  // an unquoted { was seen: brace expansion may apply
+  std::shared_ptr<const Assign>
+      assign;  // `declare x=(1 2)`: the argument of a declaration command as an assignment
 };
 
 enum class PartKind : std::uint8_t {
-  literal,   // unquoted text: tilde, glob and brace characters are live
-  quoted,    // text that stands for itself
-  dquote,    // "..." : children are expanded but not split
-  param,     // $x ${x...}
-  command,   // $(...) `...`
-  arith,     // $((...))
-  process,   // <(...) >(...)
+  literal,  // unquoted text: tilde, glob and brace characters are live
+  quoted,   // text that stands for itself
+  dquote,   // "..." : children are expanded but not split
+  param,    // $x ${x...}
+  command,  // $(...) `...`
+  arith,    // $((...))
+  process,  // <(...) >(...)
 };
 
 struct Part {
   PartKind kind = PartKind::literal;
-  char direction = 0;               // process: '<' or '>'; command: '<' for $(<file)
-  std::string text;                 // literal, quoted
-  std::vector<Part> children;       // dquote
+  char direction = 0;          // process: '<' or '>'; command: '<' for $(<file)
+  std::string text;            // literal, quoted
+  std::vector<Part> children;  // dquote
   std::shared_ptr<const Param> param;
   std::shared_ptr<const Node> command;
   std::shared_ptr<const ArithText> arith;
@@ -58,21 +60,21 @@ struct ArithText {
 
 enum class ParamOp : std::uint8_t {
   none,
-  length,       // ${#x}
-  defaulted,    // - :-
-  assign,       // = :=
-  error,        // ? :?
-  alternate,    // + :+
-  strip_prefix, // # ##
-  strip_suffix, // % %%
-  replace,      // / // /# /%
-  substring,    // :o:l
-  upper,        // ^ ^^
-  lower,        // , ,,
-  toggle,       // ~ ~~
-  transform,    // @Q ...
-  names,        // ${!prefix*} ${!prefix@}
-  keys,         // ${!a[@]} ${!a[*]}
+  length,        // ${#x}
+  defaulted,     // - :-
+  assign,        // = :=
+  error,         // ? :?
+  alternate,     // + :+
+  strip_prefix,  // # ##
+  strip_suffix,  // % %%
+  replace,       // / // /# /%
+  substring,     // :o:l
+  upper,         // ^ ^^
+  lower,         // , ,,
+  toggle,        // ~ ~~
+  transform,     // @Q ...
+  names,         // ${!prefix*} ${!prefix@}
+  keys,          // ${!a[@]} ${!a[*]}
 };
 
 enum class Subscript : std::uint8_t { none, index, at, star };
@@ -84,9 +86,9 @@ struct Param {
   std::shared_ptr<const ArithText> index_arith;
   bool indirect = false;
   ParamOp op = ParamOp::none;
-  bool colon = false;   // the form that also tests for emptiness
-  bool longest = false; // ## %% // ^^ ,,
-  char mode = 0;        // replace: 0 '#' '%'; transform: the letter; names: '*' or '@'
+  bool colon = false;    // the form that also tests for emptiness
+  bool longest = false;  // ## %% // ^^ ,,
+  char mode = 0;         // replace: 0 '#' '%'; transform: the letter; names: '*' or '@'
   bool has_arg2 = false;
   Word arg;
   Word arg2;
@@ -140,14 +142,28 @@ struct HereDoc {
 
 struct Redirect {
   RedirectKind kind = RedirectKind::in;
-  int fd = -1;           // -1: the default of the kind
-  std::string fd_var;    // {name}>
+  int fd = -1;         // -1: the default of the kind
+  std::string fd_var;  // {name}>
   Word target;
   std::shared_ptr<HereDoc> here;
 };
 
 enum class NodeKind : std::uint8_t {
-  simple, pipeline, and_or, list, group, subshell, if_, for_, arith_for, while_, case_, select, function, cond, arith,
+  simple,
+  pipeline,
+  and_or,
+  list,
+  group,
+  subshell,
+  if_,
+  for_,
+  arith_for,
+  while_,
+  case_,
+  select,
+  function,
+  cond,
+  arith,
   coproc,
 };
 

@@ -9,10 +9,11 @@ namespace atl::shell {
 
 namespace {
 
-// A word as a sequence of characters and opaque parts, so that braces can be found across quotes and expansions.
+// A word as a sequence of characters and opaque parts, so that braces can be found across quotes and
+// expansions.
 struct Unit {
-  char c = 0;                   // an unquoted character, or
-  const Part* part = nullptr;   // something that stands for itself
+  char c = 0;                  // an unquoted character, or
+  const Part* part = nullptr;  // something that stands for itself
 };
 using Units = std::vector<Unit>;
 
@@ -33,8 +34,9 @@ Word word_of(const Units& units, const std::string& raw) {
   out.raw = raw;
   for (const Unit& unit : units) {
     // Braces are expanded before anything else, as text: $a before the letter b reads $ab.
-    bool joins = !unit.part && !out.parts.empty() && out.parts.back().kind == PartKind::param && !out.parts.back().param->braced &&
-                 is_name(out.parts.back().param->name) && (std::isalnum(static_cast<unsigned char>(unit.c)) || unit.c == '_');
+    bool joins = !unit.part && !out.parts.empty() && out.parts.back().kind == PartKind::param &&
+                 !out.parts.back().param->braced && is_name(out.parts.back().param->name) &&
+                 (std::isalnum(static_cast<unsigned char>(unit.c)) || unit.c == '_');
     if (joins) {
       auto longer = std::make_shared<Param>(*out.parts.back().param);
       longer->name += unit.c;
@@ -87,7 +89,8 @@ class Braces {
       std::size_t from = open + 1;
       commas.push_back(close);
       for (std::size_t comma : commas) {
-        Units piece(units.begin() + static_cast<std::ptrdiff_t>(from), units.begin() + static_cast<std::ptrdiff_t>(comma));
+        Units piece(units.begin() + static_cast<std::ptrdiff_t>(from),
+                    units.begin() + static_cast<std::ptrdiff_t>(comma));
         for (Units& one : expand(piece)) middles.push_back(std::move(one));
         from = comma + 1;
       }
@@ -96,7 +99,11 @@ class Braces {
     Units rest(units.begin() + static_cast<std::ptrdiff_t>(close) + 1, units.end());
     std::vector<Units> tails = expand(rest);
     std::vector<Units> out;
-    if (middles.size() * tails.size() > limit_ || (made_ += middles.size() * tails.size()) > limit_ * 4) {
+    std::uint64_t units_made = 0;
+    for (const Units& middle : middles) units_made += (middle.size() + head.size()) * tails.size();
+    for (const Units& tail : tails) units_made += tail.size() * middles.size();
+    if (units_made > units_max || middles.size() * tails.size() > limit_ ||
+        (made_ += middles.size() * tails.size()) > limit_ * 4) {
       too_many = true;
       return {units};
     }
@@ -114,7 +121,8 @@ class Braces {
 
  private:
   // The first brace that makes an expansion.
-  bool find(const Units& units, std::size_t& open, std::size_t& close, std::vector<std::size_t>& commas, std::vector<std::string>& sequence) {
+  bool find(const Units& units, std::size_t& open, std::size_t& close, std::vector<std::size_t>& commas,
+            std::vector<std::string>& sequence) {
     for (open = 0; open < units.size(); ++open) {
       if (units[open].c != '{') continue;
       int depth = 0;
@@ -122,13 +130,15 @@ class Braces {
       bool found = false;
       for (close = open; close < units.size(); ++close) {
         char c = units[close].c;
-        if (c == '{') ++depth;
+        if (c == '{')
+          ++depth;
         else if (c == '}') {
           if (--depth == 0) {
             found = true;
             break;
           }
-        } else if (c == ',' && depth == 1) commas.push_back(close);
+        } else if (c == ',' && depth == 1)
+          commas.push_back(close);
       }
       if (!found) {
         // An unmatched { is text; a later one may still match.
@@ -162,14 +172,17 @@ class Braces {
     if (!third.empty() && !number(third, step)) return false;
     if (step < 0) step = step == INT64_MIN ? 1 : -step;
     if (step == 0) step = 1;
-    bool letters = first.size() == 1 && second.size() == 1 && std::isalpha(static_cast<unsigned char>(first[0])) && std::isalpha(static_cast<unsigned char>(second[0]));
+    bool letters = first.size() == 1 && second.size() == 1 &&
+                   std::isalpha(static_cast<unsigned char>(first[0])) &&
+                   std::isalpha(static_cast<unsigned char>(second[0]));
     if (letters) {
       a = first[0];
       b = second[0];
     } else if (!number(first, a) || !number(second, b)) {
       return false;
     }
-    std::uint64_t span = a < b ? static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a) : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
+    std::uint64_t span = a < b ? static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a)
+                               : static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b);
     std::uint64_t count = span / static_cast<std::uint64_t>(step) + 1;
     if (count > limit_ || count == 0) {
       too_many = true;
@@ -180,18 +193,25 @@ class Braces {
       if (digits.starts_with('-')) digits.remove_prefix(1);
       return digits.size() > 1 && digits[0] == '0';
     };
-    std::size_t width = !letters && (padded(first) || padded(second)) ? std::max(first.size(), second.size()) : 0;
+    std::size_t width =
+        !letters && (padded(first) || padded(second)) ? std::max(first.size(), second.size()) : 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       auto offset = i * static_cast<std::uint64_t>(step);
-      auto value = static_cast<std::int64_t>(a < b ? static_cast<std::uint64_t>(a) + offset : static_cast<std::uint64_t>(a) - offset);
-      if (letters) out.push_back(std::string(1, static_cast<char>(value)));
-      else if (width == 0) out.push_back(std::to_string(value));
-      else if (value < 0) out.push_back(fmt::format("-{:0{}}", -value, width > 0 ? width - 1 : 0));
-      else out.push_back(fmt::format("{:0{}}", value, width));
+      auto value = static_cast<std::int64_t>(a < b ? static_cast<std::uint64_t>(a) + offset
+                                                   : static_cast<std::uint64_t>(a) - offset);
+      if (letters)
+        out.push_back(std::string(1, static_cast<char>(value)));
+      else if (width == 0)
+        out.push_back(std::to_string(value));
+      else if (value < 0)
+        out.push_back(fmt::format("-{:0{}}", -value, width > 0 ? width - 1 : 0));
+      else
+        out.push_back(fmt::format("{:0{}}", value, width));
     }
     return true;
   }
 
+  static constexpr std::uint64_t units_max = 8'000'000;  // characters of all words together
   std::uint64_t limit_;
   std::uint64_t made_ = 0;
   int depth_ = 0;

@@ -18,8 +18,8 @@ namespace atl::shell {
 
 class Interpreter;
 
-// Thrown by charge(), by reads and by writes when a limit is reached, the script is canceled, or a signal ends the
-// command. Caught where a command was started and nowhere else: commands let it pass
+// Thrown by charge(), by reads and by writes when a limit is reached, the script is canceled, or a signal
+// ends the command. Caught where a command was started and nowhere else: commands let it pass
 // (docs/decisions/shell-on-fibers.md).
 struct Stopped {
   int status;
@@ -41,8 +41,8 @@ class Invocation {
   virtual const vfs::Path& cwd() const = 0;
   // A path as the user typed it: absolute, or relative to cwd; "-" and "/dev/stdin" are not special here.
   virtual Result<vfs::Path> resolve(std::string_view text) const = 0;
-  // Opens for reading as the shell would: knows "-" (standard input), /dev/stdin, /dev/null, /dev/zero, /dev/fd/N,
-  // FIFOs and process substitutions.
+  // Opens for reading as the shell would: knows "-" (standard input), /dev/stdin, /dev/null, /dev/zero,
+  // /dev/fd/N, FIFOs and process substitutions.
   virtual Result<std::unique_ptr<Input>> open_input(std::string_view text) = 0;
   virtual Result<std::unique_ptr<Output>> open_output(std::string_view text, bool append) = 0;
 
@@ -52,14 +52,14 @@ class Invocation {
   virtual std::uint32_t umask() const = 0;
   virtual WallTime now() const = 0;
 
-  // Accounts for `work` units (about a byte looked at or an iteration); throws Stopped at a limit or on cancellation.
-  // Call it in every loop whose length the input decides.
+  // Accounts for `work` units (about a byte looked at or an iteration); throws Stopped at a limit or on
+  // cancellation. Call it in every loop whose length the input decides.
   virtual void charge(std::uint64_t work = 1) = 0;
   // Accounts for memory held beyond the streams' own; throws Stopped at the limit. Negative gives back.
   virtual void charge_memory(std::int64_t bytes) = 0;
 
-  // Runs another command by name (xargs, find -exec, env, timeout, time, nice, ...) with these streams and, when
-  // given, this environment. 127 with the usual message if there is none.
+  // Runs another command by name (xargs, find -exec, env, timeout, time, nice, ...) with these streams and,
+  // when given, this environment. 127 with the usual message if there is none.
   struct Redirects {
     Input* in = nullptr;
     Output* out = nullptr;

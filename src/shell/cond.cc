@@ -25,18 +25,24 @@ bool Interpreter::cond_node(const CondNode& node) {
   switch (node.kind) {
     case Kind::word: {
       std::string text = expand_single(node.left);
-      if (option(Opt::xtrace)) err().write(fmt::format("{}[[ -n {} ]]\n", trace_prefix(), quote_if_needed(text)));
+      if (option(Opt::xtrace))
+        err().write(fmt::format("{}[[ -n {} ]]\n", trace_prefix(), quote_if_needed(text)));
       return !text.empty();
     }
-    case Kind::not_: return !cond_node(*node.a) && cond_status_ != 2;
-    case Kind::and_: return cond_node(*node.a) && cond_node(*node.b);
-    case Kind::or_: return cond_node(*node.a) || cond_node(*node.b);
+    case Kind::not_:
+      return !cond_node(*node.a) && cond_status_ != 2;
+    case Kind::and_:
+      return cond_node(*node.a) && cond_node(*node.b);
+    case Kind::or_:
+      return cond_node(*node.a) || cond_node(*node.b);
     case Kind::unary: {
       std::string operand = expand_single(node.left);
-      if (option(Opt::xtrace)) err().write(fmt::format("{}[[ {} {} ]]\n", trace_prefix(), node.op, quote_if_needed(operand)));
+      if (option(Opt::xtrace))
+        err().write(fmt::format("{}[[ {} {} ]]\n", trace_prefix(), node.op, quote_if_needed(operand)));
       return test_unary(*this, node.op[1], operand);
     }
-    case Kind::binary: return cond_binary(node);
+    case Kind::binary:
+      return cond_binary(node);
   }
   return false;
 }
@@ -46,19 +52,24 @@ bool Interpreter::cond_binary(const CondNode& node) {
   std::string left = expand_single(node.left);
   if (op == "=~") {
     std::string pattern = expand_regex(node.right);
-    if (option(Opt::xtrace)) err().write(fmt::format("{}[[ {} =~ {} ]]\n", trace_prefix(), quote_if_needed(left), pattern));
+    if (option(Opt::xtrace))
+      err().write(fmt::format("{}[[ {} =~ {} ]]\n", trace_prefix(), quote_if_needed(left), pattern));
     return regex_match(left, pattern);
   }
   if (op == "==" || op == "=" || op == "!=") {
     std::string pattern = expand_pattern(node.right);
-    if (option(Opt::xtrace)) err().write(fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op, pattern.empty() ? "''" : pattern));
+    if (option(Opt::xtrace))
+      err().write(fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op,
+                              pattern.empty() ? "''" : pattern));
     Restored<Options> options(state.options);
     state.options.put(Shopt::extglob, true);
     bool same = matches(left, pattern, option(Shopt::nocasematch));
     return same == (op != "!=");
   }
   std::string right = expand_single(node.right);
-  if (option(Opt::xtrace)) err().write(fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op, quote_if_needed(right)));
+  if (option(Opt::xtrace))
+    err().write(
+        fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op, quote_if_needed(right)));
   if (op == "<") return left < right;
   if (op == ">") return left > right;
   if (op == "-nt" || op == "-ot" || op == "-ef") return test_files(*this, op, left, right);
@@ -75,12 +86,14 @@ bool Interpreter::cond_binary(const CondNode& node) {
 bool Interpreter::regex_match(const std::string& text, const std::string& pattern) {
   std::vector<std::string> groups;
   machine.charge(text.size() + pattern.size());
-  MatchResult result = match_extended(text, pattern, option(Shopt::nocasematch), machine.limits.regex_bytes, groups);
+  MatchResult result =
+      match_extended(text, pattern, option(Shopt::nocasematch), machine.limits.regex_bytes, groups);
   if (result == MatchResult::bad_pattern) {
     cond_status_ = 2;
     return false;
   }
-  if (Variable* variable = find_edit("BASH_REMATCH"); variable && variable->is(attr::readonly)) return result == MatchResult::yes;
+  if (Variable* variable = find_edit("BASH_REMATCH"); variable && variable->is(attr::readonly))
+    return result == MatchResult::yes;
   if (result == MatchResult::no) groups.clear();
   assign_array("BASH_REMATCH", std::move(groups));
   return result == MatchResult::yes;
@@ -90,8 +103,10 @@ bool Interpreter::regex_match(const std::string& text, const std::string& patter
 int Interpreter::select(const For& command) {
   line = command.line;
   std::vector<std::string> words;
-  if (command.has_words) words = expand(command.words);
-  else if (state.args) words = *state.args;
+  if (command.has_words)
+    words = expand(command.words);
+  else if (state.args)
+    words = *state.args;
   if (words.empty()) return 0;
   Raised loop(loop_depth);
   int status = 0;
@@ -100,7 +115,8 @@ int Interpreter::select(const For& command) {
     if (show) {
       std::string menu;
       std::size_t width = std::to_string(words.size()).size();
-      for (std::size_t i = 0; i < words.size(); ++i) menu += fmt::format("{:>{}}) {}\n", i + 1, width, words[i]);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        menu += fmt::format("{:>{}}) {}\n", i + 1, width, words[i]);
       err().write(menu);
     }
     err().write(expand_prompt(get_value("PS3").value_or("#? ")));
@@ -117,7 +133,8 @@ int Interpreter::select(const For& command) {
     assign("REPLY", answer);
     std::size_t number = 0;
     auto [end, bad] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
-    bool good = bad == std::errc() && end == answer.data() + answer.size() && number >= 1 && number <= words.size();
+    bool good =
+        bad == std::errc() && end == answer.data() + answer.size() && number >= 1 && number <= words.size();
     if (!assign(command.name, good ? words[number - 1] : "")) return 1;
     status = execute(*command.body);
     if (loop_should_end()) return state.status;

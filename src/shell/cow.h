@@ -19,8 +19,10 @@ class Cow {
   }
   // The value, nobody else's.
   T& edit() {
-    if (!value_) value_ = std::make_shared<T>();
-    else if (value_.use_count() > 1) value_ = std::make_shared<T>(*value_);
+    if (!value_)
+      value_ = std::make_shared<T>();
+    else if (value_.use_count() > 1)
+      value_ = std::make_shared<T>(*value_);
     return *value_;
   }
   explicit operator bool() const { return value_ != nullptr; }

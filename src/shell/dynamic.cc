@@ -35,7 +35,8 @@ std::string Interpreter::option_letters() const {
   for (std::size_t i = 0; i < opt_rows.size(); ++i)
     if (opt_rows[i].letter && state.options.set[i]) out += opt_rows[i].letter;
   std::sort(out.begin(), out.end(), [](char a, char b) {
-    bool upper_a = std::isupper(static_cast<unsigned char>(a)), upper_b = std::isupper(static_cast<unsigned char>(b));
+    bool upper_a = std::isupper(static_cast<unsigned char>(a)),
+         upper_b = std::isupper(static_cast<unsigned char>(b));
     return upper_a != upper_b ? !upper_a : a < b;
   });
   if (interactive) out += 'i';
@@ -54,8 +55,12 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
     case 'B':
       if (name == "BASHPID") return scalar_value(std::to_string(process ? process->pid : shell_pid_));
       if (name == "BASH_SUBSHELL") return scalar_value(std::to_string(state.subshell));
-      if (name == "BASH_COMMAND") return scalar_value(current_command.empty() && current_node_ ? print_command(*current_node_) : current_command);
-      if (name == "BASH_EXECUTION_STRING") return execution_string.empty() ? std::nullopt : std::optional<Variable>(scalar_value(execution_string));
+      if (name == "BASH_COMMAND")
+        return scalar_value(current_command.empty() && current_node_ ? print_command(*current_node_)
+                                                                     : current_command);
+      if (name == "BASH_EXECUTION_STRING")
+        return execution_string.empty() ? std::nullopt
+                                        : std::optional<Variable>(scalar_value(execution_string));
       if (name == "BASHOPTS") {
         std::string text;
         for (std::size_t i = 0; i < shopt_names.size(); ++i)
@@ -71,7 +76,8 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
         for (const auto& [alias, text] : *state.aliases) out.assoc.edit().set(alias, text);
         return out;
       }
-      if (name == "BASH_VERSINFO") return list_value({"5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"}, attr::readonly);
+      if (name == "BASH_VERSINFO")
+        return list_value({"5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"}, attr::readonly);
       if (name == "BASH_VERSION") return scalar_value("5.2.15(1)-release");
       if (name == "BASH") return scalar_value("/bin/bash");
       break;
@@ -83,7 +89,8 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
       }
       break;
     case 'E':
-      if (name == "EPOCHSECONDS") return scalar_value(std::to_string(unix_micros(machine.clock.now()) / 1'000'000));
+      if (name == "EPOCHSECONDS")
+        return scalar_value(std::to_string(unix_micros(machine.clock.now()) / 1'000'000));
       if (name == "EPOCHREALTIME") {
         std::int64_t micros = unix_micros(machine.clock.now());
         return scalar_value(fmt::format("{}.{:06}", micros / 1'000'000, micros % 1'000'000));
@@ -125,7 +132,9 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
       break;
     case 'S':
       if (name == "SECONDS") {
-        auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - state.seconds_base).count();
+        auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() -
+                                                                       state.seconds_base)
+                          .count();
         return scalar_value(std::to_string(passed + state.seconds_offset), attr::integer);
       }
       if (name == "SRANDOM") {
@@ -142,7 +151,8 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
     case 'U':
       if (name == "UID") return scalar_value("1000", attr::readonly | attr::integer);
       break;
-    default: break;
+    default:
+      break;
   }
   return std::nullopt;
 }
@@ -184,11 +194,13 @@ std::string Interpreter::expand_prompt(const std::string& text) {
   auto home_relative = [&] {
     std::string pwd = get_or_empty("PWD");
     std::string home = get_or_empty("HOME");
-    if (!home.empty() && home != "/" && (pwd == home || pwd.starts_with(home + "/"))) return "~" + pwd.substr(home.size());
+    if (!home.empty() && home != "/" && (pwd == home || pwd.starts_with(home + "/")))
+      return "~" + pwd.substr(home.size());
     return pwd;
   };
   auto now = [&](const char* format) {
-    std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::time_point_cast<std::chrono::system_clock::duration>(machine.clock.now()));
+    std::time_t seconds = std::chrono::system_clock::to_time_t(
+        std::chrono::time_point_cast<std::chrono::system_clock::duration>(machine.clock.now()));
     std::tm parts{};
     gmtime_r(&seconds, &parts);
     char buffer[128];
@@ -202,8 +214,12 @@ std::string Interpreter::expand_prompt(const std::string& text) {
     }
     char c = text[++i];
     switch (c) {
-      case 'a': out += '\a'; break;
-      case 'd': out += now("%a %b %d"); break;
+      case 'a':
+        out += '\a';
+        break;
+      case 'd':
+        out += now("%a %b %d");
+        break;
       case 'D':
         if (i + 1 < text.size() && text[i + 1] == '{') {
           std::size_t end = text.find('}', i);
@@ -213,39 +229,89 @@ std::string Interpreter::expand_prompt(const std::string& text) {
           i = end;
         }
         break;
-      case 'e': out += '\033'; break;
-      case 'h': out += get_or_empty("HOSTNAME").substr(0, get_or_empty("HOSTNAME").find('.')); break;
-      case 'H': out += get_or_empty("HOSTNAME"); break;
-      case 'j': out += std::to_string(state.jobs->size()); break;
-      case 'l': out += "tty"; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 's': out += state.arg0.substr(state.arg0.rfind('/') + 1); break;
-      case 't': out += now("%H:%M:%S"); break;
-      case 'T': out += now("%I:%M:%S"); break;
-      case '@': out += now("%I:%M %p"); break;
-      case 'A': out += now("%H:%M"); break;
-      case 'u': out += "user"; break;
-      case 'v': out += "5.2"; break;
-      case 'V': out += "5.2.15"; break;
-      case 'w': out += home_relative(); break;
+      case 'e':
+        out += '\033';
+        break;
+      case 'h':
+        out += get_or_empty("HOSTNAME").substr(0, get_or_empty("HOSTNAME").find('.'));
+        break;
+      case 'H':
+        out += get_or_empty("HOSTNAME");
+        break;
+      case 'j':
+        out += std::to_string(state.jobs->size());
+        break;
+      case 'l':
+        out += "tty";
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 's':
+        out += state.arg0.substr(state.arg0.rfind('/') + 1);
+        break;
+      case 't':
+        out += now("%H:%M:%S");
+        break;
+      case 'T':
+        out += now("%I:%M:%S");
+        break;
+      case '@':
+        out += now("%I:%M %p");
+        break;
+      case 'A':
+        out += now("%H:%M");
+        break;
+      case 'u':
+        out += "user";
+        break;
+      case 'v':
+        out += "5.2";
+        break;
+      case 'V':
+        out += "5.2.15";
+        break;
+      case 'w':
+        out += home_relative();
+        break;
       case 'W': {
         std::string pwd = home_relative();
         if (pwd != "/" && pwd != "~") pwd = pwd.substr(pwd.rfind('/') + 1);
         out += pwd;
         break;
       }
-      case '!': case '#': out += std::to_string(state.history->size() + 1); break;
-      case '$': out += "\\$"; break;
-      case '\\': out += "\\\\"; break;
-      case '[': case ']': break;
-      case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': {
+      case '!':
+      case '#':
+        out += std::to_string(state.history->size() + 1);
+        break;
+      case '$':
+        out += "\\$";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '[':
+      case ']':
+        break;
+      case '0':
+      case '1':
+      case '2':
+      case '3':
+      case '4':
+      case '5':
+      case '6':
+      case '7': {
         int value = c - '0';
-        for (int n = 1; n < 3 && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7'; ++n) value = value * 8 + text[++i] - '0';
+        for (int n = 1; n < 3 && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7'; ++n)
+          value = value * 8 + text[++i] - '0';
         out += static_cast<char>(value);
         break;
       }
-      default: out += '\\', out += c;
+      default:
+        out += '\\', out += c;
     }
   }
   if (!option(Shopt::promptvars)) return out;

@@ -8,8 +8,20 @@ namespace atl::shell {
 
 bool special_in_pattern(char c) {
   switch (c) {
-    case '*': case '?': case '[': case ']': case '\\': case '!': case '+': case '@': case '(': case ')': case '|':
-    case '-': case '^': case mark:
+    case '*':
+    case '?':
+    case '[':
+    case ']':
+    case '\\':
+    case '!':
+    case '+':
+    case '@':
+    case '(':
+    case ')':
+    case '|':
+    case '-':
+    case '^':
+    case mark:
       return true;
     default:
       return false;
@@ -18,7 +30,9 @@ bool special_in_pattern(char c) {
 
 namespace {
 
-bool ends_tilde_prefix(char c) { return c == '/' || c == ':'; }
+bool ends_tilde_prefix(char c) {
+  return c == '/' || c == ':';
+}
 
 std::size_t strip_newlines(const std::string& text) {
   std::size_t end = text.size();
@@ -46,14 +60,23 @@ void Expansion::check_size() {
 
 void Expansion::quoted(std::string_view text) {
   started_ = true;
-  for (char c : text) {
-    if (special_in_pattern(c)) text_ += mark;
-    text_ += c;
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!special_in_pattern(text[i])) continue;
+    text_.append(text, from, i - from);
+    text_ += mark;
+    from = i;
   }
+  text_.append(text, from, text.size() - from);
   if (text.size() > 4096) check_size();
 }
 
 void Expansion::unquoted(std::string_view text) {
+  if (text.find(mark) == std::string_view::npos) {
+    text_.append(text);
+    if (text.size() > 4096) check_size();
+    return;
+  }
   for (char c : text) {
     if (c == mark) text_ += mark;
     text_ += c;
@@ -89,8 +112,6 @@ void Expansion::split(std::string_view text) {
       if (have) {
         boundary();
         space_ended = true;
-      } else if (after_space_) {
-        space_ended = false;
       }
       continue;
     }
@@ -123,7 +144,8 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
   if (first && !text.empty() && !quoted_all && !no_tilde) {
     if (text[0] == '~') {
       tilde_at(text, colons);
-    } else if (!assignment && mode_ == Mode::fields && text.find('~') != std::string_view::npos && !shell_.option(Opt::posix)) {
+    } else if (!assignment && mode_ == Mode::fields && text.find('~') != std::string_view::npos &&
+               !shell_.option(Opt::posix)) {
       std::size_t equals = text.find('=');
       if (equals != std::string_view::npos && is_name(text.substr(0, equals))) {
         unquoted(text.substr(0, equals + 1));
@@ -144,16 +166,20 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
       }
     }
   }
-  if (split_it) split(text);
-  else unquoted(text);
+  if (split_it)
+    split(text);
+  else
+    unquoted(text);
 }
 
 void Expansion::parts(const std::vector<Part>& list, bool in_quotes, bool split_literals) {
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Part& p = list[i];
     if (p.kind == PartKind::literal) {
-      if (in_quotes) quoted(p.text);
-      else literal(p.text, i == 0, i + 1 == list.size(), split_literals);
+      if (in_quotes)
+        quoted(p.text);
+      else
+        literal(p.text, i == 0, i + 1 == list.size(), split_literals);
     } else {
       part(p, in_quotes, split_literals);
     }
@@ -162,20 +188,30 @@ void Expansion::parts(const std::vector<Part>& list, bool in_quotes, bool split_
 
 void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
   switch (p.kind) {
-    case PartKind::literal: literal(p.text, false, true, split_literals); break;
-    case PartKind::quoted: quoted(p.text); break;
+    case PartKind::literal:
+      literal(p.text, false, true, split_literals);
+      break;
+    case PartKind::quoted:
+      quoted(p.text);
+      break;
     case PartKind::dquote:
       if (p.children.empty()) started_ = true;
       parts(p.children, true, false);
       break;
-    case PartKind::param: param(*p.param, in_quotes || quoted_all); break;
-    case PartKind::command: command(p, in_quotes || quoted_all); break;
+    case PartKind::param:
+      param(*p.param, in_quotes || quoted_all);
+      break;
+    case PartKind::command:
+      command(p, in_quotes || quoted_all);
+      break;
     case PartKind::arith: {
       std::string value = std::to_string(shell_.evaluate(*p.arith));
       emit_scalar(value, in_quotes || quoted_all);
       break;
     }
-    case PartKind::process: process(p); break;
+    case PartKind::process:
+      process(p);
+      break;
   }
 }
 
@@ -216,8 +252,10 @@ void Expansion::process(const Part& p) {
 }
 
 void Expansion::emit_scalar(std::string_view text, bool in_quotes) {
-  if (in_quotes) quoted(text);
-  else split(text);
+  if (in_quotes)
+    quoted(text);
+  else
+    split(text);
 }
 
 void Expansion::emit(Value& value, bool in_quotes) {
@@ -231,8 +269,10 @@ void Expansion::emit(Value& value, bool in_quotes) {
       if (i) joined += separator;
       joined += value.items[i];
     }
-    if (in_quotes) quoted(joined);
-    else unquoted(joined);
+    if (in_quotes)
+      quoted(joined);
+    else
+      unquoted(joined);
     return;
   }
   for (std::size_t i = 0; i < value.items.size(); ++i) {
@@ -249,9 +289,13 @@ void Expansion::emit(Value& value, bool in_quotes) {
   }
 }
 
-void Expansion::word(const Word& word) { parts(word.parts, quoted_all, false); }
+void Expansion::word(const Word& word) {
+  parts(word.parts, quoted_all, false);
+}
 
-std::string Expansion::plain() const { return unmark(text_); }
+std::string Expansion::plain() const {
+  return unmark(text_);
+}
 
 std::string Expansion::pattern() const {
   std::string out;
@@ -274,9 +318,13 @@ void Expansion::finish(std::vector<std::string>& out) {
     if (!shell_.option(Opt::noglob)) {
       for (std::size_t i = 0; i < field.size() && !live; ++i) {
         char c = field[i];
-        if (c == mark) ++i;
-        else if (c == '*' || c == '?' || c == '[') live = true;
-        else if (extended && (c == '+' || c == '@' || c == '!') && i + 1 < field.size() && field[i + 1] == '(') live = true;
+        if (c == mark)
+          ++i;
+        else if (c == '*' || c == '?' || c == '[')
+          live = true;
+        else if (extended && (c == '+' || c == '@' || c == '!') && i + 1 < field.size() &&
+                 field[i + 1] == '(')
+          live = true;
       }
     }
     if (!live) {

@@ -10,11 +10,16 @@ namespace atl::shell {
 
 std::string Expansion::describe_name(const Param& param) {
   if (param.subscript == Subscript::none) return param.name;
-  return param.name + "[" + (param.subscript == Subscript::at ? "@" : param.subscript == Subscript::star ? "*" : param.index.raw) + "]";
+  return param.name + "[" +
+         (param.subscript == Subscript::at     ? "@"
+          : param.subscript == Subscript::star ? "*"
+                                               : param.index.raw) +
+         "]";
 }
 
 Pattern Expansion::make_pattern(const Word& word) {
-  return Pattern(shell_.expand_pattern(word), {.extglob = shell_.option(Shopt::extglob), .ignore_case = shell_.option(Shopt::nocasematch)});
+  return Pattern(shell_.expand_pattern(word), {.extglob = shell_.option(Shopt::extglob),
+                                               .ignore_case = shell_.option(Shopt::nocasematch)});
 }
 
 Expansion::Value Expansion::positional(bool star, bool from_zero) {
@@ -23,26 +28,41 @@ Expansion::Value Expansion::positional(bool star, bool from_zero) {
   out.list = true;
   out.star = star;
   if (from_zero) out.items.push_back(shell_.state.arg0);
-  if (shell_.state.args) out.items.insert(out.items.end(), shell_.state.args->begin(), shell_.state.args->end());
+  if (shell_.state.args)
+    out.items.insert(out.items.end(), shell_.state.args->begin(), shell_.state.args->end());
   return out;
 }
 
-Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscript, const Word* index, const std::string& index_text,
-                                       const ArithText* index_arith) {
+Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscript, const Word* index,
+                                       const std::string& index_text, const ArithText* index_arith) {
   Value out;
   if (name.size() == 1 && !std::isalpha(static_cast<unsigned char>(name[0]))) {
     switch (name[0]) {
-      case '@': case '*': return positional(name[0] == '*');
-      case '#': out.text = std::to_string(shell_.state.args ? shell_.state.args->size() : 0); break;
-      case '?': out.text = std::to_string(shell_.state.status); break;
-      case '$': out.text = std::to_string(shell_.shell_pid()); break;
+      case '@':
+      case '*':
+        return positional(name[0] == '*');
+      case '#':
+        out.text = std::to_string(shell_.state.args ? shell_.state.args->size() : 0);
+        break;
+      case '?':
+        out.text = std::to_string(shell_.state.status);
+        break;
+      case '$':
+        out.text = std::to_string(shell_.shell_pid());
+        break;
       case '!':
         if (!shell_.state.background_pid) return out;
         out.text = std::to_string(shell_.state.background_pid);
         break;
-      case '-': out.text = shell_.option_letters(); break;
-      case '0': out.text = shell_.state.arg0; break;
-      case '_': out.text = shell_.state.last_argument; break;
+      case '-':
+        out.text = shell_.option_letters();
+        break;
+      case '0':
+        out.text = shell_.state.arg0;
+        break;
+      case '_':
+        out.text = shell_.state.last_argument;
+        break;
       default: {
         auto at = static_cast<std::size_t>(name[0] - '1');
         if (!shell_.state.args || at >= shell_.state.args->size()) return out;
@@ -81,7 +101,8 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
     }
     if (!target_subscript.empty() && subscript == Subscript::none) {
       if (target_subscript == "@" || target_subscript == "*")
-        return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "", nullptr);
+        return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "",
+                          nullptr);
       auto value = shell_.get_element(target, target_subscript, nullptr);
       out.set = true;
       out.text = value.value_or("");
@@ -171,7 +192,8 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
   if (text.empty()) {
     bool tolerant = param.op == ParamOp::defaulted || param.op == ParamOp::alternate;
     if (!name.set && !tolerant && shell_.option(Opt::nounset)) shell_.unbound("!" + param.name);
-    if (!tolerant || name.set) shell_.abandon(fmt::format("{}: invalid indirect expansion", name.set ? text : param.name));
+    if (!tolerant || name.set)
+      shell_.abandon(fmt::format("{}: invalid indirect expansion", name.set ? text : param.name));
     value = Value();
     return;
   }
@@ -179,8 +201,10 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
   (void)in_quotes;
   std::size_t bracket = text.find('[');
   std::string base = text.substr(0, bracket);
-  bool special = text.size() == 1 && std::string_view("@*#?-$!0123456789").find(text[0]) != std::string_view::npos;
-  bool digits = std::all_of(text.begin(), text.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
+  bool special =
+      text.size() == 1 && std::string_view("@*#?-$!0123456789").find(text[0]) != std::string_view::npos;
+  bool digits = std::all_of(text.begin(), text.end(),
+                            [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
   if (!special && !digits && (!is_name(base) || (bracket != std::string::npos && text.back() != ']')))
     shell_.abandon(fmt::format("{}: invalid variable name", text));
   if (bracket == std::string::npos) {
@@ -209,8 +233,10 @@ void Expansion::param(const Param& param, bool in_quotes) {
   if (param.op == ParamOp::keys) return keys(param, in_quotes);
   Value value;
   bool handled = false;
-  if (param.indirect) indirect(param, value, handled, in_quotes);
-  else value = fetch(param);
+  if (param.indirect)
+    indirect(param, value, handled, in_quotes);
+  else
+    value = fetch(param);
   if (handled || conditional(param, value, in_quotes)) return;
   if (!value.set && !value.list && shell_.option(Opt::nounset)) {
     if (param.op != ParamOp::transform || param.mode != 'a') shell_.unbound(describe_name(param));
@@ -220,7 +246,8 @@ void Expansion::param(const Param& param, bool in_quotes) {
 
 // - = ? + ; true when everything is done.
 bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
-  bool empty = value.list ? value.items.empty() || (value.items.size() == 1 && value.items[0].empty()) : value.text.empty();
+  bool empty = value.list ? value.items.empty() || (value.items.size() == 1 && value.items[0].empty())
+                          : value.text.empty();
   if (value.list && param.subscript == Subscript::none && value.items.size() > 1) {
     // $* and $@ count as null only if all of it is.
     empty = false;
@@ -246,7 +273,8 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       inner.parts(param.arg.parts, false, false);
       std::string text = inner.plain();
       assign_default(param, text);
-      auto now = param.subscript == Subscript::none ? shell_.get_value(param.name) : std::optional<std::string>(text);
+      auto now = param.subscript == Subscript::none && !param.indirect ? shell_.get_value(param.name)
+                                                                       : std::optional<std::string>(text);
       emit_scalar(now.value_or(text), in_quotes);
       return true;
     }
@@ -258,7 +286,8 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       if (param.arg.raw.empty()) text = param.colon ? "parameter null or not set" : "parameter not set";
       shell_.abandon(fmt::format("{}: {}", describe_name(param), text), true, shell_.fatal_status());
     }
-    default: return false;
+    default:
+      return false;
   }
   emit(value, in_quotes);
   return true;
@@ -280,7 +309,9 @@ void Expansion::assign_default(const Param& param, const std::string& text) {
     done = shell_.assign_reference(shell_.get_or_empty(param.name), text);
   } else if (param.subscript == Subscript::index) {
     const Variable* variable = shell_.find(param.name);
-    std::string key = variable && variable->is(attr::assoc) ? shell_.expand_single(param.index) : std::to_string(shell_.evaluate(*param.index_arith));
+    std::string key = variable && variable->is(attr::assoc)
+                          ? shell_.expand_single(param.index)
+                          : std::to_string(shell_.evaluate(*param.index_arith));
     done = shell_.assign_element(param.name, key, text);
   } else if (param.subscript == Subscript::none) {
     done = shell_.assign(param.name, text);
@@ -293,7 +324,9 @@ void Expansion::assign_default(const Param& param, const std::string& text) {
 void Expansion::length(const Param& param) {
   Value value = fetch(param);
   if (!value.list && !value.set && shell_.option(Opt::nounset)) shell_.unbound(describe_name(param));
-  if (const Variable* reference = shell_.find(param.name); reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos) value = Value();
+  if (const Variable* reference = shell_.find(param.name);
+      reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos)
+    value = Value();
   std::size_t n = value.list ? value.items.size() : utf8::length(value.text);
   if (param.name == "@" || param.name == "*") n = shell_.state.args ? shell_.state.args->size() : 0;
   emit_scalar(std::to_string(n), false);
@@ -361,7 +394,8 @@ void Expansion::slice(const Param& param, Value& value) {
     std::int64_t size = items.empty() ? 0 : items.back().first + 1;
     if (offset < 0) offset += size;
     value.items.clear();
-    if (length && *length < 0) shell_.abandon(fmt::format("{}: substring expression < 0", param.length->word.raw));
+    if (length && *length < 0)
+      shell_.abandon(fmt::format("{}: substring expression < 0", param.length->word.raw));
     if (offset < 0) return;
     for (auto& [index, item] : items) {
       if (index < offset) continue;
@@ -388,7 +422,8 @@ void Expansion::slice(const Param& param, Value& value) {
   value.text = value.text.substr(from, to - from);
 }
 
-std::string Expansion::replace(const Param& param, const Pattern& pattern, const std::string& replacement, bool literal_replacement, const std::string& text) {
+std::string Expansion::replace(const Param& param, const Pattern& pattern, const std::string& replacement,
+                               bool literal_replacement, const std::string& text) {
   auto put = [&](std::string& out, std::string_view matched) {
     if (literal_replacement) {
       out += replacement;
@@ -396,10 +431,15 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
     }
     // In the replacement an unquoted & stands for the match; marks protect quoted ones.
     for (std::size_t i = 0; i < replacement.size(); ++i) {
-      if (replacement[i] == mark && i + 1 < replacement.size()) out += replacement[++i];
-      else if (replacement[i] == '\\' && i + 1 < replacement.size() && (replacement[i + 1] == '&' || replacement[i + 1] == '\\')) out += replacement[++i];
-      else if (replacement[i] == '&') out += matched;
-      else out += replacement[i];
+      if (replacement[i] == mark && i + 1 < replacement.size())
+        out += replacement[++i];
+      else if (replacement[i] == '\\' && i + 1 < replacement.size() &&
+               (replacement[i + 1] == '&' || replacement[i + 1] == '\\'))
+        out += replacement[++i];
+      else if (replacement[i] == '&')
+        out += matched;
+      else
+        out += replacement[i];
     }
   };
   std::string out;
@@ -444,7 +484,10 @@ std::string Expansion::recase(const Param& param, const Pattern* pattern, const 
     if (matched && (n > 1 || static_cast<unsigned char>(one[0]) < 0x80)) {
       std::uint32_t code = utf8::decode(one, n);
       std::uint32_t up = utf8::to_upper(code), low = utf8::to_lower(code);
-      utf8::append(out, param.op == ParamOp::upper ? up : param.op == ParamOp::lower ? low : code == up ? low : up);
+      utf8::append(out, param.op == ParamOp::upper   ? up
+                        : param.op == ParamOp::lower ? low
+                        : code == up                 ? low
+                                                     : up);
     } else {
       out += one;
     }
@@ -458,11 +501,21 @@ void Expansion::transform(const Param& param, Value& value) {
   std::string name = shell_.resolve_name(param.name);
   const Variable* variable = is_name(param.name) ? shell_.find(name) : nullptr;
   switch (param.mode) {
-    case 'Q': map(value, [](const std::string& text) { return quote_single(text); }); break;
-    case 'E': map(value, [](const std::string& text) { return decode_ansi(text); }); break;
-    case 'P': map(value, [&](const std::string& text) { return shell_.expand_prompt(text); }); break;
-    case 'U': map(value, [](const std::string& text) { return utf8::to_upper(text); }); break;
-    case 'L': map(value, [](const std::string& text) { return utf8::to_lower(text); }); break;
+    case 'Q':
+      map(value, [](const std::string& text) { return quote_single(text); });
+      break;
+    case 'E':
+      map(value, [](const std::string& text) { return decode_ansi(text); });
+      break;
+    case 'P':
+      map(value, [&](const std::string& text) { return shell_.expand_prompt(text); });
+      break;
+    case 'U':
+      map(value, [](const std::string& text) { return utf8::to_upper(text); });
+      break;
+    case 'L':
+      map(value, [](const std::string& text) { return utf8::to_lower(text); });
+      break;
     case 'u': {
       Param first;
       first.op = ParamOp::upper;
@@ -491,16 +544,21 @@ void Expansion::transform(const Param& param, Value& value) {
       }
       std::string letters = attribute_letters(*variable);
       std::string text;
-      if (value.list && variable->is_array()) text = fmt::format("declare -{} {}={}", letters, name, array_literal(*variable));
-      else if (letters.empty()) text = fmt::format("{}={}", name, quote_single(value.text));
-      else if (!value.set) text = fmt::format("declare -{} {}", letters, name);
-      else text = fmt::format("declare -{} {}={}", letters, name, quote_single(value.text));
+      if (value.list && variable->is_array())
+        text = fmt::format("declare -{} {}={}", letters, name, array_literal(*variable));
+      else if (letters.empty())
+        text = fmt::format("{}={}", name, quote_single(value.text));
+      else if (!value.set)
+        text = fmt::format("declare -{} {}", letters, name);
+      else
+        text = fmt::format("declare -{} {}={}", letters, name, quote_single(value.text));
       value = Value();
       value.set = true;
       value.text = text;
       break;
     }
-    case 'K': case 'k': {
+    case 'K':
+    case 'k': {
       if (!value.list || !variable || !variable->is_array()) {
         map(value, [](const std::string& text) { return quote_single(text); });
         break;
@@ -525,7 +583,8 @@ void Expansion::transform(const Param& param, Value& value) {
       value.items = {text};
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 
@@ -563,17 +622,24 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
           bool quoted_part = part.kind == PartKind::quoted || part.kind == PartKind::dquote;
           for (std::size_t i = 0; i < piece.marked().size(); ++i) {
             char c = piece.marked()[i];
-            if (c == mark) replacement += c, c = piece.marked()[++i];
-            else if (quoted_part && c == '&') replacement += mark;
+            if (c == mark)
+              replacement += c, c = piece.marked()[++i];
+            else if (quoted_part && c == '&')
+              replacement += mark;
             replacement += c;
           }
         }
       }
-      map(value, [&](const std::string& text) { return replace(param, pattern, replacement, !ampersand, text); });
+      map(value,
+          [&](const std::string& text) { return replace(param, pattern, replacement, !ampersand, text); });
       return true;
     }
-    case ParamOp::substring: slice(param, value); return true;
-    case ParamOp::upper: case ParamOp::lower: case ParamOp::toggle: {
+    case ParamOp::substring:
+      slice(param, value);
+      return true;
+    case ParamOp::upper:
+    case ParamOp::lower:
+    case ParamOp::toggle: {
       if (param.arg.parts.empty()) {
         map(value, [&](const std::string& text) { return recase(param, nullptr, text); });
       } else {
@@ -586,7 +652,8 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
       if (!value.set && !value.list && param.mode != 'a' && param.mode != 'A') return true;
       transform(param, value);
       return true;
-    default: return true;
+    default:
+      return true;
   }
 }
 

@@ -8,8 +8,8 @@
 
 namespace atl::shell {
 
-// The expansion of one word (or of a whole command line): collects fields while the parts are walked. Inside a field a
-// character that is special in patterns but was quoted carries a mark (\x01) before it.
+// The expansion of one word (or of a whole command line): collects fields while the parts are walked. Inside
+// a field a character that is special in patterns but was quoted carries a mark (\x01) before it.
 class Expansion {
  public:
   enum class Mode : unsigned char {
@@ -27,7 +27,7 @@ class Expansion {
   std::string pattern() const;  // marks as backslashes
   bool assignment = false;      // ~ after ':' too
   bool no_tilde = false;
-  bool quoted_all = false;      // here-documents, arithmetic: nothing is split, tilde is text
+  bool quoted_all = false;  // here-documents, arithmetic: nothing is split, tilde is text
 
  private:
   struct Value {
@@ -49,7 +49,8 @@ class Expansion {
   void emit(Value& value, bool quoted);
   void emit_scalar(std::string_view text, bool quoted);
   Value fetch(const Param& param);
-  Value fetch_name(const std::string& name, Subscript subscript, const Word* index, const std::string& index_text, const ArithText* index_arith);
+  Value fetch_name(const std::string& name, Subscript subscript, const Word* index,
+                   const std::string& index_text, const ArithText* index_arith);
   Value positional(bool star, bool from_zero = false);
   bool operate(const Param& param, Value& value, bool quoted);
   bool conditional(const Param& param, Value& value, bool quoted);
@@ -61,7 +62,8 @@ class Expansion {
   void slice(const Param& param, Value& value);
   template <class F>
   void map(Value& value, F&& change);
-  std::string replace(const Param& param, const Pattern& pattern, const std::string& replacement, bool literal, const std::string& text);
+  std::string replace(const Param& param, const Pattern& pattern, const std::string& replacement,
+                      bool literal, const std::string& text);
   std::string recase(const Param& param, const Pattern* pattern, const std::string& text);
   void transform(const Param& param, Value& value);
   void indirect(const Param& param, Value& value, bool& handled, bool quoted);
@@ -74,8 +76,7 @@ class Expansion {
   Interpreter& shell_;
   Mode mode_;
   std::string text_;
-  bool started_ = false;       // the current field exists even if empty (quotes were seen)
-  bool after_space_ = true;    // splitting: IFS white space just ended a field
+  bool started_ = false;           // the current field exists even if empty (quotes were seen)
   std::vector<std::string> done_;  // finished fields with marks
 };
 

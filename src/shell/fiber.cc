@@ -26,7 +26,8 @@ class StackPool {
         return out;
       }
     }
-    void* low = mmap(nullptr, bytes_ + guard_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    void* low = mmap(nullptr, bytes_ + guard_bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (low == MAP_FAILED) throw std::bad_alloc();
     mprotect(low, guard_bytes, PROT_NONE);
     ctx::stack_context out;
@@ -69,7 +70,9 @@ struct PooledStack {
 
 WaitQueue::~WaitQueue() = default;
 
-void WaitQueue::remove(Fiber* fiber) { std::erase(fibers_, fiber); }
+void WaitQueue::remove(Fiber* fiber) {
+  std::erase(fibers_, fiber);
+}
 
 Scheduler::Scheduler() = default;
 Scheduler::~Scheduler() = default;
@@ -123,8 +126,10 @@ void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
       SteadyTime now = std::chrono::steady_clock::now();
       for (std::size_t i = 0; i < timed_.size();) {
         Fiber* fiber = timed_[i];
-        if (fiber->wake_at_ <= now) wake(fiber);
-        else ++i;
+        if (fiber->wake_at_ <= now)
+          wake(fiber);
+        else
+          ++i;
       }
     }
     if (ready_.empty()) {

@@ -56,8 +56,9 @@ class Scheduler {
 
   // A new fiber, ready to run. The body must not let an exception out.
   Fiber* spawn(std::function<void()> body, bool root = false);
-  // Runs fibers until `root` is done. `idle` is called when every fiber waits: with the time of the next timer, or
-  // max if there is none; it sleeps, or ends the standstill by making a fiber runnable. False from it: give up.
+  // Runs fibers until `root` is done. `idle` is called when every fiber waits: with the time of the next
+  // timer, or max if there is none; it sleeps, or ends the standstill by making a fiber runnable. False from
+  // it: give up.
   void run(Fiber* root, const std::function<bool(SteadyTime)>& idle);
 
   Fiber* current() const { return current_; }
@@ -71,6 +72,8 @@ class Scheduler {
   std::size_t stack_left() const;
   std::size_t live() const { return fibers_.size(); }
   bool has(const Fiber* fiber) const;
+  // A fiber other than the current one is ready or has a timer.
+  bool can_run() const { return !ready_.empty() || !timed_.empty(); }
 
  private:
   void resume(Fiber* fiber);

@@ -18,7 +18,8 @@ class Globber {
 
  private:
   void count() {
-    if (++looked_ > shell_.machine.limits.glob_entries) shell_.machine.stop_limit("names looked at by a pattern");
+    if (++looked_ > shell_.machine.limits.glob_entries)
+      shell_.machine.stop_limit("names looked at by a pattern");
     shell_.machine.charge(4);
   }
   static std::string joined(const std::string& shown, std::string_view name) {
@@ -39,13 +40,15 @@ class Globber {
       std::string name = unquote_pattern(component);
       auto next = name == "." ? Result<vfs::Path>(at) : vfs::resolve(shell_.machine.fs, at, name);
       if (!next) return;
-      auto stat = shell_.machine.fs.find(*next, last && !directories_only_ ? vfs::Follow::no : vfs::Follow::yes);
+      auto stat =
+          shell_.machine.fs.find(*next, last && !directories_only_ ? vfs::Follow::no : vfs::Follow::yes);
       if (!stat || ((!last || directories_only_) && !stat->is_directory())) return;
       return walk(joined(shown, name), *next, index + 1);
     }
     auto listing = shell_.machine.fs.list(at);
     if (!listing) return;
-    Pattern pattern(component, {.extglob = shell_.option(Shopt::extglob), .ignore_case = shell_.option(Shopt::nocaseglob)});
+    Pattern pattern(component, {.extglob = shell_.option(Shopt::extglob),
+                                .ignore_case = shell_.option(Shopt::nocaseglob)});
     bool dot_pattern = component[0] == '.' || component.starts_with("\\.");
     bool dots = shell_.option(Shopt::dotglob) || dot_pattern || dot_group(component);
     if (!shell_.option(Shopt::globskipdots) && dot_pattern) {
@@ -55,7 +58,8 @@ class Globber {
     for (auto entry : *listing) {
       count();
       if (entry.name[0] == '.' && !dots) continue;
-      if (entry.name[0] == '.' && !dot_pattern && !shell_.option(Shopt::dotglob) && !dot_group(component)) continue;
+      if (entry.name[0] == '.' && !dot_pattern && !shell_.option(Shopt::dotglob) && !dot_group(component))
+        continue;
       if (!pattern.matches(entry.name)) continue;
       auto next = at.child(entry.name);
       if (!next) continue;
@@ -83,8 +87,10 @@ class Globber {
     while (rest + 1 < components_.size() && components_[rest + 1] == "**") ++rest;
     last = rest + 1 == components_.size();
     if (last) {
-      if (!shown.empty() && depth > 0) found.push_back(directories_only_ ? shown + "/" : shown);
-      else if (!shown.empty() && depth == 0) found.push_back(shown.back() == '/' ? shown : shown + "/");
+      if (!shown.empty() && depth > 0)
+        found.push_back(directories_only_ ? shown + "/" : shown);
+      else if (!shown.empty() && depth == 0)
+        found.push_back(shown.back() == '/' ? shown : shown + "/");
     } else {
       walk(shown, at, rest + 1);
     }
@@ -125,7 +131,9 @@ std::vector<std::string> split_components(const std::string& pattern, bool extgl
       out.back() += pattern[++i];
       continue;
     }
-    if (extglob && c == '(' && i > 0 && std::string_view("?*+@!").find(pattern[i - 1]) != std::string_view::npos) ++groups;
+    if (extglob && c == '(' && i > 0 &&
+        std::string_view("?*+@!").find(pattern[i - 1]) != std::string_view::npos)
+      ++groups;
     if (groups && c == ')') --groups;
     if (c == '/' && groups == 0) {
       out.emplace_back();

@@ -8,10 +8,14 @@
 
 namespace atl::shell {
 
-Interpreter::Interpreter(Machine& m, State s) : machine(m), state(std::move(s)), process(m.process) { shell_pid_ = process->pid; }
+Interpreter::Interpreter(Machine& m, State s) : machine(m), state(std::move(s)), process(m.process) {
+  shell_pid_ = process->pid;
+}
 
-Interpreter::Interpreter(Interpreter& parent, bool command_substitution) : machine(parent.machine), state(parent.state) {
-  if (++state.subshell > static_cast<int>(machine.limits.subshell_depth) || machine.scheduler.stack_left() < 96 * 1024)
+Interpreter::Interpreter(Interpreter& parent, bool command_substitution)
+    : machine(parent.machine), state(parent.state) {
+  if (++state.subshell > static_cast<int>(machine.limits.subshell_depth) ||
+      machine.scheduler.stack_left() < 96 * 1024)
     machine.stop_limit("subshell nesting");
   line = parent.line;
   depth = parent.depth;
@@ -24,12 +28,15 @@ Interpreter::Interpreter(Interpreter& parent, bool command_substitution) : machi
   shell_pid_ = parent.shell_pid_;
   in_trap = parent.in_trap;
   traps_inherited = true;
-  if (command_substitution && !option(Shopt::inherit_errexit) && !option(Opt::posix)) state.options.put(Opt::errexit, false);
+  if (command_substitution && !option(Shopt::inherit_errexit) && !option(Opt::posix))
+    state.options.put(Opt::errexit, false);
 }
 
 Interpreter::~Interpreter() = default;
 
-int Interpreter::shell_pid() const { return shell_pid_; }
+int Interpreter::shell_pid() const {
+  return shell_pid_;
+}
 
 // ---- messages ----
 
@@ -63,7 +70,9 @@ void Interpreter::abandon(std::string_view message, bool exit, int status) {
   throw Abandoned{exit, status};
 }
 
-void Interpreter::unbound(std::string_view name) { abandon(fmt::format("{}: unbound variable", name), true, fatal_status()); }
+void Interpreter::unbound(std::string_view name) {
+  abandon(fmt::format("{}: unbound variable", name), true, fatal_status());
+}
 
 void Interpreter::warn(int at, const std::string& message) const {
   auto* self = const_cast<Interpreter*>(this);  // writing a message changes nothing of the shell
@@ -79,10 +88,13 @@ void Interpreter::report(const SyntaxError& failure, std::string_view name) {
       who = state.frames[i]->source;
       break;
     }
-  if (name == "-c") who += ": -c";
-  else if (name == "eval") who += ": eval";
+  if (name == "-c")
+    who += ": -c";
+  else if (name == "eval")
+    who += ": eval";
   err().write(fmt::format("{}: line {}: {}\n", who, failure.line, failure.message));
-  if (!failure.source.empty()) err().write(fmt::format("{}: line {}: `{}'\n", who, failure.line, failure.source));
+  if (!failure.source.empty())
+    err().write(fmt::format("{}: line {}: `{}'\n", who, failure.line, failure.source));
 }
 
 int Interpreter::run_script(std::string text, std::string_view name, int first_line) {
@@ -93,8 +105,11 @@ int Interpreter::run_script(std::string text, std::string_view name, int first_l
   int quiet = no_errexit;
   while (true) {
     NodePtr command;
+    bool verbose = option(Opt::verbose);
+    std::size_t from = parser.position();
     try {
       command = parser.next();
+      if (verbose) err().write(parser.source().substr(from, parser.position() - from));
     } catch (const SyntaxError& failure) {
       report(failure, name);
       return state.status = 2;
@@ -190,7 +205,8 @@ int Interpreter::finish_subshell(const std::function<int()>& body) {
 }
 
 int Interpreter::eval(std::string text) {
-  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024) machine.stop_limit("recursion");
+  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024)
+    machine.stop_limit("recursion");
   Raised guard(depth);
   int at = line;
   int status = run_script(std::move(text), "eval", line > 0 ? line : 1);
@@ -199,7 +215,8 @@ int Interpreter::eval(std::string text) {
 }
 
 int Interpreter::source(const std::string& path, std::string text, const Args* args) {
-  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024) machine.stop_limit("recursion");
+  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024)
+    machine.stop_limit("recursion");
   Raised guard(depth);
   Raised sources(source_depth);
   auto before = state.args;
@@ -249,7 +266,8 @@ class HiddenTraps {
 
 int Interpreter::call_function(const Function& found, const Args& args) {
   Function function = found;
-  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 96 * 1024) machine.stop_limit("recursion");
+  if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 96 * 1024)
+    machine.stop_limit("recursion");
   if (find("FUNCNEST")) {
     auto limit = arith::plain_number(get_or_empty("FUNCNEST"));
     if (limit && *limit > 0 && depth >= *limit)
@@ -292,29 +310,41 @@ int Interpreter::execute(const Node& command) {
   machine.charge_command();
   if (machine.process->pending.any()) run_pending_traps();
   if (stack_left() < 64 * 1024) machine.stop_limit("nesting");
+  if (option(Opt::noexec) && !interactive) return state.status;
   int status = execute_inner(command);
   state.status = status;
   switch (command.kind) {
-    case NodeKind::simple: case NodeKind::subshell: case NodeKind::arith: case NodeKind::cond:
+    case NodeKind::simple:
+    case NodeKind::subshell:
+    case NodeKind::arith:
+    case NodeKind::cond:
       if (status != 0 && flow_ == Flow::none) after(status);
       break;
     case NodeKind::pipeline:
       if (status != 0 && flow_ == Flow::none && !static_cast<const Pipeline&>(command).negate) after(status);
       break;
-    default: break;
+    default:
+      break;
   }
   return state.status;
 }
 
 int Interpreter::execute_inner(const Node& command) {
   switch (command.kind) {
-    case NodeKind::simple: return simple(static_cast<const SimpleCommand&>(command));
-    case NodeKind::pipeline: return pipeline(static_cast<const Pipeline&>(command));
-    case NodeKind::and_or: return and_or(static_cast<const AndOr&>(command));
-    case NodeKind::list: return list(static_cast<const List&>(command));
-    case NodeKind::function: return define(static_cast<const FunctionDef&>(command));
-    case NodeKind::coproc: return coproc(static_cast<const Coproc&>(command));
-    default: break;
+    case NodeKind::simple:
+      return simple(static_cast<const SimpleCommand&>(command));
+    case NodeKind::pipeline:
+      return pipeline(static_cast<const Pipeline&>(command));
+    case NodeKind::and_or:
+      return and_or(static_cast<const AndOr&>(command));
+    case NodeKind::list:
+      return list(static_cast<const List&>(command));
+    case NodeKind::function:
+      return define(static_cast<const FunctionDef&>(command));
+    case NodeKind::coproc:
+      return coproc(static_cast<const Coproc&>(command));
+    default:
+      break;
   }
   if (command.redirects.empty()) return compound(command);
   std::vector<std::pair<int, OpenFilePtr>> saved;
@@ -325,17 +355,28 @@ int Interpreter::execute_inner(const Node& command) {
 
 int Interpreter::compound(const Node& command) {
   switch (command.kind) {
-    case NodeKind::group: return execute(*static_cast<const Grouped&>(command).body);
-    case NodeKind::subshell: return subshell(static_cast<const Grouped&>(command));
-    case NodeKind::if_: return if_(static_cast<const If&>(command));
-    case NodeKind::for_: return for_(static_cast<const For&>(command));
-    case NodeKind::select: return select(static_cast<const For&>(command));
-    case NodeKind::arith_for: return arith_for(static_cast<const ArithFor&>(command));
-    case NodeKind::while_: return while_(static_cast<const While&>(command));
-    case NodeKind::case_: return case_(static_cast<const Case&>(command));
-    case NodeKind::cond: return cond(static_cast<const Cond&>(command));
-    case NodeKind::arith: return arith_command(static_cast<const ArithCommand&>(command));
-    default: return 0;
+    case NodeKind::group:
+      return execute(*static_cast<const Grouped&>(command).body);
+    case NodeKind::subshell:
+      return subshell(static_cast<const Grouped&>(command));
+    case NodeKind::if_:
+      return if_(static_cast<const If&>(command));
+    case NodeKind::for_:
+      return for_(static_cast<const For&>(command));
+    case NodeKind::select:
+      return select(static_cast<const For&>(command));
+    case NodeKind::arith_for:
+      return arith_for(static_cast<const ArithFor&>(command));
+    case NodeKind::while_:
+      return while_(static_cast<const While&>(command));
+    case NodeKind::case_:
+      return case_(static_cast<const Case&>(command));
+    case NodeKind::cond:
+      return cond(static_cast<const Cond&>(command));
+    case NodeKind::arith:
+      return arith_command(static_cast<const ArithCommand&>(command));
+    default:
+      return 0;
   }
 }
 
@@ -441,8 +482,10 @@ int Interpreter::for_(const For& command) {
     return 1;
   }
   std::vector<std::string> words;
-  if (command.has_words) words = expand(command.words);
-  else if (state.args) words = *state.args;
+  if (command.has_words)
+    words = expand(command.words);
+  else if (state.args)
+    words = *state.args;
   Raised loop(loop_depth);
   int status = 0;
   for (std::string& word : words) {
@@ -465,7 +508,8 @@ int Interpreter::arith_for(const ArithFor& command) {
   auto value = [&](const ArithText& text, std::int64_t otherwise) {
     if (text.constant && text.text.find_first_not_of(" \t\n") == std::string::npos) return otherwise;
     debug_trap(command);
-    if (option(Opt::xtrace)) err().write(fmt::format("{}(( {} ))\n", trace_prefix(), expand_arith_text(text)));
+    if (option(Opt::xtrace))
+      err().write(fmt::format("{}(( {} ))\n", trace_prefix(), expand_arith_text(text)));
     return evaluate(text);
   };
   Raised loop(loop_depth);
@@ -508,14 +552,16 @@ int Interpreter::case_(const Case& command) {
   line = command.line;
   debug_trap(command);
   std::string subject = expand_single(command.subject);
-  if (option(Opt::xtrace)) err().write(fmt::format("{}case {} in\n", trace_prefix(), quote_if_needed(subject)));
+  if (option(Opt::xtrace))
+    err().write(fmt::format("{}case {} in\n", trace_prefix(), quote_if_needed(subject)));
   int status = 0;
   bool fall = false;
   for (const Case::Arm& arm : command.arms) {
     bool hit = fall;
     for (std::size_t i = 0; !hit && i < arm.patterns.size(); ++i) {
       const Word& word = arm.patterns[i];
-      bool star = word.parts.size() == 1 && word.parts[0].kind == PartKind::literal && word.parts[0].text == "*";
+      bool star =
+          word.parts.size() == 1 && word.parts[0].kind == PartKind::literal && word.parts[0].text == "*";
       hit = star || matches(subject, expand_pattern(word), option(Shopt::nocasematch));
     }
     if (!hit) continue;
@@ -543,7 +589,8 @@ int Interpreter::define(const FunctionDef& command) {
   }
   if (option(Opt::posix)) {
     const Builtin* builtin = find_builtin(command.name);
-    if (builtin && builtin->special) abandon(fmt::format("`{}': is a special builtin", command.name), true, 2);
+    if (builtin && builtin->special)
+      abandon(fmt::format("`{}': is a special builtin", command.name), true, 2);
     if (!is_name(command.name)) abandon(fmt::format("`{}': not a valid identifier", command.name), true, 1);
   }
   Function function;
@@ -564,7 +611,8 @@ int Interpreter::define(const FunctionDef& command) {
 int Interpreter::arith_command(const ArithCommand& command) {
   line = command.line;
   debug_trap(command);
-  if (option(Opt::xtrace)) err().write(fmt::format("{}(( {} ))\n", trace_prefix(), expand_arith_text(*command.text)));
+  if (option(Opt::xtrace))
+    err().write(fmt::format("{}(( {} ))\n", trace_prefix(), expand_arith_text(*command.text)));
   try {
     return evaluate(*command.text) == 0 ? 1 : 0;
   } catch (const Abandoned& gone) {

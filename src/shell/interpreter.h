@@ -95,8 +95,8 @@ struct State {
   int subshell = 0;
 };
 
-// Ends the current complete command (discard) or the shell (exit) after an error that was already reported. Thrown by
-// expansion; caught where commands are run one by one.
+// Ends the current complete command (discard) or the shell (exit) after an error that was already reported.
+// Thrown by expansion; caught where commands are run one by one.
 struct Abandoned {
   bool exit = false;
   int status = 1;
@@ -163,7 +163,8 @@ class Interpreter final : public ParserContext, public arith::Scope {
   int line = 0;
   std::string current_command;  // BASH_COMMAND
   std::string script_name;
-  // The assignments among the arguments of the declaration command being run, by position; null for plain words.
+  // The assignments among the arguments of the declaration command being run, by position; null for plain
+  // words.
   std::vector<const Assign*> argument_assigns;
   bool traps_inherited = false;  // a subshell shows its parent's traps but does not run them
   std::string execution_string;  // -c's text
@@ -172,21 +173,23 @@ class Interpreter final : public ParserContext, public arith::Scope {
   // ---- expansion (expand.cc, expand_param.cc) ----
   std::vector<std::string> expand(const std::vector<Word>& words);
   void expand_into(const Word& word, std::vector<std::string>& out);
-  std::string expand_single(const Word& word);             // no splitting, no globbing; tilde yes
-  std::string expand_assignment(const Word& word);         // also ~ after ':'
+  std::string expand_single(const Word& word);      // no splitting, no globbing; tilde yes
+  std::string expand_assignment(const Word& word);  // also ~ after ':'
   std::string expand_without_tilde(const Word& word);
-  std::string expand_pattern(const Word& word);            // quoted characters escaped
+  std::string expand_pattern(const Word& word);  // quoted characters escaped
   std::string expand_regex(const Word& word);
   bool matches(const std::string& text, const std::string& pattern, bool ignore_case);
-  Word parse_word(const std::string& text);                // as one word, blanks included; abandons on a syntax error
-  std::string expand_text(const std::string& text);        // as inside double quotes
+  Word parse_word(const std::string& text);  // as one word, blanks included; abandons on a syntax error
+  std::string expand_text(const std::string& text);  // as inside double quotes
   std::int64_t evaluate(const ArithText& text);
   std::int64_t evaluate(const std::string& text);
   std::string expand_arith_text(const ArithText& text);
   std::vector<std::string> glob(const std::string& pattern, bool& matched);
-  int shell_pid() const;             // $$
+  int shell_pid() const;               // $$
   std::string option_letters() const;  // $-
-  int fatal_status() const { return from_command_line && state.subshell == 0 && !option(Opt::errexit) ? 127 : 1; }  // of an error that ends the shell
+  int fatal_status() const {
+    return from_command_line && state.subshell == 0 && !option(Opt::errexit) ? 127 : 1;
+  }  // of an error that ends the shell
   std::string expand_prompt(const std::string& text);
   std::string tilde(std::string_view prefix, bool& ok);
   const std::string& ifs();
@@ -198,14 +201,17 @@ class Interpreter final : public ParserContext, public arith::Scope {
   std::string resolve_name(const std::string& name, std::string* subscript = nullptr, bool* loop = nullptr);
   std::optional<std::string> get_value(std::string_view name);
   std::string get_or_empty(std::string_view name) { return get_value(name).value_or(std::string()); }
-  std::optional<std::string> get_element(const std::string& name, const std::string& subscript_text, const Word* subscript);
+  std::optional<std::string> get_element(const std::string& name, const std::string& subscript_text,
+                                         const Word* subscript);
   // False (with a message) for a read-only variable, a bad name, a bad subscript.
   bool assign(const std::string& name, std::string value, bool append = false);
-  bool assign_element(const std::string& name, const std::string& subscript, std::string value, bool append = false);
+  bool assign_element(const std::string& name, const std::string& subscript, std::string value,
+                      bool append = false);
   bool assign(const Assign& assign, std::uint16_t attributes = 0);
   bool assign_reference(const std::string& reference, std::string value);  // name or name[subscript]
   bool assign_array(const std::string& name, std::vector<std::string> values);
-  bool assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append, Variable& variable);
+  bool assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append,
+                       Variable& variable);
   std::string convert(const Variable& variable, std::string value);
   bool unset_variable(const std::string& name);
   bool unset_element(const std::string& name, const std::string& subscript);
@@ -214,8 +220,8 @@ class Interpreter final : public ParserContext, public arith::Scope {
   bool is_local(const std::string& name) const;
   Variable* find_global(const std::string& name);
   Variable* find_global_saved(const std::string& name);  // null if nothing hides it
-  bool is_hidden(const std::string& name) const;          // some function's local hides the global
-  void save_local_options();                              // local -
+  bool is_hidden(const std::string& name) const;         // some function's local hides the global
+  void save_local_options();                             // local -
   bool assign_list_text(const std::string& name, const std::string& text, bool append);
   void push_frame(Frame frame);
   void pop_frame();
@@ -223,7 +229,8 @@ class Interpreter final : public ParserContext, public arith::Scope {
   std::optional<Variable> call_stack(std::string_view name) const;
   void assigned_special(std::string_view name);
   std::vector<std::string> variable_names(std::string_view prefix = {}) const;
-  std::int64_t array_index(const std::string& subscript, const Variable* variable, const std::string& name, bool& ok);
+  std::int64_t array_index(const std::string& subscript, const Variable* variable, const std::string& name,
+                           bool& ok);
   std::vector<std::pair<std::string, std::string>> environment() const;
   bool is_set(const std::string& reference);
 
@@ -238,7 +245,9 @@ class Interpreter final : public ParserContext, public arith::Scope {
 
   // ParserContext
   bool extglob() const override { return state.options[Shopt::extglob]; }
-  bool expand_aliases() const override { return state.options[Shopt::expand_aliases] && !state.aliases->empty(); }
+  bool expand_aliases() const override {
+    return state.options[Shopt::expand_aliases] && !state.aliases->empty();
+  }
   bool posix() const override { return state.options[Opt::posix]; }
   const std::string* alias(std::string_view name) const override;
   void warn(int line, const std::string& message) const override;
@@ -273,10 +282,11 @@ class Interpreter final : public ParserContext, public arith::Scope {
 
   bool option(Opt which) const { return state.options[which]; }
   bool option(Shopt which) const { return state.options[which]; }
-  std::optional<vfs::Path> find_in_path(const std::string& name, std::string* shown, bool default_path = false);
+  std::optional<vfs::Path> find_in_path(const std::string& name, std::string* shown,
+                                        bool default_path = false);
   std::string path_shown(const std::string& name);
-  int depth = 0;            // functions, sources, evals
-  int no_errexit = 0;       // > 0: a failure here is being looked at
+  int depth = 0;       // functions, sources, evals
+  int no_errexit = 0;  // > 0: a failure here is being looked at
   const Function* find_function(std::string_view name) const;
 
  private:
@@ -317,7 +327,8 @@ class Interpreter final : public ParserContext, public arith::Scope {
   void report(const SyntaxError& failure, std::string_view name);
   std::string trace_prefix();
   bool apply_one(const Redirect& redirect, std::vector<std::pair<int, OpenFilePtr>>* saved);
-  bool redirect_dup(const Redirect& redirect, int fd, const std::string& target, std::vector<std::pair<int, OpenFilePtr>>* saved);
+  bool redirect_dup(const Redirect& redirect, int fd, const std::string& target,
+                    std::vector<std::pair<int, OpenFilePtr>>* saved);
   void put_file(int fd, OpenFilePtr file, std::vector<std::pair<int, OpenFilePtr>>* saved);
   bool set_scalar(Variable& variable, const std::string& name, std::string value, bool append);
 
@@ -325,8 +336,10 @@ class Interpreter final : public ParserContext, public arith::Scope {
   int flow_count_ = 0;
   std::string ifs_;
   bool ifs_known_ = false;
-  std::vector<std::pair<int, std::shared_ptr<Process>>> substitutions_;  // process substitutions not yet closed
-  std::vector<std::shared_ptr<Process>> known_;  // ended or running, kept so that wait can be asked about them
+  std::vector<std::pair<int, std::shared_ptr<Process>>>
+      substitutions_;  // process substitutions not yet closed
+  std::vector<std::shared_ptr<Process>>
+      known_;  // ended or running, kept so that wait can be asked about them
   const Node* current_node_ = nullptr;
   bool pipe_status_fresh_ = false;
   bool skip_command_ = false;
@@ -352,6 +365,5 @@ bool test_files(Interpreter& shell, std::string_view op, const std::string& left
 // AST back to text, as `declare -f` prints it.
 std::string print_function(const std::string& name, const FunctionDef& function);
 std::string print_command(const Node& command);
-
 
 }  // namespace atl::shell

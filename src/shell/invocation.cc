@@ -54,7 +54,9 @@ class LentFile final : public OpenFile {
 
 }  // namespace
 
-void Invocation::complain(std::string_view message) { err().write(fmt::format("{}: {}\n", args()[0].substr(args()[0].rfind('/') + 1), message)); }
+void Invocation::complain(std::string_view message) {
+  err().write(fmt::format("{}: {}\n", args()[0].substr(args()[0].rfind('/') + 1), message));
+}
 
 int Invocation::fail(std::string_view message, int status) {
   complain(message);
@@ -63,8 +65,12 @@ int Invocation::fail(std::string_view message, int status) {
 
 int Invocation::bad_option(std::string_view option, int status) {
   std::string name = args()[0].substr(args()[0].rfind('/') + 1);
-  if (option.starts_with("--")) complain(fmt::format("unrecognized option '{}'", option));
-  else complain(fmt::format("invalid option -- '{}'", option.starts_with('-') && option.size() > 1 ? option.substr(1, 1) : option.substr(0, 1)));
+  if (option.starts_with("--"))
+    complain(fmt::format("unrecognized option '{}'", option));
+  else
+    complain(fmt::format("invalid option -- '{}'", option.starts_with('-') && option.size() > 1
+                                                       ? option.substr(1, 1)
+                                                       : option.substr(0, 1)));
   err().write(fmt::format("Try '{} --help' for more information.\n", name));
   return status;
 }
@@ -84,13 +90,15 @@ Result<std::unique_ptr<Input>> CommandInvocation::open_input(std::string_view te
 }
 
 Result<std::unique_ptr<Output>> CommandInvocation::open_output(std::string_view text, bool append) {
-  OpenFilePtr file = TRY(shell_.open(std::string(text), {.write = true, .append = append, .truncate = !append, .create = true}));
+  OpenFilePtr file = TRY(
+      shell_.open(std::string(text), {.write = true, .append = append, .truncate = !append, .create = true}));
   return std::make_unique<SharedOutput>(std::move(file));
 }
 
 std::optional<std::string> CommandInvocation::variable(std::string_view name) const {
   const Variable* variable = shell_.find(name);
-  if (!variable || !variable->is(attr::exported) || !variable->set || variable->is_array()) return std::nullopt;
+  if (!variable || !variable->is(attr::exported) || !variable->set || variable->is_array())
+    return std::nullopt;
   return variable->value;
 }
 

@@ -23,7 +23,9 @@ class CommandInvocation final : public Invocation {
   Result<std::unique_ptr<Input>> open_input(std::string_view text) override;
   Result<std::unique_ptr<Output>> open_output(std::string_view text, bool append) override;
   std::optional<std::string> variable(std::string_view name) const override;
-  std::vector<std::pair<std::string, std::string>> environment() const override { return shell_.environment(); }
+  std::vector<std::pair<std::string, std::string>> environment() const override {
+    return shell_.environment();
+  }
   std::uint32_t umask() const override { return shell_.state.umask; }
   WallTime now() const override { return shell_.machine.clock.now(); }
   void charge(std::uint64_t work) override { shell_.machine.charge(work); }

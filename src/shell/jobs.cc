@@ -34,7 +34,10 @@ int Interpreter::timed(const Pipeline& command) {
   int status = run_stages(command);
   double real = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   double user = cpu() - cpu_begin;
-  auto shown = [](double seconds) { return fmt::format("{}m{:.3f}s", static_cast<int>(seconds / 60), seconds - 60 * static_cast<int>(seconds / 60)); };
+  auto shown = [](double seconds) {
+    return fmt::format("{}m{:.3f}s", static_cast<int>(seconds / 60),
+                       seconds - 60 * static_cast<int>(seconds / 60));
+  };
   auto format = get_value("TIMEFORMAT");
   if (command.time_posix) {
     err().write(fmt::format("real {:.2f}\nuser {:.2f}\nsys {:.2f}\n", real, user, 0.0));
@@ -50,15 +53,20 @@ int Interpreter::timed(const Pipeline& command) {
       ++i;
       int precision = 3;
       bool minutes = false;
-      if (std::isdigit(static_cast<unsigned char>((*format)[i]))) precision = std::min((*format)[i++] - '0', 3);
+      if (std::isdigit(static_cast<unsigned char>((*format)[i])))
+        precision = std::min((*format)[i++] - '0', 3);
       if (i < format->size() && (*format)[i] == 'l') minutes = true, ++i;
       if (i >= format->size()) break;
       char c = (*format)[i];
       double value = c == 'R' ? real : c == 'U' ? user : 0;
-      if (c == '%') out += '%';
-      else if (c == 'P') out += fmt::format("{:.2f}", real > 0 ? user / real * 100 : 0.0);
-      else if (minutes) out += fmt::format("{}m{:.{}f}s", static_cast<int>(value / 60), value, precision);
-      else out += fmt::format("{:.{}f}", value, precision);
+      if (c == '%')
+        out += '%';
+      else if (c == 'P')
+        out += fmt::format("{:.2f}", real > 0 ? user / real * 100 : 0.0);
+      else if (minutes)
+        out += fmt::format("{}m{:.{}f}s", static_cast<int>(value / 60), value, precision);
+      else
+        out += fmt::format("{:.{}f}", value, precision);
     }
     err().write(out + "\n");
   }
@@ -197,7 +205,8 @@ std::string Interpreter::capture(const Node& command) {
         const auto& items = static_cast<const List&>(command).items;
         if (items.size() == 1 && !items[0].background && items[0].command->kind == NodeKind::simple) {
           const auto& simple = static_cast<const SimpleCommand&>(*items[0].command);
-          if (simple.words.empty() && simple.assigns.empty() && simple.redirects.size() == 1 && simple.redirects[0].kind == RedirectKind::in) {
+          if (simple.words.empty() && simple.assigns.empty() && simple.redirects.size() == 1 &&
+              simple.redirects[0].kind == RedirectKind::in) {
             std::vector<std::pair<int, OpenFilePtr>> saved;
             if (!child.apply(simple.redirects, &saved)) return 1;
             text = child.in().read_all();
@@ -210,12 +219,15 @@ std::string Interpreter::capture(const Node& command) {
   }
   // What was started in the background and still writes is waited for, as a pipe would.
   WaitQueue nothing;
-  while (!held.expired()) machine.wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+  while (!held.expired())
+    machine.wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
   state.status = last_substitution_status;
   return text;
 }
 
-void Interpreter::note_substitution(int fd, std::shared_ptr<Process> started) { substitutions_.emplace_back(fd, std::move(started)); }
+void Interpreter::note_substitution(int fd, std::shared_ptr<Process> started) {
+  substitutions_.emplace_back(fd, std::move(started));
+}
 
 void Interpreter::finish_substitutions(std::size_t keep) {
   while (substitutions_.size() > keep) {

@@ -22,7 +22,8 @@ std::int64_t thread_cpu_ns() {
 
 }  // namespace
 
-Machine::Machine(vfs::FileSystem& filesystem, const Limits& l, const Clock& c) : fs(filesystem), clock(c), limits(l) {
+Machine::Machine(vfs::FileSystem& filesystem, const Limits& l, const Clock& c)
+    : fs(filesystem), clock(c), limits(l) {
   process = std::make_shared<Process>();
   process->pid = 1000;
   process->parent = 1;
@@ -73,6 +74,7 @@ void Machine::check() {
 
 void Machine::charge_memory(std::int64_t bytes) {
   memory_ += bytes;
+  if (memory_ < 0) memory_ = 0;
   if (memory_ > static_cast<std::int64_t>(limits.memory_bytes)) stop_limit("memory");
 }
 
@@ -136,13 +138,16 @@ void Machine::sleep(Duration how_long) {
   }
 }
 
-// Every fiber waits. Sleeps until the next timer in slices, so that a cancellation is noticed; without a timer nothing
-// can ever happen any more, and the wait that the script is in ends as if it had been interrupted.
+// Every fiber waits. Sleeps until the next timer in slices, so that a cancellation is noticed; without a
+// timer nothing can ever happen any more, and the wait that the script is in ends as if it had been
+// interrupted.
 bool Machine::idle(SteadyTime next) {
   SteadyTime now = std::chrono::steady_clock::now();
   if (canceled.load(std::memory_order_relaxed) || now - started_ > limits.wall_time) {
-    if (canceled) stop_message = "canceled";
-    else if (stop_message.empty()) stop_message = "limit reached: wall time";
+    if (canceled)
+      stop_message = "canceled";
+    else if (stop_message.empty())
+      stop_message = "limit reached: wall time";
     for (auto& [pid, weak] : processes)
       if (auto p = weak.lock(); p && p->fiber) scheduler.wake(p->fiber);
     return true;
@@ -186,8 +191,10 @@ int Machine::kill(int pid, int signal) {
   if (!target || target->done) return ESRCH;
   if (signal == 0) return 0;
   target->pending[static_cast<std::size_t>(signal)] = true;
-  if (target == process.get()) notice_signals();
-  else if (target->fiber && target->fiber != scheduler.current()) scheduler.wake(target->fiber);
+  if (target == process.get())
+    notice_signals();
+  else if (target->fiber && target->fiber != scheduler.current())
+    scheduler.wake(target->fiber);
   return 0;
 }
 
@@ -223,8 +230,11 @@ void Machine::drain(Duration patience) {
   auto mine = process;
   SteadyTime until = std::chrono::steady_clock::now() + patience;
   WaitQueue nothing;
+  yield();
   while (others_alive() && std::chrono::steady_clock::now() < until) {
-    scheduler.wait_until(nothing, std::min<SteadyTime>(until, std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
+    if (!scheduler.can_run()) break;  // what is left waits for what will never come
+    scheduler.wait_until(nothing, std::min<SteadyTime>(until, std::chrono::steady_clock::now() +
+                                                                  std::chrono::milliseconds(1)));
     process = mine;
     if (canceled.load(std::memory_order_relaxed)) break;
   }

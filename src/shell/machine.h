@@ -25,9 +25,9 @@ struct Process {
   Fiber* fiber = nullptr;
   bool done = false;
   int status = 0;
-  int killed_by = 0;                        // ended by this signal
+  int killed_by = 0;  // ended by this signal
   std::bitset<signal_max + 1> pending;
-  std::bitset<signal_max + 1> handled;      // a trap is set
+  std::bitset<signal_max + 1> handled;  // a trap is set
   std::bitset<signal_max + 1> ignored;
   WaitQueue waiters;
 };
@@ -81,12 +81,15 @@ class Machine {
   void begin();
   void charge(std::uint64_t work) {
     meter_ += work;
-    if (meter_ >= next_check_) [[unlikely]] check();
+    if (meter_ >= next_check_) [[unlikely]]
+      check();
   }
   void charge_command() {
-    if (++commands_ > limits.commands) [[unlikely]] stop_limit("commands");
+    if (++commands_ > limits.commands) [[unlikely]]
+      stop_limit("commands");
     charge(16);
-    if (process->pending.any()) [[unlikely]] notice_signals();
+    if (process->pending.any()) [[unlikely]]
+      notice_signals();
   }
   void charge_memory(std::int64_t bytes);
   void charge_output(std::size_t bytes);
@@ -112,7 +115,7 @@ class Machine {
   void finished(Process& process, int status);
   // Starts `body` as a fiber of the process.
   void spawn(std::shared_ptr<Process> process, std::function<void()> body);
-  // Runs the root body until it ends, with all fibers it starts. 
+  // Runs the root body until it ends, with all fibers it starts.
   void run(std::function<void()> body);
   bool others_alive() const { return scheduler.live() > 1; }
   // Waits until no other fiber can run; timers up to `patience` are waited for.
@@ -178,7 +181,7 @@ OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool wri
 OpenFilePtr open_string(std::string text);
 OpenFilePtr open_null();
 OpenFilePtr open_zero();
-OpenFilePtr open_full();  // /dev/full: no write succeeds
+OpenFilePtr open_full();       // /dev/full: no write succeeds
 OpenFilePtr open_directory();  // readable by nobody
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit);
 OpenFilePtr open_vfs(Machine& machine, std::unique_ptr<vfs::File> file, bool read, bool write);

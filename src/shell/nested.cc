@@ -88,10 +88,10 @@ int run_shell(Invocation& call) {
   std::size_t at = 1;
   std::string base = args[0].substr(args[0].rfind('/') + 1);
   if (base == "sh") state.options.put(Opt::posix, true);
-  for (; at < args.size() && args[at].size() > 1 && (args[at][0] == '-' || args[at][0] == '+'); ++at) {
+  for (; at < args.size() && !args[at].empty() && (args[at][0] == '-' || args[at][0] == '+'); ++at) {
     const std::string& arg = args[at];
     bool on = arg[0] == '-';
-    if (arg == "--") {
+    if (arg == "--" || arg == "-") {
       ++at;
       break;
     }
@@ -118,10 +118,14 @@ int run_shell(Invocation& call) {
     }
     for (char c : arg.substr(1)) {
       bool known = false;
-      if (c == 'c') options.command = known = true;
-      else if (c == 's') options.from_stdin = known = true;
-      else if (c == 'i') options.interactive = known = true;
-      else if (c == 'l' || c == 'r') known = true;
+      if (c == 'c')
+        options.command = known = true;
+      else if (c == 's')
+        options.from_stdin = known = true;
+      else if (c == 'i')
+        options.interactive = known = true;
+      else if (c == 'l' || c == 'r')
+        known = true;
       else if (c == 'o') {
         known = true;
         if (at + 1 >= args.size()) {
@@ -180,7 +184,8 @@ int run_shell(Invocation& call) {
   } else {
     name = "stdin";
   }
-  if (at < args.size()) state.args = std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  if (at < args.size())
+    state.args = std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   if (options.interactive) state.options.put(Shopt::expand_aliases, true);
 
   Interpreter child(outer, false);
@@ -193,7 +198,8 @@ int run_shell(Invocation& call) {
   child.in_trap = false;
   child.source_depth = 0;
   child.nesting = outer.nesting + 1;
-  if (child.nesting > static_cast<int>(outer.machine.limits.subshell_depth)) outer.machine.stop_limit("nested shells");
+  if (child.nesting > static_cast<int>(outer.machine.limits.subshell_depth))
+    outer.machine.stop_limit("nested shells");
   child.from_command_line = options.command;
   child.execution_string = options.command ? text : "";
   child.script_name = options.command || name == "stdin" ? (options.command ? "environment" : "") : name;

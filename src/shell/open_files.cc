@@ -8,7 +8,8 @@ namespace {
 
 class PipeEnd final : public OpenFile {
  public:
-  PipeEnd(std::shared_ptr<Pipe> pipe, bool read, bool write) : pipe_(std::move(pipe)), read_(read), write_(write) {
+  PipeEnd(std::shared_ptr<Pipe> pipe, bool read, bool write)
+      : pipe_(std::move(pipe)), read_(read), write_(write) {
     if (read_) pipe_->add(false);
     if (write_) pipe_->add(true);
   }
@@ -80,7 +81,8 @@ class Zero final : public OpenFile {
 
 class Capture final : public OpenFile {
  public:
-  Capture(Machine& machine, std::string& into, std::uint64_t limit) : machine_(machine), into_(into), limit_(limit) {}
+  Capture(Machine& machine, std::string& into, std::uint64_t limit)
+      : machine_(machine), into_(into), limit_(limit) {}
   bool write(std::string_view bytes) override {
     machine_.charge(bytes.size() / 8 + 1);
     if (into_.size() + bytes.size() > limit_) machine_.stop_limit("size of a substitution");
@@ -108,11 +110,14 @@ class VfsFile final : public OpenFile {
     std::string_view run = content->run(at);
     if (run.empty()) return {};
     machine_.charge(run.size() / 64 + 1);
-    // The bytes may be replaced by a write while the reader looks at them: hold the content, not a pointer into it.
+    // The bytes may be replaced by a write while the reader looks at them: hold the content, not a pointer
+    // into it.
     content_ = std::move(*content);
     return content_.run(at);
   }
-  void consume(std::size_t count) override { (void)file_->seek(static_cast<std::int64_t>(count), vfs::Whence::current); }
+  void consume(std::size_t count) override {
+    (void)file_->seek(static_cast<std::int64_t>(count), vfs::Whence::current);
+  }
   bool write(std::string_view bytes) override {
     if (!write_) return OpenFile::write(bytes);
     machine_.charge(bytes.size() / 16 + 1);
@@ -136,7 +141,8 @@ class VfsFile final : public OpenFile {
 
 class CallbackSink final : public OpenFile {
  public:
-  CallbackSink(Machine& machine, std::function<void(std::string_view)> sink) : machine_(machine), sink_(std::move(sink)) {}
+  CallbackSink(Machine& machine, std::function<void(std::string_view)> sink)
+      : machine_(machine), sink_(std::move(sink)) {}
   bool write(std::string_view bytes) override {
     machine_.charge_output(bytes.size());
     sink_(bytes);
@@ -151,7 +157,8 @@ class CallbackSink final : public OpenFile {
 
 class CallbackSource final : public OpenFile {
  public:
-  CallbackSource(Machine& machine, std::function<std::string()> source) : machine_(machine), source_(std::move(source)) {}
+  CallbackSource(Machine& machine, std::function<std::string()> source)
+      : machine_(machine), source_(std::move(source)) {}
   std::string_view fill() override {
     if (at_ == held_.size()) {
       held_ = source_();
@@ -188,14 +195,22 @@ OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool wri
   return out;
 }
 
-OpenFilePtr open_string(std::string text) { return std::make_shared<StringSource>(std::move(text)); }
+OpenFilePtr open_string(std::string text) {
+  return std::make_shared<StringSource>(std::move(text));
+}
 OpenFilePtr open_null() {
   static const OpenFilePtr null = std::make_shared<Null>();
   return null;
 }
-OpenFilePtr open_directory() { return std::make_shared<Directory>(); }
-OpenFilePtr open_full() { return std::make_shared<Full>(); }
-OpenFilePtr open_zero() { return std::make_shared<Zero>(); }
+OpenFilePtr open_directory() {
+  return std::make_shared<Directory>();
+}
+OpenFilePtr open_full() {
+  return std::make_shared<Full>();
+}
+OpenFilePtr open_zero() {
+  return std::make_shared<Zero>();
+}
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit) {
   return std::make_shared<Capture>(machine, into, limit);
 }

@@ -9,12 +9,12 @@ namespace atl::shell {
 namespace {
 
 constexpr std::array<std::string_view, 22> reserved_words = {
-    "!",    "[[",   "]]",  "case", "coproc", "do",     "done", "elif", "else", "esac",  "fi",
-    "for",  "function", "if", "in", "select", "then",  "time", "until", "while", "{",   "}"};
+    "!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
+    "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"};
 
 bool meta(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' ||
-         c == ')';
+  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' ||
+         c == '(' || c == ')';
 }
 
 bool declaration_command(std::string_view name) {
@@ -51,7 +51,8 @@ std::string Parser::token_here() {
   if (at_end()) return "newline";
   char c = peek();
   if (c == '\n') return "newline";
-  for (std::string_view op : {"<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "|&"})
+  for (std::string_view op :
+       {"<<<", "<<-", "&>>", ";;&", "&&", "||", ";;", ";&", "<<", ">>", "<&", ">&", "<>", ">|", "&>", "|&"})
     if (looking_at(op)) return std::string(op);
   if (meta(c)) return std::string(1, c);
   std::size_t end = pos_;
@@ -67,7 +68,8 @@ void Parser::unexpected() {
   if (begin > pos_) begin = pos_;
   std::size_t end = src_.find('\n', pos_);
   if (end == std::string::npos) end = src_.size();
-  SyntaxError out{"syntax error near unexpected token `" + token_here() + "'", line_at(pos_), src_.substr(begin, end - begin), false};
+  SyntaxError out{"syntax error near unexpected token `" + token_here() + "'", line_at(pos_),
+                  src_.substr(begin, end - begin), false};
   pos_ = src_.size();
   throw out;
 }
@@ -90,11 +92,14 @@ void Parser::unexpected_end(std::string_view looking_for) {
 void Parser::skip_blanks() {
   while (!at_end()) {
     char c = src_[pos_];
-    if (c == ' ' || c == '\t') ++pos_;
-    else if (c == '\\' && peek(1) == '\n') pos_ += 2;
+    if (c == ' ' || c == '\t')
+      ++pos_;
+    else if (c == '\\' && peek(1) == '\n')
+      pos_ += 2;
     else if (c == '#' && (pos_ == 0 || meta(src_[pos_ - 1]) || src_[pos_ - 1] == '`')) {
       while (!at_end() && src_[pos_] != '\n') ++pos_;
-    } else break;
+    } else
+      break;
   }
 }
 
@@ -111,7 +116,9 @@ void Parser::skip_newlines() {
   }
 }
 
-bool Parser::plain_word_end(std::size_t at) const { return at >= src_.size() || meta(src_[at]); }
+bool Parser::plain_word_end(std::size_t at) const {
+  return at >= src_.size() || meta(src_[at]);
+}
 
 // The reserved word at pos_, or an empty view.
 std::string_view Parser::reserved() {
@@ -125,8 +132,8 @@ bool Parser::at_list_end() {
   skip_blanks();
   if (at_end() || peek() == ')' || looking_at(";;") || looking_at(";&")) return true;
   std::string_view word = reserved();
-  return word == "then" || word == "do" || word == "done" || word == "fi" || word == "elif" || word == "else" ||
-         word == "esac" || word == "}";
+  return word == "then" || word == "do" || word == "done" || word == "fi" || word == "elif" ||
+         word == "else" || word == "esac" || word == "}";
 }
 
 void Parser::expect_reserved(std::string_view word) {
@@ -185,7 +192,8 @@ NodePtr Parser::list_until_newline() {
   return list;
 }
 
-// A list inside a construct: newlines separate. Ends before the reserved word or ')' that closes the construct.
+// A list inside a construct: newlines separate. Ends before the reserved word or ')' that closes the
+// construct.
 NodePtr Parser::compound_list(std::string_view after) {
   (void)after;
   auto list = std::make_shared<List>();
@@ -304,17 +312,28 @@ NodePtr Parser::command() {
 NodePtr Parser::compound(std::string_view word) {
   NodePtr out;
   open_.emplace_back(std::string(word), line_at(pos_));
-  if (word == "if") out = if_command();
-  else if (word == "for") out = for_command(false);
-  else if (word == "select") out = for_command(true);
-  else if (word == "while") out = while_command(false);
-  else if (word == "until") out = while_command(true);
-  else if (word == "case") out = case_command();
-  else if (word == "{") out = group();
-  else if (word == "[[") out = cond_command();
-  else if (word == "function") out = function_keyword();
-  else if (word == "coproc") out = coproc();
-  else unexpected();
+  if (word == "if")
+    out = if_command();
+  else if (word == "for")
+    out = for_command(false);
+  else if (word == "select")
+    out = for_command(true);
+  else if (word == "while")
+    out = while_command(false);
+  else if (word == "until")
+    out = while_command(true);
+  else if (word == "case")
+    out = case_command();
+  else if (word == "{")
+    out = group();
+  else if (word == "[[")
+    out = cond_command();
+  else if (word == "function")
+    out = function_keyword();
+  else if (word == "coproc")
+    out = coproc();
+  else
+    unexpected();
   open_.pop_back();
   if (out->kind != NodeKind::function && out->kind != NodeKind::coproc) {
     redirects(const_cast<Node&>(*out).redirects);  // still ours alone
@@ -380,9 +399,10 @@ NodePtr Parser::for_command(bool select) {
   if (name.raw.empty()) unexpected();
   out->name = name.raw;
   skip_blanks();
-  if (peek() == ';' && peek(1) != ';') ++pos_;
+  bool ended = peek() == ';' && peek(1) != ';';
+  if (ended) ++pos_;
   skip_newlines();
-  if (reserved() == "in") {
+  if (!ended && reserved() == "in") {
     pos_ += 2;
     out->has_words = true;
     while (true) {
@@ -470,10 +490,14 @@ NodePtr Parser::case_command() {
     if (!at_list_end()) arm.body = compound_list(")");
     skip_blanks();
     bool ended = true;
-    if (looking_at(";;&")) arm.end = Case::End::test, pos_ += 3;
-    else if (looking_at(";&")) arm.end = Case::End::fall, pos_ += 2;
-    else if (looking_at(";;")) pos_ += 2;
-    else ended = false;
+    if (looking_at(";;&"))
+      arm.end = Case::End::test, pos_ += 3;
+    else if (looking_at(";&"))
+      arm.end = Case::End::fall, pos_ += 2;
+    else if (looking_at(";;"))
+      pos_ += 2;
+    else
+      ended = false;
     out->arms.push_back(std::move(arm));
     if (!ended) {
       skip_newlines();
@@ -527,8 +551,10 @@ NodePtr Parser::function_keyword() {
   if (peek() == '(') {
     std::size_t save = pos_++;
     skip_blanks();
-    if (peek() == ')') ++pos_;
-    else pos_ = save;
+    if (peek() == ')')
+      ++pos_;
+    else
+      pos_ = save;
   }
   return function_body(name.raw, line, true);
 }
@@ -541,7 +567,8 @@ NodePtr Parser::function_body(std::string name, int line, bool keyword) {
   out->name = std::move(name);
   out->keyword = keyword;
   std::string_view start = reserved();
-  bool compound_start = peek() == '(' || (!start.empty() && start != "!" && start != "time" && start != "in" && start != "]]");
+  bool compound_start =
+      peek() == '(' || (!start.empty() && start != "!" && start != "time" && start != "in" && start != "]]");
   if (!compound_start || start == "function" || start == "coproc") unexpected();
   out->body = command();
   return out;
@@ -559,7 +586,8 @@ NodePtr Parser::coproc() {
     Word first = word();
     skip_blanks();
     std::string_view next = reserved();
-    if (is_name(first.raw) && (peek() == '(' || (!next.empty() && next != "!" && next != "]]" && next != "in"))) {
+    if (is_name(first.raw) &&
+        (peek() == '(' || (!next.empty() && next != "!" && next != "]]" && next != "in"))) {
       out->name = first.raw;
     } else {
       pos_ = save;
@@ -656,205 +684,6 @@ NodePtr Parser::simple() {
   if (peek() == '(' && !out->words.empty()) unexpected();
   if (out->words.empty() && out->assigns.empty() && out->redirects.empty()) unexpected();
   return out;
-}
-
-// name=, name+=, name[subscript]= at pos_.
-bool Parser::try_assignment(Assign& out) {
-  std::size_t end = pos_;
-  if (end >= src_.size() || !(std::isalpha(static_cast<unsigned char>(src_[end])) || src_[end] == '_')) return false;
-  while (end < src_.size() && (std::isalnum(static_cast<unsigned char>(src_[end])) || src_[end] == '_')) ++end;
-  std::size_t name_end = end;
-  std::size_t after = end;
-  if (after < src_.size() && src_[after] == '[') {
-    after = find_subscript_end(after);
-    if (after == std::string::npos) return false;
-    ++after;
-  }
-  bool append = after < src_.size() && src_[after] == '+';
-  if (after + append >= src_.size() || src_[after + append] != '=') return false;
-  std::size_t start = pos_;
-  out.name = src_.substr(pos_, name_end - pos_);
-  if (after != name_end) {
-    pos_ = name_end;
-    out.has_index = true;
-    out.index = subscript_word();
-    out.index_arith = make_arith(text_word(name_end + 1, pos_ - 1, Mode::arith));
-  }
-  out.append = append;
-  pos_ = after + append + 1;
-  if (peek() == '(' ) {
-    ++pos_;
-    out.is_array = true;
-    array_items(out);
-  } else {
-    out.value = word();
-    out.value.braces = false;
-  }
-  out.raw = src_.substr(start, pos_ - start);
-  return true;
-}
-
-void Parser::array_items(Assign& out) {
-  while (true) {
-    skip_newlines();
-    if (at_end()) unexpected_end(")");
-    if (peek() == ')') {
-      ++pos_;
-      return;
-    }
-    if (meta(peek()) && !((peek() == '<' || peek() == '>') && peek(1) == '(')) unexpected();
-    ArrayItem item;
-    if (peek() == '[') {
-      std::size_t close = find_subscript_end(pos_);
-      bool append = close != std::string::npos && close + 1 < src_.size() && src_[close + 1] == '+';
-      if (close != std::string::npos && close + 1 + append < src_.size() && src_[close + 1 + append] == '=') {
-        item.has_index = true;
-        item.append = append;
-        item.index = subscript_word();
-        pos_ += append ? 2 : 1;
-      }
-    }
-    item.value = word();
-    if (item.has_index) item.value.braces = false;
-    out.items.push_back(std::move(item));
-  }
-}
-
-bool Parser::redirect_operator(Redirect& out) {
-  struct Row {
-    std::string_view text;
-    RedirectKind kind;
-  };
-  static constexpr std::array<Row, 12> rows = {{{"<<<", RedirectKind::here_string},
-                                                {"<<-", RedirectKind::here_doc},
-                                                {"<<", RedirectKind::here_doc},
-                                                {"<>", RedirectKind::in_out},
-                                                {"<&", RedirectKind::dup_in},
-                                                {"<", RedirectKind::in},
-                                                {">>", RedirectKind::append},
-                                                {">&", RedirectKind::dup_out},
-                                                {">|", RedirectKind::clobber},
-                                                {">", RedirectKind::out},
-                                                {"&>>", RedirectKind::both_append},
-                                                {"&>", RedirectKind::both}}};
-  for (const Row& row : rows) {
-    if (!looking_at(row.text)) continue;
-    if (out.fd >= 0 && row.text[0] == '&') return false;
-    out.kind = row.kind;
-    if (row.kind == RedirectKind::here_doc) {
-      out.here = std::make_shared<HereDoc>();
-      out.here->strip_tabs = row.text == "<<-";
-    }
-    pos_ += row.text.size();
-    return true;
-  }
-  return false;
-}
-
-// One redirection at pos_, if there is one.
-bool Parser::redirect(std::vector<Redirect>& out) {
-  std::size_t start = pos_;
-  Redirect redirect;
-  if (std::isdigit(static_cast<unsigned char>(peek()))) {
-    std::size_t end = pos_;
-    while (end < src_.size() && std::isdigit(static_cast<unsigned char>(src_[end]))) ++end;
-    if (end >= src_.size() || (src_[end] != '<' && src_[end] != '>') || end - pos_ > 9) return false;
-    redirect.fd = std::stoi(src_.substr(pos_, end - pos_));
-    pos_ = end;
-  } else if (peek() == '{') {
-    std::size_t end = src_.find_first_of("} \t\n;&|<>()", pos_);
-    if (end == std::string::npos || src_[end] != '}' || end + 1 >= src_.size()) return false;
-    std::string name = src_.substr(pos_ + 1, end - pos_ - 1);
-    std::string base = name.substr(0, name.find('['));
-    if ((src_[end + 1] != '<' && src_[end + 1] != '>') || !is_name(base)) return false;
-    redirect.fd_var = std::move(name);
-    pos_ = end + 1;
-  }
-  if ((peek() == '<' || peek() == '>') && peek(1) == '(') {
-    pos_ = start;
-    return false;
-  }
-  if (!redirect_operator(redirect)) {
-    pos_ = start;
-    return false;
-  }
-  skip_blanks();
-  redirect.target = word();
-  if (redirect.target.raw.empty() && redirect.target.parts.empty()) unexpected();
-  if (redirect.here) {
-    HereDoc& doc = *redirect.here;
-    for (const Part& part : redirect.target.parts) {
-      if (part.kind != PartKind::literal) doc.quoted = true;
-      if (part.kind == PartKind::dquote) {
-        for (const Part& child : part.children) doc.delimiter += child.text;
-      } else if (part.kind == PartKind::literal || part.kind == PartKind::quoted) {
-        doc.delimiter += part.text;
-      } else {
-        doc.delimiter = redirect.target.raw;
-        doc.quoted = redirect.target.raw.find_first_of("\"'\\") != std::string::npos;
-        break;
-      }
-    }
-    pending_.push_back(redirect.here);
-  }
-  out.push_back(std::move(redirect));
-  return true;
-}
-
-void Parser::read_here_docs() {
-  std::vector<std::shared_ptr<HereDoc>> pending;
-  pending.swap(pending_);
-  for (auto& doc : pending) read_here_doc(*doc);
-}
-
-void Parser::read_here_doc(HereDoc& doc) {
-  int line = line_at(pos_);
-  std::string body;
-  bool ended = false;
-  while (!at_end()) {
-    std::size_t end = src_.find('\n', pos_);
-    bool last = end == std::string::npos;
-    std::string_view text = std::string_view(src_).substr(pos_, (last ? src_.size() : end) - pos_);
-    pos_ = last ? src_.size() : end + 1;
-    if (doc.strip_tabs)
-      while (!text.empty() && text[0] == '\t') text.remove_prefix(1);
-    if (text == doc.delimiter) {
-      ended = true;
-      break;
-    }
-    // A backslash before the newline joins lines; the joined line cannot be the delimiter.
-    body += text;
-    std::size_t slashes = 0;
-    while (slashes < text.size() && text[text.size() - 1 - slashes] == '\\') ++slashes;
-    bool joined = !doc.quoted && slashes % 2 == 1 && !last;
-    if (!last || joined) body += '\n';
-    while (joined && !at_end()) {
-      end = src_.find('\n', pos_);
-      last = end == std::string::npos;
-      text = std::string_view(src_).substr(pos_, (last ? src_.size() : end) - pos_);
-      pos_ = last ? src_.size() : end + 1;
-      body += text;
-      slashes = 0;
-      while (slashes < text.size() && text[text.size() - 1 - slashes] == '\\') ++slashes;
-      joined = slashes % 2 == 1 && !last;
-      if (!last) body += '\n';
-    }
-  }
-  if (!ended)
-    context_.warn(line_at(pos_), "here-document at line " + std::to_string(line > 1 ? line - 1 : line) +
-                                     " delimited by end-of-file (wanted `" + doc.delimiter + "')");
-  doc.raw = body;
-  if (doc.quoted) {
-    if (!body.empty()) {
-      Part part;
-      part.kind = PartKind::quoted;
-      part.text = std::move(body);
-      doc.body.parts.push_back(std::move(part));
-    }
-  } else {
-    Parser inner(std::move(body), context_, line, depth_);
-    doc.body = inner.text_word(0, inner.src_.size(), Mode::here);
-  }
 }
 
 }  // namespace atl::shell

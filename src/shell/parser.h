@@ -11,13 +11,13 @@
 
 namespace atl::shell {
 
-// A script that is not in the language. Thrown inside the parser and by its public calls; caught by whoever asked for
-// the parse (docs/decisions/shell-on-fibers.md).
+// A script that is not in the language. Thrown inside the parser and by its public calls; caught by whoever
+// asked for the parse (docs/decisions/shell-on-fibers.md).
 struct SyntaxError {
-  std::string message;     // bash's words without the prefix
+  std::string message;  // bash's words without the prefix
   int line = 0;
-  std::string source;      // the offending line, when bash would show it
-  bool incomplete = false; // more input could make it valid: an interactive shell asks for it
+  std::string source;       // the offending line, when bash would show it
+  bool incomplete = false;  // more input could make it valid: an interactive shell asks for it
 };
 
 // What the parser asks of the shell that runs it. All of it may change between two complete commands.
@@ -34,8 +34,8 @@ class ParserContext {
   virtual std::size_t stack_left() const { return SIZE_MAX; }
 };
 
-// Turns a script into commands, one complete command (usually a line) at a time, so that what comes before a syntax
-// error runs and an alias or option set by one line is in force for the next.
+// Turns a script into commands, one complete command (usually a line) at a time, so that what comes before a
+// syntax error runs and an alias or option set by one line is in force for the next.
 class Parser {
  public:
   static constexpr int nesting_max = 1000;

@@ -7,18 +7,22 @@ namespace atl::shell {
 namespace {
 
 bool binary_operator(std::string_view text) {
-  for (std::string_view op : {"==", "=", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"})
+  for (std::string_view op :
+       {"==", "=", "!=", "=~", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"})
     if (op == text) return true;
   return false;
 }
 
 bool unary_operator(std::string_view text) {
-  return text.size() == 2 && text[0] == '-' && std::string_view("abcdefghknoprstuvwxzGLNORS").find(text[1]) != std::string_view::npos;
+  return text.size() == 2 && text[0] == '-' &&
+         std::string_view("abcdefghknoprstuvwxzGLNORS").find(text[1]) != std::string_view::npos;
 }
 
 }  // namespace
 
-void Parser::cond_skip() { skip_newlines(); }
+void Parser::cond_skip() {
+  skip_newlines();
+}
 
 // The next token as text, not consumed; only good for recognising operators.
 std::string_view Parser::cond_peek() {
@@ -114,7 +118,8 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
       return node;
     }
   }
-  if (token == "]]" || token == "&&" || token == "||" || token == ")" || token == "<" || token == ">" || at_end()) {
+  if (token == "]]" || token == "&&" || token == "||" || token == ")" || token == "<" || token == ">" ||
+      at_end()) {
     if (at_end()) unexpected_end("");
     unexpected();
   }

@@ -13,34 +13,57 @@ thread_local const std::function<void(std::uint64_t)>* Pattern::meter = nullptr;
 
 namespace {
 
-constexpr std::array<std::string_view, 14> class_names = {"alpha", "digit", "alnum", "upper", "lower", "space", "blank",
-                                                          "punct", "cntrl", "graph", "print", "xdigit", "word", "ascii"};
+constexpr std::array<std::string_view, 14> class_names = {"alpha", "digit",  "alnum", "upper", "lower",
+                                                          "space", "blank",  "punct", "cntrl", "graph",
+                                                          "print", "xdigit", "word",  "ascii"};
 
 bool in_class(std::size_t which, std::uint32_t code) {
   if (code >= 0x80) {
     switch (which) {
-      case 0: case 2: case 9: case 10: case 12: return code >= 0xAA;
-      case 3: return utf8::to_lower(code) != code;
-      case 4: return utf8::to_upper(code) != code;
-      default: return false;
+      case 0:
+      case 2:
+      case 9:
+      case 10:
+      case 12:
+        return code >= 0xAA;
+      case 3:
+        return utf8::to_lower(code) != code;
+      case 4:
+        return utf8::to_upper(code) != code;
+      default:
+        return false;
     }
   }
   int c = static_cast<int>(code);
   switch (which) {
-    case 0: return std::isalpha(c);
-    case 1: return std::isdigit(c);
-    case 2: return std::isalnum(c);
-    case 3: return std::isupper(c);
-    case 4: return std::islower(c);
-    case 5: return std::isspace(c);
-    case 6: return c == ' ' || c == '\t';
-    case 7: return std::ispunct(c);
-    case 8: return std::iscntrl(c);
-    case 9: return std::isgraph(c);
-    case 10: return std::isprint(c);
-    case 11: return std::isxdigit(c);
-    case 12: return std::isalnum(c) || c == '_';
-    default: return true;
+    case 0:
+      return std::isalpha(c);
+    case 1:
+      return std::isdigit(c);
+    case 2:
+      return std::isalnum(c);
+    case 3:
+      return std::isupper(c);
+    case 4:
+      return std::islower(c);
+    case 5:
+      return std::isspace(c);
+    case 6:
+      return c == ' ' || c == '\t';
+    case 7:
+      return std::ispunct(c);
+    case 8:
+      return std::iscntrl(c);
+    case 9:
+      return std::isgraph(c);
+    case 10:
+      return std::isprint(c);
+    case 11:
+      return std::isxdigit(c);
+    case 12:
+      return std::isalnum(c) || c == '_';
+    default:
+      return true;
   }
 }
 
@@ -59,8 +82,10 @@ Pattern::Pattern(std::string_view text, Flags flags) : flags_(flags) {
       literal_text_.clear();
       break;
     }
-    if (item.code >= 0x110000) literal_text_ += static_cast<char>(item.code - 0x110000);
-    else utf8::append(literal_text_, item.code);
+    if (item.code >= 0x110000)
+      literal_text_ += static_cast<char>(item.code - 0x110000);
+    else
+      utf8::append(literal_text_, item.code);
   }
 }
 
@@ -70,7 +95,8 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, bool in
     char c = text[at];
     if (inside && (c == '|' || c == ')')) break;
     Item item;
-    bool group = flags_.extglob && (c == '?' || c == '*' || c == '+' || c == '@' || c == '!') && at + 1 < text.size() && text[at + 1] == '(';
+    bool group = flags_.extglob && (c == '?' || c == '*' || c == '+' || c == '@' || c == '!') &&
+                 at + 1 < text.size() && text[at + 1] == '(';
     if (group) {
       // Only a group if it closes.
       std::size_t start = at;
@@ -109,8 +135,9 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, bool in
       if (c == '\\' && at + 1 < text.size()) ++at;
       std::size_t n = utf8::sequence(text.substr(at));
       item.kind = Kind::text;
-      item.code = n == 1 && static_cast<unsigned char>(text[at]) >= 0x80 ? 0x110000U + static_cast<unsigned char>(text[at])
-                                                                           : utf8::decode(text.substr(at), n);
+      item.code = n == 1 && static_cast<unsigned char>(text[at]) >= 0x80
+                      ? 0x110000U + static_cast<unsigned char>(text[at])
+                      : utf8::decode(text.substr(at), n);
       at += n;
     }
     out.push_back(item);
@@ -126,7 +153,6 @@ bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
   while (true) {
     if (i >= text.size()) return false;
     if (text[i] == ']' && !first) break;
-    if (text[i] == '/') return false;
     first = false;
     if (text[i] == '[' && i + 1 < text.size() && text[i + 1] == ':') {
       std::size_t end = text.find(":]", i + 2);
@@ -151,7 +177,9 @@ bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
       }
       if (text[i] == '\\' && i + 1 < text.size()) ++i;
       std::size_t n = utf8::sequence(text.substr(i));
-      code = n == 1 && static_cast<unsigned char>(text[i]) >= 0x80 ? 0x110000U + static_cast<unsigned char>(text[i]) : utf8::decode(text.substr(i), n);
+      code = n == 1 && static_cast<unsigned char>(text[i]) >= 0x80
+                 ? 0x110000U + static_cast<unsigned char>(text[i])
+                 : utf8::decode(text.substr(i), n);
       i += n;
       return true;
     };
@@ -196,7 +224,8 @@ class Pattern::Matcher {
     std::size_t n = byte < 0x80 ? 1 : utf8::sequence(text_.substr(at));
     if (item.kind == Kind::any) return n;
     std::uint32_t code = byte < 0x80 ? byte : n == 1 ? 0x110000U + byte : utf8::decode(text_.substr(at), n);
-    if (item.kind == Kind::set) return p_.in_set(p_.sets_[static_cast<std::size_t>(item.index)], code) ? n : 0;
+    if (item.kind == Kind::set)
+      return p_.in_set(p_.sets_[static_cast<std::size_t>(item.index)], code) ? n : 0;
     if (code == item.code) return n;
     if (p_.flags_.ignore_case && utf8::to_lower(code) == utf8::to_lower(item.code)) return n;
     return 0;
@@ -237,7 +266,8 @@ class Pattern::Matcher {
       if (item.kind == Kind::star) {
         std::size_t first = from.front();
         from.clear();
-        for (std::size_t at = first; at < text_.size(); at += utf8::sequence(text_.substr(at))) from.push_back(at);
+        for (std::size_t at = first; at < text_.size(); at += utf8::sequence(text_.substr(at)))
+          from.push_back(at);
         from.push_back(text_.size());
       } else if (item.kind == Kind::group) {
         from = group(item, from);
@@ -274,7 +304,8 @@ class Pattern::Matcher {
       for (std::size_t start : from) {
         Positions bad = alternatives(g, {start});
         Positions good;
-        for (std::size_t at = start; at <= text_.size(); at += at < text_.size() ? utf8::sequence(text_.substr(at)) : 1)
+        for (std::size_t at = start; at <= text_.size();
+             at += at < text_.size() ? utf8::sequence(text_.substr(at)) : 1)
           if (!std::binary_search(bad.begin(), bad.end(), at)) good.push_back(at);
         charge(good.size() + 1);
         merge(out, good);
@@ -326,14 +357,17 @@ std::size_t Pattern::suffix(std::string_view text, bool longest) const {
   if (literal_ && !flags_.ignore_case)
     return text.ends_with(literal_text_) ? literal_text_.size() : std::string_view::npos;
   if (longest) {
-    for (std::size_t at = 0; at <= text.size(); at += at < text.size() ? utf8::sequence(text.substr(at)) : 1) {
+    for (std::size_t at = 0; at <= text.size();
+         at += at < text.size() ? utf8::sequence(text.substr(at)) : 1) {
       charge(8);
       if (matches(text.substr(at))) return text.size() - at;
     }
     return std::string_view::npos;
   }
   for (std::size_t at = text.size() + 1; at-- > 0;) {
-    if (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 && at > 0 && utf8::sequence(text.substr(at - 1)) > 1) continue;
+    if (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80 && at > 0 &&
+        utf8::sequence(text.substr(at - 1)) > 1)
+      continue;
     charge(8);
     if (matches(text.substr(at))) return text.size() - at;
   }
@@ -366,9 +400,12 @@ bool Pattern::find(std::string_view text, std::size_t from, std::size_t& at, std
 bool has_glob(std::string_view pattern, bool extglob) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     char c = pattern[i];
-    if (c == '\\') ++i;
-    else if (c == '*' || c == '?' || c == '[') return true;
-    else if (extglob && (c == '+' || c == '@' || c == '!') && i + 1 < pattern.size() && pattern[i + 1] == '(') return true;
+    if (c == '\\')
+      ++i;
+    else if (c == '*' || c == '?' || c == '[')
+      return true;
+    else if (extglob && (c == '+' || c == '@' || c == '!') && i + 1 < pattern.size() && pattern[i + 1] == '(')
+      return true;
   }
   return false;
 }

@@ -8,8 +8,8 @@
 
 namespace atl::shell {
 
-// A compiled glob pattern. A backslash quotes the next character. Matching takes time bounded by pattern x text,
-// extended forms included (each position of each alternative is tried once).
+// A compiled glob pattern. A backslash quotes the next character. Matching takes time bounded by pattern x
+// text, extended forms included (each position of each alternative is tried once).
 class Pattern {
  public:
   struct Flags {
@@ -44,9 +44,9 @@ class Pattern {
   enum class Kind : std::uint8_t { text, any, star, set, group };
   struct Item {
     Kind kind = Kind::text;
-    char op = 0;                          // group: ? * + @ !
-    std::uint32_t code = 0;               // text
-    int index = 0;                        // into sets_ or groups_
+    char op = 0;             // group: ? * + @ !
+    std::uint32_t code = 0;  // text
+    int index = 0;           // into sets_ or groups_
   };
   using Sequence = std::vector<Item>;
   struct Group {

@@ -67,8 +67,10 @@ class Printer {
       indent();
       command(*items[i].command);
       bool last = i + 1 == items.size();
-      if (items[i].background) out += " &";
-      else if (!last && heredocs_.empty()) out += ";";
+      if (items[i].background)
+        out += " &";
+      else if (!last && heredocs_.empty())
+        out += ";";
       if (!last) newline();
     }
   }
@@ -79,8 +81,10 @@ class Printer {
     for (std::size_t i = 0; i < items.size(); ++i) {
       command(*items[i].command);
       bool last = i + 1 == items.size();
-      if (items[i].background) out += last ? " &" : " & ";
-      else if (!last) out += "; ";
+      if (items[i].background)
+        out += last ? " &" : " & ";
+      else if (!last)
+        out += "; ";
     }
   }
 
@@ -95,19 +99,41 @@ class Printer {
   void redirects(const std::vector<Redirect>& redirects) {
     for (const Redirect& redirect : redirects) {
       out += ' ';
-      if (!redirect.fd_var.empty()) out += "{" + redirect.fd_var + "}";
-      else if (redirect.fd >= 0) out += std::to_string(redirect.fd);
+      if (!redirect.fd_var.empty())
+        out += "{" + redirect.fd_var + "}";
+      else if (redirect.fd >= 0)
+        out += std::to_string(redirect.fd);
       switch (redirect.kind) {
-        case RedirectKind::in: out += "< " + redirect.target.raw; break;
-        case RedirectKind::out: out += "> " + redirect.target.raw; break;
-        case RedirectKind::append: out += ">> " + redirect.target.raw; break;
-        case RedirectKind::clobber: out += ">| " + redirect.target.raw; break;
-        case RedirectKind::in_out: out += "<> " + redirect.target.raw; break;
-        case RedirectKind::dup_in: out += (redirect.fd < 0 ? "0<&" : "<&") + redirect.target.raw; break;
-        case RedirectKind::dup_out: out += (redirect.fd < 0 ? "1>&" : ">&") + redirect.target.raw; break;
-        case RedirectKind::both: out += "&> " + redirect.target.raw; break;
-        case RedirectKind::both_append: out += "&>> " + redirect.target.raw; break;
-        case RedirectKind::here_string: out += "<<< " + redirect.target.raw; break;
+        case RedirectKind::in:
+          out += "< " + redirect.target.raw;
+          break;
+        case RedirectKind::out:
+          out += "> " + redirect.target.raw;
+          break;
+        case RedirectKind::append:
+          out += ">> " + redirect.target.raw;
+          break;
+        case RedirectKind::clobber:
+          out += ">| " + redirect.target.raw;
+          break;
+        case RedirectKind::in_out:
+          out += "<> " + redirect.target.raw;
+          break;
+        case RedirectKind::dup_in:
+          out += (redirect.fd < 0 ? "0<&" : "<&") + redirect.target.raw;
+          break;
+        case RedirectKind::dup_out:
+          out += (redirect.fd < 0 ? "1>&" : ">&") + redirect.target.raw;
+          break;
+        case RedirectKind::both:
+          out += "&> " + redirect.target.raw;
+          break;
+        case RedirectKind::both_append:
+          out += "&>> " + redirect.target.raw;
+          break;
+        case RedirectKind::here_string:
+          out += "<<< " + redirect.target.raw;
+          break;
         case RedirectKind::here_doc:
           out += (redirect.here->strip_tabs ? "<<-" : "<<") + redirect.target.raw;
           heredocs_.push_back(redirect.here.get());
@@ -152,7 +178,9 @@ class Printer {
         }
         break;
       }
-      case NodeKind::list: inline_list(node); break;
+      case NodeKind::list:
+        inline_list(node);
+        break;
       case NodeKind::group:
         if (level_ == 0) {
           out += "{ ";
@@ -178,18 +206,22 @@ class Printer {
         conditional(branch, 0);
         break;
       }
-      case NodeKind::for_: case NodeKind::select: {
+      case NodeKind::for_:
+      case NodeKind::select: {
         const auto& loop = static_cast<const For&>(node);
         out += (node.kind == NodeKind::for_ ? "for " : "select ") + loop.name + " in ";
-        if (loop.has_words) words(loop.words);
-        else out += "\"$@\"";
+        if (loop.has_words)
+          words(loop.words);
+        else
+          out += "\"$@\"";
         out += ";\n";
         do_block(*loop.body);
         break;
       }
       case NodeKind::arith_for: {
         const auto& loop = static_cast<const ArithFor&>(node);
-        out += fmt::format("for (({}; {}; {}))\n", trimmed(loop.init->word.raw), trimmed(loop.test->word.raw), trimmed(loop.step->word.raw));
+        out += fmt::format("for (({}; {}; {}))\n", trimmed(loop.init->word.raw), trimmed(loop.test->word.raw),
+                           trimmed(loop.step->word.raw));
         do_block(*loop.body);
         break;
       }
@@ -203,7 +235,9 @@ class Printer {
         out += "done";
         break;
       }
-      case NodeKind::case_: cases(static_cast<const Case&>(node)); break;
+      case NodeKind::case_:
+        cases(static_cast<const Case&>(node));
+        break;
       case NodeKind::function: {
         const auto& definition = static_cast<const FunctionDef&>(node);
         out += "function " + definition.name + " () \n";
@@ -215,10 +249,13 @@ class Printer {
         condition(*static_cast<const Cond&>(node).root);
         out += " ]]";
         break;
-      case NodeKind::arith: out += "((" + static_cast<const ArithCommand&>(node).text->word.raw + "))"; break;
+      case NodeKind::arith:
+        out += "((" + static_cast<const ArithCommand&>(node).text->word.raw + "))";
+        break;
       case NodeKind::coproc: {
         const auto& process = static_cast<const Coproc&>(node);
-        out += "coproc " + (process.name == "COPROC" && process.body->kind == NodeKind::simple ? "" : process.name + " ");
+        out += "coproc " +
+               (process.name == "COPROC" && process.body->kind == NodeKind::simple ? "" : process.name + " ");
         command(*process.body);
         break;
       }
@@ -285,12 +322,29 @@ class Printer {
 
   void condition(const CondNode& node) {
     switch (node.kind) {
-      case CondNode::Kind::word: out += node.left.raw; break;
-      case CondNode::Kind::unary: out += node.op + " " + node.left.raw; break;
-      case CondNode::Kind::binary: out += node.left.raw + " " + node.op + " " + node.right.raw; break;
-      case CondNode::Kind::not_: out += "! "; condition(*node.a); break;
-      case CondNode::Kind::and_: condition(*node.a); out += " && "; condition(*node.b); break;
-      case CondNode::Kind::or_: condition(*node.a); out += " || "; condition(*node.b); break;
+      case CondNode::Kind::word:
+        out += node.left.raw;
+        break;
+      case CondNode::Kind::unary:
+        out += node.op + " " + node.left.raw;
+        break;
+      case CondNode::Kind::binary:
+        out += node.left.raw + " " + node.op + " " + node.right.raw;
+        break;
+      case CondNode::Kind::not_:
+        out += "! ";
+        condition(*node.a);
+        break;
+      case CondNode::Kind::and_:
+        condition(*node.a);
+        out += " && ";
+        condition(*node.b);
+        break;
+      case CondNode::Kind::or_:
+        condition(*node.a);
+        out += " || ";
+        condition(*node.b);
+        break;
     }
   }
 

@@ -116,7 +116,8 @@ Result<OpenFilePtr> Interpreter::open(const std::string& path, const OpenHow& ho
     if (how.write) return atl::fail(Code::is_a_directory, "Is a directory");
     return open_directory();
   }
-  if (stat && !permitted(*stat, (how.read ? 4U : 0U) | (how.write ? 2U : 0U))) return atl::fail(Code::permission_denied, "Permission denied");
+  if (stat && !permitted(*stat, (how.read ? 4U : 0U) | (how.write ? 2U : 0U)))
+    return atl::fail(Code::permission_denied, "Permission denied");
   vfs::OpenOptions options;
   options.read = how.read;
   options.write = how.write;
@@ -140,14 +141,16 @@ void Interpreter::restore(std::vector<std::pair<int, OpenFilePtr>>& saved) {
   saved.clear();
 }
 
-bool Interpreter::apply(const std::vector<Redirect>& redirects, std::vector<std::pair<int, OpenFilePtr>>* saved) {
+bool Interpreter::apply(const std::vector<Redirect>& redirects,
+                        std::vector<std::pair<int, OpenFilePtr>>* saved) {
   for (const Redirect& redirect : redirects)
     if (!apply_one(redirect, saved)) return false;
   return true;
 }
 
 // [n]<&word and [n]>&word.
-bool Interpreter::redirect_dup(const Redirect& redirect, int fd, const std::string& target, std::vector<std::pair<int, OpenFilePtr>>* saved) {
+bool Interpreter::redirect_dup(const Redirect& redirect, int fd, const std::string& target,
+                               std::vector<std::pair<int, OpenFilePtr>>* saved) {
   if (target == "-") {
     put_file(fd, nullptr, saved);
     return true;
@@ -172,11 +175,15 @@ bool Interpreter::redirect_dup(const Redirect& redirect, int fd, const std::stri
 
 Result<OpenFilePtr> Interpreter::open_target(RedirectKind kind, const std::string& target) {
   switch (kind) {
-    case RedirectKind::in: return open(target, {.read = true});
-    case RedirectKind::in_out: return open(target, {.read = true, .write = true, .create = true});
+    case RedirectKind::in:
+      return open(target, {.read = true});
+    case RedirectKind::in_out:
+      return open(target, {.read = true, .write = true, .create = true});
     case RedirectKind::append:
-    case RedirectKind::both_append: return open(target, {.write = true, .append = true, .create = true});
-    default: return open(target, {.write = true, .truncate = true, .create = true});
+    case RedirectKind::both_append:
+      return open(target, {.write = true, .append = true, .create = true});
+    default:
+      return open(target, {.write = true, .truncate = true, .create = true});
   }
 }
 
@@ -190,9 +197,12 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
     bool dup = kind == RedirectKind::dup_in || kind == RedirectKind::dup_out;
     if (dup && redirect.target.raw == "-") {
       std::size_t bracket = redirect.fd_var.find('[');
-      auto value = bracket == std::string::npos
-                       ? get_value(redirect.fd_var)
-                       : get_element(redirect.fd_var.substr(0, bracket), redirect.fd_var.substr(bracket + 1, redirect.fd_var.size() - bracket - 2), nullptr);
+      auto value =
+          bracket == std::string::npos
+              ? get_value(redirect.fd_var)
+              : get_element(redirect.fd_var.substr(0, bracket),
+                            redirect.fd_var.substr(bracket + 1, redirect.fd_var.size() - bracket - 2),
+                            nullptr);
       if (!value || !all_digits(*value)) {
         error(fmt::format("{}: ambiguous redirect", redirect.fd_var));
         return false;
@@ -206,10 +216,13 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
     error(fmt::format("{}: Bad file descriptor", fd));
     return false;
   }
-  auto bind_variable = [&] { return redirect.fd_var.empty() || assign_reference(redirect.fd_var, std::to_string(fd)); };
+  auto bind_variable = [&] {
+    return redirect.fd_var.empty() || assign_reference(redirect.fd_var, std::to_string(fd));
+  };
 
   if (kind == RedirectKind::here_doc) {
-    put_file(fd, open_string(redirect.here->quoted ? redirect.here->raw : expand_here(redirect.here->body)), record);
+    put_file(fd, open_string(redirect.here->quoted ? redirect.here->raw : expand_here(redirect.here->body)),
+             record);
     return bind_variable();
   }
   if (kind == RedirectKind::here_string) {
@@ -224,7 +237,8 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
   }
   const std::string& target = fields[0];
   if (kind == RedirectKind::dup_out && redirect.fd < 0 && redirect.fd_var.empty()) {
-    bool descriptor = target == "-" || (!target.empty() && std::isdigit(static_cast<unsigned char>(target[0])));
+    bool descriptor =
+        target == "-" || (!target.empty() && std::isdigit(static_cast<unsigned char>(target[0])));
     if (!descriptor) kind = RedirectKind::both;
   }
   if (kind == RedirectKind::dup_in || kind == RedirectKind::dup_out)

@@ -14,7 +14,8 @@ std::string translate_extended(std::string_view pattern) {
       char d = pattern[++i];
       if (d == '<' || d == '>') {
         out += "\\b";
-      } else if (std::isalnum(static_cast<unsigned char>(d)) && std::string_view("wWsSbB").find(d) == std::string_view::npos) {
+      } else if (std::isalnum(static_cast<unsigned char>(d)) &&
+                 std::string_view("wWsSbB").find(d) == std::string_view::npos) {
         out += d;
       } else {
         out += '\\';
@@ -29,7 +30,8 @@ std::string translate_extended(std::string_view pattern) {
       bool first = true;
       while (j < pattern.size() && (first || pattern[j] != ']')) {
         first = false;
-        if (pattern[j] == '[' && j + 1 < pattern.size() && (pattern[j + 1] == ':' || pattern[j + 1] == '.' || pattern[j + 1] == '=')) {
+        if (pattern[j] == '[' && j + 1 < pattern.size() &&
+            (pattern[j + 1] == ':' || pattern[j + 1] == '.' || pattern[j + 1] == '=')) {
           std::string close = {pattern[j + 1], ']'};
           std::size_t end = pattern.find(close, j + 2);
           if (end != std::string_view::npos) {
@@ -65,8 +67,8 @@ std::string translate_extended(std::string_view pattern) {
   return out;
 }
 
-MatchResult match_extended(std::string_view text, std::string_view pattern, bool ignore_case, std::uint64_t memory_bytes,
-                           std::vector<std::string>& groups) {
+MatchResult match_extended(std::string_view text, std::string_view pattern, bool ignore_case,
+                           std::uint64_t memory_bytes, std::vector<std::string>& groups) {
   RE2::Options options;
   options.set_log_errors(false);
   options.set_longest_match(true);
@@ -85,8 +87,11 @@ MatchResult match_extended(std::string_view text, std::string_view pattern, bool
   if (!re.ok()) return MatchResult::bad_pattern;
   int count = re.NumberOfCapturingGroups() + 1;
   std::vector<re2::StringPiece> found(static_cast<std::size_t>(count));
-  if (!re.Match(re2::StringPiece(text.data(), text.size()), 0, text.size(), RE2::UNANCHORED, found.data(), count)) return MatchResult::no;
-  for (const auto& piece : found) groups.emplace_back(piece.data() ? std::string(piece.data(), piece.size()) : std::string());
+  if (!re.Match(re2::StringPiece(text.data(), text.size()), 0, text.size(), RE2::UNANCHORED, found.data(),
+                count))
+    return MatchResult::no;
+  for (const auto& piece : found)
+    groups.emplace_back(piece.data() ? std::string(piece.data(), piece.size()) : std::string());
   return MatchResult::yes;
 }
 

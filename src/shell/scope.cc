@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view default_ifs = " \t\n";
 
 bool has_effect(std::string_view name) {
-  return name == "IFS" || name == "OPTIND" || name == "RANDOM" || name == "SECONDS" || name == "POSIXLY_CORRECT" || name == "GLOBIGNORE" ||
-         name == "SHELLOPTS";
+  return name == "IFS" || name == "OPTIND" || name == "RANDOM" || name == "SECONDS" ||
+         name == "POSIXLY_CORRECT" || name == "GLOBIGNORE" || name == "SHELLOPTS";
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ std::string Interpreter::resolve_name(const std::string& name, std::string* subs
     std::string target = variable->value;
     std::size_t bracket = target.find('[');
     if (bracket != std::string::npos) {
-      if (subscript && target.back() == ']') *subscript = target.substr(bracket + 1, target.size() - bracket - 2);
+      if (subscript && target.back() == ']')
+        *subscript = target.substr(bracket + 1, target.size() - bracket - 2);
       return target.substr(0, bracket);
     }
     if (target == current) {
@@ -50,8 +51,10 @@ std::string Interpreter::resolve_name(const std::string& name, std::string* subs
     }
     current = target;
   }
-  if (loop) *loop = true;
-  else const_cast<Interpreter*>(this)->error(fmt::format("warning: {}: circular name reference", name));
+  if (loop)
+    *loop = true;
+  else
+    const_cast<Interpreter*>(this)->error(fmt::format("warning: {}: circular name reference", name));
   return name;
 }
 
@@ -83,7 +86,8 @@ std::optional<std::string> Interpreter::get_value(std::string_view name) {
   return variable->value;
 }
 
-std::int64_t Interpreter::array_index(const std::string& subscript, const Variable* variable, const std::string& name, bool& ok) {
+std::int64_t Interpreter::array_index(const std::string& subscript, const Variable* variable,
+                                      const std::string& name, bool& ok) {
   ok = true;
   std::int64_t at;
   if (auto number = arith::plain_number(subscript); number && !subscript.empty()) {
@@ -94,7 +98,9 @@ std::int64_t Interpreter::array_index(const std::string& subscript, const Variab
       ok = false;
       return 0;
     }
-    at = evaluate(subscript.find('$') != std::string::npos || subscript.find('`') != std::string::npos ? expand_text(subscript) : subscript);
+    at = evaluate(subscript.find('$') != std::string::npos || subscript.find('`') != std::string::npos
+                      ? expand_text(subscript)
+                      : subscript);
   }
   if (at < 0) {
     std::int64_t size = variable && !variable->array->empty() ? variable->array->rbegin()->first + 1 : 0;
@@ -108,7 +114,8 @@ std::int64_t Interpreter::array_index(const std::string& subscript, const Variab
   return at;
 }
 
-std::optional<std::string> Interpreter::get_element(const std::string& name, const std::string& text, const Word* word) {
+std::optional<std::string> Interpreter::get_element(const std::string& name, const std::string& text,
+                                                    const Word* word) {
   std::string target = resolve_name(name);
   const Variable* variable = find(target);
   std::optional<Variable> computed;
@@ -136,7 +143,8 @@ std::string Interpreter::convert(const Variable& variable, std::string value) {
   if (variable.is(attr::integer)) return std::to_string(evaluate(value));
   if (variable.is(attr::lower)) return utf8::to_lower(value);
   if (variable.is(attr::upper)) return utf8::to_upper(value);
-  if (variable.is(attr::capital) && !value.empty()) return utf8::to_upper(value.substr(0, 1)) + utf8::to_lower(value.substr(1));
+  if (variable.is(attr::capital) && !value.empty())
+    return utf8::to_upper(value.substr(0, 1)) + utf8::to_lower(value.substr(1));
   return value;
 }
 
@@ -164,8 +172,10 @@ bool Interpreter::set_scalar(Variable& variable, const std::string& name, std::s
     // evaluate() may have changed the table.
     Variable* again = find_edit(name);
     if (!again) return false;
-    if (again->is(attr::array)) again->array.edit()[0] = std::move(value);
-    else again->value = std::move(value);
+    if (again->is(attr::array))
+      again->array.edit()[0] = std::move(value);
+    else
+      again->value = std::move(value);
     again->set = true;
     if (again->special) assigned_special(name);
     return true;
@@ -194,6 +204,7 @@ bool Interpreter::assign(const std::string& given, std::string value, bool appen
   VariableTable& table = state.variables.edit();
   auto it = table.find(name);
   if (it == table.end()) {
+    machine.charge_memory(static_cast<std::int64_t>(value.size() + name.size()) + 128);
     it = table.try_emplace(name).first;
     it->second.special = has_effect(name);
   }
@@ -216,7 +227,8 @@ bool Interpreter::assign(const std::string& given, std::string value, bool appen
   return set_scalar(variable, name, std::move(value), append);
 }
 
-bool Interpreter::assign_element(const std::string& given, const std::string& subscript, std::string value, bool append) {
+bool Interpreter::assign_element(const std::string& given, const std::string& subscript, std::string value,
+                                 bool append) {
   std::string inner;
   const std::string name = resolve_name(given, &inner);
   if (!inner.empty()) {
@@ -233,8 +245,11 @@ bool Interpreter::assign_element(const std::string& given, const std::string& su
   if (variable->is(attr::assoc)) {
     std::string old;
     if (const std::string* found = variable->assoc->find(subscript); found && append) old = *found;
-    std::string text = append && variable->is(attr::integer) ? std::to_string(evaluate(old) + evaluate(value)) : convert(*variable, old + value);
+    std::string text = append && variable->is(attr::integer) ? std::to_string(evaluate(old) + evaluate(value))
+                                                             : convert(*variable, old + value);
     variable = find_edit(name);
+    if (!variable->assoc->find(subscript))
+      machine.charge_memory(static_cast<std::int64_t>(text.size() + subscript.size()) + 128);
     variable->assoc.edit().set(subscript, std::move(text));
     variable->set = true;
     return true;
@@ -258,10 +273,16 @@ bool Interpreter::assign_element(const std::string& given, const std::string& su
     if (it != variable->array->end()) old = it->second;
   }
   std::string text;
-  if (append && variable->is(attr::integer)) text = std::to_string(evaluate(old) + evaluate(value));
-  else text = convert(*variable, old + value);
+  if (append && variable->is(attr::integer))
+    text = std::to_string(evaluate(old) + evaluate(value));
+  else
+    text = convert(*variable, old + value);
   variable = find_edit(name);
-  variable->array.edit()[at] = std::move(text);
+  IndexedArray& array = variable->array.edit();
+  std::size_t before = array.size();
+  std::string& slot = array[at];
+  if (array.size() > before) machine.charge_memory(static_cast<std::int64_t>(text.size()) + 80);
+  slot = std::move(text);
   variable->set = true;
   return true;
 }
@@ -300,12 +321,14 @@ bool Interpreter::assign_array(const std::string& given, std::vector<std::string
   variable->set = true;
   IndexedArray& array = variable->array.edit();
   array.clear();
-  for (std::size_t i = 0; i < values.size(); ++i) array.emplace_hint(array.end(), static_cast<std::int64_t>(i), std::move(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    array.emplace_hint(array.end(), static_cast<std::int64_t>(i), std::move(values[i]));
   return true;
 }
 
 // The right side of name=( ... ). Everything is expanded before the variable changes.
-bool Interpreter::assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append, Variable& target) {
+bool Interpreter::assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append,
+                                  Variable& target) {
   struct Value {
     bool has_index;
     bool append;
@@ -314,7 +337,8 @@ bool Interpreter::assign_compound(const std::string& name, const std::vector<Arr
   };
   bool assoc = target.is(attr::assoc);
   std::vector<Value> values;
-  bool any_index = std::any_of(items.begin(), items.end(), [](const ArrayItem& item) { return item.has_index; });
+  bool any_index =
+      std::any_of(items.begin(), items.end(), [](const ArrayItem& item) { return item.has_index; });
   for (const ArrayItem& item : items) {
     if (item.has_index) {
       std::string key = expand_single(item.index);
@@ -322,7 +346,8 @@ bool Interpreter::assign_compound(const std::string& name, const std::vector<Arr
         error(fmt::format("[{}]={}: bad array subscript", item.index.raw, item.value.raw));
         continue;
       }
-      values.push_back({true, item.append, std::move(key), assoc ? expand_without_tilde(item.value) : expand_assignment(item.value)});
+      values.push_back({true, item.append, std::move(key),
+                        assoc ? expand_without_tilde(item.value) : expand_assignment(item.value)});
       continue;
     }
     if (assoc && any_index) {
@@ -340,9 +365,14 @@ bool Interpreter::assign_compound(const std::string& name, const std::vector<Arr
     return false;
   }
   if (!append) {
+    std::int64_t held = 0;
+    for (const auto& [index, text] : *variable->array) held += static_cast<std::int64_t>(text.size()) + 80;
+    machine.charge_memory(-held);
     variable->value.clear();
-    if (assoc) variable->assoc.edit().clear();
-    else variable->array.edit().clear();
+    if (assoc)
+      variable->assoc.edit().clear();
+    else
+      variable->array.edit().clear();
   } else if (!assoc && !variable->is(attr::array) && variable->set) {
     variable->array.edit()[0] = variable->value;
     variable->value.clear();
@@ -377,6 +407,7 @@ bool Interpreter::assign_compound(const std::string& name, const std::vector<Arr
     }
     text = convert(*variable, std::move(text));
     variable = find_edit(name);
+    machine.charge_memory(static_cast<std::int64_t>(text.size()) + 80);
     variable->array.edit()[next++] = std::move(text);
   }
   return true;
@@ -387,7 +418,8 @@ bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
   (void)attributes;
   if (assign_to.is_array) {
     if (assign_to.has_index) {
-      error(fmt::format("{}: cannot assign list to array member", assign_to.name + "[" + assign_to.index.raw + "]"));
+      error(fmt::format("{}: cannot assign list to array member",
+                        assign_to.name + "[" + assign_to.index.raw + "]"));
       return false;
     }
     std::string subscript;
@@ -423,19 +455,26 @@ bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
     error(fmt::format("{}[{}]: bad array subscript", name, assign_to.index.raw));
     return false;
   }
-  return assign_element(name, std::to_string(evaluate(*assign_to.index_arith)), std::move(value), assign_to.append);
+  return assign_element(name, std::to_string(evaluate(*assign_to.index_arith)), std::move(value),
+                        assign_to.append);
 }
 
 void Interpreter::assigned_special(std::string_view name) {
-  if (name == "IFS") ifs_known_ = false;
-  else if (name == "OPTIND") state.getopts_at = 1;
-  else if (name == "RANDOM") state.random = static_cast<std::uint64_t>(evaluate(get_or_empty("RANDOM"))), state.variables.edit().erase("RANDOM");
+  if (name == "IFS")
+    ifs_known_ = false;
+  else if (name == "OPTIND")
+    state.getopts_at = 1;
+  else if (name == "RANDOM")
+    state.random = static_cast<std::uint64_t>(evaluate(get_or_empty("RANDOM"))),
+    state.variables.edit().erase("RANDOM");
   else if (name == "SECONDS") {
     state.seconds_offset = evaluate(get_or_empty("SECONDS"));
     state.seconds_base = std::chrono::steady_clock::now();
     state.variables.edit().erase("SECONDS");
-  } else if (name == "POSIXLY_CORRECT") state.options.put(Opt::posix, true);
-  else if (name == "GLOBIGNORE") state.options.put(Shopt::dotglob, !get_or_empty("GLOBIGNORE").empty());
+  } else if (name == "POSIXLY_CORRECT")
+    state.options.put(Opt::posix, true);
+  else if (name == "GLOBIGNORE")
+    state.options.put(Shopt::dotglob, !get_or_empty("GLOBIGNORE").empty());
 }
 
 const std::string& Interpreter::ifs() {
@@ -488,7 +527,9 @@ Variable* Interpreter::find_global(const std::string& name) {
   return &state.variables.edit()[name];
 }
 
-Variable* Interpreter::find_global_saved(const std::string& name) { return is_hidden(name) ? find_global(name) : nullptr; }
+Variable* Interpreter::find_global_saved(const std::string& name) {
+  return is_hidden(name) ? find_global(name) : nullptr;
+}
 
 bool Interpreter::is_hidden(const std::string& name) const {
   for (const auto& frame : state.frames)
@@ -521,15 +562,19 @@ bool Interpreter::assign_list_text(const std::string& name, const std::string& t
   return assign(name, text, append);
 }
 
-void Interpreter::push_frame(Frame frame) { state.frames.emplace_back(std::move(frame)); }
+void Interpreter::push_frame(Frame frame) {
+  state.frames.emplace_back(std::move(frame));
+}
 
 void Interpreter::pop_frame() {
   Frame& frame = state.frames.back().edit();
   for (std::size_t i = frame.saved.size(); i-- > 0;) {
     auto& [name, before] = frame.saved[i];
     if (name == "IFS") ifs_known_ = false;
-    if (before) state.variables.edit()[name] = std::move(*before);
-    else state.variables.edit().erase(name);
+    if (before)
+      state.variables.edit()[name] = std::move(*before);
+    else
+      state.variables.edit().erase(name);
     if (name == "OPTIND") state.getopts_at = 1;
   }
   if (frame.options) state.options = *frame.options;
@@ -549,7 +594,8 @@ bool Interpreter::unset_variable(const std::string& name) {
     bool top = true;
     for (std::size_t j = i + 1; j < state.frames.size(); ++j) top = top && !state.frames[j]->function;
     const auto& saved = state.frames[i]->saved;
-    auto it = std::find_if(saved.begin(), saved.end(), [&](const auto& entry) { return entry.first == name; });
+    auto it =
+        std::find_if(saved.begin(), saved.end(), [&](const auto& entry) { return entry.first == name; });
     if (it == saved.end()) continue;
     if (top && state.frames[i]->function && !option(Shopt::localvar_unset)) {
       Variable fresh;
@@ -558,11 +604,14 @@ bool Interpreter::unset_variable(const std::string& name) {
       return true;
     }
     Frame& frame = state.frames[i].edit();
-    auto at = std::find_if(frame.saved.begin(), frame.saved.end(), [&](const auto& entry) { return entry.first == name; });
+    auto at = std::find_if(frame.saved.begin(), frame.saved.end(),
+                           [&](const auto& entry) { return entry.first == name; });
     std::optional<Variable> before = std::move(at->second);
     frame.saved.erase(at);
-    if (before) state.variables.edit()[name] = std::move(*before);
-    else state.variables.edit().erase(name);
+    if (before)
+      state.variables.edit()[name] = std::move(*before);
+    else
+      state.variables.edit().erase(name);
     return true;
   }
   state.variables.edit().erase(name);
@@ -618,7 +667,8 @@ bool Interpreter::unset_function(const std::string& name) {
 std::vector<std::string> Interpreter::variable_names(std::string_view prefix) const {
   std::vector<std::string> out;
   for (const auto& [name, variable] : *state.variables)
-    if (std::string_view(name).starts_with(prefix) && (variable.set || variable.has_elements())) out.push_back(name);
+    if (std::string_view(name).starts_with(prefix) && (variable.set || variable.has_elements()))
+      out.push_back(name);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -626,9 +676,11 @@ std::vector<std::string> Interpreter::variable_names(std::string_view prefix) co
 std::vector<std::pair<std::string, std::string>> Interpreter::environment() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, variable] : *state.variables)
-    if (variable.is(attr::exported) && variable.set && !variable.is_array()) out.emplace_back(name, variable.value);
+    if (variable.is(attr::exported) && variable.set && !variable.is_array())
+      out.emplace_back(name, variable.value);
   for (const auto& [name, function] : *state.functions)
-    if (function.exported) out.emplace_back("BASH_FUNC_" + name + "%%", print_function("", *function.definition));
+    if (function.exported)
+      out.emplace_back("BASH_FUNC_" + name + "%%", print_function("", *function.definition));
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -687,7 +739,8 @@ std::string Interpreter::get(const std::string& name, const std::string* subscri
 }
 
 void Interpreter::set(const std::string& name, const std::string* subscript, std::int64_t value) {
-  bool ok = subscript ? assign_element(name, *subscript, std::to_string(value)) : assign(name, std::to_string(value));
+  bool ok = subscript ? assign_element(name, *subscript, std::to_string(value))
+                      : assign(name, std::to_string(value));
   if (!ok) throw Abandoned{false, 1};
 }
 

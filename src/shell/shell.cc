@@ -9,7 +9,8 @@ namespace atl::shell {
 namespace {
 
 void prepare(vfs::FileSystem& fs, const std::string& cwd) {
-  for (const char* directory : {"/home/user", "/tmp", "/dev", "/bin", "/usr/bin", "/usr/local/bin", "/etc", "/var/tmp"}) {
+  for (const char* directory :
+       {"/home/user", "/tmp", "/dev", "/bin", "/usr/bin", "/usr/local/bin", "/etc", "/var/tmp"}) {
     auto path = vfs::Path::posix(directory);
     if (!fs.find(*path)) (void)fs.make_directory(*path, 0755, vfs::Parents::create);
   }
@@ -75,7 +76,8 @@ vfs::Snapshot base_snapshot() {
   return snapshot;
 }
 
-SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options) : SandboxShell(fs, std::move(options), std::make_unique<State>()) {
+SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options)
+    : SandboxShell(fs, std::move(options), std::make_unique<State>()) {
   State& state = *state_;
   state.variables = options_->default_environment ? initial_variables() : bare_variables();
   state.arg0 = options_->name;
@@ -88,14 +90,18 @@ SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options) : SandboxS
     if (it != state.variables->end() && it->second.value == value && it->second.is(attr::exported)) continue;
     put(state.variables.edit(), name, value, attr::exported);
   }
-  if (options_->cwd != "/home/user" || state.variables->find("PWD")->second.value != state.cwd.str()) put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
+  if (options_->cwd != "/home/user" || state.variables->find("PWD")->second.value != state.cwd.str())
+    put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
   state.seconds_base = std::chrono::steady_clock::now();
   state.random = static_cast<std::uint64_t>(state.seconds_base.time_since_epoch().count());
   if (options_->interactive) state.options.put(Shopt::expand_aliases, true);
 }
 
 SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state)
-    : fs_(&fs), options_(std::make_unique<ShellOptions>(std::move(options))), state_(std::move(state)), canceled_(std::make_unique<std::atomic<bool>>(false)) {}
+    : fs_(&fs),
+      options_(std::make_unique<ShellOptions>(std::move(options))),
+      state_(std::move(state)),
+      canceled_(std::make_unique<std::atomic<bool>>(false)) {}
 
 SandboxShell::~SandboxShell() = default;
 SandboxShell::SandboxShell(SandboxShell&&) noexcept = default;
@@ -103,8 +109,10 @@ SandboxShell& SandboxShell::operator=(SandboxShell&&) noexcept = default;
 
 Machine& SandboxShell::machine() {
   if (!machine_) {
-    machine_ = std::make_unique<Machine>(*fs_, options_->limits, options_->clock ? *options_->clock : Clock::machine());
-    for (const Command* command : options_->commands) machine_->commands_added.emplace(command->name, command);
+    machine_ = std::make_unique<Machine>(*fs_, options_->limits,
+                                         options_->clock ? *options_->clock : Clock::machine());
+    for (const Command* command : options_->commands)
+      machine_->commands_added.emplace(command->name, command);
   }
   return *machine_;
 }
@@ -126,15 +134,18 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
   m.begin();
   m.canceled.store(false);
   auto sink = [](std::string& into, const std::function<void(std::string_view)>& callback) {
-    return callback ? callback : std::function<void(std::string_view)>([&into](std::string_view bytes) { into.append(bytes); });
+    return callback ? callback : std::function<void(std::string_view)>([&into](std::string_view bytes) {
+      into.append(bytes);
+    });
   };
   m.process->done = false;
   m.process->killed_by = 0;
   auto to_err = sink(done.err, options.on_stderr);
   m.run([&] {
     State start = *state_;
-    start.files = Cow<std::vector<OpenFilePtr>>({options.read ? open_source(m, options.read) : open_string(std::move(options.input)),
-                                                 open_callback(m, sink(done.out, options.on_stdout)), open_callback(m, to_err)});
+    start.files = Cow<std::vector<OpenFilePtr>>(
+        {options.read ? open_source(m, options.read) : open_string(std::move(options.input)),
+         open_callback(m, sink(done.out, options.on_stdout)), open_callback(m, to_err)});
     Interpreter shell(m, std::move(start));
     shell.interactive = options_->interactive;
     shell.from_command_line = options.script_name.empty() && !options_->interactive;
@@ -147,7 +158,14 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
         shell.set_flow(Flow::none, 0);
         shell.run_exit_trap();
       }
-      m.drain(std::chrono::seconds(30));
+      if (m.others_alive()) {
+        shell.state.files.reset();  // whoever reads what we write sees its end
+        m.drain(std::chrono::seconds(30));
+      }
+    } catch (const Abandoned& gone) {
+      shell.state.status = gone.status;
+    } catch (const SyntaxError&) {
+      shell.state.status = 2;
     } catch (const StoppedBy& stop) {
       shell.state.status = stop.status;
       done.signal = stop.signal;
@@ -197,12 +215,17 @@ void SandboxShell::set_variable(const std::string& name, std::string value, bool
 std::vector<std::pair<std::string, std::string>> SandboxShell::environment() const {
   std::vector<std::pair<std::string, std::string>> out;
   for (const auto& [name, variable] : *state_->variables)
-    if (variable.is(attr::exported) && variable.set && !variable.is_array()) out.emplace_back(name, variable.value);
+    if (variable.is(attr::exported) && variable.set && !variable.is_array())
+      out.emplace_back(name, variable.value);
   std::sort(out.begin(), out.end());
   return out;
 }
 
-std::string SandboxShell::cwd() const { return state_->cwd.str(); }
-int SandboxShell::last_status() const { return state_->status; }
+std::string SandboxShell::cwd() const {
+  return state_->cwd.str();
+}
+int SandboxShell::last_status() const {
+  return state_->status;
+}
 
 }  // namespace atl::shell

@@ -25,21 +25,21 @@ struct ShellOptions {
   std::vector<std::pair<std::string, std::string>> environment;
   bool default_environment = true;  // PATH, HOME, LANG, ... where `environment` does not name them
   std::string cwd = "/home/user";
-  std::string name = "bash";        // $0
+  std::string name = "bash";           // $0
   std::vector<std::string> arguments;  // $1 ...
   Limits limits;
-  const Clock* clock = nullptr;     // null: the machine's
+  const Clock* clock = nullptr;  // null: the machine's
   bool interactive = false;
   // Commands of the embedder; they come before our own of the same name and must outlive the shell.
   std::vector<const Command*> commands;
 };
 
 struct ExecuteOptions {
-  std::string input;                                  // standard input, unless `read` is given
-  std::function<std::string()> read;                  // more standard input; empty at its end. May block.
-  std::function<void(std::string_view)> on_stdout;    // instead of Executed::out
+  std::string input;                                // standard input, unless `read` is given
+  std::function<std::string()> read;                // more standard input; empty at its end. May block.
+  std::function<void(std::string_view)> on_stdout;  // instead of Executed::out
   std::function<void(std::string_view)> on_stderr;
-  std::string script_name;                            // a file's name for messages; empty: as `bash -c`
+  std::string script_name;  // a file's name for messages; empty: as `bash -c`
 };
 
 struct Executed {
@@ -51,8 +51,9 @@ struct Executed {
   bool exited = false;   // it called exit (or set -e did)
 };
 
-// A bash-compatible shell on a virtual filesystem: no process, nothing of the host. Variables, functions, the working
-// directory and options persist from one execute() to the next. One thread at a time; cancel() from any.
+// A bash-compatible shell on a virtual filesystem: no process, nothing of the host. Variables, functions, the
+// working directory and options persist from one execute() to the next. One thread at a time; cancel() from
+// any.
 class SandboxShell {
  public:
   // Makes /home/user, /tmp and the working directory if they are missing. `fs` must outlive the shell.
@@ -66,8 +67,8 @@ class SandboxShell {
   // Ends a running execute() within milliseconds. The shell stays usable.
   void cancel();
 
-  // The same shell (variables, functions, directory, options) on another filesystem, usually a fork of this one's.
-  // O(1): both share what neither changes. Not while a script runs.
+  // The same shell (variables, functions, directory, options) on another filesystem, usually a fork of this
+  // one's. O(1): both share what neither changes. Not while a script runs.
   std::unique_ptr<SandboxShell> fork(vfs::FileSystem& fs) const;
 
   std::string variable(std::string_view name) const;  // empty if unset

@@ -27,7 +27,7 @@ const Command* lookup_command(Machine& machine, std::string_view name) {
 }  // namespace
 
 std::string Interpreter::trace_prefix() {
-  std::string ps4 = get_value("PS4").value_or("+ ");
+  std::string ps4 = get_value("PS4").value_or("");
   if (ps4.empty()) return {};
   Restored<int> status(state.status);
   Restored<Options> options(state.options);
@@ -56,8 +56,10 @@ void Interpreter::trace(const Args& words, const std::vector<std::string>& assig
   if (auto fd = get_value("BASH_XTRACEFD"); fd && !fd->empty()) {
     if (auto number = arith::plain_number(*fd)) to = file(static_cast<int>(*number));
   }
-  if (to) to->write(text);
-  else err().write(text);
+  if (to)
+    to->write(text);
+  else
+    err().write(text);
 }
 
 void Interpreter::debug_trap(const Node& command) {
@@ -78,11 +80,13 @@ int Interpreter::assignments_only(const SimpleCommand& command) {
       throw Abandoned{option(Opt::posix), 1};
     }
     if (option(Opt::xtrace)) {
-      if (assign_to.is_array) traced = {assign_to.raw};
+      if (assign_to.is_array)
+        traced = {assign_to.raw};
       else {
         std::string value = get_or_empty(assign_to.name);
         if (assign_to.has_index) value = expand_assignment(assign_to.value);
-        traced = {assign_to.raw.substr(0, assign_to.raw.find('=') + 1) + (value.empty() ? "" : quote_if_needed(value))};
+        traced = {assign_to.raw.substr(0, assign_to.raw.find('=') + 1) +
+                  (value.empty() ? "" : quote_if_needed(value))};
       }
       trace({}, traced);
     }
@@ -141,7 +145,8 @@ int Interpreter::simple_words(const SimpleCommand& command, Args& args) {
     std::string text = assign_to.name;
     if (assign_to.has_index) text += "[" + assign_to.index.raw + "]";
     text += assign_to.append ? "+=" : "=";
-    text += assign_to.is_array ? assign_to.raw.substr(std::min(assign_to.raw.size(), text.size())) : expand_assignment(assign_to.value);
+    text += assign_to.is_array ? assign_to.raw.substr(std::min(assign_to.raw.size(), text.size()))
+                               : expand_assignment(assign_to.value);
     args.push_back(std::move(text));
     assigns.push_back(&assign_to);
   }
@@ -149,8 +154,11 @@ int Interpreter::simple_words(const SimpleCommand& command, Args& args) {
   if (option(Opt::xtrace)) {
     std::vector<std::string> shown;
     for (const Assign& assign_to : command.assigns) {
-      if (assign_to.is_array) shown.push_back(assign_to.raw);
-      else shown.push_back(assign_to.raw.substr(0, assign_to.raw.find('=') + 1) + quote_if_needed(expand_assignment(assign_to.value)));
+      if (assign_to.is_array)
+        shown.push_back(assign_to.raw);
+      else
+        shown.push_back(assign_to.raw.substr(0, assign_to.raw.find('=') + 1) +
+                        quote_if_needed(expand_assignment(assign_to.value)));
     }
     trace(args, shown);
   }
@@ -169,7 +177,8 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
     restore(saved);
   });
   if (!apply(command.redirects, permanent ? nullptr : &saved)) {
-    if (builtin && builtin->special && !function && (option(Opt::posix) || permanent)) throw Abandoned{option(Opt::posix) || permanent, 1};
+    if (builtin && builtin->special && !function && (option(Opt::posix) || permanent))
+      throw Abandoned{option(Opt::posix) || permanent, 1};
     return 1;
   }
   bool keep = builtin && !function && builtin->special && option(Opt::posix);
@@ -186,9 +195,11 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
       const Variable* old = find(name);
       if (old && old->is(attr::readonly)) {
         error(fmt::format("{}: readonly variable", name));
-        while (state.frames.size() > frames) pop_frame();
-        if (builtin && builtin->special && option(Opt::posix)) throw Abandoned{true, 1};
-        return 1;
+        if (builtin && builtin->special && option(Opt::posix)) {
+          while (state.frames.size() > frames) pop_frame();
+          throw Abandoned{true, 1};
+        }
+        continue;
       }
       if (assign_to.append && old) value = old->value + value;
       if (!keep) {
@@ -210,20 +221,27 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
   });
   int status;
   std::string last = args.back();
-  if (function) status = call_function(*function, args);
-  else if (builtin) status = run_builtin(*builtin, args);
-  else status = run_program(args);
+  if (function)
+    status = call_function(*function, args);
+  else if (builtin)
+    status = run_builtin(*builtin, args);
+  else
+    status = run_program(args);
   state.last_argument = std::move(last);
   return status;
 }
 
 const Builtin* Interpreter::find_enabled_builtin(std::string_view name) const {
   const Builtin* builtin = find_builtin(name);
-  if (builtin && !state.disabled->empty() && std::find(state.disabled->begin(), state.disabled->end(), name) != state.disabled->end()) return nullptr;
+  if (builtin && !state.disabled->empty() &&
+      std::find(state.disabled->begin(), state.disabled->end(), name) != state.disabled->end())
+    return nullptr;
   return builtin;
 }
 
-int Interpreter::run_builtin(const Builtin& builtin, const Args& args) { return builtin.run(*this, args); }
+int Interpreter::run_builtin(const Builtin& builtin, const Args& args) {
+  return builtin.run(*this, args);
+}
 
 int Interpreter::run_arguments(const Args& args, Lookup lookup) {
   machine.charge_command();
@@ -235,14 +253,16 @@ int Interpreter::run_arguments(const Args& args, Lookup lookup) {
 }
 
 // Where PATH leads for a name: a file of the filesystem, or (shown only) the place of one of our commands.
-std::optional<vfs::Path> Interpreter::find_in_path(const std::string& name, std::string* shown, bool use_default) {
+std::optional<vfs::Path> Interpreter::find_in_path(const std::string& name, std::string* shown,
+                                                   bool use_default) {
   std::string path = use_default ? std::string(default_path) : get_or_empty("PATH");
   const Command* command = lookup_command(machine, name);
   for (std::size_t from = 0; from <= path.size();) {
     std::size_t colon = path.find(':', from);
     std::string directory = path.substr(from, colon == std::string::npos ? colon : colon - from);
     from = colon == std::string::npos ? path.size() + 1 : colon + 1;
-    std::string full = directory.empty() ? "./" + name : directory + (directory.back() == '/' ? "" : "/") + name;
+    std::string full =
+        directory.empty() ? "./" + name : directory + (directory.back() == '/' ? "" : "/") + name;
     auto where = path_of(full);
     if (!where) continue;
     auto stat = machine.fs.find(*where);
@@ -290,7 +310,8 @@ int Interpreter::run_path(const Args& args) {
     std::size_t slash = name.rfind('/');
     std::string directory = name.substr(0, slash);
     if (holds_commands(directory))
-      if (const Command* command = lookup_command(machine, name.substr(slash + 1))) return run_command(*command, args);
+      if (const Command* command = lookup_command(machine, name.substr(slash + 1)))
+        return run_command(*command, args);
     if (where) {
       auto real = machine.fs.stat(*where);
       if (!real && real.error().code() == Code::not_a_directory) {
@@ -366,7 +387,8 @@ int Interpreter::run_command(const Command& command, const Args& args) {
   } catch (const StoppedBy& stop) {
     // A broken pipe ends the command alone; every other stop ends more than it.
     machine.process = mine;
-    if (stop.reason == StopReason::signal && stop.signal == SIGPIPE && stop.process == mine.get()) return 128 + SIGPIPE;
+    if (stop.reason == StopReason::signal && stop.signal == SIGPIPE && stop.process == mine.get())
+      return 128 + SIGPIPE;
     throw;
   }
 }

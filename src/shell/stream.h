@@ -6,8 +6,8 @@
 
 namespace atl::shell {
 
-// Where a command reads from: a file, a pipe, a here-document, the caller's standard input. A read from an empty
-// pipe switches to the stage that fills it, so a command is written as plain sequential code.
+// Where a command reads from: a file, a pipe, a here-document, the caller's standard input. A read from an
+// empty pipe switches to the stage that fills it, so a command is written as plain sequential code.
 class Input {
  public:
   virtual ~Input() = default;
@@ -18,8 +18,8 @@ class Input {
   // Drops the first `count` bytes of what fill() returned.
   virtual void consume(std::size_t count) = 0;
 
-  // Appends the next line without its delimiter to `line` after clearing it. False at the end. `had_delimiter` tells
-  // whether the last line was complete.
+  // Appends the next line without its delimiter to `line` after clearing it. False at the end.
+  // `had_delimiter` tells whether the last line was complete.
   bool read_line(std::string& line, char delimiter = '\n', bool* had_delimiter = nullptr);
   std::string read_all();
 };
@@ -29,8 +29,8 @@ class Output {
  public:
   virtual ~Output() = default;
 
-  // Takes everything. When nobody can read it any more, ends the command as SIGPIPE would (unless it is trapped or
-  // ignored: then returns false, and `error` says why in strerror's words).
+  // Takes everything. When nobody can read it any more, ends the command as SIGPIPE would (unless it is
+  // trapped or ignored: then returns false, and `error` says why in strerror's words).
   virtual bool write(std::string_view bytes) = 0;
   // Says why the last write returned false: "No space left on device", "Broken pipe", ...
   virtual std::string_view error() const = 0;

@@ -20,13 +20,19 @@ std::string repr(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto c = static_cast<unsigned char>(text[i]);
     std::size_t n = utf8::sequence(text.substr(i));
-    if (c == '\\' || c == static_cast<unsigned char>(quote)) out += '\\', out += static_cast<char>(c);
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
+    if (c == '\\' || c == static_cast<unsigned char>(quote))
+      out += '\\', out += static_cast<char>(c);
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\r')
+      out += "\\r";
+    else if (c == '\t')
+      out += "\\t";
     else if (c < 0x20 || c == 0x7F || c >= 0x80) {
-      for (std::size_t j = 0; j < n; ++j) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i + j]));
-    } else out += static_cast<char>(c);
+      for (std::size_t j = 0; j < n; ++j)
+        out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i + j]));
+    } else
+      out += static_cast<char>(c);
     i += n;
   }
   return out + quote;
@@ -40,7 +46,8 @@ int argv(Invocation& call) {
 }
 
 int printenv(Invocation& call) {
-  for (std::size_t i = 1; i < call.args().size(); ++i) call.out().write(call.variable(call.args()[i]).value_or("None") + "\n");
+  for (std::size_t i = 1; i < call.args().size(); ++i)
+    call.out().write(call.variable(call.args()[i]).value_or("None") + "\n");
   return 0;
 }
 
@@ -73,7 +80,9 @@ constexpr std::array<Command, 4> rows = {{{"argv.py", argv, "print the arguments
 
 }  // namespace
 
-std::span<const Command> test_commands() { return rows; }
+std::span<const Command> test_commands() {
+  return rows;
+}
 
 bool needs_more(std::string_view text) {
   ParserContext context;

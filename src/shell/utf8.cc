@@ -73,8 +73,10 @@ std::string mapped(std::string_view text, Map map) {
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     std::size_t n = sequence(text.substr(i));
-    if (n == 1 && static_cast<unsigned char>(text[i]) >= 0x80) out += text[i];
-    else append(out, map(decode(text.substr(i), n)));
+    if (n == 1 && static_cast<unsigned char>(text[i]) >= 0x80)
+      out += text[i];
+    else
+      append(out, map(decode(text.substr(i), n)));
     i += n;
   }
   return out;

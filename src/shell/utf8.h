@@ -6,7 +6,8 @@
 
 namespace atl::shell::utf8 {
 
-// The length of the valid sequence that `text` begins with; 1 for a byte that begins none (it counts as a character).
+// The length of the valid sequence that `text` begins with; 1 for a byte that begins none (it counts as a
+// character).
 inline std::size_t sequence(std::string_view text) {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   unsigned char c = byte(0);
@@ -22,10 +23,14 @@ inline std::size_t sequence(std::string_view text) {
 inline std::uint32_t decode(std::string_view text, std::size_t length) {
   auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   switch (length) {
-    case 2: return ((byte(0) & 0x1F) << 6) | (byte(1) & 0x3F);
-    case 3: return ((byte(0) & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F);
-    case 4: return ((byte(0) & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) | (byte(3) & 0x3F);
-    default: return byte(0);
+    case 2:
+      return ((byte(0) & 0x1F) << 6) | (byte(1) & 0x3F);
+    case 3:
+      return ((byte(0) & 0x0F) << 12) | ((byte(1) & 0x3F) << 6) | (byte(2) & 0x3F);
+    case 4:
+      return ((byte(0) & 0x07) << 18) | ((byte(1) & 0x3F) << 12) | ((byte(2) & 0x3F) << 6) | (byte(3) & 0x3F);
+    default:
+      return byte(0);
   }
 }
 

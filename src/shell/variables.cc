@@ -50,19 +50,41 @@ std::string quote_ansi(std::string_view text) {
     }
     ++i;
     switch (c) {
-      case '\a': out += "\\a"; break;
-      case '\b': out += "\\b"; break;
-      case 033: out += "\\E"; break;
-      case '\f': out += "\\f"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
-      case '\v': out += "\\v"; break;
-      case '\\': out += "\\\\"; break;
-      case '\'': out += "\\'"; break;
+      case '\a':
+        out += "\\a";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case 033:
+        out += "\\E";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\v':
+        out += "\\v";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\'':
+        out += "\\'";
+        break;
       default:
-        if (c < 0x20 || c >= 0x7F) out += fmt::format("\\{:03o}", c);
-        else out += static_cast<char>(c);
+        if (c < 0x20 || c >= 0x7F)
+          out += fmt::format("\\{:03o}", c);
+        else
+          out += static_cast<char>(c);
     }
   }
   return out + "'";
@@ -91,7 +113,8 @@ std::vector<std::string> AssocArray::keys() const {
   rows.reserve(entries_.size());
   std::uint32_t buckets = 1024;
   while (entries_.size() >= std::size_t{buckets} * 2) buckets *= 4;
-  for (const auto& [key, entry] : entries_) rows.push_back({bash_hash(key) & (buckets - 1), entry.order, &key});
+  for (const auto& [key, entry] : entries_)
+    rows.push_back({bash_hash(key) & (buckets - 1), entry.order, &key});
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     return a.bucket != b.bucket ? a.bucket < b.bucket : a.order > b.order;
   });
@@ -105,8 +128,10 @@ std::string quote_single(std::string_view text) {
   if (needs_ansi(text)) return quote_ansi(text);
   std::string out = "'";
   for (char c : text) {
-    if (c == '\'') out += "'\\''";
-    else out += c;
+    if (c == '\'')
+      out += "'\\''";
+    else
+      out += c;
   }
   return out + "'";
 }
@@ -174,8 +199,11 @@ std::string array_literal(const Variable& variable) {
     for (const std::string& key : variable.assoc->keys()) {
       bool plain = !key.empty();
       for (char c : key)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && std::string_view("-./:,+=%@").find(c) == std::string_view::npos) plain = false;
-      out += fmt::format("[{}]={} ", plain ? key : quote_double(key), quote_double(*variable.assoc->find(key)));
+        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' &&
+            std::string_view("-./:,+=%@").find(c) == std::string_view::npos)
+          plain = false;
+      out +=
+          fmt::format("[{}]={} ", plain ? key : quote_double(key), quote_double(*variable.assoc->find(key)));
     }
   }
   return out + ")";

@@ -34,8 +34,8 @@ class AssocArray {
 };
 
 namespace attr {
-inline constexpr std::uint16_t exported = 1, readonly = 2, integer = 4, lower = 8, upper = 16, nameref = 32, array = 64,
-                               assoc = 128, trace = 256, capital = 512;
+inline constexpr std::uint16_t exported = 1, readonly = 2, integer = 4, lower = 8, upper = 16, nameref = 32,
+                               array = 64, assoc = 128, trace = 256, capital = 512;
 }
 
 struct Variable {

@@ -1,3 +1,5 @@
+#include "shell/shell.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,7 +9,6 @@
 #include <fstream>
 
 #include "cli/command.h"
-#include "shell/shell.h"
 #include "shell/test_commands.h"
 
 namespace atl::cli {
@@ -60,16 +61,20 @@ Result<void> import_tree(vfs::FileSystem& fs, const host::path& from, const vfs:
   if (!fs.is_directory(to)) TRY(fs.make_directory(to, 0755, vfs::Parents::create));
   for (const auto& entry : host::directory_iterator(from, error)) {
     vfs::Path below = TRY(to.child(entry.path().filename().string()));
-    if (entry.is_symlink(error)) TRY(fs.make_symlink(below, host::read_symlink(entry.path(), error).string()));
-    else if (entry.is_directory(error)) TRY(import_tree(fs, entry.path(), below));
-    else if (entry.is_regular_file(error)) TRY(import_file(fs, entry.path(), below));
+    if (entry.is_symlink(error))
+      TRY(fs.make_symlink(below, host::read_symlink(entry.path(), error).string()));
+    else if (entry.is_directory(error))
+      TRY(import_tree(fs, entry.path(), below));
+    else if (entry.is_regular_file(error))
+      TRY(import_file(fs, entry.path(), below));
   }
   if (error) return fail(Code::invalid_argument, "cannot read " + from.string());
   return {};
 }
 
 // Writes what changed below `at` back to the host directory.
-Result<void> export_changes(const vfs::VirtualFileSystem& fs, const vfs::Snapshot& before, const vfs::Path& at, const host::path& to) {
+Result<void> export_changes(const vfs::VirtualFileSystem& fs, const vfs::Snapshot& before,
+                            const vfs::Path& at, const host::path& to) {
   for (const vfs::Change& change : vfs::diff(before, fs.snapshot())) {
     if (!change.path.is_child_of(at)) continue;
     host::path target = to / host::path(change.path.relative_to(at).str().substr(1));
@@ -126,7 +131,8 @@ struct Terminal {
   }
 };
 
-shell::Executed run_text(shell::SandboxShell& sh, const std::string& text, const std::string& name, bool tty) {
+shell::Executed run_text(shell::SandboxShell& sh, const std::string& text, const std::string& name,
+                         bool tty) {
   Terminal terminal;
   shell::ExecuteOptions options;
   options.read = [&terminal] {
@@ -178,7 +184,9 @@ int end_by(int signal) {
 }
 
 int run(const ShellFlags& flags) {
-  vfs::VirtualFileSystem fs(shell::base_snapshot());
+  vfs::VirtualOptions room;
+  room.quota = {.bytes_max = 2ULL << 30, .nodes_max = 2'000'000};
+  vfs::VirtualFileSystem fs(shell::base_snapshot(), room);
   for (const std::string& mount : flags.directories) {
     auto [from, to] = split_mount(mount);
     auto path = vfs::Path::posix(to);
@@ -191,7 +199,8 @@ int run(const ShellFlags& flags) {
   options.cwd = flags.cwd;
   for (const std::string& pair : flags.environment) {
     std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0) return report(Error(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair));
+    if (equals == std::string::npos || equals == 0)
+      return report(Error(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair));
     options.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   if (flags.test_commands)
@@ -237,7 +246,8 @@ int run(const ShellFlags& flags) {
   if (flags.write_back) {
     for (const std::string& mount : flags.directories) {
       auto [from, to] = split_mount(mount);
-      if (auto done = export_changes(fs, before, *vfs::Path::posix(to), from); !done) return report(done.error());
+      if (auto done = export_changes(fs, before, *vfs::Path::posix(to), from); !done)
+        return report(done.error());
     }
   }
   if (signal != 0) return end_by(signal);
@@ -250,13 +260,20 @@ Action define_shell(CLI::App& app) {
   auto* command = app.add_subcommand("shell", "Run the emulated shell: bash on a virtual filesystem");
   auto flags = std::make_shared<ShellFlags>();
   auto* script = command->add_option("-c", flags->script, "The script itself");
-  command->add_option("--dir", flags->directories, "HOST[:PATH]: import a host directory (default path /home/user)")->allow_extra_args(false);
+  command
+      ->add_option("--dir", flags->directories,
+                   "HOST[:PATH]: import a host directory (default path /home/user)")
+      ->allow_extra_args(false);
   command->add_option("--cwd", flags->cwd, "Where to start");
-  command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable")->allow_extra_args(false);
+  command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable")
+      ->allow_extra_args(false);
   command->add_flag("--clean-env", flags->clean, "Only the variables given with --env");
-  command->add_flag("--write-back", flags->write_back, "Write changes below imported directories back to the host");
-  command->add_flag("--test-commands", flags->test_commands, "Add argv.py, printenv.py, stdout_stderr.py and read_from_fd.py");
-  command->add_option("file", flags->arguments, "A script file of the host and its arguments; after -c: $0 and arguments");
+  command->add_flag("--write-back", flags->write_back,
+                    "Write changes below imported directories back to the host");
+  command->add_flag("--test-commands", flags->test_commands,
+                    "Add argv.py, printenv.py, stdout_stderr.py and read_from_fd.py");
+  command->add_option("file", flags->arguments,
+                      "A script file of the host and its arguments; after -c: $0 and arguments");
   command->positionals_at_end();
   return [flags, script] {
     flags->has_script = script->count() > 0;

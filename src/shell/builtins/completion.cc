@@ -20,19 +20,32 @@ struct Completion {
 
 const char* action_of(char letter) {
   switch (letter) {
-    case 'a': return "alias";
-    case 'b': return "builtin";
-    case 'c': return "command";
-    case 'd': return "directory";
-    case 'e': return "export";
-    case 'f': return "file";
-    case 'g': return "group";
-    case 'j': return "job";
-    case 'k': return "keyword";
-    case 's': return "service";
-    case 'u': return "user";
-    case 'v': return "variable";
-    default: return nullptr;
+    case 'a':
+      return "alias";
+    case 'b':
+      return "builtin";
+    case 'c':
+      return "command";
+    case 'd':
+      return "directory";
+    case 'e':
+      return "export";
+    case 'f':
+      return "file";
+    case 'g':
+      return "group";
+    case 'j':
+      return "job";
+    case 'k':
+      return "keyword";
+    case 's':
+      return "service";
+    case 'u':
+      return "user";
+    case 'v':
+      return "variable";
+    default:
+      return nullptr;
   }
 }
 
@@ -48,11 +61,24 @@ int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out
         out.actions.emplace_back(action);
         continue;
       }
-      if (c == 'p') { out.print = true; continue; }
-      if (c == 'r') { out.remove = true; continue; }
-      if (c == 'D') { out.default_ = true; continue; }
-      if (c == 'E' || c == 'I') { out.empty = true; continue; }
-      if (std::string_view("oAGWFCXPS").find(c) == std::string_view::npos) return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'p') {
+        out.print = true;
+        continue;
+      }
+      if (c == 'r') {
+        out.remove = true;
+        continue;
+      }
+      if (c == 'D') {
+        out.default_ = true;
+        continue;
+      }
+      if (c == 'E' || c == 'I') {
+        out.empty = true;
+        continue;
+      }
+      if (std::string_view("oAGWFCXPS").find(c) == std::string_view::npos)
+        return bad_option(shell, args, fmt::format("-{}", c));
       std::string value = args[at].substr(i + 1);
       if (value.empty()) {
         if (at + 1 >= args.size()) {
@@ -62,16 +88,36 @@ int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out
         value = args[++at];
       }
       switch (c) {
-        case 'o': out.options.push_back(value); break;
-        case 'A': out.actions.push_back(value); break;
-        case 'G': out.glob = value; break;
-        case 'W': out.words = value; out.has_words = true; break;
-        case 'F': out.function = value; break;
-        case 'C': out.command = value; break;
-        case 'X': out.filter = value; break;
-        case 'P': out.prefix = value; break;
-        case 'S': out.suffix = value; break;
-        default: break;
+        case 'o':
+          out.options.push_back(value);
+          break;
+        case 'A':
+          out.actions.push_back(value);
+          break;
+        case 'G':
+          out.glob = value;
+          break;
+        case 'W':
+          out.words = value;
+          out.has_words = true;
+          break;
+        case 'F':
+          out.function = value;
+          break;
+        case 'C':
+          out.command = value;
+          break;
+        case 'X':
+          out.filter = value;
+          break;
+        case 'P':
+          out.prefix = value;
+          break;
+        case 'S':
+          out.suffix = value;
+          break;
+        default:
+          break;
       }
       break;
     }
@@ -94,14 +140,18 @@ void files(Interpreter& shell, const std::string& word, bool directories, std::v
   }
 }
 
-bool action(Interpreter& shell, const std::string& name, const std::string& word, std::vector<std::string>& out) {
+bool action(Interpreter& shell, const std::string& name, const std::string& word,
+            std::vector<std::string>& out) {
   std::vector<std::string> found;
   if (name == "alias") {
     for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
   } else if (name == "builtin" || name == "enabled") {
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
   } else if (name == "keyword") {
-    for (const char* one : {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"}) found.emplace_back(one);
+    for (const char* one :
+         {"if", "then", "else", "elif",     "fi",   "case", "esac", "for", "select", "while", "until",
+          "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
+      found.emplace_back(one);
   } else if (name == "function") {
     for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
   } else if (name == "variable") {
@@ -113,7 +163,10 @@ bool action(Interpreter& shell, const std::string& name, const std::string& word
       if (variable.is_array()) found.push_back(key);
     std::sort(found.begin(), found.end());
   } else if (name == "command") {
-    for (const char* one : {"if", "then", "else", "elif", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in", "function", "time", "{", "}", "!", "[[", "]]", "coproc"}) found.emplace_back(one);
+    for (const char* one :
+         {"if", "then", "else", "elif",     "fi",   "case", "esac", "for", "select", "while", "until",
+          "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
+      found.emplace_back(one);
     for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
     for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
@@ -135,7 +188,8 @@ bool action(Interpreter& shell, const std::string& name, const std::string& word
     found = {"root", "user"};
   } else if (name == "helptopic") {
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
-  } else if (name == "hostname" || name == "job" || name == "running" || name == "stopped" || name == "service" || name == "disabled" || name == "binding") {
+  } else if (name == "hostname" || name == "job" || name == "running" || name == "stopped" ||
+             name == "service" || name == "disabled" || name == "binding") {
   } else {
     return false;
   }
@@ -252,9 +306,12 @@ int complete(Interpreter& shell, const Args& args) {
   if (!spec.filter.empty()) words.push_back("-X " + quote_single(spec.filter));
   if (!spec.command.empty()) words.push_back("-C " + quote_single(spec.command));
   if (!spec.function.empty()) words.push_back("-F " + spec.function);
-  if (spec.default_) words.push_back("-D"), table["-D"] = words;
-  else if (spec.empty) words.push_back("-E"), table["-E"] = words;
-  else if (at >= args.size()) return usage(shell, args);
+  if (spec.default_)
+    words.push_back("-D"), table["-D"] = words;
+  else if (spec.empty)
+    words.push_back("-E"), table["-E"] = words;
+  else if (at >= args.size())
+    return usage(shell, args);
   for (; at < args.size(); ++at) table[args[at]] = words;
   return 0;
 }
@@ -286,7 +343,8 @@ int history(Interpreter& shell, const Args& args) {
     }
     if (option == "-d" && args.size() > 2) {
       std::int64_t at = 0;
-      if (!parse_int(args[2], at) || at == 0 || at > static_cast<std::int64_t>(lines.size()) || -at > static_cast<std::int64_t>(lines.size())) {
+      if (!parse_int(args[2], at) || at == 0 || at > static_cast<std::int64_t>(lines.size()) ||
+          -at > static_cast<std::int64_t>(lines.size())) {
         shell.error(fmt::format("history: {}: history position out of range", args[2]));
         return 1;
       }
@@ -308,7 +366,11 @@ int history(Interpreter& shell, const Args& args) {
       std::string name = args.size() > 2 ? args[2] : shell.get_or_empty("HISTFILE");
       if (name.empty()) return 0;
       bool writes = option == "-w" || option == "-a";
-      auto file = writes ? shell.open(name, {.write = true, .append = option == "-a", .truncate = option == "-w", .create = true}) : shell.open(name, {.read = true});
+      auto file =
+          writes ? shell.open(
+                       name,
+                       {.write = true, .append = option == "-a", .truncate = option == "-w", .create = true})
+                 : shell.open(name, {.read = true});
       if (!file) {
         shell.error(fmt::format("history: {}: {}", name, vfs::strerror(file.error().code())));
         return 1;
@@ -321,14 +383,17 @@ int history(Interpreter& shell, const Args& args) {
       }
       return 0;
     }
-    if (option.size() > 1 && option[0] == '-' && !std::isdigit(static_cast<unsigned char>(option[1]))) return bad_option(shell, args, option.substr(0, 2));
+    if (option.size() > 1 && option[0] == '-' && !std::isdigit(static_cast<unsigned char>(option[1])))
+      return bad_option(shell, args, option.substr(0, 2));
     if (!parse_int(option, number) || number < 0) {
       shell.error(fmt::format("history: {}: numeric argument required", option));
       return 1;
     }
   }
   std::string out;
-  std::size_t from = number >= 0 && static_cast<std::size_t>(number) < lines.size() ? lines.size() - static_cast<std::size_t>(number) : 0;
+  std::size_t from = number >= 0 && static_cast<std::size_t>(number) < lines.size()
+                         ? lines.size() - static_cast<std::size_t>(number)
+                         : 0;
   for (std::size_t i = from; i < lines.size(); ++i) out += fmt::format("{:5}  {}\n", i + 1, lines[i]);
   return shell.print(out, "history") ? 0 : 1;
 }
@@ -336,13 +401,20 @@ int history(Interpreter& shell, const Args& args) {
 int fc(Interpreter& shell, const Args& args) {
   bool list = false, numbers = true, reverse = false;
   std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-' && !std::isdigit(static_cast<unsigned char>(args[at][1])); ++at) {
+  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-' &&
+         !std::isdigit(static_cast<unsigned char>(args[at][1]));
+       ++at) {
     for (char c : args[at].substr(1)) {
-      if (c == 'l') list = true;
-      else if (c == 'n') numbers = false;
-      else if (c == 'r') reverse = true;
-      else if (c == 's' || c == 'e') continue;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'l')
+        list = true;
+      else if (c == 'n')
+        numbers = false;
+      else if (c == 'r')
+        reverse = true;
+      else if (c == 's' || c == 'e')
+        continue;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   const auto& lines = *shell.state.history;
@@ -356,7 +428,8 @@ int fc(Interpreter& shell, const Args& args) {
   if (at + 1 < args.size() && parse_int(args[at + 1], last) && last < 0) last = count + last + 1;
   std::vector<std::string> shown;
   for (std::int64_t i = std::max<std::int64_t>(first, 1); i <= std::min(last, count); ++i)
-    shown.push_back(numbers ? fmt::format("{}\t {}\n", i, lines[static_cast<std::size_t>(i) - 1]) : fmt::format("\t {}\n", lines[static_cast<std::size_t>(i) - 1]));
+    shown.push_back(numbers ? fmt::format("{}\t {}\n", i, lines[static_cast<std::size_t>(i) - 1])
+                            : fmt::format("\t {}\n", lines[static_cast<std::size_t>(i) - 1]));
   if (reverse) std::reverse(shown.begin(), shown.end());
   std::string out;
   for (auto& line : shown) out += line;

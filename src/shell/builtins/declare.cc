@@ -16,24 +16,35 @@ struct Request {
   bool global = false;
   bool inherit = false;
   bool print = false;
-  bool local = false;    // make names local when a function runs
+  bool local = false;       // make names local when a function runs
   bool only_local = false;  // the `local` command: list locals only
   std::string_view who;
 };
 
 std::uint16_t attribute(char letter) {
   switch (letter) {
-    case 'a': return attr::array;
-    case 'A': return attr::assoc;
-    case 'i': return attr::integer;
-    case 'l': return attr::lower;
-    case 'u': return attr::upper;
-    case 'n': return attr::nameref;
-    case 'r': return attr::readonly;
-    case 't': return attr::trace;
-    case 'x': return attr::exported;
-    case 'c': return attr::capital;
-    default: return 0;
+    case 'a':
+      return attr::array;
+    case 'A':
+      return attr::assoc;
+    case 'i':
+      return attr::integer;
+    case 'l':
+      return attr::lower;
+    case 'u':
+      return attr::upper;
+    case 'n':
+      return attr::nameref;
+    case 'r':
+      return attr::readonly;
+    case 't':
+      return attr::trace;
+    case 'x':
+      return attr::exported;
+    case 'c':
+      return attr::capital;
+    default:
+      return 0;
   }
 }
 
@@ -56,7 +67,8 @@ int print_functions(Interpreter& shell, const Request& request, const Args& name
     for (const auto& [name, function] : *shell.state.functions) {
       if (!wanted(function)) continue;
       if (!request.function_names) out += print_function(name, *function.definition) + "\n";
-      if (request.function_names || function.exported || function.readonly || function.traced) out += function_line(name, function, true);
+      if (request.function_names || function.exported || function.readonly || function.traced)
+        out += function_line(name, function, true);
     }
   }
   for (const std::string& name : names) {
@@ -67,11 +79,14 @@ int print_functions(Interpreter& shell, const Request& request, const Args& name
       continue;
     }
     if (request.function_names) {
-      if (shell.option(Shopt::extdebug)) out += fmt::format("{} {} {}\n", name, function->definition->line, function->source);
-      else out += request.print ? function_line(name, *function, false) : name + "\n";
+      if (shell.option(Shopt::extdebug))
+        out += fmt::format("{} {} {}\n", name, function->definition->line, function->source);
+      else
+        out += request.print ? function_line(name, *function, false) : name + "\n";
     } else {
       out += print_function(name, *function->definition) + "\n";
-      if (function->exported || function->readonly || function->traced) out += function_line(name, *function, false);
+      if (function->exported || function->readonly || function->traced)
+        out += function_line(name, *function, false);
     }
   }
   return shell.print(out, request.who) ? status : 1;
@@ -82,7 +97,8 @@ int mark_functions(Interpreter& shell, const Request& request, const Args& names
   for (const std::string& name : names) {
     if (!shell.find_function(name)) {
       status = 1;
-      if (request.who != "declare" && request.who != "typeset") shell.error(fmt::format("{}: {}: not a function", request.who, name));
+      if (request.who != "declare" && request.who != "typeset")
+        shell.error(fmt::format("{}: {}: not a function", request.who, name));
       continue;
     }
     Function& function = shell.state.functions.edit().find(name)->second;
@@ -111,14 +127,20 @@ int print_variables(Interpreter& shell, const Request& request, const Args& name
       if (request.only_local && !shell.is_local(name)) continue;
       if (request.on && (variable.attrs & request.on) != request.on) continue;
       if (request.print || request.on || request.only_local) {
-        if (request.only_local && !request.print) out += variable.is_array() ? name + "=" + array_literal(variable) + "\n" : variable.set ? name + "=" + quote_if_needed(variable.value) + "\n" : "";
-        else out += describe(name, variable) + "\n";
+        if (request.only_local && !request.print)
+          out += variable.is_array() ? name + "=" + array_literal(variable) + "\n"
+                 : variable.set      ? name + "=" + quote_if_needed(variable.value) + "\n"
+                                     : "";
+        else
+          out += describe(name, variable) + "\n";
       } else if (variable.set || variable.has_elements()) {
-        out += variable.is_array() ? name + "=" + array_literal(variable) + "\n" : name + "=" + quote_if_needed(variable.value) + "\n";
+        out += variable.is_array() ? name + "=" + array_literal(variable) + "\n"
+                                   : name + "=" + quote_if_needed(variable.value) + "\n";
       }
     }
     if (!request.print && !request.on && !request.only_local)
-      for (const auto& [name, function] : *shell.state.functions) out += print_function(name, *function.definition) + "\n";
+      for (const auto& [name, function] : *shell.state.functions)
+        out += print_function(name, *function.definition) + "\n";
   }
   for (const std::string& name : names) {
     const Variable* variable = shell.find(name);
@@ -173,7 +195,8 @@ bool set_nameref(Interpreter& shell, const Request& request, const Target& targe
   std::string value = target.value;
   std::string base = value.substr(0, value.find('['));
   const Variable* old = shell.find(target.name);
-  if (!target.has_value && old && old->set && !old->is_array()) value = old->value, base = value.substr(0, value.find('['));
+  if (!target.has_value && old && old->set && !old->is_array())
+    value = old->value, base = value.substr(0, value.find('['));
   if ((target.has_value || !value.empty()) && !is_name(base)) {
     shell.error(fmt::format("{}: `{}': invalid variable name for name reference", request.who, value));
     return false;
@@ -186,7 +209,8 @@ bool set_nameref(Interpreter& shell, const Request& request, const Target& targe
     bool inside = false;
     for (const auto& frame : shell.state.frames) inside = inside || frame->function;
     if (!inside || request.global) {
-      shell.error(fmt::format("{}: {}: nameref variable self references not allowed", request.who, target.name));
+      shell.error(
+          fmt::format("{}: {}: nameref variable self references not allowed", request.who, target.name));
       return false;
     }
     shell.error(fmt::format("warning: {}: circular name reference", target.name));
@@ -231,8 +255,10 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   if (!reference && !make_local) {
     std::string subscript;
     std::string resolved = shell.resolve_name(name, &subscript);
-    if (subscript.empty()) name = resolved;
-    else if (target.has_value && !target.indexed) return shell.assign_element(resolved, subscript, target.value, target.append);
+    if (subscript.empty())
+      name = resolved;
+    else if (target.has_value && !target.indexed)
+      return shell.assign_element(resolved, subscript, target.value, target.append);
   }
   if (!reference && make_local && !shell.is_local(name)) {
     // A local of the same name hides the reference.
@@ -283,18 +309,23 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
     return false;
   }
   Request effective = request;
-  if (literal && literal->is_array && !(effective.on & attr::assoc) && !variable->is(attr::assoc)) effective.on |= attr::array;
-  if (target.indexed && !variable->is(attr::assoc) && !(effective.on & attr::assoc)) effective.on |= attr::array;
+  if (literal && literal->is_array && !(effective.on & attr::assoc) && !variable->is(attr::assoc))
+    effective.on |= attr::array;
+  if (target.indexed && !variable->is(attr::assoc) && !(effective.on & attr::assoc))
+    effective.on |= attr::array;
   if (!convert_shape(shell, effective, *variable, name)) {
     put_back();
     return false;
   }
   std::uint16_t late = effective.on & attr::readonly;
-  if (effective.on & attr::upper) variable->attrs &= static_cast<std::uint16_t>(~(attr::lower | attr::capital));
-  if (effective.on & attr::lower) variable->attrs &= static_cast<std::uint16_t>(~(attr::upper | attr::capital));
+  if (effective.on & attr::upper)
+    variable->attrs &= static_cast<std::uint16_t>(~(attr::lower | attr::capital));
+  if (effective.on & attr::lower)
+    variable->attrs &= static_cast<std::uint16_t>(~(attr::upper | attr::capital));
   variable->attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
   variable->attrs &= static_cast<std::uint16_t>(~effective.off);
-  if (shell.option(Opt::allexport) && target.has_value && !variable->is_array()) variable->attrs |= attr::exported;
+  if (shell.option(Opt::allexport) && target.has_value && !variable->is_array())
+    variable->attrs |= attr::exported;
   bool done = true;
   if (target.has_value) {
     if (request.on & attr::nameref) {
@@ -302,14 +333,18 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
       variable->set = true;
     } else if (literal && literal->is_array && !target.indexed) {
       done = shell.assign_compound(name, literal->items, literal->append, *variable);
-    } else if (!literal && target.value.size() > 1 && target.value[0] == '(' && target.value.back() == ')' && variable->is_array() && !target.indexed) {
+    } else if (!literal && target.value.size() > 1 && target.value[0] == '(' && target.value.back() == ')' &&
+               variable->is_array() && !target.indexed) {
       // declare -a x='(1 2)': the value is parsed as a list.
       done = shell.assign_list_text(name, target.value, target.append);
     } else if (target.indexed) {
       std::string key = target.subscript;
-      if (variable->is(attr::assoc) && literal) key = shell.expand_single(literal->index);
-      else if (variable->is(attr::assoc)) key = shell.expand_key(key);
-      else if (literal && literal->index_arith) key = std::to_string(shell.evaluate(*literal->index_arith));
+      if (variable->is(attr::assoc) && literal)
+        key = shell.expand_single(literal->index);
+      else if (variable->is(attr::assoc))
+        key = shell.expand_key(key);
+      else if (literal && literal->index_arith)
+        key = std::to_string(shell.evaluate(*literal->index_arith));
       done = shell.assign_element(name, key, target.value, target.append);
     } else {
       done = shell.assign(name, target.value, target.append);
@@ -339,19 +374,28 @@ int run(Interpreter& shell, const Args& args, Request request) {
     for (char c : option.substr(1)) {
       std::uint16_t bit = attribute(c);
       bool on = option[0] == '-';
-      if (c == 'f') request.functions = true;
-      else if (c == 'F') request.functions = request.function_names = true;
-      else if (c == 'g') request.global = true;
-      else if (c == 'I') request.inherit = true;
-      else if (c == 'p') request.print = true;
-      else if (c == 'n' && request.who == "export") request.on = 0, request.off = attr::exported;
-      else if (bit && (request.who != "export" && (request.who != "readonly" || c == 'a' || c == 'A'))) (on ? request.on : request.off) |= bit;
-      else return bad_option(shell, args, fmt::format("{}{}", option[0], c));
+      if (c == 'f')
+        request.functions = true;
+      else if (c == 'F')
+        request.functions = request.function_names = true;
+      else if (c == 'g')
+        request.global = true;
+      else if (c == 'I')
+        request.inherit = true;
+      else if (c == 'p')
+        request.print = true;
+      else if (c == 'n' && request.who == "export")
+        request.on = 0, request.off = attr::exported;
+      else if (bit && (request.who != "export" && (request.who != "readonly" || c == 'a' || c == 'A')))
+        (on ? request.on : request.off) |= bit;
+      else
+        return bad_option(shell, args, fmt::format("{}{}", option[0], c));
     }
   }
   if ((request.on & attr::array) && (request.on & attr::assoc) && request.who != "readonly") {
     Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-    for (const auto& name : rest) shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
+    for (const auto& name : rest)
+      shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
     return 1;
   }
   if (request.on & (attr::array | attr::assoc)) request.on &= static_cast<std::uint16_t>(~attr::nameref);
@@ -367,7 +411,8 @@ int run(Interpreter& shell, const Args& args, Request request) {
     if (request.only_local && request.local == false) return 1;
     return print_variables(shell, request, names);
   }
-  if (request.print && request.who != "export" && request.who != "readonly") return print_variables(shell, request, names);
+  if (request.print && request.who != "export" && request.who != "readonly")
+    return print_variables(shell, request, names);
   int status = 0;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Assign* literal = at + i < assigns.size() ? assigns[at + i] : nullptr;
@@ -423,10 +468,14 @@ int unset(Interpreter& shell, const Args& args) {
       break;
     }
     for (char c : args[at].substr(1)) {
-      if (c == 'f') functions = true;
-      else if (c == 'v') variables = true;
-      else if (c == 'n') reference = variables = true;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'f')
+        functions = true;
+      else if (c == 'v')
+        variables = true;
+      else if (c == 'n')
+        reference = variables = true;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   if (functions && variables) {

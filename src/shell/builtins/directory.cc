@@ -12,9 +12,11 @@ std::string clean(const std::string& path) {
 }
 
 // Goes to `path` (absolute or relative). False with a message.
-bool go(Interpreter& shell, std::string_view who, const std::string& path, bool physical, bool quiet = false) {
+bool go(Interpreter& shell, std::string_view who, const std::string& path, bool physical,
+        bool quiet = false) {
   std::string old = shell.get_or_empty("PWD");
-  std::string logical = path.starts_with('/') ? path : (old.empty() ? shell.state.cwd.str() : old) + "/" + path;
+  std::string logical =
+      path.starts_with('/') ? path : (old.empty() ? shell.state.cwd.str() : old) + "/" + path;
   Result<vfs::Path> target = vfs::Path();
   std::string shown;
   if (!physical) {
@@ -33,10 +35,14 @@ bool go(Interpreter& shell, std::string_view who, const std::string& path, bool 
   bool ok = false;
   if (target) {
     auto stat = shell.machine.fs.stat(*target);
-    if (!stat) code = stat.error().code();
-    else if (!stat->is_directory()) code = Code::not_a_directory;
-    else if (!shell.permitted(*stat, 1)) code = Code::permission_denied;
-    else ok = true;
+    if (!stat)
+      code = stat.error().code();
+    else if (!stat->is_directory())
+      code = Code::not_a_directory;
+    else if (!shell.permitted(*stat, 1))
+      code = Code::permission_denied;
+    else
+      ok = true;
   } else {
     code = target.error().code();
   }
@@ -52,7 +58,8 @@ bool go(Interpreter& shell, std::string_view who, const std::string& path, bool 
 
 std::string tilde_form(Interpreter& shell, const std::string& path) {
   std::string home = shell.get_or_empty("HOME");
-  if (!home.empty() && home != "/" && (path == home || path.starts_with(home + "/"))) return "~" + path.substr(home.size());
+  if (!home.empty() && home != "/" && (path == home || path.starts_with(home + "/")))
+    return "~" + path.substr(home.size());
   return path;
 }
 
@@ -71,7 +78,9 @@ void show(Interpreter& shell) {
 // "+2" or "-1" to an index into the stack; false if it is no such thing.
 bool rotation(const std::string& text, std::size_t size, std::size_t& index) {
   std::int64_t number = 0;
-  if (text.size() < 2 || (text[0] != '+' && text[0] != '-') || !parse_int(text.substr(1), number) || number < 0) return false;
+  if (text.size() < 2 || (text[0] != '+' && text[0] != '-') || !parse_int(text.substr(1), number) ||
+      number < 0)
+    return false;
   auto n = static_cast<std::size_t>(number);
   index = text[0] == '+' ? n : (n < size ? size - 1 - n : size);
   return true;
@@ -88,9 +97,12 @@ int cd(Interpreter& shell, const Args& args) {
       break;
     }
     for (char c : args[at].substr(1)) {
-      if (c == 'P') physical = true;
-      else if (c == 'L') physical = false;
-      else if (c != 'e' && c != '@') return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'P')
+        physical = true;
+      else if (c == 'L')
+        physical = false;
+      else if (c != 'e' && c != '@')
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   if (args.size() > at + 1) return shell.fail(args, "too many arguments");
@@ -109,7 +121,8 @@ int cd(Interpreter& shell, const Args& args) {
   } else {
     target = args[at];
     if (target.empty()) return 0;
-    bool searched = target[0] != '/' && target != "." && target != ".." && !target.starts_with("./") && !target.starts_with("../");
+    bool searched = target[0] != '/' && target != "." && target != ".." && !target.starts_with("./") &&
+                    !target.starts_with("../");
     std::string path = searched ? shell.get_or_empty("CDPATH") : "";
     for (std::size_t from = 0; !path.empty() && from <= path.size();) {
       std::size_t colon = path.find(':', from);
@@ -132,9 +145,12 @@ int pwd(Interpreter& shell, const Args& args) {
   for (std::size_t at = 1; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
     if (args[at] == "--") break;
     for (char c : args[at].substr(1)) {
-      if (c == 'P') physical = true;
-      else if (c == 'L') physical = false;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'P')
+        physical = true;
+      else if (c == 'L')
+        physical = false;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   std::string path = shell.state.cwd.str();
@@ -181,7 +197,8 @@ int pushd(Interpreter& shell, const Args& args) {
     return usage(shell, args);
   }
   if (stay) {
-    shell.state.directories.insert(shell.state.directories.begin(), clean(args[at][0] == '/' ? args[at] : all[0] + "/" + args[at]));
+    shell.state.directories.insert(shell.state.directories.begin(),
+                                   clean(args[at][0] == '/' ? args[at] : all[0] + "/" + args[at]));
   } else {
     if (!go(shell, "pushd", args[at], false)) return 1;
     shell.state.directories.insert(shell.state.directories.begin(), all[0]);
@@ -246,9 +263,12 @@ int dirs(Interpreter& shell, const Args& args) {
         shell.state.directories.clear();
         return 0;
       }
-      if (c == 'l') full = true;
-      else if (c == 'p') lines = true;
-      else if (c == 'v') lines = numbers = true;
+      if (c == 'l')
+        full = true;
+      else if (c == 'p')
+        lines = true;
+      else if (c == 'v')
+        lines = numbers = true;
       else {
         shell.error(fmt::format("dirs: -{}: invalid number", c));
         return usage(shell, args);

@@ -5,8 +5,12 @@
 
 namespace atl::shell::builtins {
 
-int colon(Interpreter&, const Args&) { return 0; }
-int false_(Interpreter&, const Args&) { return 1; }
+int colon(Interpreter&, const Args&) {
+  return 0;
+}
+int false_(Interpreter&, const Args&) {
+  return 1;
+}
 
 namespace {
 
@@ -39,8 +43,12 @@ int leave_loop(Interpreter& shell, const Args& args, Flow flow) {
 
 }  // namespace
 
-int break_(Interpreter& shell, const Args& args) { return leave_loop(shell, args, Flow::break_); }
-int continue_(Interpreter& shell, const Args& args) { return leave_loop(shell, args, Flow::continue_); }
+int break_(Interpreter& shell, const Args& args) {
+  return leave_loop(shell, args, Flow::break_);
+}
+int continue_(Interpreter& shell, const Args& args) {
+  return leave_loop(shell, args, Flow::continue_);
+}
 
 int exit(Interpreter& shell, const Args& args) {
   std::int64_t status = shell.state.status;
@@ -140,15 +148,21 @@ int exec(Interpreter& shell, const Args& args) {
       ++at;
       break;
     }
-    if (args[at] == "-a" && at + 1 < args.size()) name = args[++at];
-    else if (args[at] == "-c") clean = true;
-    else if (args[at] == "-l") name = "-";
-    else return bad_option(shell, args, args[at].substr(0, 2));
+    if (args[at] == "-a" && at + 1 < args.size())
+      name = args[++at];
+    else if (args[at] == "-c")
+      clean = true;
+    else if (args[at] == "-l")
+      name = "-";
+    else
+      return bad_option(shell, args, args[at].substr(0, 2));
     ++at;
   }
   if (at >= args.size()) return 0;
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  if (clean) std::erase_if(shell.state.variables.edit(), [](const auto& entry) { return entry.second.is(attr::exported); });
+  if (clean)
+    std::erase_if(shell.state.variables.edit(),
+                  [](const auto& entry) { return entry.second.is(attr::exported); });
   std::string shown;
   bool path = rest[0].find('/') != std::string::npos;
   bool found = path || shell.find_in_path(rest[0], &shown) || !shown.empty();
@@ -187,7 +201,8 @@ int shift(Interpreter& shell, const Args& args) {
     return 1;
   }
   if (static_cast<std::size_t>(count) > have) {
-    if (shell.option(Shopt::shift_verbose)) shell.error(fmt::format("shift: {}: shift count out of range", count));
+    if (shell.option(Shopt::shift_verbose))
+      shell.error(fmt::format("shift: {}: shift count out of range", count));
     return 1;
   }
   if (count == 0) return 0;
@@ -219,7 +234,11 @@ int caller(Interpreter& shell, const Args& args) {
   auto name_of = [&](std::size_t i) { return i < frames.size() ? frames[i]->name : std::string("main"); };
   if (args.size() == 1) {
     std::string source = source_of(1);
-    return shell.print(fmt::format("{} {}\n", frames[0]->call_line, source == "environment" || source.empty() ? "NULL" : source), "caller") ? 0 : 1;
+    return shell.print(fmt::format("{} {}\n", frames[0]->call_line,
+                                   source == "environment" || source.empty() ? "NULL" : source),
+                       "caller")
+               ? 0
+               : 1;
   }
   std::int64_t level = 0;
   if (!parse_int(args[1], level)) {
@@ -231,9 +250,12 @@ int caller(Interpreter& shell, const Args& args) {
   if (level < 0 || static_cast<std::size_t>(level) >= top) return 1;
   auto i = static_cast<std::size_t>(level);
   std::string source = source_of(i + 1);
-  return shell.print(fmt::format("{} {} {}\n", frames[i]->call_line, name_of(i + 1), source), "caller") ? 0 : 1;
+  return shell.print(fmt::format("{} {} {}\n", frames[i]->call_line, name_of(i + 1), source), "caller") ? 0
+                                                                                                        : 1;
 }
 
-int times(Interpreter& shell, const Args&) { return shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n", "times") ? 0 : 1; }
+int times(Interpreter& shell, const Args&) {
+  return shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n", "times") ? 0 : 1;
+}
 
 }  // namespace atl::shell::builtins

@@ -29,11 +29,15 @@ struct Line {
   }
 };
 
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
 
 // One field from `at` on, by IFS. `last`: the rest of the line, trimmed.
 std::string take_field(const Line& line, std::size_t& at, const std::string& ifs, bool last) {
-  auto separates = [&](std::size_t i) { return line.quoted[i] == '0' && ifs.find(line.text[i]) != std::string::npos; };
+  auto separates = [&](std::size_t i) {
+    return line.quoted[i] == '0' && ifs.find(line.text[i]) != std::string::npos;
+  };
   while (at < line.text.size() && separates(at) && is_space(line.text[at])) ++at;
   std::string out;
   if (last) {
@@ -82,7 +86,8 @@ int parse_options(Interpreter& shell, const Args& args, std::size_t& at, ReadOpt
         options.silent = true;
         continue;
       }
-      if (std::string_view("adinNptu").find(c) == std::string_view::npos) return bad_option(shell, args, fmt::format("-{}", c));
+      if (std::string_view("adinNptu").find(c) == std::string_view::npos)
+        return bad_option(shell, args, fmt::format("-{}", c));
       std::string value = args[at].substr(i + 1);
       if (value.empty()) {
         if (at + 1 >= args.size()) {
@@ -96,10 +101,17 @@ int parse_options(Interpreter& shell, const Args& args, std::size_t& at, ReadOpt
       }
       std::int64_t number = 0;
       switch (c) {
-        case 'a': options.array = value; break;
-        case 'd': options.delimiter = value.empty() ? '\0' : value[0]; break;
-        case 'p': options.prompt = value; break;
-        case 'n': case 'N':
+        case 'a':
+          options.array = value;
+          break;
+        case 'd':
+          options.delimiter = value.empty() ? '\0' : value[0];
+          break;
+        case 'p':
+          options.prompt = value;
+          break;
+        case 'n':
+        case 'N':
           if (!parse_int(value, number) || number < 0) {
             shell.error(fmt::format("read: {}: invalid number", value));
             return 1;
@@ -119,12 +131,14 @@ int parse_options(Interpreter& shell, const Args& args, std::size_t& at, ReadOpt
         }
         case 'u':
           if (!parse_int(value, number) || !shell.file(static_cast<int>(number))) {
-            shell.error(fmt::format("read: {}: invalid file descriptor{}", value, parse_int(value, number) ? ": Bad file descriptor" : " specification"));
+            shell.error(fmt::format("read: {}: invalid file descriptor{}", value,
+                                    parse_int(value, number) ? ": Bad file descriptor" : " specification"));
             return 1;
           }
           options.fd = static_cast<int>(number);
           break;
-        default: break;
+        default:
+          break;
       }
       break;
     }
@@ -151,11 +165,14 @@ int read(Interpreter& shell, const Args& args) {
   }
   if (options.timeout && *options.timeout == 0) return file->ready() ? 0 : 1;
   if (options.timeout && file->is_pipe()) {
-    SteadyTime deadline = std::chrono::steady_clock::now() + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*options.timeout));
+    SteadyTime deadline =
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(*options.timeout));
     WaitQueue nothing;
     while (!file->ready()) {
       if (std::chrono::steady_clock::now() >= deadline) return 142;
-      shell.machine.wait_until(nothing, std::min<SteadyTime>(deadline, std::chrono::steady_clock::now() + std::chrono::milliseconds(1)));
+      shell.machine.wait_until(nothing, std::min<SteadyTime>(deadline, std::chrono::steady_clock::now() +
+                                                                           std::chrono::milliseconds(1)));
     }
   }
   Line line;
@@ -211,7 +228,9 @@ int read(Interpreter& shell, const Args& args) {
       std::size_t before = from;
       std::string field = take_field(line, from, ifs, false);
       if (field.empty() && from == line.text.size() && before + 0 == from) break;
-      if (field.empty() && from >= line.text.size() && line.text.find_first_not_of(" \t\n", before) == std::string::npos) break;
+      if (field.empty() && from >= line.text.size() &&
+          line.text.find_first_not_of(" \t\n", before) == std::string::npos)
+        break;
       values.push_back(std::move(field));
     }
     return shell.assign_array(options.array, std::move(values)) ? status : 1;
@@ -223,7 +242,8 @@ int read(Interpreter& shell, const Args& args) {
   std::size_t from = 0;
   for (std::size_t i = at; i < args.size(); ++i) {
     bool last = i + 1 == args.size();
-    std::string field = options.exact ? (i == at ? line.text : std::string()) : take_field(line, from, ifs, last);
+    std::string field =
+        options.exact ? (i == at ? line.text : std::string()) : take_field(line, from, ifs, last);
     if (!shell.assign_reference(args[i], std::move(field))) return 1;
   }
   return status;
@@ -247,7 +267,8 @@ int mapfile(Interpreter& shell, const Args& args) {
         strip = true;
         continue;
       }
-      if (std::string_view("dnOsuCc").find(c) == std::string_view::npos) return bad_option(shell, args, fmt::format("-{}", c));
+      if (std::string_view("dnOsuCc").find(c) == std::string_view::npos)
+        return bad_option(shell, args, fmt::format("-{}", c));
       std::string value = args[at].substr(i + 1);
       if (value.empty()) {
         if (at + 1 >= args.size()) {
@@ -257,16 +278,27 @@ int mapfile(Interpreter& shell, const Args& args) {
         value = args[++at];
       }
       std::int64_t number = 0;
-      if (c == 'd') delimiter = value.empty() ? '\0' : value[0];
-      else if (c == 'C') callback = value;
+      if (c == 'd')
+        delimiter = value.empty() ? '\0' : value[0];
+      else if (c == 'C')
+        callback = value;
       else if (!parse_int(value, number) || (number < 0 && c != 'u')) {
-        shell.error(fmt::format("{}: {}: invalid {}", args[0], value, c == 'O' ? "array origin" : c == 'n' || c == 's' ? "line count" : c == 'u' ? "file descriptor specification" : "callback quantum"));
+        shell.error(fmt::format("{}: {}: invalid {}", args[0], value,
+                                c == 'O'               ? "array origin"
+                                : c == 'n' || c == 's' ? "line count"
+                                : c == 'u'             ? "file descriptor specification"
+                                                       : "callback quantum"));
         return 1;
-      } else if (c == 'n') count = number;
-      else if (c == 'O') origin = number, has_origin = true;
-      else if (c == 's') skip = number;
-      else if (c == 'c') quantum = std::max<std::int64_t>(number, 1);
-      else fd = static_cast<int>(number);
+      } else if (c == 'n')
+        count = number;
+      else if (c == 'O')
+        origin = number, has_origin = true;
+      else if (c == 's')
+        skip = number;
+      else if (c == 'c')
+        quantum = std::max<std::int64_t>(number, 1);
+      else
+        fd = static_cast<int>(number);
       break;
     }
   }
@@ -302,22 +334,27 @@ int mapfile(Interpreter& shell, const Args& args) {
     }
     if (!shell.assign_element(name, std::to_string(origin + taken), line)) return 1;
     if (++taken == count && count > 0) break;
-    if (static_cast<std::uint64_t>(taken) > shell.machine.limits.expansion_fields) shell.machine.stop_limit("elements of an array");
+    if (static_cast<std::uint64_t>(taken) > shell.machine.limits.expansion_fields)
+      shell.machine.stop_limit("elements of an array");
   }
   return 0;
 }
 
 int getopts(Interpreter& shell, const Args& args) {
   std::size_t base = args.size() > 1 && args[1] == "--" ? 2 : 1;
-  if (args.size() > 1 && base == 1 && args[1].size() > 1 && args[1][0] == '-' && args[1] != "--" && args.size() < 3) return bad_option(shell, args, args[1].substr(0, 2));
+  if (args.size() > 1 && base == 1 && args[1].size() > 1 && args[1][0] == '-' && args[1] != "--" &&
+      args.size() < 3)
+    return bad_option(shell, args, args[1].substr(0, 2));
   if (args.size() < base + 2) return usage(shell, args);
   std::string spec = args[base];
   const std::string& name = args[base + 1];
   bool silent = spec.starts_with(':');
   if (silent) spec.erase(0, 1);
   Args words;
-  if (args.size() > base + 2) words.assign(args.begin() + static_cast<std::ptrdiff_t>(base) + 2, args.end());
-  else if (shell.state.args) words = *shell.state.args;
+  if (args.size() > base + 2)
+    words.assign(args.begin() + static_cast<std::ptrdiff_t>(base) + 2, args.end());
+  else if (shell.state.args)
+    words = *shell.state.args;
   std::int64_t index = 1;
   parse_int(shell.get_or_empty("OPTIND"), index);
   if (index < 1) index = 1;
@@ -379,7 +416,8 @@ int getopts(Interpreter& shell, const Args& args) {
       shell.assign("OPTARG", std::string(1, option));
       return finish(":", 0);
     }
-    if (errors) shell.err().write(fmt::format("{}: option requires an argument -- {}\n", shell.state.arg0, option));
+    if (errors)
+      shell.err().write(fmt::format("{}: option requires an argument -- {}\n", shell.state.arg0, option));
     shell.unset_variable("OPTARG");
     return finish("?", 0);
   }

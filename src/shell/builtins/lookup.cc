@@ -10,7 +10,9 @@ namespace atl::shell::builtins {
 namespace {
 
 bool is_keyword(std::string_view name) {
-  for (std::string_view word : {"!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then", "time", "until", "while", "{", "}"})
+  for (std::string_view word :
+       {"!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
+        "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"})
     if (word == name) return true;
   return false;
 }
@@ -21,7 +23,9 @@ std::string program_path(Interpreter& shell, const std::string& name, bool use_d
     auto path = shell.path_of(name);
     auto stat = path ? shell.machine.fs.find(*path) : std::nullopt;
     if (stat && stat->is_file() && shell.permitted(*stat, 1)) return name;
-    if (!stat && (name.starts_with("/bin/") || name.starts_with("/usr/bin/")) && find_command(name.substr(name.rfind('/') + 1))) return name;
+    if (!stat && (name.starts_with("/bin/") || name.starts_with("/usr/bin/")) &&
+        find_command(name.substr(name.rfind('/') + 1)))
+      return name;
     return {};
   }
   std::string shown;
@@ -46,7 +50,8 @@ struct TypeOptions {
   bool all = false, no_functions = false, word = false, path_only = false, force_path = false;
 };
 
-bool describe_name(Interpreter& shell, const std::string& name, const TypeOptions& options, std::string& out) {
+bool describe_name(Interpreter& shell, const std::string& name, const TypeOptions& options,
+                   std::string& out) {
   bool found = false;
   auto say = [&](std::string_view word, const std::string& sentence) {
     found = true;
@@ -68,22 +73,30 @@ bool describe_name(Interpreter& shell, const std::string& name, const TypeOption
       if (!options.all) return true;
     }
     if (const Builtin* builtin = shell.find_enabled_builtin(name)) {
-      say("builtin", builtin->special && shell.option(Opt::posix) ? fmt::format("{} is a special shell builtin", name) : fmt::format("{} is a shell builtin", name));
+      say("builtin", builtin->special && shell.option(Opt::posix)
+                         ? fmt::format("{} is a special shell builtin", name)
+                         : fmt::format("{} is a shell builtin", name));
       if (!options.all) return true;
     }
   }
   std::vector<std::string> paths;
   auto hashed = shell.state.hashed->find(name);
-  if (options.all && name.find('/') == std::string::npos) paths = all_paths(shell, name);
+  if (options.all && name.find('/') == std::string::npos)
+    paths = all_paths(shell, name);
   else if (hashed != shell.state.hashed->end() && !options.force_path && !options.all) {
     found = true;
-    out += options.word ? "file\n" : options.path_only ? hashed->second + "\n" : fmt::format("{} is hashed ({})\n", name, hashed->second);
+    out += options.word        ? "file\n"
+           : options.path_only ? hashed->second + "\n"
+                               : fmt::format("{} is hashed ({})\n", name, hashed->second);
     return true;
-  } else if (std::string path = program_path(shell, name); !path.empty()) paths.push_back(path);
+  } else if (std::string path = program_path(shell, name); !path.empty())
+    paths.push_back(path);
   for (const std::string& path : paths) {
     found = true;
-    if (options.path_only || options.force_path) out += path + "\n";
-    else out += options.word ? "file\n" : fmt::format("{} is {}\n", name, path);
+    if (options.path_only || options.force_path)
+      out += path + "\n";
+    else
+      out += options.word ? "file\n" : fmt::format("{} is {}\n", name, path);
   }
   return found;
 }
@@ -99,12 +112,18 @@ int type(Interpreter& shell, const Args& args) {
       break;
     }
     for (char c : args[at].substr(1)) {
-      if (c == 'a') options.all = true;
-      else if (c == 'f') options.no_functions = true;
-      else if (c == 't') options.word = true;
-      else if (c == 'p') options.path_only = true;
-      else if (c == 'P') options.force_path = true;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'a')
+        options.all = true;
+      else if (c == 'f')
+        options.no_functions = true;
+      else if (c == 't')
+        options.word = true;
+      else if (c == 'p')
+        options.path_only = true;
+      else if (c == 'P')
+        options.force_path = true;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   std::string out;
@@ -130,17 +149,22 @@ int command(Interpreter& shell, const Args& args) {
       break;
     }
     for (char c : args[at].substr(1)) {
-      if (c == 'v') brief = true;
-      else if (c == 'V') verbose = true;
-      else if (c == 'p') use_default = true;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'v')
+        brief = true;
+      else if (c == 'V')
+        verbose = true;
+      else if (c == 'p')
+        use_default = true;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   if (at >= args.size()) return 0;
   if (!brief && !verbose) {
     Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
     if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
-      shell.argument_assigns.erase(shell.argument_assigns.begin(), shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
+      shell.argument_assigns.erase(shell.argument_assigns.begin(),
+                                   shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
     return shell.run_arguments(rest, {.functions = false, .builtins = true, .default_path = use_default});
   }
   std::string out;
@@ -155,10 +179,14 @@ int command(Interpreter& shell, const Args& args) {
       }
       continue;
     }
-    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr) out += fmt::format("alias {}={}\n", name, quote_single(*text));
-    else if (is_keyword(name) || shell.find_function(name) || shell.find_enabled_builtin(name)) out += name + "\n";
-    else if (std::string path = program_path(shell, name, use_default); !path.empty()) out += path + "\n";
-    else continue;
+    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr)
+      out += fmt::format("alias {}={}\n", name, quote_single(*text));
+    else if (is_keyword(name) || shell.find_function(name) || shell.find_enabled_builtin(name))
+      out += name + "\n";
+    else if (std::string path = program_path(shell, name, use_default); !path.empty())
+      out += path + "\n";
+    else
+      continue;
     status = 0;
   }
   return shell.print(out, "command") ? status : 1;
@@ -167,7 +195,8 @@ int command(Interpreter& shell, const Args& args) {
 int builtin(Interpreter& shell, const Args& args) {
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() <= at) return 0;
-  if (args[at].size() > 1 && args[at][0] == '-' && at == 1) return bad_option(shell, args, args[at].substr(0, 2));
+  if (args[at].size() > 1 && args[at][0] == '-' && at == 1)
+    return bad_option(shell, args, args[at].substr(0, 2));
   const Builtin* found = shell.find_enabled_builtin(args[at]);
   if (!found) {
     shell.error(fmt::format("builtin: {}: not a shell builtin", args[at]));
@@ -175,7 +204,8 @@ int builtin(Interpreter& shell, const Args& args) {
   }
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
-    shell.argument_assigns.erase(shell.argument_assigns.begin(), shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
+    shell.argument_assigns.erase(shell.argument_assigns.begin(),
+                                 shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
   return shell.run_builtin(*found, rest);
 }
 
@@ -184,12 +214,18 @@ int hash(Interpreter& shell, const Args& args) {
   std::string path;
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "-r") shell.state.hashed.edit().clear();
-    else if (args[at] == "-d") remove = true;
-    else if (args[at] == "-l") list = true;
-    else if (args[at] == "-t") target = true;
-    else if (args[at] == "-p" && at + 1 < args.size()) path = args[++at];
-    else return bad_option(shell, args, args[at].substr(0, 2));
+    if (args[at] == "-r")
+      shell.state.hashed.edit().clear();
+    else if (args[at] == "-d")
+      remove = true;
+    else if (args[at] == "-l")
+      list = true;
+    else if (args[at] == "-t")
+      target = true;
+    else if (args[at] == "-p" && at + 1 < args.size())
+      path = args[++at];
+    else
+      return bad_option(shell, args, args[at].substr(0, 2));
   }
   if (at >= args.size()) {
     if (args.size() > 1 && !list) return 0;
@@ -197,7 +233,9 @@ int hash(Interpreter& shell, const Args& args) {
       return shell.print("hash: hash table empty\n", "hash") ? 0 : 1;
     }
     std::string out = list ? "" : "hits\tcommand\n";
-    for (const auto& [name, where] : *shell.state.hashed) out += list ? fmt::format("builtin hash -p {} {}\n", where, name) : fmt::format("{:>4}\t{}\n", 0, where);
+    for (const auto& [name, where] : *shell.state.hashed)
+      out +=
+          list ? fmt::format("builtin hash -p {} {}\n", where, name) : fmt::format("{:>4}\t{}\n", 0, where);
     return shell.print(out, "hash") ? 0 : 1;
   }
   int status = 0;
@@ -213,8 +251,10 @@ int hash(Interpreter& shell, const Args& args) {
       } else if (remove) {
         shell.state.hashed.edit().erase(name);
       } else {
-        if (list) out += fmt::format("builtin hash -p {} {}\n", it->second, name);
-        else out += several ? fmt::format("{}\t{}\n", name, it->second) : it->second + "\n";
+        if (list)
+          out += fmt::format("builtin hash -p {} {}\n", it->second, name);
+        else
+          out += several ? fmt::format("{}\t{}\n", name, it->second) : it->second + "\n";
       }
       continue;
     }
@@ -236,20 +276,29 @@ int enable(Interpreter& shell, const Args& args) {
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
     for (char c : args[at].substr(1)) {
-      if (c == 'n') off = true;
-      else if (c == 'a') all = true;
-      else if (c == 's') special = true;
-      else if (c != 'p') return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'n')
+        off = true;
+      else if (c == 'a')
+        all = true;
+      else if (c == 's')
+        special = true;
+      else if (c != 'p')
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
-  auto disabled = [&](std::string_view name) { return std::find(shell.state.disabled->begin(), shell.state.disabled->end(), name) != shell.state.disabled->end(); };
+  auto disabled = [&](std::string_view name) {
+    return std::find(shell.state.disabled->begin(), shell.state.disabled->end(), name) !=
+           shell.state.disabled->end();
+  };
   if (at >= args.size()) {
     std::string out;
     for (const Builtin* row : all_builtins()) {
       if (special && !row->special) continue;
       bool is_off = disabled(row->name);
-      if (all) out += fmt::format("enable {}{}\n", is_off ? "-n " : "", row->name);
-      else if (is_off == off) out += fmt::format("enable {}{}\n", off ? "-n " : "", row->name);
+      if (all)
+        out += fmt::format("enable {}{}\n", is_off ? "-n " : "", row->name);
+      else if (is_off == off)
+        out += fmt::format("enable {}{}\n", off ? "-n " : "", row->name);
     }
     return shell.print(out, "enable") ? 0 : 1;
   }
@@ -271,11 +320,14 @@ int alias(Interpreter& shell, const Args& args) {
   int status = 0;
   std::size_t at = 1;
   bool print = args.size() == 1;
-  if (at < args.size() && args[at] == "-p") print = true, ++at;
-  else if (at < args.size() && args[at].size() > 1 && args[at][0] == '-' && args[at] != "--") return bad_option(shell, args, args[at].substr(0, 2));
+  if (at < args.size() && args[at] == "-p")
+    print = true, ++at;
+  else if (at < args.size() && args[at].size() > 1 && args[at][0] == '-' && args[at] != "--")
+    return bad_option(shell, args, args[at].substr(0, 2));
   if (at < args.size() && args[at] == "--") ++at;
   if (print)
-    for (const auto& [name, text] : *shell.state.aliases) out += fmt::format("alias {}={}\n", name, quote_single(text));
+    for (const auto& [name, text] : *shell.state.aliases)
+      out += fmt::format("alias {}={}\n", name, quote_single(text));
   for (; at < args.size(); ++at) {
     std::size_t equals = args[at].find('=');
     if (equals != std::string::npos && equals > 0) {
@@ -324,12 +376,16 @@ int help(Interpreter& shell, const Args& args) {
   bool brief = false, summary = false;
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "-s") brief = true;
-    else if (args[at] == "-d") summary = true;
-    else if (args[at] != "-m" && args[at] != "--") return bad_option(shell, args, args[at].substr(0, 2));
+    if (args[at] == "-s")
+      brief = true;
+    else if (args[at] == "-d")
+      summary = true;
+    else if (args[at] != "-m" && args[at] != "--")
+      return bad_option(shell, args, args[at].substr(0, 2));
   }
   if (at >= args.size()) {
-    out = "Atoll's emulated bash. These commands are part of the shell; type `help name' for one of them.\n\n";
+    out =
+        "Atoll's emulated bash. These commands are part of the shell; type `help name' for one of them.\n\n";
     for (const Builtin* row : all_builtins()) out += fmt::format(" {}\n", row->synopsis);
     out += "\nThese commands work on its filesystem:\n\n";
     for (const Command& row : command_table()) out += fmt::format(" {:<12} {}\n", row.name, row.summary);
@@ -342,8 +398,10 @@ int help(Interpreter& shell, const Args& args) {
     for (const Builtin* row : all_builtins()) {
       if (!pattern.matches(row->name)) continue;
       any = true;
-      if (summary) out += fmt::format("{} - {}\n", row->name, row->synopsis);
-      else out += fmt::format("{}: {}\n", row->name, row->synopsis);
+      if (summary)
+        out += fmt::format("{} - {}\n", row->name, row->synopsis);
+      else
+        out += fmt::format("{}: {}\n", row->name, row->synopsis);
     }
     if (const Command* row = find_command(args[at])) {
       any = true;
@@ -351,7 +409,9 @@ int help(Interpreter& shell, const Args& args) {
     }
     (void)brief;
     if (!any) {
-      shell.error(fmt::format("help: no help topics match `{}'.  Try `help help' or `man -k {}' or `info {}'.", args[at], args[at], args[at]));
+      shell.error(
+          fmt::format("help: no help topics match `{}'.  Try `help help' or `man -k {}' or `info {}'.",
+                      args[at], args[at], args[at]));
       status = 1;
     }
   }

@@ -23,8 +23,10 @@ std::string list_options(const Interpreter& shell, bool reusable) {
   std::string out;
   for (std::size_t i = 0; i < opt_rows.size(); ++i) {
     bool on = shell.state.options.set[i];
-    if (reusable) out += fmt::format("set {}o {}\n", on ? '-' : '+', opt_rows[i].name);
-    else out += fmt::format("{:<15}\t{}\n", opt_rows[i].name, on ? "on" : "off");
+    if (reusable)
+      out += fmt::format("set {}o {}\n", on ? '-' : '+', opt_rows[i].name);
+    else
+      out += fmt::format("{:<15}\t{}\n", opt_rows[i].name, on ? "on" : "off");
   }
   return out;
 }
@@ -43,7 +45,8 @@ std::string list_variables(Interpreter& shell) {
     }
   }
   if (!shell.option(Opt::posix))
-    for (const auto& [name, function] : *shell.state.functions) out += print_function(name, *function.definition) + "\n";
+    for (const auto& [name, function] : *shell.state.functions)
+      out += print_function(name, *function.definition) + "\n";
   return out;
 }
 
@@ -96,7 +99,9 @@ int set(Interpreter& shell, const Args& args) {
       shell.state.options.set[static_cast<std::size_t>(index)] = on;
     }
   }
-  if (positional) shell.state.args = std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
+  if (positional)
+    shell.state.args =
+        std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   return 0;
 }
 
@@ -109,12 +114,18 @@ int shopt(Interpreter& shell, const Args& args) {
       break;
     }
     for (char c : args[at].substr(1)) {
-      if (c == 's') on = true;
-      else if (c == 'u') off = true;
-      else if (c == 'q') quiet = true;
-      else if (c == 'p') print = true;
-      else if (c == 'o') set_names = true;
-      else return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 's')
+        on = true;
+      else if (c == 'u')
+        off = true;
+      else if (c == 'q')
+        quiet = true;
+      else if (c == 'p')
+        print = true;
+      else if (c == 'o')
+        set_names = true;
+      else
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   if (on && off) {
@@ -123,9 +134,13 @@ int shopt(Interpreter& shell, const Args& args) {
   }
   std::size_t count = set_names ? opt_rows.size() : shopt_names.size();
   auto name_of = [&](std::size_t i) { return set_names ? opt_rows[i].name : shopt_names[i]; };
-  auto value_of = [&](std::size_t i) -> bool { return set_names ? shell.state.options.set[i] : shell.state.options.shopt[i]; };
+  auto value_of = [&](std::size_t i) -> bool {
+    return set_names ? shell.state.options.set[i] : shell.state.options.shopt[i];
+  };
   auto show = [&](std::size_t i) {
-    if (print) return set_names ? fmt::format("set {}o {}\n", value_of(i) ? '-' : '+', name_of(i)) : fmt::format("shopt -{} {}\n", value_of(i) ? 's' : 'u', name_of(i));
+    if (print)
+      return set_names ? fmt::format("set {}o {}\n", value_of(i) ? '-' : '+', name_of(i))
+                       : fmt::format("shopt -{} {}\n", value_of(i) ? 's' : 'u', name_of(i));
     return fmt::format("{:<{}}\t{}\n", name_of(i), set_names ? 15 : 20, value_of(i) ? "on" : "off");
   };
   std::string out;
@@ -144,8 +159,10 @@ int shopt(Interpreter& shell, const Args& args) {
       continue;
     }
     if (on || off) {
-      if (set_names) shell.state.options.set[i] = on;
-      else shell.state.options.shopt[i] = on;
+      if (set_names)
+        shell.state.options.set[i] = on;
+      else
+        shell.state.options.shopt[i] = on;
       continue;
     }
     if (!value_of(i)) status = 1;
@@ -164,9 +181,12 @@ int umask(Interpreter& shell, const Args& args) {
     }
     bool known = true;
     for (char c : args[at].substr(1)) {
-      if (c == 'S') symbolic = true;
-      else if (c == 'p') reusable = true;
-      else known = false;
+      if (c == 'S')
+        symbolic = true;
+      else if (c == 'p')
+        reusable = true;
+      else
+        known = false;
     }
     if (!known) return bad_option(shell, args, args[at].substr(0, 2));
   }
@@ -211,30 +231,51 @@ int umask(Interpreter& shell, const Args& args) {
       who |= mode[i] == 'u' ? 0700U : mode[i] == 'g' ? 0070U : mode[i] == 'o' ? 0007U : 0777U;
     if (!who) who = 0777;
     if (i >= mode.size() || std::string_view("+-=").find(mode[i]) == std::string_view::npos) {
-      shell.error(fmt::format("umask: `{}': invalid symbolic mode operator", i < mode.size() ? mode[i] : ' '));
+      shell.error(
+          fmt::format("umask: `{}': invalid symbolic mode operator", i < mode.size() ? mode[i] : ' '));
       return 1;
     }
     while (i < mode.size() && std::string_view("+-=").find(mode[i]) != std::string_view::npos) {
       char op = mode[i++];
       unsigned bits = 0;
-      for (; i < mode.size() && mode[i] != ',' && std::string_view("+-=").find(mode[i]) == std::string_view::npos; ++i) {
+      for (; i < mode.size() && mode[i] != ',' &&
+             std::string_view("+-=").find(mode[i]) == std::string_view::npos;
+           ++i) {
         switch (mode[i]) {
-          case 'r': bits |= 0444; break;
-          case 'w': bits |= 0222; break;
-          case 'x': bits |= 0111; break;
-          case 'u': bits |= ((allowed >> 6) & 7) * 0111; break;
-          case 'g': bits |= ((allowed >> 3) & 7) * 0111; break;
-          case 'o': bits |= (allowed & 7) * 0111; break;
-          case 'X': case 's': case 't': break;
+          case 'r':
+            bits |= 0444;
+            break;
+          case 'w':
+            bits |= 0222;
+            break;
+          case 'x':
+            bits |= 0111;
+            break;
+          case 'u':
+            bits |= ((allowed >> 6) & 7) * 0111;
+            break;
+          case 'g':
+            bits |= ((allowed >> 3) & 7) * 0111;
+            break;
+          case 'o':
+            bits |= (allowed & 7) * 0111;
+            break;
+          case 'X':
+          case 's':
+          case 't':
+            break;
           default:
             shell.error(fmt::format("umask: `{}': invalid symbolic mode character", mode[i]));
             return 1;
         }
       }
       bits &= who;
-      if (op == '+') allowed |= bits;
-      else if (op == '-') allowed &= ~bits;
-      else allowed = (allowed & ~who) | bits;
+      if (op == '+')
+        allowed |= bits;
+      else if (op == '-')
+        allowed &= ~bits;
+      else
+        allowed = (allowed & ~who) | bits;
     }
     if (i < mode.size() && mode[i] == ',') ++i;
   }

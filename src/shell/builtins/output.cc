@@ -12,7 +12,9 @@ namespace {
 
 // Escapes of `echo -e` and of printf's %b. False when \c ends the output.
 bool escapes(std::string_view text, std::string& out, bool printf_b, bool format = false) {
-  auto hex = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : (c | 32) - 'a' + 10; };
+  auto hex = [](char c) {
+    return std::isdigit(static_cast<unsigned char>(c)) ? c - '0' : (c | 32) - 'a' + 10;
+  };
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\' || i + 1 >= text.size()) {
       out += text[i];
@@ -20,44 +22,90 @@ bool escapes(std::string_view text, std::string& out, bool printf_b, bool format
     }
     char c = text[++i];
     switch (c) {
-      case 'a': out += '\a'; break;
-      case 'b': out += '\b'; break;
-      case 'c': return false;
-      case 'e': case 'E': out += '\033'; break;
-      case 'f': out += '\f'; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
-      case 'v': out += '\v'; break;
-      case '\\': out += '\\'; break;
-      case '"': if (format) out += '"'; else out += "\\\""; break;
-      case '\'': if (printf_b) out += '\''; else out += "\\'"; break;
-      case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': {
+      case 'a':
+        out += '\a';
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'c':
+        return false;
+      case 'e':
+      case 'E':
+        out += '\033';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'v':
+        out += '\v';
+        break;
+      case '\\':
+        out += '\\';
+        break;
+      case '"':
+        if (format)
+          out += '"';
+        else
+          out += "\\\"";
+        break;
+      case '\'':
+        if (printf_b)
+          out += '\'';
+        else
+          out += "\\'";
+        break;
+      case '0':
+      case '1':
+      case '2':
+      case '3':
+      case '4':
+      case '5':
+      case '6':
+      case '7': {
         if (!printf_b && c != '0') {
           out += '\\', out += c;
           break;
         }
         int value = c - '0', most = c == '0' ? 3 : 2;
-        while (most-- > 0 && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7') value = value * 8 + text[++i] - '0';
+        while (most-- > 0 && i + 1 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '7')
+          value = value * 8 + text[++i] - '0';
         out += static_cast<char>(value);
         break;
       }
       case 'x': {
         int value = 0, digits = 0;
-        while (digits < 2 && i + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1]))) value = value * 16 + hex(text[++i]), ++digits;
-        if (digits) out += static_cast<char>(value);
-        else out += "\\x";
+        while (digits < 2 && i + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1])))
+          value = value * 16 + hex(text[++i]), ++digits;
+        if (digits)
+          out += static_cast<char>(value);
+        else
+          out += "\\x";
         break;
       }
-      case 'u': case 'U': {
+      case 'u':
+      case 'U': {
         std::uint32_t value = 0;
         int digits = 0, most = c == 'u' ? 4 : 8;
-        while (digits < most && i + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1]))) value = value * 16 + static_cast<std::uint32_t>(hex(text[++i])), ++digits;
-        if (digits) utf8::append(out, value);
-        else out += '\\', out += c;
+        while (digits < most && i + 1 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1])))
+          value = value * 16 + static_cast<std::uint32_t>(hex(text[++i])), ++digits;
+        if (digits)
+          utf8::append(out, value);
+        else
+          out += '\\', out += c;
         break;
       }
-      default: out += '\\', out += c;
+      default:
+        out += '\\', out += c;
     }
   }
   return true;
@@ -81,7 +129,8 @@ std::string pad(std::string text, const Spec& spec, std::size_t shown) {
 
 class Printf {
  public:
-  Printf(Interpreter& shell, const std::string& format, Args values) : shell_(shell), format_(format), values_(std::move(values)) {}
+  Printf(Interpreter& shell, const std::string& format, Args values)
+      : shell_(shell), format_(format), values_(std::move(values)) {}
 
   int run(std::string& out) {
     do {
@@ -135,7 +184,10 @@ class Printf {
     }
     if (*end != '\0' || end == begin) {
       bool octal = text.size() > 1 && text[0] == '0' && std::isdigit(static_cast<unsigned char>(text[1]));
-      shell_.error(fmt::format("printf: {}: invalid {}", text, octal ? "octal number" : text.starts_with("0x") ? "hex number" : "number"));
+      shell_.error(fmt::format("printf: {}: invalid {}", text,
+                               octal                    ? "octal number"
+                               : text.starts_with("0x") ? "hex number"
+                                                        : "number"));
       status_ = 1;
     }
     return result;
@@ -190,7 +242,9 @@ class Printf {
       while (end < format_.size() && end < i + 4 && format_[end] >= '0' && format_[end] <= '7') ++end;
     } else if (c == 'x' || c == 'u' || c == 'U') {
       std::size_t most = c == 'x' ? 2 : c == 'u' ? 4 : 8;
-      while (end < format_.size() && end < i + 2 + most && std::isxdigit(static_cast<unsigned char>(format_[end]))) ++end;
+      while (end < format_.size() && end < i + 2 + most &&
+             std::isxdigit(static_cast<unsigned char>(format_[end])))
+        ++end;
     }
     return std::min(end, format_.size());
   }
@@ -198,7 +252,8 @@ class Printf {
   bool conversion(std::string& out, std::size_t& i) {
     std::size_t begin = i++;
     Spec spec;
-    while (i < format_.size() && std::string_view("-+ #0'").find(format_[i]) != std::string_view::npos) spec.flags += format_[i++];
+    while (i < format_.size() && std::string_view("-+ #0'").find(format_[i]) != std::string_view::npos)
+      spec.flags += format_[i++];
     auto number = [&](std::int64_t& into) {
       if (i < format_.size() && format_[i] == '*') {
         ++i;
@@ -209,7 +264,8 @@ class Printf {
       into = 0;
       bool negative = i < format_.size() && format_[i] == '-';
       if (negative) ++i;
-      while (i < format_.size() && std::isdigit(static_cast<unsigned char>(format_[i]))) into = std::min<std::int64_t>(into * 10 + format_[i++] - '0', 1LL << 40);
+      while (i < format_.size() && std::isdigit(static_cast<unsigned char>(format_[i])))
+        into = std::min<std::int64_t>(into * 10 + format_[i++] - '0', 1LL << 40);
       if (negative) into = -1;
     };
     number(spec.width);
@@ -217,10 +273,14 @@ class Printf {
       ++i;
       number(spec.precision);
     }
-    if (std::abs(spec.width) > 1'000'000'000 || spec.precision > 1'000'000'000 || static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine.limits.expansion_bytes ||
-        (spec.precision > 0 && static_cast<std::uint64_t>(spec.precision) > shell_.machine.limits.expansion_bytes))
+    if (std::abs(spec.width) > 1'000'000'000 || spec.precision > 1'000'000'000 ||
+        static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine.limits.expansion_bytes ||
+        (spec.precision > 0 &&
+         static_cast<std::uint64_t>(spec.precision) > shell_.machine.limits.expansion_bytes))
       shell_.machine.stop_limit("width of a printf field");
-    while (i < format_.size() && std::string_view("hlLqjzt").find(format_[i]) != std::string_view::npos && !(format_[i] == 'q' && true)) ++i;
+    while (i < format_.size() && std::string_view("hlLqjzt").find(format_[i]) != std::string_view::npos &&
+           !(format_[i] == 'q' && true))
+      ++i;
     if (i >= format_.size()) {
       shell_.error(fmt::format("printf: `{}': missing format character", format_.substr(begin)));
       status_ = 1;
@@ -230,7 +290,8 @@ class Printf {
     switch (c) {
       case 's': {
         std::string text = value();
-        if (spec.precision >= 0) text = text.substr(0, utf8::offset(text, static_cast<std::size_t>(spec.precision)));
+        if (spec.precision >= 0)
+          text = text.substr(0, utf8::offset(text, static_cast<std::size_t>(spec.precision)));
         out += pad(text, spec, utf8::length(text));
         return true;
       }
@@ -241,7 +302,8 @@ class Printf {
         out += pad(raw, spec, utf8::length(raw));
         return go_on;
       }
-      case 'q': case 'Q': {
+      case 'q':
+      case 'Q': {
         std::string text = value();
         if (c == 'Q' && spec.precision >= 0) text = text.substr(0, static_cast<std::size_t>(spec.precision));
         text = quote_backslash(text);
@@ -255,9 +317,26 @@ class Printf {
         out += pad(one, spec, one.size());
         return true;
       }
-      case 'd': case 'i': case 'o': case 'u': case 'x': case 'X': out += whole(spec, c); return true;
-      case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a': case 'A': out += real(spec, c); return true;
-      case '(': return time(out, spec, i);
+      case 'd':
+      case 'i':
+      case 'o':
+      case 'u':
+      case 'x':
+      case 'X':
+        out += whole(spec, c);
+        return true;
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
+        out += real(spec, c);
+        return true;
+      case '(':
+        return time(out, spec, i);
       case 'n': {
         std::string name = value();
         if (!name.empty()) shell_.assign(name, std::to_string(out.size()));
@@ -299,8 +378,9 @@ class Printf {
     for (int round = 0; round < 2; ++round) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-      int n = spec.precision >= 0 ? std::snprintf(out.data(), out.size(), format.c_str(), width, precision, number)
-                                  : std::snprintf(out.data(), out.size(), format.c_str(), width, number);
+      int n = spec.precision >= 0
+                  ? std::snprintf(out.data(), out.size(), format.c_str(), width, precision, number)
+                  : std::snprintf(out.data(), out.size(), format.c_str(), width, number);
 #pragma GCC diagnostic pop
       if (n < 0) return {};
       bool fits = static_cast<std::size_t>(n) < out.size();
@@ -313,7 +393,8 @@ class Printf {
   bool time(std::string& out, const Spec& spec, std::size_t& i) {
     std::size_t close = format_.find(')', i);
     if (close == std::string::npos || close + 1 >= format_.size() || format_[close + 1] != 'T') {
-      shell_.error(fmt::format("printf: warning: `{}': invalid time format specification", format_.substr(i)));
+      shell_.error(
+          fmt::format("printf: warning: `{}': invalid time format specification", format_.substr(i)));
       status_ = 1;
       return false;
     }
@@ -322,8 +403,10 @@ class Printf {
     if (format.empty()) format = "%X";
     bool present;
     std::int64_t when = -1;
-    if (next_ < values_.size()) when = integer(present);
-    else consumed_ = true;
+    if (next_ < values_.size())
+      when = integer(present);
+    else
+      consumed_ = true;
     if (when == -1 || when == -2) when = unix_micros(shell_.machine.clock.now()) / 1'000'000;
     std::string zone = shell_.get_or_empty("TZ");
     std::time_t seconds = when;
@@ -355,8 +438,10 @@ int echo(Interpreter& shell, const Args& args) {
     for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
       if (args[at].find_first_not_of("neE", 1) != std::string::npos) break;
       for (char c : args[at].substr(1)) {
-        if (c == 'n') newline = false;
-        else escape = c == 'e';
+        if (c == 'n')
+          newline = false;
+        else
+          escape = c == 'e';
       }
     }
   }

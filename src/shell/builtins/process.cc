@@ -33,8 +33,10 @@ std::string signal_list() {
   for (int i = 1; i <= signal_max; ++i) {
     if (signal_name(i).empty()) continue;
     out += fmt::format("{:>2}) SIG{}", i, signal_name(i));
-    if (++column == 5) out += "\n", column = 0;
-    else out += "\t";
+    if (++column == 5)
+      out += "\n", column = 0;
+    else
+      out += "\t";
   }
   if (column) out += "\n";
   return out;
@@ -57,7 +59,8 @@ std::shared_ptr<Process> find_target(Interpreter& shell, const std::string& text
     } else {
       bool inside = rest.starts_with('?');
       for (const Job& one : jobs)
-        if (inside ? one.text.find(rest.substr(1)) != std::string::npos : one.text.starts_with(rest)) found = &one;
+        if (inside ? one.text.find(rest.substr(1)) != std::string::npos : one.text.starts_with(rest))
+          found = &one;
     }
     if (job) *job = found;
     return found ? found->processes.back() : nullptr;
@@ -91,15 +94,18 @@ int trap(Interpreter& shell, const Args& args) {
       break;
     }
     if (args[at] == "-l") return shell.print(signal_list(), "trap") ? 0 : 1;
-    if (args[at] == "-p") print = true;
-    else return bad_option(shell, args, args[at].substr(0, 2));
+    if (args[at] == "-p")
+      print = true;
+    else
+      return bad_option(shell, args, args[at].substr(0, 2));
   }
   if (print || at >= args.size()) {
     std::string out;
     int status = 0;
     auto show = [&](int number) {
       auto it = shell.state.traps->find(number);
-      if (it != shell.state.traps->end()) out += fmt::format("trap -- {} {}\n", quote_single(it->second), trap_name(number));
+      if (it != shell.state.traps->end())
+        out += fmt::format("trap -- {} {}\n", quote_single(it->second), trap_name(number));
     };
     if (at >= args.size()) {
       for (const auto& [number, text] : *shell.state.traps) show(number);
@@ -123,7 +129,10 @@ int trap(Interpreter& shell, const Args& args) {
     if (trap_number(action) < 0) return usage(shell, args);
     reset = true;
     first = at;
-  } else if (!action.empty() && std::all_of(action.begin(), action.end(), [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }) && trap_number(action) >= 0) {
+  } else if (!action.empty() &&
+             std::all_of(action.begin(), action.end(),
+                         [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }) &&
+             trap_number(action) >= 0) {
     reset = true;
     first = at;
   }
@@ -137,8 +146,10 @@ int trap(Interpreter& shell, const Args& args) {
       continue;
     }
     auto& self = *shell.machine.process;
-    if (reset) shell.state.traps.edit().erase(number);
-    else shell.state.traps.edit()[number] = action;
+    if (reset)
+      shell.state.traps.edit().erase(number);
+    else
+      shell.state.traps.edit()[number] = action;
     if (number >= 1 && number <= signal_max) {
       self.handled[static_cast<std::size_t>(number)] = !reset && !action.empty();
       self.ignored[static_cast<std::size_t>(number)] = !reset && action.empty();
@@ -220,7 +231,8 @@ int kill(Interpreter& shell, const Args& args) {
     if (pid < 0) pid = -pid;
     int result = shell.machine.kill(static_cast<int>(pid), signal);
     if (result != 0) {
-      shell.error(fmt::format("kill: ({}) - {}", args[at], result == ESRCH ? "No such process" : "Invalid argument"));
+      shell.error(
+          fmt::format("kill: ({}) - {}", args[at], result == ESRCH ? "No such process" : "Invalid argument"));
       status = 1;
     }
   }
@@ -237,10 +249,14 @@ int wait(Interpreter& shell, const Args& args) {
       ++at;
       break;
     }
-    if (args[at] == "-n") next = true;
-    else if (args[at] == "-f") continue;
-    else if (args[at] == "-p" && at + 1 < args.size()) variable = args[++at];
-    else return bad_option(shell, args, args[at].substr(0, 2));
+    if (args[at] == "-n")
+      next = true;
+    else if (args[at] == "-f")
+      continue;
+    else if (args[at] == "-p" && at + 1 < args.size())
+      variable = args[++at];
+    else
+      return bad_option(shell, args, args[at].substr(0, 2));
   }
   auto note = [&](const std::shared_ptr<Process>& process) {
     if (!variable.empty()) shell.assign(variable, std::to_string(process->pid));
@@ -286,8 +302,10 @@ int wait(Interpreter& shell, const Args& args) {
     auto process = find_target(shell, args[at]);
     if (!process) {
       std::int64_t pid = 0;
-      if (args[at].starts_with('%')) shell.error(fmt::format("wait: {}: no such job", args[at]));
-      else if (parse_int(args[at], pid)) shell.error(fmt::format("wait: pid {} is not a child of this shell", args[at]));
+      if (args[at].starts_with('%'))
+        shell.error(fmt::format("wait: {}: no such job", args[at]));
+      else if (parse_int(args[at], pid))
+        shell.error(fmt::format("wait: pid {} is not a child of this shell", args[at]));
       else {
         shell.error(fmt::format("wait: `{}': not a pid or valid job spec", args[at]));
         status = 1;
@@ -311,10 +329,14 @@ int jobs(Interpreter& shell, const Args& args) {
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
     for (char c : args[at].substr(1)) {
-      if (c == 'p') pids = true;
-      else if (c == 'l') lng = true;
-      else if (c == 'r') running = true;
-      else if (c != 'n' && c != 's') return bad_option(shell, args, fmt::format("-{}", c));
+      if (c == 'p')
+        pids = true;
+      else if (c == 'l')
+        lng = true;
+      else if (c == 'r')
+        running = true;
+      else if (c != 'n' && c != 's')
+        return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   std::string out;
@@ -328,8 +350,12 @@ int jobs(Interpreter& shell, const Args& args) {
       return;
     }
     char current = i + 1 == all.size() ? '+' : i + 2 == all.size() ? '-' : ' ';
-    std::string what = !process.done ? "Running" : process.killed_by ? std::string(signal_description(process.killed_by)) : process.status == 0 ? "Done" : fmt::format("Exit {}", process.status);
-    out += fmt::format("[{}]{}  {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : "", what, job.text, process.done ? "" : " &");
+    std::string what = !process.done         ? "Running"
+                       : process.killed_by   ? std::string(signal_description(process.killed_by))
+                       : process.status == 0 ? "Done"
+                                             : fmt::format("Exit {}", process.status);
+    out += fmt::format("[{}]{}  {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : "",
+                       what, job.text, process.done ? "" : " &");
   };
   if (at < args.size()) {
     for (; at < args.size(); ++at) {
@@ -394,7 +420,8 @@ int ulimit(Interpreter& shell, const Args& args) {
       {'f', "file size                   (blocks, -f)", "unlimited"},
       {'n', "open files                          (-n)", std::to_string(limits.descriptors)},
       {'s', "stack size                  (kbytes, -s)", "8192"},
-      {'t', "cpu time                   (seconds, -t)", std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits.cpu_time).count())},
+      {'t', "cpu time                   (seconds, -t)",
+       std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits.cpu_time).count())},
       {'u', "max user processes                  (-u)", std::to_string(limits.fibers)},
       {'v', "virtual memory              (kbytes, -v)", std::to_string(limits.memory_bytes / 1024)},
   };
@@ -409,7 +436,8 @@ int ulimit(Interpreter& shell, const Args& args) {
           return shell.print(out, "ulimit") ? 0 : 1;
         }
         if (c == 'S' || c == 'H') continue;
-        if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.letter == c; }) && std::string_view("bdeiklmpqrxPRT").find(c) == std::string_view::npos)
+        if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.letter == c; }) &&
+            std::string_view("bdeiklmpqrxPRT").find(c) == std::string_view::npos)
           return bad_option(shell, args, fmt::format("-{}", c));
         which = c;
       }
@@ -419,7 +447,8 @@ int ulimit(Interpreter& shell, const Args& args) {
   }
   if (!value.empty()) {
     std::int64_t number = 0;
-    if (value != "unlimited" && value != "hard" && value != "soft" && (!parse_int(value, number) || number < 0)) {
+    if (value != "unlimited" && value != "hard" && value != "soft" &&
+        (!parse_int(value, number) || number < 0)) {
       shell.error(fmt::format("ulimit: {}: invalid number", value));
       return 1;
     }
@@ -431,7 +460,8 @@ int ulimit(Interpreter& shell, const Args& args) {
       }
       shell.machine.limits.descriptors = static_cast<std::uint32_t>(number);
     }
-    if (which == 't' && value != "unlimited" && std::chrono::seconds(number) < limits.cpu_time) shell.machine.limits.cpu_time = std::chrono::seconds(number);
+    if (which == 't' && value != "unlimited" && std::chrono::seconds(number) < limits.cpu_time)
+      shell.machine.limits.cpu_time = std::chrono::seconds(number);
     return 0;
   }
   for (const Row& row : rows)

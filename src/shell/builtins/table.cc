@@ -19,17 +19,24 @@ constexpr Builtin rows[] = {
     {"[", test, false, false, "[ arg... ]"},
     {"alias", alias, false, false, "alias [-p] [name[=value] ... ]"},
     {"bg", fg, false, false, "bg [job_spec ...]"},
-    {"bind", bind, false, false, "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] [keyseq:readline-function or readline-command]"},
+    {"bind", bind, false, false,
+     "bind [-lpsvPSVX] [-m keymap] [-f filename] [-q name] [-u name] [-r keyseq] [-x keyseq:shell-command] "
+     "[keyseq:readline-function or readline-command]"},
     {"break", break_, true, false, "break [n]"},
     {"builtin", builtin, false, false, "builtin [shell-builtin [arg ...]]"},
     {"caller", caller, false, false, "caller [expr]"},
     {"cd", cd, false, false, "cd [-L|[-P [-e]] [-@]] [dir]"},
     {"command", command, false, false, "command [-pVv] command [arg ...]"},
-    {"compgen", compgen, false, false, "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [word]"},
-    {"complete", complete, false, false, "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]"},
+    {"compgen", compgen, false, false,
+     "compgen [-abcdefgjksuv] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] [-C command] "
+     "[-X filterpat] [-P prefix] [-S suffix] [word]"},
+    {"complete", complete, false, false,
+     "complete [-abcdefgjksuv] [-pr] [-DEI] [-o option] [-A action] [-G globpat] [-W wordlist] [-F function] "
+     "[-C command] [-X filterpat] [-P prefix] [-S suffix] [name ...]"},
     {"compopt", compopt, false, false, "compopt [-o|+o option] [-DEI] [name ...]"},
     {"continue", continue_, true, false, "continue [n]"},
-    {"declare", declare, false, true, "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"},
+    {"declare", declare, false, true,
+     "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtux] [name ...]"},
     {"dirs", dirs, false, false, "dirs [-clpv] [+N] [-N]"},
     {"disown", disown, false, false, "disown [-h] [-ar] [jobspec ... | pid ...]"},
     {"echo", echo, false, false, "echo [-neE] [arg ...]"},
@@ -44,19 +51,26 @@ constexpr Builtin rows[] = {
     {"getopts", getopts, false, false, "getopts optstring name [arg ...]"},
     {"hash", hash, false, false, "hash [-lr] [-p pathname] [-dt] [name ...]"},
     {"help", help, false, false, "help [-dms] [pattern ...]"},
-    {"history", history, false, false, "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]"},
+    {"history", history, false, false,
+     "history [-c] [-d offset] [n] or history -anrw [filename] or history -ps arg [arg...]"},
     {"jobs", jobs, false, false, "jobs [-lnprs] [jobspec ...] or jobs -x command [args]"},
-    {"kill", kill, false, false, "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]"},
+    {"kill", kill, false, false,
+     "kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]"},
     {"let", let, false, false, "let arg [arg ...]"},
     {"local", local, false, true, "local [option] name[=value] ..."},
     {"logout", exit, false, false, "logout [n]"},
-    {"mapfile", mapfile, false, false, "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"},
+    {"mapfile", mapfile, false, false,
+     "mapfile [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"},
     {"popd", popd, false, false, "popd [-n] [+N | -N]"},
     {"printf", printf, false, false, "printf [-v var] format [arguments]"},
     {"pushd", pushd, false, false, "pushd [-n] [+N | -N | dir]"},
     {"pwd", pwd, false, false, "pwd [-LP]"},
-    {"read", read, false, false, "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] [name ...]"},
-    {"readarray", mapfile, false, false, "readarray [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] [array]"},
+    {"read", read, false, false,
+     "read [-ers] [-a array] [-d delim] [-i text] [-n nchars] [-N nchars] [-p prompt] [-t timeout] [-u fd] "
+     "[name ...]"},
+    {"readarray", mapfile, false, false,
+     "readarray [-d delim] [-n count] [-O origin] [-s count] [-t] [-u fd] [-C callback] [-c quantum] "
+     "[array]"},
     {"readonly", readonly, true, true, "readonly [-aAf] [name[=value] ...] or readonly -p"},
     {"return", return_, true, false, "return [n]"},
     {"set", set, true, false, "set [-abefhkmnptuvxBCEHPT] [-o option-name] [--] [-] [arg ...]"},
@@ -69,7 +83,8 @@ constexpr Builtin rows[] = {
     {"trap", trap, true, false, "trap [-lp] [[arg] signal_spec ...]"},
     {"true", colon, false, false, "true"},
     {"type", type, false, false, "type [-afptP] name [name ...]"},
-    {"typeset", declare, false, true, "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]"},
+    {"typeset", declare, false, true,
+     "typeset [-aAfFgiIlnrtux] name[=value] ... or typeset -p [-aAfFilnrtux] [name ...]"},
     {"ulimit", ulimit, false, false, "ulimit [-SHabcdefiklmnpqrstuvxPRT] [limit]"},
     {"umask", umask, false, false, "umask [-p] [-S] [mode]"},
     {"unalias", unalias, false, false, "unalias [-a] name [name ...]"},
@@ -89,11 +104,14 @@ const std::array<const Builtin*, std::size(rows)>& pointers() {
 }  // namespace
 
 const Builtin* find_builtin(std::string_view name) {
-  const auto* it = std::lower_bound(std::begin(rows), std::end(rows), name, [](const Builtin& row, std::string_view n) { return row.name < n; });
+  const auto* it = std::lower_bound(std::begin(rows), std::end(rows), name,
+                                    [](const Builtin& row, std::string_view n) { return row.name < n; });
   return it != std::end(rows) && it->name == name ? it : nullptr;
 }
 
-std::span<const Builtin* const> all_builtins() { return pointers(); }
+std::span<const Builtin* const> all_builtins() {
+  return pointers();
+}
 
 namespace builtins {
 

@@ -6,9 +6,12 @@ namespace atl::shell {
 
 bool test_unary(Interpreter& shell, char op, const std::string& operand) {
   switch (op) {
-    case 'n': return !operand.empty();
-    case 'z': return operand.empty();
-    case 'v': return shell.is_set(operand);
+    case 'n':
+      return !operand.empty();
+    case 'z':
+      return operand.empty();
+    case 'v':
+      return shell.is_set(operand);
     case 'R': {
       const Variable* variable = shell.find(operand);
       return variable && variable->is(attr::nameref);
@@ -24,12 +27,14 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
       auto file = shell.file(static_cast<int>(fd));
       return file && file->is_terminal();
     }
-    default: break;
+    default:
+      break;
   }
   if (operand.empty()) return false;
   std::string full = operand.starts_with('/') ? operand : shell.state.cwd.str() + "/" + operand;
   if (full.starts_with("/dev/")) {
-    bool known = full == "/dev/null" || full == "/dev/zero" || full == "/dev/full" || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
+    bool known = full == "/dev/null" || full == "/dev/zero" || full == "/dev/full" || full == "/dev/stdin" ||
+                 full == "/dev/stdout" || full == "/dev/stderr";
     if (full.starts_with("/dev/fd/")) {
       std::int64_t fd = 0;
       known = builtins::parse_int(full.substr(8), fd) && shell.file(static_cast<int>(fd));
@@ -51,20 +56,36 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
   if (!stat) return false;
   if (operand.size() > 1 && operand.back() == '/' && !stat->is_directory()) return false;
   switch (op) {
-    case 'a': case 'e': return true;
-    case 'f': return stat->is_file();
-    case 'd': return stat->is_directory();
-    case 'p': return stat->type == vfs::Type::fifo;
-    case 's': return stat->is_directory() || stat->size > 0;
-    case 'r': return shell.permitted(*stat, 4);
-    case 'w': return shell.permitted(*stat, 2);
-    case 'x': return shell.permitted(*stat, 1);
-    case 'u': return stat->mode & 04000;
-    case 'g': return stat->mode & 02000;
-    case 'k': return stat->mode & 01000;
-    case 'O': case 'G': return stat->uid == 1000;
-    case 'N': return stat->accessed && stat->modified > *stat->accessed;
-    default: return false;
+    case 'a':
+    case 'e':
+      return true;
+    case 'f':
+      return stat->is_file();
+    case 'd':
+      return stat->is_directory();
+    case 'p':
+      return stat->type == vfs::Type::fifo;
+    case 's':
+      return stat->is_directory() || stat->size > 0;
+    case 'r':
+      return shell.permitted(*stat, 4);
+    case 'w':
+      return shell.permitted(*stat, 2);
+    case 'x':
+      return shell.permitted(*stat, 1);
+    case 'u':
+      return stat->mode & 04000;
+    case 'g':
+      return stat->mode & 02000;
+    case 'k':
+      return stat->mode & 01000;
+    case 'O':
+    case 'G':
+      return stat->uid == 1000;
+    case 'N':
+      return stat->accessed && stat->modified > *stat->accessed;
+    default:
+      return false;
   }
 }
 
@@ -82,17 +103,20 @@ bool test_files(Interpreter& shell, std::string_view op, const std::string& left
 namespace {
 
 bool is_unary(std::string_view op) {
-  return op.size() == 2 && op[0] == '-' && std::string_view("abcdefghknoprstuvwxzGLNORS").find(op[1]) != std::string_view::npos;
+  return op.size() == 2 && op[0] == '-' &&
+         std::string_view("abcdefghknoprstuvwxzGLNORS").find(op[1]) != std::string_view::npos;
 }
 bool is_binary(std::string_view op) {
-  for (std::string_view one : {"=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"})
+  for (std::string_view one :
+       {"=", "==", "!=", "<", ">", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"})
     if (op == one) return true;
   return false;
 }
 
 class Tester {
  public:
-  Tester(Interpreter& shell, std::string_view who, std::span<const std::string> args) : shell_(shell), who_(who), args_(args) {}
+  Tester(Interpreter& shell, std::string_view who, std::span<const std::string> args)
+      : shell_(shell), who_(who), args_(args) {}
 
   int run() {
     bool value = by_count();
@@ -109,8 +133,10 @@ class Tester {
 
   bool by_count() {
     switch (args_.size()) {
-      case 0: return false;
-      case 1: return !args_[0].empty();
+      case 0:
+        return false;
+      case 1:
+        return !args_[0].empty();
       case 2:
         if (args_[0] == "!") return args_[1].empty();
         if (is_unary(args_[0])) return unary(args_[0], args_[1]);
@@ -135,7 +161,8 @@ class Tester {
           return by_count();
         }
         break;
-      default: break;
+      default:
+        break;
     }
     bool value = or_();
     if (!failed_ && at_ < args_.size()) return fail("too many arguments");
@@ -174,7 +201,8 @@ class Tester {
       ++at_;
       bool value = or_();
       if (failed_) return false;
-      if (at_ >= args_.size() || args_[at_] != ")") return fail(at_ >= args_.size() ? "`)' expected" : fmt::format("`)' expected, found {}", args_[at_]));
+      if (at_ >= args_.size() || args_[at_] != ")")
+        return fail(at_ >= args_.size() ? "`)' expected" : fmt::format("`)' expected, found {}", args_[at_]));
       ++at_;
       return value;
     }
@@ -188,7 +216,8 @@ class Tester {
   bool unary(const std::string& op, const std::string& operand) {
     if (op == "-t") {
       std::int64_t fd = 0;
-      if (!builtins::parse_int(operand, fd)) return fail(fmt::format("{}: integer expression expected", operand));
+      if (!builtins::parse_int(operand, fd))
+        return fail(fmt::format("{}: integer expression expected", operand));
     }
     return test_unary(shell_, op[1], operand);
   }
@@ -219,7 +248,9 @@ class Tester {
 
 }  // namespace
 
-int test_expression(Interpreter& shell, std::string_view who, std::span<const std::string> args) { return Tester(shell, who, args).run(); }
+int test_expression(Interpreter& shell, std::string_view who, std::span<const std::string> args) {
+  return Tester(shell, who, args).run();
+}
 
 namespace builtins {
 
