@@ -49,3 +49,28 @@ test('a closed port is 502 with its number', async () => {
   assert.deepEqual(await response.json(), {
     sandboxId: box.sandboxId, message: 'The sandbox is running but port is not open', port: 8999, code: 502 })
 })
+
+test('an upgraded connection passes both ways', async () => {
+  const script = `require('http').createServer().on('upgrade', (q, s, h) => {
+    s.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n')
+    s.on('data', (d) => s.write('echo ' + d)) }).listen(8124)`
+  await box.files.write('/tmp/echo.js', script)
+  const server = await box.commands.run('node /tmp/echo.js', { background: true })
+  await eventually(async () => {
+    const answer = await new Promise((resolve, reject) => {
+      const target = new URL(url)
+      const request = http.request({
+        host: target.hostname, port: target.port, path: '/',
+        headers: { Host: `8124-${box.sandboxId}.e2b.localhost`, Connection: 'Upgrade', Upgrade: 'echo' } })
+      request.on('upgrade', (response, socket) => {
+        socket.write('hello')
+        socket.on('data', (data) => (resolve(String(data)), socket.destroy()))
+      })
+      request.on('response', (response) => reject(new Error(`status ${response.statusCode}`)))
+      request.on('error', reject)
+      request.end()
+    })
+    assert.equal(answer, 'echo hello')
+  })
+  await server.kill()
+})
