@@ -68,8 +68,8 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     record_.context = kernel_->info().id;
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
-    spec.env = live_->facts.env;
-    for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
+    // The kernel has the session's variables from its start; setting them again would undo what code did to them.
+    spec.env = std::move(request.env);
     spec.wall_time = wall_time;
     spec.output_bytes = live_->facts.limits.output_bytes;
     CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
