@@ -30,6 +30,8 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   void shut_down(const std::string& reason);
   // Environment variables of an interpreter that started before its sandbox was given to somebody.
   void set_variables(const Variables& env);
+  // Something is being executed.
+  bool is_busy() const { return state_ == State::busy; }
   // The process behind it, while there is one.
   const std::shared_ptr<LinkProcess>& process() const { return process_; }
 

@@ -104,6 +104,17 @@ TEST_F(NativeTest, ThreadsAreNotProcesses) {
   EXPECT_NE(many.outcome.reason.find("2 are allowed"), std::string::npos) << many.outcome.reason;
 }
 
+TEST_F(NativeTest, AnIdleKernelIsNoProcessOfTheWorkload) {
+  Spec spec;
+  spec.limits.processes_max = 2;
+  auto sandbox = create(open(), spec);
+  ASSERT_TRUE(sandbox);
+  ASSERT_TRUE(run(sandbox->create_kernel(Language::python, "/home/user")));
+  ASSERT_TRUE(run(sandbox->create_kernel(Language::python, "/home/user")));
+  EXPECT_EQ(run(sandbox->usage())->processes, 0U);
+  EXPECT_TRUE(shell(*sandbox, "sleep 0.3 & wait").outcome.succeeded());
+}
+
 TEST_F(NativeTest, AGuestThatDiesIsNoticed) {
   auto sandbox = create(open());
   ASSERT_TRUE(sandbox);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "os/file.h"
+#include "sandbox/link_kernel.h"
 
 namespace atl::sandbox::native {
 
@@ -64,9 +65,7 @@ Usage Inhabitant::usage() const {
     usage.read_bytes = group->read_bytes;
     usage.written_bytes = group->written_bytes;
   }
-  const std::size_t processes = cgroups->processes(handed.group).size();
-  usage.processes = static_cast<std::uint32_t>(processes > 0 ? processes - 1 : 0);
-  processes_peak_ = std::max(processes_peak_, usage.processes);
+  usage.processes = held_processes();
   usage.processes_peak = processes_peak_;
   usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
@@ -102,18 +101,32 @@ void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
   outcome.usage.written_bytes = now.written_bytes;
 }
 
+std::uint32_t Inhabitant::held_processes() const {
+  // The guest is not the workload's, and a kernel that waits is none of its processes.
+  const std::size_t own = 1 + (link ? link->kernels().size() : 0);
+  const std::size_t all = cgroups->processes(handed.group).size();
+  const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);
+  processes_peak_ = std::max(processes_peak_, held);
+  return held;
+}
+
 void Inhabitant::count_processes() {
-  const std::uint64_t allowed = handed.spec.limits.processes_max;
+  const std::uint32_t allowed = handed.spec.limits.processes_max;
   // Tasks are at least as many as processes: most of the time one small read settles it.
-  if (cgroups->tasks(handed.group) <= allowed + 1) return;
-  const std::size_t processes = cgroups->processes(handed.group).size();
-  const std::uint64_t held = processes > 0 ? processes - 1 : 0;
-  processes_peak_ = std::max(processes_peak_, static_cast<std::uint32_t>(held));
-  if (held <= allowed || !link) return;
+  if (!link || cgroups->tasks(handed.group) <= allowed + 1) return;
+  const std::uint32_t held = held_processes();
+  if (held <= allowed) return;
   const std::string reason = fmt::format("{} processes; {} are allowed", held, allowed);
-  for (const std::shared_ptr<Process>& process : link->processes())
-    if (const auto linked = std::dynamic_pointer_cast<LinkProcess>(process))
-      linked->end_with(Ending::too_many_processes, reason);
+  const auto end = [&](const std::shared_ptr<LinkProcess>& process) {
+    if (process && !process->has_ended()) process->end_with(Ending::too_many_processes, reason);
+  };
+  const auto processes = link->processes();
+  for (const std::shared_ptr<Process>& process : processes)
+    end(std::dynamic_pointer_cast<LinkProcess>(process));
+  if (!processes.empty()) return;
+  for (const std::shared_ptr<Kernel>& each : link->kernels())
+    if (const auto kernel = std::dynamic_pointer_cast<LinkKernel>(each); kernel && kernel->is_busy())
+      end(kernel->process());
 }
 
 void Inhabitant::has_ended(std::string why) {

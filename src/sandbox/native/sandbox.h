@@ -42,7 +42,7 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   void judge(const ProcessInfo& info, Outcome& outcome);
   // Ends executions that hold more processes than allowed. Called now and then while something runs.
   void count_processes();
-  bool is_busy() const { return link && !link->processes().empty(); }
+  bool is_busy() const { return link && (!link->processes().empty() || !link->kernels().empty()); }
   void has_ended(std::string why);
 
   const std::shared_ptr<SpawnerClient> spawner;
@@ -55,6 +55,7 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   const std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
 
  private:
+  std::uint32_t held_processes() const;
   std::uint64_t oom_kills_seen_ = 0;
   mutable std::uint32_t processes_peak_ = 0;
 };
