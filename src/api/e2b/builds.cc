@@ -257,7 +257,8 @@ Task<void> Builds::perform(Shell& shell, const Plan& plan, const Step& step) {
   }
   if (step.type == "WORKDIR" && !args.empty()) {
     CO_TRY(std::string directory, resolve_path(args[0], shell.user));
-    std::string line = fmt::format("mkdir -p {0} && chown {1}: {0}", shell_word(directory), shell_word(shell.user));
+    std::string line =
+        fmt::format("mkdir -p {0} && chown {1}: {0}", shell_word(directory), shell_word(shell.user));
     CO_CHECK(co_await shell_run(shell, plan, line, "root"));
     shell.directory = directory;
     co_return Result<void>();
@@ -300,8 +301,8 @@ Task<void> Builds::copy(Shell& shell, const Plan& plan, const Step& step) {
       "if [ -d {3} ]; then mkdir -p {4}; cp -a {3}/. {4}; "
       "else case {4} in */) mkdir -p {4};; *) mkdir -p \"$(dirname {4})\";; esac; cp -a {3} {4}; fi; "
       "cd /; rm -rf {0} {0}.tar",
-      inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)), shell_word(source),
-      shell_word(target));
+      inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
+      shell_word(source), shell_word(target));
   co_return co_await shell_run(shell, plan, line, "root");
 }
 

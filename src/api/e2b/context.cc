@@ -6,10 +6,12 @@
 namespace atl::api::e2b {
 namespace {
 
-// A signed /files URL without routing headers belongs to the sandbox whose token makes that signature.
-std::optional<session::Session> find_by_signature(const Context& context, const net::Request& request) {
+// A /files request without routing headers belongs to the sandbox whose token it carries, or whose token
+// makes its signature.
+std::optional<session::Session> find_by_proof(const Context& context, const net::Request& request) {
   FileOperation operation = request.method == net::Method::post ? FileOperation::write : FileOperation::read;
   FileProof proof;
+  proof.header_token = request.headers.get("X-Access-Token");
   proof.path = request.query("path").value_or("");
   proof.user = request.query("username").value_or("");
   proof.signature = request.query("signature").value_or("");
@@ -73,7 +75,7 @@ std::variant<Target, net::Response> find_target(const Context& context, const ne
   if (!place) return net::Response::text(400, place.error().message());
   Target target;
   if (!*place) {
-    auto found = find_by_signature(context, request);
+    auto found = find_by_proof(context, request);
     if (!found) return control_error(401, "invalid signature");
     target.session = std::move(*found);
     target.port = kEnvdPort;

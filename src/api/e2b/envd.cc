@@ -17,6 +17,12 @@ net::Response health(const Context& context, const net::Request& request) {
   return response;
 }
 
+// 502 means to clients that the whole sandbox is gone; a failed call into a living one is 500.
+net::Response render_plane_error(const Error& error, const net::Request& request) {
+  if (error.code() == Code::provider_failed) return control_error(500, error.message());
+  return render_control_error(error, request);
+}
+
 bool is_type(const net::Request& request, std::string_view type) {
   std::string_view given = request.headers.get("Content-Type");
   return given.starts_with(type) &&
@@ -124,7 +130,7 @@ void Envd::streamed(net::Router& router, std::string_view path, Streamed method)
 }
 
 void Envd::mount(net::Router& router) {
-  router.set_error_renderer(render_control_error);
+  router.set_error_renderer(render_plane_error);
   unary(router, "/process.Process/List", &Envd::process_list);
   streamed(router, "/process.Process/Start", &Envd::process_start);
   streamed(router, "/process.Process/Connect", &Envd::process_connect);

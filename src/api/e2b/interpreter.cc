@@ -16,7 +16,9 @@ bool is_finished(const Event& event) {
 }
 
 net::Response render_text(const Error& error, const net::Request&) {
-  return net::Response::text(row(error.code()).http_status, error.message());
+  // 502 would tell clients that the whole sandbox is gone.
+  int status = error.code() == Code::provider_failed ? 500 : row(error.code()).http_status;
+  return net::Response::text(status, error.message());
 }
 
 // Members of a result by MIME type; what is not here goes to `extra`.

@@ -78,7 +78,8 @@ Result<std::optional<Place>> place_of(const net::Request& request) {
 }
 
 bool is_unplaced_file_request(const net::Request& request) {
-  return request.path == "/files" && request.raw_query.find("signature=") != std::string_view::npos;
+  return request.path == "/files" && (request.raw_query.find("signature=") != std::string_view::npos ||
+                                      request.headers.has("X-Access-Token"));
 }
 
 }  // namespace atl::api::e2b

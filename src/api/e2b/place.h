@@ -23,7 +23,8 @@ struct Place {
 // label
 // "<port>-<id>"; then headers with any other host.
 Result<std::optional<Place>> place_of(const net::Request& request);
-// A signed /files URL of single-URL mode names no sandbox: it is found by its signature.
+// In single-URL mode signed /files URLs, and the /files calls of older clients, name no sandbox: it is found
+// by its signature, or by the access token.
 bool is_unplaced_file_request(const net::Request& request);
 // "<id>" of "<id>-<client>"; Code::invalid_argument "Invalid sandbox ID" for what is neither.
 Result<std::string> sandbox_id_of(std::string_view text);
