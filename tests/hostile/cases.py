@@ -388,6 +388,19 @@ def _(programs):
     assert ran.out.startswith(b"/home/user\n/\n") and b"work" not in ran.out.split(b"\n")[2], ran.out
 
 
+@case("45 out of a chroot and further up")
+def _(programs):
+    ran = python("""
+import os
+os.mkdir('/tmp/c'); top = os.open('/', os.O_RDONLY)
+os.chroot('/tmp/c'); os.fchdir(top)
+for _ in range(64): os.chdir('..')
+os.chroot('.')
+print(sorted(os.listdir('/')))
+""", options=("--user", "root"))
+    assert b"'home'" in ran.out and b"skel" not in ran.out and b"lower" not in ran.out and b"upper" not in ran.out, (ran.out, ran.err)
+
+
 @case("46 the guest's own program")
 def _(programs):
     ran = run("bash", "-c", "echo x > /proc/1/exe; echo x > /proc/self/exe; cat /proc/1/mem 2>/dev/null | wc -c; echo end",
