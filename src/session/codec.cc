@@ -193,7 +193,7 @@ store::SessionRow to_row(const Session& s, const std::string& incarnation) {
   return row;
 }
 
-Result<Session> from_row(const store::SessionRow& row) {
+Result<Session> from_row(const store::SessionRow& row, Walls walls) {
   Session s;
   const auto state = parse_state(row.state);
   if (!state) return fail(Code::data_loss, "the store holds a session in an unknown state");
@@ -218,8 +218,10 @@ Result<Session> from_row(const store::SessionRow& row) {
   s.auto_resume = row.auto_resume;
   s.network = row.network == "egress" ? sandbox::Network::egress : sandbox::Network::none;
   read_limits(row.limits, s);
-  const bj::object isolation = object_of(row.isolation);
-  s.isolation = {walls_from(isolation, "walls"), walls_from(isolation, "missing")};
+  if (walls == Walls::read) {
+    const bj::object isolation = object_of(row.isolation);
+    s.isolation = {walls_from(isolation, "walls"), walls_from(isolation, "missing")};
+  }
   s.env = text_map(row.env);
   s.metadata = text_map(row.metadata);
   s.attributes = text_map(row.attributes);

@@ -10,8 +10,10 @@
 namespace atl::session {
 
 store::SessionRow to_row(const Session& session, const std::string& incarnation);
+// The walls are most of a row; a list of ended sessions does not need what stands no more.
+enum class Walls { read, skip };
 // Code::data_loss if the row holds something this program cannot read.
-Result<Session> from_row(const store::SessionRow& row);
+Result<Session> from_row(const store::SessionRow& row, Walls walls = Walls::read);
 store::RecordRow to_row(const ExecutionRecord& record);
 ExecutionRecord from_row(const store::RecordRow& row);
 store::SnapshotRow to_row(const Snapshot& snapshot);

@@ -163,7 +163,7 @@ Task<Page<Session>> LocalService::list(Principal who, ListRequest request) {
       page.items.push_back(found->facts);
       continue;
     }
-    CO_TRY(Session session, from_row(row));
+    CO_TRY(Session session, from_row(row, Walls::skip));
     page.items.push_back(std::move(session));
   }
   co_return page;
