@@ -1,0 +1,74 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "os/event.h"
+#include "sandbox/process.h"
+
+namespace atl::sandbox::emulated {
+
+// The streams of a script between the thread that runs it and the loop thread where its listeners live. The
+// worker waits when a listener is behind by 256 KiB and when it reads input that is not there yet; abandon()
+// lets it go.
+class Console : public std::enable_shared_from_this<Console> {
+ public:
+  explicit Console(boost::asio::any_io_executor executor)
+      : executor_(executor), changed_(std::move(executor)) {}
+
+  // On the worker.
+  void write(Stream stream, std::string_view bytes);
+  std::string read();  // empty at the end of the input
+
+  // From any thread: writes are dropped and reads end from now on.
+  void abandon();
+
+  // On the loop.
+  std::unique_ptr<ProcessStream> attach(Replay replay);
+  Task<void> write_input(std::string bytes);
+  void close_input();
+  bool input_closed() const;
+  // After everything the worker wrote.
+  void finish(Outcome outcome);
+  bool finished() const { return outcome_.has_value(); }
+  Task<Outcome> wait();
+  std::uint64_t bytes_written() const;
+
+ private:
+  friend class ConsoleStream;
+  struct Piece {
+    Stream stream;
+    std::string bytes;
+  };
+  using PiecePtr = std::shared_ptr<const Piece>;
+  struct Listener {
+    std::deque<PiecePtr> queue;
+    bool ended = false;
+  };
+  void post(Stream stream, std::string_view bytes);
+  void deliver(const PiecePtr& piece);
+
+  boost::asio::any_io_executor executor_;
+  mutable std::mutex lock_;
+  std::condition_variable moved_;
+  std::size_t pending_ = 0;  // bytes on their way to listeners
+  std::uint64_t written_ = 0;
+  std::string input_;
+  bool input_closed_ = false;
+  bool abandoned_ = false;
+
+  // Loop only.
+  os::Event changed_;
+  std::vector<std::weak_ptr<Listener>> listeners_;
+  std::deque<Piece> recent_;
+  std::size_t recent_bytes_ = 0;
+  std::optional<Outcome> outcome_;
+};
+
+}  // namespace atl::sandbox::emulated

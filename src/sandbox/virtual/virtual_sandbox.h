@@ -1,0 +1,70 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <memory>
+
+#include "sandbox/sandbox.h"
+#include "sandbox/virtual/virtual_files.h"
+#include "sandbox/virtual/virtual_kernel.h"
+
+namespace atl::sandbox::emulated {
+
+const Traits& virtual_traits();
+
+class VirtualSandbox final : public Sandbox {
+ public:
+  // The filesystem holds what the sandbox starts with; quotas are set here.
+  VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
+                 std::shared_ptr<vfs::VirtualFileSystem> fs);
+  ~VirtualSandbox() override;
+
+  const std::string& id() const override { return spec_.id; }
+  const Traits& traits() const override { return virtual_traits(); }
+  const Isolation& isolation() const override { return isolation_; }
+  const Limits& limits() const override { return spec_.limits; }
+
+  Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
+  std::vector<std::shared_ptr<Process>> processes() override;
+  Files& files() override { return files_; }
+  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) override;
+  std::vector<std::shared_ptr<Kernel>> kernels() override;
+  Task<void> remove_kernel(std::string id) override;
+  Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
+  Task<std::vector<std::uint16_t>> listening_ports() override;
+  Task<Usage> usage() override;
+  Task<void> pause() override;
+  Task<void> resume() override;
+  Task<void> snapshot(std::string target) override;
+  Task<void> stop() override;
+  Task<std::string> ended() override;
+
+ private:
+  class VirtualProcess;
+  // What outlives the sandbox with its processes.
+  struct Shared {
+    explicit Shared(const boost::asio::any_io_executor& executor) : ended(executor) {}
+    std::vector<std::shared_ptr<VirtualProcess>> processes;  // live ones
+    std::chrono::microseconds cpu_time{0};
+    std::uint64_t output_bytes = 0;
+    std::uint32_t peak = 0;
+    std::string why;  // not empty: it ended
+    os::Event ended;
+  };
+  std::shared_ptr<shell::SandboxShell> make_shell(const Variables& env, const std::string& cwd,
+                                                  std::vector<std::string> arguments, std::string name) const;
+  Result<void> check_alive() const;
+  void kill_everything(const std::string& why);
+
+  boost::asio::any_io_executor executor_;
+  Spec spec_;
+  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  VirtualFiles files_;
+  Isolation isolation_;
+  std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
+  std::shared_ptr<Shared> shared_;
+  std::vector<std::shared_ptr<VirtualKernel>> kernels_;
+  std::uint32_t next_pid_ = 2;
+  std::uint32_t next_kernel_ = 1;
+};
+
+}  // namespace atl::sandbox::emulated
