@@ -347,6 +347,8 @@ int Interpreter::execute_inner(const Node& command) {
       break;
   }
   if (command.redirects.empty()) return compound(command);
+  std::size_t opened = substitutions_.size();
+  Finally close_substitutions([&] { finish_substitutions(opened); });
   std::vector<std::pair<int, OpenFilePtr>> saved;
   Finally undo([&] { restore(saved); });
   if (!apply(command.redirects, &saved)) return 1;

@@ -243,7 +243,7 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
   }
   if (kind == RedirectKind::dup_in || kind == RedirectKind::dup_out)
     return redirect_dup(redirect, fd, target, record) && bind_variable();
-  if (kind == RedirectKind::out && option(Opt::noclobber)) {
+  if ((kind == RedirectKind::out || kind == RedirectKind::both) && option(Opt::noclobber)) {
     auto where = path_of(target);
     auto stat = where ? machine.fs.find(*where) : std::nullopt;
     if (stat && stat->is_file()) {

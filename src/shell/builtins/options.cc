@@ -238,9 +238,7 @@ int umask(Interpreter& shell, const Args& args) {
     while (i < mode.size() && std::string_view("+-=").find(mode[i]) != std::string_view::npos) {
       char op = mode[i++];
       unsigned bits = 0;
-      for (; i < mode.size() && mode[i] != ',' &&
-             std::string_view("+-=").find(mode[i]) == std::string_view::npos;
-           ++i) {
+      for (; i < mode.size() && mode[i] != ','; ++i) {
         switch (mode[i]) {
           case 'r':
             bits |= 0444;
@@ -261,8 +259,6 @@ int umask(Interpreter& shell, const Args& args) {
             bits |= (allowed & 7) * 0111;
             break;
           case 'X':
-          case 's':
-          case 't':
             break;
           default:
             shell.error(fmt::format("umask: `{}': invalid symbolic mode character", mode[i]));
