@@ -9,9 +9,10 @@
 #include <csignal>
 
 #include "base/bytes.h"
-#include "embedded/guest_kernels.h"
+#include "guest/runners.h"
 
 namespace atl::sandbox {
+using guest::runner;
 using guest::SignalScope;
 
 namespace {
@@ -24,12 +25,6 @@ constexpr std::chrono::seconds kReadyPatience{30};
 // An interrupt that is not heard is repeated, then the kernel is killed.
 constexpr std::chrono::milliseconds kPressAgain{1000};
 constexpr int kPresses = 4;
-
-std::string_view runner(std::string_view name) {
-  for (const embedded::File& file : embedded::guest_kernels())
-    if (file.path == name) return file.bytes;
-  return {};
-}
 
 std::string message(char kind, std::string_view payload) {
   return fmt::format("{} {}\n{}", kind, payload.size(), payload);
@@ -99,7 +94,7 @@ std::string first_words(const KernelInfo& info) {
     case Language::javascript:
       return message('S', runner("node.js"));
     case Language::typescript:
-      return message('S', runner("node.js")) + message('T', "");
+      return message('S', runner("node.js")) + message('T', guest::type_stripper());
     case Language::shell:
       return message('S', runner("bash.sh"));
   }

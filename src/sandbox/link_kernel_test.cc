@@ -3,6 +3,7 @@
 
 #include <csignal>
 
+#include "guest/runners.h"
 #include "sandbox/link_harness.h"
 
 namespace atl::sandbox {
@@ -357,6 +358,16 @@ TEST_F(NodeKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("process.exit(4)").outcome.exit_code, 4);
   EXPECT_TRUE(run(kernel()->restart()));
   EXPECT_EQ(execute("3").text(), "3");
+}
+
+TEST_F(NodeKernelTest, StripsTypes) {
+  if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
+  language_ = Language::typescript;
+  EXPECT_EQ(execute("interface P { n: number }\nconst p: P = { n: 20 }; enum E { A = 1 }\np.n + E.A").text(),
+            "21");
+  EXPECT_EQ(execute("const q: number = await Promise.resolve(p.n); q").text(), "20");
+  EXPECT_NE(execute("const : = 1").error(), "");
+  EXPECT_EQ(execute("function f<T>(x: T): T { return x }; f<string>('s')").text(), "'s'");
 }
 
 class BashKernelTest : public LinkKernelTest {

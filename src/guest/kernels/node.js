@@ -29,7 +29,7 @@ let count = 0;
 let busy = null;          // how to end the running execution early
 let queue = Promise.resolve();
 let typescript = false;
-let stripTypes = Module.stripTypeScriptTypes;
+let stripTypes = () => { throw new Error('nothing here can strip types from TypeScript'); };
 
 function send(data) {
   for (let at = 0; at < data.length;) {
@@ -264,11 +264,13 @@ function take(kind, payload) {
     process.env[text.slice(0, at)] = text.slice(at + 1);
   } else if (kind === 'T') {
     typescript = true;
+    const builtin = Module.stripTypeScriptTypes;
+    const module = { exports: {} };
     if (payload.length > 0) {
-      const stripper = { exports: {} };
-      new Function('module', 'exports', 'require', payload.toString())(stripper, stripper.exports, require);
-      if (typeof stripTypes !== 'function')
-        stripTypes = (code) => stripper.exports.transformSync(code, { mode: 'strip-only' }).code;
+      new Function('module', 'exports', 'require', payload.toString())(module, module.exports, require);
+      stripTypes = (code) => module.exports.transformSync(code, { mode: 'transform', sourceMap: false }).code;
+    } else if (typeof builtin === 'function') {
+      stripTypes = (code) => builtin(code, { mode: 'strip' });
     }
   }
 }

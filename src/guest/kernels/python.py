@@ -181,6 +181,8 @@ def figure_bundle(figure):
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", bbox_inches="tight")
     data["image/png"] = buffer.getvalue()
+    if "matplotlib.pyplot" in modules:
+        modules["matplotlib.pyplot"].close(figure)  # shown now, not again at the end of the cell
     try:
         chart = load_charts()["chart_of"](figure)
         if chart is not None:

@@ -1,0 +1,24 @@
+#include "guest/runners.h"
+
+#include "embedded/guest_kernels.h"
+#ifdef ATOLL_TYPESCRIPT
+#include "embedded/guest_typescript.h"
+#endif
+
+namespace atl::guest {
+
+std::string_view runner(std::string_view name) {
+  for (const embedded::File& file : embedded::guest_kernels())
+    if (file.path == name) return file.bytes;
+  return {};
+}
+
+std::string_view type_stripper() {
+#ifdef ATOLL_TYPESCRIPT
+  return embedded::guest_typescript().front().bytes;
+#else
+  return {};
+#endif
+}
+
+}  // namespace atl::guest

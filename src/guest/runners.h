@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string_view>
+
+namespace atl::guest {
+
+// A runner program by its file name in kernels/. Empty if there is none.
+std::string_view runner(std::string_view name);
+
+// The module that strips types from TypeScript, for nodes that cannot. Empty if it was not there at build
+// time.
+std::string_view type_stripper();
+
+}  // namespace atl::guest
