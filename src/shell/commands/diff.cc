@@ -196,6 +196,7 @@ int run_diff(Invocation& call) {
   if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])), 2);
   Side a, b;
   Sink out(call.out());
+  if (operands[0] == operands[1] && operands[0] == "-") return 0;
   bool good = load(call, operands[0], r.new_file, a);
   good = load(call, operands[1], r.new_file, b) && good;
   if (!good) return 2;

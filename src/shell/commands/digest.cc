@@ -72,7 +72,7 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Algor
       std::size_t space = line.find(' ');
       if (space != std::string::npos && space + 2 <= line.size()) {
         want = line.substr(0, space);
-        name = line.substr(space + 2);
+        name = line.substr(space + (line[space + 1] == ' ' || line[space + 1] == '*' ? 2 : 1));
       }
     }
     std::size_t size = static_cast<std::size_t>(EVP_MD_size(algorithm.method())) * 2;

@@ -2,6 +2,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/table.h"
 #include "shell/commands/text_io.h"
 
 namespace atl::shell {
@@ -62,6 +63,9 @@ int run_env(Invocation& call) {
     call.out().write(out);
     return 0;
   }
+  // Without PATH, programs are looked for in the default places.
+  bool has_path = std::any_of(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; });
+  if (!has_path && operands[at].find('/') == std::string::npos && find_command(operands[at])) operands[at] = "/usr/bin/" + operands[at];
   Invocation::Redirects redirects;
   redirects.environment = &environment;
   if (directory) redirects.cwd = &*directory;

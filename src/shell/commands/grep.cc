@@ -241,9 +241,11 @@ int run_grep(Invocation& call) {
     if (request.recursive && operands.size() == 1 && !none) {
       auto path = call.resolve(operands[0]);
       auto stat = path ? call.fs().find(*path) : std::nullopt;
-      if (stat && !stat->is_directory()) s.with_name = 0;
+      if (operands[0] == "-" || (stat && !stat->is_directory())) s.with_name = 0;
     }
   }
+  if (request.syntax == Syntax::perl && request.patterns.size() > 1)
+    return call.fail("the -P option only supports a single pattern", 2);
   auto grep = Grep::create(call, s, request.patterns, request.syntax, request.regex);
   if (!grep) return call.fail(grep.error().message(), 2);
   return search_all(call, request, **grep, operands);

@@ -157,8 +157,21 @@ int run_join(Invocation& call) {
     print(out, r, &rows[0][0], &rows[1][0], wa, wb);
     i = k = 1;
   }
+  // GNU complains about disorder only when some line found no partner.
+  bool unpairable = false;
+  for (std::size_t f = 0; f < 2 && !unpairable; ++f)
+    for (const Row& row : rows[f]) {
+      call.charge(1);
+      bool found = false;
+      for (const Row& other : rows[1 - f]) found = found || compare(field(row, r.key[f]), field(other, r.key[1 - f])) == 0;
+      call.charge(rows[1 - f].size() / 8 + 1);
+      if (!found) {
+        unpairable = true;
+        break;
+      }
+    }
   for (std::size_t f = 0; f < 2; ++f)
-    for (std::size_t n = r.header ? 2 : 1; n < rows[f].size() && !status; ++n)
+    for (std::size_t n = r.header ? 2 : 1; n < rows[f].size() && !status && unpairable; ++n)
       if (compare(field(rows[f][n - 1], r.key[f]), field(rows[f][n], r.key[f])) > 0) {
         call.complain(fmt::format("{}:{}: is not sorted: {}", operands[f], n + 1, rows[f][n].text));
         status = 1;

@@ -15,7 +15,7 @@ int run_mktemp(Invocation& call) {
                                         {'p', 'p', "", Arg::required}, {'P', 0, "tmpdir", Arg::optional}, {'t', 't', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool directory = false, dry = false, quiet = false, in_tmp = false;
+  bool directory = false, dry = false, quiet = false, in_tmp = false, from_variable = false;
   std::string suffix, base;
   for (auto& [id, value] : options.found()) {
     switch (id) {
@@ -25,7 +25,7 @@ int run_mktemp(Invocation& call) {
       case kSuffix: suffix = value; break;
       case 'p':
       case 'P': base = value; in_tmp = true; break;
-      case 't': in_tmp = true; break;
+      case 't': in_tmp = true; from_variable = true; break;
       default: break;
     }
   }
@@ -42,6 +42,7 @@ int run_mktemp(Invocation& call) {
   if (!suffix.empty() && end + 1 != pattern.size()) return call.fail(fmt::format("with --suffix, template {} must end in X", quoted(pattern)));
   if (tail.find('/') != std::string::npos) return call.fail(fmt::format("invalid suffix {}, contains directory separator", quoted(tail)));
   if (in_tmp) {
+    if (from_variable && !call.variable("TMPDIR").value_or("").empty()) base.clear();
     std::string place = base.empty() ? call.variable("TMPDIR").value_or("/tmp") : base;
     if (place.empty()) place = "/tmp";
     if (pattern.starts_with('/') && !operands.empty()) return call.fail(fmt::format("invalid template, {}; with --tmpdir, it may not be absolute", quoted(pattern)));

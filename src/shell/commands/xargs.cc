@@ -145,13 +145,14 @@ class Runner {
     Invocation::Redirects redirects;
     TextInput empty{std::string()};
     redirects.in = shared_ ? shared_ : &empty;
+    std::string program = argv[0];
     int code = call_.run(std::move(argv), redirects);
     if (code == 127 || code == 126) {
       status = code;
       return false;
     }
     if (code == 255) {
-      call_.complain("command exited with status 255; aborting");
+      call_.complain(fmt::format("{}: exited with status 255; aborting", program));
       status = 124;
       return false;
     }
@@ -292,6 +293,7 @@ int run_xargs(Invocation& call) {
   while (!stopped && words.next(word, last)) {
     call.charge(1);
     if (base_bytes + word.size() + 1 > r.bytes) {
+      if (argv.size() > base.size()) go();
       call.complain("argument line too long");
       return 1;
     }

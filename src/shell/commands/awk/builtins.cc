@@ -188,6 +188,7 @@ Value Machine::builtin_substr(const Node* node) {
   double length = node->list.size() > 2 ? number(node->list[2]) : INFINITY;
   if (!std::isinf(length)) length = std::nearbyint(length);
   if (std::isnan(start) || std::isnan(length)) return Value::of(std::string());
+  if (start == 0) start = 1;  // as gawk does
   double end = start + length;  // exclusive
   if (start < 1) start = 1;
   if (end <= start) return Value::of(std::string());
@@ -230,7 +231,8 @@ Value Machine::builtin_split(const Node* node, bool by_pattern) {
     split_text(subject, fs_, fs_regex_, parts, &separators);
   } else if (node->list[2]->op == Op::regex) {
     const Node* regex = node->list[2];
-    split_text(subject, "x", regex->text == " " ? &dynamic_regex("[ ]") : &regex_of(regex), parts, &separators);
+    if (regex->text.empty()) split_text(subject, "", nullptr, parts, &separators);
+    else split_text(subject, "x", regex->text == " " ? &dynamic_regex("[ ]") : &regex_of(regex), parts, &separators);
   } else {
     std::string separator(text(node->list[2], scratch));
     if (separator.size() > 1) split_text(subject, separator, &dynamic_regex(separator), parts, &separators);

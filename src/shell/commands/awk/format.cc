@@ -115,7 +115,7 @@ void Machine::format(std::string_view spec, std::vector<Value>& arguments, std::
       else {
         settle(value);
         if (value.is_number()) append_utf8(body, static_cast<char32_t>(value.number));
-        else body = value.text.substr(0, value.text.empty() ? 0 : utf8_length(value.text));
+        else body = value.text.empty() ? std::string(1, '\0') : value.text.substr(0, utf8_length(value.text));
       }
       pad(out, body, 1, width, left);
       continue;

@@ -232,7 +232,6 @@ Parser::R Parser::statement() {
       CHECK(expect(Token::rparen, ")"));
       Node* node = make(Op::if_, condition);
       node->b = TRY(simple_or_block());
-      // An else may follow behind terminators.
       Lexer saved = lex_;
       while (is(Token::newline) || is(Token::semicolon)) CHECK(next());
       if (is(Token::k_else)) {
@@ -472,23 +471,10 @@ Parser::R Parser::ternary_or_assign() {
   Node* parent = nullptr;
   Node* target = left;
   while (!lvalue(target)) {
-    Node** slot = nullptr;
-    switch (target->op) {
-      case Op::logical_and:
-      case Op::logical_or:
-      case Op::equal:
-      case Op::not_equal:
-      case Op::less:
-      case Op::less_equal:
-      case Op::greater:
-      case Op::greater_equal:
-      case Op::match:
-      case Op::no_match:
-      case Op::concat: slot = &target->b; break;
-      case Op::conditional: slot = &target->c; break;
-      case Op::logical_not: slot = &target->a; break;
-      default: return unexpected_token();
-    }
+    Node** slot = &target->b;
+    if (target->op == Op::conditional) slot = &target->c;
+    else if (target->op == Op::logical_not) slot = &target->a;
+    else if (target->op < Op::logical_or || target->op > Op::concat) return unexpected_token();
     parent = target;
     target = *slot;
   }
@@ -591,23 +577,11 @@ Parser::R Parser::comparison() {
 }
 
 bool Parser::starts_operand() const {
-  switch (lex_.token) {
-    case Token::number:
-    case Token::string:
-    case Token::regex:
-    case Token::name:
-    case Token::function_name:
-    case Token::builtin:
-    case Token::lparen:
-    case Token::dollar:
-    case Token::bang:
-    case Token::minus:
-    case Token::plus:
-    case Token::increment:
-    case Token::decrement:
-    case Token::at: return true;
-    default: return false;
-  }
+  for (Token token : {Token::number, Token::string, Token::regex, Token::name, Token::function_name, Token::builtin,
+                      Token::lparen, Token::dollar, Token::bang, Token::minus, Token::plus, Token::increment,
+                      Token::decrement, Token::at})
+    if (is(token)) return true;
+  return false;
 }
 
 Parser::R Parser::concatenation() {
@@ -643,7 +617,6 @@ Parser::R Parser::unary() {
     Op op = is(Token::bang) ? Op::logical_not : is(Token::minus) ? Op::negate : Op::plus;
     CHECK(next());
     Node* operand = TRY(unary());
-    // ! x ~ y is ! (x ~ y) for a bare regular expression operand in gawk; elsewhere ! binds to its operand.
     return make(op, operand);
   }
   return power();
@@ -653,7 +626,6 @@ Parser::R Parser::power() {
   Node* base = TRY(postfix());
   if (!is(Token::caret)) return base;
   CHECK(next());
-  // Right-associative, and -x ^ y is -(x ^ y) while x ^ -y is allowed.
   Node* exponent = TRY(unary());
   return make(Op::power, base, exponent);
 }

@@ -356,7 +356,6 @@ void Grep::search(Input& in, const std::string& name) {
   if (settings_.quiet) return;
   if (settings_.list != FileList::none) {
     if ((selected_count_ > 0) == (settings_.list == FileList::with)) {
-      if (settings_.list == FileList::without) any_ = true;
       out_.append(name_);
       out_.put(settings_.null_names ? '\0' : '\n');
     }

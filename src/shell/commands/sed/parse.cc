@@ -170,7 +170,7 @@ Result<std::string> Parser::delimited(char delimiter, bool regex) {
       char e = in_[at_++];
       if (e == delimiter) {
         // s|a\|b|X|: the delimiter stands for itself, also where it would be an operator.
-        if (regex && std::strchr("|+?(){}", e) && !options_.extended) out += e;
+        if (regex && (e == '[' || (std::strchr("|+?(){}", e) && !options_.extended))) out += e;
         else if (regex && std::strchr(".*[]^$/", e) && e != '/') out += std::string("\\") + e;
         else if (regex && options_.extended && std::strchr("|+?(){}", e)) out += std::string("\\") + e;
         else if (!regex && e == '&') out += "\\&";

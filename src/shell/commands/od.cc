@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include "shell/commands/commands.h"
+#include "shell/commands/options.h"
+#include "shell/commands/text_io.h"
+
+namespace atl::shell {
+
+namespace {
+
+constexpr Option kOptions[] = {
+    {'A', 'A', "address-radix", Arg::required}, {'j', 'j', "skip-bytes", Arg::required}, {'N', 'N', "read-bytes", Arg::required}, {'t', 't', "format", Arg::required},
+    {'v', 'v', "output-duplicates"}, {'w', 'w', "width", Arg::optional}, {'a', 'a', ""}, {'b', 'b', ""}, {'c', 'c', ""}, {'d', 'd', ""}, {'o', 'o', ""}, {'x', 'x', ""}, {'i', 'i', ""}, {'l', 'l', ""}, {'s', 's', ""}, {'f', 'f', ""},
+    {'S', 'S', "strings", Arg::optional},
+};
+
+struct Format {
+  char kind;  // a c d u o x f
+  std::size_t size;
+  bool text = false;  // z: the characters at the end of the line
+  std::size_t width() const {
+    if (kind == 'a' || kind == 'c') return 3;
+    if (kind == 'x') return size * 2;
+    if (kind == 'o') return (size * 8 + 2) / 3;
+    if (kind == 'f') return size == 4 ? 15 : 24;
+    static constexpr std::size_t kSigned[] = {4, 6, 11, 20}, kUnsigned[] = {3, 5, 10, 20};
+    std::size_t i = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3;
+    return kind == 'd' ? kSigned[i] : kUnsigned[i];
+  }
+};
+
+std::string cell(const Format& f, std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = std::min(bytes.size(), f.size); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  unsigned char c = static_cast<unsigned char>(bytes[0]);
+  switch (f.kind) {
+    case 'x': return fmt::format("{:0{}x}", value, f.width());
+    case 'o': return fmt::format("{:0{}o}", value, f.width());
+    case 'u': return std::to_string(value);
+    case 'd': {
+      std::int64_t s = f.size == 1 ? static_cast<std::int8_t>(value) : f.size == 2 ? static_cast<std::int16_t>(value) : f.size == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value);
+      return std::to_string(s);
+    }
+    case 'f': {
+      if (f.size == 4) {
+        float v;
+        auto bits = static_cast<std::uint32_t>(value);
+        memcpy(&v, &bits, 4);
+        return fmt::format("{:.8g}", v);
+      }
+      double v;
+      memcpy(&v, &value, 8);
+      return fmt::format("{:.17g}", v);
+    }
+    case 'a': {
+      static constexpr std::string_view kNames[] = {"nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "nl", "vt", "ff", "cr", "so", "si", "dle", "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us", "sp"};
+      c &= 0x7F;
+      return c <= 32 ? std::string(kNames[c]) : c == 127 ? "del" : std::string(1, static_cast<char>(c));
+    }
+    default: {
+      static constexpr std::string_view kFrom("\0\a\b\f\n\r\t\v", 8);
+      static constexpr std::string_view kTo = "0abfnrtv";
+      std::size_t at = kFrom.find(static_cast<char>(c));
+      if (at != std::string_view::npos) return std::string("\\") + kTo[at];
+      if (c >= 32 && c < 127) return std::string(1, static_cast<char>(c));
+      return fmt::format("{:03o}", c);
+    }
+  }
+}
+
+bool parse_formats(std::string_view text, std::vector<Format>& out) {
+  for (std::size_t i = 0; i < text.size();) {
+    Format f{text[i++], 4};
+    if (std::string_view("acduoxf").find(f.kind) == std::string_view::npos) return false;
+    if (f.kind == 'a' || f.kind == 'c') f.size = 1;
+    if (f.kind == 'f') f.size = 8;
+    if (i < text.size() && std::string_view("CSILFD").find(text[i]) != std::string_view::npos) {
+      char u = text[i++];
+      f.size = u == 'C' ? 1 : u == 'S' ? 2 : u == 'I' || u == 'F' ? 4 : 8;
+    } else {
+      std::size_t n = 0;
+      bool any = false;
+      while (i < text.size() && isdigit(static_cast<unsigned char>(text[i]))) n = n * 10 + static_cast<unsigned>(text[i++] - '0'), any = true;
+      if (any) f.size = n;
+    }
+    if (f.size != 1 && f.size != 2 && f.size != 4 && f.size != 8) return false;
+    if (i < text.size() && text[i] == 'z') f.text = true, ++i;
+    out.push_back(f);
+  }
+  return true;
+}
+
+}  // namespace
+
+int run_od(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  char radix = 'o';
+  std::uint64_t skip = 0, limit = UINT64_MAX, width = 16;
+  bool all = false;
+  std::vector<Format> formats;
+  for (auto& [id, value] : options.found()) {
+    switch (id) {
+      case 'A':
+        if (value.size() != 1 || std::string_view("doxn").find(value[0]) == std::string_view::npos) return call.fail(fmt::format("invalid output address radix '{}'; it must be one character from [doxn]", value));
+        radix = value[0];
+        break;
+      case 'j': if (!parse_size(value, skip)) return call.fail(fmt::format("invalid -j argument {}", quoted(value))); break;
+      case 'N': if (!parse_size(value, limit)) return call.fail(fmt::format("invalid -N argument {}", quoted(value))); break;
+      case 't': if (!parse_formats(value, formats)) return call.fail(fmt::format("invalid type string {}", quoted(value))); break;
+      case 'v': all = true; break;
+      case 'w':
+        width = 32;
+        if (!value.empty() && (!parse_size(value, width) || width == 0 || width > 4096)) return call.fail(fmt::format("invalid -w argument {}", quoted(value)));
+        break;
+      case 'a': formats.push_back({'a', 1}); break;
+      case 'b': formats.push_back({'o', 1}); break;
+      case 'c': formats.push_back({'c', 1}); break;
+      case 'd': formats.push_back({'u', 2}); break;
+      case 'o': formats.push_back({'o', 2}); break;
+      case 'x': formats.push_back({'x', 2}); break;
+      case 'i': formats.push_back({'d', 4}); break;
+      case 'l': formats.push_back({'d', 8}); break;
+      case 's': formats.push_back({'d', 2}); break;
+      case 'f': formats.push_back({'f', 4}); break;
+      default: return call.fail("strings mode is not supported");
+    }
+  }
+  if (formats.empty()) formats.push_back({'o', 2});
+  std::string data;
+  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+    while (data.size() < (limit == UINT64_MAX ? UINT64_MAX : skip + limit)) {
+      std::string_view block = in.fill();
+      if (block.empty()) break;
+      std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), (limit == UINT64_MAX ? UINT64_MAX : skip + limit) - data.size()));
+      data.append(block.substr(0, take));
+      call.charge(take / 8 + 1);
+      in.consume(take);
+    }
+  });
+  if (skip > data.size()) return call.fail("cannot skip past end of combined input");
+  std::string_view view = std::string_view(data).substr(static_cast<std::size_t>(skip));
+  // All formats line up: the widest cell per byte decides.
+  double per_byte = 0;
+  for (const Format& f : formats) per_byte = std::max(per_byte, static_cast<double>(f.width() + 1) / static_cast<double>(f.size));
+  Sink out(call.out());
+  auto address = [&](std::uint64_t at) {
+    if (radix == 'n') return std::string();
+    return radix == 'd' ? fmt::format("{:07}", at) : radix == 'x' ? fmt::format("{:06x}", at) : fmt::format("{:07o}", at);
+  };
+  std::string_view previous;
+  bool starred = false;
+  for (std::size_t at = 0; at < view.size(); at += width) {
+    std::string_view row = view.substr(at, static_cast<std::size_t>(width));
+    call.charge(row.size());
+    if (!all && at > 0 && row == previous && row.size() == width) {
+      if (!starred) out.append("*\n");
+      starred = true;
+      continue;
+    }
+    starred = false;
+    previous = row;
+    bool first = true;
+    for (const Format& f : formats) {
+      std::string line = first ? address(skip + at) : std::string(radix == 'n' ? 0 : radix == 'x' ? 6 : 7, ' ');
+      first = false;
+      std::size_t column = static_cast<std::size_t>(per_byte * static_cast<double>(f.size) + 0.5);
+      for (std::size_t i = 0; i < row.size(); i += f.size) line += fmt::format("{:>{}}", cell(f, row.substr(i, f.size)), column);
+      if (f.text) {
+        std::size_t cells = (static_cast<std::size_t>(width) - row.size()) / f.size;
+        line += std::string(cells * column, ' ') + "  >";
+        for (char c : row) line += c >= 32 && c < 127 ? c : '.';
+        line += '<';
+      }
+      out.line(line);
+    }
+  }
+  if (radix != 'n') out.line(address(skip + view.size()));
+  return out.finish(call, good ? 0 : 1);
+}
+
+}  // namespace atl::shell
