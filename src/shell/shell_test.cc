@@ -83,12 +83,12 @@ INSTANTIATE_TEST_SUITE_P(
                     LimitCase{"pipes", "f() { f | f; }; f"}, LimitCase{"width", "printf '%*s' 99999999999 x"},
                     LimitCase{"doubling", "x=aaaaaaaa; while :; do x=$x$x; done"},
                     LimitCase{"array", "while :; do a+=(xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx); done"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& given) { return given.param.name; });
 
 TEST(SandboxShell, deep_nesting_is_an_error_not_a_crash) {
   Shell s;
   for (const char* open : {"$(", "(", "${x:-", "if ", "{ ", "[[ ! ", "((", "case x in x) "}) {
-    std::string script = "echo ";
+    std::string script;
     for (int i = 0; i < 10'000; ++i) script += open;
     EXPECT_NE(s.shell.execute(script).status, 0) << open;
   }
