@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "daemon/certificate.h"
 #include "sandbox/native/native.h"
+#include "sandbox/virtual/virtual.h"
 
 namespace atl::daemon {
 namespace {
@@ -99,9 +100,8 @@ Result<void> Daemon::start_providers() {
     if (asked == "native") return fail(std::move(native).error().context("start the provider native"));
     log::warn("the provider native does not work here", {{"error", native.error().message()}});
   }
-  default_provider_ = !asked.empty()       ? asked
-                      : providers_.empty() ? "native"
-                                           : std::string(providers_.front()->name());
+  providers_.push_back(sandbox::emulated::make(loop_.get_executor()));
+  default_provider_ = !asked.empty() ? asked : std::string(providers_.front()->name());
   return {};
 }
 
