@@ -288,7 +288,7 @@ BUILTIN(do_leaf_paths) {
     return node;
   }();
   return m.eval(&kDefault, env, in, &Machine::kRoot, [&](const Value& v, const Path* p) {
-    if (!p || !p->up || v.is_array() || v.is_object()) return true;
+    if (!p || !p->up || v.is_array() || v.is_object() || !v.truthy()) return true;
     return out(p->collect(), nullptr);
   });
 }
@@ -349,6 +349,16 @@ BUILTIN(do_pick) {
 }
 
 BUILTIN(do_to_entries) {
+  if (in.is_array()) {
+    std::vector<Value> rows;
+    for (std::size_t i = 0; i < in.items().size(); ++i) {
+      Value entry = Value::object();
+      entry.own_members().at("key") = Value(static_cast<double>(i));
+      entry.own_members().at("value") = in.items()[i];
+      rows.push_back(std::move(entry));
+    }
+    return out(Value::array(std::move(rows)), nullptr);
+  }
   if (!in.is_object()) return m.raise(fmt::format("{} ({}) has no keys", kind_name(in.kind()), to_text(in)));
   std::vector<Value> items;
   for (const auto& member : in.members().members) {
