@@ -138,6 +138,7 @@ bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
     }
     info_.pty = (flags & guest::kStartPty) != 0;
     stdin_open_ = info_.pty || (flags & guest::kStartStdin) != 0;
+    has_tap_ = (flags & guest::kStartControl) != 0;
     info_.pid = in.u32();
     info_.started_at = from_unix_micros(in.i64());
     if (!in.done()) return false;
@@ -146,6 +147,8 @@ bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
   early_ = false;
   started_ = Result<void>();
   began_ = std::chrono::steady_clock::now();
+  // What was said to an interpreter and not yet heard is gone with the old stream: it cannot be gone on with.
+  if (has_tap_) end_with(Ending::killed, "an interpreter of an earlier daemon");
   return true;
 }
 
