@@ -110,11 +110,11 @@ def a_session_from_start_to_end(client, provider):
 
 @case()
 def pages_of_sessions_meet(client, provider):
-    made = [client.ok("POST", "/api/sessions", {"provider": provider, "metadata": {"page": "x"}})["session_id"]
+    made = [client.ok("POST", "/api/sessions", {"provider": provider, "metadata": {"page": provider}})["session_id"]
             for _ in range(5)]
     seen, cursor = [], ""
     while True:
-        page = client.ok("GET", f"/api/sessions?metadata.page=x&order=asc&limit=2{cursor}")
+        page = client.ok("GET", f"/api/sessions?metadata.page={provider}&order=asc&limit=2{cursor}")
         seen += [one["session_id"] for one in page["sessions"]]
         if not page["next_cursor"]:
             break

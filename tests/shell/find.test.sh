@@ -108,7 +108,7 @@ mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.t
 #| d/sub/c.txt
 
 #### mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -name
-mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -name "*.txt" -print0 | tr "\0" "\n"
+mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -name "*.txt" -print0 | tr "\0" "\n" | sort
 #| d/a.txt
 #| d/sub/c.txt
 
@@ -163,7 +163,7 @@ mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.t
 mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -perm 644 -name x | sort
 
 #### mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -newe
-mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; find d -newer d/a.txt | sort
+mkdir -p d/sub; printf 12345 > d/a.txt; touch d/b.md d/sub/c.txt d/.h; ln -s a.txt d/l; touch -d 2020-01-01 d/a.txt; find d -newer d/a.txt | sort
 #| d
 #| d/.h
 #| d/b.md

@@ -284,6 +284,13 @@ Result<void> Child::set_limits() {
     const rlimit wanted{std::min(value, now.rlim_max), std::min(value, now.rlim_max)};
     return ::setrlimit(what, &wanted) == 0;
   };
+  // Raised here, where this process may still do so if anybody may; lowered when the shared table is left.
+  rlimit files{};
+  ::getrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_max < plan.spec.limits.open_files_max) {
+    const rlimit raised{files.rlim_cur, plan.spec.limits.open_files_max};
+    (void)::setrlimit(RLIMIT_NOFILE, &raised);
+  }
   bool done = limit(RLIMIT_CORE, 0);
   done = limit(RLIMIT_MSGQUEUE, 819200) && limit(RLIMIT_SIGPENDING, 4096) && done;
   done = limit(RLIMIT_MEMLOCK, 8 << 20) && limit(RLIMIT_RTPRIO, 0) && limit(RLIMIT_NICE, 0) && done;
@@ -379,7 +386,10 @@ void build_walls(WallPlan& plan, WallReport& report) {
     ::_exit(1);
   }
   // Not earlier: until here numbers came from a table shared with the spawner, and may be high.
-  const rlim_t files = plan.spec.limits.open_files_max;
+  // A machine that gives fewer than asked gives a tighter wall; what stands is told.
+  rlimit now{};
+  ::getrlimit(RLIMIT_NOFILE, &now);
+  const rlim_t files = std::min<rlim_t>(plan.spec.limits.open_files_max, now.rlim_max);
   const rlimit files_limit{files, files};
   if (::setrlimit(RLIMIT_NOFILE, &files_limit) < 0) {
     report.error.emplace(errno_error(errno, "limit open files"));
