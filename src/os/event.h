@@ -15,8 +15,8 @@ namespace atl::os {
 // Must outlive its waiters.
 class Event {
  public:
-  explicit Event(boost::asio::any_io_executor executor)
-      : timer_(std::move(executor), std::chrono::steady_clock::time_point::max()) {}
+  explicit Event(const boost::asio::any_io_executor& executor)
+      : timer_(executor, std::chrono::steady_clock::time_point::max()) {}
 
   // Ends at the next notify(), or with Code::canceled.
   Task<void> wait() {

@@ -475,7 +475,7 @@ void ShellScanner::statement_with_input(TSNode node) {
       if (reader_.type_of(part) == ShellReader::command) given_to(part, *input);
     }
   }
-  Output flow{.text = *input};
+  Output flow{.text = input};
   if (reader_.type_of(body) == ShellReader::command) flow = reader_.filter(reader_.words_of(body), flow);
   std::uint32_t count = ts_node_named_child_count(node);
   for (std::uint32_t i = 1; i < count; ++i) {
