@@ -68,10 +68,12 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     record_.context = kernel_->info().id;
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
-    // The kernel has the session's variables from its start; setting them again would undo what code did to them.
+    // The kernel has the session's variables from its start; setting them again would undo what code did to
+    // them.
     spec.env = std::move(request.env);
     spec.wall_time = wall_time;
     spec.output_bytes = live_->facts.limits.output_bytes;
+    if (auto before = co_await in->usage()) cpu_before_ = before->cpu_time;
     CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
   }
   begun_ = true;
@@ -139,6 +141,8 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   record_.exit_code = sandbox::exit_status(outcome);
   record_.reason = std::move(outcome.reason);
   record_.usage = outcome.usage;
+  const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox;
+  if (kernel_ && in) CO_CHECK(co_await measure(in));
   record_.out = out_.text();
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
@@ -156,6 +160,19 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   over_ = true;
   CO_CHECK(co_await engine_->finish(live_, record_, started_));
   co_return Event(Finished{record_});
+}
+
+Task<void> RunningExecution::measure(const std::shared_ptr<sandbox::Sandbox>& in) {
+  auto now = co_await in->usage();
+  // A sandbox that is gone tells nothing any more; the outcome says that it is gone.
+  if (!now) co_return Result<void>{};
+  const auto output_bytes = record_.usage.output_bytes;
+  const auto wall_time = record_.usage.wall_time;
+  record_.usage = *now;
+  record_.usage.cpu_time = std::max(now->cpu_time - cpu_before_, std::chrono::microseconds(0));
+  record_.usage.wall_time = wall_time;
+  record_.usage.output_bytes = output_bytes;
+  co_return Result<void>{};
 }
 
 void KeptOutput::set_complete() {

@@ -37,6 +37,9 @@ class RunningExecution final : public Execution {
   Task<Event> from_process();
   Task<Event> end(sandbox::Outcome outcome);
   Task<void> keep(const sandbox::Output& output);
+  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: what the sandbox
+  // used while it ran is the answer. Executions side by side share it.
+  Task<void> measure(const std::shared_ptr<sandbox::Sandbox>& in);
 
   ExecutionEngine* engine_;
   std::shared_ptr<Live> live_;
@@ -47,6 +50,7 @@ class RunningExecution final : public Execution {
   std::unique_ptr<sandbox::ExecutionStream> kernel_stream_;
   std::shared_ptr<sandbox::Process> process_;
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
+  std::chrono::microseconds cpu_before_{0};
   bool raised_ = false;
   bool begun_ = false;
   bool over_ = false;  // the last record is written, or somebody else writes it
