@@ -129,7 +129,7 @@ constexpr std::array<Rule, 29> table{{
      "Split the code, or load data from a file."},
     {"too-deep", medium, "code nested over the limit",
      "Blocks, brackets or operators are nested deeper than the policy's `max_nesting`.", "Flatten the code."},
-    {"too-complex", medium, "code that takes the parser too long",
+    {"too-complex", medium, "code that is too much for the parser: over 32,000 tokens, or too long in it",
      "The parser did not finish in its time, which only happens with text that is not code.",
      "Correct the syntax, or split the code."},
 }};

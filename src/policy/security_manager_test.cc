@@ -74,6 +74,23 @@ TEST(SecurityManager, DeepNestingIsRefusedAndHarmless) {
   EXPECT_TRUE(denied("echo " + repeat("\"$(", 2000), Language::shell));
 }
 
+TEST(SecurityManager, TextThatIsNoCodeCannotOverrunTheParser) {
+  SecurityManager strict(shipped_policy("strict"));
+  for (std::string_view unit :
+       {"$(", "x = (", "x='a'+", "(", "{", "if true; then ", "case x in a) ", "`", "f(", "a?",
+        "while true; do ", "x => {y; ", "if (x) { ", "<<E ", "\"${", "a\n", "[[ ", "\\"}) {
+    for (std::size_t count : {6'000U, 31'000U}) {
+      std::string code;
+      for (std::size_t i = 0; i < count; ++i) code += unit;
+      for (Language language : languages) {
+        Verdict verdict = strict.validate(code, language);
+        const bool harmless = unit == "a\n" || unit == "\\" || unit == "`";
+        EXPECT_TRUE(harmless || !verdict.allowed) << unit << " " << count;
+      }
+    }
+  }
+}
+
 TEST(SecurityManager, LongChainsAreNotDeep) {
   SecurityManager strict(shipped_policy("strict"));
   EXPECT_TRUE(strict.validate("x = " + repeat("'a' + ", 3000) + "'b'", Language::python).allowed);

@@ -334,8 +334,8 @@ find . -maxdepth 0 -type d
 mkdir d; find d/ -maxdepth 0
 #| d/
 
-#### touch a b; find . -type f -newer a | wc -l
-touch a b; find . -type f -newer a | wc -l
+#### touch -d 2020-01-01 a b; find . -type f -newer a | wc -l
+touch -d 2020-01-01 a b; find . -type f -newer a | wc -l
 #| 0
 
 #### mkdir -p a/b/c; find a -depth

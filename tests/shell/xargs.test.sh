@@ -42,8 +42,8 @@ printf 'a b\nc\n' | xargs -d" " echo
 #| c
 #|
 
-#### printf 'a b\nc\n' | xargs -P2 -n1 echo
-printf 'a b\nc\n' | xargs -P2 -n1 echo
+#### printf 'a b\nc\n' | xargs -P2 -n1 echo | sort
+printf 'a b\nc\n' | xargs -P2 -n1 echo | sort
 #| a
 #| b
 #| c

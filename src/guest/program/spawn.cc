@@ -94,7 +94,11 @@ void execute(Plan* plan) {
   if (plan->control >= 0 && dup2(plan->control, plan->control_target) < 0) give_up(plan, Stage::execute);
   if (plan->reset_oom) reset_oom_score();
   // Whatever we, the spawner or those who started the daemon ignore: a program inside starts with none of it.
-  for (int number = 1; number < 32; ++number) signal(number, SIG_DFL);
+  // By the system call: the library refuses to touch the two signals it keeps for itself, and they may come
+  // ignored.
+  const struct { unsigned long handler, flags, restorer, mask; } by_default{};
+  for (int number = 1; number <= 64; ++number)
+    syscall(SYS_rt_sigaction, number, &by_default, nullptr, sizeof by_default.mask);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -312,8 +312,10 @@ Result<void> Child::become_inside() {
   stands("user_namespace", fmt::format("{} ids from {}", kIdsPerSandbox, plan.slot.first_id));
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(errno_error(errno, "tie to the spawner"));
   // What the spawner ignores must not be ignored inside. The table is a copy, although the memory is not.
-  for (int number = 1; number < NSIG; ++number)
-    if (number != SIGKILL && number != SIGSTOP) ::signal(number, SIG_DFL);
+  // By the system call, because the library does not let its own two signals be set.
+  const struct { unsigned long handler, flags, restorer, mask; } by_default{};
+  for (int number = 1; number <= 64; ++number)
+    ::syscall(SYS_rt_sigaction, number, &by_default, nullptr, sizeof by_default.mask);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
