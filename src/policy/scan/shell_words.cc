@@ -474,8 +474,7 @@ Output ShellReader::filter(const std::vector<Word>& words, const Output& input) 
   Output out = input;
   if (start >= words.size()) return out;
   std::vector<Word> rest(words.begin() + static_cast<std::ptrdiff_t>(start), words.end());
-  std::string_view name = base_name(rest.front().text());
-  std::string command_text(name);
+  const std::string command_text(base_name(rest.front().text()));
   auto has = [&](std::initializer_list<std::string_view> options) {
     return std::any_of(rest.begin() + 1, rest.end(), [&](const Word& word) {
       return std::ranges::find(options, word.text()) != options.end();
