@@ -8,7 +8,7 @@ target_compile_options(atoll_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
     -Wno-stringop-overread -Wno-dangling-pointer -Wno-free-nonheap-object -Wno-missing-field-initializers -Wno-mismatched-new-delete>)
 target_compile_options(atoll_flags INTERFACE
-  $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-field-initializers -Wno-gnu-statement-expression
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-missing-field-initializers -Wno-deprecated-declarations -Wno-gnu-statement-expression
     -Wno-gnu-statement-expression-from-macro-expansion -Wno-vla-cxx-extension -Wno-c99-designator>)
 target_include_directories(atoll_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 target_compile_definitions(atoll_flags INTERFACE ATOLL_VERSION="${PROJECT_VERSION}")
