@@ -123,6 +123,15 @@ Result<Listing> empty_of_files(int dir) {
   return listing;
 }
 
+// Moves a directory up into `to` under a name that nothing has there: the tree may hold such names already.
+Result<void> lift(int from, const std::string& name, int to, std::uint64_t& serial) {
+  for (;;) {
+    const std::string up = fmt::format(".atoll-remove-{}", serial++);
+    if (::renameat2(from, name.c_str(), to, up.c_str(), RENAME_NOREPLACE) == 0) return {};
+    if (errno != EEXIST) return fail(errno_error(errno, "remove directory"));
+  }
+}
+
 }  // namespace
 
 // Deep trees: instead of descending, each sub-directory is emptied of files and its own directories are
@@ -144,10 +153,8 @@ Result<void> remove_tree(int dir, const std::string& name) {
       const Fd sub_fd(sub_raw);
       const Listing inner = TRY(empty_of_files(sub_fd.get()));
       for (const std::string& deeper : inner.directories) {
-        const std::string up = fmt::format(".atoll-remove-{}", serial++);
         if (::unlinkat(sub_fd.get(), deeper.c_str(), AT_REMOVEDIR) == 0) continue;
-        if (::renameat(sub_fd.get(), deeper.c_str(), top.get(), up.c_str()) < 0)
-          return fail(errno_error(errno, "remove directory"));
+        TRY(lift(sub_fd.get(), deeper, top.get(), serial));
       }
       if (::unlinkat(top.get(), sub.c_str(), AT_REMOVEDIR) < 0 && errno != ENOENT)
         return fail(errno_error(errno, "remove directory"));

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -27,8 +28,14 @@ Result<void> pidfd_kill(int pidfd, int signal) {
 
 Result<Exit> pidfd_wait(int pidfd) {
   siginfo_t info{};
-  while (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED) < 0)
-    if (errno != EINTR) return fail(errno_error(errno, "wait for a process"));
+  while (::waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED) < 0) {
+    if (errno == EAGAIN) {  // a loop that waited on it made it non-blocking
+      pollfd ended{pidfd, POLLIN, 0};
+      ::poll(&ended, 1, -1);
+    } else if (errno != EINTR) {
+      return fail(errno_error(errno, "wait for a process"));
+    }
+  }
   if (info.si_code == CLD_EXITED) return Exit{.code = info.si_status};
   return Exit{.signal = info.si_status};
 }

@@ -1,0 +1,121 @@
+#include "os/mount.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "os/directory_test.h"
+#include "os/file.h"
+
+namespace atl::os {
+namespace {
+
+enum Verdict { kRight = 0, kWrong = 1, kMayNot = 77 };
+
+// In a child with a mount namespace of its own, so that nothing stays.
+int in_own_mounts(const std::function<bool(const TestDirectory&)>& body) {
+  const TestDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) < 0) ::_exit(kMayNot);
+    if (!make_all_private()) ::_exit(kWrong);
+    ::_exit(body(directory) ? kRight : kWrong);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kWrong;
+}
+
+#define EXPECT_IN_OWN_MOUNTS(body)                                 \
+  do {                                                             \
+    const int verdict = in_own_mounts(body);                       \
+    if (verdict == kMayNot) GTEST_SKIP() << "needs CAP_SYS_ADMIN"; \
+    EXPECT_EQ(verdict, kRight);                                    \
+  } while (false)
+
+Result<Fd> tmpfs(const std::string& size) {
+  auto context = TRY(FilesystemContext::open("tmpfs"));
+  TRY(context.set("size", size));
+  return context.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
+}
+
+TEST(Mount, ATmpfsIsAttachedAndDetached) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory& directory) {
+    const auto mount = tmpfs("1m");
+    if (!mount || !attach(mount->get(), AT_FDCWD, directory.path().c_str())) return false;
+    if (!write_file(directory.at("file"), "text")) return false;
+    if (write_file(directory.at("large"), std::string(2 << 20, 'x'))) return false;  // the size holds
+    if (!detach(directory.path().c_str())) return false;
+    return !exists(directory.at("file"));
+  });
+}
+
+TEST(Mount, BadOptionsSayWhatTheKernelSaid) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory&) {
+    auto context = FilesystemContext::open("tmpfs");
+    if (!context) return false;
+    const auto bad = context->set("size", "nonsense");
+    const auto unknown = context->set_flag("nonsense");
+    return !bad && bad.error().detail().find("nonsense") != std::string::npos && !unknown;
+  });
+}
+
+TEST(Mount, AnUnknownFilesystemIsRefused) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory&) { return !FilesystemContext::open("nonsense"); });
+}
+
+TEST(Mount, AnOverlayWithoutLayersIsRefused) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory&) {
+    auto context = FilesystemContext::open("overlay");
+    return context && !context->mount(0);
+  });
+}
+
+TEST(Mount, BindsAndReadOnlyCopies) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory& directory) {
+    if (!make_directory(directory.at("from")) || !make_directory(directory.at("to"))) return false;
+    if (!write_file(directory.at("from/file"), "text")) return false;
+    if (!bind(directory.at("from").c_str(), directory.at("to").c_str())) return false;
+    if (!exists(directory.at("to/file")) || !detach(directory.at("to").c_str())) return false;
+    auto copy = clone_mount(AT_FDCWD, directory.at("from").c_str(), Subtree::yes);
+    if (!copy || !change_mount(copy->get(), "", Subtree::yes, {.set = MOUNT_ATTR_RDONLY})) return false;
+    if (!attach(copy->get(), AT_FDCWD, directory.at("to").c_str())) return false;
+    const auto refused = write_file(directory.at("to/file"), "changed");
+    return !refused && refused.error().code() == Code::read_only;
+  });
+}
+
+TEST(Mount, MissingPathsAreRefused) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory& directory) {
+    const std::string none = directory.at("none");
+    return !bind(none.c_str(), directory.path().c_str()) && !detach(none.c_str()) &&
+           !clone_mount(AT_FDCWD, none.c_str(), Subtree::no) && !open_mount(AT_FDCWD, none.c_str()) &&
+           !attach(-1, AT_FDCWD, directory.path().c_str()) &&
+           !change_mount(-1, "", Subtree::no, {.set = MOUNT_ATTR_RDONLY});
+  });
+}
+
+TEST(Mount, MovingTheRootLeavesNothingOfTheOldOne) {
+  EXPECT_IN_OWN_MOUNTS([](const TestDirectory& directory) {
+    const auto mount = tmpfs("1m");
+    if (!mount || !attach(mount->get(), AT_FDCWD, directory.path().c_str())) return false;
+    if (!write_file(directory.at("only"), "")) return false;
+    if (::chdir("/") < 0 || move_to_root()) return false;  // "/" cannot be moved onto itself
+    if (::chdir(directory.path().c_str()) < 0 || !move_to_root()) return false;
+    return exists("/only") && !exists("/etc") && !exists("/../etc");
+  });
+}
+
+TEST(Mount, OpenMountIsAHandleOnly) {
+  const auto handle = open_mount(AT_FDCWD, "/");
+  ASSERT_TRUE(handle);
+  EXPECT_TRUE(::fcntl(handle->get(), F_GETFL) & O_PATH);
+}
+
+}  // namespace
+}  // namespace atl::os
