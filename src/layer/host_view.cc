@@ -1,7 +1,6 @@
 #include "layer/host_view.h"
 
 #include <sys/stat.h>
-#include <sys/xattr.h>
 
 #include <cerrno>
 #include <climits>
@@ -174,11 +173,8 @@ bool show_usr_local(UsrLocal choice) {
 }
 
 Result<void> make_opaque(const std::string& path, OverlayAttributes attributes) {
-  const char* name =
-      attributes == OverlayAttributes::trusted ? "trusted.overlay.opaque" : "user.overlay.opaque";
-  if (::setxattr(path.c_str(), name, "y", 1, 0) < 0)
-    return fail(errno_error(errno, "mark directory as opaque"));
-  return {};
+  const os::Fd directory = TRY(os::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+  return mark_opaque(directory.get(), attributes);
 }
 
 constexpr const char* kTopLevel[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "layer/overlay.h"
 
 // The environment `host`: the host's programs, read-only, and nothing else of it. /usr is shown (without
 // /usr/local, /usr/src and /usr/etc); /etc, /home, /root, /var, /opt, /srv and everything unknown are not.
@@ -35,9 +36,7 @@ std::vector<HostPart> host_parts();
 Result<void> build_skeleton(const std::string& target);
 
 // Fills the empty directory `target` with what covers parts of /usr that are not shown: an overlay layer to
-// be stacked over the host's. Needs CAP_SYS_ADMIN for its trusted attributes. `user_attributes` writes
-// "user.overlay." ones instead, for overlays mounted without privileges.
-enum class OverlayAttributes { trusted, user };
+// be stacked over the host's. OverlayAttributes::trusted needs CAP_SYS_ADMIN.
 Result<void> build_usr_cover(const std::string& target, const HostViewOptions& options,
                              OverlayAttributes attributes);
 
