@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <linux/mount.h>
 #include <sched.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <functional>
+#include <thread>
 
 #include "os/directory_test.h"
 #include "os/file.h"
@@ -15,27 +15,27 @@
 namespace atl::os {
 namespace {
 
-enum Verdict { kRight = 0, kWrong = 1, kMayNot = 77 };
+enum class Verdict { right, wrong, may_not };
 
-// In a child with a mount namespace of its own, so that nothing stays.
-int in_own_mounts(const std::function<bool(const TestDirectory&)>& body) {
+// In a thread with a mount namespace, root and working directory of its own, so that nothing stays.
+Verdict in_own_mounts(const std::function<bool(const TestDirectory&)>& body) {
   const TestDirectory directory;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (::unshare(CLONE_NEWNS) < 0) ::_exit(kMayNot);
-    if (!make_all_private()) ::_exit(kWrong);
-    ::_exit(body(directory) ? kRight : kWrong);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kWrong;
+  Verdict verdict = Verdict::wrong;
+  std::thread([&] {
+    if (::unshare(CLONE_NEWNS | CLONE_FS) < 0) {
+      verdict = Verdict::may_not;
+    } else if (make_all_private() && body(directory)) {
+      verdict = Verdict::right;
+    }
+  }).join();
+  return verdict;
 }
 
-#define EXPECT_IN_OWN_MOUNTS(body)                                 \
-  do {                                                             \
-    const int verdict = in_own_mounts(body);                       \
-    if (verdict == kMayNot) GTEST_SKIP() << "needs CAP_SYS_ADMIN"; \
-    EXPECT_EQ(verdict, kRight);                                    \
+#define EXPECT_IN_OWN_MOUNTS(body)                                          \
+  do {                                                                      \
+    const Verdict verdict = in_own_mounts(body);                            \
+    if (verdict == Verdict::may_not) GTEST_SKIP() << "needs CAP_SYS_ADMIN"; \
+    EXPECT_EQ(verdict, Verdict::right);                                     \
   } while (false)
 
 Result<Fd> tmpfs(const std::string& size) {
