@@ -45,6 +45,8 @@ constexpr std::array kSettings = {
     Setting{"keep.record_bytes", ValueType::bytes, "1G", "how much text of history is kept"},
     Setting{"rate.per_second", ValueType::integer, "200", "requests a key may make each second, lastingly"},
     Setting{"rate.burst", ValueType::integer, "1000", "requests a key may make at once"},
+    Setting{"volume.bytes", ValueType::bytes, "10G", "how much one volume holds"},
+    Setting{"volume.count", ValueType::integer, "100", "how many volumes a tenant may have"},
     Setting{"e2b.domain", ValueType::text, "",
             "domain of sandbox hosts given to E2B clients; empty: by the listener"},
 };

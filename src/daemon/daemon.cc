@@ -62,6 +62,11 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_));
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
+  volume::VolumeOptions volumes;
+  volumes.bytes_max = configuration.bytes("volume.bytes");
+  volumes.count_max = static_cast<std::uint32_t>(configuration.integer("volume.count"));
+  daemon->volumes_ = TRY(volume::Volumes::open(*daemon->store_, daemon->data_ + "/volumes", volumes));
+  daemon->vault_ = TRY(vault::Vault::open(*daemon->store_, daemon->data_ + "/secrets.key"));
   daemon->server_ = std::make_unique<net::Server>(loop.get_executor(), server_options(configuration));
   TRY(daemon->build_service());
   TRY(daemon->set_access_sink());
@@ -120,6 +125,7 @@ Result<void> Daemon::build_service() {
   parts.clock = &Clock::machine();
   parts.observer = metrics_.get();
   parts.workers = workers_.get();
+  parts.volumes = volumes_.get();
   session::ServiceOptions options;
   options.default_provider = default_provider_;
   options.snapshot_directory = data_ + "/snapshots";
@@ -171,9 +177,9 @@ void Daemon::mount_e2b(std::vector<std::string> addresses) {
     const std::string& address = addresses.back();
     domain = "e2b.localhost" + (address.starts_with("http") ? address.substr(address.rfind(':')) : "");
   }
-  e2b_ = std::make_unique<api::e2b::Dialect>(api::e2b::Context{loop_.get_executor(), *service_, *keys_,
-                                                               *store_, Clock::machine(),
-                                                               [domain] { return domain; }, data_ + "/e2b"});
+  e2b_ = std::make_unique<api::e2b::Dialect>(
+      api::e2b::Context{loop_.get_executor(), *service_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
+                        [domain] { return domain; }, data_ + "/e2b"});
   e2b_->mount(*server_);
 }
 

@@ -18,6 +18,8 @@
 #include "store/blobs.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
+#include "vault/vault.h"
+#include "volume/volumes.h"
 
 // Wiring: a running service from a configuration. Nothing here decides anything about sandboxes.
 namespace atl::daemon {
@@ -67,6 +69,8 @@ class Daemon {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<auth::Keys> keys_;
+  std::unique_ptr<volume::Volumes> volumes_;
+  std::unique_ptr<vault::Vault> vault_;
   std::unique_ptr<auth::RateLimiter> limiter_;
   std::unique_ptr<telemetry::Metrics> metrics_;
   std::unique_ptr<session::LocalService> service_;

@@ -12,11 +12,16 @@ namespace atl::sandbox {
 
 using Variables = std::map<std::string, std::string>;
 
+// Whose the files of a mounted directory are. owner: what the directory's owner on the host owns is `user`'s inside.
+// inside: ids on disk are ids inside, so that root and every user there can own files.
+enum class MountIds : std::uint8_t { owner, inside };
+
 // A directory of the host made visible inside. Exists only by naming it: grep finds every one.
 struct HostMount {
   std::string host_path;
   std::string guest_path;
   bool writable = false;
+  MountIds ids = MountIds::owner;
 };
 
 enum class Network { none, egress };

@@ -190,6 +190,7 @@ store::SessionRow to_row(const Session& s, const std::string& incarnation) {
   row.attributes = to_json(s.attributes);
   row.parent = s.parent;
   row.snapshot = s.snapshot;
+  row.volumes = to_json(s.volumes);
   return row;
 }
 
@@ -227,6 +228,7 @@ Result<Session> from_row(const store::SessionRow& row, Walls walls) {
   s.attributes = text_map(row.attributes);
   s.parent = row.parent;
   s.snapshot = row.snapshot;
+  s.volumes = text_map(row.volumes);
   return s;
 }
 

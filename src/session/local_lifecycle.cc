@@ -67,6 +67,18 @@ void merge(registry::LimitsPatch& into, const registry::LimitsPatch& from) {
   merge(into.output_bytes, from.output_bytes);
 }
 
+Result<void> check_volumes(const TextMap& volumes) {
+  for (const auto& [path, name] : volumes) {
+    const bool good = path.size() > 1 && path.starts_with('/') && path.find("..") == std::string::npos &&
+                      path.find('\0') == std::string::npos;
+    if (!good) {
+      return fail(Error(Code::invalid_argument, fmt::format("volume '{}' needs an absolute path inside", name))
+                      .with_field("volumes"));
+    }
+  }
+  return check_map(volumes, "volumes");
+}
+
 Error unknown(std::string_view what, const std::string& name, std::string field) {
   return Error(Code::invalid_argument, fmt::format("no {} is called '{}'", what, name))
       .with_field(std::move(field));
@@ -128,6 +140,9 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   facts.metadata = std::move(request.metadata);
   facts.attributes = std::move(request.attributes);
 
+  CO_CHECK(check_volumes(request.volumes));
+  facts.volumes = std::move(request.volumes);
+
   facts.session_id = new_session_id();
   facts.sandbox_id = new_sandbox_id();
   facts.tenant = who.tenant;
@@ -159,6 +174,18 @@ Task<std::unique_ptr<sandbox::Sandbox>> LocalService::create_with_retries(sandbo
   }
 }
 
+Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session& facts) {
+  std::vector<sandbox::HostMount> mounts;
+  for (const auto& [path, name] : facts.volumes) {
+    if (parts_.volumes == nullptr)
+      co_return fail(Error(Code::unsupported, "this service keeps no volumes").with_field("volumes"));
+    CO_TRY(const volume::Volume volume, co_await parts_.volumes->get(facts.tenant, name));
+    CO_TRY(std::string directory, co_await parts_.volumes->mountable(volume));
+    mounts.push_back({std::move(directory), path, true, sandbox::MountIds::inside});
+  }
+  co_return mounts;
+}
+
 Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   const registry::Environment* environment = parts_.registry->environment(live->facts.environment);
   if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
@@ -172,6 +199,7 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   spec.network = live->facts.network;
   spec.limits = live->facts.limits;
   spec.env = live->facts.env;
+  CO_TRY(spec.host_mounts, co_await volume_mounts(live->facts));
   CO_TRY(auto made, co_await create_with_retries(*live->provider, std::move(spec)));
   live->sandbox = std::move(made);
   live->facts.isolation = live->sandbox->isolation();

@@ -17,6 +17,7 @@
 #include "session/service.h"
 #include "store/blobs.h"
 #include "store/store.h"
+#include "volume/volumes.h"
 
 namespace atl::session {
 
@@ -47,6 +48,7 @@ class LocalService final : public Service {
     Clock* clock = nullptr;
     Observer* observer = nullptr;
     boost::asio::thread_pool* workers = nullptr;  // for what computes long; null: on the loop
+    volume::Volumes* volumes = nullptr;           // null: no session can mount one
   };
   LocalService(Parts parts, ServiceOptions options);
   ~LocalService() override;
@@ -137,6 +139,8 @@ class LocalService final : public Service {
   Task<std::unique_ptr<sandbox::Sandbox>> create_with_retries(sandbox::Provider& provider,
                                                               sandbox::Spec spec);
   Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path);
+  // Directories of the volumes that the session names.
+  Task<std::vector<sandbox::HostMount>> volume_mounts(const Session& facts);
   sandbox::Provider* provider_named(const std::string& name) const;
   std::string snapshot_path(const std::string& snapshot_id) const;
 

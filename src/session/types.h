@@ -41,6 +41,7 @@ struct CreateRequest {
   TextMap attributes;  // a dialect's own words; never shown by another dialect
   std::vector<std::string> skills;
   std::string snapshot;  // id of a snapshot to start from; empty: fresh
+  TextMap volumes;       // path inside to a volume's name or id: mounted there, for writing
 };
 
 // What is known of one session, as a value.
@@ -70,6 +71,7 @@ struct Session {
   TextMap attributes;
   std::string parent;    // session_id it was forked from, or empty
   std::string snapshot;  // snapshot it was started from, or empty
+  TextMap volumes;       // path inside to the volume's name
 };
 
 // Every member that is set is changed.

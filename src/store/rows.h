@@ -25,6 +25,7 @@ struct SessionRow {
   std::string network;
   std::string limits, isolation, env, metadata, attributes;  // JSON objects
   std::string parent, snapshot;
+  std::string volumes = "{}";  // JSON object: path inside to name
 };
 
 struct SessionFilter {

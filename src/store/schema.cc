@@ -148,6 +148,9 @@ CREATE TABLE documents (
 );
 CREATE UNIQUE INDEX documents_by_name ON documents (kind, tenant, name) WHERE name <> '';
 )sql",
+    R"sql(
+ALTER TABLE sessions ADD COLUMN volumes TEXT NOT NULL DEFAULT '{}';
+)sql",
 };
 
 }  // namespace

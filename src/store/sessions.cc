@@ -10,7 +10,7 @@ namespace {
 #define SESSION_COLUMNS                                                                                      \
   "session_id, sandbox_id, incarnation, tenant, key_id, provider, environment, agent, policy, policy_mode, " \
   "state, reason, created_at, last_used_at, expires_at, ended_at, ttl_ms, extend_on_use, on_expiry, "        \
-  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot"
+  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot, volumes"
 
 SessionRow session_from(const Row& row) {
   SessionRow s;
@@ -42,12 +42,13 @@ SessionRow session_from(const Row& row) {
   s.attributes = row.text(25);
   s.parent = row.text(26);
   s.snapshot = row.text(27);
+  s.volumes = row.text(28);
   return s;
 }
 
 Result<void> put(Connection& db, const SessionRow& s) {
   TRY(db.run("INSERT INTO sessions (" SESSION_COLUMNS
-             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
              "ON CONFLICT (session_id) DO UPDATE SET incarnation=excluded.incarnation, state=excluded.state, "
              "reason=excluded.reason, last_used_at=excluded.last_used_at, expires_at=excluded.expires_at, "
              "ended_at=excluded.ended_at, ttl_ms=excluded.ttl_ms, extend_on_use=excluded.extend_on_use, "
@@ -57,7 +58,7 @@ Result<void> put(Connection& db, const SessionRow& s) {
              s.session_id, s.sandbox_id, s.incarnation, s.tenant, s.key_id, s.provider, s.environment,
              s.agent, s.policy, s.policy_mode, s.state, s.reason, s.created_at, s.last_used_at, s.expires_at,
              s.ended_at, s.ttl_ms, s.extend_on_use, s.on_expiry, s.auto_resume, s.network, s.limits,
-             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot));
+             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot, s.volumes));
   return {};
 }
 

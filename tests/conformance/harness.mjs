@@ -2,10 +2,11 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { after } from 'node:test'
+import { watch, watchInstance } from './methods.mjs'
 
 const load = createRequire(join(process.env.SDK_DIR, 'package.json'))
-export const e2b = load('e2b')
-export const interpreter = load('@e2b/code-interpreter')
+export const e2b = watch(load('e2b'))
+export const interpreter = watch(load('@e2b/code-interpreter'))
 export const url = process.env.ATOLL_URL
 export const key = process.env.E2B_API_KEY
 export const quick = process.env.QUICK === '1'
@@ -15,6 +16,7 @@ const open = new Set()
 export async function sandbox(options = {}, Class = e2b.Sandbox) {
   const made = await Class.create({ timeoutMs: 120_000, ...options })
   open.add(made)
+  watchInstance(made)
   return made
 }
 after(async () => {

@@ -15,55 +15,30 @@ namespace {
 
 constexpr std::size_t kLogsPage = 100;
 constexpr std::uint64_t kUploadMax = 4ULL << 30;
+constexpr std::int64_t kCpusMax = 64;
+constexpr std::int64_t kMemoryMax = 1 << 20;  // MB
 
-// Images that a machine without a registry can stand for: the distributions and languages its own view has.
-bool is_local_image(std::string_view image) {
-  for (std::string_view prefix : {"e2bdev/", "debian", "ubuntu", "python", "node", "buildpack-deps"}) {
-    if (image.starts_with(prefix)) return true;
-  }
-  return image.empty();
+Result<std::optional<std::int64_t>> bounded(const Object& message, std::string_view name, std::int64_t max) {
+  auto value = TRY(integer(message, name));
+  if (value && (*value < 1 || *value > max))
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be between 1 and {}", name, max))
+                    .with_field(std::string(name)));
+  return value;
 }
 
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (char c : text) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
-Result<Builds::Plan> plan_of(const Object& message) {
-  Builds::Plan plan;
-  plan.from_image = TRY(text_or(message, "fromImage", ""));
-  plan.from_template = TRY(text_or(message, "fromTemplate", ""));
-  plan.start_command = TRY(text_or(message, "startCmd", ""));
-  plan.ready_command = TRY(text_or(message, "readyCmd", ""));
-  const Array* steps = TRY(array(message, "steps"));
-  if (steps == nullptr) return plan;
-  for (const auto& item : *steps) {
-    if (!item.is_object()) return fail(Code::invalid_argument, "a step must be an object");
-    Builds::Step step;
-    step.type = TRY(text_or(item.as_object(), "type", ""));
-    step.args = TRY(text_list(item.as_object(), "args"));
-    step.files_hash = TRY(text_or(item.as_object(), "filesHash", ""));
-    plan.steps.push_back(std::move(step));
-  }
-  return plan;
-}
-
-std::string words(const Builds::Step& step) {
-  return fmt::format("{} {}", step.type, fmt::join(step.args, " "));
-}
-
-bool is_hash(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+int level_of(std::string_view word) {
+  if (word == "debug") return 0;
+  if (word == "info") return 1;
+  return word == "warn" ? 2 : 3;
 }
 
 }  // namespace
+
+Object Builds::log_object(const Log& entry) {
+  Object shown{{"timestamp", entry.timestamp}, {"level", entry.level}, {"message", entry.message}};
+  if (!entry.step.empty()) shown["step"] = entry.step;
+  return shown;
+}
 
 void Builds::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
   router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
@@ -77,6 +52,7 @@ void Builds::mount(net::Router& router) {
   add(router, net::Method::get, "/templates/{template}/files/{hash}", &Builds::file_link);
   add(router, net::Method::post, "/v2/templates/{template}/builds/{build}", &Builds::start_build);
   add(router, net::Method::get, "/templates/{template}/builds/{build}/status", &Builds::status);
+  add(router, net::Method::get, "/templates/{template}/builds/{build}/logs", &Builds::logs);
   add(router, net::Method::post, "/templates/tags", &Builds::assign_tags);
   add(router, net::Method::del, "/templates/tags", &Builds::remove_tags);
   router.add_stream(net::Method::put, "/upload/{token}",
@@ -105,7 +81,10 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
   if (tags.empty()) tags.emplace_back("default");
   CO_TRY(BuiltTemplate made, co_await templates_.find_or_create(who, ref.name));
   std::string build_id = random_uuid();
-  made.builds[build_id] = BuiltTemplate::Build{.tags = tags, .created_at = context_.clock.now()};
+  BuiltTemplate::Build build{.tags = tags, .created_at = context_.clock.now()};
+  CO_TRY(build.settings.cpu_count, bounded(message, "cpuCount", kCpusMax));
+  CO_TRY(build.settings.memory_mb, bounded(message, "memoryMB", kMemoryMax));
+  made.builds[build_id] = std::move(build);
   CO_CHECK(co_await templates_.save(who, made));
   progress_[build_id] = Progress();
   Array tag_list;
@@ -121,7 +100,7 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
 
 Task<net::Response> Builds::file_link(net::Request& request, auth::Principal who) {
   std::string hash = request.param("hash");
-  if (!is_hash(hash)) co_return fail(Code::invalid_argument, "the hash must be 64 hexadecimal digits");
+  if (!is_sha256(hash)) co_return fail(Code::invalid_argument, "the hash must be 64 hexadecimal digits");
   std::string path = upload_path(who.tenant, hash);
   if (::access(path.c_str(), R_OK) == 0) co_return json_response(201, Object{{"present", true}});
   std::string token = random_hex(20);
@@ -161,176 +140,58 @@ Task<void> Builds::upload(net::Exchange& exchange) {
 
 Task<net::Response> Builds::start_build(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
-  CO_TRY(Plan plan, plan_of(message));
-  plan.tenant = who.tenant;
-  plan.template_id = request.param("template");
-  plan.build_id = request.param("build");
-  CO_TRY(BuiltTemplate made, co_await templates_.built(who, plan.template_id));
-  if (!made.builds.contains(plan.build_id)) {
-    co_return fail(Code::not_found, fmt::format("build '{}' not found", plan.build_id));
+  CO_TRY(Recipe recipe, Recipe::parse(message));
+  std::string template_id = request.param("template"), build_id = request.param("build");
+  CO_TRY(BuiltTemplate made, co_await templates_.built(who, template_id));
+  if (!made.builds.contains(build_id)) {
+    co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
   }
-  Progress& progress = progress_[plan.build_id];
+  Progress& progress = progress_[build_id];
   if (progress.status != "waiting") co_return fail(Code::conflict, "the build was started already");
   progress.status = "building";
-  boost::asio::co_spawn(context_.executor, run(who, std::move(plan)), boost::asio::detached);
+  boost::asio::co_spawn(context_.executor, run(who, std::move(recipe), made.id, build_id), boost::asio::detached);
   co_return net::Response::empty(202);
 }
 
-boost::asio::awaitable<void> Builds::run(auth::Principal who, Plan plan) {
-  std::string step = "base";
-  Result<std::string> snapshot = co_await build(who, plan, step);
-  Result<BuiltTemplate> made = co_await templates_.built(who, plan.template_id);
-  if (made) {
-    auto& record = made->builds[plan.build_id];
-    record.snapshot = snapshot ? *snapshot : "";
-    record.status = snapshot ? "ready" : "error";
-    record.start_command = plan.start_command;
-    Result<void> saved = co_await templates_.save(who, *made);
-    if (!saved) snapshot = fail(std::move(saved).error());
-  }
-  Progress& progress = progress_[plan.build_id];
-  if (!snapshot) {
-    log(plan.build_id, "error", snapshot.error().message(), step);
-    progress.reason = snapshot.error().message();
-    progress.reason_step = step;
+boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std::string template_id,
+                                         std::string build_id) {
+  auto upload_of = [this, tenant = who.tenant](const std::string& hash) { return upload_path(tenant, hash); };
+  auto write = [this, build_id](std::string level, std::string message, std::string step) {
+    log(build_id, std::move(level), std::move(message), std::move(step));
+  };
+  BuildJob job(context_, templates_, cache_, who, std::move(recipe), std::move(upload_of), std::move(write));
+  Result<BuildJob::Done> done = co_await job.run();
+  Result<void> saved = co_await save(who, template_id, build_id, done);
+  if (done && !saved) done = fail(std::move(saved).error());
+  Progress& progress = progress_[build_id];
+  if (!done) {
+    log(build_id, "error", done.error().message(), job.step());
+    progress.reason = done.error().message();
+    progress.reason_step = job.step();
   } else {
-    log(plan.build_id, "info", "Build finished");
+    log(build_id, "info", "Build finished");
   }
-  progress.status = snapshot ? "ready" : "error";
+  progress.status = done ? "ready" : "error";
 }
 
-// Gives the snapshot's id; `step` says where it stands.
-Task<std::string> Builds::build(auth::Principal who, const Plan& plan, std::string& step) {
-  session::CreateRequest wanted;
-  wanted.environment = "base";
-  wanted.policy_mode = session::PolicyMode::audit;
-  wanted.ttl = std::chrono::hours(1);
-  wanted.attributes["e2b.build"] = plan.build_id;
-  if (!plan.from_template.empty()) {
-    CO_TRY(Template from, co_await templates_.resolve(who, plan.from_template));
-    wanted.environment = from.environment;
-    wanted.snapshot = from.snapshot;
-  } else if (!is_local_image(plan.from_image)) {
-    co_return fail(Code::not_found,
-                   fmt::format("image '{}' is not available on this machine", plan.from_image));
-  }
-  log(plan.build_id, "info",
-      fmt::format("FROM {}", plan.from_template.empty() ? plan.from_image : plan.from_template), "base");
-  CO_TRY(session::Session session, co_await context_.service.create(who, std::move(wanted)));
-  Shell shell{.who = who, .session_id = session.session_id};
-  Result<void> done;
-  for (std::size_t i = 0; i < plan.steps.size() && done; ++i) {
-    step = std::to_string(i + 1);
-    log(plan.build_id, "info", fmt::format("[{}/{}] {}", i + 1, plan.steps.size(), words(plan.steps[i])),
-        step);
-    done = co_await perform(shell, plan, plan.steps[i]);
-  }
-  Result<std::string> snapshot_id = fail(Code::internal, "");
+Task<void> Builds::save(auth::Principal who, std::string template_id, std::string build_id,
+                        const Result<BuildJob::Done>& done) {
+  CO_TRY(BuiltTemplate made, co_await templates_.built(who, template_id));
+  BuiltTemplate::Build& build = made.builds[build_id];
+  build.status = done ? "ready" : "error";
   if (done) {
-    step = "finalize";
-    std::string unnamed;
-    session::TextMap attributes{{"e2b.build", plan.build_id}};
-    auto snapshot =
-        co_await context_.service.snapshot(who, session.session_id, unnamed, std::move(attributes));
-    if (snapshot) {
-      snapshot_id = snapshot->snapshot_id;
-    } else {
-      snapshot_id = fail(std::move(snapshot).error());
-    }
+    // What was asked for with the build's name stays.
+    auto cpu_count = build.settings.cpu_count, memory_mb = build.settings.memory_mb;
+    build.snapshot = done->snapshot;
+    build.settings = done->settings;
+    if (cpu_count) build.settings.cpu_count = cpu_count;
+    if (memory_mb) build.settings.memory_mb = memory_mb;
   } else {
-    snapshot_id = fail(std::move(done).error());
+    build.reason = done.error().message();
   }
-  auto ended = co_await context_.service.destroy(who, session.session_id);
-  (void)ended;
-  co_return snapshot_id;
-}
-
-Task<void> Builds::perform(Shell& shell, const Plan& plan, const Step& step) {
-  const auto& args = step.args;
-  if (step.type == "RUN" && !args.empty()) {
-    std::string user = args.size() > 1 && !args[1].empty() ? args[1] : shell.user;
-    co_return co_await shell_run(shell, plan, args[0], user);
-  }
-  if (step.type == "ENV") {
-    for (std::size_t i = 0; i + 1 < args.size(); i += 2) shell.env[args[i]] = args[i + 1];
-    co_return Result<void>();
-  }
-  if (step.type == "WORKDIR" && !args.empty()) {
-    CO_TRY(std::string directory, resolve_path(args[0], shell.user));
-    std::string line =
-        fmt::format("mkdir -p {0} && chown {1}: {0}", shell_word(directory), shell_word(shell.user));
-    CO_CHECK(co_await shell_run(shell, plan, line, "root"));
-    shell.directory = directory;
-    co_return Result<void>();
-  }
-  if (step.type == "USER" && !args.empty()) {
-    std::string line = fmt::format("id -u {0} >/dev/null 2>&1 || useradd -m {0}", shell_word(args[0]));
-    CO_CHECK(co_await shell_run(shell, plan, line, "root"));
-    shell.user = args[0];
-    co_return Result<void>();
-  }
-  if (step.type == "COPY" && args.size() >= 2) co_return co_await copy(shell, plan, step);
-  co_return fail(Code::invalid_argument, fmt::format("unknown step '{}'", words(step)));
-}
-
-Task<void> Builds::copy(Shell& shell, const Plan& plan, const Step& step) {
-  if (!is_hash(step.files_hash)) co_return fail(Code::invalid_argument, "COPY without its files");
-  std::string archive = upload_path(plan.tenant, step.files_hash);
-  os::Fd file(::open(archive.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) co_return fail(Code::not_found, "the files of COPY were not uploaded");
-  CO_TRY(auto files, co_await context_.service.files(shell.who, shell.session_id));
-  sandbox::WriteOptions options;
-  options.user = "root";
-  std::string inside = "/tmp/.copy-" + random_word(12);
-  CO_TRY(auto writer, co_await files->open_write(inside + ".tar", options));
-  std::string block(65536, '\0');
-  while (true) {
-    ssize_t size = ::read(file.get(), block.data(), block.size());
-    if (size < 0) co_return fail(errno_error(errno, "read the upload"));
-    if (size == 0) break;
-    CO_CHECK(co_await writer->write(block.substr(0, static_cast<std::size_t>(size))));
-  }
-  CO_CHECK(co_await writer->finish());
-  std::string owner = step.args.size() > 2 && !step.args[2].empty() ? step.args[2] : shell.user;
-  std::string mode = step.args.size() > 3 ? step.args[3] : "";
-  std::string source = step.args[0], target = step.args[1];
-  if (!target.starts_with('/')) target = shell.directory + "/" + target;
-  // A directory's content is merged into the target; a file goes into a directory or gets the target's name.
-  std::string line = fmt::format(
-      "set -e; mkdir {0}; tar -xf {0}.tar -C {0} --no-same-owner; cd {0}; chown -R {1}: .; {2}"
-      "if [ -d {3} ]; then mkdir -p {4}; cp -a {3}/. {4}; "
-      "else case {4} in */) mkdir -p {4};; *) mkdir -p \"$(dirname {4})\";; esac; cp -a {3} {4}; fi; "
-      "cd /; rm -rf {0} {0}.tar",
-      inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
-      shell_word(source), shell_word(target));
-  co_return co_await shell_run(shell, plan, line, "root");
-}
-
-Task<void> Builds::shell_run(Shell& shell, const Plan& plan, std::string line, std::string user) {
-  session::CommandRequest command;
-  command.argv = {"/bin/bash", "-l", "-c", line};
-  command.user = user;
-  command.cwd = shell.directory;
-  command.env = shell.env;
-  command.timeout = std::chrono::hours(1);
-  std::string nothing;
-  auto record =
-      co_await context_.service.run_command(shell.who, shell.session_id, std::move(command), nothing);
-  if (!record && record.error().message().find("user") != std::string::npos) {
-    co_return fail(
-        Code::invalid_argument,
-        fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
-                    line, user));
-  }
-  if (!record) co_return fail(std::move(record).error());
-  for (const std::string* output : {&record->out, &record->err}) {
-    if (!output->empty()) log(plan.build_id, output == &record->out ? "info" : "warn", *output);
-  }
-  if (record->status != session::Status::success) {
-    co_return fail(Code::invalid_argument,
-                   fmt::format("failed to run command '{}': exit status {}", line, record->exit_code));
-  }
-  co_return Result<void>();
+  CO_CHECK(co_await templates_.save(who, made));
+  CO_TRY(const auto used, co_await templates_.built_snapshots(who));
+  co_return co_await cache_.trim(who, used);
 }
 
 Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
@@ -342,15 +203,16 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
   auto found = progress_.find(build_id);
   Progress stored;
   stored.status = record->second.status;
+  stored.reason = record->second.reason;
   const Progress& progress = found == progress_.end() ? stored : found->second;
   auto offset =
       static_cast<std::size_t>(std::max(0, std::atoi(request.query("logsOffset").value_or("0").c_str())));
+  int level = level_of(request.query("level").value_or("debug"));
   Array entries, lines;
   for (std::size_t i = offset; i < progress.logs.size() && entries.size() < kLogsPage; ++i) {
     const Log& entry = progress.logs[i];
-    Object shown{{"timestamp", entry.timestamp}, {"level", entry.level}, {"message", entry.message}};
-    if (!entry.step.empty()) shown["step"] = entry.step;
-    entries.push_back(std::move(shown));
+    if (level_of(entry.level) < level) continue;
+    entries.push_back(log_object(entry));
     lines.emplace_back(entry.message);
   }
   Object body{{"templateID", template_id},
@@ -358,9 +220,18 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
               {"status", progress.status},
               {"logs", std::move(lines)},
               {"logEntries", std::move(entries)}};
-  if (!progress.reason.empty())
-    body["reason"] = Object{{"message", progress.reason}, {"step", progress.reason_step}};
+  if (!progress.reason.empty()) {
+    Object reason{{"message", progress.reason}};
+    if (!progress.reason_step.empty()) reason["step"] = progress.reason_step;
+    body["reason"] = std::move(reason);
+  }
   co_return json_response(200, body);
+}
+
+Task<net::Response> Builds::logs(net::Request& request, auth::Principal who) {
+  CO_TRY(net::Response whole, co_await status(request, std::move(who)));
+  CO_TRY(Object body, parse_object(whole.body));
+  co_return json_response(200, Object{{"logs", body["logEntries"]}});
 }
 
 Task<net::Response> Builds::assign_tags(net::Request& request, auth::Principal who) {

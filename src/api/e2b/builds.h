@@ -5,29 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "api/e2b/build_job.h"
 #include "api/e2b/context.h"
 #include "api/e2b/templates.h"
 #include "net/router.h"
 
 namespace atl::api::e2b {
 
-// Templates that clients build: steps run in a sandbox of the default environment, whose files are then kept
-// as a snapshot. A template is a document of the store (kind "e2b_template"); logs live in memory.
+// Templates that clients build (build_job.h does the work). A template is a document of the store (kind
+// "e2b_template"); logs live in memory, how a build ended does not.
 class Builds {
  public:
-  Builds(Context& context, Templates& templates) : context_(context), templates_(templates) {}
+  Builds(Context& context, Templates& templates, LayerCache& cache)
+      : context_(context), templates_(templates), cache_(cache) {}
   void mount(net::Router& router);
-
-  struct Step {
-    std::string type;
-    std::vector<std::string> args;
-    std::string files_hash;
-  };
-  struct Plan {
-    std::string tenant, template_id, build_id;
-    std::string from_image, from_template, start_command, ready_command;
-    std::vector<Step> steps;
-  };
 
  private:
   using Handler = Task<net::Response> (Builds::*)(net::Request& request, auth::Principal who);
@@ -37,6 +28,7 @@ class Builds {
   Task<net::Response> file_link(net::Request& request, auth::Principal who);
   Task<net::Response> start_build(net::Request& request, auth::Principal who);
   Task<net::Response> status(net::Request& request, auth::Principal who);
+  Task<net::Response> logs(net::Request& request, auth::Principal who);
   Task<net::Response> assign_tags(net::Request& request, auth::Principal who);
   Task<net::Response> remove_tags(net::Request& request, auth::Principal who);
   Task<void> upload(net::Exchange& exchange);
@@ -49,24 +41,17 @@ class Builds {
     std::string status = "waiting";
     std::string reason, reason_step;
   };
-  // State of the steps as they go on.
-  struct Shell {
-    auth::Principal who;
-    std::string session_id;
-    std::string user = "user", directory = "/home/user";
-    session::TextMap env;
-  };
-
-  boost::asio::awaitable<void> run(auth::Principal who, Plan plan);
-  Task<std::string> build(auth::Principal who, const Plan& plan, std::string& step);
-  Task<void> perform(Shell& shell, const Plan& plan, const Step& step);
-  Task<void> copy(Shell& shell, const Plan& plan, const Step& step);
-  Task<void> shell_run(Shell& shell, const Plan& plan, std::string line, std::string user);
+  boost::asio::awaitable<void> run(auth::Principal who, Recipe recipe, std::string template_id,
+                                   std::string build_id);
+  Task<void> save(auth::Principal who, std::string template_id, std::string build_id,
+                  const Result<BuildJob::Done>& done);
+  static Object log_object(const Log& entry);
   void log(const std::string& build_id, std::string level, std::string message, std::string step = {});
   std::string upload_path(const std::string& tenant, const std::string& hash) const;
 
   Context& context_;
   Templates& templates_;
+  LayerCache& cache_;
   std::map<std::string, Progress> progress_;
   std::map<std::string, std::string> uploads_;  // one-time token to file
 };

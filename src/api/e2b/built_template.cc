@@ -3,6 +3,46 @@
 #include "api/e2b/message.h"
 
 namespace atl::api::e2b {
+namespace {
+
+Object settings_object(const TemplateSettings& settings) {
+  Object env;
+  for (const auto& [name, value] : settings.env) env[name] = value;
+  Object object{{"environment", settings.environment},
+                {"provider", settings.provider},
+                {"user", settings.user},
+                {"workingDirectory", settings.working_directory},
+                {"env", std::move(env)},
+                {"startCommand", settings.start_command},
+                {"readyCommand", settings.ready_command}};
+  if (settings.cpu_count) object["cpuCount"] = *settings.cpu_count;
+  if (settings.memory_mb) object["memoryMB"] = *settings.memory_mb;
+  return object;
+}
+
+Result<TemplateSettings> settings_from(const Object& object) {
+  TemplateSettings settings;
+  settings.environment = TRY(text_or(object, "environment", "base"));
+  settings.provider = TRY(text_or(object, "provider", ""));
+  settings.user = TRY(text_or(object, "user", ""));
+  settings.working_directory = TRY(text_or(object, "workingDirectory", ""));
+  settings.env = TRY(text_map(object, "env"));
+  settings.start_command = TRY(text_or(object, "startCommand", ""));
+  settings.ready_command = TRY(text_or(object, "readyCommand", ""));
+  settings.cpu_count = TRY(integer(object, "cpuCount"));
+  settings.memory_mb = TRY(integer(object, "memoryMB"));
+  return settings;
+}
+
+}  // namespace
+
+std::string TemplateSettings::to_json() const {
+  return to_text(settings_object(*this));
+}
+
+Result<TemplateSettings> TemplateSettings::from_json(std::string_view text) {
+  return settings_from(TRY(parse_object(text)));
+}
 
 std::string BuiltTemplate::build_of(const std::string& tag) const {
   const std::pair<const std::string, Build>* best = nullptr;
@@ -33,8 +73,9 @@ std::string BuiltTemplate::to_json() const {
     all[build_id] = Object{{"tags", std::move(tags)},
                            {"createdAt", unix_micros(build.created_at)},
                            {"status", build.status},
+                           {"reason", build.reason},
                            {"snapshot", build.snapshot},
-                           {"startCommand", build.start_command}};
+                           {"settings", settings_object(build.settings)}};
   }
   return to_text(
       Object{{"id", id}, {"name", name}, {"createdAt", unix_micros(created_at)}, {"builds", std::move(all)}});
@@ -56,7 +97,8 @@ Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
     build.created_at = from_unix_micros(TRY(integer(stored, "createdAt")).value_or(0));
     build.status = TRY(text_or(stored, "status", "error"));
     build.snapshot = TRY(text_or(stored, "snapshot", ""));
-    build.start_command = TRY(text_or(stored, "startCommand", ""));
+    build.reason = TRY(text_or(stored, "reason", ""));
+    if (const Object* settings = TRY(object(stored, "settings"))) build.settings = TRY(settings_from(*settings));
     made.builds[std::string(build_id)] = std::move(build);
   }
   return made;

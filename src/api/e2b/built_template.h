@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,14 +10,30 @@
 
 namespace atl::api::e2b {
 
+// What sandboxes made from a template get beside its files. Kept as JSON: in the template's document, and in the
+// attributes of sandboxes and snapshots, so that what is made from those gets it too.
+struct TemplateSettings {
+  std::string environment = "base";
+  std::string provider;                 // empty: the service's default
+  std::string user, working_directory;  // of processes; empty: the environment's
+  std::map<std::string, std::string> env;
+  std::string start_command, ready_command;
+  std::optional<std::int64_t> cpu_count, memory_mb;  // unset: the environment's limits
+
+  std::string to_json() const;
+  static Result<TemplateSettings> from_json(std::string_view text);
+  bool operator==(const TemplateSettings&) const = default;
+};
+
 // A template that a client built: its builds and which tag names which. Kept as JSON in the store.
 struct BuiltTemplate {
   struct Build {
     std::vector<std::string> tags;
     WallTime created_at{};
     std::string status = "waiting";  // waiting, ready, error: what a restart remembers
-    std::string snapshot;
-    std::string start_command;
+    std::string reason;              // of an error
+    std::string snapshot;            // empty: the environment as it is
+    TemplateSettings settings;
   };
   std::string id, name;
   WallTime created_at{};

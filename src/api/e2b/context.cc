@@ -116,7 +116,8 @@ Task<bool> user_exists(const Context& context, const Target& target, std::string
 
 Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request) {
   std::string_view header = request.headers.get("Authorization");
-  if (header.size() < 6 || !net::equal_ignoring_case(header.substr(0, 6), "Basic ")) co_return std::string();
+  if (header.size() < 6 || !net::equal_ignoring_case(header.substr(0, 6), "Basic "))
+    co_return target.attribute(attribute::kUser);
   auto decoded = from_base64(header.substr(6));
   if (!decoded) co_return fail(Code::unauthenticated, "invalid Basic credentials");
   std::string user = decoded->substr(0, decoded->find(':'));

@@ -11,6 +11,8 @@
 #include "net/http.h"
 #include "session/service.h"
 #include "store/store.h"
+#include "vault/vault.h"
+#include "volume/volumes.h"
 
 namespace atl::api::e2b {
 
@@ -26,7 +28,10 @@ inline constexpr const char* kTrafficToken = "e2b.traffic_token";  // present: p
 inline constexpr const char* kNetwork = "e2b.network";             // the client's own JSON, shown by get
 inline constexpr const char* kInternet = "e2b.internet";           // "true" or "false" if the client said
 inline constexpr const char* kMaskHost = "e2b.mask_host";
-inline constexpr const char* kStartCommand = "e2b.start_command";
+inline constexpr const char* kSettings = "e2b.settings";  // of its template, as JSON, if it has any of its own
+inline constexpr const char* kUser = "e2b.user";          // default user, if the template sets one
+inline constexpr const char* kDirectory = "e2b.directory";  // default working directory, likewise
+inline constexpr const char* kBuild = "e2b.build";        // a sandbox or snapshot of a template's build
 }  // namespace attribute
 
 // What every part of the dialect works with. Lives as long as the server.
@@ -35,6 +40,8 @@ struct Context {
   session::Service& service;
   auth::Keys& keys;
   store::Store& store;
+  volume::Volumes& volumes;
+  vault::Vault& vault;
   Clock& clock = Clock::machine();
   // Domain of sandbox hosts ("e2b.localhost:8443"); asked at run time because ports are known late. Empty:
   // none.
@@ -68,7 +75,7 @@ bool is_reachable(const session::Session& session);
 // X-Access-Token against the sandbox's token; 401 in E2B's words.
 Result<void> check_token(const Target& target, const net::Request& request);
 
-// The user of a Basic header, or empty. Code::unauthenticated "invalid username: '...'" if the sandbox has
+// The user of a Basic header, else the template's, or empty. Code::unauthenticated "invalid username: '...'" if the sandbox has
 // none of that name.
 Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request);
 Task<bool> user_exists(const Context& context, const Target& target, std::string user);

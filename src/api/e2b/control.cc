@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "api/e2b/build_job.h"
 #include "api/e2b/create.h"
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -13,6 +14,7 @@ using session::Session;
 using session::State;
 
 constexpr std::uint64_t kMegabyte = 1U << 20;
+constexpr std::chrono::minutes kReadyMax{2};
 
 std::unexpected<Error> no_sandbox(std::string_view id) {
   return fail(Code::not_found,
@@ -56,12 +58,7 @@ Result<std::optional<WallTime>> unix_seconds(const net::Request& request, std::s
 
 Result<session::ListRequest> list_request(const net::Request& request) {
   session::ListRequest wanted;
-  wanted.limit = 100;
-  if (auto text = request.query("limit")) {
-    int limit = std::atoi(text->c_str());
-    if (limit < 1 || limit > 100) return fail(Code::invalid_argument, "limit must be between 1 and 100");
-    wanted.limit = static_cast<std::uint32_t>(limit);
-  }
+  wanted.limit = static_cast<std::uint32_t>(TRY(page_limit(request)));
   std::string states = request.query("state").value_or("running,paused");
   for (std::string_view left = states; !left.empty();) {
     std::string_view word = left.substr(0, left.find(','));
@@ -141,6 +138,9 @@ Object Control::listed_object(const Session& session) const {
   Object metadata;
   for (const auto& [key, value] : session.metadata) metadata[key] = value;
   body["metadata"] = std::move(metadata);
+  Array mounts;
+  for (const auto& [path, name] : session.volumes) mounts.push_back(Object{{"name", name}, {"path", path}});
+  if (!mounts.empty()) body["volumeMounts"] = std::move(mounts);
   return body;
 }
 
@@ -162,18 +162,24 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
   CO_TRY(Template made_from, co_await templates_.resolve(who, reference));
   if (!made_from.is_ready)
     co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", reference));
-  wanted.environment = made_from.environment;
-  wanted.snapshot = made_from.snapshot;
-  wanted.attributes[attribute::kTemplate] = made_from.id;
-  if (!made_from.name.empty()) wanted.attributes[attribute::kAlias] = made_from.name;
+  apply_template(made_from, wanted);
   CO_TRY(Session session, co_await context_.service.create(who, std::move(wanted)));
-  if (!made_from.start_command.empty()) {
-    session::CommandRequest command;
-    command.argv = {"/bin/bash", "-l", "-c", made_from.start_command};
-    command.background = true;
-    CO_CHECK(co_await context_.service.start(who, session.session_id, std::move(command)));
+  if (auto ready = co_await start_template(who, session, made_from.settings); !ready) {
+    auto ended = co_await context_.service.destroy(who, session.session_id);
+    co_return fail(std::move(ready).error());
   }
   co_return json_response(201, sandbox_object(session));
+}
+
+// A sandbox is ready when its answer is sent.
+Task<void> Control::start_template(auth::Principal who, const Session& session, const TemplateSettings& settings) {
+  if (settings.start_command.empty()) co_return Result<void>{};
+  session::CommandRequest command = template_command(settings, settings.start_command);
+  for (const auto& [name, value] : session.env) command.env[name] = value;
+  command.background = true;
+  CO_CHECK(co_await context_.service.start(who, session.session_id, std::move(command)));
+  if (settings.ready_command.empty()) co_return Result<void>{};
+  co_return co_await wait_until_ready(context_, who, session.session_id, settings, settings.ready_command, kReadyMax);
 }
 
 Task<net::Response> Control::connect(net::Request& request, auth::Principal who) {

@@ -34,6 +34,7 @@ class Control {
   Task<net::Response> logs_v2(net::Request& request, auth::Principal who);
   Task<net::Response> teams(net::Request& request, auth::Principal who);
 
+  Task<void> start_template(auth::Principal who, const session::Session& session, const TemplateSettings& settings);
   // The live session of the path's {id}; Code::not_found otherwise.
   Task<session::Session> live(net::Request& request, auth::Principal who);
   Object sandbox_object(const session::Session& session) const;

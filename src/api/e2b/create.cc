@@ -57,7 +57,38 @@ Result<void> read_network(const Object& message, session::CreateRequest& request
   return {};
 }
 
+Result<void> read_volumes(const Object& message, session::CreateRequest& request) {
+  const Array* mounts = TRY(array(message, "volumeMounts"));
+  if (mounts == nullptr) return {};
+  for (const auto& item : *mounts) {
+    if (!item.is_object()) return fail(Code::invalid_argument, "a volume mount must be an object");
+    std::string name = TRY(text_or(item.as_object(), "name", ""));
+    std::string path = TRY(text_or(item.as_object(), "path", ""));
+    if (name.empty() || path.empty())
+      return fail(Code::invalid_argument, "a volume mount needs a name and a path");
+    if (!request.volumes.emplace(path, name).second)
+      return fail(Code::invalid_argument, fmt::format("two volumes cannot be mounted at '{}'", path));
+  }
+  return {};
+}
+
 }  // namespace
+
+void apply_template(const Template& made_from, session::CreateRequest& request) {
+  const TemplateSettings& settings = made_from.settings;
+  request.environment = settings.environment;
+  request.provider = settings.provider;
+  request.snapshot = made_from.snapshot;
+  request.attributes[attribute::kTemplate] = made_from.id;
+  if (!made_from.name.empty()) request.attributes[attribute::kAlias] = made_from.name;
+  if (!settings.user.empty()) request.attributes[attribute::kUser] = settings.user;
+  if (!settings.working_directory.empty()) request.attributes[attribute::kDirectory] = settings.working_directory;
+  if (settings != TemplateSettings{.environment = settings.environment})
+    request.attributes[attribute::kSettings] = settings.to_json();
+  for (const auto& [name, value] : settings.env) request.env.emplace(name, value);
+  if (settings.cpu_count) request.limits.cpu_cores = static_cast<double>(*settings.cpu_count);
+  if (settings.memory_mb) request.limits.memory_bytes = static_cast<std::uint64_t>(*settings.memory_mb) << 20;
+}
 
 Result<session::CreateRequest> create_request(const Object& message, bool second_generation) {
   session::CreateRequest request;
@@ -69,9 +100,7 @@ Result<session::CreateRequest> create_request(const Object& message, bool second
   TRY(read_network(message, request));
   bool secure = second_generation || TRY(boolean_or(message, "secure", false));
   if (secure) request.attributes[attribute::kToken] = random_hex(20);
-  if (const Array* mounts = TRY(array(message, "volumeMounts")); mounts != nullptr && !mounts->empty()) {
-    return fail(Code::unsupported, "volume mounts are not supported");
-  }
+  TRY(read_volumes(message, request));
   if (const Object* iam = TRY(object(message, "iam")); iam != nullptr && !iam->empty()) {
     return fail(Code::unsupported, "iam tokens are not supported");
   }

@@ -5,7 +5,9 @@
 #include "api/e2b/envd.h"
 #include "api/e2b/interpreter.h"
 #include "api/e2b/proxy.h"
+#include "api/e2b/secrets.h"
 #include "api/e2b/templates.h"
+#include "api/e2b/volumes.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -22,10 +24,14 @@ Plane plane_of(const net::Request& request) {
   return Plane::port;
 }
 
+bool is_below(std::string_view path, std::string_view top) {
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
 bool is_control_path(std::string_view path) {
   for (std::string_view top : {"/sandboxes", "/v2", "/v3", "/templates", "/snapshots", "/teams", "/volumes",
-                               "/secrets", "/volumecontent", "/upload"}) {
-    if (path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/')) return true;
+                               "/secrets", "/upload"}) {
+    if (is_below(path, top)) return true;
   }
   return false;
 }
@@ -35,17 +41,23 @@ bool is_control_path(std::string_view path) {
 struct Dialect::Parts {
   explicit Parts(Context given)
       : context(std::move(given)),
-        templates(context),
-        builds(context, templates),
+        cache(context),
+        templates(context, cache),
+        builds(context, templates, cache),
         control(context, templates),
+        volumes(context),
+        secrets(context),
         envd(context),
         interpreter(context),
         proxy(context) {}
 
   Context context;
+  LayerCache cache;
   Templates templates;
   Builds builds;
   Control control;
+  Volumes volumes;
+  Secrets secrets;
   Envd envd;
   Interpreter interpreter;
   Proxy proxy;
@@ -67,6 +79,10 @@ void Dialect::mount(net::Server& server) {
   parts_->control.mount(control);
   parts_->templates.mount(control);
   parts_->builds.mount(control);
+  parts_->volumes.mount(control);
+  parts_->secrets.mount(control);
+  parts_->volumes.mount_content(server.add_site(
+      [](const net::Request& request) { return is_below(request.path, "/volumecontent"); }));
 }
 
 }  // namespace atl::api::e2b

@@ -141,6 +141,16 @@ net::Response render_control_error(const Error& error, const net::Request&) {
   return control_error(row(error.code()).http_status, error.message());
 }
 
+Result<std::size_t> page_limit(const net::Request& request) {
+  auto text = request.query("limit");
+  if (!text || text->empty()) return std::size_t{100};
+  std::size_t limit = 0;
+  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), limit);
+  if (error != std::errc() || end != text->data() + text->size() || limit < 1 || limit > 100)
+    return fail(Error(Code::invalid_argument, "limit must be between 1 and 100").with_field("limit"));
+  return limit;
+}
+
 std::string to_timestamp(WallTime time) {
   std::string full = to_rfc3339(time);  // ...123456Z
   return full.substr(0, full.size() - 4) + "Z";

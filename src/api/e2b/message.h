@@ -41,6 +41,9 @@ net::Response json_response(int status, const boost::json::value& value);
 net::Response control_error(int status, std::string_view message);
 net::Response render_control_error(const Error& error, const net::Request& request);
 
+// The `limit` of a list: 1 to 100, 100 if absent.
+Result<std::size_t> page_limit(const net::Request& request);
+
 // E2B's template for RFC 3339 with milliseconds: "2026-11-15T09:08:07.123Z".
 std::string to_timestamp(WallTime time);
 

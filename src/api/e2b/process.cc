@@ -147,7 +147,9 @@ Task<void> Envd::process_start(Target target, Object message, net::Exchange& exc
   CO_TRY(std::string user, co_await user_of(context_, target, exchange.request()));
   CO_TRY(session::CommandRequest request, command_of(message, user));
   request.timeout = connect_timeout(exchange.request());
-  if (!request.cwd.empty()) {
+  bool chosen = !request.cwd.empty();
+  if (!chosen) request.cwd = target.attribute(attribute::kDirectory);
+  if (chosen) {
     CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
     auto directory = co_await files->stat(request.cwd, user);
     if (!directory) {

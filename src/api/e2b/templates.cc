@@ -7,7 +7,8 @@ namespace {
 
 constexpr const char* kSnapshotTemplate = "e2b.template";
 constexpr const char* kKind = "e2b_template";
-constexpr std::string_view kShipped[] = {"base", "code-interpreter-v1"};
+constexpr const char* kNoBuild = "00000000-0000-4000-8000-000000000000";
+constexpr std::uint64_t kMegabyte = 1U << 20;
 
 std::string attribute_of(const session::Snapshot& snapshot, const char* name) {
   auto found = snapshot.attributes.find(name);
@@ -22,35 +23,10 @@ Object snapshot_info(const session::Snapshot& snapshot) {
   return Object{{"snapshotID", full + ":default"}, {"names", Array{boost::json::value(full)}}};
 }
 
-Object template_info(const Template& made) {
-  Array names;
-  if (!made.name.empty()) names.emplace_back(made.name);
-  std::string at = to_timestamp(made.created_at);
-  return Object{{"templateID", made.id},
-                {"buildID", "00000000-0000-4000-8000-000000000000"},
-                {"cpuCount", 2},
-                {"memoryMB", 512},
-                {"diskSizeMB", 1024},
-                {"public", made.is_public},
-                {"aliases", names},
-                {"names", names},
-                {"createdAt", at},
-                {"updatedAt", at},
-                {"createdBy", nullptr},
-                {"lastSpawnedAt", nullptr},
-                {"spawnCount", 0},
-                {"buildCount", 1},
-                {"envdVersion", kEnvdVersion},
-                {"buildStatus", "ready"}};
-}
-
-bool is_shipped(std::string_view name) {
-  return std::find(std::begin(kShipped), std::end(kShipped), name) != std::end(kShipped);
-}
-
-Template shipped(std::string_view name) {
+Template shipped(const std::string& name) {
   Template made;
-  made.id = made.name = made.environment = name;
+  made.id = made.name = made.settings.environment = name;
+  made.build_id = kNoBuild;
   made.is_public = true;
   return made;
 }
@@ -60,6 +36,53 @@ std::unexpected<Error> no_template(std::string_view name) {
 }
 
 }  // namespace
+
+// Every environment of the registry is a template under its name.
+bool Templates::is_shipped(const std::string& name) const {
+  return context_.service.registry().environment(name) != nullptr;
+}
+
+Object Templates::template_info(const Template& made) const {
+  const registry::Registry& registry = context_.service.registry();
+  sandbox::Limits limits;
+  if (const auto* environment = registry.environment(made.settings.environment))
+    limits = registry.sandbox_limits(*environment, {});
+  Array names;
+  if (!made.name.empty()) names.emplace_back(made.name);
+  std::string at = to_timestamp(made.created_at);
+  return Object{{"templateID", made.id},
+                {"buildID", made.build_id},
+                {"cpuCount", made.settings.cpu_count.value_or(static_cast<std::int64_t>(limits.cpu_cores + 0.999))},
+                {"memoryMB", made.settings.memory_mb.value_or(static_cast<std::int64_t>(limits.memory_bytes / kMegabyte))},
+                {"diskSizeMB", limits.disk_bytes / kMegabyte},
+                {"public", made.is_public},
+                {"aliases", names},
+                {"names", names},
+                {"createdAt", at},
+                {"updatedAt", at},
+                {"createdBy", nullptr},
+                {"lastSpawnedAt", nullptr},
+                {"spawnCount", 0},
+                {"buildCount", made.build_count},
+                {"envdVersion", kEnvdVersion},
+                {"buildStatus", made.is_ready ? "ready" : "waiting"}};
+}
+
+Template Templates::from_document(const BuiltTemplate& document, const std::string& build_id) const {
+  Template found;
+  found.id = document.id;
+  found.name = document.name;
+  found.created_at = document.created_at;
+  found.build_count = document.builds.size();
+  found.build_id = build_id.empty() ? kNoBuild : build_id;
+  auto build = document.builds.find(build_id);
+  found.is_ready = build != document.builds.end() && build->second.status == "ready";
+  if (build != document.builds.end()) {
+    found.snapshot = build->second.snapshot;
+    found.settings = build->second.settings;
+  }
+  return found;
+}
 
 void Templates::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
   router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
@@ -77,6 +100,8 @@ void Templates::mount(net::Router& router) {
   add(router, net::Method::get, "/templates/aliases/{alias}", &Templates::alias);
   add(router, net::Method::get, "/templates/{template}/tags", &Templates::list_tags);
   add(router, net::Method::del, "/templates/{template}", &Templates::remove);
+  add(router, net::Method::patch, "/templates/{template}", &Templates::change);
+  add(router, net::Method::patch, "/v2/templates/{template}", &Templates::change);
 }
 
 Task<std::optional<session::Snapshot>> Templates::find_snapshot(auth::Principal who, TemplateRef ref) {
@@ -99,6 +124,7 @@ Task<std::optional<session::Snapshot>> Templates::find_snapshot(auth::Principal 
 
 Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   CO_TRY(TemplateRef ref, parse_template_ref(reference));
+  if (!ref.space.empty() && ref.space != who.tenant) co_return no_template(reference);
   if (!ref.tag.empty() && ref.tag != "default" && is_shipped(ref.name)) {
     co_return fail(Code::not_found,
                    fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
@@ -112,16 +138,7 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
       co_return fail(Code::not_found,
                      fmt::format("tag '{}' does not exist for template '{}'", tag, ref.name));
     }
-    const BuiltTemplate::Build& build = document->builds[build_id];
-    Template found;
-    found.id = document->id;
-    found.name = document->name;
-    found.environment = "base";
-    found.snapshot = build.snapshot;
-    found.start_command = build.start_command;
-    found.is_ready = build.status == "ready";
-    found.created_at = document->created_at;
-    co_return found;
+    co_return from_document(*document, build_id);
   }
   CO_TRY(auto snapshot, co_await find_snapshot(who, ref));
   if (!snapshot) co_return no_template(reference);
@@ -133,7 +150,12 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   made.id = attribute_of(*snapshot, kSnapshotTemplate);
   if (made.id.empty()) made.id = snapshot->snapshot_id;
   made.name = snapshot->name;
-  made.environment = snapshot->environment;
+  made.build_id = kNoBuild;
+  if (auto settings = attribute_of(*snapshot, attribute::kSettings); !settings.empty()) {
+    CO_TRY(made.settings, TemplateSettings::from_json(settings));
+  }
+  made.settings.environment = snapshot->environment;
+  made.settings.provider = snapshot->provider;
   made.snapshot = snapshot->snapshot_id;
   made.created_at = snapshot->created_at;
   co_return made;
@@ -169,6 +191,17 @@ Task<void> Templates::save(auth::Principal who, const BuiltTemplate& made) {
   co_return co_await context_.store.put_document(std::move(row));
 }
 
+Task<std::vector<std::string>> Templates::built_snapshots(auth::Principal who) {
+  std::string kind = kKind;
+  CO_TRY(const auto rows, co_await context_.store.list_documents(kind, who.tenant));
+  std::vector<std::string> snapshots;
+  for (const store::DocumentRow& row : rows) {
+    CO_TRY(const BuiltTemplate document, BuiltTemplate::from_json(row.body));
+    for (const auto& [build_id, build] : document.builds) snapshots.push_back(build.snapshot);
+  }
+  co_return snapshots;
+}
+
 Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Principal who) {
   CO_TRY(std::string id, sandbox_id_of(request.param("id")));
   CO_TRY(Object message, parse_object(request.body));
@@ -185,6 +218,9 @@ Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Prin
     }
   }
   session::TextMap attributes{{kSnapshotTemplate, template_id}};
+  CO_TRY(const session::Session source, co_await context_.service.get(who, id));
+  if (auto settings = source.attributes.find(attribute::kSettings); settings != source.attributes.end())
+    attributes.insert(*settings);
   auto snapshot = co_await context_.service.snapshot(who, id, name, std::move(attributes));
   if (!snapshot) co_return fail(std::move(snapshot).error());
   co_return json_response(201, snapshot_info(*snapshot));
@@ -194,11 +230,12 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
   std::string id = request.query("sandboxID").value_or("");
   std::string name = request.query("name").value_or("");
   std::string cursor = request.query("nextToken").value_or("");
-  int limit = std::clamp(std::atoi(request.query("limit").value_or("100").c_str()), 1, 100);
+  CO_TRY(const std::size_t limit, page_limit(request));
   CO_TRY(auto page,
          co_await context_.service.list_snapshots(who, id, static_cast<std::uint32_t>(limit), cursor));
   Array list;
   for (const session::Snapshot& snapshot : page.items) {
+    if (snapshot.attributes.contains(attribute::kBuild)) continue;
     if (name.empty() || snapshot.name == name || snapshot.tenant + "/" + snapshot.name == name) {
       list.push_back(snapshot_info(snapshot));
     }
@@ -213,13 +250,11 @@ Task<net::Response> Templates::list(net::Request&, auth::Principal who) {
   std::string kind = kKind;
   CO_TRY(auto rows, co_await context_.store.list_documents(kind, who.tenant));
   for (const store::DocumentRow& row : rows) {
-    Template mine;
-    mine.id = row.id;
-    mine.name = row.name;
-    mine.created_at = row.created_at;
-    list.push_back(template_info(mine));
+    CO_TRY(const BuiltTemplate document, BuiltTemplate::from_json(row.body));
+    list.push_back(template_info(from_document(document, document.build_of("default"))));
   }
-  for (std::string_view name : kShipped) list.push_back(template_info(shipped(name)));
+  for (const auto& [name, environment] : context_.service.registry().environments())
+    list.push_back(template_info(shipped(name)));
   co_return json_response(200, list);
 }
 
@@ -251,9 +286,24 @@ Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal 
   }
   CO_TRY(Template found, co_await resolve(who, reference));
   tags.push_back(Object{{"tag", "default"},
-                        {"buildID", "00000000-0000-4000-8000-000000000000"},
+                        {"buildID", kNoBuild},
                         {"createdAt", to_timestamp(found.created_at)}});
   co_return json_response(200, tags);
+}
+
+// Only what is true can be said: a template belongs to its tenant, nobody else can use it.
+Task<net::Response> Templates::change(net::Request& request, auth::Principal who) {
+  std::string reference = request.param("template");
+  CO_TRY(const Object message, parse_object(request.body));
+  CO_TRY(const auto is_public, boolean(message, "public"));
+  CO_TRY(const Template found, co_await resolve(who, reference));
+  if (is_public && *is_public != found.is_public) {
+    co_return fail(Code::unsupported, found.is_public ? "a shipped template is everybody's"
+                                                      : "templates cannot be shared between tenants: build it there");
+  }
+  Array names;
+  if (!found.name.empty()) names.emplace_back(found.name);
+  co_return json_response(200, Object{{"names", std::move(names)}});
 }
 
 Task<net::Response> Templates::remove(net::Request& request, auth::Principal who) {
@@ -269,13 +319,16 @@ Task<net::Response> Templates::remove(net::Request& request, auth::Principal who
   }
   auto document = co_await built(who, found.id);
   if (document) {
+    std::string kind = kKind;
+    CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document->id));
+    CO_TRY(const auto used, co_await built_snapshots(who));
     for (const auto& [build_id, build] : document->builds) {
-      if (build.snapshot.empty()) continue;
+      if (build.snapshot.empty() || std::find(used.begin(), used.end(), build.snapshot) != used.end()) continue;
+      CO_TRY(const bool is_layer, co_await cache_.holds(who, build.snapshot));
+      if (is_layer) continue;
       auto removed = co_await context_.service.remove_snapshot(who, build.snapshot);
       if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
     }
-    std::string kind = kKind;
-    CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document->id));
     co_return net::Response::empty(204);
   }
   CO_CHECK(co_await context_.service.remove_snapshot(who, found.snapshot));

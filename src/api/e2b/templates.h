@@ -2,6 +2,7 @@
 
 #include "api/e2b/built_template.h"
 #include "api/e2b/context.h"
+#include "api/e2b/layer_cache.h"
 #include "net/router.h"
 
 namespace atl::api::e2b {
@@ -9,20 +10,21 @@ namespace atl::api::e2b {
 // What a sandbox is made from: a shipped environment under its own name, a snapshot, or a template that was
 // built.
 struct Template {
-  std::string id;           // 20 characters, or the environment's name
-  std::string name;         // without namespace; may be empty for an unnamed snapshot
-  std::string environment;  // to start in
-  std::string snapshot;     // to start from; empty: the environment fresh
-  std::string start_command;
+  std::string id;        // 20 characters, or the environment's name
+  std::string name;      // without namespace; may be empty for an unnamed snapshot
+  std::string snapshot;  // to start from; empty: the environment fresh
+  TemplateSettings settings;
   bool is_public = false;
   bool is_ready = true;
+  std::string build_id;
+  std::size_t build_count = 1;
   WallTime created_at{};
 };
 
 // Templates and snapshots of the control plane.
 class Templates {
  public:
-  explicit Templates(Context& context) : context_(context) {}
+  Templates(Context& context, LayerCache& cache) : context_(context), cache_(cache) {}
   void mount(net::Router& router);
 
   // By "[namespace/]name[:tag]", template id or snapshot id. Code::not_found "template 'x' not found" or
@@ -33,6 +35,8 @@ class Templates {
   Task<BuiltTemplate> built(auth::Principal who, std::string id_or_name);
   Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
   Task<void> save(auth::Principal who, const BuiltTemplate& made);
+  // Snapshots that builds of templates stand on.
+  Task<std::vector<std::string>> built_snapshots(auth::Principal who);
 
  private:
   using Handler = Task<net::Response> (Templates::*)(net::Request& request, auth::Principal who);
@@ -45,10 +49,15 @@ class Templates {
   Task<net::Response> alias(net::Request& request, auth::Principal who);
   Task<net::Response> list_tags(net::Request& request, auth::Principal who);
   Task<net::Response> remove(net::Request& request, auth::Principal who);
+  Task<net::Response> change(net::Request& request, auth::Principal who);
 
+  bool is_shipped(const std::string& name) const;
+  Object template_info(const Template& made) const;
+  Template from_document(const BuiltTemplate& document, const std::string& build_id) const;
   Task<std::optional<session::Snapshot>> find_snapshot(auth::Principal who, TemplateRef ref);
 
   Context& context_;
+  LayerCache& cache_;
 };
 
 }  // namespace atl::api::e2b

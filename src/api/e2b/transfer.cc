@@ -236,7 +236,7 @@ Task<void> take_parts(net::Exchange& exchange, Upload& upload, std::string bound
 
 Task<std::string> file_user(const Context& context, const Target& target, const net::Request& request) {
   std::string user = request.query("username").value_or("");
-  if (user.empty()) co_return user;
+  if (user.empty()) co_return target.attribute(attribute::kUser);
   CO_TRY(bool known, co_await user_exists(context, target, user));
   if (!known) {
     co_return fail(Code::unauthenticated,

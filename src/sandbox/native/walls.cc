@@ -64,6 +64,8 @@ struct Child {
   Result<void> fill_upper();
   Result<void> mount_proc();
   Result<void> mount_dev();
+  Result<os::Fd> open_inside(const std::string& path);
+  Result<void> make_mount_point(const std::string& path);
   Result<void> mount_binds();
   Result<void> enter_root();
   Result<void> set_limits();
@@ -233,26 +235,44 @@ Result<void> Child::mount_dev() {
   return {};
 }
 
-// Host directories inside. The path is resolved below the new root, whatever links its layers hold.
+// Resolved below the new root, whatever links its layers hold.
+Result<os::Fd> Child::open_inside(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+  if (fd < 0) return fail(errno_error(errno, fmt::format("mount point {}", path)));
+  return os::Fd(static_cast<int>(fd));
+}
+
+// Level by level, each below the level before as the kernel resolved it: a link in a layer leads nowhere else.
+Result<void> Child::make_mount_point(const std::string& path) {
+  for (std::size_t at = 0; at != std::string::npos;) {
+    const std::size_t from = at + 1;
+    at = path.find('/', from);
+    const std::string name = path.substr(from, at == std::string::npos ? at : at - from);
+    if (name.empty()) continue;
+    const os::Fd parent = TRY(open_inside(path.substr(0, from)));
+    if (::mkdirat(parent.get(), name.c_str(), 0755) < 0) {
+      if (errno != EEXIST) return fail(errno_error(errno, fmt::format("make mount point {}", path)));
+    } else if (::fchownat(parent.get(), name.c_str(), plan.slot.first_id, plan.slot.first_id,
+                          AT_SYMLINK_NOFOLLOW) < 0) {
+      return fail(errno_error(errno, fmt::format("own mount point {}", path)));
+    }
+  }
+  return {};
+}
+
+// Host directories inside.
 Result<void> Child::mount_binds() {
   for (auto& [mount, path] : plan.binds) {
-    open_how how{};
-    how.flags = O_PATH | O_CLOEXEC;
-    how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-    long target = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
-    if (target < 0 && errno == ENOENT) {
-      std::string made;
-      for (std::size_t at = 0; at != std::string::npos;) {
-        at = path.find('/', at + 1);
-        made = "." + path.substr(0, at);
-        if (::mkdir(made.c_str(), 0755) < 0 && errno != EEXIST)
-          return fail(errno_error(errno, fmt::format("make mount point {}", path)));
-      }
-      target = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+    auto target = open_inside(path);
+    if (!target && target.error().code() == Code::not_found) {
+      TRY(make_mount_point(path));
+      target = open_inside(path);
     }
-    if (target < 0) return fail(errno_error(errno, fmt::format("mount point {}", path)));
-    const os::Fd owned(static_cast<int>(target));
-    if (::syscall(SYS_move_mount, mount.get(), "", owned.get(), "",
+    if (!target) return fail(std::move(target).error());
+    if (::syscall(SYS_move_mount, mount.get(), "", target->get(), "",
                   MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
       return fail(errno_error(errno, fmt::format("mount on {}", path)));
     mount.reset();

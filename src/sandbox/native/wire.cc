@@ -86,6 +86,7 @@ void put_spec(Out& out, const Spec& spec) {
     out.text(mount.host_path);
     out.text(mount.guest_path);
     out.flag(mount.writable);
+    out.flag(mount.ids == MountIds::inside);
   });
   out.list(spec.required_walls, [&](const std::string& wall) { out.text(wall); });
 }
@@ -112,6 +113,7 @@ Spec get_spec(In& in) {
     mount.host_path = in.text();
     mount.guest_path = in.text();
     mount.writable = in.flag();
+    mount.ids = in.flag() ? MountIds::inside : MountIds::owner;
     spec.host_mounts.push_back(std::move(mount));
   });
   in.list([&] { spec.required_walls.push_back(in.text()); });

@@ -255,6 +255,10 @@ Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
     for (const layer::HostPart& part : host_parts_)
       if (part.inside != "usr") plan.binds.emplace_back(TRY(layer(part.host_path)), "/" + part.inside);
   for (const HostMount& mount : spec.host_mounts) {
+    if (mount.ids == MountIds::inside) {
+      plan.binds.emplace_back(TRY(from_host(mount.host_path, map, mount.writable)), mount.guest_path);
+      continue;
+    }
     TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
     auto owner = map_for_owner(mount.host_path, plan.slot);
     TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));

@@ -1,0 +1,275 @@
+#include "api/e2b/build_job.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include "base/ids.h"
+#include "os/fd.h"
+
+namespace atl::api::e2b {
+namespace {
+
+constexpr std::chrono::minutes kReadyMax{10};
+constexpr std::chrono::milliseconds kReadyEvery{2000};
+constexpr const char* kDefaultReady = "sleep 20";  // with a start command and no ready command, as E2B has it
+constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+std::string user_or_default(const TemplateSettings& settings) {
+  return settings.user.empty() ? "user" : settings.user;
+}
+
+std::string directory_or_default(const TemplateSettings& settings) {
+  return settings.working_directory.empty() ? "/home/user" : settings.working_directory;
+}
+
+}  // namespace
+
+session::CommandRequest template_command(const TemplateSettings& settings, std::string line) {
+  session::CommandRequest command;
+  command.argv = {"/bin/bash", "-l", "-c", std::move(line)};
+  command.user = settings.user;
+  command.cwd = settings.working_directory;
+  command.env = settings.env;
+  return command;
+}
+
+Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id, TemplateSettings settings,
+                            std::string command, std::chrono::milliseconds limit) {
+  const SteadyTime until = context.clock.steady() + limit;
+  std::chrono::milliseconds pause{20};
+  while (true) {
+    session::CommandRequest request = template_command(settings, command);
+    request.timeout = limit;
+    std::string nothing;
+    CO_TRY(const auto record,
+           co_await context.service.run_command(who, session_id, std::move(request), nothing));
+    if (record.status == session::Status::success) co_return Result<void>{};
+    if (context.clock.steady() + pause > until)
+      co_return fail(Code::deadline_exceeded, fmt::format("the ready command '{}' did not succeed in time", command));
+    boost::asio::steady_timer timer(context.executor, pause);
+    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    pause = std::min(pause * 2, kReadyEvery);
+  }
+}
+
+Task<BuildJob::Done> BuildJob::run() {
+  Result<void> done = co_await find_base();
+  if (done) {
+    CO_TRY(const std::size_t first, co_await skip_kept());
+    done = co_await perform_from(first);
+  }
+  if (done) {
+    step_ = "finalize";
+    done = co_await start_and_wait();
+  }
+  Result<std::string> snapshot = done ? co_await keep() : Result<std::string>(std::unexpected(done.error()));
+  if (!session_id_.empty()) {
+    auto ended = co_await context_.service.destroy(who_, session_id_);
+    (void)ended;  // its time to live ends it otherwise
+  }
+  if (!snapshot) co_return fail(std::move(snapshot).error());
+  co_return Done{std::move(*snapshot), settings_};
+}
+
+Task<void> BuildJob::find_base() {
+  if (!recipe_.from_template.empty()) {
+    CO_TRY(const Template from, co_await templates_.resolve(who_, recipe_.from_template));
+    if (!from.is_ready)
+      co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", recipe_.from_template));
+    settings_ = from.settings;
+    snapshot_ = from.snapshot;
+  } else {
+    CO_TRY(const LocalImage image, local_image(recipe_.from_image, context_.service.registry()));
+    settings_.environment = image.environment;
+    settings_.provider = image.provider;
+  }
+  if (!recipe_.start_command.empty()) {
+    settings_.start_command = recipe_.start_command;
+    settings_.ready_command.clear();
+  }
+  if (!recipe_.ready_command.empty()) settings_.ready_command = recipe_.ready_command;
+  names_ = layer_names(recipe_, fmt::format("{}\n{}\n{}\n{}", who_.tenant, settings_.environment, settings_.provider,
+                                            snapshot_));
+  log_("info", fmt::format("FROM {}", recipe_.from_template.empty() ? recipe_.from_image : recipe_.from_template),
+       "base");
+  co_return Result<void>{};
+}
+
+// What a step says about processes to come; no sandbox is needed for it.
+Result<void> BuildJob::note(const Step& step) {
+  if (step.type == "ENV") {
+    std::map<std::string, std::string> seen = settings_.env;
+    seen.emplace("PATH", kPath);
+    for (std::size_t i = 0; i + 1 < step.args.size(); i += 2) {
+      settings_.env[step.args[i]] = expand_variables(step.args[i + 1], seen);
+      seen[step.args[i]] = settings_.env[step.args[i]];
+    }
+  } else if (step.type == "WORKDIR" && !step.args.empty()) {
+    std::string path = step.args[0];
+    if (!path.starts_with('/') && !path.starts_with('~') && !settings_.working_directory.empty())
+      path = settings_.working_directory + "/" + path;
+    settings_.working_directory = TRY(resolve_path(path, settings_.user));
+  } else if (step.type == "USER" && !step.args.empty()) {
+    settings_.user = step.args[0];
+  }
+  return {};
+}
+
+Task<std::size_t> BuildJob::skip_kept() {
+  std::size_t usable = 0;
+  while (!recipe_.force && usable < recipe_.steps.size() && !recipe_.steps[usable].force) ++usable;
+  std::size_t kept = 0;
+  for (std::size_t count = usable; count > 0 && kept == 0; --count) {
+    CO_TRY(auto found, co_await cache_.find(who_, names_[count - 1]));
+    if (!found) continue;
+    snapshot_ = std::move(*found);
+    kept = count;
+  }
+  for (std::size_t i = 0; i < kept; ++i) {
+    CO_CHECK(note(recipe_.steps[i]));
+    log_("info",
+         fmt::format("CACHED [{}/{}] {}", i + 1, recipe_.steps.size(), recipe_.steps[i].words()),
+         std::to_string(i + 1));
+  }
+  co_return kept;
+}
+
+Task<void> BuildJob::open_sandbox() {
+  if (!session_id_.empty()) co_return Result<void>{};
+  session::CreateRequest wanted;
+  wanted.environment = settings_.environment;
+  wanted.provider = settings_.provider;
+  wanted.snapshot = snapshot_;
+  wanted.policy_mode = session::PolicyMode::audit;
+  wanted.ttl = std::chrono::hours(2);
+  wanted.attributes[attribute::kBuild] = "true";
+  CO_TRY(const session::Session session, co_await context_.service.create(who_, std::move(wanted)));
+  session_id_ = session.session_id;
+  co_return Result<void>{};
+}
+
+Task<void> BuildJob::perform_from(std::size_t first) {
+  for (std::size_t i = first; i < recipe_.steps.size(); ++i) {
+    const Step& step = recipe_.steps[i];
+    step_ = std::to_string(i + 1);
+    log_("info", fmt::format("[{}/{}] {}", i + 1, recipe_.steps.size(), step.words()), step_);
+    if (step.type == "ENV") {
+      CO_CHECK(note(step));
+      continue;
+    }
+    CO_CHECK(co_await open_sandbox());
+    CO_CHECK(co_await perform(step));
+    is_kept_ = false;
+    CO_TRY(std::string snapshot, co_await keep());
+    CO_CHECK(co_await cache_.put(who_, names_[i], std::move(snapshot)));
+  }
+  co_return Result<void>{};
+}
+
+Task<void> BuildJob::perform(const Step& step) {
+  const auto& args = step.args;
+  if (step.type == "RUN" && !args.empty()) {
+    std::string user = args.size() > 1 && !args[1].empty() ? args[1] : user_or_default(settings_);
+    co_return co_await run_line(args[0], std::move(user), args[0]);
+  }
+  if (step.type == "COPY" && args.size() >= 2) co_return co_await copy(step);
+  std::string line;
+  if (step.type == "WORKDIR" && !args.empty()) {
+    CO_CHECK(note(step));
+    std::string directory = shell_word(settings_.working_directory);
+    line = fmt::format("mkdir -p {0} && chown {1}: {0}", directory, shell_word(user_or_default(settings_)));
+  } else if (step.type == "USER" && !args.empty()) {
+    line = fmt::format("id -u {0} >/dev/null 2>&1 || useradd -m -s /bin/bash {0}", shell_word(args[0]));
+  } else {
+    co_return fail(Code::invalid_argument, fmt::format("unknown step '{}'", step.words()));
+  }
+  CO_CHECK(co_await run_line(std::move(line), "root", step.words()));
+  if (step.type == "USER") CO_CHECK(note(step));
+  co_return Result<void>{};
+}
+
+Task<void> BuildJob::copy(const Step& step) {
+  if (!is_sha256(step.files_hash)) co_return fail(Code::invalid_argument, "COPY without its files");
+  os::Fd file(::open(upload_of_(step.files_hash).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) co_return fail(Code::not_found, "the files of COPY were not uploaded");
+  CO_TRY(auto files, co_await context_.service.files(who_, session_id_));
+  sandbox::WriteOptions options;
+  options.user = "root";
+  std::string inside = "/tmp/.copy-" + random_word(12);
+  CO_TRY(auto writer, co_await files->open_write(inside + ".tar", options));
+  std::string block(65536, '\0');
+  while (true) {
+    const ssize_t size = ::read(file.get(), block.data(), block.size());
+    if (size < 0) co_return fail(errno_error(errno, "read the upload"));
+    if (size == 0) break;
+    CO_CHECK(co_await writer->write(block.substr(0, static_cast<std::size_t>(size))));
+  }
+  CO_CHECK(co_await writer->finish());
+  std::string owner = step.args.size() > 2 && !step.args[2].empty() ? step.args[2] : user_or_default(settings_);
+  if (owner.find(':') == std::string::npos) owner += ':';
+  std::string mode = step.args.size() > 3 ? step.args[3] : "";
+  std::string target = step.args[1];
+  if (!target.starts_with('/')) target = directory_or_default(settings_) + "/" + target;
+  // A directory's content is merged into the target; a file goes into a directory or gets the target's name.
+  std::string line = fmt::format(
+      "set -e; mkdir {0}; tar -xf {0}.tar -C {0} --no-same-owner; cd {0}; chown -R {1} .; {2}"
+      "if [ -d {3} ]; then mkdir -p {4}; cp -a {3}/. {4}; "
+      "else case {4} in */) mkdir -p {4};; *) mkdir -p \"$(dirname {4})\";; esac; cp -a {3} {4}; fi; "
+      "cd /; rm -rf {0} {0}.tar",
+      inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
+      shell_word(step.args[0]), shell_word(target));
+  co_return co_await run_line(std::move(line), "root", step.words());
+}
+
+Task<void> BuildJob::run_line(std::string line, std::string user, std::string shown) {
+  session::CommandRequest command = template_command(settings_, std::move(line));
+  command.user = user;
+  if (command.cwd.empty()) command.cwd = "/home/user";
+  command.timeout = std::chrono::hours(1);
+  std::string nothing;
+  auto record = co_await context_.service.run_command(who_, session_id_, std::move(command), nothing);
+  if (!record && record.error().message().find("user") != std::string::npos) {
+    co_return fail(Code::invalid_argument,
+                   fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
+                               shown, user));
+  }
+  if (!record) co_return fail(std::move(record).error());
+  if (!record->out.empty()) log_("info", record->out, step_);
+  if (!record->err.empty()) log_("warn", record->err, step_);
+  if (record->status == session::Status::success) co_return Result<void>{};
+  std::string why = record->reason.empty() ? fmt::format("exit status {}", record->exit_code) : record->reason;
+  co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", shown, why));
+}
+
+// The command runs while the files are kept, as in the original; sandboxes made from them start it anew.
+Task<void> BuildJob::start_and_wait() {
+  if (settings_.start_command.empty() && settings_.ready_command.empty()) co_return Result<void>{};
+  CO_CHECK(co_await open_sandbox());
+  is_kept_ = false;
+  if (!settings_.start_command.empty()) {
+    log_("info", fmt::format("Start command: {}", settings_.start_command), step_);
+    session::CommandRequest command = template_command(settings_, settings_.start_command);
+    command.background = true;
+    CO_CHECK(co_await context_.service.start(who_, session_id_, std::move(command)));
+  }
+  std::string ready = settings_.ready_command.empty() ? kDefaultReady : settings_.ready_command;
+  log_("info", fmt::format("Ready command: {}", ready), step_);
+  co_return co_await wait_until_ready(context_, who_, session_id_, settings_, std::move(ready), kReadyMax);
+}
+
+Task<std::string> BuildJob::keep() {
+  if (is_kept_) co_return snapshot_;
+  std::string unnamed;
+  session::TextMap attributes{{attribute::kBuild, "true"}};
+  CO_TRY(const auto snapshot,
+         co_await context_.service.snapshot(who_, session_id_, unnamed, std::move(attributes)));
+  snapshot_ = snapshot.snapshot_id;
+  is_kept_ = true;
+  co_return snapshot_;
+}
+
+}  // namespace atl::api::e2b

@@ -1,0 +1,283 @@
+#include "api/e2b/volumes.h"
+
+#include <sys/stat.h>
+
+#include <charconv>
+
+namespace atl::api::e2b {
+namespace {
+
+using volume::Entry;
+using volume::EntryType;
+using volume::Ownership;
+using volume::Parents;
+using volume::Tree;
+using volume::Volume;
+
+constexpr std::uint64_t kUploadMax = 64ULL << 30;
+constexpr std::size_t kEntriesMax = 10'000;
+constexpr std::size_t kPieceBytes = 256U << 10;
+
+// {"code":"not_found","message":"..."}: the one place of this wire where a code is a word.
+net::Response render_content_error(const Error& error, const net::Request&) {
+  const CodeRow& known = row(error.code());
+  return json_response(known.http_status, Object{{"code", known.name}, {"message", error.message()}});
+}
+
+std::string timestamp_of(const timespec& time) {
+  return to_timestamp(WallTime(std::chrono::seconds(time.tv_sec) +
+                               std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(time.tv_nsec))));
+}
+
+std::string_view word(EntryType type) {
+  switch (type) {
+    case EntryType::file:
+      return "file";
+    case EntryType::directory:
+      return "directory";
+    case EntryType::symlink:
+      return "symlink";
+    case EntryType::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+Object entry_object(const Entry& entry) {
+  Object object{{"name", entry.name},
+                {"type", word(entry.type)},
+                {"path", entry.path},
+                {"size", entry.size},
+                {"mode", entry.mode},
+                {"uid", entry.uid},
+                {"gid", entry.gid},
+                {"atime", timestamp_of(entry.accessed_at)},
+                {"mtime", timestamp_of(entry.modified_at)},
+                {"ctime", timestamp_of(entry.changed_at)}};
+  if (!entry.target.empty()) object["target"] = entry.target;
+  return object;
+}
+
+Result<std::optional<std::uint32_t>> number(const net::Request& request, std::string_view name) {
+  auto text = request.query(name);
+  if (!text || text->empty()) return std::optional<std::uint32_t>();
+  std::uint32_t value = 0;
+  auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error != std::errc() || end != text->data() + text->size())
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name)).with_field(std::string(name)));
+  return std::optional<std::uint32_t>(value);
+}
+
+Result<Ownership> ownership_of(const net::Request& request) {
+  return Ownership{TRY(number(request, "uid")), TRY(number(request, "gid")), TRY(number(request, "mode"))};
+}
+
+Result<std::string> path_of(const net::Request& request) {
+  auto path = request.query("path");
+  if (!path) return fail(Error(Code::invalid_argument, "path is required").with_field("path"));
+  return *path;
+}
+
+Parents parents_of(const net::Request& request) {
+  return request.query("force").value_or("") == "true" ? Parents::create : Parents::must_exist;
+}
+
+Result<std::optional<std::uint32_t>> id_member(const Object& message, std::string_view name) {
+  auto value = TRY(integer(message, name));
+  if (!value) return std::optional<std::uint32_t>();
+  if (*value < 0 || *value > UINT32_MAX)
+    return fail(Error(Code::invalid_argument, fmt::format("{} is out of range", name)).with_field(std::string(name)));
+  return std::optional<std::uint32_t>(static_cast<std::uint32_t>(*value));
+}
+
+Result<std::string> next_piece(int fd) {
+  std::string piece(kPieceBytes, '\0');
+  const ssize_t size = ::read(fd, piece.data(), piece.size());
+  if (size < 0) return fail(errno_error(errno, "read the file"));
+  piece.resize(static_cast<std::size_t>(size));
+  return piece;
+}
+
+}  // namespace
+
+void Volumes::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
+  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
+    CO_TRY(auth::Principal who, context_.authenticate(request));
+    co_return co_await (this->*handler)(request, std::move(who));
+  });
+}
+
+void Volumes::add_content(net::Router& router, net::Method method, std::string_view path, ContentHandler handler) {
+  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
+    CO_TRY(Volume volume, co_await opened(request));
+    co_return co_await (this->*handler)(request, std::move(volume));
+  });
+}
+
+void Volumes::mount(net::Router& router) {
+  add(router, net::Method::post, "/volumes", &Volumes::create);
+  add(router, net::Method::get, "/volumes", &Volumes::list);
+  add(router, net::Method::get, "/volumes/{volume}", &Volumes::get);
+  add(router, net::Method::del, "/volumes/{volume}", &Volumes::remove);
+}
+
+void Volumes::mount_content(net::Router& router) {
+  router.set_error_renderer(render_content_error);
+  add_content(router, net::Method::get, "/volumecontent/{volume}/dir", &Volumes::list_directory);
+  add_content(router, net::Method::post, "/volumecontent/{volume}/dir", &Volumes::make_directory);
+  add_content(router, net::Method::get, "/volumecontent/{volume}/path", &Volumes::stat);
+  add_content(router, net::Method::patch, "/volumecontent/{volume}/path", &Volumes::change);
+  add_content(router, net::Method::del, "/volumecontent/{volume}/path", &Volumes::remove_path);
+  router.add_stream(net::Method::get, "/volumecontent/{volume}/file",
+                    [this](net::Exchange& exchange) { return download(exchange); });
+  router.add_stream(net::Method::put, "/volumecontent/{volume}/file",
+                    [this](net::Exchange& exchange) { return upload(exchange); },
+                    {.body_bytes_max = kUploadMax});
+}
+
+Task<Volume> Volumes::opened(const net::Request& request) {
+  std::string_view header = request.headers.get("Authorization");
+  if (header.size() <= 7 || !net::equal_ignoring_case(header.substr(0, 7), "Bearer "))
+    co_return fail(Code::unauthenticated, "Volume token is missing");
+  std::string token(header.substr(7));
+  std::string id = request.param("volume");
+  co_return co_await context_.volumes.opened_by(std::move(token), std::move(id));
+}
+
+Object Volumes::volume_object(const Volume& volume) const {
+  return Object{{"volumeID", volume.id}, {"name", volume.name}, {"token", context_.volumes.token(volume)}};
+}
+
+Task<net::Response> Volumes::create(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(std::string name, text_or(message, "name", ""));
+  auto made = co_await context_.volumes.create(who.tenant, std::move(name));
+  if (!made && made.error().code() == Code::already_exists)
+    co_return fail(Code::invalid_argument, made.error().message());
+  if (!made) co_return fail(std::move(made).error());
+  co_return json_response(201, volume_object(*made));
+}
+
+Task<net::Response> Volumes::list(net::Request&, auth::Principal who) {
+  CO_TRY(const auto volumes, co_await context_.volumes.list(who.tenant));
+  Array list;
+  for (const Volume& volume : volumes) list.push_back(Object{{"volumeID", volume.id}, {"name", volume.name}});
+  co_return json_response(200, list);
+}
+
+Task<net::Response> Volumes::get(net::Request& request, auth::Principal who) {
+  std::string id = request.param("volume");
+  CO_TRY(const Volume volume, co_await context_.volumes.get(who.tenant, std::move(id)));
+  co_return json_response(200, volume_object(volume));
+}
+
+Task<net::Response> Volumes::remove(net::Request& request, auth::Principal who) {
+  std::string id = request.param("volume");
+  CO_TRY(const Volume volume, co_await context_.volumes.get(who.tenant, std::move(id)));
+  for (const session::Session& session : context_.service.peek_all()) {
+    if (session.tenant != who.tenant) continue;
+    for (const auto& [path, name] : session.volumes) {
+      if (name != volume.name && name != volume.id) continue;
+      co_return fail(Code::conflict, fmt::format("Volume '{}' is mounted in sandbox '{}': kill it first",
+                                                 volume.name, session.sandbox_id));
+    }
+  }
+  CO_CHECK(co_await context_.volumes.remove(who.tenant, volume.id));
+  co_return net::Response::empty(204);
+}
+
+Task<net::Response> Volumes::list_directory(net::Request& request, Volume volume) {
+  CO_TRY(std::string path, path_of(request));
+  CO_TRY(const auto depth, number(request, "depth"));
+  auto work = [path, depth = depth.value_or(1)](Tree& tree) { return tree.list(path, depth, kEntriesMax); };
+  CO_TRY(const auto entries, co_await context_.volumes.with_tree<std::vector<Entry>>(volume, std::move(work)));
+  Array list;
+  for (const Entry& entry : entries) list.push_back(entry_object(entry));
+  co_return json_response(200, list);
+}
+
+Task<net::Response> Volumes::make_directory(net::Request& request, Volume volume) {
+  CO_TRY(std::string path, path_of(request));
+  CO_TRY(const Ownership ownership, ownership_of(request));
+  auto work = [path, ownership, parents = parents_of(request)](Tree& tree) {
+    return tree.make_directory(path, ownership, parents);
+  };
+  CO_TRY(const Entry entry, co_await context_.volumes.with_tree<Entry>(volume, std::move(work)));
+  co_return json_response(201, entry_object(entry));
+}
+
+Task<net::Response> Volumes::stat(net::Request& request, Volume volume) {
+  CO_TRY(std::string path, path_of(request));
+  auto work = [path](Tree& tree) { return tree.stat(path); };
+  CO_TRY(const Entry entry, co_await context_.volumes.with_tree<Entry>(volume, std::move(work)));
+  co_return json_response(200, entry_object(entry));
+}
+
+Task<net::Response> Volumes::change(net::Request& request, Volume volume) {
+  CO_TRY(std::string path, path_of(request));
+  CO_TRY(const Object message, parse_object(request.body));
+  Ownership ownership;
+  CO_TRY(ownership.uid, id_member(message, "uid"));
+  CO_TRY(ownership.gid, id_member(message, "gid"));
+  CO_TRY(ownership.mode, id_member(message, "mode"));
+  auto work = [path, ownership](Tree& tree) { return tree.change(path, ownership); };
+  CO_TRY(const Entry entry, co_await context_.volumes.with_tree<Entry>(volume, std::move(work)));
+  co_return json_response(200, entry_object(entry));
+}
+
+Task<net::Response> Volumes::remove_path(net::Request& request, Volume volume) {
+  CO_TRY(std::string path, path_of(request));
+  auto work = [path](Tree& tree) { return tree.remove(path); };
+  CO_CHECK(co_await context_.volumes.with_tree<void>(volume, std::move(work)));
+  co_return net::Response::empty(204);
+}
+
+Task<void> Volumes::download(net::Exchange& exchange) {
+  CO_TRY(Volume volume, co_await opened(exchange.request()));
+  CO_TRY(std::string path, path_of(exchange.request()));
+  auto work = [path](Tree& tree) { return tree.read(path); };
+  CO_TRY(os::Fd opened_file, co_await context_.volumes.with_tree<os::Fd>(volume, std::move(work)));
+  auto file = std::make_shared<os::Fd>(std::move(opened_file));
+  struct stat info {};
+  if (::fstat(file->get(), &info) < 0) co_return fail(errno_error(errno, "read the file"));
+  // A file that changes meanwhile is sent as long as it was; one that got shorter breaks the answer.
+  auto left = static_cast<std::uint64_t>(info.st_size);
+  net::Headers headers{{"Content-Type", "application/octet-stream"}};
+  CO_CHECK(co_await exchange.start(200, std::move(headers), left));
+  while (left > 0) {
+    auto read = [file] { return next_piece(file->get()); };
+    CO_TRY(std::string piece, co_await context_.volumes.off_loop<std::string>(std::move(read)));
+    if (piece.empty()) co_return fail(Code::unavailable, "the file became shorter");
+    if (piece.size() > left) piece.resize(left);
+    left -= piece.size();
+    CO_CHECK(co_await exchange.write(std::move(piece)));
+  }
+  co_return co_await exchange.finish();
+}
+
+Task<void> Volumes::upload(net::Exchange& exchange) {
+  net::Request& request = exchange.request();
+  CO_TRY(Volume volume, co_await opened(request));
+  CO_TRY(std::string path, path_of(request));
+  CO_TRY(const Ownership ownership, ownership_of(request));
+  auto begin = [path, ownership, parents = parents_of(request)](Tree& tree) {
+    return tree.write(path, ownership, parents);
+  };
+  CO_TRY(volume::Incoming begun, co_await context_.volumes.with_tree<volume::Incoming>(volume, std::move(begin)));
+  auto incoming = std::make_shared<volume::Incoming>(std::move(begun));
+  std::string waiting;
+  for (bool ended = false; !ended;) {
+    CO_TRY(std::string piece, co_await exchange.read());
+    ended = piece.empty();
+    waiting += piece;
+    if (waiting.empty() || (!ended && waiting.size() < kPieceBytes)) continue;
+    auto write = [incoming, bytes = std::exchange(waiting, {})] { return incoming->write(bytes); };
+    CO_CHECK(co_await context_.volumes.off_loop<void>(std::move(write)));
+  }
+  auto finish = [incoming] { return incoming->finish(); };
+  CO_TRY(const Entry entry, co_await context_.volumes.off_loop<Entry>(std::move(finish)));
+  net::Response response = json_response(201, entry_object(entry));
+  co_return co_await exchange.send(std::move(response));
+}
+
+}  // namespace atl::api::e2b

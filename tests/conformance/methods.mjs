@@ -1,0 +1,99 @@
+// Which public methods the SDK has (by its own declarations), and which of them the suites called.
+//
+//   node methods.mjs SDK_DIR CALLED_DIR   fails when a public method was neither called nor is excused below
+import { appendFileSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+// Why a method is not driven. Everything else must be.
+const EXCUSED = {
+  'Sandbox#getMcpToken': 'reads a file that only the mcp-gateway template has; no such template exists here',
+}
+const CLASSES = ['SandboxApi', 'Sandbox', 'Commands', 'CommandHandle', 'WatchHandle', 'Pty', 'Filesystem', 'Git', 'TemplateBase',
+  'Volume', 'Secret', 'Paginator', 'SandboxPaginator', 'SnapshotPaginator', 'SecretPaginator', 'ReadyCmd', 'LogEntry',
+  'Execution', 'Result']
+const FUNCTIONS = ['getSignature', 'waitForFile', 'waitForPort', 'waitForProcess', 'waitForTimeout', 'waitForURL', 'defaultBuildLogger']
+
+const seen = new Set()
+function called(name) {
+  if (!process.env.CALLED_DIR || seen.has(name)) return
+  seen.add(name)
+  appendFileSync(join(process.env.CALLED_DIR, String(process.pid)), name + '\n')
+}
+
+const marked = new Set()
+function mark(holder, name) {
+  if (marked.has(holder)) return
+  marked.add(holder)
+  for (const method of Object.getOwnPropertyNames(holder)) {
+    const found = Object.getOwnPropertyDescriptor(holder, method)
+    if (['constructor', 'prototype'].includes(method) || typeof found.value !== 'function' || !found.writable) continue
+    const original = found.value
+    holder[method] = function (...args) {
+      called(name + method)
+      return original.apply(this, args)
+    }
+  }
+}
+
+// Notes every call of a method of this class and of what it inherits from.
+function markClass(Class) {
+  for (; typeof Class === 'function' && Class !== Function.prototype; Class = Object.getPrototypeOf(Class)) {
+    mark(Class, `${Class.name}.`)
+    if (Class.prototype) mark(Class.prototype, `${Class.prototype.constructor.name}#`)
+  }
+}
+
+// Classes that the package does not export are met on an instance.
+export function watchInstance(instance) {
+  for (const value of [instance, ...Object.values(instance)]) {
+    if (value && typeof value === 'object' && CLASSES.includes(value.constructor?.name)) markClass(value.constructor)
+  }
+}
+
+export function watch(sdk) {
+  for (const value of Object.values(sdk)) {
+    if (typeof value === 'function' && CLASSES.includes(value.name)) markClass(value)
+  }
+  if (sdk.Template) {
+    markClass(Object.getPrototypeOf(sdk.Template()).constructor)
+    mark(sdk.Template, 'TemplateBase.')
+  }
+  const watched = { ...sdk }
+  for (const name of FUNCTIONS) {
+    if (sdk[name]) watched[name] = (...args) => (called(name), sdk[name](...args))
+  }
+  return watched
+}
+
+// Public methods of the classes above, as the declarations of a package have them.
+function declared(file) {
+  const found = new Set()
+  let owner = ''
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    const begin = line.match(/^(?:export )?declare (?:abstract )?class (\w+)/)
+    if (begin) owner = CLASSES.includes(begin[1]) ? begin[1] : ''
+    if (line === '}') owner = ''
+    const method = owner && line.match(/^  (static )?(?:async )?(?:abstract )?([a-z]\w*)[<(]/)
+    if (method && method[2] !== 'constructor') found.add(owner + (method[1] ? '.' : '#') + method[2])
+    const name = line.match(/^declare function (\w+)/)?.[1]
+    if (FUNCTIONS.includes(name)) found.add(name)
+  }
+  return found
+}
+
+function main([sdk, calledIn]) {
+  const names = new Set()
+  for (const name of ['e2b', '@e2b/code-interpreter']) {
+    for (const method of declared(join(sdk, 'node_modules', name, 'dist/index.d.ts'))) names.add(method)
+  }
+  const driven = new Set(readdirSync(calledIn).flatMap((file) => readFileSync(join(calledIn, file), 'utf8').split('\n')))
+  const missing = [...names].filter((name) => !driven.has(name) && !(name in EXCUSED)).sort()
+  const stale = Object.keys(EXCUSED).filter((name) => driven.has(name) || !names.has(name))
+  console.log(`methods: ${names.size} public, ${names.size - missing.length - Object.keys(EXCUSED).length} driven`)
+  for (const [name, why] of Object.entries(EXCUSED)) console.log(`  not driven: ${name}: ${why}`)
+  for (const name of missing) console.log(`  MISSING: ${name}`)
+  for (const name of stale) console.log(`  STALE EXCUSE: ${name}`)
+  if (names.size < 120) console.log('  too few methods found: the declarations have another form')
+  process.exit(missing.length || stale.length || names.size < 120 ? 1 : 0)
+}
+if (process.argv[1] === new URL(import.meta.url).pathname) main(process.argv.slice(2))

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { control, e2b, key, newest, sandbox, url } from './harness.mjs'
+
+const { Volume } = e2b
+const only = { skip: !newest || !Volume }
+const made = []
+async function volume(name = `conformance-${Math.random().toString(36).slice(2)}`) {
+  const one = await Volume.create(name)
+  made.push(one.volumeId)
+  return one
+}
+after(async () => {
+  for (const id of made) await control(`/volumes/${id}`, { method: 'DELETE' })
+})
+
+test('volumes are made, found, listed and destroyed', only, async () => {
+  const one = await volume()
+  assert.match(one.volumeId, /^vol_[a-z0-9]{20}$/)
+  assert.ok(one.token)
+  const info = await Volume.getInfo(one.volumeId)
+  assert.equal(info.name, one.name)
+  assert.equal(info.token, one.token)
+  const again = await Volume.connect(one.volumeId)
+  assert.equal(again.name, one.name)
+  assert.ok((await Volume.list()).some((each) => each.volumeId === one.volumeId && each.name === one.name))
+  assert.equal(await Volume.destroy(one.volumeId), true)
+  assert.equal(await Volume.destroy(one.volumeId), false)
+  await assert.rejects(Volume.getInfo(one.volumeId), e2b.VolumeNotFoundError)
+  await assert.rejects(Volume.connect(one.volumeId), e2b.VolumeNotFoundError)
+})
+
+test('a name is taken once and has a form', only, async () => {
+  const one = await volume()
+  await assert.rejects(Volume.create(one.name), (error) => error instanceof e2b.VolumeError
+    && error.message.includes(`Volume with name '${one.name}' already exists`))
+  for (const bad of ['', 'a b', 'a/b', '../x', 'ü']) await assert.rejects(Volume.create(bad), e2b.VolumeError)
+})
+
+test('files are written and read in every form', only, async () => {
+  const one = await volume()
+  const text = await one.writeFile('/hello.txt', 'hello')
+  assert.equal(text.name, 'hello.txt')
+  assert.equal(text.path, '/hello.txt')
+  assert.equal(text.type, 'file')
+  assert.equal(text.size, 5)
+  assert.ok(text.mtime instanceof Date && Math.abs(text.mtime - Date.now()) < 600_000)
+  assert.equal(await one.readFile('/hello.txt'), 'hello')
+  await one.writeFile('/hello.txt', 'again')
+  assert.equal(await one.readFile('/hello.txt'), 'again')
+  const bytes = new Uint8Array(100_000).map((_, i) => i % 251)
+  await one.writeFile('/binary', bytes.buffer)
+  assert.deepEqual(await one.readFile('/binary', { format: 'bytes' }), bytes)
+  assert.equal((await one.readFile('/binary', { format: 'blob' })).size, bytes.length)
+  await one.writeFile('/streamed', new Blob(['from ', 'a ', 'blob']).stream())
+  const stream = await one.readFile('/streamed', { format: 'stream' })
+  let got = ''
+  for await (const piece of stream) got += new TextDecoder().decode(piece)
+  assert.equal(got, 'from a blob')
+  await one.writeFile('/empty', '')
+  assert.equal(await one.readFile('/empty'), '')
+  await one.writeFile('/ünï/çødé 😀.txt', 'unicode', { force: true })
+  assert.equal(await one.readFile('/ünï/çødé 😀.txt'), 'unicode')
+})
+
+test('directories, information and changes', only, async () => {
+  const one = await volume()
+  const dir = await one.makeDir('/a', { mode: 0o750, uid: 1000, gid: 1000 })
+  assert.equal(dir.type, 'directory')
+  assert.equal(dir.mode, 0o750)
+  await assert.rejects(one.makeDir('/a'), e2b.VolumeError)
+  await assert.rejects(one.makeDir('/x/y/z'), e2b.VolumePathNotFoundError)
+  await one.makeDir('/x/y/z', { force: true })
+  await one.makeDir('/x/y/z', { force: true })
+  await one.writeFile('/x/y/file', '1', { mode: 0o600, uid: 0, gid: 0 })
+  const info = await one.getInfo('/x/y/file')
+  assert.deepEqual([info.uid, info.gid, info.mode], [0, 0, 0o600])
+  const changed = await one.updateMetadata('/x/y/file', { mode: 0o644, uid: 1000 })
+  assert.deepEqual([changed.uid, changed.gid, changed.mode], [1000, 0, 0o644])
+  assert.deepEqual((await one.list('/')).map((each) => each.path), ['/a', '/x'])
+  assert.deepEqual((await one.list('/', { depth: 3 })).map((each) => each.path),
+    ['/a', '/x', '/x/y', '/x/y/file', '/x/y/z'])
+  assert.equal(await one.exists('/x/y'), true)
+  assert.equal(await one.exists('/none'), false)
+  await one.remove('/x')
+  assert.equal(await one.exists('/x/y/file'), false)
+})
+
+test('errors of content have their types', only, async () => {
+  const one = await volume()
+  await assert.rejects(one.readFile('/none'), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.readFile('/none', { format: 'stream' }), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.list('/none'), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.getInfo('/none'), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.remove('/none'), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.updateMetadata('/none', { mode: 0o600 }), e2b.VolumePathNotFoundError)
+  await assert.rejects(one.writeFile('/none/file', 'x'), e2b.VolumePathNotFoundError)
+  await one.writeFile('/file', 'x')
+  await assert.rejects(one.updateMetadata('/file', { mode: 0o4755 }), e2b.VolumeError)
+  await assert.rejects(one.updateMetadata('/file', { uid: 1e6 }), e2b.VolumeError)
+  await assert.rejects(one.remove('/'), e2b.VolumeError)
+  await assert.rejects(one.readFile('/'), e2b.VolumeError)
+  await assert.rejects(one.list('/file'), e2b.VolumeError)
+})
+
+test('a token opens its own volume and nothing else', only, async () => {
+  const one = await volume()
+  const two = await volume()
+  const ask = (id, token) => fetch(`${url}/volumecontent/${id}/dir?path=/`,
+    token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } })
+  assert.equal((await ask(one.volumeId, one.token)).status, 200)
+  for (const wrong of [two.token, key, 'x', '', undefined]) {
+    const answer = await ask(one.volumeId, wrong)
+    assert.equal(answer.status, 401, String(wrong))
+    const body = await answer.json()
+    assert.equal(typeof body.code, 'string')
+    assert.equal(typeof body.message, 'string')
+  }
+  assert.equal((await fetch(`${url}/volumecontent/${one.volumeId}/dir`, { headers: { Authorization: `Bearer ${one.token}` } })).status, 400)
+  await Volume.destroy(two.volumeId)
+  assert.equal((await ask(two.volumeId, two.token)).status, 404)
+})
+
+test('a volume is mounted, shared and kept', only, async () => {
+  const one = await volume()
+  await one.writeFile('/from-outside', 'outside')
+  const box = await sandbox({ volumeMounts: { '/mnt/data': one } })
+  assert.equal(await box.files.read('/mnt/data/from-outside'), 'outside')
+  await box.commands.run('echo inside > /mnt/data/from-inside && id -u > /mnt/data/uid')
+  await box.commands.run('mkdir -p /mnt/data/deep && echo root > /mnt/data/deep/by-root', { user: 'root' })
+  assert.equal(await one.readFile('/from-inside'), 'inside\n')
+  assert.equal((await one.getInfo('/from-inside')).uid, 1000)
+  assert.equal((await one.getInfo('/deep/by-root')).uid, 0)
+  const info = await box.getInfo()
+  assert.deepEqual(info.volumeMounts, [{ name: one.name, path: '/mnt/data' }])
+  await assert.rejects(Volume.destroy(one.volumeId), /is mounted in sandbox/)
+
+  const other = await sandbox({ volumeMounts: { '/home/user/shared': one.name } })
+  assert.equal(await other.files.read('/home/user/shared/from-inside'), 'inside\n')
+  await other.files.write('/home/user/shared/both', 'seen by both')
+  assert.equal(await box.files.read('/mnt/data/both'), 'seen by both')
+  await box.kill()
+  await other.kill()
+  assert.equal(await one.readFile('/both'), 'seen by both')
+  assert.equal(await Volume.destroy(one.volumeId), true)
+})
+
+test('what a sandbox puts into a volume leads nowhere', only, async () => {
+  const one = await volume()
+  const box = await sandbox({ volumeMounts: { '/mnt/data': one } })
+  await box.commands.run('cd /mnt/data && ln -s /etc/passwd passwd && ln -s / root && ln -s .. up && mkfifo pipe')
+  assert.equal((await one.getInfo('/passwd')).type, 'symlink')
+  assert.equal((await one.getInfo('/passwd')).target, '/etc/passwd')
+  for (const path of ['/passwd', '/root/etc/passwd', '/up/token.key', '/up/../../atoll.db', '/pipe']) {
+    await assert.rejects(one.readFile(path), e2b.VolumeError, path)
+  }
+  await assert.rejects(one.writeFile('/root/tmp/x', 'x', { force: true }), e2b.VolumeError)
+  await assert.rejects(one.list('/root'), e2b.VolumeError)
+  await one.remove('/root')
+  assert.equal((await box.commands.run('test -e /etc/passwd && echo there')).stdout, 'there\n')
+  // A set-uid program from a volume gives nothing.
+  await box.commands.run('cp /usr/bin/id /mnt/data/id && chmod 4755 /mnt/data/id && chown root /mnt/data/id; chmod 4755 /mnt/data/id', { user: 'root' })
+  assert.equal((await box.commands.run('/mnt/data/id -u')).stdout, '1000\n')
+})
+
+test('a volume that is not there is refused', only, async () => {
+  await assert.rejects(sandbox({ volumeMounts: { '/mnt/x': 'no-such-volume' } }), /not found/)
+  const one = await volume()
+  await assert.rejects(sandbox({ volumeMounts: { 'relative': one } }), e2b.SandboxError)
+  await assert.rejects(sandbox({ volumeMounts: { '/': one } }), e2b.SandboxError)
+  await assert.rejects(sandbox({ volumeMounts: { '/a/../b': one } }), e2b.SandboxError)
+})
