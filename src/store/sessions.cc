@@ -128,7 +128,7 @@ Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
             return;
           }
           page.items.push_back(session_from(row));
-          last = row.integer(28);
+          last = row.integer(29);
         },
         filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
         filter.created_after, filter.after, filter.limit + 1));

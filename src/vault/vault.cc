@@ -113,7 +113,8 @@ Result<void> Vault::seal_into(store::DocumentRow& row, const Secret& secret, std
 }
 
 Task<store::DocumentRow> Vault::row_of(std::string tenant, std::string id_or_name) {
-  auto row = co_await store_.get_document(kKind, std::move(tenant), id_or_name);
+  std::string kind = kKind;
+  auto row = co_await store_.get_document(kind, std::move(tenant), id_or_name);
   if (!row && row.error().code() == Code::not_found) co_return no_secret(id_or_name);
   co_return row;
 }

@@ -91,7 +91,8 @@ Task<Volume> Volumes::create(std::string tenant, std::string name) {
 }
 
 Task<Volume> Volumes::get(std::string tenant, std::string id_or_name) {
-  auto row = co_await store_.get_document(kKind, std::move(tenant), id_or_name);
+  std::string kind = kKind;
+  auto row = co_await store_.get_document(kind, std::move(tenant), id_or_name);
   if (!row && row.error().code() == Code::not_found) co_return no_volume(id_or_name);
   if (!row) co_return fail(std::move(row).error());
   co_return from_row(*row);

@@ -66,7 +66,12 @@ Task<BuildJob::Done> BuildJob::run() {
     step_ = "finalize";
     done = co_await start_and_wait();
   }
-  Result<std::string> snapshot = done ? co_await keep() : Result<std::string>(std::unexpected(done.error()));
+  Result<std::string> snapshot = fail(Code::internal, "not built");
+  if (done) {
+    snapshot = co_await keep();
+  } else {
+    snapshot = fail(std::move(done).error());
+  }
   if (!session_id_.empty()) {
     auto ended = co_await context_.service.destroy(who_, session_id_);
     (void)ended;  // its time to live ends it otherwise
@@ -174,7 +179,8 @@ Task<void> BuildJob::perform(const Step& step) {
   const auto& args = step.args;
   if (step.type == "RUN" && !args.empty()) {
     std::string user = args.size() > 1 && !args[1].empty() ? args[1] : user_or_default(settings_);
-    co_return co_await run_line(args[0], std::move(user), args[0]);
+    std::string line = args[0], shown = args[0];
+    co_return co_await run_line(std::move(line), std::move(user), std::move(shown));
   }
   if (step.type == "COPY" && args.size() >= 2) co_return co_await copy(step);
   std::string line;
@@ -187,7 +193,8 @@ Task<void> BuildJob::perform(const Step& step) {
   } else {
     co_return fail(Code::invalid_argument, fmt::format("unknown step '{}'", step.words()));
   }
-  CO_CHECK(co_await run_line(std::move(line), "root", step.words()));
+  std::string root = "root", shown = step.words();
+  CO_CHECK(co_await run_line(std::move(line), std::move(root), std::move(shown)));
   if (step.type == "USER") CO_CHECK(note(step));
   co_return Result<void>{};
 }
@@ -200,13 +207,15 @@ Task<void> BuildJob::copy(const Step& step) {
   sandbox::WriteOptions options;
   options.user = "root";
   std::string inside = "/tmp/.copy-" + random_word(12);
-  CO_TRY(auto writer, co_await files->open_write(inside + ".tar", options));
+  std::string archive = inside + ".tar";
+  CO_TRY(auto writer, co_await files->open_write(archive, options));
   std::string block(65536, '\0');
   while (true) {
     const ssize_t size = ::read(file.get(), block.data(), block.size());
     if (size < 0) co_return fail(errno_error(errno, "read the upload"));
     if (size == 0) break;
-    CO_CHECK(co_await writer->write(block.substr(0, static_cast<std::size_t>(size))));
+    std::string piece = block.substr(0, static_cast<std::size_t>(size));
+    CO_CHECK(co_await writer->write(std::move(piece)));
   }
   CO_CHECK(co_await writer->finish());
   std::string owner = step.args.size() > 2 && !step.args[2].empty() ? step.args[2] : user_or_default(settings_);
@@ -222,7 +231,8 @@ Task<void> BuildJob::copy(const Step& step) {
       "cd /; rm -rf {0} {0}.tar",
       inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
       shell_word(step.args[0]), shell_word(target));
-  co_return co_await run_line(std::move(line), "root", step.words());
+  std::string root = "root", shown = step.words();
+  co_return co_await run_line(std::move(line), std::move(root), std::move(shown));
 }
 
 Task<void> BuildJob::run_line(std::string line, std::string user, std::string shown) {
