@@ -172,9 +172,21 @@ bool show_usr_local(UsrLocal choice) {
   return false;
 }
 
-Result<void> make_opaque(const std::string& path, OverlayAttributes attributes) {
+// False where the filesystem has no such attributes (user ones on tmpfs: before Linux 6.6).
+Result<bool> make_opaque(const std::string& path, OverlayAttributes attributes) {
   const os::Fd directory = TRY(os::open(path.c_str(), O_RDONLY | O_DIRECTORY));
-  return mark_opaque(directory.get(), attributes);
+  if (auto marked = mark_opaque(directory.get(), attributes); marked || attributes != OverlayAttributes::user)
+    return marked ? Result<bool>(true) : fail(std::move(marked).error());
+  return false;
+}
+
+// An empty directory over the one below it; where that cannot be said, a mark that there is none.
+Result<bool> cover(const std::string& path, OverlayAttributes attributes) {
+  TRY(os::make_directory(path));
+  if (TRY(make_opaque(path, attributes))) return true;
+  if (::rmdir(path.c_str()) < 0 || ::mknod(path.c_str(), S_IFCHR, 0) < 0)
+    return fail(errno_error(errno, "cover a directory"));
+  return false;
 }
 
 constexpr const char* kTopLevel[] = {"bin", "sbin", "lib", "lib32", "lib64", "libx32"};
@@ -226,14 +238,10 @@ Result<void> build_skeleton(const std::string& target) {
 Result<void> build_usr_cover(const std::string& target, const HostViewOptions& options,
                              OverlayAttributes attributes) {
   const fs::path root = target;
-  for (const char* dir : {"src", "etc"}) {
-    TRY(os::make_directory((root / dir).string()));
-    TRY(make_opaque((root / dir).string(), attributes));
-  }
+  for (const char* dir : {"src", "etc"}) TRY(cover((root / dir).string(), attributes));
   if (show_usr_local(options.usr_local)) return {};
   const fs::path local = root / "local";
-  TRY(os::make_directory(local.string()));
-  TRY(make_opaque(local.string(), attributes));
+  if (!TRY(cover(local.string(), attributes))) return {};
   for (const char* dir : {"bin", "etc", "games", "include", "lib", "sbin", "share", "src"})
     TRY(os::make_directory((local / dir).string()));
   return {};

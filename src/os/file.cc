@@ -97,6 +97,19 @@ bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
+std::vector<std::string> list_directory_at(int dir, const char* path) {
+  std::vector<std::string> names;
+  const int fd = ::openat(dir, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const stream = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (stream == nullptr) return names;
+  while (const dirent* entry = ::readdir(stream)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(stream);
+  return names;
+}
+
 namespace {
 
 struct Listing {

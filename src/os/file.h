@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "os/fd.h"
@@ -35,6 +36,8 @@ Result<void> write_all(int fd, std::string_view bytes);
 Result<void> make_directory(const std::string& path, mode_t mode = 0755);
 Result<void> make_directories(const std::string& path, mode_t mode = 0755);
 bool exists(const std::string& path);
+// Names in the directory, "." and ".." left out, in no order. Empty where it cannot be read.
+std::vector<std::string> list_directory_at(int dir, const char* path);
 
 // Removes `name` below `dir` with everything in it, whatever its depth, following nothing. Works with a
 // constant number of descriptors and constant stack. A missing name is success.

@@ -12,6 +12,7 @@ void apply(const LimitsPatch& patch, sandbox::Limits& limits) {
   if (patch.inodes_max) limits.inodes_max = *patch.inodes_max;
   if (patch.open_files_max) limits.open_files_max = *patch.open_files_max;
   if (patch.output_bytes) limits.output_bytes = *patch.output_bytes;
+  if (patch.io_bytes_per_second) limits.io_bytes_per_second = *patch.io_bytes_per_second;
 }
 
 }  // namespace atl::registry

@@ -21,6 +21,7 @@ struct LimitsPatch {
   std::optional<std::uint64_t> inodes_max;
   std::optional<std::uint32_t> open_files_max;
   std::optional<std::uint64_t> output_bytes;
+  std::optional<std::uint64_t> io_bytes_per_second;
 
   bool operator==(const LimitsPatch&) const = default;
 };

@@ -75,7 +75,8 @@ Result<sandbox::Variables> variables_in(const config::Node& root) {
 
 Result<LimitsPatch> parse_limits(const config::Node& node) {
   TRY(node.check_keys({"memory_mb", "cpu_cores", "execution_time_seconds", "cpu_time_seconds",
-                       "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb"}));
+                       "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb",
+                       "io_mb_per_second"}));
   LimitsPatch patch;
   patch.memory_bytes = scaled<std::uint64_t>(TRY(number(node, "memory_mb", {4, 1 << 24})), kMegabyte);
   patch.cpu_cores = TRY(number(node, "cpu_cores", {0.01, 1024}));
@@ -85,6 +86,8 @@ Result<LimitsPatch> parse_limits(const config::Node& node) {
   patch.disk_bytes = scaled<std::uint64_t>(TRY(number(node, "disk_mb", {1, 1 << 24})), kMegabyte);
   patch.inodes_max = scaled<std::uint64_t>(TRY(number(node, "max_inodes", {100, 1e9})), 1);
   patch.open_files_max = scaled<std::uint32_t>(TRY(number(node, "max_open_files", {16, 1 << 20})), 1);
+  patch.io_bytes_per_second =
+      scaled<std::uint64_t>(TRY(number(node, "io_mb_per_second", {1, 1 << 24})), kMegabyte);
   patch.output_bytes = scaled<std::uint64_t>(TRY(number(node, "output_mb", {0.001, 1 << 16})), kMegabyte);
   return patch;
 }

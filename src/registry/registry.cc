@@ -65,6 +65,7 @@ Result<void> add_limits(Loading& loading, const config::Document& document) {
     if (from.inodes_max) into.inodes_max = from.inodes_max;
     if (from.open_files_max) into.open_files_max = from.open_files_max;
     if (from.output_bytes) into.output_bytes = from.output_bytes;
+    if (from.io_bytes_per_second) into.io_bytes_per_second = from.io_bytes_per_second;
   };
   merge(loading.limits.defaults, table.defaults);
   for (const auto& [language, patch] : table.languages) merge(loading.limits.languages[language], patch);

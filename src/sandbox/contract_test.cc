@@ -17,7 +17,6 @@ using namespace std::chrono_literals;
 struct Entry {
   const char* name;
   Result<std::unique_ptr<Provider>> (*make)(boost::asio::any_io_executor);
-  bool needs_root;
 };
 
 Result<std::unique_ptr<Provider>> make_native(boost::asio::any_io_executor executor) {
@@ -25,13 +24,12 @@ Result<std::unique_ptr<Provider>> make_native(boost::asio::any_io_executor execu
 }
 
 const Entry kProviders[] = {
-    {"native", make_native, true},
+    {"native", make_native},
 };
 
 class ProviderContract : public testing::TestWithParam<Entry>, protected TestLoop {
  protected:
   void SetUp() override {
-    if (GetParam().needs_root && ::geteuid() != 0) GTEST_SKIP() << "needs root";
     auto provider = GetParam().make(context().get_executor());
     ASSERT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
     provider_ = std::move(*provider);
@@ -204,10 +202,9 @@ TEST_P(ProviderContract, ASnapshotStartsOthers) {
   const std::string target = "/tmp/atoll-contract-" + random_word(12);
   const auto first = box();
   ASSERT_TRUE(first);
-  ASSERT_TRUE(shell(*first,
-                    "echo one > kept; mkdir d; ln -s kept link; rm .bashrc; rm /usr/bin/env; mkdir /opt/x",
-                    "root")
-                  .outcome.succeeded());
+  // An ordinary user with one id has no root inside, and the files of the host are nobody's there.
+  const bool has_root = shell(*first, "rm /usr/bin/env", "root").outcome.succeeded();
+  ASSERT_TRUE(shell(*first, "echo one > kept; mkdir d; ln -s kept link; rm -f .bashrc").outcome.succeeded());
   ASSERT_TRUE(shell(*first, "echo mine > mine; chmod 600 mine").outcome.succeeded());
   const auto stored = run(first->snapshot(target));
   ASSERT_TRUE(stored) << stored.error().message();
@@ -218,10 +215,10 @@ TEST_P(ProviderContract, ASnapshotStartsOthers) {
   ASSERT_TRUE(second);
   const Ran seen =
       shell(*second,
-            "cat mine; stat -c '%a %U' mine; readlink ~/link; ls -A ~ | grep bashrc; ls /usr/bin/env /opt");
+            "cat mine; stat -c '%a %U' mine; readlink ~/link; ls -A ~ | grep bashrc; ls /usr/bin/env");
   EXPECT_NE(seen.out.find("mine\n600 user\n"), std::string::npos) << seen.out;
   EXPECT_EQ(seen.out.find("bashrc"), std::string::npos) << seen.out;
-  EXPECT_EQ(seen.out.find("/usr/bin/env\n"), std::string::npos) << seen.out;
+  EXPECT_EQ(seen.out.find("/usr/bin/env\n") == std::string::npos, has_root) << seen.out;
   // A snapshot of what started from a snapshot holds both.
   ASSERT_TRUE(shell(*second, "echo three > third; rm mine").outcome.succeeded());
   ASSERT_TRUE(run(second->snapshot(target + "-2")));
@@ -233,8 +230,10 @@ TEST_P(ProviderContract, ASnapshotStartsOthers) {
       "three\n");
   EXPECT_FALSE(shell(*third, "ls mine").outcome.succeeded());
   EXPECT_EQ(run(first->snapshot(target)).error().code(), Code::provider_failed) << "it exists";
-  std::filesystem::remove_all(target);
-  std::filesystem::remove_all(target + "-2");
+  EXPECT_TRUE(run(provider().discard_snapshot(target)));
+  EXPECT_TRUE(run(provider().discard_snapshot(target + "-2")));
+  EXPECT_FALSE(std::filesystem::exists(target));
+  EXPECT_TRUE(run(provider().discard_snapshot(target))) << "what is not there is gone";
 }
 
 TEST_P(ProviderContract, StopIsFinalAndCanBeRepeated) {
@@ -258,7 +257,10 @@ TEST_P(ProviderContract, StopIsFinalAndCanBeRepeated) {
 TEST_P(ProviderContract, UsageIsMeasured) {
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
-  ASSERT_TRUE(shell(*sandbox, "head -c 3000000 /dev/zero > file").outcome.succeeded());
+  // Long enough to be seen where CPU time is counted in hundredths of a second.
+  ASSERT_TRUE(shell(*sandbox,
+                    "head -c 3000000 /dev/zero > file; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+                  .outcome.succeeded());
   const auto usage = run(sandbox->usage());
   ASSERT_TRUE(usage);
   EXPECT_GE(usage->disk_bytes, 3'000'000U);

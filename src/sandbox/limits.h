@@ -21,6 +21,8 @@ struct Limits {
   std::uint64_t inodes_max = 100'000;
   std::uint32_t open_files_max = 1024;
   std::uint64_t output_bytes = 10ULL << 20;
+  // Bytes a second read from, and as many written to, each disk of the machine; 0: as fast as it goes.
+  std::uint64_t io_bytes_per_second = 0;
 
   bool operator==(const Limits&) const = default;
 };

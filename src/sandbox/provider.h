@@ -31,6 +31,9 @@ class Provider {
   // Sandboxes of an earlier daemon that still run and can be taken back, by id.
   virtual std::vector<std::string> adoptable() = 0;
   virtual Task<std::unique_ptr<Sandbox>> adopt(std::string id) = 0;
+  // Removes a snapshot that Sandbox::snapshot wrote; one that is not there is success. Its files may belong to
+  // ids that only the provider has power over.
+  virtual Task<void> discard_snapshot(std::string directory);
   virtual std::vector<PoolLevel> pools() const = 0;
   // Ends everything, pools included.
   virtual Task<void> shut_down() = 0;

@@ -1,6 +1,7 @@
 #include "sandbox/resource_monitor.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -180,6 +181,9 @@ Result<void> ResourceMonitor::start(std::string subject, Source source, Limits l
 
 Result<void> ResourceMonitor::start_process(std::string subject, pid_t pid, Limits limits,
                                             MonitorOptions options) {
+  struct stat owner {};
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0 && ::geteuid() != 0 && owner.st_uid != ::geteuid())
+    return fail(Code::permission_denied, fmt::format("process {} is somebody else's", pid));
   return start(
       std::move(subject), [pid] { return process_usage(pid); }, limits, std::move(options));
 }

@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "os/file.h"
 #include "session/codec.h"
 #include "session/local_service.h"
 #include "store/offload.h"
@@ -22,13 +23,6 @@ std::uint64_t size_of(const std::string& directory) {
     if (entry->is_regular_file(failed) && !entry->is_symlink(failed)) bytes += entry->file_size(failed);
   }
   return bytes;
-}
-
-Result<void> remove_tree(const std::string& path) {
-  std::error_code failed;
-  std::filesystem::remove_all(path, failed);
-  if (failed) return fail(errno_error(failed.value(), "remove a snapshot"));
-  return {};
 }
 
 }  // namespace
@@ -61,8 +55,7 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
   CO_TRY(snapshot.size_bytes, co_await store::offload<std::uint64_t>(disk_, std::move(measure)));
   Result<void> stored = co_await parts_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
-    auto remove = [path] { return remove_tree(path); };
-    auto removed = co_await store::offload<void>(disk_, std::move(remove));
+    auto removed = co_await found->provider->discard_snapshot(path);
     co_return fail(std::move(stored).error());
   }
   co_return snapshot;
@@ -129,8 +122,7 @@ Task<Session> LocalService::fork(Principal who, std::string id, UpdateRequest ch
   }
   Result<Session> forked = co_await bring_up(child, path);
   if (!forked) {
-    auto remove = [path] { return remove_tree(path); };
-    auto removed = co_await store::offload<void>(disk_, std::move(remove));
+    auto removed = co_await source->provider->discard_snapshot(path);
   }
   co_return forked;
 }
@@ -171,7 +163,11 @@ Task<void> LocalService::remove_snapshot(Principal who, std::string snapshot_id)
   }
   CO_TRY(const bool removed, co_await parts_.store->remove_snapshot(who.tenant, snapshot.snapshot_id));
   if (!removed) co_return fail(Code::not_found, fmt::format("no snapshot {}", snapshot.snapshot_id));
-  auto remove = [path = snapshot_path(snapshot.snapshot_id)] { return remove_tree(path); };
+  // Of a provider that is not here today: its files may be ours anyway.
+  const std::string path = snapshot_path(snapshot.snapshot_id);
+  if (sandbox::Provider* provider = provider_named(snapshot.provider))
+    co_return co_await provider->discard_snapshot(path);
+  auto remove = [path] { return os::remove_tree(AT_FDCWD, path); };
   co_return co_await store::offload<void>(disk_, std::move(remove));
 }
 

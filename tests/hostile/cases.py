@@ -5,7 +5,7 @@ import struct
 import subprocess
 import threading
 
-from harness import ROOT, run
+from harness import ROOT, SLOW, daemon, run
 
 MANY = ("--processes", "200")
 CASES = []
@@ -32,14 +32,14 @@ def ended(ran, word):
 def _(programs):
     ran = run("bash", "-c", ":(){ :|:& };:; wait; sleep 10")
     ended(ran, "too_many_processes")
-    assert ran.seconds < 8, ran.seconds
+    assert ran.seconds < 30 * SLOW, ran.seconds
 
 
 @case("1 fork bomb, C")
 def _(programs):
     ran = run("/hostile/fork_bomb", options=programs.option())
     ended(ran, "too_many_processes")
-    assert ran.seconds < 8, ran.seconds
+    assert ran.seconds < 30 * SLOW, ran.seconds
 
 
 @case("2 thread bomb")
@@ -289,6 +289,93 @@ print(n, ctypes.get_errno())
 STRICT = {"EPERM", "ENOSYS", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT"}
 
 
+@case("6 objects of the kernel")
+def _(programs):
+    ran = python("""
+import select, socket, mmap
+kept = []
+try:
+    while True: kept.append(select.epoll())
+except OSError as error: print('epoll', error.errno, len(kept) <= 1024)
+kept.clear()
+try: mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x40000).write(b'x' * (64 << 20)); print('huge DONE')
+except OSError as error: print('huge', error.errno)
+""", options=("--memory", "64M"))
+    assert b"epoll 24 True" in ran.out and b"huge DONE" not in ran.out, (ran.out, ran.err)
+
+
+@case("7 no swap to thrash")
+def _(programs):
+    ran = python("""
+blocks = []
+while True:
+    blocks.append(bytearray(b'x') * (8 << 20))
+    for block in blocks: block[::4096] = b'y' * len(block[::4096])
+""", options=("--memory", "96M"))
+    ended(ran, "out_of_memory")
+
+
+@case("16 I/O storm")
+def _(programs):
+    # On a disk image, so that it really is a disk that is stormed; the neighbour is asked meanwhile and afterwards.
+    ran = python("""
+import os, time
+until = time.monotonic() + 3
+written = 0
+while time.monotonic() < until:
+    fd = os.open('storm', os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+    for _ in range(8): written += os.write(fd, b'x' * (1 << 20)); os.fsync(fd)
+    os.close(fd)
+print('written', written)
+""", options=("--memory", "64M", "--disk", "128M"))
+    assert ran.status == 0 and b"written" in ran.out, (ran.status, ran.err)
+
+
+@case("22 crashes do not flood the host's log")
+def _(programs):
+    def lines():
+        return subprocess.run(["dmesg"], capture_output=True).stdout.count(b"segfault")
+    before = lines()
+    ran = run("bash", "-c", "for i in $(seq 300); do python3 -c 'import ctypes; ctypes.string_at(0)' & wait $!; done 2>/dev/null; echo end",
+              options=("--time", "60"))
+    assert b"end" in ran.out or ran.status == 124, (ran.status, ran.err)
+    assert lines() - before < 200, "each crash is a line of the host's log"
+
+
+@case("23 timers and watches")
+def _(programs):
+    ran = python("""
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+timer, count = ctypes.c_void_p(), 0
+while count < 100000 and libc.timer_create(1, None, ctypes.byref(timer)) == 0: count += 1
+print('timers', count < 100000)
+with open('/dev/random', 'rb') as random: print('random', len(random.read(1 << 20)))
+fd = libc.inotify_init1(0)
+watches = 0
+for i in range(200000):
+    os.makedirs('d', exist_ok=True)
+    if libc.inotify_add_watch(fd, b'/proc/self/fd', 2) < 0: break
+    watches += 1
+print('end', flush=True)
+""")
+    assert b"timers True" in ran.out and b"random 1048576" in ran.out and b"end" in ran.out, (ran.out, ran.err)
+
+
+@case("39 affinity and idle classes take nothing from others")
+def _(programs):
+    ran = python("""
+import os
+print('cpus', len(os.sched_getaffinity(0)))
+for policy in (os.SCHED_FIFO, os.SCHED_RR):
+    try: os.sched_setscheduler(0, policy, os.sched_param(1)); print('DONE', policy)
+    except OSError as error: print('refused')
+try: os.nice(-5); print('DONE nice')
+except OSError: print('refused')
+""")
+    assert b"DONE" not in ran.out and ran.out.count(b"refused") == 3, ran.out
+
+
 def refused_all(ran):
     lines = [line.split() for line in ran.lines() if line]
     assert len(lines) > 50, (ran.status, ran.out[-200:], ran.err[-500:])
@@ -429,6 +516,54 @@ def _(programs):
     command = "import random, os, uuid\nprint(random.random(), os.urandom(8).hex(), uuid.uuid4(), hash('x'), id(object()))"
     one, other = python(command).out.split(), python(command).out.split()
     assert all(a != b for a, b in zip(one[:4], other[:4])), (one, other)
+
+
+@case("47 nothing of an earlier one in what a pool hands out")
+def _(programs):
+    with daemon() as served:
+        before = served.standing()[0]
+        for _round in range(4):
+            first = served.session(environment="host")
+            served.shell(first, "echo left > /tmp/left; echo left > /dev/shm/left; echo left > ~/left; ipcmk -M 4096; "
+                                "echo 'echo left' >> ~/.bashrc; setsid sleep 1000 >/dev/null 2>&1 & echo done")
+            served.end(first)
+            second = served.session(environment="host")
+            seen = served.shell(second, "ls -A /tmp /dev/shm ~; cat ~/.bashrc | grep -c 'echo left'; ps -e | grep -c sleep; "
+                                        "ipcs -m | grep -c 0x")
+            assert "left" not in seen and seen.split()[-3:] == ["0", "0", "0"], seen
+            served.end(second)
+        assert served.standing()[0] <= before + 16, (before, served.standing())
+
+
+@case("50 randomness of two that came from the same place")
+def _(programs):
+    code = "import random, os, uuid\nprint(random.random(), os.urandom(8).hex(), uuid.uuid4(), hash('x'))"
+    with daemon() as served:
+        said = []
+        for _round in range(2):
+            session = served.session()
+            answer = served.ok("POST", f"/api/sessions/{session}/execute", {"code": code, "language": "python"})
+            said.append(str(answer["stdout"]).split())
+            served.end(session)
+    assert len(said[0]) >= 3 and all(a != b for a, b in zip(said[0][:3], said[1][:3])), said
+
+
+@case("52 links and pipes where the host reads and writes")
+def _(programs):
+    with daemon() as served:
+        session = served.session()
+        served.shell(session, "ln -s /etc/hostname link; ln -s /etc out; mkfifo pipe; ln -s /dev/zero zero; ln -s loop loop")
+        files = f"/api/sessions/{session}/files?path="
+        status, seen = served.ask("GET", files + "/home/user/link")
+        assert status == 200 and seen.strip() == b"sandbox", (status, seen)
+        host = open("/etc/passwd", "rb").read()
+        status, _answer = served.ask("PUT", files + "/home/user/out/passwd", raw=b"owned")
+        assert open("/etc/passwd", "rb").read() == host, "the host's file was written"
+        for name in ("pipe", "zero", "loop", "out/../../../../../../etc/shadow"):
+            status, seen = served.ask("GET", files + "/home/user/" + name)
+            assert status >= 400 or b"root:" not in seen[:200], (name, status)
+        assert served.shell(session, "echo alive").strip() == "alive"
+        served.end(session)
 
 
 @case("host files are not there")

@@ -1,12 +1,17 @@
 """Running one hostile program in a real sandbox, beside a neighbour that must not notice."""
+import contextlib
 import glob
+import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import subprocess
 import tempfile
 import time
+import urllib.error
+import urllib.request
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -122,3 +127,76 @@ class Programs:
 def own_mounts():
     text = pathlib.Path("/proc/self/mountinfo").read_text()
     return sorted(line.split(" - ")[1] for line in text.split("\n") if "overlay" in line or "/dev/loop" in line)
+
+
+class Daemon:
+    """`atoll serve` on a data directory of its own, with pools: for cases that need a sandbox handed out by it."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="atoll-hostile-data-")
+        self.name = group_name()
+        env = dict(os.environ, ATOLL_TEST_MARK=self.name, ATOLL_NATIVE_CGROUP_PARENT=self.name)
+        env.pop("ATOLL_API_KEY", None)
+        self.log = open(self.directory + "/log", "w+b")
+        self.process = subprocess.Popen([ATOLL, "serve", "--listen", "127.0.0.1:0", "--data", self.directory + "/data"],
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
+        deadline = time.monotonic() + 60 * SLOW
+        self.url = self.key = None
+        while time.monotonic() < deadline and not (self.url and self.key):
+            text = pathlib.Path(self.directory + "/log").read_text(errors="replace")
+            url, key = re.search(r"http://127[\d.:]+", text), re.search(r"e2b_[0-9a-f]{40}", text)
+            self.url, self.key = url and url.group(), key and key.group()
+            assert self.process.poll() is None, f"the daemon ended: {text}"
+            time.sleep(0.05)
+        assert self.url and self.key, "the daemon does not get ready"
+
+    def ask(self, method, path, body=None, raw=None):
+        data = raw if raw is not None else json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.url + path, data=data, method=method, headers={
+            "X-API-Key": self.key,
+            "Content-Type": "application/octet-stream" if raw is not None else "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60 * SLOW) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def ok(self, method, path, body=None, raw=None):
+        status, answer = self.ask(method, path, body, raw)
+        assert status < 300, (method, path, status, answer[:300])
+        return json.loads(answer) if answer else None
+
+    def session(self, **more):
+        return self.ok("POST", "/api/sessions", {"provider": "native", **more})["session_id"]
+
+    def shell(self, session, command):
+        return self.ok("POST", f"/api/sessions/{session}/commands", {"command": command})["stdout"]
+
+    def end(self, session):
+        self.ok("DELETE", f"/api/sessions/{session}")
+
+    def standing(self):
+        """What of the machine the daemon holds: descriptors and resident kibibytes."""
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        resident = int(re.search(r"VmRSS:\s+(\d+)", status).group(1))
+        return len(os.listdir(f"/proc/{self.process.pid}/fd")), resident
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(60 * SLOW)
+        deadline = time.monotonic() + 20 * SLOW
+        while (groups(self.name) or spawners("ATOLL_TEST_MARK=" + self.name)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        left = groups(self.name) + spawners("ATOLL_TEST_MARK=" + self.name)
+        self.log.close()
+        shutil.rmtree(self.directory)
+        assert not left, f"left over by the daemon: {left}"
+
+
+@contextlib.contextmanager
+def daemon():
+    one = Daemon()
+    try:
+        yield one
+    finally:
+        one.close()

@@ -105,11 +105,15 @@ std::map<std::string, Place> own_places() {
 }
 
 // Version 2 allows no group with both processes and controlled children, except the root.
-Result<std::string> v2_base(const Place& place, bool make) {
-  if (::access((place.root + "/cgroup.procs").c_str(), W_OK) == 0 && !os::exists(place.root + "/cgroup.type"))
-    return place.root;
+Result<std::string> v2_base(const Place& own, bool make) {
+  if (::access((own.root + "/cgroup.procs").c_str(), W_OK) == 0 && !os::exists(own.root + "/cgroup.type"))
+    return own.root;
+  // This process may be in the leaf already, moved there by an earlier tree.
+  constexpr std::string_view leaf_name = "/atoll-host";
+  Place place = own;
+  if (place.path.ends_with(leaf_name)) place.path.resize(place.path.size() - leaf_name.size());
   if (!make) return place.path;
-  const std::string leaf = place.path + "/atoll-host";
+  const std::string leaf = place.path + std::string(leaf_name);
   TRY(os::make_directory(leaf));
   for (const std::string& pid : split(os::read_file(place.path + "/cgroup.procs").value_or(""), '\n'))
     (void)os::write_control(leaf + "/cgroup.procs", pid);
@@ -131,6 +135,18 @@ bool is_dead_spawner(const std::string& name) {
   return os::read_file("/proc/" + name.substr(prefix.size()) + "/comm").value_or("") != "atoll-spawner\n";
 }
 
+// Loop devices are left out: what they read and write they do on one of the others.
+std::vector<std::string> disks() {
+  std::vector<std::string> numbers;
+  for (const std::string& name : directories_of("/sys/block")) {
+    if (name.starts_with("loop") || name.starts_with("ram") || name.starts_with("zram")) continue;
+    std::string number = os::read_file("/sys/block/" + name + "/dev").value_or("");
+    while (!number.empty() && number.back() == '\n') number.pop_back();
+    if (!number.empty()) numbers.push_back(number);
+  }
+  return numbers;
+}
+
 void enable_controllers(const std::string& group) {
   for (const char* name : {"+memory", "+pids", "+cpu", "+io"})
     (void)os::write_control(group + "/cgroup.subtree_control", name);
@@ -148,6 +164,7 @@ Result<CgroupTree> CgroupTree::open(const std::string& parent) {
 Result<CgroupTree> CgroupTree::locate(const std::string& parent, bool make) {
   CgroupTree tree;
   tree.parent_ = parent;
+  if (make) tree.disks_ = disks();
   const std::map<std::string, Place> places = own_places();
   std::set<std::string> v2_controllers;
   std::string unified;
@@ -199,6 +216,7 @@ std::vector<Wall> CgroupTree::missing() const {
   if (!has(Controller::memory)) walls.push_back({"memory_limit", remedy});
   if (!has(Controller::pids)) walls.push_back({"process_limit", remedy});
   if (!has(Controller::cpu)) walls.push_back({"cpu_limit", remedy});
+  if (!has(Controller::io)) walls.push_back({"io_limit", remedy});
   return walls;
 }
 
@@ -264,6 +282,25 @@ Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, st
     }
     walls.push_back({"cpu_limit", fmt::format("{} of {} microseconds", quota, period)});
   }
+  if (has(Controller::io)) TRY(limit_io(name, limits.io_bytes_per_second, walls));
+  return {};
+}
+
+Result<void> CgroupTree::limit_io(const std::string& name, std::uint64_t bytes_per_second,
+                                  std::vector<Wall>& walls) {
+  if (bytes_per_second == 0) return {};
+  for (const std::string& disk : disks_) {
+    if (is_v2(Controller::io)) {
+      TRY(set(Controller::io, name, "io.max", fmt::format("{0} rbps={1} wbps={1}", disk, bytes_per_second)));
+      continue;
+    }
+    const std::string line = fmt::format("{} {}", disk, bytes_per_second);
+    TRY(set(Controller::io, name, "blkio.throttle.read_bps_device", line));
+    TRY(set(Controller::io, name, "blkio.throttle.write_bps_device", line));
+  }
+  walls.push_back({"io_limit", fmt::format("{} bytes a second each way, on each of {} disks{}", bytes_per_second,
+                                           disks_.size(),
+                                           is_v2(Controller::io) ? "" : "; writes only when they are not cached")});
   return {};
 }
 
@@ -400,8 +437,12 @@ Result<GroupUsage> CgroupTree::usage(const std::string& name) const {
 }
 
 os::Fd CgroupTree::watch_memory(const std::string& name) const {
-  if (!has(Controller::memory) || is_v2(Controller::memory)) return os::Fd();
+  if (!has(Controller::memory)) return os::Fd();
   const int dir = at(Controller::memory).dir.get();
+  if (is_v2(Controller::memory)) {
+    auto events = os::open_at(dir, (name + "/memory.events").c_str(), O_RDONLY);
+    return events ? std::move(*events) : os::Fd();
+  }
   auto control = os::open_at(dir, (name + "/memory.oom_control").c_str(), O_RDONLY);
   os::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!control || !event.is_open()) return os::Fd();

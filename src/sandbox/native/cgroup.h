@@ -76,10 +76,14 @@ class CgroupTree {
   Result<GroupUsage> usage(const std::string& name) const;
   std::uint64_t oom_kills(const std::string& name) const;
   std::uint64_t tasks(const std::string& name) const;
+  // Some hierarchy knows which processes a group has.
+  bool counts_processes() const {
+    return has(Controller::unified) || has(Controller::pids) || has(Controller::memory);
+  }
   // Processes, threads not counted.
   std::vector<pid_t> processes(const std::string& name) const;
-  // An eventfd that becomes readable when the group runs out of memory (version 1); closed where there is
-  // none.
+  // Word when the group runs out of memory: an eventfd that becomes readable (version 1), or a file with an
+  // exceptional condition when it changes (version 2). Closed where there is neither.
   os::Fd watch_memory(const std::string& name) const;
   // Names of groups below the parent.
   std::vector<std::string> groups() const;
@@ -100,7 +104,10 @@ class CgroupTree {
   std::optional<std::string> get(Controller controller, const std::string& name, const char* file) const;
   std::uint64_t number(Controller controller, const std::string& name, const char* file) const;
 
+  Result<void> limit_io(const std::string& name, std::uint64_t bytes_per_second, std::vector<Wall>& walls);
+
   std::array<Hierarchy, kControllers> controllers_;
+  std::vector<std::string> disks_;  // "major:minor" of whole disks, as they were when the tree was made
   std::string parent_;
 };
 

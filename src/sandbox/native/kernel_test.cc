@@ -18,7 +18,6 @@ namespace {
 class NativeKernelTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     auto provider = start(loop_.get_executor(), NativeOptions{});
     ASSERT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
     provider_ = std::move(*provider);

@@ -11,6 +11,7 @@
 #include "guest/program.h"
 #include "sandbox/native/pool.h"
 #include "sandbox/native/sandbox.h"
+#include "sandbox/native/watch.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -51,15 +52,15 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
  public:
   NativeProvider(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
                  std::shared_ptr<const CgroupTree> cgroups, Isolation probed,
-                 std::vector<std::string> adoptable, std::vector<PoolOptions> pools)
+                 std::vector<std::string> adoptable, NativeOptions options)
       : executor_(std::move(executor)),
         spawner_(std::move(spawner)),
         cgroups_(std::move(cgroups)),
         probed_(std::move(probed)),
         adoptable_(std::move(adoptable)),
         alive_(std::make_shared<Alive>(
-            Alive{{}, boost::asio::steady_timer(executor_), executor_, spawner_, cgroups_})) {
-    for (PoolOptions& pool : pools) pools_.push_back(std::make_shared<Pool>(std::move(pool)));
+            executor_, spawner_, cgroups_, std::move(options.alerts))) {
+    for (PoolOptions& pool : options.pools) pools_.push_back(std::make_shared<Pool>(std::move(pool)));
     const std::weak_ptr<Alive> weak = alive_;
     spawner_->start(
         [weak](const std::string& name, const std::string& why) {
@@ -101,6 +102,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     co_return co_await move_in(alive_, handed_over(std::move(answer), std::move(spec)));
   }
 
+  Task<void> discard_snapshot(std::string directory) override {
+    Request request{.verb = Verb::discard};
+    request.text = std::move(directory);
+    CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
+    (void)answer;
+    co_return Result<void>();
+  }
+
   std::vector<PoolLevel> pools() const override {
     std::vector<PoolLevel> levels;
     for (const auto& pool : pools_)
@@ -123,11 +132,19 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
  private:
   // What outlives a moment in which the provider is being destroyed while callbacks are under way.
   struct Alive {
+    Alive(const boost::asio::any_io_executor& executor_, std::shared_ptr<SpawnerClient> spawner_,
+          std::shared_ptr<const CgroupTree> cgroups_, MonitorOptions alerts)
+        : counting(executor_),
+          executor(executor_),
+          spawner(std::move(spawner_)),
+          cgroups(std::move(cgroups_)),
+          watcher(executor_, std::move(alerts)) {}
     std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
     boost::asio::steady_timer counting;
     boost::asio::any_io_executor executor;
     std::shared_ptr<SpawnerClient> spawner;
     std::shared_ptr<const CgroupTree> cgroups;
+    Watcher watcher;
     bool is_counting = false;
     bool closing = false;
 
@@ -137,6 +154,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       const auto inhabitant = found->second.lock();
       inhabitants.erase(found);
       if (!inhabitant) return;
+      watcher.remove(inhabitant->name);
       std::erase_if(inhabitants, [&](const auto& entry) { return entry.second.lock() == inhabitant; });
       inhabitant->has_ended(why);
     }
@@ -159,6 +177,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   static Task<std::unique_ptr<Sandbox>> move_in(std::shared_ptr<Alive> alive, Handed handed) {
     CO_TRY(auto sandbox, co_await greet(alive, std::move(handed)));
+    alive->watcher.add(sandbox->inhabitant());
     count(alive);
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
   }
@@ -172,6 +191,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       // Both names lead to it until it ends: word of its end may be on the way under the old one.
       alive_->inhabitants[spec.id] = sandbox->inhabitant();
       sandbox->settle(spec);
+      alive_->watcher.add(sandbox->inhabitant());
       count(alive_);
       return sandbox;
     }
@@ -267,7 +287,7 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
   auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello->reply.text)));
   return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
                                           std::move(hello->reply.isolation), std::move(hello->reply.names),
-                                          std::move(options.pools));
+                                          std::move(options));
 }
 
 }  // namespace atl::sandbox::native

@@ -9,6 +9,7 @@
 
 #include "sandbox/native/spawner.h"
 #include "sandbox/provider.h"
+#include "sandbox/resource_monitor.h"
 
 namespace atl::sandbox::native {
 
@@ -23,11 +24,15 @@ struct PoolOptions {
 struct NativeOptions {
   SpawnerOptions spawner;  // guest_program is filled in
   std::vector<PoolOptions> pools;
+  // Whom to tell when a sandbox comes near its limits, and at which fractions. Without on_alert nobody looks,
+  // except at limits that the kernel does not enforce here.
+  MonitorOptions alerts;
 };
 
 // Real Linux processes behind namespaces, an overlay root, a system-call filter, Landlock and control groups.
 // Starts the spawner, or takes back the one of an earlier daemon (NativeOptions::spawner.run_directory). Must
-// be called before the program has threads. Needs root, or says what is missing.
+// be called before the program has threads. As root or as an ordinary user with user namespaces; what the latter
+// cannot have is in Isolation.
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options);
 
 }  // namespace atl::sandbox::native

@@ -9,7 +9,7 @@ namespace {
 bool same_walls(const Limits& a, const Limits& b) {
   return a.memory_bytes == b.memory_bytes && a.cpu_cores == b.cpu_cores &&
          a.processes_max == b.processes_max && a.disk_bytes == b.disk_bytes && a.inodes_max == b.inodes_max &&
-         a.open_files_max == b.open_files_max;
+         a.open_files_max == b.open_files_max && a.io_bytes_per_second == b.io_bytes_per_second;
 }
 
 }  // namespace

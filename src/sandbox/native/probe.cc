@@ -15,6 +15,7 @@
 #include "os/mount.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
+#include "sandbox/native/rootless.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -29,12 +30,6 @@ bool works(const std::function<bool()>& attempt) {
   return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-std::string line_of(const char* path) {
-  std::string text = os::read_file(path).value_or("");
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 Finding kernel() {
   utsname name{};
   ::uname(&name);
@@ -47,35 +42,39 @@ Finding kernel() {
 
 Finding privileges() {
   if (::geteuid() == 0) return {Grade::good, "privileges", "root", ""};
-  return {Grade::bad, "privileges", fmt::format("user {}", ::geteuid()),
+  return {Grade::note, "privileges", fmt::format("user {}: what sandboxes then lack is named below", ::geteuid()),
           "start atoll as root: it keeps the privileges in a small process of its own"};
 }
 
 Finding user_namespaces() {
   if (works([] { return ::unshare(CLONE_NEWUSER) == 0; }))
     return {Grade::good, "user namespaces", "work", ""};
-  if (line_of("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
-    return {Grade::bad, "user namespaces", "AppArmor restricts them (Ubuntu 24.04 and newer)",
-            "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor profile for "
-            "atoll that "
-            "allows userns"};
-  if (line_of("/proc/sys/kernel/unprivileged_userns_clone") == "0")
-    return {Grade::bad, "user namespaces", "switched off", "sysctl -w kernel.unprivileged_userns_clone=1"};
-  if (line_of("/proc/sys/user/max_user_namespaces") == "0")
-    return {Grade::bad, "user namespaces", "none allowed", "sysctl -w user.max_user_namespaces=15000"};
-  return {Grade::bad, "user namespaces", "refused", "inside a container, allow them in its seccomp profile"};
+  return {Grade::bad, "user namespaces", "refused", user_namespace_remedy()};
+}
+
+// What an ordinary user is given besides its own id.
+Finding id_ranges() {
+  if (::geteuid() == 0) return {Grade::good, "id ranges", "each sandbox has its own", ""};
+  const bool has_range = works([] {
+    const auto standing = become_rootless();
+    return standing && standing->ids > 0;
+  });
+  if (has_range) return {Grade::good, "id ranges", "one for all sandboxes of this user", ""};
+  return {Grade::note, "id ranges", "none: there is only one user inside",
+          "install the package uidmap and give this user a range of 65536 ids in /etc/subuid and /etc/subgid"};
 }
 
 Finding namespaces() {
   constexpr int kinds =
       CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP | CLONE_NEWPID;
-  if (works([] { return ::unshare(kinds) == 0; }))
+  if (works([] { return (::geteuid() == 0 || become_rootless()) && ::unshare(kinds) == 0; }))
     return {Grade::good, "namespaces", "mount, network, ipc, uts, cgroup, pid", ""};
   return {Grade::bad, "namespaces", "refused", "start atoll as root; inside a container, with CAP_SYS_ADMIN"};
 }
 
 Finding overlay() {
   const bool good = works([] {
+    if (::geteuid() != 0 && !become_rootless()) return false;
     if (::unshare(CLONE_NEWNS) < 0) return false;
     return os::FilesystemContext::open("overlay").has_value();
   });
@@ -108,8 +107,9 @@ Finding control_groups() {
   if (missing.empty()) return {Grade::good, "control groups", version + ": memory, processes, CPU", ""};
   std::string lacking;
   for (const Wall& wall : missing) lacking += (lacking.empty() ? "" : ", ") + wall.name;
-  return {Grade::bad, "control groups", fmt::format("{}, without {}", version, lacking),
-          missing.front().value};
+  // An ordinary user gets what others do not enforce by watching.
+  return {::geteuid() == 0 ? Grade::bad : Grade::note, "control groups",
+          fmt::format("{}, without {}", version, lacking), missing.front().value};
 }
 
 Finding dynmods() {
@@ -143,8 +143,8 @@ Finding interpreters() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {kernel(), privileges(),     user_namespaces(), namespaces(),   overlay(),     landlock(),
-          filter(), control_groups(), dynmods(),         loop_devices(), interpreters()};
+  return {kernel(), privileges(), user_namespaces(), id_ranges(), namespaces(),   overlay(),
+          landlock(), filter(),   control_groups(),  dynmods(),   loop_devices(), interpreters()};
 }
 
 }  // namespace atl::sandbox::native

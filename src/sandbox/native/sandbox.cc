@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "os/file.h"
+#include "sandbox/native/process_tree.h"
 #include "sandbox/link_kernel.h"
 
 namespace atl::sandbox::native {
@@ -27,8 +28,9 @@ Handed handed_over(SpawnerClient::Answer answer, Spec spec) {
   handed.spec = std::move(spec);
   handed.group = std::move(answer.reply.group);
   handed.isolation = std::move(answer.reply.isolation);
+  handed.pid = static_cast<pid_t>(answer.reply.pid);
   handed.frozen = answer.reply.text == "frozen";
-  os::Fd* const places[] = {&handed.stream, &handed.pidfd, &handed.upper, &handed.memory_event};
+  os::Fd* const places[] = {&handed.stream, &handed.pidfd, &handed.upper};
   for (std::size_t i = 0; i < answer.fds.size() && i < std::size(places); ++i)
     *places[i] = std::move(answer.fds[i]);
   return handed;
@@ -40,7 +42,10 @@ Inhabitant::Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<Sp
       cgroups(std::move(cgroups_)),
       handed(std::move(handed_)),
       name(handed.spec.id),
-      changed(std::move(executor)) {}
+      changed(std::move(executor)) {
+  if (!cgroups->counts_processes() || !cgroups->has(Controller::memory))
+    if (auto proc = os::open("/proc", O_RDONLY | O_DIRECTORY)) proc_ = std::move(*proc);
+}
 
 Task<void> Inhabitant::greet() {
   LinkOptions options;
@@ -57,14 +62,13 @@ Task<void> Inhabitant::greet() {
 
 Usage Inhabitant::usage() const {
   Usage usage;
-  if (const auto group = cgroups->usage(handed.group)) {
-    usage.cpu_time = std::chrono::microseconds(group->cpu_micros);
-    usage.memory_bytes = group->memory_bytes;
-    usage.memory_peak_bytes = group->memory_peak_bytes;
-    usage.memory_cache_bytes = group->memory_cache_bytes;
-    usage.read_bytes = group->read_bytes;
-    usage.written_bytes = group->written_bytes;
-  }
+  const GroupUsage group = measured();
+  usage.cpu_time = std::chrono::microseconds(group.cpu_micros);
+  usage.memory_bytes = group.memory_bytes;
+  usage.memory_peak_bytes = group.memory_peak_bytes;
+  usage.memory_cache_bytes = group.memory_cache_bytes;
+  usage.read_bytes = group.read_bytes;
+  usage.written_bytes = group.written_bytes;
   usage.processes = held_processes();
   usage.processes_peak = processes_peak_;
   usage.wall_time =
@@ -75,7 +79,24 @@ Usage Inhabitant::usage() const {
       usage.disk_bytes = space->bytes_used;
       usage.inodes = space->inodes_used;
     }
+  // Files in memory are the sandbox's memory; the kernel counts them as such where it counts.
+  if (!cgroups->has(Controller::memory)) {
+    usage.memory_bytes += usage.disk_bytes;
+    memory_peak_ = std::max(memory_peak_, usage.memory_bytes);
+    usage.memory_peak_bytes = memory_peak_;
+  }
   return usage;
+}
+
+GroupUsage Inhabitant::measured() const {
+  GroupUsage group = cgroups->usage(handed.group).value_or(GroupUsage{});
+  const bool counts_memory = cgroups->has(Controller::memory), counts_cpu = cgroups->has(Controller::unified);
+  if (counts_memory && counts_cpu) return group;
+  const GroupUsage tree = tree_usage(proc_.get(), handed.pid);
+  if (!counts_cpu) group.cpu_micros = tree.cpu_micros;
+  if (!counts_memory) group.memory_bytes = tree.memory_bytes;
+  if (!cgroups->has(Controller::pids)) group.tasks = tree.tasks;
+  return group;
 }
 
 void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
@@ -104,7 +125,8 @@ void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
 std::uint32_t Inhabitant::held_processes() const {
   // The guest is not the workload's, and a kernel that waits is none of its processes.
   const std::size_t own = 1 + (link ? link->kernels().size() : 0);
-  const std::size_t all = cgroups->processes(handed.group).size();
+  const std::size_t all = cgroups->counts_processes() ? cgroups->processes(handed.group).size()
+                                                      : tree_processes(proc_.get(), handed.pid).size();
   const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);
   processes_peak_ = std::max(processes_peak_, held);
   return held;
@@ -113,12 +135,16 @@ std::uint32_t Inhabitant::held_processes() const {
 void Inhabitant::count_processes() {
   const std::uint32_t allowed = handed.spec.limits.processes_max;
   // Tasks are at least as many as processes: most of the time one small read settles it.
-  if (!link || cgroups->tasks(handed.group) <= allowed + 1) return;
+  if (!link || (cgroups->has(Controller::pids) && cgroups->tasks(handed.group) <= allowed + 1)) return;
   const std::uint32_t held = held_processes();
   if (held <= allowed) return;
-  const std::string reason = fmt::format("{} processes; {} are allowed", held, allowed);
+  end_executions(Ending::too_many_processes, fmt::format("{} processes; {} are allowed", held, allowed));
+}
+
+void Inhabitant::end_executions(Ending ending, const std::string& reason) {
+  if (!link) return;
   const auto end = [&](const std::shared_ptr<LinkProcess>& process) {
-    if (process && !process->has_ended()) process->end_with(Ending::too_many_processes, reason);
+    if (process && !process->has_ended()) process->end_with(ending, reason);
   };
   const auto processes = link->processes();
   for (const std::shared_ptr<Process>& process : processes)

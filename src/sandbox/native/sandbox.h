@@ -23,7 +23,8 @@ struct Handed {
   Spec spec;
   std::string group;
   Isolation isolation;
-  os::Fd stream, pidfd, upper, memory_event;
+  os::Fd stream, pidfd, upper;
+  pid_t pid = 0;  // of the guest, in the host's numbers
   bool frozen = false;
 };
 Handed handed_over(SpawnerClient::Answer answer, Spec spec);
@@ -42,6 +43,8 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   void judge(const ProcessInfo& info, Outcome& outcome);
   // Ends executions that hold more processes than allowed. Called now and then while something runs.
   void count_processes();
+  // Ends every process, or where there is none what a busy kernel runs, and says why.
+  void end_executions(Ending ending, const std::string& reason);
   bool is_busy() const { return link && (!link->processes().empty() || !link->kernels().empty()); }
   void has_ended(std::string why);
 
@@ -56,8 +59,12 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
 
  private:
   std::uint32_t held_processes() const;
+  // What the kernel counted for the group; where it does not, what /proc says about the tree.
+  GroupUsage measured() const;
   std::uint64_t oom_kills_seen_ = 0;
   mutable std::uint32_t processes_peak_ = 0;
+  mutable std::uint64_t memory_peak_ = 0;  // where the kernel does not keep it
+  os::Fd proc_;                            // of the host; open only where the kernel does not count
 };
 
 class NativeSandbox final : public Sandbox {

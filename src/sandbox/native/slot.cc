@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "os/file.h"
@@ -76,8 +77,7 @@ void IdRanges::give_back(std::uint32_t first) {
   free_.push_back(first);
 }
 
-Result<os::Fd> make_user_namespace(int proc, std::uint32_t inside, std::uint32_t outside,
-                                   std::uint32_t count) {
+Result<os::Fd> make_user_namespace(int proc, const IdMap& map) {
   const pid_t child =
       static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, nullptr, nullptr, nullptr, 0));
   if (child < 0) return fail(errno_error(errno, "make a user namespace"));
@@ -86,9 +86,9 @@ Result<os::Fd> make_user_namespace(int proc, std::uint32_t inside, std::uint32_t
     for (;;) ::syscall(SYS_pause);
   }
   auto made = [&]() -> Result<os::Fd> {
-    const std::string map = fmt::format("{} {} {}", inside, outside, count);
-    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), map));
-    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), map));
+    const std::string line = fmt::format("{} {} {}", map.inside, map.first, map.count);
+    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), line));
+    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), line));
     return os::open_at(proc, fmt::format("{}/ns/user", child).c_str(), O_RDONLY);
   }();
   ::kill(child, SIGKILL);
@@ -97,15 +97,37 @@ Result<os::Fd> make_user_namespace(int proc, std::uint32_t inside, std::uint32_t
   return made;
 }
 
-Result<os::Fd> make_network_namespace(int proc) {
-  const os::Fd before = TRY(os::open_at(proc, "self/ns/net", O_RDONLY));
-  if (::unshare(CLONE_NEWNET) < 0) return fail(errno_error(errno, "make a network namespace"));
-  auto made = [&]() -> Result<os::Fd> {
+namespace {
+
+struct NetworkJob {
+  int proc = -1;
+  std::optional<Result<os::Fd>> made;
+};
+
+int make_network(void* argument) {
+  NetworkJob& job = *static_cast<NetworkJob*>(argument);
+  const auto made = [&]() -> Result<os::Fd> {
+    if (::unshare(CLONE_NEWNET) < 0) return fail(errno_error(errno, "make a network namespace"));
     TRY(loopback_up());
-    return os::open_at(proc, "self/ns/net", O_RDONLY);
-  }();
-  TRY(os::enter_namespace(before.get(), CLONE_NEWNET));
-  return made;
+    return os::open_at(job.proc, "self/ns/net", O_RDONLY);
+  };
+  job.made.emplace(made());
+  return 0;
+}
+
+}  // namespace
+
+// In a child, because without power over the namespace one is in there is no way back into it. It shares memory
+// and descriptors, so that what it opens is open here.
+Result<os::Fd> make_network_namespace(int proc) {
+  alignas(16) static char stack[64 << 10];
+  NetworkJob job{proc, std::nullopt};
+  const int child = ::clone(make_network, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &job);
+  if (child < 0) return fail(errno_error(errno, "make a network namespace"));
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (!job.made) return fail(Code::provider_failed, "a network namespace was not made");
+  return std::move(*job.made);
 }
 
 }  // namespace atl::sandbox::native

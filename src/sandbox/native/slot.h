@@ -27,16 +27,28 @@ class IdRanges {
   std::vector<os::Fd> locks_;
 };
 
+// How the ids inside a sandbox are numbered in the spawner's user namespace: `count` of them, from `inside` on,
+// begin at `first`.
+struct IdMap {
+  std::uint32_t first = 0;
+  std::uint32_t count = kIdsPerSandbox;
+  std::uint32_t inside = 0;  // 0, or 1000 when `user` is the only one
+
+  // What is not mapped is shown as the first.
+  std::uint32_t outside(std::uint32_t id) const {
+    return id >= inside && id - inside < count ? first + (id - inside) : first;
+  }
+};
+
 struct Slot {
-  std::uint32_t first_id = 0;
+  IdMap ids;
   os::Fd user_namespace;
   os::Fd network_namespace;
 };
 
-// A user namespace that maps 0.. to first_id.. (`count` ids). `proc` is a descriptor of a /proc that shows
+// A user namespace with this map. `proc` is a descriptor of a /proc that shows
 // this process.
-Result<os::Fd> make_user_namespace(int proc, std::uint32_t inside, std::uint32_t outside,
-                                   std::uint32_t count);
+Result<os::Fd> make_user_namespace(int proc, const IdMap& map);
 // A network namespace with nothing but a loopback that is up. The caller's own is unchanged.
 Result<os::Fd> make_network_namespace(int proc);
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kDepthMax = 512;
 constexpr const char* kOpaque = "trusted.overlay.opaque";
+constexpr const char* kOpaqueOfUsers = "user.overlay.opaque";
 
 bool is_whiteout(const struct stat& info) {
   return S_ISCHR(info.st_mode) && info.st_rdev == 0;
@@ -70,7 +71,8 @@ Result<void> copy_bytes(int from, int to, off_t size) {
 
 class Copier {
  public:
-  Copier(Owner owner, bool link_files) : owner_(owner), link_files_(link_files) {}
+  Copier(Owner owner, bool link_files, bool rootless)
+      : owner_(owner), link_files_(link_files), opaque_(rootless ? kOpaqueOfUsers : kOpaque) {}
 
   Result<void> directory(int from, int to, int depth) {
     if (depth > kDepthMax) return fail(Code::too_large, "directories are nested too deeply");
@@ -126,7 +128,7 @@ class Copier {
   Result<void> copy_directory(int from, int to, const char* name, const struct stat& info, int depth) {
     const os::Fd in = TRY(os::open_beneath(from, name, O_RDONLY | O_DIRECTORY));
     char opaque = 0;
-    const bool replaces = ::fgetxattr(in.get(), kOpaque, &opaque, 1) == 1 && opaque == 'y';
+    const bool replaces = ::fgetxattr(in.get(), opaque_, &opaque, 1) == 1 && opaque == 'y';
     struct stat there {};
     const bool exists = ::fstatat(to, name, &there, AT_SYMLINK_NOFOLLOW) == 0;
     if (exists && (replaces || !S_ISDIR(there.st_mode))) TRY(os::remove_tree(to, name));
@@ -142,6 +144,7 @@ class Copier {
 
   Owner owner_;
   bool link_files_;
+  const char* opaque_;
 };
 
 Result<void> fill(const SnapshotJob& job, int target) {
@@ -150,10 +153,10 @@ Result<void> fill(const SnapshotJob& job, int target) {
     const os::Fd out = TRY(os::open_at(target, part, O_RDONLY | O_DIRECTORY));
     if (job.parent) {
       const os::Fd in = TRY(os::open((*job.parent + "/" + part).c_str(), O_RDONLY | O_DIRECTORY));
-      TRY(Copier(Owner{}, true).directory(in.get(), out.get(), 0));
+      TRY(Copier(Owner{}, true, job.rootless).directory(in.get(), out.get(), 0));
     }
     const os::Fd in = TRY(os::open_at(job.upper, part, O_RDONLY | O_DIRECTORY));
-    Copier copier(Owner{job.first_id, job.ids, true}, false);
+    Copier copier(Owner{job.first_id, job.ids, !job.rootless}, false, job.rootless);
     TRY(copier.directory(in.get(), out.get(), 0));
   }
   // Those are made anew for each sandbox.

@@ -15,6 +15,9 @@ struct SnapshotJob {
   int upper = -1;              // the writable layer; must stand still
   std::uint32_t first_id = 0;  // what becomes 0
   std::uint32_t ids = 0;
+  // Written by an ordinary user: owners stay as they are, because all its sandboxes have the same, and
+  // overlay's marks are "user.overlay." ones.
+  bool rootless = false;
   // The snapshot that the sandbox itself started from: the new one holds its content as well, by hard links
   // where nothing changed.
   std::optional<std::string> parent;

@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,9 +40,10 @@ struct Living {
   std::vector<std::uint64_t> waiting;
 };
 
-// A snapshot being written by a child of the spawner.
+// A snapshot being written or removed by a child of the spawner.
 struct Copying {
   os::Fd pidfd;
+  Verb verb = Verb::snapshot;
   std::uint64_t token = 0;
   std::string name;
   bool thaw_after = false;
@@ -66,6 +68,9 @@ class Spawner {
   void adopt(const Request& request);
   void destroy(const Request& request);
   void take_snapshot(const Request& request);
+  void discard_snapshot(const Request& request);
+  // `work` in a child, on the host's filesystem; its end is the answer.
+  Result<void> copy(Copying copying, const std::function<Result<void>()>& work);
   void kill(Living& living);
   void answer(Reply reply, std::span<const int> fds = {});
   void answer_error(const Request& request, Error error);
@@ -224,7 +229,8 @@ void Spawner::answer_done(const Request& request) {
 void Spawner::serve(const Request& request) {
   Living* living = find(request.name);
   const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
-                            request.verb != Verb::list && request.verb != Verb::shut_down;
+                            request.verb != Verb::list && request.verb != Verb::discard &&
+                            request.verb != Verb::shut_down;
   if (needs_living && living == nullptr)
     return answer_error(request, Error(Code::not_found, "no such sandbox"));
   switch (request.verb) {
@@ -239,13 +245,15 @@ void Spawner::serve(const Request& request) {
       return destroy(request);
     case Verb::snapshot:
       return take_snapshot(request);
+    case Verb::discard:
+      return discard_snapshot(request);
     case Verb::freeze:
-      if (auto done = shop_.cgroups().freeze(living->built.parts.group); !done)
+      if (auto done = shop_.freeze(living->built); !done)
         return answer_error(request, std::move(done).error());
       living->frozen = true;
       return answer_done(request);
     case Verb::thaw:
-      if (auto done = shop_.cgroups().thaw(living->built.parts.group); !done)
+      if (auto done = shop_.thaw(living->built); !done)
         return answer_error(request, std::move(done).error());
       living->frozen = false;
       return answer_done(request);
@@ -313,7 +321,6 @@ void Spawner::create(const Request& request) {
   const os::Fd stream = std::move(living.built.stream);
   if (options_.run_directory.empty()) living.built.handover.reset();
   std::vector<int> fds{stream.get(), living.built.pidfd.get(), living.built.upper.get()};
-  if (living.built.memory_event.is_open()) fds.push_back(living.built.memory_event.get());
   answer(description(request, living), fds);
 }
 
@@ -329,14 +336,13 @@ void Spawner::adopt(const Request& request) {
     return answer_error(request, std::move(sent).error());
   Reply reply = description(request, living);
   std::vector<int> fds{pair->first.get(), living.built.pidfd.get(), living.built.upper.get()};
-  if (living.built.memory_event.is_open()) fds.push_back(living.built.memory_event.get());
   answer(std::move(reply), fds);
 }
 
 // SIGKILL to process 1 of the namespace ends everything in it; the group catches what could not be in it.
 void Spawner::kill(Living& living) {
   (void)os::pidfd_kill(living.built.pidfd.get(), SIGKILL);
-  if (living.frozen) (void)shop_.cgroups().thaw(living.built.parts.group);
+  if (living.frozen) (void)shop_.thaw(living.built);
 }
 
 void Spawner::destroy(const Request& request) {
@@ -359,7 +365,6 @@ void Spawner::on_end(int pidfd) {
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
   living.built.upper.reset();
-  living.built.memory_event.reset();
   shop_.take_apart(std::move(living.built.parts));
   for (const std::uint64_t token : living.waiting)
     answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
@@ -370,30 +375,43 @@ void Spawner::take_snapshot(const Request& request) {
   Living& living = *find(request.name);
   const bool was_frozen = living.frozen;
   if (!was_frozen) {
-    if (auto done = shop_.cgroups().freeze(living.built.parts.group); !done)
+    if (auto done = shop_.freeze(living.built); !done)
       return answer_error(request, std::move(done).error());
     living.frozen = true;
   }
   SnapshotJob job{.upper = living.built.upper.get(),
-                  .first_id = living.built.parts.slot.first_id,
-                  .ids = kIdsPerSandbox,
+                  .first_id = living.built.parts.slot.ids.first,
+                  .ids = living.built.parts.slot.ids.count,
+                  .rootless = shop_.standing().rootless,
                   .parent = living.spec.snapshot,
                   .target = request.text};
+  Copying copying{{}, Verb::snapshot, request.token, request.name, !was_frozen};
+  if (auto begun = copy(std::move(copying), [&] { return write_snapshot(job); }); !begun) {
+    if (!was_frozen) (void)shop_.thaw(living.built), living.frozen = false;
+    return answer_error(request, std::move(begun).error());
+  }
+}
+
+void Spawner::discard_snapshot(const Request& request) {
+  Copying copying{{}, Verb::discard, request.token, request.name, false};
+  if (auto begun = copy(std::move(copying), [&] { return os::remove_tree(AT_FDCWD, request.text); }); !begun)
+    answer_error(request, std::move(begun).error());
+}
+
+Result<void> Spawner::copy(Copying copying, const std::function<Result<void>()>& work) {
   const pid_t child = ::fork();
+  if (child < 0) return fail(errno_error(errno, "fork"));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const sched_param normal{};
     ::sched_setscheduler(0, SCHED_OTHER, &normal);
-    ::_exit(shop_.enter_host() && write_snapshot(job) ? 0 : 1);
+    ::_exit(shop_.enter_host() && work() ? 0 : 1);
   }
-  auto pidfd = child < 0 ? Result<os::Fd>(fail(errno_error(errno, "fork"))) : os::pidfd_open(child);
-  if (!pidfd) {
-    if (!was_frozen) (void)shop_.cgroups().thaw(living.built.parts.group), living.frozen = false;
-    return answer_error(request, std::move(pidfd).error());
-  }
-  watch(pidfd->get(), Source::copying);
-  const int key = pidfd->get();
-  copying_.emplace(key, Copying{std::move(*pidfd), request.token, request.name, !was_frozen});
+  copying.pidfd = TRY(os::pidfd_open(child));
+  const int key = copying.pidfd.get();
+  watch(key, Source::copying);
+  copying_.emplace(key, std::move(copying));
+  return {};
 }
 
 void Spawner::on_copied(int pidfd) {
@@ -403,12 +421,14 @@ void Spawner::on_copied(int pidfd) {
   const auto exit = os::pidfd_wait(pidfd);
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
   if (Living* living = find(copying.name); living != nullptr && copying.thaw_after) {
-    (void)shop_.cgroups().thaw(living->built.parts.group);
+    (void)shop_.thaw(living->built);
     living->frozen = false;
   }
-  Reply reply{.verb = Verb::snapshot, .token = copying.token, .name = copying.name};
+  Reply reply{.verb = copying.verb, .token = copying.token, .name = copying.name};
   if (!exit || exit->signal != 0 || exit->code != 0)
-    reply.error = Error(Code::provider_failed, "the snapshot could not be written");
+    reply.error = Error(Code::provider_failed, copying.verb == Verb::snapshot
+                                                   ? "the snapshot could not be written"
+                                                   : "the snapshot could not be removed");
   answer(std::move(reply));
 }
 

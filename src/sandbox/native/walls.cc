@@ -69,6 +69,8 @@ struct Child {
   Result<void> mount_binds();
   Result<void> enter_root();
   Result<void> set_limits();
+  void tell_ids();
+  Result<void> limit_without_groups();
   Result<void> become_inside();
   Result<void> drop_capabilities();
   Result<void> put_filters();
@@ -114,7 +116,8 @@ Result<void> Child::make_upper() {
 Result<void> Child::fill_upper() {
   const int upper = report.upper.get();
   const auto owned = [&](const char* name, uid_t id) {
-    return ::fchownat(upper, name, plan.slot.first_id + id, plan.slot.first_id + id, AT_SYMLINK_NOFOLLOW);
+    const uid_t owner = plan.slot.ids.outside(id);
+    return ::fchownat(upper, name, owner, owner, AT_SYMLINK_NOFOLLOW);
   };
   for (const char* name : {"root", "usr", "shm"})
     if (owned(name, 0) < 0) return fail(errno_error(errno, "own writable layer"));
@@ -142,9 +145,14 @@ Result<std::string> Child::place_lower(os::Fd mount) {
 }
 
 Result<std::string> Child::place_own(const char* path) {
-  os::Fd mount = TRY(os::clone_mount(AT_FDCWD, path, Subtree::no));
+  // What is mounted below cannot be left out by an ordinary user. Ids are mapped by root only; see tell_ids.
+  const Subtree below = plan.standing.rootless ? Subtree::yes : Subtree::no;
+  os::Fd mount = TRY(os::clone_mount(AT_FDCWD, path, below));
   MountChange change{.set = MOUNT_ATTR_RDONLY, .user_namespace = plan.slot.user_namespace.get()};
-  if (!os::change_mount(mount.get(), "", Subtree::no, change)) {
+  if (plan.standing.rootless) {
+    change.user_namespace = -1;
+    TRY(os::change_mount(mount.get(), "", below, change));
+  } else if (!os::change_mount(mount.get(), "", Subtree::no, change)) {
     change.user_namespace = -1;
     TRY(os::change_mount(mount.get(), "", Subtree::no, change));
     lacks("idmapped_layers", "needs a kernel that maps ids on this filesystem (tmpfs: 6.3)");
@@ -158,6 +166,7 @@ Result<void> Child::mount_overlay(const std::string& lowers_top_first, const cha
   TRY(overlay.set("lowerdir", lowers_top_first));
   TRY(overlay.set("upperdir", fmt::format("{}/{}", tiny::kUpper, upper)));
   TRY(overlay.set("workdir", fmt::format("{}/{}", tiny::kUpper, work)));
+  if (plan.standing.rootless) TRY(overlay.set_flag("userxattr"));
   unsigned attributes = MOUNT_ATTR_NODEV;
   if (!plan.spec.sudo) attributes |= MOUNT_ATTR_NOSUID;
   const os::Fd mount = TRY(overlay.mount(attributes));
@@ -185,7 +194,8 @@ Result<void> Child::make_root() {
   if (::chdir(tiny::kRoot) < 0) return fail(errno_error(errno, "enter the new root"));
   // Mount points that an imported layer may lack.
   for (const char* name : {"proc", "dev", "tmp", "home"}) {
-    if (::mkdir(name, 0755) == 0 && ::chown(name, plan.slot.first_id, plan.slot.first_id) < 0)
+    const uid_t owner = plan.slot.ids.outside(0);
+    if (::mkdir(name, 0755) == 0 && ::chown(name, owner, owner) < 0)
       return fail(errno_error(errno, "make mount points"));
   }
   return {};
@@ -218,14 +228,16 @@ Result<void> Child::mount_proc() {
 }
 
 Result<void> Child::mount_dev() {
-  os::Fd devices = TRY(os::clone_mount(AT_FDCWD, tiny::kDevices, Subtree::no));
-  TRY(os::change_mount(devices.get(), "", Subtree::no,
+  // For an ordinary user each device is a mount of its own.
+  const Subtree nodes = plan.standing.rootless ? Subtree::yes : Subtree::no;
+  os::Fd devices = TRY(os::clone_mount(AT_FDCWD, tiny::kDevices, nodes));
+  TRY(os::change_mount(devices.get(), "", nodes,
                        {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC}));
   TRY(os::attach(devices.get(), AT_FDCWD, "dev"));
   os::FilesystemContext pts = TRY(os::FilesystemContext::open("devpts"));
   TRY(pts.set("ptmxmode", "0666"));
   TRY(pts.set("mode", "0620"));
-  TRY(pts.set("gid", std::to_string(plan.slot.first_id + 5)));
+  TRY(pts.set("gid", std::to_string(plan.slot.ids.outside(5))));
   const os::Fd terminals = TRY(pts.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
   TRY(os::attach(terminals.get(), AT_FDCWD, "dev/pts"));
   const os::Fd shared = TRY(os::clone_mount(report.upper.get(), "shm", Subtree::no));
@@ -323,13 +335,57 @@ Result<void> Child::set_limits() {
   return {};
 }
 
+// Who is who, and for whom.
+void Child::tell_ids() {
+  const IdMap& ids = plan.slot.ids;
+  if (!plan.standing.rootless) {
+    stands("user_namespace", fmt::format("{} ids from {}", ids.count, ids.first));
+    stands("own_ids", "no other sandbox has them");
+    return;
+  }
+  const char* const as_root = "start atoll as root";
+  lacks("own_ids", fmt::format("sandboxes of an ordinary user share their ids: {}", as_root));
+  lacks("host_owners", fmt::format("files of the host are shown as nobody's: {}", as_root));
+  if (plan.spec.sudo) lacks("sudo", fmt::format("set-uid programs of the host do not work: {}", as_root));
+  if (!plan.standing.has_one_id())
+    return stands("user_namespace", fmt::format("{} ids, not the one of the user who runs it", ids.count));
+  stands("user_namespace", "one id, of the user who runs it");
+  lacks("users", "there is no root inside, only user: " + plan.standing.lacks_ids);
+}
+
+// What one process can be held to where the kernel does not count for the whole sandbox. The host watches the
+// sums (see Inhabitant).
+Result<void> Child::limit_without_groups() {
+  const Limits& limits = plan.spec.limits;
+  const auto bound = [](__rlimit_resource what, rlim_t value) {
+    const rlimit wanted{value, value};
+    return ::setrlimit(what, &wanted) == 0;
+  };
+  if (!plan.cgroups.has(Controller::pids)) {
+    const rlim_t tasks = rlim_t{limits.processes_max} * 16 + 16;
+    if (!bound(RLIMIT_NPROC, tasks)) return fail(errno_error(errno, "limit processes"));
+    stands("task_limit_per_user", fmt::format("{} tasks, by the kernel; {} processes, counted by the host", tasks,
+                                              limits.processes_max));
+  }
+  if (!plan.cgroups.has(Controller::memory)) {
+    if (!bound(RLIMIT_DATA, limits.memory_bytes)) return fail(errno_error(errno, "limit memory"));
+    stands("memory_limit_per_process",
+           fmt::format("{} bytes, by the kernel; the sum is watched by the host", limits.memory_bytes));
+  }
+  return {};
+}
+
 // From here on this process has no power over the host.
 Result<void> Child::become_inside() {
   TRY_CONTEXT("enter the user namespace", os::enter_namespace(plan.slot.user_namespace.get(), CLONE_NEWUSER));
-  if (::syscall(SYS_setgroups, 0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
-  if (::syscall(SYS_setresgid, 0, 0, 0) < 0 || ::syscall(SYS_setresuid, 0, 0, 0) < 0)
-    return fail(errno_error(errno, "become root inside"));
-  stands("user_namespace", fmt::format("{} ids from {}", kIdsPerSandbox, plan.slot.first_id));
+  // Where there is one id only, the kernel does not let groups be dropped either.
+  const bool one_id = plan.standing.has_one_id();
+  if (!one_id && ::syscall(SYS_setgroups, 0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
+  const uid_t first = plan.slot.ids.inside;
+  if (::syscall(SYS_setresgid, first, first, first) < 0 || ::syscall(SYS_setresuid, first, first, first) < 0)
+    return fail(errno_error(errno, "become the first user inside"));
+  tell_ids();
+  TRY(limit_without_groups());
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) return fail(errno_error(errno, "tie to the spawner"));
   // What the spawner ignores must not be ignored inside. The table is a copy, although the memory is not.
   // By the system call, because the library does not let its own two signals be set.
@@ -353,7 +409,10 @@ Result<void> Child::drop_capabilities() {
   data[0].effective = data[0].permitted = static_cast<std::uint32_t>(kept);
   data[1].effective = data[1].permitted = static_cast<std::uint32_t>(kept >> 32);
   if (::syscall(SYS_capset, &header, data) < 0) return fail(errno_error(errno, "drop capabilities"));
-  stands("capabilities", fmt::format("none over the host; root inside has {}", std::size(kKeptCapabilities)));
+  if (plan.standing.has_one_id())
+    stands("capabilities", "none");
+  else
+    stands("capabilities", fmt::format("none over the host; root inside has {}", std::size(kKeptCapabilities)));
   return {};
 }
 

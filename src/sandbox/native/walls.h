@@ -9,6 +9,7 @@
 #include "sandbox/isolation.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
+#include "sandbox/native/rootless.h"
 #include "sandbox/native/slot.h"
 #include "sandbox/spec.h"
 
@@ -32,6 +33,7 @@ inline constexpr const char* kNullFile = "/devices/null";
 inline constexpr const char* kEmpty = "/empty";
 inline constexpr const char* kUpper = "/upper";  // where each sandbox mounts its writable layer
 inline constexpr const char* kRoot = "/root";    // where each sandbox builds its root
+inline constexpr const char* kProc = "/proc";    // shows nothing; only for ordinary users
 inline constexpr const char* kLower = "/lower";  // numbered mount points for layers
 inline constexpr int kLowerMax = 24;
 }  // namespace tiny
@@ -42,6 +44,7 @@ struct WallPlan {
   const Slot& slot;
   const Filter& filter;
   CgroupTree& cgroups;
+  const Standing& standing;
   std::string group;
   std::string machine_id;
   std::string boot_id;

@@ -49,6 +49,7 @@ void put_limits(Out& out, const Limits& limits) {
   out.number(limits.inodes_max);
   out.number(limits.open_files_max);
   out.number(limits.output_bytes);
+  out.number(limits.io_bytes_per_second);
 }
 
 Limits get_limits(In& in) {
@@ -64,6 +65,7 @@ Limits get_limits(In& in) {
   limits.inodes_max = in.number();
   limits.open_files_max = static_cast<std::uint32_t>(in.number());
   limits.output_bytes = in.number();
+  limits.io_bytes_per_second = in.number();
   return limits;
 }
 

@@ -14,17 +14,18 @@
 // of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kWireVersion = 1;
+inline constexpr std::uint32_t kWireVersion = 2;
 
 enum class Verb : std::uint8_t {
   hello,    // -> HelloReply
-  create,   // Spec -> CreateReply + {stream, pidfd, writable layer, memory event}
+  create,   // Spec -> CreateReply + {stream, pidfd, writable layer}
   destroy,  // everything of it is gone when the reply comes
   freeze,
   thaw,
   rename,     // a pooled sandbox gets its name
   limits,     // Limits: other memory, CPU and process limits for a live sandbox
   snapshot,   // target directory
+  discard,    // directory of a snapshot
   adopt,      // as create, for a sandbox that lives
   list,       // -> names
   shut_down,  // ends all sandboxes, then the spawner

@@ -6,19 +6,23 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "base/ids.h"
 #include "os/file.h"
 #include "os/message.h"
 #include "os/mount.h"
 #include "os/process.h"
+#include "sandbox/native/process_tree.h"
 
 extern "C" int mount(const char*, const char*, const char*, unsigned long, const void*) noexcept;
 
@@ -41,14 +45,24 @@ constexpr std::pair<const char*, const char*> kDeviceLinks[] = {{"/proc/self/fd"
                                                                 {"/proc/self/fd/2", "stderr"},
                                                                 {"pts/ptmx", "ptmx"}};
 
-Result<void> make_devices(const std::string& dir) {
-  TRY(os::make_directory(dir));
-  for (const Device& device : kDeviceNodes) {
-    const std::string path = dir + "/" + device.name;
+// An ordinary user cannot make device nodes: each is the host's, mounted.
+Result<void> make_device(const std::string& path, const Device& device, const Standing& standing) {
+  if (!standing.rootless) {
     if (::mknod(path.c_str(), S_IFCHR | 0666, makedev(device.major, device.minor)) < 0)
       return fail(errno_error(errno, "make device nodes"));
     ::chmod(path.c_str(), 0666);
+    return {};
   }
+  TRY(os::write_file(path, "", 0444));
+  const os::Fd node = TRY(os::clone_mount(AT_FDCWD, (std::string("/dev/") + device.name).c_str(), Subtree::no));
+  return os::attach(node.get(), AT_FDCWD, path.c_str());
+}
+
+Result<void> make_devices(const std::string& dir, const Standing& standing) {
+  TRY(os::make_directory(dir));
+  // A mount of its own, so that it can be copied with everything that is mounted in it.
+  if (standing.rootless) TRY(os::bind(dir.c_str(), dir.c_str()));
+  for (const Device& device : kDeviceNodes) TRY(make_device(dir + "/" + device.name, device, standing));
   for (const auto& [target, name] : kDeviceLinks)
     if (::symlink(target, (dir + "/" + name).c_str()) < 0) return fail(errno_error(errno, "link"));
   for (const char* name : {"pts", "shm", "mqueue"}) TRY(os::make_directory(dir + "/" + name));
@@ -61,24 +75,78 @@ void favor_dynmods(const std::string& at) {
   (void)::mount("cgroup", at.c_str(), "cgroup", 0, "none,name=atoll,favordynmods");
 }
 
+// The kernel lets an ordinary user mount /proc only where one is to be seen in full: this one belongs to a
+// process tree that is gone, so there is nothing in it.
+Result<void> mount_empty_proc(const std::string& at) {
+  const pid_t child = static_cast<pid_t>(::syscall(SYS_clone, CLONE_NEWPID | CLONE_FILES | CLONE_VFORK | SIGCHLD,
+                                                   nullptr, nullptr, nullptr, 0));
+  if (child < 0) return fail(errno_error(errno, "make a process namespace"));
+  if (child == 0) {
+    const auto mounted = [&]() -> Result<void> {
+      os::FilesystemContext proc = TRY(os::FilesystemContext::open("proc"));
+      const os::Fd mount = TRY(proc.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
+      return os::attach(mount.get(), AT_FDCWD, at.c_str());
+    };
+    ::_exit(mounted() ? 0 : 1);
+  }
+  int status = 1;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return fail(Code::unsupported,
+                "an ordinary user cannot mount /proc here: parts of the host's are covered, as in a container");
+  return {};
+}
+
+// An ordinary user's layers cannot be mapped to the ids of a sandbox: what we make ourselves has them from the
+// start.
+Result<void> give_to_sandboxes(const std::string& tree, const IdMap& ids) {
+  std::error_code error;
+  std::vector<std::string> paths{tree};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tree, error))
+    paths.push_back(entry.path().string());
+  if (error) return fail(errno_error(error.value(), "read the skeleton"));
+  for (const std::string& path : paths) {
+    struct stat info {};
+    if (::lstat(path.c_str(), &info) < 0 ||
+        ::lchown(path.c_str(), ids.outside(info.st_uid), ids.outside(info.st_gid)) < 0)
+      return fail(errno_error(errno, "own the skeleton"));
+    // Changing the owner took the set-id bits away.
+    if (!S_ISLNK(info.st_mode)) ::chmod(path.c_str(), info.st_mode & 07777);
+  }
+  return {};
+}
+
+IdMap rootless_ids(const Standing& standing) {
+  if (standing.has_one_id()) return {.first = 0, .count = 1, .inside = 1000};
+  return {.first = 1, .count = standing.ids, .inside = 0};
+}
+
 // Builds the tiny root on `at` (any directory: the mount stays in this process's namespace) and makes it "/".
-Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options) {
+Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options, const Standing& standing) {
   os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
   TRY(tmpfs.set("mode", "0755"));
   TRY(tmpfs.set("size", "64m"));
   const os::Fd root = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID));
   TRY(os::attach(root.get(), AT_FDCWD, at.c_str()));
   for (const char* name :
-       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, kLoops, "/usr"})
+       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, tiny::kProc, kLoops,
+        "/usr"})
     TRY(os::make_directory(at + name));
   for (int i = 0; i < tiny::kLowerMax; ++i)
     TRY(os::make_directory(fmt::format("{}{}/{}", at, tiny::kLower, i)));
-  TRY(make_devices(at + tiny::kDevices));
+  TRY(make_devices(at + tiny::kDevices, standing));
   TRY_CONTEXT("host view", layer::build_skeleton(at + tiny::kSkeleton));
   TRY_CONTEXT("host view", layer::build_usr_cover(at + tiny::kCover, options.host_view,
-                                                  layer::OverlayAttributes::trusted));
-  const os::Fd usr = TRY(os::clone_mount(AT_FDCWD, "/usr", Subtree::no));
-  TRY(os::change_mount(usr.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
+                                                  standing.rootless ? layer::OverlayAttributes::user
+                                                                    : layer::OverlayAttributes::trusted));
+  if (standing.rootless) {
+    TRY(give_to_sandboxes(at + tiny::kSkeleton, rootless_ids(standing)));
+    TRY(mount_empty_proc(at + tiny::kProc));
+  }
+  const Subtree below = standing.rootless ? Subtree::yes : Subtree::no;
+  const os::Fd usr = TRY(os::clone_mount(AT_FDCWD, "/usr", below));
+  TRY(os::change_mount(usr.get(), "", below, {.set = MOUNT_ATTR_RDONLY}));
   TRY(os::attach(usr.get(), AT_FDCWD, (at + "/usr").c_str()));
   if (options.favor_dynmods) favor_dynmods(at + "/dynmods");
   if (::chdir(at.c_str()) < 0) return fail(errno_error(errno, "enter the tiny root"));
@@ -138,7 +206,6 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.slots_wanted_ = options.slots_ready;
   shop.host_parts_ = layer::host_parts();
   shop.filter_ = TRY(compile_filter());
-  shop.host_mounts_ = TRY(os::own_namespace("mnt"));
   shop.proc_ = TRY(os::open("/proc", O_RDONLY | O_DIRECTORY));
   shop.null_ = TRY(os::open("/dev/null", O_RDWR));
   shop.cgroup_parent_ =
@@ -146,28 +213,55 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
   shop.cgroups_.clear_leftovers();
   shop.images_ = Images::open(options.image_directory);
-  if (::unshare(CLONE_NEWNS) < 0)
-    return fail(
-        Error(Code::unsupported, "native sandboxes need root here").with_detail("unshare mount namespace"));
+  TRY(shop.leave_host());
   TRY(os::make_all_private());
-  TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options));
+  TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options, shop.standing_));
   shop.own_mounts_ = TRY(os::open_at(shop.proc_.get(), "self/ns/mnt", O_RDONLY));
   shop.realtime_ = options.realtime && go_realtime();
   shop.probed_.missing = shop.cgroups_.missing();
   return shop;
 }
 
+Result<void> Workshop::leave_host() {
+  host_mounts_ = TRY(os::own_namespace("mnt"));
+  if (::unshare(CLONE_NEWNS) == 0) return {};
+  if (errno != EPERM) return fail(errno_error(errno, "make a mount namespace"));
+  standing_ = TRY(become_rootless());
+  // A copy of the host's mounts that this user may enter and leave; what the host mounts later shows in it.
+  if (::unshare(CLONE_NEWNS) < 0)
+    return fail(Error(Code::unsupported, "native sandboxes need root or user namespaces; " + user_namespace_remedy())
+                    .with_detail("unshare mount namespace"));
+  host_mounts_ = TRY(os::open_at(proc_.get(), "self/ns/mnt", O_RDONLY));
+  if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
+  return {};
+}
+
+Result<IdMap> Workshop::take_ids() {
+  if (standing_.rootless) return rootless_ids(standing_);
+  return IdMap{.first = TRY(ids_.take())};
+}
+
+Result<void> Workshop::freeze(const Built& built) {
+  if (cgroups_.has(Controller::unified)) return cgroups_.freeze(built.parts.group);
+  return stop_tree(proc_.get(), built.pid);
+}
+
+Result<void> Workshop::thaw(const Built& built) {
+  if (cgroups_.has(Controller::unified)) return cgroups_.thaw(built.parts.group);
+  return continue_tree(proc_.get(), built.pid);
+}
+
 Result<Parts> Workshop::make_parts() {
   Parts parts;
-  parts.slot.first_id = TRY(ids_.take());
+  parts.slot.ids = TRY(take_ids());
   auto made = [&]() -> Result<void> {
-    parts.slot.user_namespace = TRY(make_user_namespace(proc_.get(), 0, parts.slot.first_id, kIdsPerSandbox));
+    parts.slot.user_namespace = TRY(make_user_namespace(proc_.get(), parts.slot.ids));
     parts.slot.network_namespace = TRY(make_network_namespace(proc_.get()));
     parts.group = fmt::format("s{}", serial_++);
     return cgroups_.make_group(parts.group);
   }();
   if (!made) {
-    ids_.give_back(parts.slot.first_id);
+    if (!standing_.rootless) ids_.give_back(parts.slot.ids.first);
     if (!parts.group.empty()) (void)cgroups_.remove_group(parts.group);
     return fail(std::move(made).error());
   }
@@ -190,7 +284,7 @@ bool Workshop::restock() {
 }
 
 void Workshop::take_apart(Parts parts) {
-  ids_.give_back(parts.slot.first_id);
+  if (!standing_.rootless) ids_.give_back(parts.slot.ids.first);
   if (!cgroups_.remove_group(parts.group)) dying_groups_.push_back(parts.group);
 }
 
@@ -219,17 +313,21 @@ Result<os::Fd> Workshop::map_for_owner(const std::string& path, const Slot& slot
   struct stat info {};
   if (::stat(path.c_str(), &info) < 0)
     return fail(errno_error(errno, "directory to mount").with_detail(path));
-  return make_user_namespace(proc_.get(), info.st_uid, slot.first_id + 1000, 1);
+  return make_user_namespace(proc_.get(), {.first = slot.ids.outside(1000), .count = 1, .inside = info.st_uid});
 }
 
 Result<os::Fd> Workshop::from_host(const std::string& path, const os::Fd& user_namespace, bool writable) {
   TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
-  auto mount = os::clone_mount(AT_FDCWD, path.c_str(), Subtree::no);
+  const Subtree below = standing_.rootless ? Subtree::yes : Subtree::no;
+  auto mount = os::clone_mount(AT_FDCWD, path.c_str(), below);
   TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));
   if (!mount) return fail(std::move(mount).error().context("directory of the host"));
   os::MountChange change{.user_namespace = user_namespace.get()};
   change.set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID | (writable ? 0U : MOUNT_ATTR_RDONLY);
-  if (!os::change_mount(mount->get(), "", Subtree::no, change)) {
+  if (standing_.rootless) {
+    change.user_namespace = -1;
+    TRY(os::change_mount(mount->get(), "", below, change));
+  } else if (!os::change_mount(mount->get(), "", Subtree::no, change)) {
     if (writable)
       return fail(Code::unsupported, "this filesystem cannot be shared with a sandbox for writing");
     change.user_namespace = -1;
@@ -243,7 +341,7 @@ Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
   const auto layer = [&](const std::string& path) -> Result<os::Fd> {
     os::Fd mount = TRY(from_host(path, map, false));
     // A layer of the root decides itself about set-uid programs: the overlay over it has the last word.
-    TRY(os::change_mount(mount.get(), "", Subtree::no, {.clear = MOUNT_ATTR_NOSUID}));
+    if (!standing_.rootless) TRY(os::change_mount(mount.get(), "", Subtree::no, {.clear = MOUNT_ATTR_NOSUID}));
     return mount;
   };
   for (const std::string& path : spec.layers) plan.layer_mounts.push_back(TRY(layer(path)));
@@ -255,6 +353,15 @@ Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
     for (const layer::HostPart& part : host_parts_)
       if (part.inside != "usr") plan.binds.emplace_back(TRY(layer(part.host_path)), "/" + part.inside);
   for (const HostMount& mount : spec.host_mounts) {
+    if (standing_.rootless) {
+      if (mount.writable && !standing_.has_one_id())
+        return fail(Error(Code::unsupported,
+                          "an ordinary user cannot share a directory with a sandbox for writing: start atoll as root, "
+                          "or mount it read-only")
+                        .with_field("host_mounts"));
+      plan.binds.emplace_back(TRY(from_host(mount.host_path, map, mount.writable)), mount.guest_path);
+      continue;
+    }
     if (mount.ids == MountIds::inside) {
       plan.binds.emplace_back(TRY(from_host(mount.host_path, map, mount.writable)), mount.guest_path);
       continue;
@@ -291,7 +398,8 @@ Result<Built> Workshop::build(const Spec& spec) {
   auto made = [&]() -> Result<void> {
     os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
     os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
-    WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_};
+    WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_,
+                  .standing = standing_};
     plan.group = built.parts.group;
     plan.machine_id = random_hex(16);
     plan.boot_id = random_uuid();
@@ -307,6 +415,9 @@ Result<Built> Workshop::build(const Spec& spec) {
     if (cgroups_.version() == "v2") born_in = TRY(cgroups_.open_v2(plan.group));
     plan.born_in_group = born_in.is_open();
     built.pid = start_child(plan, report, born_in.get(), pidfd);
+    // The child changed its user in the memory that it shared with us, which closes /proc/<pid> of whoever has
+    // that memory; an ordinary user needs it to map the ids of the next.
+    if (standing_.rootless) ::prctl(PR_SET_DUMPABLE, 1);
     // The child put its ends there, in the table that it shared with us.
     ::dup3(null_.get(), kStreamFd, O_CLOEXEC);
     ::dup3(null_.get(), kHandoverFd, O_CLOEXEC);
@@ -332,7 +443,6 @@ Result<Built> Workshop::build(const Spec& spec) {
     return fail(std::move(made).error());
   }
   built.upper = std::move(report.upper);
-  built.memory_event = cgroups_.watch_memory(built.parts.group);
   built.isolation = std::move(report.isolation);
   return built;
 }

@@ -9,6 +9,7 @@
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
 #include "sandbox/native/image.h"
+#include "sandbox/native/rootless.h"
 #include "sandbox/native/slot.h"
 #include "sandbox/native/spawner.h"
 #include "sandbox/native/walls.h"
@@ -28,7 +29,6 @@ struct Built {
   os::Fd handover;  // to give the guest another stream
   os::Fd pidfd;
   os::Fd upper;
-  os::Fd memory_event;
   pid_t pid = 0;
   Parts parts;
   Isolation isolation;
@@ -53,7 +53,12 @@ class Workshop {
   // After the last sandbox.
   void close();
 
+  // Everything inside stands still, or goes on: by the kernel's freezer, or by signals where there is none.
+  Result<void> freeze(const Built& built);
+  Result<void> thaw(const Built& built);
+
   CgroupTree& cgroups() { return cgroups_; }
+  const Standing& standing() const { return standing_; }
   const std::string& cgroup_parent() const { return cgroup_parent_; }
   const Isolation& probed() const { return probed_; }
   bool realtime() const { return realtime_; }
@@ -62,6 +67,9 @@ class Workshop {
 
  private:
   Workshop() = default;
+  // As root if this process is, else as an ordinary user; then alone with its mounts.
+  Result<void> leave_host();
+  Result<IdMap> take_ids();
   Result<Parts> make_parts();
   Result<Parts> take_parts();
   // A tmpfs while it stays small beside the memory it counts as; else a disk image.
@@ -78,6 +86,7 @@ class Workshop {
   os::Fd null_;
   Filter filter_;
   Images images_;
+  Standing standing_;
   CgroupTree cgroups_;
   IdRanges ids_;
   std::deque<Parts> ready_;

@@ -1,0 +1,92 @@
+#include "sandbox/native/watch.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr std::chrono::milliseconds kSumEvery{100};
+
+// Time and output bind single executions and are kept where those are.
+Limits of_the_sandbox(Limits limits) {
+  limits.wall_time = std::chrono::milliseconds(0);
+  limits.cpu_time.reset();
+  limits.output_bytes = 0;
+  return limits;
+}
+
+// While nothing runs nothing changes, and the last look is as good as a new one.
+ResourceMonitor::Source source_of(const std::weak_ptr<Inhabitant>& weak) {
+  return [weak, last = std::make_shared<std::optional<Usage>>()]() -> Result<Usage> {
+    const auto inhabitant = weak.lock();
+    if (!inhabitant || inhabitant->ended) return fail(Code::not_found, "the sandbox has ended");
+    if (!*last || inhabitant->is_busy()) *last = inhabitant->usage();
+    return **last;
+  };
+}
+
+void end_over_limit(Inhabitant& inhabitant, const LimitStatus& status) {
+  if (status.resource != Resource::memory || inhabitant.cgroups->has(Controller::memory)) return;
+  inhabitant.end_executions(Ending::out_of_memory, fmt::format("memory limit of {} bytes; the host counted {}",
+                                                               status.limit, status.used));
+}
+
+}  // namespace
+
+void Watcher::add(const std::shared_ptr<Inhabitant>& inhabitant) {
+  const bool sums = !inhabitant->cgroups->has(Controller::memory);
+  if (!alerts_.on_alert && !sums) return;
+  const std::weak_ptr<Inhabitant> weak = inhabitant;
+  MonitorOptions options = alerts_;
+  if (sums) options.interval = std::min(options.interval, kSumEvery);
+  // Over the limit is what the controller ends for, whatever the caller wants to hear of.
+  if (sums) options.thresholds.push_back(1.0);
+  const auto end = [weak](const LimitStatus& status) {
+    if (const auto alive = weak.lock()) end_over_limit(*alive, status);
+  };
+  auto watched = std::make_shared<Watched>();
+  watched->controller = std::make_unique<ResourceController>(
+      monitor_, inhabitant->name, source_of(weak), of_the_sandbox(inhabitant->handed.spec.limits), end, options);
+  watched_[inhabitant->name] = watched;
+  if (!alerts_.on_alert) return;
+  os::Fd event = inhabitant->cgroups->watch_memory(inhabitant->handed.group);
+  if (!event.is_open()) return;
+  watched->oom_kills = inhabitant->cgroups->oom_kills(inhabitant->handed.group);
+  watched->memory = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, event.release());
+  listen(watched, weak);
+}
+
+void Watcher::remove(const std::string& name) {
+  watched_.erase(name);
+}
+
+void Watcher::listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<Inhabitant>& inhabitant) {
+  using boost::asio::posix::stream_descriptor;
+  const auto now = inhabitant.lock();
+  if (!now) return;
+  // Version 1 has an eventfd to read, version 2 a file whose change is an exceptional condition.
+  const bool v2 = now->cgroups->is_v2(Controller::memory);
+  watched->memory->async_wait(
+      v2 ? stream_descriptor::wait_error : stream_descriptor::wait_read,
+      [this, weak = std::weak_ptr(watched), inhabitant](boost::system::error_code error) {
+        const auto self = weak.lock();
+        const auto alive = inhabitant.lock();
+        if (error || !self || !alive || alive->ended) return;
+        tell_memory(*self, *alive);
+        listen(self, inhabitant);
+      });
+}
+
+void Watcher::tell_memory(Watched& watched, const Inhabitant& inhabitant) {
+  // Read so that the next change is news: the eventfd from where it is, the file from its beginning.
+  char bytes[4096];
+  const int fd = watched.memory->native_handle();
+  if (::pread(fd, bytes, sizeof bytes, 0) < 0) (void)!::read(fd, bytes, sizeof(std::uint64_t));
+  const std::uint64_t kills = inhabitant.cgroups->oom_kills(inhabitant.handed.group);
+  if (kills <= std::exchange(watched.oom_kills, kills)) return;
+  const std::uint64_t limit = inhabitant.handed.spec.limits.memory_bytes;
+  alerts_.on_alert({inhabitant.name, {Resource::memory, limit, limit}, 1.0, inhabitant.usage()});
+}
+
+}  // namespace atl::sandbox::native

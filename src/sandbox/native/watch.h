@@ -1,0 +1,40 @@
+#pragma once
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "sandbox/native/sandbox.h"
+#include "sandbox/resource_monitor.h"
+
+namespace atl::sandbox::native {
+
+// Watches live sandboxes on the daemon's side: tells of thresholds that somebody asked for, and ends what goes
+// over a limit that this machine's kernel does not enforce. Does nothing where neither is wanted. Belongs to
+// the loop thread.
+class Watcher {
+ public:
+  Watcher(boost::asio::any_io_executor executor, MonitorOptions alerts)
+      : executor_(executor), alerts_(std::move(alerts)), monitor_(std::move(executor)) {}
+
+  void add(const std::shared_ptr<Inhabitant>& inhabitant);
+  void remove(const std::string& name);
+
+ private:
+  struct Watched {
+    std::unique_ptr<ResourceController> controller;
+    // Word from the kernel that the memory limit was reached.
+    std::unique_ptr<boost::asio::posix::stream_descriptor> memory;
+    std::uint64_t oom_kills = 0;
+  };
+  void tell_memory(Watched& watched, const Inhabitant& inhabitant);
+  void listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<Inhabitant>& inhabitant);
+
+  boost::asio::any_io_executor executor_;
+  MonitorOptions alerts_;
+  ResourceMonitor monitor_;
+  std::map<std::string, std::shared_ptr<Watched>> watched_;
+};
+
+}  // namespace atl::sandbox::native
