@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "daemon/certificate.h"
+#include "os/privileges.h"
 #include "sandbox/native/native.h"
 #include "sandbox/virtual/virtual.h"
 
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->registry_ =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
   TRY(daemon->start_providers());
+  TRY(daemon->give_up_root());
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_));
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
@@ -79,6 +81,7 @@ Result<void> Daemon::start_providers() {
   options.spawner.run_directory = data_ + "/run";
   options.spawner.cgroup_parent = configuration_.text("native.cgroup_parent");
   options.spawner.image_directory = data_ + "/sandboxes";
+  options.spawner.favor_dynmods = configuration_.boolean("native.favor_dynmods");
   std::error_code error;
   for (const std::string& directory : {options.spawner.run_directory, options.spawner.image_directory}) {
     std::filesystem::create_directories(directory, error);
@@ -108,6 +111,20 @@ Result<void> Daemon::start_providers() {
   providers_.push_back(sandbox::emulated::make(loop_.get_executor()));
   default_provider_ = !asked.empty() ? asked : std::string(providers_.front()->name());
   return {};
+}
+
+Result<void> Daemon::give_up_root() {
+  const std::string& name = configuration_.text("run_as");
+  if (::geteuid() != 0) {
+    if (name.empty()) return {};
+    return fail(Error(Code::invalid_argument, "only root can become another user").with_field("run_as"));
+  }
+  if (name.empty()) return os::keep_file_capabilities();
+  const os::Account account = TRY(os::find_account(name));
+  // What lies in there and belongs to root becomes the user's; snapshots and layers belong to ids of sandboxes.
+  TRY_CONTEXT("give the data directory to " + name,
+              os::give_directory(data_, account, {"snapshots", "layers", "run", "sandboxes"}));
+  return os::become(account);
 }
 
 Result<void> Daemon::build_service() {

@@ -51,6 +51,9 @@ class Daemon {
   Result<std::vector<std::string>> listen();
   // Before the first thread: the spawner is forked off this process.
   Result<void> start_providers();
+  // After the spawner was started, before the first thread: from here on the service has no power over the
+  // machine.
+  Result<void> give_up_root();
   Result<void> build_service();
   Result<void> set_access_sink();
   void mount_basics();

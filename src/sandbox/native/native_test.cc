@@ -243,7 +243,7 @@ TEST_F(NativeTest, HostMountsShowWhatWasNamed) {
     spec.id = new_sandbox_id();
     const auto refused = run(provider_->create(spec));
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().field(), "host_mounts");
+    EXPECT_NE(refused.error().message().find("start atoll as root"), std::string::npos) << refused.error().message();
     std::filesystem::remove_all(dir);
     return;
   }

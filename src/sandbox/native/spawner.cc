@@ -451,14 +451,21 @@ Result<os::Fd> listen_at(int directory) {
   return socket;
 }
 
-// One spawner a run directory: a new one waits until the old one has cleared up and is gone.
-Result<os::Fd> lock_directory(const std::string& directory) {
+bool has_left(int daemon) {
+  char byte = 0;
+  return ::recv(daemon, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+// One spawner a run directory: a new one waits until the old one has cleared up and is gone. A daemon that was
+// killed meanwhile needs none.
+Result<os::Fd> lock_directory(const std::string& directory, int daemon) {
   TRY(os::make_directories(directory, 0700));
   os::Fd lock = TRY(os::open((directory + "/spawner.lock").c_str(), O_RDWR | O_CREAT, 0600));
   for (int round = 0; ::flock(lock.get(), LOCK_EX | LOCK_NB) < 0; ++round) {
     if (round == 2000) return fail(Code::conflict, "another spawner works in this run directory");
     ::usleep(5000);
   }
+  if (has_left(daemon)) return fail(Code::unavailable, "the daemon has left");
   return lock;
 }
 
@@ -504,7 +511,7 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
     os::Fd listener, run_directory;
     if (!options.run_directory.empty()) {
       // Held until this process ends.
-      (void)high(TRY(lock_directory(options.run_directory))).release();
+      (void)high(TRY(lock_directory(options.run_directory, daemon.get()))).release();
       run_directory = high(TRY(os::open(options.run_directory.c_str(), O_RDONLY | O_DIRECTORY)));
       listener = TRY(listen_at(run_directory.get()));
     }

@@ -83,8 +83,10 @@ void Watcher::tell_memory(Watched& watched, const Inhabitant& inhabitant) {
   char bytes[4096];
   const int fd = watched.memory->native_handle();
   if (::pread(fd, bytes, sizeof bytes, 0) < 0) (void)!::read(fd, bytes, sizeof(std::uint64_t));
+  // Version 1 speaks when the limit is reached, before anything is killed; version 2 of other things as well.
   const std::uint64_t kills = inhabitant.cgroups->oom_kills(inhabitant.handed.group);
-  if (kills <= std::exchange(watched.oom_kills, kills)) return;
+  const bool more = kills > std::exchange(watched.oom_kills, kills);
+  if (!more && inhabitant.cgroups->is_v2(Controller::memory)) return;
   const std::uint64_t limit = inhabitant.handed.spec.limits.memory_bytes;
   alerts_.on_alert({inhabitant.name, {Resource::memory, limit, limit}, 1.0, inhabitant.usage()});
 }
