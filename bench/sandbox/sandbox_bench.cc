@@ -77,6 +77,12 @@ Series repeat_program(const std::vector<std::string>& command, int count) {
   return series;
 }
 
+std::vector<std::string> bwrap_command() {
+  return {"bwrap",     "--ro-bind", "/usr", "/usr",          "--symlink", "usr/bin", "/bin",
+          "--symlink", "usr/lib",   "/lib", "--symlink",     "usr/lib64", "/lib64",  "--proc",
+          "/proc",     "--dev",     "/dev", "--unshare-all", "true"};
+}
+
 sandbox::Spec fresh() {
   sandbox::Spec spec;
   spec.id = new_sandbox_id();
@@ -204,21 +210,89 @@ asio::awaitable<void> scale(sandbox::Provider& provider, int live) {
     if (i >= 10 && i < 110) at_ten.values.push_back(took);
     if (i >= live - 100) at_all.values.push_back(took);
   }
+  Series commands_at_all;
+  for (int i = 0; i < 100; ++i) {
+    sandbox::ProcessSpec command;
+    command.argv = {"/bin/true"};
+    const auto began = Clock::now();
+    auto process = need(co_await boxes[static_cast<std::size_t>(i * live / 100)]->start(std::move(command)));
+    (void)need(co_await process->wait());
+    commands_at_all.values.push_back(micros_since(began));
+  }
   co_await pause_for(std::chrono::milliseconds(300));
   const double each = static_cast<double>(memory_used() - before) / live;
   show("create with 10 to 110 live", std::move(at_ten));
   show(fmt::format("create with {} live", live), std::move(at_all));
+  show(fmt::format("/bin/true with {} live", live), std::move(commands_at_all));
   fmt::print("{:<52} {:>6} {:>29.0f} KiB each\n", "memory of an idle sandbox (MemAvailable / count)", live,
              each);
   for (auto& box : boxes) need(co_await box->stop());
 }
 
+// A peer that costs tens of milliseconds is measured less often. One that fails is named, not left out.
+void show_peer(const std::string& name, const std::function<std::vector<std::string>(int)>& command,
+               int count) {
+  Series series;
+  for (int i = 0; i < count; ++i) {
+    const double took = run_program(command(i));
+    if (took < 0) break;
+    series.values.push_back(took);
+  }
+  if (series.values.empty())
+    fmt::print("{:<52} does not work here\n", name);
+  else
+    show(name, std::move(series));
+}
+
+void slow_peers(int count) {
+  const char* bundle = std::getenv("ATOLL_BENCH_BUNDLE");
+  const char* image = std::getenv("ATOLL_BENCH_IMAGE");
+  const std::string run = "atoll-bench-" + random_word(8) + "-";
+  if (bundle != nullptr) {
+    show_peer(
+        "runc run, true",
+        [&](int i) {
+          return std::vector<std::string>{"runc", "run", "--bundle", bundle, run + std::to_string(i)};
+        },
+        count);
+    show_peer(
+        "runsc run, true",
+        [&](int i) {
+          return std::vector<std::string>{"runsc",    "--network=none", "--ignore-cgroups",           "run",
+                                          "--bundle", bundle,           run + "s" + std::to_string(i)};
+        },
+        count / 2);
+  }
+  show_peer(
+      "docker run --rm --network none, true",
+      [&](int) {
+        return image == nullptr
+                   ? std::vector<std::string>{"/bin/false"}
+                   : std::vector<std::string>{"docker", "run", "--rm", "--network", "none", image, "/true"};
+      },
+      count / 2);
+}
+
+// As many loops at once as there are cores: what create and destroy is held against.
+void bwrap_throughput(int count, int lanes) {
+  const auto began = Clock::now();
+  std::vector<pid_t> children;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int i = 0; i < count / lanes; ++i) (void)run_program(bwrap_command());
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  fmt::print("{:<52} {:>6} {:>29.0f} a second\n", fmt::format("bwrap loops, {} at a time", lanes), count,
+             count / (micros_since(began) / 1e6));
+}
+
 void peers(int count) {
   reference = 0;
-  Series bwrap = repeat_program(
-      {"bwrap", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
-       "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--unshare-all", "true"},
-      count);
+  Series bwrap = repeat_program(bwrap_command(), count);
   reference = bwrap.at(0.5);
   show("bwrap, own root, all namespaces, true", std::move(bwrap));
   show("/usr/bin/python3 -c pass, no sandbox", repeat_program({"/usr/bin/python3", "-c", "pass"}, count / 2));
@@ -242,6 +316,9 @@ int bench(int argc, char** argv) {
   auto provider = need(sandbox::native::start(loop.get_executor(), std::move(options)));
   fmt::print("{:<52} {:>6} {:>9} {:>9} {:>9}  p50 to bwrap\n", "microseconds", "n", "p10", "p50", "p99");
   peers(count);
+  slow_peers(std::min(count, 20));
+  const int cores = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  bwrap_throughput(count, cores);
   const auto body = [&]() -> asio::awaitable<void> {
     co_await creates(*provider, count, std::chrono::milliseconds(0));
     co_await creates(*provider, count / 4, std::chrono::milliseconds(30));

@@ -1,6 +1,7 @@
 #include "layer/host_view.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <climits>

@@ -23,7 +23,7 @@ namespace atl::os {
 namespace {
 
 constexpr int kForFiles[] = {CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,
-                             CAP_FSETID, CAP_MKNOD,        CAP_NET_BIND_SERVICE};
+                             CAP_FSETID, CAP_MKNOD,        CAP_SETFCAP,         CAP_NET_BIND_SERVICE};
 
 std::uint64_t mask_of(std::span<const int> capabilities) {
   std::uint64_t mask = 0;

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "os/event.h"
 #include "session/codec.h"
 #include "session/local_service.h"
 
@@ -363,16 +364,28 @@ boost::asio::awaitable<void> LocalService::watch_end(LivePtr live,
   }
 }
 
+// All at once: each waits for its own processes to be gone, and none for another's.
 Task<void> LocalService::shut_down(std::string reason) {
   ending_ = true;
   clockwork_.cancel();
   std::vector<LivePtr> all;
   for (const auto& [id, live] : live_) all.push_back(live);
+  auto left = std::make_shared<std::size_t>(all.size());
+  auto changed = std::make_shared<os::Event>(parts_.executor);
   for (const LivePtr& live : all) {
-    CO_TRY(auto hold, co_await live->lifecycle.take());
-    if (auto ended = co_await stop_held(live, State::stopped, reason); !ended) {
-      log::error("a session could not be ended", {{"error", ended.error().message()}});
-    }
+    boost::asio::co_spawn(parts_.executor, end_for_good(live, reason),
+                          [left, changed](const std::exception_ptr&, const Result<void>&) {
+                            if (--*left == 0) changed->notify();
+                          });
+  }
+  while (*left > 0) CO_CHECK(co_await changed->wait());
+  co_return Result<void>{};
+}
+
+Task<void> LocalService::end_for_good(LivePtr live, std::string reason) {
+  CO_TRY(auto hold, co_await live->lifecycle.take());
+  if (auto ended = co_await stop_held(live, State::stopped, std::move(reason)); !ended) {
+    log::error("a session could not be ended", {{"error", ended.error().message()}});
   }
   co_return Result<void>{};
 }

@@ -129,6 +129,7 @@ class LocalService final : public Service {
   Result<void> apply(Live& live, const UpdateRequest& request);
   Task<void> resume_held(LivePtr live);
   // Whoever calls has the session's turn.
+  Task<void> end_for_good(LivePtr live, std::string reason);
   Task<void> stop_held(LivePtr live, State end, std::string reason);
   void forget(const LivePtr& live);
   boost::asio::awaitable<void> watch_end(LivePtr live, std::shared_ptr<sandbox::Sandbox> sandbox);

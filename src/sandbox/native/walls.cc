@@ -267,7 +267,7 @@ Result<void> Child::make_mount_point(const std::string& path) {
     const os::Fd parent = TRY(open_inside(path.substr(0, from)));
     if (::mkdirat(parent.get(), name.c_str(), 0755) < 0) {
       if (errno != EEXIST) return fail(errno_error(errno, fmt::format("make mount point {}", path)));
-    } else if (::fchownat(parent.get(), name.c_str(), plan.slot.first_id, plan.slot.first_id,
+    } else if (::fchownat(parent.get(), name.c_str(), plan.slot.ids.outside(0), plan.slot.ids.outside(0),
                           AT_SYMLINK_NOFOLLOW) < 0) {
       return fail(errno_error(errno, fmt::format("own mount point {}", path)));
     }
