@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 
 namespace atl::config {
 namespace {
@@ -72,7 +73,8 @@ class Builder final : public YAML::EventHandler {
   struct Open {
     Node node;
     YAML::anchor_t anchor;
-    std::optional<Member> pending;  // a key that waits for its value
+    std::optional<Member> pending;               // a key that waits for its value
+    std::unordered_map<std::string, int> lines;  // of the keys so far
   };
 
   [[noreturn]] void refuse(Position position, std::string_view message) const {
@@ -101,7 +103,7 @@ class Builder final : public YAML::EventHandler {
     place_node(std::move(node));
   }
   void open(Node node, YAML::anchor_t anchor) {
-    stack_.push_back(Open{std::move(node), anchor, std::nullopt});
+    stack_.push_back(Open{std::move(node), anchor, std::nullopt, {}});
   }
   void close() {
     Open done = std::move(stack_.back());
@@ -126,11 +128,9 @@ class Builder final : public YAML::EventHandler {
   }
   void start_member(Open& parent, Node key) {
     if (key.is_sequence() || key.is_map()) refuse(key.position_, "a key must be a plain word");
-    for (const Member& member : parent.node.members_) {
-      if (member.key == key.text_) {
-        refuse(key.position_,
-               fmt::format("key '{}' appears twice (first at line {})", key.text_, member.position.line));
-      }
+    auto [first, fresh] = parent.lines.try_emplace(key.text_, key.position_.line);
+    if (!fresh) {
+      refuse(key.position_, fmt::format("key '{}' appears twice (first at line {})", key.text_, first->second));
     }
     parent.pending = Member{std::move(key.text_), key.position_, Node()};
   }
@@ -143,27 +143,36 @@ class Builder final : public YAML::EventHandler {
   Node root_;
 };
 
-Result<Document> Document::parse(std::string_view text, std::string name, const Bounds& bounds) {
+Result<std::vector<Document>> Document::parse_all(std::string_view text, const std::string& name,
+                                                  const Bounds& bounds) {
   if (text.size() > bounds.max_bytes) {
     return fail(Code::too_large, fmt::format("{}: more than {} bytes", name, bounds.max_bytes));
   }
   auto file = std::make_shared<const std::string>(name);
+  std::vector<Document> documents;
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    Builder builder(file, bounds);
-    bool any = parser.HandleNextDocument(builder);
-    Builder rest(file, bounds);
-    if (any && parser.HandleNextDocument(rest)) {
-      return fail(Code::invalid_argument, fmt::format("{}: more than one YAML document", name));
+    while (true) {
+      Builder builder(file, bounds);
+      if (!parser.HandleNextDocument(builder)) return documents;
+      documents.push_back(Document{name, builder.take_root()});
     }
-    return Document{std::move(name), builder.take_root()};
   } catch (const Refused& refused) {
     return fail(refused.error);
   } catch (const YAML::Exception& error) {
     return fail(Code::invalid_argument,
                 fmt::format("{}: {}", place(name, position_of(error.mark)), error.msg));
   }
+}
+
+Result<Document> Document::parse(std::string_view text, std::string name, const Bounds& bounds) {
+  std::vector<Document> documents = TRY(parse_all(text, name, bounds));
+  if (documents.size() > 1) {
+    return fail(Code::invalid_argument, fmt::format("{}: more than one YAML document", name));
+  }
+  if (documents.empty()) return Document{std::move(name), Node()};
+  return std::move(documents.front());
 }
 
 Result<Document> Document::load(const std::string& path, const Bounds& bounds) {

@@ -110,6 +110,9 @@ struct Document {
   // `name` is how messages call the file. Refused: syntax errors, more than one document, duplicate keys,
   // keys that are not scalars, anything over `bounds`. Empty text gives a null root.
   static Result<Document> parse(std::string_view text, std::string name, const Bounds& bounds = {});
+  // The same for a stream of documents, in their order; empty text gives none.
+  static Result<std::vector<Document>> parse_all(std::string_view text, const std::string& name,
+                                                 const Bounds& bounds = {});
   // Reads the file; its path becomes the name.
   static Result<Document> load(const std::string& path, const Bounds& bounds = {});
 };

@@ -11,6 +11,7 @@
 #include "shell/command.h"
 #include "shell/fiber.h"
 #include "shell/limits.h"
+#include "shell/network.h"
 #include "shell/stream.h"
 #include "vfs/file_system.h"
 
@@ -56,6 +57,13 @@ class OpenFile : public Input, public Output {
   std::string_view error_;
 };
 using OpenFilePtr = std::shared_ptr<OpenFile>;
+
+// Who holds a database file among the processes of one shell (SQLite's shared, reserved and exclusive locks).
+struct FileLock {
+  int shared = 0;
+  bool reserved = false;
+  bool exclusive = false;
+};
 
 // Ends the current fiber's command: see Stopped. `reason` says which frame may catch it.
 enum class StopReason : std::uint8_t { limit, canceled, signal };
@@ -124,7 +132,9 @@ class Machine {
 
   // Commands that the embedder added; they come before our own.
   std::map<std::string, const Command*, std::less<>> commands_added;
+  std::vector<NetworkGrant> network;  // what curl may reach
   std::map<std::uint64_t, std::weak_ptr<class Pipe>> fifos;  // by inode
+  std::map<std::uint64_t, FileLock> file_locks;              // by inode
   std::map<int, std::weak_ptr<Process>> processes;
   int next_pid = 1001;
 

@@ -113,6 +113,7 @@ Machine& SandboxShell::machine() {
                                          options_->clock ? *options_->clock : Clock::machine());
     for (const Command* command : options_->commands)
       machine_->commands_added.emplace(command->name, command);
+    machine_->network = options_->network;
   }
   return *machine_;
 }

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "shell/command.h"
 #include "shell/limits.h"
+#include "shell/network.h"
 #include "vfs/virtual_file_system.h"
 
 namespace atl::shell {
@@ -32,6 +33,8 @@ struct ShellOptions {
   bool interactive = false;
   // Commands of the embedder; they come before our own of the same name and must outlive the shell.
   std::vector<const Command*> commands;
+  // What curl may reach. Empty: nothing, and it says so.
+  std::vector<NetworkGrant> network;
 };
 
 struct ExecuteOptions {

@@ -13,5 +13,10 @@ std::string deflate_gzip(Invocation& call, std::string_view text, int level);
 Result<std::string> inflate_gzip(Invocation& call, std::string_view data);
 std::string deflate_zstd(Invocation& call, std::string_view text, int level);
 Result<std::string> inflate_zstd(Invocation& call, std::string_view data);
+std::string deflate_bzip2(Invocation& call, std::string_view text, int level);
+Result<std::string> inflate_bzip2(Invocation& call, std::string_view data);
+std::string deflate_xz(Invocation& call, std::string_view text, int level);
+// .xz and .lzma.
+Result<std::string> inflate_xz(Invocation& call, std::string_view data);
 
 }  // namespace atl::shell

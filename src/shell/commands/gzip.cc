@@ -1,6 +1,4 @@
 #include <fmt/format.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "shell/commands/commands.h"
 #include "shell/commands/compression.h"
@@ -12,239 +10,259 @@ namespace atl::shell {
 
 namespace {
 
-constexpr std::size_t kInflatedMax = 1U << 30;
-constexpr std::size_t kRatioMax = 2000;
-constexpr std::size_t kRatioFrom = 16 << 20;  // small outputs may have any ratio
-
-bool too_much(std::size_t out, std::size_t in) { return out > kInflatedMax || (out > kRatioFrom && out / (in + 1) > kRatioMax); }
-
-}  // namespace
-
-std::string deflate_gzip(Invocation& call, std::string_view text, int level) {
-  z_stream z{};
-  std::string out;
-  if (deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return out;
-  out.resize(deflateBound(&z, text.size()) + 64);
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  deflate(&z, Z_FINISH);
-  out.resize(z.total_out);
-  deflateEnd(&z);
-  call.charge(text.size() / 4 + 1);
-  return out;
-}
-
-Result<std::string> inflate_gzip(Invocation& call, std::string_view data) {
-  std::string out;
-  if (data.size() < 2 || static_cast<unsigned char>(data[0]) != 0x1f || static_cast<unsigned char>(data[1]) != 0x8b)
-    return fail(Code::invalid_argument, "not in gzip format");
-  std::string_view rest = data;
-  while (!rest.empty()) {
-    if (rest.size() < 2 || static_cast<unsigned char>(rest[0]) != 0x1f || static_cast<unsigned char>(rest[1]) != 0x8b) break;  // trailing garbage
-    z_stream z{};
-    if (inflateInit2(&z, 15 + 16) != Z_OK) return fail(Code::internal, "inflate");
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
-    z.avail_in = static_cast<uInt>(rest.size());
-    int status = Z_OK;
-    while (status == Z_OK) {
-      char block[65536];
-      z.next_out = reinterpret_cast<Bytef*>(block);
-      z.avail_out = sizeof block;
-      status = inflate(&z, Z_NO_FLUSH);
-      out.append(block, sizeof block - z.avail_out);
-      call.charge(2048);
-      if (too_much(out.size(), data.size())) {
-        inflateEnd(&z);
-        return fail(Code::too_large, "decompressed data exceeds the limit");
-      }
-    }
-    rest.remove_prefix(z.total_in);
-    inflateEnd(&z);
-    if (status == Z_BUF_ERROR || (status == Z_OK)) return fail(Code::invalid_argument, "unexpected end of file");
-    if (status != Z_STREAM_END) return fail(Code::invalid_argument, "invalid compressed data--format violated");
-  }
-  return out;
-}
-
-std::string deflate_zstd(Invocation& call, std::string_view text, int level) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  std::size_t size = ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level);
-  out.resize(ZSTD_isError(size) ? 0 : size);
-  call.charge(text.size() / 4 + 1);
-  return out;
-}
-
-Result<std::string> inflate_zstd(Invocation& call, std::string_view data) {
-  struct Stream {
-    ZSTD_DStream* stream = ZSTD_createDStream();
-    ~Stream() { ZSTD_freeDStream(stream); }
-  } held;
-  ZSTD_DCtx_setParameter(held.stream, ZSTD_d_windowLogMax, 27);
-  ZSTD_inBuffer in{data.data(), data.size(), 0};
-  std::string out;
-  std::string block(65536, '\0');
-  std::size_t status = 0;
-  while (in.pos < in.size) {
-    ZSTD_outBuffer target{block.data(), block.size(), 0};
-    status = ZSTD_decompressStream(held.stream, &target, &in);
-    if (ZSTD_isError(status)) return fail(Code::invalid_argument, ZSTD_getErrorName(status));
-    out.append(block, 0, target.pos);
-    call.charge(2048);
-    if (too_much(out.size(), data.size())) return fail(Code::too_large, "decompressed data exceeds the limit");
-  }
-  if (status != 0) return fail(Code::invalid_argument, "premature end");
-  return out;
-}
-
-namespace {
-
 constexpr Option kOptions[] = {
-    {'c', 'c', "stdout"}, {'c', 0, "to-stdout"}, {'d', 'd', "decompress"}, {'d', 0, "uncompress"}, {'f', 'f', "force"}, {'k', 'k', "keep"}, {'l', 'l', "list"},
+    {'c', 'c', "stdout"}, {'c', 0, "to-stdout"}, {'d', 'd', "decompress"}, {'d', 0, "uncompress"}, {'z', 'z', "compress"}, {'f', 'f', "force"}, {'k', 'k', "keep"}, {'l', 'l', "list"},
     {'n', 'n', "no-name"}, {'N', 'N', "name"}, {'q', 'q', "quiet"}, {'r', 'r', "recursive"}, {'S', 'S', "suffix", Arg::required}, {'t', 't', "test"}, {'v', 'v', "verbose"},
     {'1', '1', "fast"}, {'2', '2', ""}, {'3', '3', ""}, {'4', '4', ""}, {'5', '5', ""}, {'6', '6', ""}, {'7', '7', ""}, {'8', '8', ""}, {'9', '9', "best"},
-    {'o', 'o', "", Arg::required}, {'T', 'T', "threads", Arg::required}, {256, 0, "rm"}, {257, 0, "rsyncable"},
+    {'o', 'o', "", Arg::required}, {'T', 'T', "threads", Arg::required}, {256, 0, "rm"}, {257, 0, "rsyncable"}, {'0', '0', ""}, {'e', 'e', "extreme"}, {'s', 's', "small"},
 };
+
+// What tells one compressor from another. The messages take the file's name, or both names.
+struct Codec {
+  std::string_view name;
+  std::string_view suffix;
+  std::string_view letters;  // the options of kOptions that it has
+  int level;
+  bool keeps;  // the input stays unless told otherwise
+  std::string (*deflate)(Invocation&, std::string_view, int);
+  Result<std::string> (*inflate)(Invocation&, std::string_view);
+  std::string_view missing, exists, has_suffix, no_suffix;
+  int bad_data_status;
+};
+
+constexpr Codec kGzip{"gzip", ".gz", "cdfklnNqrStv123456789", 6, false, deflate_gzip, inflate_gzip,
+                      "{}: {}", "{} already exists; not overwritten", "{} already has .gz suffix -- unchanged", "{}: unknown suffix -- ignored", 1};
+constexpr Codec kZstd{"zstd", ".zst", "cdzfklnqrtvoT123456789", 3, true, deflate_zstd, inflate_zstd,
+                      "can't stat {} : {} -- ignored ", "{} already exists; not overwritten", "",
+                      "{}: unknown suffix (.zst expected). Can't derive the output file name. Specify it with -o dstFileName. Ignoring.", 1};
+constexpr Codec kBzip2{"bzip2", ".bz2", "cdzfkqstv123456789", 9, false, deflate_bzip2, inflate_bzip2,
+                       "Can't open input file {}: {}.", "Output file {} already exists.", "Input file {} already has .bz2 suffix.", "Can't guess original name for {} -- using {}.out", 2};
+constexpr Codec kXz{"xz", ".xz", "cdzfklqtvST0123456789e", 6, false, deflate_xz, inflate_xz,
+                    "{}: {}", "{}: File exists", "{}: File already has `.xz' suffix, skipping", "{}: Filename has an unknown suffix, skipping", 1};
 
 struct Request {
-  bool to_stdout = false, decompress = false, force = false, keep = false, test = false, verbose = false, quiet = false, list = false, zstd = false;
+  const Codec* codec;
+  bool to_stdout = false, decompress = false, force = false, keep = false, test = false, verbose = false, quiet = false, list = false, recursive = false;
   int level = 6;
-  std::string suffix = ".gz", output;
+  std::string suffix, output;
 };
 
-bool one_file(Invocation& call, const std::string& operand, const Request& r) {
-  std::string data;
-  std::string shown = operand;
-  std::optional<vfs::Stat> stat;
+// One file on its way through the codec.
+struct Work {
+  std::string shown;
   std::optional<vfs::Path> path;
+  std::optional<vfs::Stat> stat;
+  std::string data, result, target;
+};
+
+class Compressor {
+ public:
+  Compressor(Invocation& call, const Request& r) : call_(call), r_(r) {}
+
+  int status = 0;
+  void file(const std::string& operand);
+
+ private:
+  void complain(std::string_view format, const std::string& a, std::string_view b = "", int code = 1) {
+    call_.complain(fmt::format(fmt::runtime(format), a, b));
+    status = std::max(status, code);
+  }
+  bool load(const std::string& operand, Work& work);
+  bool expand(const std::string& operand, Work& work);
+  bool compress(const std::string& operand, Work& work);
+  void bad_data(const std::string& operand, const Work& work, const std::string& message);
+  void list(const Work& work);
+  void store(Work& work);
+  void walk(const Work& work);
+
+  Invocation& call_;
+  const Request& r_;
+};
+
+bool Compressor::load(const std::string& operand, Work& work) {
+  work.shown = operand;
   if (operand == "-") {
-    data = call.in().read_all();
-  } else {
-    auto resolved = call.resolve(shown);
-    if (r.decompress && resolved && !call.fs().find(*resolved) && !shown.ends_with(r.suffix)) {
-      shown += r.suffix;
-      resolved = call.resolve(shown);
-    }
-    auto found = resolved ? call.fs().stat(*resolved) : Result<vfs::Stat>(fail(resolved.error()));
-    if (!found) {
-      call.complain(fmt::format("{}: {}", shown, reason(found.error())));
-      return false;
-    }
-    if (found->is_directory()) {
-      call.complain(fmt::format("{} is a directory -- ignored", shown));
-      return false;
-    }
-    stat = *found;
-    path = *resolved;
-    auto bytes = call.fs().read_bytes(*path);
-    if (!bytes) {
-      call.complain(fmt::format("{}: {}", shown, reason(bytes.error())));
-      return false;
-    }
-    data = std::move(*bytes);
-  }
-  std::string result;
-  std::string target = shown;
-  if (r.decompress || r.test || r.list) {
-    if (operand != "-" && !r.to_stdout && !r.test && !r.list) {
-      if (shown.ends_with(r.suffix)) target = shown.substr(0, shown.size() - r.suffix.size());
-      else if (shown.ends_with(".tgz")) target = shown.substr(0, shown.size() - 4) + ".tar";
-      else {
-        if (!r.quiet) call.complain(fmt::format("{}: unknown suffix -- ignored", shown));
-        return false;
-      }
-    }
-    auto inflated = r.zstd ? inflate_zstd(call, data) : inflate_gzip(call, data);
-    if (!inflated) {
-      if (r.force && r.to_stdout && inflated.error().message().starts_with("not in")) {
-        call.out().write(data);
-        return true;
-      }
-      call.err().write(fmt::format("\n{}: {}: {}\n", call.args()[0], operand == "-" ? "stdin" : shown, inflated.error().message()).substr(r.zstd || inflated.error().message().starts_with("not in") ? 1 : 0));
-      return false;
-    }
-    result = std::move(*inflated);
-    if (r.test) return true;
-    if (r.list) {
-      std::string name = shown.ends_with(r.suffix) ? shown.substr(0, shown.size() - r.suffix.size()) : shown;
-      double ratio = result.empty() ? 0 : 100.0 * (1.0 - static_cast<double>(data.size() - 18) / static_cast<double>(result.size()));
-      call.out().write(fmt::format("         compressed        uncompressed  ratio uncompressed_name\n{:>19} {:>19} {:>5.1f}% {}\n", data.size(), result.size(), ratio, name));
-      return true;
-    }
-  } else {
-    if (operand != "-" && !r.to_stdout && shown.ends_with(r.suffix) && !r.force) {
-      if (!r.quiet) call.complain(fmt::format("{} already has {} suffix -- unchanged", shown, r.suffix));
-      return false;
-    }
-    target += r.suffix;
-    result = r.zstd ? deflate_zstd(call, data, r.level) : deflate_gzip(call, data, r.level);
-  }
-  if (!r.output.empty()) target = r.output;
-  else if (r.to_stdout || operand == "-") {
-    call.out().write(result);
+    work.data = call_.in().read_all();
     return true;
   }
-  auto to = call.resolve(target);
-  if (!to) return false;
-  if (call.fs().find(*to) && !r.force) {
-    call.complain(fmt::format("{} already exists; not overwritten", target));
+  auto resolved = call_.resolve(work.shown);
+  if (r_.decompress && resolved && !call_.fs().find(*resolved) && !work.shown.ends_with(r_.suffix) && r_.codec == &kGzip) {
+    work.shown += r_.suffix;
+    resolved = call_.resolve(work.shown);
+  }
+  auto found = resolved ? call_.fs().stat(*resolved) : Result<vfs::Stat>(fail(resolved.error()));
+  if (!found) {
+    complain(r_.codec->missing, work.shown, reason(found.error()));
     return false;
   }
-  vfs::WriteOptions write;
-  write.mode = stat ? stat->mode : 0644;
-  write.parents = vfs::Parents::must_exist;
-  auto written = call.fs().write(*to, vfs::Content(result), write);
-  if (!written) {
-    call.complain(fmt::format("{}: {}", target, reason(written.error())));
+  work.stat = *found;
+  work.path = *resolved;
+  if (found->is_directory()) {
+    if (r_.recursive) walk(work);
+    else if (r_.codec == &kXz) complain("{}: Is a directory, skipping", work.shown, "", 2);
+    else complain(r_.codec == &kBzip2 ? "Input file {} is a directory." : "{} is a directory -- ignored", work.shown);
     return false;
   }
-  if (stat) (void)call.fs().set_times(*to, {stat->accessed, stat->modified});
-  if (!r.keep && path && r.output.empty()) (void)call.fs().remove_file(*path);
-  if (r.verbose) call.err().write(fmt::format("{}:\t{:.1f}% -- {} {}\n", shown, data.empty() ? 0.0 : 100.0 * (1 - static_cast<double>(result.size()) / static_cast<double>(data.size())), r.keep ? "created" : "replaced with", target));
+  auto bytes = call_.fs().read_bytes(*work.path);
+  if (!bytes) {
+    complain(r_.codec->missing, work.shown, reason(bytes.error()));
+    return false;
+  }
+  work.data = std::move(*bytes);
   return true;
 }
 
-int run_compressor(Invocation& call, bool zstd) {
-  CommandLine options(call, kOptions);
+void Compressor::walk(const Work& work) {
+  auto listing = call_.fs().list(*work.path);
+  if (!listing) return;
+  std::vector<std::string> names;
+  for (auto entry : *listing) names.emplace_back(entry.name);
+  for (const std::string& name : names) file(work.shown + "/" + name);
+}
+
+void Compressor::bad_data(const std::string& operand, const Work& work, const std::string& message) {
+  std::string name = operand == "-" ? (r_.codec == &kGzip ? "stdin" : r_.codec == &kZstd ? "/*stdin*\\" : "(stdin)") : work.shown;
+  status = std::max(status, r_.codec->bad_data_status);
+  if (r_.codec == &kBzip2 && message.starts_with("not in")) return call_.complain(fmt::format("{} is not a bzip2 file.", name));
+  // gzip begins a new line before it reports damage.
+  if (r_.codec == &kGzip && !message.starts_with("not in")) call_.err().write("\n");
+  call_.complain(fmt::format("{}: {}", name, message));
+}
+
+void Compressor::list(const Work& work) {
+  std::string name = work.shown.ends_with(r_.suffix) ? work.shown.substr(0, work.shown.size() - r_.suffix.size()) : work.shown;
+  double ratio = work.result.empty() ? 0 : 100.0 * (1.0 - static_cast<double>(work.data.size() - 18) / static_cast<double>(work.result.size()));
+  call_.out().write(fmt::format("         compressed        uncompressed  ratio uncompressed_name\n{:>19} {:>19} {:>5.1f}% {}\n", work.data.size(), work.result.size(), ratio, name));
+}
+
+// False when nothing is left to store.
+bool Compressor::expand(const std::string& operand, Work& work) {
+  bool wants_name = operand != "-" && !r_.to_stdout && !r_.test && !r_.list && r_.output.empty();
+  bool guessed = false;
+  if (wants_name) {
+    const std::string& s = work.shown;
+    static constexpr std::pair<std::string_view, std::string_view> kShort[] = {{".tgz", ".tar"}, {".tbz2", ".tar"}, {".tbz", ".tar"}, {".txz", ".tar"}, {".tzst", ".tar"}, {".lzma", ""}};
+    if (s.ends_with(r_.suffix)) work.target = s.substr(0, s.size() - r_.suffix.size());
+    for (auto [from, to] : kShort)
+      if (work.target.empty() && s.ends_with(from)) work.target = s.substr(0, s.size() - from.size()) + std::string(to);
+    guessed = work.target.empty();
+    if (guessed && r_.codec != &kBzip2) {
+      // xz looks at the content first.
+      auto readable = r_.codec == &kXz ? r_.codec->inflate(call_, work.data) : Result<std::string>("");
+      if (!readable) bad_data(operand, work, readable.error().message());
+      else if (!r_.quiet) complain(r_.codec->no_suffix, work.shown, "", r_.codec == &kGzip ? 2 : 1);
+      return false;
+    }
+    if (guessed) {
+      call_.complain(fmt::format(fmt::runtime(r_.codec->no_suffix), work.shown, work.shown));
+      work.target = s + ".out";
+    }
+  }
+  auto inflated = r_.codec->inflate(call_, work.data);
+  if (!inflated) {
+    if (r_.force && r_.to_stdout && inflated.error().message().starts_with("not in")) call_.out().write(work.data);
+    else bad_data(operand, work, inflated.error().message());
+    return false;
+  }
+  work.result = std::move(*inflated);
+  if (r_.list) list(work);
+  return !r_.test && !r_.list;
+}
+
+bool Compressor::compress(const std::string& operand, Work& work) {
+  if (operand != "-" && !r_.to_stdout && !r_.codec->has_suffix.empty() && work.shown.ends_with(r_.suffix) && !r_.force) {
+    if (!r_.quiet) complain(r_.codec->has_suffix, work.shown, "", r_.codec == &kBzip2 ? 1 : 2);
+    return false;
+  }
+  work.target = work.shown + r_.suffix;
+  work.result = r_.codec->deflate(call_, work.data, r_.level);
+  return true;
+}
+
+void Compressor::store(Work& work) {
+  auto to = call_.resolve(work.target);
+  if (!to) return complain("{}: {}", work.target, reason(to.error()));
+  if (call_.fs().find(*to) && !r_.force) return complain(r_.codec->exists, work.target, "", r_.codec == &kGzip ? 2 : 1);
+  vfs::WriteOptions write;
+  write.mode = work.stat ? work.stat->mode : 0644;
+  write.parents = vfs::Parents::must_exist;
+  auto written = call_.fs().write(*to, vfs::Content(work.result), write);
+  if (!written) return complain("{}: {}", work.target, reason(written.error()));
+  if (work.stat) (void)call_.fs().set_times(*to, {work.stat->accessed, work.stat->modified});
+  if (!r_.keep && work.path && r_.output.empty()) (void)call_.fs().remove_file(*work.path);
+  if (r_.verbose) {
+    double saved = work.data.empty() ? 0.0 : 100.0 * (1 - static_cast<double>(work.result.size()) / static_cast<double>(work.data.size()));
+    call_.err().write(fmt::format("{}:\t{:.1f}% -- {} {}\n", work.shown, saved, r_.keep ? "created" : "replaced with", work.target));
+  }
+}
+
+void Compressor::file(const std::string& operand) {
+  call_.charge(16);
+  Work work;
+  if (!load(operand, work)) return;
+  bool expands = r_.decompress || r_.test || r_.list;
+  if (!(expands ? expand(operand, work) : compress(operand, work))) return;
+  if (!r_.output.empty()) work.target = r_.output;
+  else if (r_.to_stdout || operand == "-") {
+    call_.out().write(work.result);
+    return;
+  }
+  store(work);
+}
+
+// The rows of kOptions that the codec has; the rest it must refuse.
+std::vector<Option> options_of(const Codec& codec) {
+  std::vector<Option> out;
+  for (const Option& row : kOptions) {
+    if (row.id >= 256 ? (row.id == 256 ? &codec == &kZstd : &codec == &kGzip || &codec == &kZstd) : codec.letters.find(static_cast<char>(row.id)) != std::string_view::npos)
+      out.push_back(row);
+  }
+  return out;
+}
+
+int run_compressor(Invocation& call, const Codec& codec) {
+  std::vector<Option> table = options_of(codec);
+  CommandLine options(call, table);
   if (options.stopped()) return options.status();
   Request r;
-  r.zstd = zstd;
+  r.codec = &codec;
+  r.suffix = codec.suffix;
+  r.keep = codec.keeps;
+  r.level = codec.level;
   std::string_view name = base_name(call.args()[0]);
-  if (zstd) {
-    r.suffix = ".zst";
-    r.keep = true;
-    r.level = 3;
-  }
-  if (name.starts_with("un") || name.starts_with("gun")) r.decompress = true;
+  if (name.starts_with("un") || name == "gunzip" || name == "bunzip2") r.decompress = true;
   if (name.ends_with("cat")) r.decompress = r.to_stdout = true;
   for (auto& [id, value] : options.found()) {
     switch (id) {
       case 'c': r.to_stdout = true; break;
       case 'd': r.decompress = true; break;
+      case 'z': r.decompress = false; break;
       case 'f': r.force = true; break;
       case 'k': r.keep = true; break;
       case 'l': r.list = true; break;
       case 'q': r.quiet = true; break;
+      case 'r': r.recursive = true; break;
       case 't': r.test = r.decompress = true; break;
       case 'v': r.verbose = true; break;
       case 'S': r.suffix = value.starts_with('.') ? value : "." + value; break;
       case 'o': r.output = value; break;
       case 256: r.keep = false; break;
       default:
-        if (id >= '1' && id <= '9') r.level = id - '0';
+        if (id >= '0' && id <= '9') r.level = id - '0';
     }
   }
   auto operands = options.operands();
   if (operands.empty()) operands.push_back("-");
-  bool good = true;
-  for (const std::string& operand : operands) good &= one_file(call, operand, r);
-  return good ? 0 : 1;
+  Compressor compressor(call, r);
+  for (const std::string& operand : operands) compressor.file(operand);
+  return compressor.status;
 }
 
 }  // namespace
 
-int run_gzip(Invocation& call) { return run_compressor(call, false); }
-int run_zstd(Invocation& call) { return run_compressor(call, true); }
+int run_gzip(Invocation& call) { return run_compressor(call, kGzip); }
+int run_zstd(Invocation& call) { return run_compressor(call, kZstd); }
+int run_bzip2(Invocation& call) { return run_compressor(call, kBzip2); }
+int run_xz(Invocation& call) { return run_compressor(call, kXz); }
 
 }  // namespace atl::shell

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <sqlite3.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "shell/commands/sqlite/files.h"
+
+namespace atl::shell::sqlite {
+
+// A prepared statement; finalized with its owner.
+class Query {
+ public:
+  Query(sqlite3_stmt* statement, Files& files) : statement_(statement), files_(files) {}
+  ~Query() { sqlite3_finalize(statement_); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  // SQLITE_ROW, SQLITE_DONE or an error. Throws Stopped when a limit or a cancellation ended it.
+  int step();
+  sqlite3_stmt* get() const { return statement_; }
+  Files& files() { return files_; }
+  int columns() const { return sqlite3_column_count(statement_); }
+  std::string text(int column) const;
+  bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  void bind(int index, std::string_view text) {
+    sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+
+ private:
+  sqlite3_stmt* statement_;
+  Files& files_;
+};
+
+// A connection of the shell's: only files of its filesystem, no ATTACH, no extensions, a script's limits on work.
+class Database {
+ public:
+  explicit Database(Invocation& call) : files_(call) {}
+  ~Database();
+
+  Result<void> open(const std::string& path, bool read_only);
+  sqlite3* get() const { return db_; }
+  Files& files() { return files_; }
+
+  // Null with nothing to do (blanks, a comment). `rest` is what follows the statement. An error is SQLite's message;
+  // `code` its code, `offset` the place in `sql` or -1.
+  struct Failure {
+    std::string message;
+    int code;
+    int offset;
+  };
+  std::expected<std::unique_ptr<Query>, Failure> prepare(std::string_view sql, std::string_view& rest);
+  // A statement of our own, known to be right.
+  std::unique_ptr<Query> query(const std::string& sql);
+  // Every row of it as texts.
+  std::vector<std::vector<std::string>> rows(const std::string& sql, const std::vector<std::string>& parameters = {});
+
+ private:
+  void restrict();
+
+  Files files_;
+  sqlite3* db_ = nullptr;
+};
+
+}  // namespace atl::shell::sqlite
