@@ -29,11 +29,11 @@ TEST(Yq, refuses_bad_input_with_its_place) {
 }
 
 TEST(Yq, evaluates_jq_on_yaml) {
-  constexpr std::string_view kText = "a: 1\nlist:\n  - x\n  - y: true\ns: \"1\"\n";
+  constexpr std::string_view kText = "a: 1\nlist:\n  - x\n  - k: true\ns: \"1\"\n";
   EXPECT_EQ(run("yq .a", kText).out, "1\n");
-  EXPECT_EQ(run("yq '.list[1].y'", kText).out, "true\n");
-  EXPECT_EQ(run("yq -o json -I 0 .", kText).out, "{\"a\":1,\"list\":[\"x\",{\"y\":true}],\"s\":\"1\"}\n");
-  EXPECT_EQ(run("yq '.a = 2'", kText).out, "a: 2\nlist:\n  - x\n  - y: true\ns: \"1\"\n");
+  EXPECT_EQ(run("yq '.list[1].k'", kText).out, "true\n");
+  EXPECT_EQ(run("yq -o json -I 0 .", kText).out, "{\"a\":1,\"list\":[\"x\",{\"k\":true}],\"s\":\"1\"}\n");
+  EXPECT_EQ(run("yq '.a = 2'", kText).out, "a: 2\nlist:\n  - x\n  - k: true\ns: \"1\"\n");
   EXPECT_EQ(run("yq -r '.list[0]'", kText).out, "x\n");
   EXPECT_EQ(run("yq -p json -o yaml .", "{\"k\":[1,{\"z\":null}],\"e\":[],\"o\":{}}").out, "k:\n  - 1\n  - z: null\ne: []\no: {}\n");
   EXPECT_EQ(run("yq --arg v 7 '.a = $v'", "a: 1").out, "a: \"7\"\n");
@@ -59,7 +59,7 @@ TEST(Html2text, shows_text_and_structure) {
                              "<ul><li>a<li>b</ul><script>x()</script><pre>  k\n v</pre></body></html>").out,
             "# Head\n\nOne two & three\n\n* a\n* b\n\n  k\n v\n");
   EXPECT_EQ(run("html2text", "<table><tr><td>1</td><td>2</td></tr><tr><td>3</td></tr></table>").out, "1\t2\n3\n");
-  EXPECT_EQ(run("html2text --links", "<a href='http://x/'>there</a> &#65;&#x42; a<b").out, "there <http://x/> AB a<b\n");
+  EXPECT_EQ(run("html2text --links", "<a href='http://x/'>there</a> &#65;&#x42; a < b").out, "there <http://x/> AB a < b\n");
   EXPECT_EQ(run("html2text -w 10", "<p>aaa bbb ccc ddd").out, "aaa bbb\nccc ddd\n");
   EXPECT_EQ(run("html2text nofile").status, 1);
   EXPECT_EQ(run("html2text --foo").status, 1);
@@ -78,13 +78,13 @@ TEST(Sqlite, stays_inside) {
   EXPECT_NE(run("sqlite3 a.db \"attach '/etc/passwd' as p\"").status, 0);
   EXPECT_NE(run("sqlite3 a.db \"select load_extension('x')\"").status, 0);
   EXPECT_NE(run("sqlite3 a.db 'pragma hard_heap_limit=1'").status, 0);
-  EXPECT_NE(run("sqlite3 /etc/passwd 'select 1; create table t(x)'").status, 0);
+  EXPECT_EQ(run("mkdir -p /etc; echo ours > /etc/passwd; sqlite3 /etc/passwd 'select * from sqlite_schema'").status, 26);
   EXPECT_EQ(run("sqlite3 a.db 'create table t(x)'; ls").out, "a.db\n");
 }
 
 TEST(Sqlite, a_long_query_meets_the_limits) {
   ShellOptions options;
-  options.limits.work = 50'000'000;
+  options.limits.work = 2'000'000;
   Executed done = run("sqlite3 :memory: 'with recursive c(n) as (select 1 union all select n+1 from c) select count(*) from c'; echo no", {}, options);
   EXPECT_TRUE(done.limited);
   EXPECT_EQ(done.status, limit_status);
@@ -98,7 +98,7 @@ TEST(Sqlite, one_writer_at_a_time) {
 TEST(Bc, numbers_stay_bounded) {
   EXPECT_THAT(run("echo '9^9^9' | bc").err, HasSubstr("too large"));
   ShellOptions options;
-  options.limits.work = 100'000'000;
+  options.limits.work = 2'000'000;
   EXPECT_TRUE(run("echo 'while(1) x=x+1' | bc", {}, options).limited);
   EXPECT_TRUE(run("dc -e '[lxx]sx lxx'", {}, options).limited);
   std::string deep(200'000, '(');

@@ -44,7 +44,7 @@ int read_arguments(Invocation& call, sqlite::Session& session, Request& r) {
       return true;
     };
     std::string text;
-    bool headers = session.style.headers;  // the option of a mode, unlike .mode, leaves them alone
+    bool headers = session.style.headers;  // unlike .mode, the option of a mode leaves them alone
     if (name == "header") session.style.headers = session.style.headers_given = true;
     else if (name == "noheader") session.style.headers = false, session.style.headers_given = true;
     else if (name == "bail") session.bail = true;
@@ -69,6 +69,7 @@ int read_arguments(Invocation& call, sqlite::Session& session, Request& r) {
       return 1;
     } else {
       session.style.headers = headers;
+      if (name == "csv") session.style.row_separator = "\n";
     }
   }
   return -1;
