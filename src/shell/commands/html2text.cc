@@ -113,14 +113,13 @@ class Layout {
 
   // Puts the word on the line, or on a new one if it does not fit.
   void flush_word(bool space) {
-    if (!word_.empty()) {
-      std::size_t used = display_width(line_);
-      std::size_t indent = margin().size();
-      bool fits = width_ == 0 || line_.empty() || indent + used + 1 + display_width(word_) <= width_;
+    // Taken out first: ending the line flushes as well.
+    if (std::string word = std::exchange(word_, ""); !word.empty()) {
+      bool gap = blank_;
+      bool fits = width_ == 0 || line_.empty() || margin().size() + display_width(line_) + 1 + display_width(word) <= width_;
       if (!fits) end_line();
-      if (blank_ && !line_.empty() && !line_.ends_with('\t')) line_ += ' ';
-      line_ += word_;
-      word_.clear();
+      if (gap && !line_.empty() && !line_.ends_with('\t')) line_ += ' ';
+      line_ += word;
       blank_ = false;
     }
     if (space) blank_ = true;
