@@ -63,7 +63,8 @@ Response not_routed(const Router& router, const Router::Match& match, const Requ
       request.method == Method::options
           ? Response::empty(204)
           : router.error_renderer()(
-                Error(Code::invalid_argument, fmt::format("{} is not allowed here", request.method_word)),
+                Error(Code::invalid_argument, fmt::format("{} is not allowed here", request.method_word))
+                    .with_field("method"),
                 request);
   if (request.method != Method::options) response.status = 405;
   response.headers.set("Allow", allow + ", OPTIONS");

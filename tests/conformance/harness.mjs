@@ -33,7 +33,7 @@ export function control(path, { method = 'GET', body, headers = {}, apiKey = key
 }
 
 // A request of the sandbox plane.
-export function plane(box, path, { method = 'GET', port = 49983, body, headers = {}, token = true } = {}) {
+export function plane(box, path, { method = 'GET', port = 49983, body, headers = {}, token = true, signal } = {}) {
   return fetch(url + path, {
     method,
     headers: {
@@ -43,6 +43,7 @@ export function plane(box, path, { method = 'GET', port = 49983, body, headers =
       ...headers,
     },
     body,
+    signal,
     duplex: 'half',
   })
 }

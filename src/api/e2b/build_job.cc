@@ -179,8 +179,8 @@ Task<void> BuildJob::perform(const Step& step) {
   const auto& args = step.args;
   if (step.type == "RUN" && !args.empty()) {
     std::string user = args.size() > 1 && !args[1].empty() ? args[1] : user_or_default(settings_);
-    std::string line = args[0], shown = args[0];
-    co_return co_await run_line(std::move(line), std::move(user), std::move(shown));
+    Line line{args[0], std::move(user), directory_or_default(settings_), args[0]};
+    co_return co_await run_line(std::move(line));
   }
   if (step.type == "COPY" && args.size() >= 2) co_return co_await copy(step);
   std::string line;
@@ -193,8 +193,8 @@ Task<void> BuildJob::perform(const Step& step) {
   } else {
     co_return fail(Code::invalid_argument, fmt::format("unknown step '{}'", step.words()));
   }
-  std::string root = "root", shown = step.words();
-  CO_CHECK(co_await run_line(std::move(line), std::move(root), std::move(shown)));
+  Line whole{std::move(line), "root", "/", step.words()};
+  CO_CHECK(co_await run_line(std::move(whole)));
   if (step.type == "USER") CO_CHECK(note(step));
   co_return Result<void>{};
 }
@@ -231,28 +231,28 @@ Task<void> BuildJob::copy(const Step& step) {
       "cd /; rm -rf {0} {0}.tar",
       inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
       shell_word(step.args[0]), shell_word(target));
-  std::string root = "root", shown = step.words();
-  co_return co_await run_line(std::move(line), std::move(root), std::move(shown));
+  Line whole{std::move(line), "root", "/", step.words()};
+  co_return co_await run_line(std::move(whole));
 }
 
-Task<void> BuildJob::run_line(std::string line, std::string user, std::string shown) {
-  session::CommandRequest command = template_command(settings_, std::move(line));
-  command.user = user;
-  if (command.cwd.empty()) command.cwd = "/home/user";
+Task<void> BuildJob::run_line(Line line) {
+  session::CommandRequest command = template_command(settings_, line.text);
+  command.user = line.user;
+  command.cwd = line.directory;
   command.timeout = std::chrono::hours(1);
   std::string nothing;
   auto record = co_await context_.service.run_command(who_, session_id_, std::move(command), nothing);
   if (!record && record.error().message().find("user") != std::string::npos) {
     co_return fail(Code::invalid_argument,
                    fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
-                               shown, user));
+                               line.shown, line.user));
   }
   if (!record) co_return fail(std::move(record).error());
   if (!record->out.empty()) log_("info", record->out, step_);
   if (!record->err.empty()) log_("warn", record->err, step_);
   if (record->status == session::Status::success) co_return Result<void>{};
   std::string why = record->reason.empty() ? fmt::format("exit status {}", record->exit_code) : record->reason;
-  co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", shown, why));
+  co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", line.shown, why));
 }
 
 // The command runs while the files are kept, as in the original; sandboxes made from them start it anew.

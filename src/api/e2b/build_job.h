@@ -42,7 +42,11 @@ class BuildJob {
   Task<void> perform_from(std::size_t first);
   Task<void> perform(const Step& step);
   Task<void> copy(const Step& step);
-  Task<void> run_line(std::string line, std::string user, std::string shown);
+  struct Line {
+    std::string text, user, directory;
+    std::string shown;  // in messages
+  };
+  Task<void> run_line(Line line);
   Task<void> start_and_wait();
   Task<std::string> keep();
   Result<void> note(const Step& step);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "api/e2b/context.h"
+#include "api/e2b/endings.h"
 #include "net/router.h"
 
 namespace atl::api::e2b {
@@ -12,7 +13,7 @@ namespace atl::api::e2b {
 // The sandbox plane (port 49983): process.Process, filesystem.Filesystem, /files, /health, /metrics, /envs.
 class Envd {
  public:
-  explicit Envd(Context& context) : context_(context) {}
+  explicit Envd(Context& context) : context_(context), endings_(context.clock) {}
   void mount(net::Router& router);
 
  private:
@@ -30,8 +31,12 @@ class Envd {
   Task<Object> process_send_input(Target target, Object message, net::Request& request);
   Task<Object> process_send_signal(Target target, Object message, net::Request& request);
   Task<Object> process_close_stdin(Target target, Object message, net::Request& request);
-  Task<void> follow(Target target, net::Exchange& exchange, std::uint32_t pid,
+  Task<void> follow(Target target, net::Exchange& exchange, std::shared_ptr<sandbox::Process> process,
                     std::unique_ptr<sandbox::ProcessStream> stream);
+  // Tells a stream that came too late how its process ended.
+  Task<void> tell_ending(net::Exchange& exchange, Endings::Ending ending);
+  // Nobody listens any more, but somebody may ask.
+  boost::asio::awaitable<void> note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process);
   Task<std::shared_ptr<sandbox::Process>> select(Target target, const Object& message);
 
   // filesystem.cc
@@ -48,11 +53,13 @@ class Envd {
   // transfer.cc
   void mount_transfer(net::Router& router);
   Task<void> download(net::Exchange& exchange);
+  Task<net::Response> compose(net::Request& request);
   Task<void> upload(net::Exchange& exchange);
 
   struct Watcher;
   Context& context_;
   std::map<std::string, std::shared_ptr<Watcher>> watchers_;
+  Endings endings_;
 };
 
 // Seconds between keep-alives that the client asked for; 90 if it did not.

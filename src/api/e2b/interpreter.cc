@@ -175,7 +175,9 @@ void Interpreter::mount(net::Router& router) {
   add(net::Method::del, "/contexts/{id}", &Interpreter::remove_context);
   router.add(net::Method::get, "/health", [this](net::Request& request) -> Task<net::Response> {
     auto found = find_target(context_, request);
-    if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
+    if (auto* gone = std::get_if<net::Response>(&found)) co_return std::move(*gone);
+    net::Response refused;
+    if (wants_traffic_token(std::get<Target>(found), request, refused)) co_return refused;
     co_return net::Response::json(200, "\"OK\"");
   });
 }

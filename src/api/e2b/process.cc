@@ -1,3 +1,5 @@
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <csignal>
 
 #include "api/e2b/connect.h"
@@ -70,6 +72,10 @@ std::string end_event(const Outcome& outcome) {
   return to_text(Object{{"event", Object{{"end", std::move(end)}}}});
 }
 
+std::string start_event(std::uint32_t pid) {
+  return fmt::format(R"({{"event":{{"start":{{"pid":{}}}}}}})", pid);
+}
+
 // Written by hand: this is the hot path of every stream.
 std::string data_event(const Output& output) {
   std::string_view name = output.stream == sandbox::Stream::out   ? "stdout"
@@ -111,6 +117,19 @@ Result<session::CommandRequest> command_of(const Object& message, const std::str
       TRY(boolean_or(message, "stdin", true)) ? sandbox::Stdin::pipe : sandbox::Stdin::closed;
   request.background = true;
   return request;
+}
+
+Result<session::ProcessSelector> selector_of(const Object& message) {
+  const Object* selector = TRY(object(message, "process"));
+  if (selector == nullptr) return fail(Code::invalid_argument, "process is required");
+  session::ProcessSelector wanted;
+  auto pid = TRY(integer(*selector, "pid"));
+  wanted.tag = TRY(text_or(*selector, "tag", ""));
+  if (!pid && wanted.tag.empty()) return fail(Code::invalid_argument, "process needs pid or tag");
+  if (pid && (*pid <= 0 || *pid > 0x7fffffff))
+    return fail(Code::not_found, fmt::format("process with pid {} not found", *pid));
+  wanted.pid = static_cast<std::uint32_t>(pid.value_or(0));
+  return wanted;
 }
 
 std::optional<std::chrono::milliseconds> connect_timeout(const net::Request& request) {
@@ -162,29 +181,51 @@ Task<void> Envd::process_start(Target target, Object message, net::Exchange& exc
     co_return fail(Code::policy_denied,
                    command.record.reason.empty() ? "denied by policy" : command.record.reason);
   }
-  std::uint32_t pid = command.process->info().pid;
-  co_return co_await follow(std::move(target), exchange, pid, std::move(command.stream));
+  co_return co_await follow(std::move(target), exchange, std::move(command.process), std::move(command.stream));
 }
 
 Task<void> Envd::process_connect(Target target, Object message, net::Exchange& exchange) {
-  CO_TRY(auto process, co_await select(target, message));
-  std::uint32_t pid = process->info().pid;
-  auto stream = process->attach(sandbox::Replay::none);
-  co_return co_await follow(std::move(target), exchange, pid, std::move(stream));
+  auto process = co_await select(target, message);
+  if (!process && process.error().code() == Code::not_found) {
+    CO_TRY(const session::ProcessSelector selector, selector_of(message));
+    auto ending = endings_.find(target.id(), selector);
+    if (ending) co_return co_await tell_ending(exchange, std::move(*ending));
+  }
+  if (!process) co_return fail(std::move(process).error());
+  auto stream = (*process)->attach(sandbox::Replay::none);
+  co_return co_await follow(std::move(target), exchange, std::move(*process), std::move(stream));
 }
 
-Task<void> Envd::follow(Target target, net::Exchange& exchange, std::uint32_t pid,
+Task<void> Envd::tell_ending(net::Exchange& exchange, Endings::Ending ending) {
+  net::Headers headers{{"Content-Type", "application/connect+json"}};
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  std::string whole = connect::envelope(start_event(ending.pid)) + connect::envelope(ending.event) +
+                      connect::end_of_stream();
+  CO_CHECK(co_await exchange.write(std::move(whole)));
+  co_return co_await exchange.finish();
+}
+
+boost::asio::awaitable<void> Envd::note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process) {
+  auto outcome = co_await process->wait();
+  if (outcome && outcome->ending != Ending::lost)
+    endings_.keep(sandbox_id, process->info().pid, process->info().tag, end_event(*outcome));
+}
+
+Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<sandbox::Process> process,
                         std::unique_ptr<sandbox::ProcessStream> stream) {
+  const std::uint32_t pid = process->info().pid;
   net::Headers headers{{"Content-Type", "application/connect+json"}};
   ProcessPump pump(context_.executor, std::move(stream), is_outcome);
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
-  CO_CHECK(co_await exchange.write(
-      connect::envelope(fmt::format(R"({{"event":{{"start":{{"pid":{}}}}}}})", pid))));
+  CO_CHECK(co_await exchange.write(connect::envelope(start_event(pid))));
   exchange.on_disconnect([&pump] { pump.nudge(); });
   auto interval = keepalive_interval(exchange.request());
   while (true) {
     auto event = co_await pump.take(interval);
-    if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
+    if (exchange.disconnected()) {
+      boost::asio::co_spawn(context_.executor, note_ending(target.id(), process), boost::asio::detached);
+      co_return fail(Code::canceled, "the client went away");
+    }
     if (!event) {
       CO_CHECK(co_await exchange.write(connect::envelope(R"({"event":{"keepalive":{}}})")));
       continue;
@@ -200,23 +241,16 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::uint32_t pi
       exchange.abort();
       co_return Result<void>();
     }
-    std::string last = connect::envelope(end_event(outcome)) + connect::end_of_stream();
+    std::string end = end_event(outcome);
+    std::string last = connect::envelope(end) + connect::end_of_stream();
+    endings_.keep(target.id(), pid, process->info().tag, std::move(end));
     CO_CHECK(co_await exchange.write(std::move(last)));
     co_return co_await exchange.finish();
   }
 }
 
 Task<std::shared_ptr<sandbox::Process>> Envd::select(Target target, const Object& message) {
-  CO_TRY(const Object* selector, object(message, "process"));
-  if (selector == nullptr) co_return fail(Code::invalid_argument, "process is required");
-  session::ProcessSelector wanted;
-  CO_TRY(auto pid, integer(*selector, "pid"));
-  CO_TRY(wanted.tag, text_or(*selector, "tag", ""));
-  if (!pid && wanted.tag.empty()) co_return fail(Code::invalid_argument, "process needs pid or tag");
-  if (pid && (*pid <= 0 || *pid > 0x7fffffff)) {
-    co_return fail(Code::not_found, fmt::format("process with pid {} not found", *pid));
-  }
-  wanted.pid = static_cast<std::uint32_t>(pid.value_or(0));
+  CO_TRY(session::ProcessSelector wanted, selector_of(message));
   co_return co_await context_.service.process(target.owner, target.id(), std::move(wanted));
 }
 

@@ -252,6 +252,7 @@ void Envd::mount_transfer(net::Router& router) {
                     [this](net::Exchange& exchange) { return download(exchange); });
   router.add_stream(net::Method::post, "/files", [this](net::Exchange& exchange) { return upload(exchange); },
                     {.body_bytes_max = kUploadMax});
+  router.add(net::Method::post, "/files/compose", [this](net::Request& request) { return compose(request); });
 }
 
 Task<void> Envd::download(net::Exchange& exchange) {
