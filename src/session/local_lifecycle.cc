@@ -182,7 +182,8 @@ Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session&
       co_return fail(Error(Code::unsupported, "this service keeps no volumes").with_field("volumes"));
     CO_TRY(const volume::Volume volume, co_await parts_.volumes->get(facts.tenant, name));
     CO_TRY(std::string directory, co_await parts_.volumes->mountable(volume));
-    mounts.push_back({std::move(directory), path, true, sandbox::MountIds::inside});
+    const auto ids = volume::Volumes::keeps_ids() ? sandbox::MountIds::inside : sandbox::MountIds::owner;
+    mounts.push_back({std::move(directory), path, true, ids});
   }
   co_return mounts;
 }

@@ -47,6 +47,8 @@ class Volumes {
   // The volume that `token` opens. Code::unauthenticated if it is not `id`'s, Code::not_found if it is gone.
   Task<Volume> opened_by(std::string token, std::string id);
 
+  // Whether files can belong to every id inside: only root can give files away. Otherwise everything is `user`'s.
+  static bool keeps_ids();
   // The host's directory that sandboxes mount. Code::no_space if the volume is over its limit.
   Task<std::string> mountable(const Volume& volume);
 

@@ -2,6 +2,7 @@
 import asyncio
 import sys
 import traceback
+import uuid
 
 from e2b import AsyncSandbox, CommandExitException, NotFoundException, Sandbox, TimeoutException
 from e2b_code_interpreter import Sandbox as Interpreter
@@ -104,6 +105,126 @@ def interpreter():
         assert "".join(seen) == "hello\n"
         context = box.create_code_context(cwd="/tmp")
         assert box.run_code("import os; os.getcwd()", context=context).text == "/tmp"
+
+
+@check
+def volumes():
+    from e2b import Volume, VolumeException, VolumeNotFoundException, VolumePathNotFoundException
+    name = f"python-{uuid.uuid4().hex}"
+    volume = Volume.create(name)
+    raises(VolumeException, lambda: Volume.create(name))
+    volume.write_file("/a.txt", "text")
+    assert volume.read_file("/a.txt") == "text"
+    volume.make_dir("/deep/er", force=True)
+    assert [one.path for one in volume.list("/")] == ["/a.txt", "/deep"]
+    assert volume.get_info("/a.txt").size == 4
+    assert volume.update_metadata("/a.txt", mode=0o600).mode == 0o600
+    assert volume.exists("/a.txt") and not volume.exists("/none")
+    raises(VolumePathNotFoundException, lambda: volume.read_file("/none"))
+    with Sandbox.create(timeout=60, volume_mounts={"/mnt/v": volume}) as box:
+        assert box.files.read("/mnt/v/a.txt", user="user") == "text"
+        box.commands.run("echo inside > /mnt/v/b.txt")
+    assert volume.read_file("/b.txt") == "inside\n"
+    volume.remove("/deep")
+    assert any(one.name == name for one in Volume.list())
+    assert Volume.destroy(volume.volume_id) is True
+    assert Volume.destroy(volume.volume_id) is False
+    raises(VolumeNotFoundException, lambda: Volume.get_info(volume.volume_id))
+
+
+@check
+def secrets():
+    from e2b import Secret, SecretNotFoundException
+    name = f"python-{uuid.uuid4().hex}"
+    made = Secret.create(name, "value", metadata={"a": "b"})
+    assert made.version == 1 and made.metadata == {"a": "b"}
+    assert Secret.update(name, "other").version == 2
+    assert Secret.get_info(made.secret_id).name == name
+    assert Secret.exists(name)
+    pages = Secret.list(limit=1)
+    names = []
+    while pages.has_next:
+        names += [one.name for one in pages.next_items()]
+    assert name in names
+    assert Secret.destroy(name) is True and Secret.destroy(name) is False
+    raises(SecretNotFoundException, lambda: Secret.get_info(name))
+
+
+@check
+def templates():
+    from e2b import Template
+    name = f"python-{uuid.uuid4().hex}"
+    recipe = Template().from_python_image("3").set_envs({"A": "1"}).set_workdir("/srv").run_cmd('echo "$A" > /tmp/a')
+    logs = []
+    Template.build(recipe, name, on_build_logs=lambda entry: logs.append(entry.message))
+    assert logs and Template.exists(name)
+    with Sandbox.create(name, timeout=60) as box:
+        assert box.files.read("/tmp/a") == "1\n"
+        assert box.commands.run("echo $A; pwd").stdout == "1\n/srv\n"
+    assert Template.exists("python-no-such-template") is False
+
+
+@check
+def snapshots_and_forks():
+    with Sandbox.create(timeout=60) as box:
+        box.files.write("kept", "kept")
+        snapshot = box.create_snapshot()
+        with Sandbox.create(snapshot.snapshot_id, timeout=60) as other:
+            assert other.files.read("kept") == "kept"
+        assert Sandbox.delete_snapshot(snapshot.snapshot_id) is True
+        assert Sandbox.delete_snapshot(snapshot.snapshot_id) is False
+        assert len(box.get_metrics()) >= 1
+        box.set_timeout(120)
+
+
+@check
+def terminals_and_git():
+    from e2b import PtySize
+    with Sandbox.create(timeout=60) as box:
+        seen = []
+        terminal = box.pty.create(PtySize(rows=24, cols=80))
+        box.pty.send_stdin(terminal.pid, b"echo py''thon; exit\n")
+        try:
+            terminal.wait(on_pty=lambda data: seen.append(bytes(data)))
+        except CommandExitException:
+            pass
+        assert b"python" in b"".join(seen)
+        box.git.init("/home/user/repo", initial_branch="main")
+        assert box.git.status("/home/user/repo").current_branch == "main"
+
+
+@check
+def asynchronous_rest():
+    from e2b import AsyncSecret, AsyncVolume
+    from e2b_code_interpreter import AsyncSandbox as AsyncInterpreter
+
+    async def run():
+        name = f"python-{uuid.uuid4().hex}"
+        volume = await AsyncVolume.create(name)
+        await volume.write_file("/x", b"bytes")
+        assert await volume.read_file("/x", format="bytes") == b"bytes"
+        assert await AsyncVolume.destroy(volume.volume_id) is True
+        await AsyncSecret.create(name, "v")
+        assert await AsyncSecret.destroy(name) is True
+        box = await AsyncInterpreter.create(timeout=60)
+        assert (await box.run_code("6 * 7")).text == "42"
+        handle = await box.commands.run("cat", background=True, stdin=True)
+        await box.commands.send_stdin(handle.pid, "fed")
+        await box.commands.close_stdin(handle.pid)
+        assert (await handle.wait()).stdout == "fed"
+        watched = []
+        await box.files.make_dir("w")
+        watch = await box.files.watch_dir("w", on_event=watched.append)
+        await box.files.write("w/file", "x")
+        for _ in range(200):
+            if watched:
+                break
+            await asyncio.sleep(0.1)
+        assert watched
+        await watch.stop()
+        await box.kill()
+
+    asyncio.run(run())
 
 
 @check
