@@ -34,6 +34,17 @@ std::size_t worker_count(const config::Configuration& configuration) {
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
 }
 
+// What the header rules of one tenant's sessions may name.
+class TenantSecrets final : public egress::Secrets {
+ public:
+  TenantSecrets(vault::Vault& vault, std::string tenant) : vault_(vault), tenant_(std::move(tenant)) {}
+  Task<std::string> reveal(std::string name) override { return vault_.reveal(tenant_, std::move(name)); }
+
+ private:
+  vault::Vault& vault_;
+  std::string tenant_;
+};
+
 }  // namespace
 
 Result<std::string> data_directory(const config::Configuration& configuration) {
@@ -143,6 +154,14 @@ Result<void> Daemon::build_service() {
   parts.observer = metrics_.get();
   parts.workers = workers_.get();
   parts.volumes = volumes_.get();
+  machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
+  authority_ = TRY(egress::Authority::create());
+  parts.outside.resolver = machine_.get();
+  parts.outside.connector = machine_.get();
+  parts.outside.authority = authority_.get();
+  parts.secrets = [this](const std::string& tenant) {
+    return std::make_shared<TenantSecrets>(*vault_, tenant);
+  };
   session::ServiceOptions options;
   options.default_provider = default_provider_;
   options.snapshot_directory = data_ + "/snapshots";

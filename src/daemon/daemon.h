@@ -10,6 +10,8 @@
 #include "api/rest/rest.h"
 #include "auth/keys.h"
 #include "config/configuration.h"
+#include "egress/authority.h"
+#include "egress/machine.h"
 #include "net/server.h"
 #include "os/task.h"
 #include "registry/registry.h"
@@ -76,6 +78,8 @@ class Daemon {
   std::unique_ptr<vault::Vault> vault_;
   std::unique_ptr<auth::RateLimiter> limiter_;
   std::unique_ptr<telemetry::Metrics> metrics_;
+  std::unique_ptr<egress::Machine> machine_;
+  std::unique_ptr<egress::Authority> authority_;
   std::unique_ptr<session::LocalService> service_;
   std::unique_ptr<api::e2b::Dialect> e2b_;
   std::unique_ptr<net::Server> server_;

@@ -35,7 +35,7 @@ class Reader {
 };
 
 constexpr unsigned char kHandshakeRecord = 22, kClientHello = 1;
-constexpr std::size_t kServerNameExtension = 0, kHelloMax = 64U << 10;
+constexpr std::size_t kServerNameExtension = 0, kEncryptedHelloExtension = 0xfe0d, kHelloMax = 64U << 10;
 
 ClientHello malformed() {
   return {.kind = ClientHello::Kind::malformed};
@@ -57,11 +57,12 @@ ClientHello parse_hello(std::string_view body) {
   while (reader.ok() && extensions.ok() && !extensions.empty()) {
     const auto type = extensions.number(2);
     Reader extension(extensions.block(extensions.number(2)));
+    if (type == kEncryptedHelloExtension) hello.encrypted = true;
     if (type != kServerNameExtension) continue;
     Reader names(extension.block(extension.number(2)));
     const auto kind = names.number(1);
     const auto name = names.block(names.number(2));
-    if (!names.ok() || kind != 0 || hello.server_name) return malformed();
+    if (!names.ok() || !names.empty() || kind != 0 || hello.server_name) return malformed();
     hello.server_name = std::string(name);
   }
   return reader.ok() && extensions.ok() ? hello : malformed();

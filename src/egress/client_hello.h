@@ -10,6 +10,7 @@ namespace atl::egress {
 struct ClientHello {
   enum class Kind { not_tls, incomplete, hello, malformed } kind = Kind::incomplete;
   std::optional<std::string> server_name;  // of a hello; absent if it names none
+  bool encrypted = false;  // carries an encrypted hello, which may name another server than this one
 };
 
 // Looks at the start of a byte stream without consuming it. Reads TLS records as sent, also when the hello is

@@ -153,32 +153,32 @@ Result<HttpRequest> parse_request(std::string_view head, const std::optional<Con
       return bad("the Host header names another host than the tunnel");
     }
     if (key == "content-length" || key == "transfer-encoding") TRY(take_framing(request, key, value));
+    if (key == "upgrade") request.websocket = lower(value) == "websocket";
     if (!is_hop_by_hop(key)) request.headers += fmt::format("{}: {}\r\n", name, value);
   }
+  if (request.websocket && (request.method != "GET" || request.body != HttpRequest::Body::none))
+    return bad("a WebSocket begins with a GET without a body");
   return request;
 }
 
-std::string upstream_head(const HttpRequest& request, const std::map<std::string, std::string>* inject,
-                          std::uint16_t default_port) {
+std::string upstream_head(const HttpRequest& request, const SetHeaders& set, std::uint16_t default_port) {
   auto host = to_string(request.host);
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
   if (request.port != default_port) host += fmt::format(":{}", request.port);
-  auto head = fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", request.method,
-                          request.target, host);
+  auto head = fmt::format(
+      "{} {} HTTP/1.1\r\nHost: {}\r\n{}", request.method, request.target, host,
+      request.websocket ? "Connection: Upgrade\r\nUpgrade: websocket\r\n" : "Connection: close\r\n");
   std::string_view rest = request.headers;
   while (!rest.empty()) {
     const auto end = rest.find("\r\n") + 2;
     const auto line = rest.substr(0, end);
     const auto name = lower(line.substr(0, line.find(':')));
-    const bool replaced = inject != nullptr && std::ranges::any_of(*inject, [&](const auto& pair) {
-                            return lower(pair.first) == name;
-                          });
+    const bool replaced =
+        std::ranges::any_of(set, [&](const auto& pair) { return lower(pair.first) == name; });
     if (!replaced) head += line;
     rest.remove_prefix(end);
   }
-  if (inject != nullptr) {
-    for (const auto& [name, value] : *inject) head += fmt::format("{}: {}\r\n", name, value);
-  }
+  for (const auto& [name, value] : set) head += fmt::format("{}: {}\r\n", name, value);
   return head + "\r\n";
 }
 

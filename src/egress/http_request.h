@@ -22,7 +22,8 @@ struct HttpRequest {
   std::uint16_t port = 80;
   Body body = Body::none;
   std::uint64_t length = 0;
-  std::string headers;  // lines to forward, each ending in CRLF, without Host and hop-by-hop ones
+  bool websocket = false;  // asks to switch to WebSocket; has no body then
+  std::string headers;     // lines to forward, each ending in CRLF, without Host and hop-by-hop ones
 };
 
 // "CONNECT host:port HTTP/1.1" and its headers.
@@ -35,10 +36,10 @@ bool is_connect(std::string_view head);
 Result<ConnectRequest> parse_connect(std::string_view head);
 // `origin`: set inside an intercepted tunnel, where the target is in origin form and must name that host.
 Result<HttpRequest> parse_request(std::string_view head, const std::optional<ConnectRequest>& origin);
-// The head to send upstream: one request on one connection, with the injected headers replacing the client's
-// own.
-std::string upstream_head(const HttpRequest& request, const std::map<std::string, std::string>* inject,
-                          std::uint16_t default_port);
+// Headers that replace the client's own, by name.
+using SetHeaders = std::map<std::string, std::string>;
+// The head to send upstream: one request on one connection.
+std::string upstream_head(const HttpRequest& request, const SetHeaders& set, std::uint16_t default_port);
 
 // "host", "host:port", "[v6]:port".
 Result<ConnectRequest> parse_authority(std::string_view text, std::uint16_t default_port);

@@ -83,7 +83,11 @@ Task<std::vector<Address>> Machine::resolve(std::string name) {
   if (outcome.index() == 1)
     co_return fail(Code::deadline_exceeded, fmt::format("resolving {} took too long", name));
   auto& [error, results] = std::get<0>(outcome);
-  if (error) co_return fail(Code::unavailable, fmt::format("cannot resolve {}: {}", name, error.message()));
+  if (error) {
+    const bool none = error == asio::error::host_not_found || error == asio::error::no_data;
+    co_return fail(none ? Code::not_found : Code::unavailable,
+                   fmt::format("cannot resolve {}: {}", name, error.message()));
+  }
   std::vector<Address> addresses;
   for (const auto& result : results) {
     if (auto address = Address::parse(result.endpoint().address().to_string())) addresses.push_back(*address);

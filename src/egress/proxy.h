@@ -1,15 +1,14 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "egress/address.h"
+#include "egress/header_value.h"
 #include "egress/rules.h"
 #include "os/byte_stream.h"
 #include "os/task.h"
@@ -35,39 +34,50 @@ class Connector {
                                                         std::string name) = 0;
 };
 
+// What a proxy needs of the world. Outlives it and its connections.
+struct Outside {
+  Resolver* resolver = nullptr;
+  Connector* connector = nullptr;
+  // Null: names with header rules are refused over TLS instead of passed without the header.
+  Authority* authority = nullptr;
+  std::shared_ptr<Secrets> secrets;  // null: there are none
+};
+
 // One attempt to get out, for the session's log.
 struct Attempt {
-  std::string host;  // canonical; as sent if it has no canonical form
-  std::uint16_t port = 0;
+  std::string host;        // canonical; empty if what was sent has no canonical form
+  std::uint16_t port = 0;  // 53: a name was looked up
   bool allowed = false;
   std::string reason;
 };
 
-// The one way out of one sandbox: an HTTP and SOCKS5 proxy whose client side is a stream from inside. Every
-// target is brought into canonical form once, and that form is checked, resolved and dialled; every address a
-// name resolves to is checked again. A TLS client hello inside a tunnel must name the host the tunnel was
-// opened to. Belongs to one executor. Connections end with the Proxy.
+// The one way out of one sandbox: an HTTP and SOCKS5 proxy whose client side is a stream from inside, and a
+// resolver. Every target is brought into canonical form once, and that form is checked, resolved and dialled;
+// every address a name resolves to is checked again. What is said inside a tunnel must fit the host the
+// tunnel was opened to: TLS names it in its hello, HTTP on port 80 in its Host header. Belongs to one
+// executor. Connections end with the Proxy.
 class Proxy {
  public:
   using Observer = std::function<void(const Attempt&)>;
 
-  // `authority` may be null: then names with header rules are refused over TLS instead of passed without the
-  // header.
-  Proxy(boost::asio::any_io_executor executor, std::shared_ptr<const Rules> rules, Resolver& resolver,
-        Connector& connector, Authority* authority, Observer observer);
+  Proxy(boost::asio::any_io_executor executor, std::shared_ptr<const Rules> rules, Outside outside,
+        Observer observer);
   ~Proxy();
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
 
   // Serves one client until either side ends. Returns at once.
   void serve(std::unique_ptr<ByteStream> client);
-  // In force for new connections at once; open connections that the new rules do not allow are cut.
+  // Answers one DNS message. Empty: no answer is due.
+  Task<std::string> answer(std::string query);
+  // In force for everything that is not finished: open connections that the new rules do not allow are cut,
+  // also those that are still being resolved or dialled.
   void set_rules(std::shared_ptr<const Rules> rules);
   std::size_t open_connections() const;
-  // Names the sandbox's resolver may answer.
-  Task<std::vector<Address>> resolve(std::string name);
 
  private:
-  class Connection;
   struct State;
+  class Connection;
   std::shared_ptr<State> state_;
 };
 

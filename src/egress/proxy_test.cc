@@ -1,171 +1,7 @@
-#include "egress/proxy.h"
-
-#include <gtest/gtest.h>
-#include <openssl/pem.h>
-#include <openssl/ssl.h>
-#include <openssl/x509.h>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/local/connect_pair.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
-#include <map>
-
-#include "egress/authority.h"
-#include "egress/buffered.h"
-#include "egress/client_hello.h"
-#include "egress/tls_stream.h"
+#include "egress/proxy_harness.h"
 
 namespace atl::egress {
 namespace {
-
-namespace asio = boost::asio;
-using Socket = asio::local::stream_protocol::socket;
-using namespace std::string_literals;
-constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
-
-class SocketStream final : public ByteStream {
- public:
-  explicit SocketStream(Socket socket) : socket_(std::move(socket)) {}
-  Task<std::string> read() override {
-    std::string bytes(4096, '\0');
-    auto [error, count] = co_await socket_.async_read_some(asio::buffer(bytes), kTuple);
-    if (error == asio::error::eof) co_return std::string();
-    if (error) co_return fail(Code::unavailable, error.message());
-    bytes.resize(count);
-    co_return bytes;
-  }
-  Task<void> write(std::string bytes) override {
-    auto [error, count] = co_await asio::async_write(socket_, asio::buffer(bytes), kTuple);
-    if (error) co_return fail(Code::unavailable, error.message());
-    co_return Result<void>();
-  }
-  Task<void> close_write() override {
-    boost::system::error_code ignored;
-    socket_.shutdown(Socket::shutdown_send, ignored);
-    co_return Result<void>();
-  }
-
- private:
-  Socket socket_;
-};
-
-using Pair = std::pair<std::unique_ptr<ByteStream>, std::unique_ptr<ByteStream>>;
-Pair make_pair(asio::io_context& loop) {
-  Socket a(loop), b(loop);
-  asio::local::connect_pair(a, b);
-  return {std::make_unique<SocketStream>(std::move(a)), std::make_unique<SocketStream>(std::move(b))};
-}
-
-// Names resolve to what the test says; a "dialled" connection is handed to the test's server coroutine.
-class Outside final : public Resolver, public Connector {
- public:
-  explicit Outside(asio::io_context& loop) : loop_(loop) {}
-
-  Task<std::vector<Address>> resolve(std::string name) override {
-    resolved.push_back(name);
-    co_return names[name];
-  }
-  Task<std::unique_ptr<ByteStream>> connect(Address address, std::uint16_t port) override {
-    dialled.push_back(address.to_string() + ":" + std::to_string(port));
-    auto [near, far] = make_pair(loop_);
-    asio::co_spawn(loop_, server(std::move(far)), asio::detached);
-    co_return std::move(near);
-  }
-  Task<std::unique_ptr<ByteStream>> connect_tls(Address address, std::uint16_t port,
-                                                std::string name) override {
-    verified.push_back(name);
-    co_return co_await connect(address, port);
-  }
-
-  std::map<std::string, std::vector<Address>> names;
-  std::vector<std::string> resolved, dialled, verified;
-  std::string received;
-
- private:
-  static bool is_whole(std::string_view request) {
-    const auto head = request.find("\r\n\r\n");
-    if (head == request.npos) return false;
-    if (request.find("Content-Length: 3") != request.npos) return request.size() == head + 4 + 3;
-    if (request.find("chunked") != request.npos) return request.ends_with("0\r\n\r\n");
-    return true;
-  }
-
-  // As an HTTP server: answers a whole request and closes. Otherwise: answers the first bytes, reads to the
-  // end.
-  asio::awaitable<void> server(std::unique_ptr<ByteStream> stream) {
-    for (bool answered = false;;) {
-      auto bytes = co_await stream->read();
-      if (!bytes || bytes->empty()) break;
-      received += *bytes;
-      const bool request =
-          received.starts_with("GET ") || received.starts_with("POST ") || received.starts_with("PUT ");
-      if (answered || (request && !is_whole(received))) continue;
-      std::string answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi";
-      co_await stream->write(std::move(answer));
-      answered = true;
-      if (request) break;
-    }
-    co_await stream->close_write();
-  }
-  asio::io_context& loop_;
-};
-
-struct ProxyTest : testing::Test {
-  asio::io_context loop;
-  Outside outside{loop};
-  std::vector<Attempt> attempts;
-  std::unique_ptr<Proxy> proxy;
-
-  void use(RuleTexts texts, Authority* authority = nullptr) {
-    auto rules = std::make_shared<const Rules>(Rules::compile(texts).value());
-    proxy = std::make_unique<Proxy>(loop.get_executor(), rules, outside, outside, authority,
-                                    [this](const Attempt& attempt) { attempts.push_back(attempt); });
-  }
-
-  // Sends the parts one by one, after the first answer each; returns all that came back.
-  std::string talk(std::vector<std::string> parts) {
-    auto [client, inside] = make_pair(loop);
-    proxy->serve(std::move(inside));
-    std::string got;
-    auto run = [](ByteStream& stream, std::vector<std::string> sends,
-                  std::string& out) -> asio::awaitable<void> {
-      for (std::size_t i = 0; i < sends.size(); ++i) {
-        co_await stream.write(sends[i]);
-        if (i + 1 == sends.size()) break;
-        auto bytes = co_await stream.read();
-        if (!bytes || bytes->empty()) co_return;
-        out += *bytes;
-      }
-      co_await stream.close_write();
-      for (;;) {
-        auto bytes = co_await stream.read();
-        if (!bytes || bytes->empty()) break;
-        out += *bytes;
-      }
-    };
-    asio::co_spawn(loop, run(*client, std::move(parts), got), asio::detached);
-    loop.restart();
-    loop.run();
-    return got;
-  }
-};
-
-// A minimal TLS 1.2 client hello that names `name`.
-std::string hello(const std::string& name) {
-  const auto u16 = [](std::size_t n) { return std::string{static_cast<char>(n >> 8), static_cast<char>(n)}; };
-  const auto entry = "\0"s + u16(name.size()) + name;
-  const auto list = u16(entry.size()) + entry;
-  const auto extension = u16(0) + u16(list.size()) + list;
-  const auto body = "\x03\x03"s + std::string(32, 'r') + "\0"s + u16(2) + "\x13\x01"s + "\x01\0"s +
-                    u16(extension.size()) + extension;
-  const auto handshake = "\x01\0"s + u16(body.size()) + body;
-  return "\x16\x03\x01"s + u16(handshake.size()) + handshake;
-}
 
 TEST_F(ProxyTest, RefusesWhatNoRuleAllowsAndDialsNothing) {
   use({.allow = {"good.com"}});
@@ -185,9 +21,28 @@ TEST_F(ProxyTest, ChecksEveryResolvedAddress) {
   use({.allow = {"rebind.com", "mixed.com"}});
   outside.names["rebind.com"] = {*Address::parse("127.0.0.1")};
   outside.names["mixed.com"] = {*Address::parse("10.0.0.1"), *Address::parse("1.1.1.1")};
-  EXPECT_TRUE(talk({"CONNECT rebind.com:80 HTTP/1.1\r\n\r\n"}).starts_with("HTTP/1.1 403"));
-  EXPECT_TRUE(talk({"CONNECT mixed.com:80 HTTP/1.1\r\n\r\n", "x"}).starts_with("HTTP/1.1 200"));
-  EXPECT_EQ(outside.dialled, std::vector{"1.1.1.1:80"s});
+  EXPECT_TRUE(talk({"CONNECT rebind.com:8080 HTTP/1.1\r\n\r\n"}).starts_with("HTTP/1.1 403"));
+  EXPECT_TRUE(talk({"CONNECT mixed.com:8080 HTTP/1.1\r\n\r\n", "x"}).starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(outside.dialled, std::vector{"1.1.1.1:8080"s});
+}
+
+TEST_F(ProxyTest, TriesTheNextAllowedAddress) {
+  use({.allow = {"good.com"}});
+  outside.names["good.com"] = {*Address::parse("2606::1"), *Address::parse("10.0.0.1"),
+                               *Address::parse("1.1.1.1")};
+  outside.silent = {"2606::1"};
+  EXPECT_TRUE(talk({"CONNECT good.com:8080 HTTP/1.1\r\n\r\n", "x"}).starts_with("HTTP/1.1 200"));
+  EXPECT_EQ(outside.dialled, (std::vector{"2606::1:8080"s, "1.1.1.1:8080"s}));
+  outside.silent.insert("1.1.1.1");
+  EXPECT_TRUE(talk({"CONNECT good.com:8080 HTTP/1.1\r\n\r\n", "x"}).starts_with("HTTP/1.1 502"));
+  EXPECT_EQ(talk({"\x05\x01\x00"s, "\x05\x01\x00\x03\x08good.com\x1f\x90"s}).substr(2, 2), "\x05\x04"s);
+}
+
+TEST_F(ProxyTest, NamesThatDoNotResolveAreNotReached) {
+  use({.allow = {"*"}});
+  outside.names["empty.com"] = {};
+  EXPECT_TRUE(talk({"CONNECT gone.com:8080 HTTP/1.1\r\n\r\n"}).starts_with("HTTP/1.1 502"));
+  EXPECT_TRUE(talk({"CONNECT empty.com:8080 HTTP/1.1\r\n\r\n"}).starts_with("HTTP/1.1 403"));
 }
 
 TEST_F(ProxyTest, DialsTheCanonicalName) {
@@ -247,7 +102,7 @@ TEST_F(ProxyTest, SpeaksSocks5) {
   use({.allow = {"good.com"}});
   outside.names["good.com"] = {*Address::parse("1.1.1.1")};
   const auto socks = [](std::string name, char port) {
-    return "\x05\x01\x00\x03"s + static_cast<char>(name.size()) + name + '\0' + port;
+    return "\x05\x01\x00\x03"s + static_cast<char>(name.size()) + name + '\x1f' + port;
   };
   auto answer = talk({"\x05\x01\x00"s, socks("good.com", 80), "ping"});
   EXPECT_EQ(answer.substr(0, 4), "\x05\x00\x05\x00"s);
@@ -268,7 +123,7 @@ TEST_F(ProxyTest, NewRulesCutOpenConnections) {
   proxy->serve(std::move(inside));
   bool ended = false;
   auto run = [](ByteStream& stream, bool& done) -> asio::awaitable<void> {
-    std::string head = "CONNECT good.com:80 HTTP/1.1\r\n\r\n";
+    std::string head = "CONNECT good.com:8080 HTTP/1.1\r\n\r\n";
     co_await stream.write(std::move(head));
     for (;;) {
       auto bytes = co_await stream.read();

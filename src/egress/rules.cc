@@ -42,12 +42,15 @@ bool is_header_name(std::string_view name) {
 
 }  // namespace
 
-bool Rules::Rule::matches_name(std::string_view host, std::uint16_t to) const {
-  if (port && *port != to) return false;
+bool Rules::Rule::covers_name(std::string_view host) const {
   if (everything) return true;
   if (range) return false;
   if (!wildcard) return host == name;
   return host.size() > name.size() + 1 && host.ends_with(name) && host[host.size() - name.size() - 1] == '.';
+}
+
+bool Rules::Rule::matches_name(std::string_view host, std::uint16_t to) const {
+  return (!port || *port == to) && covers_name(host);
 }
 
 bool Rules::Rule::matches_address(const Address& address, std::uint16_t to) const {
@@ -84,41 +87,70 @@ Result<Rules> Rules::compile(const RuleTexts& texts) {
   Rules rules;
   for (const auto& text : texts.allow) rules.allow_.push_back(TRY(compile_rule(text)));
   for (const auto& text : texts.deny) rules.deny_.push_back(TRY(compile_rule(text)));
-  for (const auto& [domain, headers] : texts.inject) {
-    const auto host = TRY_CONTEXT(fmt::format("headers for '{}'", domain), parse_host(domain));
-    for (const auto& [name, value] : headers) {
-      if (!is_header_name(name) || value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) {
-        return fail(Code::invalid_argument,
-                    fmt::format("headers for '{}': '{}' is not a header", domain, name));
-      }
-    }
-    rules.inject_[to_string(host)] = headers;
-  }
+  for (const auto& [domain, headers] : texts.inject)
+    rules.inject_.push_back(
+        TRY_CONTEXT(fmt::format("headers for '{}'", domain), compile_headers(domain, headers)));
+  std::ranges::stable_partition(rules.inject_, [](const HeaderRule& rule) { return !rule.target.wildcard; });
   return rules;
+}
+
+Result<Rules::HeaderRule> Rules::compile_headers(const std::string& domain,
+                                                 const std::map<std::string, std::string>& headers) {
+  HeaderRule rule;
+  rule.target = TRY(compile_rule(domain));
+  if (rule.target.everything || rule.target.port || domain.find('/') != std::string::npos)
+    return fail(Code::invalid_argument, "headers belong to a name or to '*.name', without a port");
+  for (const auto& [name, value] : headers) {
+    if (!is_header_name(name)) return fail(Code::invalid_argument, fmt::format("'{}' is not a header", name));
+    rule.headers.emplace(name, TRY_CONTEXT(name, HeaderValue::parse(value)));
+  }
+  return rule;
+}
+
+// How closely a rule names a host: itself, a name above it (the longer the closer), everything.
+std::size_t Rules::Rule::closeness() const {
+  if (everything) return 0;
+  return wildcard ? name.size() : std::string::npos;
+}
+
+Decision Rules::decide_name(const std::string& name, std::optional<std::uint16_t> port) const {
+  const Rule *allowing = nullptr, *denying = nullptr;
+  for (const Rule& rule : allow_) {
+    const bool applies = (!port || !rule.port || *rule.port == *port) && rule.covers_name(name);
+    if (applies && (allowing == nullptr || rule.closeness() > allowing->closeness())) allowing = &rule;
+  }
+  for (const Rule& rule : deny_) {
+    const bool applies = (!rule.port || (port && *rule.port == *port)) && rule.covers_name(name);
+    if (applies && (denying == nullptr || rule.closeness() > denying->closeness())) denying = &rule;
+  }
+  if (allowing == nullptr) return {false, denying ? "deny " + denying->text : "no rule allows it"};
+  const bool denied = denying != nullptr && (denying->closeness() > allowing->closeness() ||
+                                             (denying->everything && allowing->everything));
+  if (denied) return {false, "deny " + denying->text};
+  return {true, "allow " + allowing->text, !allowing->everything};
 }
 
 Decision Rules::check_host(const Host& host, std::uint16_t port) const {
   if (const auto* address = std::get_if<Address>(&host)) return check_address({}, *address, port);
-  const auto& name = std::get<std::string>(host);
-  const auto matches = [&](const Rule& rule) { return rule.matches_name(name, port); };
-  const auto names_it = [&](const Rule& rule) { return !rule.everything && matches(rule); };
-  if (const auto at = std::ranges::find_if(allow_, names_it); at != allow_.end())
-    return {true, "allow " + at->text};
-  if (const auto at = std::ranges::find_if(deny_, names_it); at != deny_.end())
-    return {false, "deny " + at->text};
-  if (const auto at = std::ranges::find_if(allow_, matches); at != allow_.end())
-    return {true, "allow " + at->text};
-  // A name that only address ranges can allow is decided once its addresses are known.
-  const bool by_address = std::ranges::any_of(
-      allow_, [&](const Rule& rule) { return rule.range && (!rule.port || *rule.port == port); });
-  if (by_address) return {true, "decided by address"};
-  return {false, "no rule allows it"};
+  return decide_name(std::get<std::string>(host), port);
+}
+
+Decision Rules::check_lookup(const std::string& name) const {
+  return decide_name(name, std::nullopt);
+}
+
+bool Rules::may_tell(const std::string& name, const Address& address) const {
+  std::vector<std::uint16_t> ports = {0};  // stands for every port that no rule names
+  for (const Rule& rule : allow_)
+    if (rule.port) ports.push_back(*rule.port);
+  return std::ranges::any_of(ports,
+                             [&](std::uint16_t port) { return check_address(name, address, port).allowed; });
 }
 
 Decision Rules::check_address(const std::string& name, const Address& address, std::uint16_t port) const {
   const auto names_it = [&](const Rule& rule) { return rule.range && rule.matches_address(address, port); };
   if (const auto at = std::ranges::find_if(allow_, names_it); at != allow_.end())
-    return {true, "allow " + at->text};
+    return {true, "allow " + at->text, true};
   if (address.is_internal()) return {false, "internal address"};
   const auto allows_name = [&](const Rule& rule) {
     return (!name.empty() && rule.matches_name(name, port)) || rule.matches_address(address, port);
@@ -126,7 +158,7 @@ Decision Rules::check_address(const std::string& name, const Address& address, s
   // A rule that names the host beats a denied range; "everything" does not.
   const auto by_name =
       std::ranges::find_if(allow_, [&](const Rule& rule) { return !rule.everything && allows_name(rule); });
-  if (by_name != allow_.end()) return {true, "allow " + by_name->text};
+  if (by_name != allow_.end()) return {true, "allow " + by_name->text, true};
   const auto denies = [&](const Rule& rule) { return rule.matches_address(address, port); };
   if (const auto at = std::ranges::find_if(deny_, denies); at != deny_.end())
     return {false, "deny " + at->text};
@@ -135,9 +167,15 @@ Decision Rules::check_address(const std::string& name, const Address& address, s
   return {false, "no rule allows it"};
 }
 
-const std::map<std::string, std::string>* Rules::headers_for(const Host& host) const {
-  const auto at = inject_.find(to_string(host));
-  return at == inject_.end() ? nullptr : &at->second;
+const Headers* Rules::headers_for(const Host& host) const {
+  const auto* name = std::get_if<std::string>(&host);
+  const auto* address = std::get_if<Address>(&host);
+  for (const HeaderRule& rule : inject_) {
+    if (name != nullptr ? rule.target.covers_name(*name)
+                        : rule.target.range && rule.target.range->contains(*address))
+      return &rule.headers;
+  }
+  return nullptr;
 }
 
 }  // namespace atl::egress

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "egress/address.h"
+#include "egress/header_value.h"
 
 namespace atl::egress {
 
@@ -16,18 +17,24 @@ namespace atl::egress {
 struct RuleTexts {
   std::vector<std::string> allow;
   std::vector<std::string> deny;
-  // Requests to these names get these headers, set by the proxy; the values never enter the sandbox.
+  // Requests to these names (wildcards as above) get these headers, set by the proxy; the values, in which
+  // ${secrets.NAME} stands for a secret, never enter the sandbox.
   std::map<std::string, std::map<std::string, std::string>> inject;
+
+  bool operator==(const RuleTexts&) const = default;
 };
 
 struct Decision {
   bool allowed = false;
   std::string reason;  // "allow *.example.com", "deny 10.0.0.0/8", "internal address", "no rule allows it"
+  bool named = false;  // by a rule that names the target, not by "everything"
 };
 
 // Compiled rules: immutable, shared, cheap to ask. Nothing is allowed that no rule allows; an internal
-// address needs a rule that names it (an address or range, not "everything"). An allow rule that names the
-// target beats a deny rule, a deny rule beats "everything", as E2B has it.
+// address needs a rule that names it (an address or range, not "everything"). Among names the closest rule
+// wins, and allow wins over deny of the same name; an allowed name or range beats a denied range; a deny rule
+// beats "everything". A name that no rule could allow is not even resolved: a question to a name server
+// carries whatever the name says.
 class Rules {
  public:
   // Nothing is allowed.
@@ -39,8 +46,13 @@ class Rules {
   // After resolving `name`: may this address of it be dialled? The name's own decision must have been
   // `allowed`.
   Decision check_address(const std::string& name, const Address& address, std::uint16_t port) const;
+  // May a name be looked up, whatever port will be asked for?
+  Decision check_lookup(const std::string& name) const;
+  // Which of its addresses may be told, whatever port will be asked for?
+  bool may_tell(const std::string& name, const Address& address) const;
   // Headers to set on requests to `host`; null if none.
-  const std::map<std::string, std::string>* headers_for(const Host& host) const;
+  const Headers* headers_for(const Host& host) const;
+  bool sets_headers() const { return !inject_.empty(); }
   bool allows_nothing() const { return allow_.empty(); }
 
  private:
@@ -52,13 +64,23 @@ class Rules {
     bool everything = false;  // "*", 0.0.0.0/0, ::/0
     std::optional<std::uint16_t> port;
 
+    std::size_t closeness() const;
+    bool covers_name(std::string_view host) const;
     bool matches_name(std::string_view host, std::uint16_t to) const;
     bool matches_address(const Address& address, std::uint16_t to) const;
   };
+  struct HeaderRule {
+    Rule target;
+    Headers headers;
+  };
   static Result<Rule> compile_rule(std::string_view text);
+  // `port` unset: a lookup, which some port must be allowed for and no port-less rule deny.
+  Decision decide_name(const std::string& name, std::optional<std::uint16_t> port) const;
+  static Result<HeaderRule> compile_headers(const std::string& domain,
+                                            const std::map<std::string, std::string>& headers);
 
   std::vector<Rule> allow_, deny_;
-  std::map<std::string, std::map<std::string, std::string>> inject_;
+  std::vector<HeaderRule> inject_;  // names before wildcards
 };
 
 }  // namespace atl::egress

@@ -96,6 +96,47 @@ TEST(Rules, AllowBeatsDenyAndDenyBeatsEverything) {
   EXPECT_TRUE(some.check_host(host("x.com"), 443).allowed);
 }
 
+TEST(Rules, AmongNamesTheClosestWins) {
+  const auto r = rules({"*.a.com", "x.bad.a.com"}, {"*.bad.a.com", "b.a.com", "a.com:22"});
+  EXPECT_TRUE(r.check_host(host("z.a.com"), 443).allowed);
+  EXPECT_FALSE(r.check_host(host("b.a.com"), 443).allowed);
+  EXPECT_FALSE(r.check_host(host("y.bad.a.com"), 443).allowed);
+  EXPECT_TRUE(r.check_host(host("x.bad.a.com"), 443).allowed);
+  EXPECT_FALSE(r.check_lookup("y.bad.a.com").allowed);
+  EXPECT_TRUE(rules({"a.com"}, {"a.com:22"}).check_lookup("a.com").allowed);
+  EXPECT_TRUE(rules({"a.com"}, {"a.com"}).check_host(host("a.com"), 1).allowed);
+}
+
+TEST(Rules, TellsOnlyAddressesThatCouldBeDialled) {
+  const auto r = rules({"a.com", "10.0.0.0/8:5432"}, {"9.9.9.9"});
+  EXPECT_TRUE(r.may_tell("a.com", address("8.8.8.8")));
+  EXPECT_TRUE(r.may_tell("a.com", address("9.9.9.9")));  // named, and a name beats a range
+  EXPECT_TRUE(r.may_tell("a.com", address("10.1.1.1")));
+  EXPECT_FALSE(r.may_tell("a.com", address("192.168.0.1")));
+  EXPECT_FALSE(r.may_tell("b.com", address("8.8.8.8")));
+}
+
+TEST(Rules, HeaderValuesNameSecrets) {
+  const auto compile = [](std::string value) {
+    return Rules::compile({.inject = {{"a.com", {{"X", std::move(value)}}}}});
+  };
+  EXPECT_TRUE(compile("${secrets.a-b_c.D}"));
+  EXPECT_TRUE(compile("cost: 5$ {x} ${secrets.a}${secrets.b} end"));
+  for (const auto* bad :
+       {"${secrets.}", "${secrets.a", "${env.HOME}", "${}", "${secrets.a{b}", "x\ny", "x\x7f"})
+    EXPECT_FALSE(compile(bad)) << bad;
+  for (const auto* bad : {"*", "0.0.0.0/0", "a.com:443", "10.0.0.0/8", ""})
+    EXPECT_FALSE(Rules::compile({.inject = {{bad, {{"X", "v"}}}}})) << bad;
+}
+
+TEST(Rules, HeadersOfWildcardsGiveWayToNames) {
+  const auto r = Rules::compile({.inject = {{"*.a.com", {{"X", "w"}}}, {"api.a.com", {{"Y", "n"}}}}}).value();
+  EXPECT_TRUE(r.headers_for(host("api.a.com"))->contains("Y"));
+  EXPECT_TRUE(r.headers_for(host("www.a.com"))->contains("X"));
+  EXPECT_EQ(r.headers_for(host("a.com")), nullptr);
+  EXPECT_TRUE(r.sets_headers());
+}
+
 TEST(Rules, SaysWhy) {
   EXPECT_EQ(rules({"*.a.com"}).check_host(host("x.a.com"), 1).reason, "allow *.a.com");
   EXPECT_EQ(rules({"*"}).check_host(host("10.0.0.1"), 1).reason, "internal address");

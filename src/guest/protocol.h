@@ -34,6 +34,9 @@ inline constexpr uint32_t kPathMax = 4096;
 inline constexpr uint32_t kOutputWindow = 256U << 10;  // first credit for output of a process
 inline constexpr uint32_t kInputWindow = 64U
                                          << 10;  // first credit for bytes to a process, a file, a connection
+// Senders of one `datagrams` channel that wait for an answer; more push the oldest out.
+inline constexpr uint32_t kDatagramsMax = 64;
+inline constexpr uint32_t kDatagramBytesMax = 4096;
 inline constexpr uint32_t kGuestChannel = 0x8000'0000U;
 
 struct Header {
@@ -85,6 +88,7 @@ enum class Type : uint16_t {
   listen = 28,          // -> reply{}, accepted...
   ports = 29,           // -> reply{u16...}
   ping = 30,            // -> reply{}
+  datagrams = 31,       // -> reply{}, datagram both ways
 
   // Host, on an open channel.
   signal = 48,  // i32 number, u8 scope (SignalScope)
@@ -95,6 +99,8 @@ enum class Type : uint16_t {
   data = 64,    // bytes, covered by credit
   credit = 65,  // u32 more bytes
   end = 66,     // no more data from this side
+  // Of a `datagrams` channel: u32 serial of the sender, bytes. The host answers with the same serial, once.
+  datagram = 67,
 
   // Guest.
   reply = 80,     // the request was done; layout by request
@@ -126,6 +132,7 @@ enum StartFlags : uint32_t {
 // write: str user, str path, u32 mode, u8 flags (WriteFlags), str attribute prefix, u32 n, n {str, str}.
 // watch: str user, str path, u8 recursive.
 // connect: u16 port, u32 credit.   listen: u16 port (0: any; reply{u16 port}).
+// datagrams: u16 port, on 127.0.0.1.
 enum WriteFlags : uint8_t { kWriteParents = 1, kWriteAppend = 2, kWriteAttributes = 4 };
 
 // entry: str name, str path, u8 type, u8 target type, u64 size, u32 mode, u32 link mode, u32 uid, u32 gid,

@@ -61,6 +61,13 @@ void Link::set_defaults(std::string user, std::string working_directory, Variabl
   for (const auto& kernel : kernels_) kernel->set_variables(options_->env);
 }
 
+void Link::add_variables(const Variables& variables) {
+  Variables added;
+  for (const auto& [name, value] : variables)
+    if (options_->env.emplace(name, value).second) added.emplace(name, value);
+  for (const auto& kernel : kernels_) kernel->set_variables(added);
+}
+
 Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
   if (spec.argv.empty() || spec.argv.front().empty())
     co_return fail(Code::invalid_argument, "the command is empty");
@@ -127,6 +134,10 @@ Task<std::unique_ptr<ByteStream>> Link::connect(std::uint16_t port) {
 
 Task<std::unique_ptr<PortListener>> Link::listen(std::uint16_t port) {
   return relay_listen(wire_, port);
+}
+
+Task<std::shared_ptr<DatagramPort>> Link::datagrams(std::uint16_t port) {
+  return relay_datagrams(wire_, port);
 }
 
 Task<std::vector<std::uint16_t>> Link::listening_ports() {

@@ -57,10 +57,14 @@ class Link {
   // A connection to a server inside; connections from programs inside (a proxy's port, for instance).
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port);
   Task<std::unique_ptr<PortListener>> listen(std::uint16_t port);
+  Task<std::shared_ptr<DatagramPort>> datagrams(std::uint16_t port);
   Task<std::vector<std::uint16_t>> listening_ports();
 
   // Other defaults for processes from now on: a sandbox made before it was asked for gets its caller's.
   void set_defaults(std::string user, std::string working_directory, Variables env);
+
+  // More of them, below what set_defaults() and a process itself say; kernels that run get them as well.
+  void add_variables(const Variables& variables);
 
   // An answer proves that the guest lives.
   Task<void> ping();

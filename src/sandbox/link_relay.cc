@@ -179,6 +179,70 @@ class RelayListener final : public PortListener {
   std::shared_ptr<Server> server_;
 };
 
+class DatagramServer final : public WireChannel {
+ public:
+  explicit DatagramServer(std::shared_ptr<Wire> wire) : wire_(std::move(wire)), changed_(wire_->executor()) {}
+
+  bool frame(Type type, std::uint16_t, std::string_view payload) override {
+    changed_.notify();
+    guest::Reader in(payload.data(), payload.size());
+    switch (type) {
+      case Type::reply:
+        return !std::exchange(bound_, true);
+      case Type::datagram: {
+        const std::uint32_t sender = in.u32();
+        const guest::Text bytes = in.rest();
+        if (!bound_ || !in.ok() || bytes.size > guest::kDatagramBytesMax) return false;
+        if (waiting_.size() < guest::kDatagramsMax)
+          waiting_.push_back({sender, std::string(bytes.data, bytes.size)});
+        return true;
+      }
+      case Type::failed:
+        return lost(failure_of(payload)), wire_->forget(id_), true;
+      default:
+        return false;
+    }
+  }
+  void lost(const Error& why) override {
+    changed_.notify();
+    if (!failure_) failure_ = why;
+  }
+
+  std::shared_ptr<Wire> wire_;
+  os::Event changed_;
+  std::uint32_t id_ = 0;
+  bool bound_ = false;
+  std::deque<DatagramPort::Datagram> waiting_;
+  std::optional<Error> failure_;
+};
+
+class RelayDatagrams final : public DatagramPort {
+ public:
+  explicit RelayDatagrams(std::shared_ptr<DatagramServer> server) : server_(std::move(server)) {}
+  ~RelayDatagrams() override {
+    server_->wire_->send(server_->id_, Type::close, 0, {});
+    server_->wire_->forget(server_->id_);
+  }
+  Task<Datagram> receive() override {
+    DatagramServer& server = *server_;
+    while (server.waiting_.empty() && !server.failure_) CO_CHECK(co_await server.changed_.wait());
+    if (server.waiting_.empty()) co_return fail(*server.failure_);
+    Datagram datagram = std::move(server.waiting_.front());
+    server.waiting_.pop_front();
+    co_return datagram;
+  }
+  void answer(std::uint32_t sender, std::string_view bytes) override {
+    if (bytes.size() > guest::kDatagramBytesMax) return;
+    std::string frame;
+    WirePayload(frame).u32(sender);
+    frame += bytes;
+    server_->wire_->send(server_->id_, Type::datagram, 0, frame);
+  }
+
+ private:
+  std::shared_ptr<DatagramServer> server_;
+};
+
 }  // namespace
 
 Task<std::unique_ptr<ByteStream>> relay_connect(std::shared_ptr<Wire> wire, std::uint16_t port) {
@@ -205,6 +269,18 @@ Task<std::unique_ptr<PortListener>> relay_listen(std::shared_ptr<Wire> wire, std
   if (server->port_ == 0)
     co_return fail(Error(*server->failure_).context(fmt::format("listen on port {}", port)));
   co_return std::unique_ptr<PortListener>(std::move(listener));
+}
+
+Task<std::shared_ptr<DatagramPort>> relay_datagrams(std::shared_ptr<Wire> wire, std::uint16_t port) {
+  std::string request;
+  WirePayload(request).u16(port);
+  const auto server = std::make_shared<DatagramServer>(wire);
+  server->id_ = wire->open(server, Type::datagrams, request);
+  auto datagrams = std::make_shared<RelayDatagrams>(server);
+  while (!server->bound_ && !server->failure_) CO_CHECK(co_await server->changed_.wait());
+  if (!server->bound_)
+    co_return fail(Error(*server->failure_).context(fmt::format("datagrams of port {}", port)));
+  co_return std::shared_ptr<DatagramPort>(std::move(datagrams));
 }
 
 Task<std::vector<std::uint16_t>> relay_ports(std::shared_ptr<Wire> wire) {

@@ -14,12 +14,16 @@
 #include "sandbox/process.h"
 #include "sandbox/spec.h"
 
+namespace atl::egress {
+class Proxy;
+}
+
 namespace atl::sandbox {
 
 using atl::ByteStream;
 
-// An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process, Kernel,
-// streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
+// An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process,
+// Kernel, streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
 class Sandbox {
  public:
   // Ends the sandbox if stop() did not.
@@ -43,10 +47,17 @@ class Sandbox {
   virtual Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) = 0;
   virtual Task<std::vector<std::uint16_t>> listening_ports() = 0;
 
+  // The one way out: programs inside find `proxy` on their loopback, and variables that lead there
+  // (outlet.h). Once; what it lets through is its own matter. Code::unsupported without the trait 'network'.
+  virtual Task<void> open_network(std::shared_ptr<egress::Proxy> proxy);
+  // Programs that start from now on trust this authority (PEM) as well. Never part of a snapshot.
+  virtual Task<void> trust(std::string certificate);
+
   virtual Task<Usage> usage() = 0;
   virtual Task<void> pause() = 0;
   virtual Task<void> resume() = 0;
-  // Writes what changed since creation into the new directory `target` of the host, from which a Spec can start.
+  // Writes what changed since creation into the new directory `target` of the host, from which a Spec can
+  // start.
   virtual Task<void> snapshot(std::string target) = 0;
   // Everything inside is gone when this returns: processes, mounts, cgroups, files. Idempotent.
   virtual Task<void> stop() = 0;

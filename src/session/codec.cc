@@ -68,6 +68,36 @@ void read_limits(const std::string& json, Session& session) {
     limits.cpu_time = std::chrono::milliseconds(integer(object, "cpu_time_ms"));
 }
 
+std::string egress_json(const egress::RuleTexts& rules) {
+  if (rules == egress::RuleTexts{}) return "{}";
+  bj::object inject;
+  for (const auto& [domain, headers] : rules.inject) inject[domain] = bj::value_from(headers);
+  return bj::serialize(bj::object{{"allow", bj::value_from(rules.allow)},
+                                  {"deny", bj::value_from(rules.deny)},
+                                  {"inject", std::move(inject)}});
+}
+
+egress::RuleTexts egress_from(const std::string& json) {
+  const bj::object object = object_of(json);
+  egress::RuleTexts rules;
+  const auto list = [&](std::string_view key, std::vector<std::string>& into) {
+    const bj::value* array = object.if_contains(key);
+    if (array == nullptr || !array->is_array()) return;
+    for (const bj::value& item : array->get_array())
+      if (item.is_string()) into.emplace_back(item.get_string());
+  };
+  list("allow", rules.allow);
+  list("deny", rules.deny);
+  const bj::value* inject = object.if_contains("inject");
+  if (inject == nullptr || !inject->is_object()) return rules;
+  for (const auto& domain : inject->get_object()) {
+    if (!domain.value().is_object()) continue;
+    for (const auto& header : domain.value().get_object())
+      if (header.value().is_string()) rules.inject[domain.key()][header.key()] = header.value().get_string();
+  }
+  return rules;
+}
+
 bj::array walls_json(const std::vector<sandbox::Wall>& walls) {
   bj::array array;
   for (const auto& wall : walls) array.push_back(bj::object{{"name", wall.name}, {"value", wall.value}});
@@ -182,6 +212,7 @@ store::SessionRow to_row(const Session& s, const std::string& incarnation) {
   row.on_expiry = word(s.on_expiry);
   row.auto_resume = s.auto_resume;
   row.network = word(s.network);
+  row.egress = egress_json(s.egress);
   row.limits = limits_json(s);
   row.isolation = bj::serialize(
       bj::object{{"walls", walls_json(s.isolation.walls)}, {"missing", walls_json(s.isolation.missing)}});
@@ -218,6 +249,7 @@ Result<Session> from_row(const store::SessionRow& row, Walls walls) {
   s.on_expiry = row.on_expiry == "pause" ? OnExpiry::pause : OnExpiry::destroy;
   s.auto_resume = row.auto_resume;
   s.network = row.network == "egress" ? sandbox::Network::egress : sandbox::Network::none;
+  s.egress = egress_from(row.egress);
   read_limits(row.limits, s);
   if (walls == Walls::read) {
     const bj::object isolation = object_of(row.isolation);

@@ -6,8 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "egress/proxy.h"
 #include "sandbox/provider.h"
 #include "sandbox/sandbox.h"
+#include "session/network_log.h"
 #include "session/turn.h"
 #include "session/types.h"
 
@@ -29,6 +31,11 @@ struct Live {
 
   // What was seen in the output directory: size and time of change by path.
   std::map<std::string, std::pair<std::uint64_t, WallTime>> outputs_seen;
+
+  // The way out, once it was opened, and what was decided there.
+  std::shared_ptr<egress::Proxy> proxy;
+  bool trusts_authority = false;
+  std::shared_ptr<NetworkLog> network_log = std::make_shared<NetworkLog>();
 
   std::deque<Sample> samples;
   SteadyTime next_sample{};

@@ -12,6 +12,7 @@
 #include "os/event.h"
 #include "session/codec.h"
 #include "session/local_service.h"
+#include "session/network.h"
 
 namespace atl::session {
 namespace {
@@ -128,11 +129,17 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   facts.limits = registry.sandbox_limits(*environment, limits);
   facts.wall_time_set = limits.wall_time || environment->limits.wall_time;
   facts.network = request.network.value_or(agent && agent->network ? *agent->network : environment->network);
+  if (request.network_if_possible && !live->provider->traits().network) {
+    facts.network = sandbox::Network::none;
+    request.egress = {};
+  }
   if (facts.network != sandbox::Network::none && !live->provider->traits().network) {
     co_return fail(
         Error(Code::unsupported, fmt::format("provider {} lacks the trait 'network'", facts.provider))
             .with_field("network"));
   }
+  facts.egress = std::move(request.egress);
+  CO_CHECK(check_network(facts.network, facts.egress, parts_.outside.resolver != nullptr));
   facts.env = environment->env;
   if (agent) facts.env.insert(agent->env.begin(), agent->env.end());
   for (auto& [name, value] : request.env) facts.env.insert_or_assign(name, std::move(value));
@@ -207,11 +214,22 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   live->facts.isolation = live->sandbox->isolation();
   live->default_kernels.clear();
   live->outputs_seen.clear();
+  live->proxy.reset();
+  live->trusts_authority = false;
   auto output = co_await live->sandbox->files().make_directory(std::string(kOutputDirectory), std::string());
   if (!output && output.error().code() != Code::already_exists) {
     CO_CHECK(co_await live->sandbox->stop());
     live->sandbox.reset();
     co_return fail(std::move(output).error().context("make the output directory"));
+  }
+  if (live->facts.network == sandbox::Network::egress) {
+    CO_TRY(auto rules, compile_rules(live->facts.egress));
+    auto opened = co_await open_network(live, std::move(rules));
+    if (!opened) {
+      CO_CHECK(co_await live->sandbox->stop());
+      live->sandbox.reset();
+      co_return fail(std::move(opened).error().context("open the network"));
+    }
   }
   boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
   co_return Result<void>{};
@@ -328,6 +346,7 @@ Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) 
   }
   enter(live, end, reason);
   live->default_kernels.clear();
+  live->proxy.reset();
   live->sandbox.reset();
   auto saved = co_await save(live);
   forget(live);

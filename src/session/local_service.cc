@@ -96,6 +96,7 @@ Task<void> LocalService::save(LivePtr live) {
   live->saved_at = parts_.clock->steady();
   auto saved = co_await parts_.store->put_session(to_row(live->facts, live->incarnation));
   if (!saved) live->unsaved = true;
+  if (saved && live->network_log->changed()) saved = co_await save_network_log(live);
   co_return saved;
 }
 

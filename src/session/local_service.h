@@ -3,12 +3,14 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "egress/proxy.h"
 #include "registry/registry.h"
 #include "sandbox/provider.h"
 #include "session/execution_engine.h"
@@ -49,6 +51,9 @@ class LocalService final : public Service {
     Observer* observer = nullptr;
     boost::asio::thread_pool* workers = nullptr;  // for what computes long; null: on the loop
     volume::Volumes* volumes = nullptr;           // null: no session can mount one
+    egress::Outside outside;                      // without a resolver: no session gets a network
+    // A tenant's secrets, for header rules that name them. Unset: there are none.
+    std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
   };
   LocalService(Parts parts, ServiceOptions options);
   ~LocalService() override;
@@ -99,6 +104,9 @@ class LocalService final : public Service {
                                                      std::uint16_t port) override;
   Task<std::vector<std::uint16_t>> listening_ports(Principal who, std::string id) override;
 
+  Task<NetworkFacts> network(Principal who, std::string id) override;
+  Task<NetworkFacts> update_network(Principal who, std::string id, NetworkRequest request) override;
+
   Task<sandbox::Usage> usage(Principal who, std::string id) override;
   Task<std::vector<Sample>> metrics(Principal who, std::string id, std::optional<WallTime> from,
                                     std::optional<WallTime> to) override;
@@ -144,6 +152,10 @@ class LocalService final : public Service {
   Task<std::vector<sandbox::HostMount>> volume_mounts(const Session& facts);
   sandbox::Provider* provider_named(const std::string& name) const;
   std::string snapshot_path(const std::string& snapshot_id) const;
+
+  // Network: the proxy of a session whose sandbox stands, as its facts ask for it.
+  Task<void> open_network(LivePtr live, std::shared_ptr<const egress::Rules> rules);
+  Task<void> save_network_log(LivePtr live);
 
   // Time.
   boost::asio::awaitable<void> keep_time();

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "session/codec.h"
 #include "session/local_service.h"
+#include "session/network.h"
 #include "store/offload.h"
 
 namespace atl::session {
@@ -66,6 +67,19 @@ Task<void> LocalService::adopt_all() {
       const State end = was == State::stopping ? State::stopped : State::lost;
       CO_CHECK(co_await stop_held(live, end, end == State::stopped ? live->facts.reason : reason));
       continue;
+    }
+    std::string kind(kNetworkLogKind);
+    auto decided =
+        co_await parts_.store->get_document(std::move(kind), live->facts.tenant, live->facts.session_id);
+    if (decided) live->network_log->read_json(decided->body);
+    if (live->facts.network == sandbox::Network::egress) {
+      auto rules = compile_rules(live->facts.egress);
+      auto opened = rules ? co_await open_network(live, std::move(*rules)) : fail(rules.error());
+      // It runs on without a way out, and says so.
+      if (!opened) {
+        log::error("a network could not be opened again", {{"error", opened.error().message()}});
+        live->facts.isolation = live->sandbox->isolation();
+      }
     }
     for (const auto& kernel : live->sandbox->kernels())
       live->default_kernels.emplace(kernel->info().language, kernel);
@@ -165,6 +179,11 @@ boost::asio::awaitable<void> LocalService::clean_up() {
     log::warn("retention could not be applied",
               {{"error", sessions ? records.error().message() : sessions.error().message()}});
     co_return;
+  }
+  if (*sessions > 0) {
+    std::string kind(kNetworkLogKind);
+    auto logs = co_await parts_.store->remove_documents_before(std::move(kind), now - options_.keep_ended);
+    if (!logs) log::warn("retention could not be applied", {{"error", logs.error().message()}});
   }
   if (parts_.blobs != nullptr && (*sessions > 0 || *records > 0)) {
     auto digests = co_await parts_.store->artifact_digests();

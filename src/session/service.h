@@ -111,6 +111,11 @@ class Service {
                                                              std::uint16_t port) = 0;
   virtual Task<std::vector<std::uint16_t>> listening_ports(Principal who, std::string id) = 0;
 
+  // What programs inside may reach, and what they tried. Readable as long as the session is.
+  virtual Task<NetworkFacts> network(Principal who, std::string id) = 0;
+  // In force at once: connections that are no longer allowed are cut. Needs a running session.
+  virtual Task<NetworkFacts> update_network(Principal who, std::string id, NetworkRequest request) = 0;
+
   // Observation.
   virtual Task<sandbox::Usage> usage(Principal who, std::string id) = 0;
   // Samples every 5 s while running, the first at creation; an hour of them is kept, the last minute finer.

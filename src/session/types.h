@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "egress/rules.h"
 #include "registry/limits.h"
 #include "sandbox/isolation.h"
 #include "sandbox/kernel.h"
@@ -32,6 +33,8 @@ struct CreateRequest {
   PolicyMode policy_mode = PolicyMode::enforce;
   registry::LimitsPatch limits;                  // over the environment's
   std::optional<sandbox::Network> network;       // unset: the environment's
+  egress::RuleTexts egress;                      // what may be reached in mode egress; nothing if empty
+  bool network_if_possible = false;              // a provider without the trait gives none
   std::optional<std::chrono::milliseconds> ttl;  // unset: the service's default
   bool extend_on_use = false;                    // every call moves the end to now + ttl
   OnExpiry on_expiry = OnExpiry::destroy;
@@ -65,6 +68,7 @@ struct Session {
   sandbox::Limits limits;
   bool wall_time_set = false;  // somebody chose the wall time: it binds every language alike
   sandbox::Network network = sandbox::Network::none;
+  egress::RuleTexts egress;  // in force in mode egress
   sandbox::Isolation isolation;
   TextMap env;
   TextMap metadata;
@@ -194,6 +198,30 @@ struct ProcessSelector {
 struct ContextRequest {
   sandbox::Language language = sandbox::Language::python;
   std::string cwd;  // empty: the working directory
+};
+
+// Replaces all of a session's network settings.
+struct NetworkRequest {
+  sandbox::Network mode = sandbox::Network::none;
+  egress::RuleTexts rules;
+};
+
+// Attempts to get out that were decided alike.
+struct NetworkDecision {
+  std::string host;        // canonical; empty if what was asked for has no canonical form
+  std::uint16_t port = 0;  // 53: a name was looked up
+  bool allowed = false;
+  std::string reason;
+  std::uint64_t count = 0;
+  WallTime first_at, last_at;
+};
+
+struct NetworkFacts {
+  sandbox::Network mode = sandbox::Network::none;
+  egress::RuleTexts rules;
+  std::size_t open_connections = 0;
+  std::vector<NetworkDecision> decisions;  // the latest first
+  std::uint64_t forgotten = 0;             // kinds of decisions that made room for later ones
 };
 
 // One point of a session's metrics series.

@@ -51,4 +51,10 @@ Task<bool> Store::remove_document(std::string kind, std::string tenant, std::str
   });
 }
 
+Task<std::int64_t> Store::remove_documents_before(std::string kind, WallTime time) {
+  return write<std::int64_t>([=](Connection& db) -> Result<std::int64_t> {
+    return TRY(db.run("DELETE FROM documents WHERE kind=?1 AND updated_at<?2", kind, time));
+  });
+}
+
 }  // namespace atl::store

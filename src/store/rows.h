@@ -23,6 +23,7 @@ struct SessionRow {
   std::string on_expiry;
   bool auto_resume = false;
   std::string network;
+  std::string egress;                                        // JSON object: what may be reached
   std::string limits, isolation, env, metadata, attributes;  // JSON objects
   std::string parent, snapshot;
   std::string volumes = "{}";  // JSON object: path inside to name

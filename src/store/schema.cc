@@ -151,6 +151,9 @@ CREATE UNIQUE INDEX documents_by_name ON documents (kind, tenant, name) WHERE na
     R"sql(
 ALTER TABLE sessions ADD COLUMN volumes TEXT NOT NULL DEFAULT '{}';
 )sql",
+    R"sql(
+ALTER TABLE sessions ADD COLUMN egress TEXT NOT NULL DEFAULT '{}';
+)sql",
 };
 
 }  // namespace

@@ -75,6 +75,8 @@ class Store {
   Task<void> put_document(DocumentRow row);
   Task<DocumentRow> get_document(std::string kind, std::string tenant, std::string id_or_name);
   Task<std::vector<DocumentRow>> list_documents(std::string kind, std::string tenant);
+  // Those of a kind that were not changed since; how many.
+  Task<std::int64_t> remove_documents_before(std::string kind, WallTime time);
   Task<bool> remove_document(std::string kind, std::string tenant, std::string id);
 
  private:

@@ -4,6 +4,7 @@
 
 #include "api/e2b/build_job.h"
 #include "api/e2b/create.h"
+#include "api/e2b/egress.h"
 #include "base/bytes.h"
 #include "base/ids.h"
 
@@ -327,8 +328,21 @@ Task<net::Response> Control::update_network(net::Request& request, auth::Princip
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(Session session, co_await live(request, who));
   if (session.state != State::running) co_return fail(Code::conflict, "the sandbox is not running");
-  (void)message;
-  co_return fail(Code::unsupported, "changing the network of a running sandbox is not supported");
+  CO_TRY(auto internet, boolean(message, "allow_internet_access"));
+  CO_TRY(auto wanted, read_egress(message, internet.value_or(true)));
+  CO_CHECK(co_await context_.service.update_network(who, session.session_id, std::move(wanted)));
+  // What get() shows: these settings, and those about traffic in as they were.
+  session::UpdateRequest update;
+  update.attributes = session.attributes;
+  auto before = parse_object(attribute_of(session, attribute::kNetwork));
+  Object network = without_egress(before ? std::move(*before) : Object{});
+  for (auto& field : message)
+    if (field.key() != "allow_internet_access") network[field.key()] = field.value();
+  (*update.attributes)[attribute::kNetwork] = to_text(network);
+  update.attributes->erase(attribute::kInternet);
+  if (internet) (*update.attributes)[attribute::kInternet] = *internet ? "true" : "false";
+  CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
+  co_return net::Response::empty(204);
 }
 
 Task<net::Response> Control::metrics(net::Request& request, auth::Principal who) {

@@ -1,5 +1,6 @@
 #include "api/e2b/create.h"
 
+#include "api/e2b/egress.h"
 #include "base/ids.h"
 
 namespace atl::api::e2b {
@@ -28,32 +29,22 @@ Result<void> read_lifecycle(const Object& message, session::CreateRequest& reque
   return {};
 }
 
-// What the walls can hold today: all traffic out, or none. Anything between is refused rather than ignored.
 Result<void> read_network(const Object& message, session::CreateRequest& request) {
   auto internet = TRY(boolean(message, "allow_internet_access"));
   if (internet) request.attributes[attribute::kInternet] = *internet ? "true" : "false";
-  bool none = internet && !*internet;
-  if (const Object* network = TRY(object(message, "network"))) {
-    std::vector<std::string> allowed = TRY(text_list(*network, "allowOut"));
-    std::vector<std::string> denied = TRY(text_list(*network, "denyOut"));
-    bool deny_all = std::find(denied.begin(), denied.end(), "0.0.0.0/0") != denied.end();
-    if (!allowed.empty() || (!denied.empty() && !deny_all)) {
-      return fail(Code::unsupported, "egress rules for single addresses or domains are not supported");
-    }
-    for (std::string_view name : {"egressProxy", "rules"}) {
-      if (member(*network, name) != nullptr) {
-        return fail(Code::unsupported, fmt::format("network.{} is not supported", name));
-      }
-    }
-    none = none || deny_all;
-    if (!TRY(boolean_or(*network, "allowPublicTraffic", true))) {
-      request.attributes[attribute::kTrafficToken] = random_hex(20);
-    }
-    std::string mask = TRY(text_or(*network, "maskRequestHost", ""));
-    if (!mask.empty()) request.attributes[attribute::kMaskHost] = mask;
-    request.attributes[attribute::kNetwork] = to_text(*network);
+  const Object* given = TRY(object(message, "network"));
+  auto egress = TRY(read_egress(given == nullptr ? Object{} : *given, internet.value_or(true)));
+  request.network = egress.mode;
+  request.egress = std::move(egress.rules);
+  // Nobody asked for anything: what the provider can give.
+  request.network_if_possible = given == nullptr;
+  if (given == nullptr) return {};
+  if (!TRY(boolean_or(*given, "allowPublicTraffic", true))) {
+    request.attributes[attribute::kTrafficToken] = random_hex(20);
   }
-  if (none) request.network = sandbox::Network::none;
+  std::string mask = TRY(text_or(*given, "maskRequestHost", ""));
+  if (!mask.empty()) request.attributes[attribute::kMaskHost] = mask;
+  request.attributes[attribute::kNetwork] = to_text(*given);
   return {};
 }
 

@@ -166,6 +166,7 @@ void mount(net::Router& router, Parts parts) {
   mount_archive(router, context);
   mount_history(router, context);
   mount_catalog(router, context);
+  mount_network(router, context);
   mount_original(router, context);
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/rest/body.h"
 #include "api/rest/context.h"
+#include "api/rest/network.h"
 #include "api/rest/render.h"
 
 namespace atl::api::rest {
@@ -71,10 +72,9 @@ Result<session::CreateRequest> read_create(const std::string& text) {
   request.extend_on_use = TRY(body.boolean("extend_on_use")).value_or(false);
   request.auto_resume = TRY(body.boolean("auto_resume")).value_or(false);
   request.on_expiry = TRY(read_on_expiry(body)).value_or(session::OnExpiry::destroy);
-  if (const auto mode = TRY(body.text("network"))) {
-    if (*mode != "none" && *mode != "egress")
-      return fail(body.wrong("network", "'network' is 'none' or 'egress'"));
-    request.network = *mode == "egress" ? sandbox::Network::egress : sandbox::Network::none;
+  if (auto network = TRY(read_network(body))) {
+    request.network = network->mode;
+    request.egress = std::move(network->rules);
   }
   return request;
 }

@@ -18,6 +18,8 @@
 #include "base/ids.h"
 #include "cli/command.h"
 #include "cli/size.h"
+#include "egress/machine.h"
+#include "egress/proxy.h"
 #include "os/file.h"
 #include "sandbox/native/native.h"
 #include "sandbox/provider.h"
@@ -39,6 +41,7 @@ struct RunFlags {
   double seconds = 0;
   std::uint32_t processes = 0;
   std::string network = "none";
+  std::vector<std::string> allow, deny;
   std::string user;
   std::string hostname = "sandbox";
   std::string cgroup_parent;
@@ -96,6 +99,8 @@ Result<sandbox::Spec> make_spec(const RunFlags& flags) {
     spec.network = sandbox::Network::egress;
   else if (flags.network != "none")
     return fail(Code::invalid_argument, "--network is none or egress");
+  if (spec.network == sandbox::Network::none && !(flags.allow.empty() && flags.deny.empty()))
+    return fail(Code::invalid_argument, "--allow and --deny need --network egress");
   for (const std::string& pair : flags.env) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -173,8 +178,25 @@ Task<sandbox::Outcome> show_output(sandbox::Process& process) {
   }
 }
 
-Task<int> run_command(asio::io_context& loop, sandbox::Provider& provider, const RunFlags& flags,
-                      sandbox::Spec spec) {
+Task<void> open_network(asio::io_context& loop, egress::Machine& machine, sandbox::Sandbox& box,
+                        const RunFlags& flags) {
+  egress::RuleTexts texts;
+  texts.allow = flags.allow;
+  texts.deny = flags.deny;
+  CO_TRY(auto rules, egress::Rules::compile(texts));
+  egress::Outside outside;
+  outside.resolver = &machine;
+  outside.connector = &machine;
+  const auto tell = [](const egress::Attempt& attempt) {
+    if (!attempt.allowed)
+      fmt::print(stderr, "atoll: network: {}:{} refused: {}\n", attempt.host, attempt.port, attempt.reason);
+  };
+  co_return co_await box.open_network(std::make_shared<egress::Proxy>(
+      loop.get_executor(), std::make_shared<const egress::Rules>(std::move(rules)), outside, tell));
+}
+
+Task<int> run_command(asio::io_context& loop, egress::Machine& machine, sandbox::Provider& provider,
+                      const RunFlags& flags, sandbox::Spec spec) {
   sandbox::ProcessSpec command;
   command.argv = flags.command;
   command.stdin_mode = sandbox::Stdin::pipe;
@@ -186,7 +208,9 @@ Task<int> run_command(asio::io_context& loop, sandbox::Provider& provider, const
     if (!limit) co_return fail(std::move(limit).error());
     command.output_bytes = *limit;
   }
+  const bool egress = spec.network == sandbox::Network::egress;
   CO_TRY(auto box, co_await provider.create(std::move(spec)));
+  if (egress) CO_CHECK(co_await open_network(loop, machine, *box, flags));
   if (flags.isolation) {
     for (const sandbox::Wall& wall : box->isolation().walls)
       fmt::print(stderr, "{}: {}\n", wall.name, wall.value);
@@ -236,9 +260,10 @@ int run(const RunFlags& flags) {
   options.spawner.cgroup_parent = flags.cgroup_parent;
   auto provider = sandbox::native::start(loop.get_executor(), std::move(options));
   if (!provider) return report_own(provider.error());
+  egress::Machine machine(loop.get_executor());
   int status = kOwnFailure;
   const auto body = [&]() -> asio::awaitable<void> {
-    auto done = co_await run_command(loop, **provider, flags, std::move(*spec));
+    auto done = co_await run_command(loop, machine, **provider, flags, std::move(*spec));
     status = done ? *done : report_own(done.error());
     (void)co_await (*provider)->shut_down();
     loop.stop();
@@ -263,6 +288,13 @@ Action define_run(CLI::App& app) {
   command->add_option("--processes", flags->processes, "Processes at once (default 5)");
   command->add_option("--output", flags->output, "Output limit, such as 10M (default none)");
   command->add_option("--network", flags->network, "none or egress")->capture_default_str();
+  command
+      ->add_option(
+          "--allow", flags->allow,
+          "With egress: a name, *.name, address, range or *, each with :PORT if wanted; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--env", flags->env, "NAME=VALUE; may be repeated")->allow_extra_args(false);
   command
       ->add_option("--mount", flags->mounts,

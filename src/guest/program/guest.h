@@ -98,6 +98,7 @@ void request_watch(uint32_t channel, Reader in);
 void request_connect(uint32_t channel, Reader in);
 void request_listen(uint32_t channel, Reader in);
 void request_ports(uint32_t channel);
+void request_datagrams(uint32_t channel, Reader in);
 
 // A child ended: true if it was a known one.
 void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us);

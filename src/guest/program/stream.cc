@@ -44,6 +44,8 @@ void handle_request(Header header, const char* data, size_t size) {
       return request_listen(header.channel, in);
     case Type::ports:
       return request_ports(header.channel);
+    case Type::datagrams:
+      return request_datagrams(header.channel, in);
     case Type::ping:
       return send_empty(header.channel, Type::reply);
     default:

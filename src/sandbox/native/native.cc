@@ -23,9 +23,6 @@ Result<void> check(const Spec& spec) {
   const Limits& limits = spec.limits;
   if (spec.id.empty() || spec.id.size() > 128)
     return fail(Error(Code::invalid_argument, "a sandbox needs an id").with_field("id"));
-  if (spec.network != Network::none)
-    return fail(
-        Error(Code::unsupported, "the network mode is not supported by this provider").with_field("network"));
   if (limits.memory_bytes < (8ULL << 20))
     return fail(Error(Code::invalid_argument, "at least 8 MiB of memory are needed")
                     .with_field("limits.memory_bytes"));

@@ -8,6 +8,7 @@
 #include "os/file.h"
 #include "sandbox/native/process_tree.h"
 #include "sandbox/link_kernel.h"
+#include "sandbox/outlet.h"
 
 namespace atl::sandbox::native {
 
@@ -15,6 +16,7 @@ const Traits& native_traits() {
   static const Traits traits{.real_processes = true,
                              .pty = true,
                              .kernels = true,
+                             .network = true,
                              .ports = true,
                              .pause = true,
                              .snapshot = true,
@@ -30,6 +32,8 @@ Handed handed_over(SpawnerClient::Answer answer, Spec spec) {
   handed.isolation = std::move(answer.reply.isolation);
   handed.pid = static_cast<pid_t>(answer.reply.pid);
   handed.frozen = answer.reply.text == "frozen";
+  // Until it is opened.
+  say_network(handed.isolation, Network::none);
   os::Fd* const places[] = {&handed.stream, &handed.pidfd, &handed.upper};
   for (std::size_t i = 0; i < answer.fds.size() && i < std::size(places); ++i)
     *places[i] = std::move(answer.fds[i]);
@@ -215,12 +219,32 @@ Task<void> NativeSandbox::remove_kernel(std::string id) {
 
 Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {
   const auto inhabitant = inhabitant_;
+  // Behind the outlet's ports is this daemon, not a server inside.
+  if (inhabitant->handed.spec.network == Network::egress && is_outlet_port(port))
+    co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
   co_return co_await inhabitant->link->connect(port);
 }
 
 Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
   const auto inhabitant = inhabitant_;
-  co_return co_await inhabitant->link->listening_ports();
+  CO_TRY(auto ports, co_await inhabitant->link->listening_ports());
+  if (inhabitant->handed.spec.network == Network::egress) std::erase_if(ports, is_outlet_port);
+  co_return ports;
+}
+
+Task<void> NativeSandbox::open_network(std::shared_ptr<egress::Proxy> proxy) {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  CO_CHECK(co_await open_outlet(inhabitant->link, std::move(proxy)));
+  inhabitant->handed.spec.network = Network::egress;
+  say_network(inhabitant->handed.isolation, Network::egress);
+  co_return Result<void>();
+}
+
+Task<void> NativeSandbox::trust(std::string certificate) {
+  const auto inhabitant = inhabitant_;
+  if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  co_return co_await trust_authority(inhabitant->link, std::move(certificate));
 }
 
 Task<Usage> NativeSandbox::usage() {

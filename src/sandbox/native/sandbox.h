@@ -89,6 +89,8 @@ class NativeSandbox final : public Sandbox {
   Task<void> remove_kernel(std::string id) override;
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
   Task<std::vector<std::uint16_t>> listening_ports() override;
+  Task<void> open_network(std::shared_ptr<egress::Proxy> proxy) override;
+  Task<void> trust(std::string certificate) override;
   Task<Usage> usage() override;
   Task<void> pause() override;
   Task<void> resume() override;

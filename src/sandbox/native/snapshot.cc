@@ -159,9 +159,13 @@ Result<void> fill(const SnapshotJob& job, int target) {
     Copier copier(Owner{job.first_id, job.ids, !job.rootless}, false, job.rootless);
     TRY(copier.directory(in.get(), out.get(), 0));
   }
-  // Those are made anew for each sandbox.
-  for (const char* name : {"root/etc/machine-id", "root/etc/hostname", "root/etc/hosts"})
-    ::unlinkat(target, name, 0);
+  // Those are made anew for each sandbox, and whom it trusts is its own matter (sandbox/outlet.h). The tree
+  // is a guest's: its links are not followed.
+  if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY))
+    for (const char* name : {"machine-id", "hostname", "hosts", "resolv.conf"})
+      ::unlinkat(etc->get(), name, 0);
+  if (const auto run = os::open_beneath(target, "root/run", O_RDONLY | O_DIRECTORY))
+    TRY(os::remove_tree(run->get(), "atoll"));
   return {};
 }
 

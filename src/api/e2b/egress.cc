@@ -1,0 +1,78 @@
+#include "api/e2b/egress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace atl::api::e2b {
+namespace {
+
+constexpr const char* kEverything = "0.0.0.0/0";
+constexpr std::string_view kOutward[] = {"allowOut", "denyOut", "rules", "egressProxy", "allow_internet_access"};
+
+bool is_address(const std::string& entry) {
+  return egress::Cidr::parse(entry).has_value();
+}
+
+// ${e2b.secrets.NAME} is ${secrets.NAME}.
+Result<std::string> header_value(std::string_view text) {
+  constexpr std::string_view theirs = "${e2b.secrets.", ours = "${secrets.";
+  if (text.find("${e2b.identity.") != std::string_view::npos)
+    return fail(Code::unsupported, "identity tokens in header rules are not supported");
+  std::string value;
+  for (auto at = text.find(theirs); at != std::string_view::npos; at = text.find(theirs)) {
+    value += text.substr(0, at);
+    value += ours;
+    text.remove_prefix(at + theirs.size());
+  }
+  return value + std::string(text);
+}
+
+// {"domain": [{"transform": {"headers": {"Name": "value"}}}]}
+Result<void> read_rules(const Object& rules, egress::RuleTexts& texts) {
+  for (const auto& domain : rules) {
+    const auto* list = domain.value().if_array();
+    if (list == nullptr)
+      return fail(Code::invalid_argument, fmt::format("rules.{} must be a list", std::string_view(domain.key())));
+    for (const auto& rule : *list) {
+      const Object* transform = rule.is_object() ? TRY(object(rule.get_object(), "transform")) : nullptr;
+      if (transform == nullptr || rule.get_object().size() != 1 || transform->size() != 1)
+        return fail(Code::unsupported, "a network rule has a transform of headers and nothing else");
+      const auto headers = TRY(text_map(*transform, "headers"));
+      for (const auto& [name, value] : headers) texts.inject[domain.key()][name] = TRY(header_value(value));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<session::NetworkRequest> read_egress(const Object& network, bool internet) {
+  if (member(network, "egressProxy") != nullptr)
+    return fail(Code::unsupported, "network.egressProxy is not supported");
+  session::NetworkRequest request;
+  egress::RuleTexts& texts = request.rules;
+  texts.allow = TRY(text_list(network, "allowOut"));
+  texts.deny = TRY(text_list(network, "denyOut"));
+  if (!internet) texts.deny.emplace_back(kEverything);
+  const bool closed = std::ranges::find(texts.deny, kEverything) != texts.deny.end();
+  const auto name = std::ranges::find_if_not(texts.allow, is_address);
+  if (name != texts.allow.end() && !closed) {
+    return fail(Code::invalid_argument,
+                fmt::format("allowOut names the domain '{}': then denyOut must contain '{}'", *name, kEverything));
+  }
+  if (const auto denied = std::ranges::find_if_not(texts.deny, is_address); denied != texts.deny.end())
+    return fail(Code::invalid_argument, fmt::format("denyOut takes addresses and ranges, not '{}'", *denied));
+  if (const Object* rules = TRY(object(network, "rules"))) TRY(read_rules(*rules, texts));
+  if (closed && texts.allow.empty()) return session::NetworkRequest{};
+  request.mode = sandbox::Network::egress;
+  texts.allow.emplace_back("*");
+  return request;
+}
+
+Object without_egress(Object network) {
+  for (const std::string_view name : kOutward) network.erase(name);
+  return network;
+}
+
+}  // namespace atl::api::e2b

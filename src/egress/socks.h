@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "egress/address.h"
+
+namespace atl::egress {
+
+// SOCKS5 (RFC 1928) without authentication: the client is inside a sandbox, and that is who it is.
+enum class SocksReply : char { ok = 0, not_allowed = 2, unreachable = 4, bad_command = 7, bad_type = 8 };
+
+struct SocksRequest {
+  enum class Kind { incomplete, connect, refused } kind = Kind::incomplete;
+  std::size_t size = 0;  // of what was read, unless incomplete
+  SocksReply refusal = SocksReply::not_allowed;
+  std::string reason;  // of a refusal
+  Host host = std::string();
+  std::uint16_t port = 0;
+};
+
+// The greeting's length; 0: incomplete.
+std::size_t socks_greeting(std::string_view bytes);
+inline constexpr std::string_view kSocksWelcome{"\x05\x00", 2};
+// What the client wants, once it is there. The host is in canonical form.
+SocksRequest parse_socks(std::string_view bytes);
+std::string socks_reply(SocksReply reply);
+
+}  // namespace atl::egress
