@@ -70,6 +70,10 @@ void Machine::check() {
   std::int64_t cpu = thread_cpu_ns();
   if (cpu_started_ns_ < 0) cpu_started_ns_ = cpu;
   if (cpu - cpu_started_ns_ > limits.cpu_time.count()) stop_limit("cpu time");
+  if (!alarms.empty()) {
+    ring_alarms();
+    if (process && process->pending.any()) notice_signals();
+  }
 }
 
 void Machine::charge_memory(std::int64_t bytes) {
@@ -196,6 +200,37 @@ int Machine::kill(int pid, int signal) {
   else if (target->fiber && target->fiber != scheduler.current())
     scheduler.wake(target->fiber);
   return 0;
+}
+
+void Machine::kill_tree(int pid, int signal) {
+  auto below = [&](int one) {
+    for (std::size_t steps = 0; one > 1 && steps <= processes.size(); ++steps) {
+      if (one == pid) return true;
+      Process* found = find_process(one);
+      one = found ? found->parent : 0;
+    }
+    return false;
+  };
+  std::vector<Process*> targets;
+  for (auto& [one, weak] : processes)
+    if (auto held = weak.lock(); held && !held->done && below(one)) targets.push_back(held.get());
+  for (Process* target : targets) {
+    target->pending[static_cast<std::size_t>(signal)] = true;
+    if (target->fiber && target->fiber != scheduler.current()) scheduler.wake(target->fiber);
+  }
+}
+
+void Machine::ring_alarms() {
+  SteadyTime now = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < alarms.size();) {
+    if (alarms[i].when > now) {
+      ++i;
+      continue;
+    }
+    Alarm due = alarms[i];
+    alarms.erase(alarms.begin() + static_cast<std::ptrdiff_t>(i));
+    kill_tree(due.pid, due.signal);
+  }
 }
 
 void Machine::finished(Process& done, int status) {

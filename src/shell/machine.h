@@ -119,6 +119,17 @@ class Machine {
   std::shared_ptr<Process> new_process();
   // 0 for a process that exists, else ESRCH or EINVAL.
   int kill(int pid, int signal);
+  // The same for a process and all that it started.
+  void kill_tree(int pid, int signal);
+  // Signals that time will send, to a process and all below it, also while they compute (timeout).
+  struct Alarm {
+    SteadyTime when;
+    int pid;
+    int signal;
+  };
+  std::vector<Alarm> alarms;
+  // Sends and drops those whose time has come.
+  void ring_alarms();
   Process* find_process(int pid);
   void finished(Process& process, int status);
   // Starts `body` as a fiber of the process.

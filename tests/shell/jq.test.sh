@@ -674,3 +674,11 @@ echo '[3,1,2]' | jq -c 'sort|.[0]'
 jq --bad
 #? 2
 
+
+#### od nofile 2>/dev/null; echo $?
+od nofile 2>/dev/null; echo $?
+#| 1
+
+#### printf 'first' > a; printf 'second\n' > b; jq -R . a b
+printf 'first' > a; printf 'second\n' > b; jq -R . a b
+#| "firstsecond"

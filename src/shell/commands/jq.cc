@@ -267,10 +267,16 @@ class Inputs {
         continue;
       }
       std::size_t end = text_.find('\n', at_);
-      if (end == std::string::npos) end = text_.size();
-      value = Value(text_.substr(at_, end - at_));
-      at_ = end + 1;
+      std::string line = text_.substr(at_, end == std::string::npos ? end : end - at_);
+      at_ = end == std::string::npos ? text_.size() : end + 1;
       call_.charge(4);
+      // A last line without its end goes on in the next file.
+      while (end == std::string::npos && open_next()) {
+        end = text_.find('\n');
+        line.append(text_, 0, end);
+        at_ = end == std::string::npos ? text_.size() : end + 1;
+      }
+      value = Value(std::move(line));
       return true;
     }
   }

@@ -128,7 +128,9 @@ int run_od(Invocation& call) {
   }
   if (formats.empty()) formats.push_back({'o', 2});
   std::string data;
+  bool any = false;
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+    any = true;
     while (data.size() < (limit == UINT64_MAX ? UINT64_MAX : skip + limit)) {
       std::string_view block = in.fill();
       if (block.empty()) break;
@@ -138,6 +140,7 @@ int run_od(Invocation& call) {
       in.consume(take);
     }
   });
+  if (!any) return 1;  // not even an address
   if (skip > data.size()) return call.fail("cannot skip past end of combined input");
   std::string_view view = std::string_view(data).substr(static_cast<std::size_t>(skip));
   // All formats line up: the widest cell per byte decides.

@@ -1,14 +1,21 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
+#include "shell/interpreter.h"
+#include "shell/invocation.h"
+#include "shell/scoped.h"
 
 namespace atl::shell {
 
 namespace {
+
+enum Long { kForeground = 256, kPreserve };
 
 // "1.5", "2m": seconds; false if malformed.
 bool parse_duration(std::string_view text, double& seconds) {
@@ -37,39 +44,73 @@ Duration to_duration(double seconds) {
 
 }  // namespace
 
-int run_timeout(Invocation& call) {
-  enum { kForeground = 256, kPreserve };
-  static constexpr Option kOptions[] = {{kForeground, 0, "foreground"}, {'k', 'k', "kill-after", Arg::required}, {'s', 's', "signal", Arg::required},
-                                        {'v', 'v', "verbose"}, {kPreserve, 0, "preserve-status"}};
-  CommandLine options(call, kOptions, {.permute = false, .status = 125});
-  if (options.stopped()) return options.status();
-  bool preserve = false;
-  int signal = 15;
+namespace {
+
+struct Request {
+  bool preserve = false, verbose = false;
+  int signal = SIGTERM;
+  double seconds = 0, kill_after = 0;
+};
+
+// -1: go on.
+int read_options(Invocation& call, CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
-    double ignored = 0;
-    if (id == kPreserve) preserve = true;
-    if (id == 'k' && !parse_duration(value, ignored)) return usage_error(call, fmt::format("invalid time interval {}", quoted(value)), 125);
+    if (id == kPreserve) r.preserve = true;
+    if (id == 'v') r.verbose = true;
+    if (id == 'k' && !parse_duration(value, r.kill_after)) return usage_error(call, fmt::format("invalid time interval {}", quoted(value)), 125);
     if (id == 's') {
-      std::string name = value.starts_with("SIG") ? value.substr(3) : value;
-      static constexpr std::pair<std::string_view, int> kSignals[] = {{"HUP", 1}, {"INT", 2}, {"QUIT", 3}, {"KILL", 9}, {"USR1", 10}, {"USR2", 12}, {"ALRM", 14}, {"TERM", 15}};
-      std::int64_t number = 0;
-      bool known = parse_integer(name, number) && number >= 0 && number < 65;
-      if (known) signal = static_cast<int>(number);
-      for (auto& [n, v] : kSignals)
-        if (n == name) signal = v, known = true;
-      if (!known) return usage_error(call, fmt::format("{}: invalid signal", quoted(value)), 125);
+      r.signal = signal_number(value);
+      if (r.signal <= 0) return usage_error(call, fmt::format("{}: invalid signal", quoted(value)), 125);
     }
   }
   auto& operands = options.operands();
   if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])), 125);
-  double seconds = 0;
-  if (!parse_duration(operands[0], seconds)) return usage_error(call, fmt::format("invalid time interval {}", quoted(operands[0])), 125);
-  Invocation::Redirects redirects;
-  if (seconds > 0) redirects.timeout = to_duration(seconds);
-  int status = call.run(std::vector<std::string>(operands.begin() + 1, operands.end()), redirects);
-  if (status == 124 && preserve) return 128 + signal;
-  if (status == 124 && signal == 9) return 137;
-  return status;
+  if (!parse_duration(operands[0], r.seconds)) return usage_error(call, fmt::format("invalid time interval {}", quoted(operands[0])), 125);
+  return -1;
+}
+
+// Runs the command as a process of its own and lets alarms end it.
+int run_with_alarms(Invocation& call, const Request& r, const std::vector<std::string>& argv) {
+  Interpreter& shell = call.interpreter();
+  Machine& machine = shell.machine;
+  auto process = shell.background(
+      [&argv](Interpreter& child) {
+        CommandInvocation inner(child, argv);
+        return inner.run(argv, {});
+      },
+      false);
+  int pid = process->pid;
+  auto rings = [&machine, pid] { return std::count_if(machine.alarms.begin(), machine.alarms.end(), [pid](const auto& alarm) { return alarm.pid == pid; }); };
+  SteadyTime deadline = std::chrono::steady_clock::now() + to_duration(r.seconds);
+  machine.alarms.push_back({deadline, pid, r.signal});
+  if (r.kill_after > 0) machine.alarms.push_back({deadline + to_duration(r.kill_after), pid, SIGKILL});
+  auto set = rings();
+  Finally drop([&] { std::erase_if(machine.alarms, [pid](const auto& alarm) { return alarm.pid == pid; }); });
+  bool told = false;
+  while (!process->done) {
+    SteadyTime next = SteadyTime::max();
+    for (const auto& alarm : machine.alarms) next = std::min(next, alarm.when);
+    machine.wait_until(process->waiters, next);
+    machine.ring_alarms();
+    if (r.verbose && rings() < set && !std::exchange(told, true)) call.complain(fmt::format("sending signal {} to command {}", signal_name(r.signal), quoted(argv[0])));
+  }
+  auto rung = set - rings();
+  if (rung == 0 || r.preserve) return process->status;
+  return rung > 1 || r.signal == SIGKILL ? 128 + SIGKILL : 124;
+}
+
+}  // namespace
+
+int run_timeout(Invocation& call) {
+  static constexpr Option kOptions[] = {{kForeground, 0, "foreground"}, {'k', 'k', "kill-after", Arg::required}, {'s', 's', "signal", Arg::required},
+                                        {'v', 'v', "verbose"}, {kPreserve, 0, "preserve-status"}};
+  CommandLine options(call, kOptions, {.permute = false, .status = 125});
+  if (options.stopped()) return options.status();
+  Request r;
+  if (int status = read_options(call, options, r); status >= 0) return status;
+  std::vector<std::string> argv(options.operands().begin() + 1, options.operands().end());
+  if (r.seconds <= 0) return call.run(argv, {});
+  return run_with_alarms(call, r, argv);
 }
 
 int run_sleep(Invocation& call) {

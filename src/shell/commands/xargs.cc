@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/text_streams.h"
+#include "shell/interpreter.h"
+#include "shell/invocation.h"
 
 namespace atl::shell {
 
@@ -25,6 +29,7 @@ struct Request {
   bool delimited = false, replace = false, verbose = false, ask = false, run_if_empty = true, exit_if_big = false;
   std::string marker = "{}", end_marker;
   std::uint64_t lines = 0, count = 0, bytes = 128 * 1024;
+  std::uint64_t at_once = 1;  // 0: as many as there are
 };
 
 // Words as xargs sees them: blanks separate, quotes and backslashes protect.
@@ -142,11 +147,28 @@ class Runner {
       call_.err().write(line + (r_.ask ? "?..." : "\n"));
       if (r_.ask) return true;
     }
+    if (r_.at_once != 1) return start(std::move(argv));
     Invocation::Redirects redirects;
     TextInput empty{std::string()};
     redirects.in = shared_ ? shared_ : &empty;
     std::string program = argv[0];
-    int code = call_.run(std::move(argv), redirects);
+    return ended(call_.run(std::move(argv), redirects), program);
+  }
+  // Waits for all that still run.
+  void finish() {
+    while (!running_.empty()) wait_for_one();
+  }
+
+  int status = 0;
+
+ private:
+  struct Running {
+    std::shared_ptr<Process> process;
+    std::string program;
+  };
+
+  // Takes in how a command ended; false when xargs should stop at once.
+  bool ended(int code, const std::string& program) {
     if (code == 127 || code == 126) {
       status = code;
       return false;
@@ -163,16 +185,48 @@ class Runner {
     if (code != 0) status = 123;
     return true;
   }
+  // -P: begins one, after another has ended if too many run.
+  bool start(std::vector<std::string> argv) {
+    std::uint64_t most = r_.at_once == 0 ? kAtOnceMax : std::min(r_.at_once, kAtOnceMax);
+    bool good = true;
+    while (running_.size() >= most) good &= wait_for_one();
+    if (!good) return false;
+    std::string program = argv[0];
+    auto process = call_.interpreter().background(
+        [argv = std::move(argv)](Interpreter& child) {
+          CommandInvocation inner(child, argv);
+          TextInput empty{std::string()};
+          Invocation::Redirects redirects;
+          redirects.in = &empty;
+          return inner.run(argv, redirects);
+        },
+        false);
+    running_.push_back({std::move(process), std::move(program)});
+    return true;
+  }
+  bool wait_for_one() {
+    Machine& machine = call_.interpreter().machine;
+    auto done = [](const Running& one) { return one.process->done; };
+    auto found = std::find_if(running_.begin(), running_.end(), done);
+    while (found == running_.end()) {
+      // Whichever ends first; looked at again soon, since only one of them can be waited for.
+      machine.wait_until(running_.front().process->waiters, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+      found = std::find_if(running_.begin(), running_.end(), done);
+    }
+    int code = found->process->status;
+    std::string program = found->program;
+    running_.erase(found);
+    return ended(code, program);
+  }
 
-  int status = 0;
-
- private:
+  static constexpr std::uint64_t kAtOnceMax = 100;
   Invocation& call_;
   const Request& r_;
   Input* shared_;
+  std::vector<Running> running_;
 };
 
-int replace_each(Invocation& call, Words& words, const Request& r, Runner& runner, const std::vector<std::string>& base) {
+void replace_each(Invocation& call, Words& words, const Request& r, Runner& runner, const std::vector<std::string>& base) {
   std::string word;
   bool last = false;
   while (words.next(word, last)) {
@@ -192,7 +246,6 @@ int replace_each(Invocation& call, Words& words, const Request& r, Runner& runne
     }
     if (!runner.run(std::move(argv))) break;
   }
-  return runner.status;
 }
 
 }  // namespace
@@ -252,11 +305,7 @@ int run_xargs(Invocation& call) {
         else r.replace = false;
         break;
       case 'p': r.ask = true; break;
-      case 'P': {
-        std::uint64_t ignored = 0;
-        if (!number(ignored, 0)) return 1;
-        break;
-      }
+      case 'P': if (!number(r.at_once, 0)) return 1; break;
       case 'r': r.run_if_empty = false; break;
       case 's': if (!number(r.bytes, 1)) return 1; break;
       case 't': r.verbose = true; break;
@@ -270,7 +319,9 @@ int run_xargs(Invocation& call) {
   Words words(in, r);
   Runner runner(call, r, file ? &call.in() : nullptr);
   if (r.replace) {
-    int status = replace_each(call, words, r, runner, base);
+    replace_each(call, words, r, runner, base);
+    runner.finish();
+    int status = runner.status;
     if (!words.problem.empty()) return call.fail(words.problem);
     return status;
   }
@@ -309,6 +360,7 @@ int run_xargs(Invocation& call) {
   }
   if (!words.problem.empty()) return call.fail(words.problem);
   if (!stopped && (argv.size() > base.size() || (!ran && r.run_if_empty))) go();
+  runner.finish();
   return runner.status;
 }
 

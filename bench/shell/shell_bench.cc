@@ -1,0 +1,97 @@
+// Answers the requests of bench/shell/run: one JSON line in, one out. The shell lives through all scripts, on a
+// filesystem that holds a copy of the directory given as the argument.
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "shell/shell.h"
+
+namespace {
+
+namespace json = boost::json;
+namespace host = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double microseconds(Clock::duration spent) { return std::chrono::duration<double, std::micro>(spent).count(); }
+
+void load(atl::vfs::FileSystem& fs, const host::path& from, const std::string& to) {
+  for (const auto& entry : host::directory_iterator(from)) {
+    std::string path = to + "/" + entry.path().filename().string();
+    if (entry.is_directory()) {
+      load(fs, entry.path(), path);
+      continue;
+    }
+    std::ifstream in(entry.path(), std::ios::binary);
+    std::string text((std::istreambuf_iterator<char>(in)), {});
+    (void)fs.write(atl::vfs::Path::posix(path).value(), text);
+  }
+}
+
+// Many shells alive at once, each with its own filesystem: time and heap of one; and the best `echo` of a live one.
+json::object create(std::size_t count) {
+  struct Place {
+    std::unique_ptr<atl::vfs::VirtualFileSystem> fs;
+    std::unique_ptr<atl::shell::SandboxShell> shell;
+  };
+  atl::vfs::Snapshot base = atl::shell::base_snapshot();
+  std::vector<Place> alive;
+  alive.reserve(count);
+  std::size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+  auto begin = Clock::now();
+  for (std::size_t i = 0; i < count; ++i) {
+    Place place;
+    place.fs = std::make_unique<atl::vfs::VirtualFileSystem>(base);
+    place.shell = std::make_unique<atl::shell::SandboxShell>(*place.fs);
+    alive.push_back(std::move(place));
+  }
+  double spent = microseconds(Clock::now() - begin) / static_cast<double>(count);
+  std::size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+  double best = 1e12;
+  for (int i = 0; i < 2000; ++i) {
+    auto start = Clock::now();
+    if (alive[0].shell->execute("echo hello").out != "hello\n") std::abort();
+    best = std::min(best, microseconds(Clock::now() - start));
+  }
+  return {{"create_us", spent}, {"bytes", static_cast<double>(after - before) / static_cast<double>(count)}, {"alive", count}, {"echo_us", best}};
+}
+
+json::object run(atl::shell::SandboxShell& shell, std::string_view script, std::int64_t rounds) {
+  double best = 1e12;
+  std::string out;
+  for (std::int64_t i = 0; i < rounds; ++i) {
+    auto start = Clock::now();
+    atl::shell::Executed done = shell.execute(script);
+    best = std::min(best, microseconds(Clock::now() - start) / 1000);
+    out = std::move(done.out);
+  }
+  return {{"ms", best}, {"out", out}};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: shell_bench DIRECTORY\n");
+    return 2;
+  }
+  atl::vfs::VirtualFileSystem fs(atl::shell::base_snapshot());
+  load(fs, argv[1], "/home/user");
+  atl::shell::SandboxShell shell(fs);
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    json::object request = json::parse(line).as_object();
+    json::object answer = request.contains("create") ? create(static_cast<std::size_t>(request["create"].as_int64()))
+                                                     : run(shell, request["script"].as_string(), request["rounds"].as_int64());
+    std::cout << json::serialize(answer) << std::endl;
+  }
+  return 0;
+}
