@@ -31,6 +31,12 @@ TEST_F(ResourceMonitorTest, AMissingProcessIsNotWatched) {
   EXPECT_TRUE(monitor_.subjects().empty());
 }
 
+TEST_F(ResourceMonitorTest, AnotherUsersProcessIsNotWatched) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may watch any";
+  EXPECT_EQ(monitor_.start_process("init", 1, {}, {}).error().code(), Code::permission_denied);
+  EXPECT_TRUE(monitor_.subjects().empty());
+}
+
 TEST_F(ResourceMonitorTest, ASubjectIsWatchedOnce) {
   ASSERT_TRUE(monitor_.start_process("p", ::getpid(), {}, {}));
   EXPECT_EQ(monitor_.start_process("p", ::getpid(), {}, {}).error().code(), Code::already_exists);

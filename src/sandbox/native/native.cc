@@ -80,9 +80,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
     if (auto good = check(spec); !good) co_return fail(std::move(good).error());
-    if (alive_->inhabitants.contains(spec.id))
-      co_return fail(Code::already_exists, "a sandbox of that id lives");
-    if (auto pooled = from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    const auto before = alive_->inhabitants.find(spec.id);
+    if (before != alive_->inhabitants.end()) {
+      const auto inhabitant = before->second.lock();
+      if (inhabitant && !inhabitant->ended) co_return fail(Code::already_exists, "a sandbox of that id lives");
+    }
+    // While the spawner's word of the end of an earlier one is on its way, no ready one may take the name.
+    const bool word_is_due = before != alive_->inhabitants.end();
+    if (auto pooled = word_is_due ? nullptr : from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
     Request request{.verb = Verb::create, .name = spec.id};
     request.spec = spec;
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));

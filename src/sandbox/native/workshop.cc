@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 
 #include "base/ids.h"
 #include "os/file.h"
@@ -123,7 +124,8 @@ IdMap rootless_ids(const Standing& standing) {
 }
 
 // Builds the tiny root on `at` (any directory: the mount stays in this process's namespace) and makes it "/".
-Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options, const Standing& standing) {
+Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options, const Standing& standing,
+                                 const std::function<Result<void>(const std::string&)>& make_room) {
   os::FilesystemContext tmpfs = TRY(os::FilesystemContext::open("tmpfs"));
   TRY(tmpfs.set("mode", "0755"));
   TRY(tmpfs.set("size", "64m"));
@@ -136,6 +138,7 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   for (int i = 0; i < tiny::kLowerMax; ++i)
     TRY(os::make_directory(fmt::format("{}{}/{}", at, tiny::kLower, i)));
   TRY(make_devices(at + tiny::kDevices, standing));
+  TRY(make_room(at));
   TRY_CONTEXT("host view", layer::build_skeleton(at + tiny::kSkeleton));
   TRY_CONTEXT("host view", layer::build_usr_cover(at + tiny::kCover, options.host_view,
                                                   standing.rootless ? layer::OverlayAttributes::user
@@ -215,7 +218,8 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.images_ = Images::open(options.image_directory);
   TRY(shop.leave_host());
   TRY(os::make_all_private());
-  TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options, shop.standing_));
+  const auto room = [&](const std::string& at) { return shop.make_mappable_room(at); };
+  TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options, shop.standing_, room));
   shop.own_mounts_ = TRY(os::open_at(shop.proc_.get(), "self/ns/mnt", O_RDONLY));
   shop.realtime_ = options.realtime && go_realtime();
   shop.probed_.missing = shop.cgroups_.missing();
@@ -233,6 +237,27 @@ Result<void> Workshop::leave_host() {
                     .with_detail("unshare mount namespace"));
   host_mounts_ = TRY(os::open_at(proc_.get(), "self/ns/mnt", O_RDONLY));
   if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
+  return {};
+}
+
+// Each sandbox sees our own layers with its own ids, by a map on the mount. Before Linux 6.3 a tmpfs cannot have
+// one: then they lie in a small disk image. Where there is none either, `idmapped_layers` is missing.
+Result<void> Workshop::make_mappable_room(const std::string& at) {
+  if (standing_.rootless) return {};
+  const os::Fd map = TRY(make_user_namespace(proc_.get(), {.first = kIdsPerSandbox}));
+  const os::Fd copy = TRY(os::clone_mount(AT_FDCWD, at.c_str(), Subtree::no));
+  if (os::change_mount(copy.get(), "", Subtree::no, {.user_namespace = map.get()})) return {};
+  if (!images_.usable()) return {};
+  constexpr std::uint64_t bytes = 64 << 20, inodes = 8192;
+  auto image = images_.make(bytes, inodes, at + kLoops, host_mounts_.get());
+  if (!image) return {};
+  const std::string place = at + "/room";
+  TRY(os::make_directory(place));
+  TRY(os::attach(image->get(), AT_FDCWD, place.c_str()));
+  for (const char* name : {tiny::kSkeleton, tiny::kCover}) {
+    TRY(os::make_directory(place + name));
+    TRY(os::bind((place + name).c_str(), (at + name).c_str()));
+  }
   return {};
 }
 
@@ -443,6 +468,8 @@ Result<Built> Workshop::build(const Spec& spec) {
     return fail(std::move(made).error());
   }
   built.upper = std::move(report.upper);
+  // The processes inside keep it from here on.
+  built.parts.slot.user_namespace.reset();
   built.isolation = std::move(report.isolation);
   return built;
 }

@@ -69,6 +69,7 @@ class Workshop {
   Workshop() = default;
   // As root if this process is, else as an ordinary user; then alone with its mounts.
   Result<void> leave_host();
+  Result<void> make_mappable_room(const std::string& at);
   Result<IdMap> take_ids();
   Result<Parts> make_parts();
   Result<Parts> take_parts();
