@@ -143,11 +143,11 @@ test('a client that goes away leaves its process running', async () => {
 test('a sandbox killed in the middle of a stream is told as such', async () => {
   const one = await sandbox()
   const running = one.commands.run('echo begin; sleep 100', { timeoutMs: 120_000, requestTimeoutMs: 120_000 })
-  const told = assert.rejects(running, e2b.TimeoutError)
+  const told = assert.rejects(running, newest ? e2b.TimeoutError : e2b.SandboxError)
   await eventually(async () => assert.ok((await one.commands.list()).length > 0), 30_000)
   await one.kill()
   await told
-  assert.equal(await one.isRunning(), false)
+  if (newest) assert.equal(await one.isRunning(), false)
 })
 
 test('teams, health and lists of metrics', async () => {
