@@ -1,4 +1,4 @@
-// Measures the REST dialect over a kept-alive connection: bench_http PORT KEY [ROUNDS]. Figures in
+// Measures the REST dialect over a kept-alive connection: bench_http PORT KEY [ROUNDS [LIVE]]. Figures in
 // milliseconds.
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -137,38 +137,38 @@ void live_session(Client& client, int rounds) {
   expect(client.send("DELETE", session), 200);
 }
 
+void whole_life(Client& client) {
+  const std::string session = create(client);
+  const Answer done = client.send("POST", session + "/execute", R"({"code":"1+1"})");
+  expect(done, 200);
+  if (done.body.find(R"("text/plain":"2")") == std::string::npos) give_up("a wrong answer: " + done.body);
+  expect(client.send("DELETE", session), 200);
+}
+
 void sequential(Client& client, int rounds) {
   Series created{"create (pool, idle gap 50 ms)", {}}, ended{"destroy", {}},
-      whole{"create + command + destroy", {}};
+      whole{"create + execute 1+1 + destroy", {}};
   for (int i = 0; i < rounds; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     std::string session;
     created.time([&] { session = create(client); });
     ended.time([&] { expect(client.send("DELETE", session), 200); });
   }
-  for (int i = 0; i < rounds; ++i) {
-    whole.time([&] {
-      const std::string session = create(client);
-      expect(client.send("POST", session + "/commands", R"({"argv":["/bin/true"]})"), 200);
-      expect(client.send("DELETE", session), 200);
-    });
-  }
+  for (int i = 0; i < rounds; ++i) whole.time([&] { whole_life(client); });
   created.print();
   ended.print();
   whole.print();
 }
 
 void burst(int port, const std::string& key, int size) {
-  Series series{fmt::format("burst of {}: create + command + destroy", size), {}};
+  Series series{fmt::format("burst of {}: create + execute + destroy", size), {}};
   std::vector<std::thread> threads;
   std::vector<double> times(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) {
     threads.emplace_back([&, i] {
       Client client(port, key);
       const auto start = Clock::now();
-      const std::string session = create(client);
-      expect(client.send("POST", session + "/commands", R"({"argv":["/bin/true"]})"), 200);
-      expect(client.send("DELETE", session), 200);
+      whole_life(client);
       times[static_cast<std::size_t>(i)] =
           std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     });
@@ -176,6 +176,29 @@ void burst(int port, const std::string& key, int size) {
   for (std::thread& thread : threads) thread.join();
   series.times = std::move(times);
   series.print();
+}
+
+// Many at once, each asked in turn for `seconds`; nothing may fail.
+void many_live(Client& client, int count, int seconds) {
+  Series created{fmt::format("create, up to {} live", count), {}},
+      asked{fmt::format("/bin/true among {} live", count), {}};
+  std::vector<std::string> sessions;
+  const auto give = [&] {
+    const Answer made = client.send("POST", "/api/sessions", R"({"limits":{"memory_mb":64,"disk_mb":16}})");
+    expect(made, 201);
+    sessions.push_back("/api/sessions/" +
+                       std::string(boost::json::parse(made.body).at("session_id").as_string()));
+  };
+  for (int i = 0; i < count; ++i) created.time(give);
+  const auto end = Clock::now() + std::chrono::seconds(seconds);
+  for (std::size_t i = 0; Clock::now() < end; i = (i + 1) % sessions.size()) {
+    asked.time([&] {
+      expect(client.send("POST", sessions[i] + "/commands", R"({"argv":["/bin/true"]})"), 200);
+    });
+  }
+  for (const std::string& session : sessions) expect(client.send("DELETE", session), 200);
+  created.print();
+  asked.print();
 }
 
 void lists(Client& client, int rounds) {
@@ -188,7 +211,7 @@ void lists(Client& client, int rounds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 3) give_up("usage: bench_http PORT KEY [ROUNDS]");
+  if (argc < 3) give_up("usage: bench_http PORT KEY [ROUNDS [LIVE]]");
   const int port = std::atoi(argv[1]);
   const int rounds = argc > 3 ? std::atoi(argv[3]) : 300;
   Client client(port, argv[2]);
@@ -196,4 +219,5 @@ int main(int argc, char** argv) {
   sequential(client, rounds / 3);
   burst(port, argv[2], 100);
   lists(client, rounds / 3);
+  if (const int live = argc > 4 ? std::atoi(argv[4]) : 0; live > 0) many_live(client, live, 60);
 }

@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 
 #include "cli/command.h"
+#include "config/document.h"
 
 namespace atl::cli {
 namespace {
@@ -18,6 +20,18 @@ constexpr Define kCommands[] = {
     define_version,
 };
 
+// CLI11 says of a word that it does not know only that a subcommand is required.
+bool knows(const CLI::App& app, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return true;
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  fmt::print(stderr, "atoll: no command is called '{}'{}; `atoll --help` lists them\n", word,
+             config::did_you_mean(word, known));
+  return false;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Atoll: stateful sandboxes for AI agents", "atoll");
   app.require_subcommand(1);
@@ -29,6 +43,7 @@ int run(int argc, char** argv) {
     CLI::App* command = app.get_subcommands([](CLI::App*) { return true; }).back();
     command->callback([action, &status] { status = action(); });
   }
+  if (argc > 1 && !knows(app, argv[1])) return 2;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -44,6 +44,8 @@ constexpr std::array kSettings = {
             "parent control group of all sandboxes; empty: our own"},
     Setting{"session.ttl", ValueType::duration, "1h", "time to live of a session that names none"},
     Setting{"session.idle", ValueType::duration, "0s", "an unused session ends after this; 0s: never"},
+    Setting{"store.durability", ValueType::text, "process",
+            "what acknowledged changes survive: process (its end, also by kill -9), power (a power failure)"},
     Setting{"keep.sessions", ValueType::duration, "7d", "how long ended sessions stay readable"},
     Setting{"keep.records", ValueType::duration, "30d", "how long history is kept"},
     Setting{"keep.record_bytes", ValueType::bytes, "1G", "how much text of history is kept"},

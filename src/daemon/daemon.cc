@@ -29,6 +29,13 @@ net::ServerOptions server_options(const config::Configuration& configuration) {
   return options;
 }
 
+Result<store::Durability> durability(const config::Configuration& configuration) {
+  const std::string& word = configuration.text("store.durability");
+  if (word == "process") return store::Durability::process;
+  if (word == "power") return store::Durability::power;
+  return fail(Code::invalid_argument, "store.durability is process or power, got '" + word + "'");
+}
+
 std::size_t worker_count(const config::Configuration& configuration) {
   auto asked = configuration.integer("workers");
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
@@ -73,7 +80,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
-  daemon->store_ = TRY(store::Store::open(daemon->data_));
+  const store::Durability wanted = TRY(durability(configuration));
+  daemon->store_ = TRY(store::Store::open(daemon->data_, wanted));
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
   volume::VolumeOptions volumes;
   volumes.bytes_max = configuration.bytes("volume.bytes");

@@ -62,11 +62,7 @@ Response not_routed(const Router& router, const Router::Match& match, const Requ
   Response response =
       request.method == Method::options
           ? Response::empty(204)
-          : router.error_renderer()(
-                Error(Code::invalid_argument, fmt::format("{} is not allowed here", request.method_word))
-                    .with_field("method"),
-                request);
-  if (request.method != Method::options) response.status = 405;
+          : router.render_method(fmt::format("{} is not allowed here", request.method_word), request);
   response.headers.set("Allow", allow + ", OPTIONS");
   return response;
 }

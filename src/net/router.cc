@@ -116,4 +116,13 @@ Router::Match Router::match(Method method, std::string_view path) const {
   return match;
 }
 
+Response Router::render_method(std::string message, const Request& request) const {
+  Response response =
+      method_renderer_
+          ? method_renderer_(std::move(message), request)
+          : renderer_(Error(Code::invalid_argument, std::move(message)).with_field("method"), request);
+  response.status = 405;
+  return response;
+}
+
 }  // namespace atl::net

@@ -72,13 +72,35 @@ std::string OutputKeeper::text() const {
   return to_valid_utf8(text_);
 }
 
+namespace {
+
+// A change within the same tick of the file system's clock shows no new time.
+constexpr std::chrono::milliseconds kSettled{50};
+
+// What is in the output directory; nothing, after one short question, if nothing ever was.
+Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live,
+                                          std::shared_ptr<sandbox::Sandbox> from, WallTime now) {
+  auto directory = co_await from->files().stat(std::string(kOutputDirectory), std::string());
+  if (directory && live->output_empty_since == directory->modified_at) {
+    co_return std::vector<sandbox::FileInfo>();
+  }
+  live->output_empty_since.reset();
+  CO_TRY(auto listed, co_await from->files().list(std::string(kOutputDirectory), kDepthMax, kEntriesMax,
+                                                  std::string()));
+  if (directory && listed.empty() && now - directory->modified_at > kSettled) {
+    live->output_empty_since = directory->modified_at;
+  }
+  co_return listed;
+}
+
+}  // namespace
+
 Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
                                               ArtifactLimits limits, WallTime now, std::string record_id) {
   std::vector<Artifact> artifacts;
   const std::shared_ptr<sandbox::Sandbox> from = live->sandbox;
   if (blobs == nullptr || !from) co_return artifacts;
-  auto listed =
-      co_await from->files().list(std::string(kOutputDirectory), kDepthMax, kEntriesMax, std::string());
+  auto listed = co_await look(live, from, now);
   if (!listed) co_return artifacts;
   for (sandbox::FileInfo& file : *listed) {
     if (file.type != sandbox::FileType::file || file.size > limits.file_bytes_max) continue;

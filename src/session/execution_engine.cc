@@ -291,6 +291,7 @@ Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
   spec.env = live->facts.env;
   for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
   spec.wall_time = wall_time;
+  spec.cpu_time = live->facts.limits.cpu_time;
   spec.output_bytes = live->facts.limits.output_bytes;
   co_return co_await live->sandbox->start(std::move(spec));
 }
@@ -303,6 +304,10 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
   record.exit_code = sandbox::exit_status(outcome);
   record.reason = outcome.reason;
   record.usage = outcome.usage;
+  if (kept->is_abandoned()) {
+    record.status = Status::killed;
+    record.reason = kClientGone;
+  }
   CO_CHECK(co_await kept->drained(parts_.executor));
   record.out = kept->out.text();
   record.err = kept->err.text();
@@ -350,6 +355,7 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
   spec.wall_time = request.timeout;
   if (!request.background) {
     if (!spec.wall_time) spec.wall_time = wall_time_of(*live, sandbox::Language::shell);
+    spec.cpu_time = live->facts.limits.cpu_time;
     spec.output_bytes = live->facts.limits.output_bytes;
   }
   auto process = co_await live->sandbox->start(std::move(spec));
@@ -378,10 +384,12 @@ Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, a
   }
   auto& stream = static_cast<RecordedStream&>(*command.stream);
   const auto kept = stream.kept();
+  Abandonment unless_finished(parts_.executor, command.process, kept);
   while (true) {
     CO_TRY(const sandbox::ProcessEvent event, co_await stream.next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;
   }
+  unless_finished.disarm();
   co_return co_await kept->finished(parts_.executor);
 }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <csignal>
 #include <deque>
 #include <map>
 #include <memory>
@@ -39,12 +40,15 @@ class Signal {
 };
 
 struct State {
-  explicit State(boost::asio::any_io_executor loop) : ended(loop) {}
+  explicit State(boost::asio::any_io_executor loop) : executor(loop), ended(loop) {}
+  boost::asio::any_io_executor executor;
   Signal ended;
   std::map<std::string, std::string> files;
   std::string why = "stopped";
   std::uint64_t clock = 0;
   std::map<std::string, std::uint64_t> changed;
+  std::vector<std::shared_ptr<Signal>> sleepers;  // processes that wait for their end
+  sandbox::Usage usage;                           // what the kernel would count
 };
 
 class Reader final : public sandbox::FileReader {
@@ -134,6 +138,7 @@ inline boost::asio::awaitable<sandbox::Outcome> obey(std::shared_ptr<State> stat
     state->files[path] = line;
     state->changed[path] = ++state->clock;
   }
+  if (verb == "work") state->usage.cpu_time += std::chrono::microseconds(std::stol(line));
   if (verb == "exit") co_return sandbox::Outcome{.ending = Ending::exited, .exit_code = std::stoi(line)};
   if (verb == "oom")
     co_return sandbox::Outcome{.ending = Ending::out_of_memory, .signal = 9, .reason = "memory limit"};
@@ -195,7 +200,7 @@ class FakeKernel final : public sandbox::Kernel {
 class FakeProcess final : public sandbox::Process, public std::enable_shared_from_this<FakeProcess> {
  public:
   FakeProcess(std::shared_ptr<State> state, sandbox::ProcessInfo info)
-      : state_(std::move(state)), info_(std::move(info)) {}
+      : killed_(std::make_shared<Signal>(state->executor)), state_(std::move(state)), info_(std::move(info)) {}
   class View final : public sandbox::ProcessStream {
    public:
     explicit View(std::shared_ptr<FakeProcess> process) : process_(std::move(process)) {}
@@ -218,8 +223,19 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
   Task<void> write_stdin(std::string) override { co_return Result<void>{}; }
   Task<void> close_stdin() override { co_return Result<void>{}; }
   Task<void> resize(sandbox::PtySize) override { co_return Result<void>{}; }
-  Task<void> signal(int) override { co_return Result<void>{}; }
+  Task<void> signal(int number) override {
+    last_signal = number;
+    if (number == SIGKILL) killed_->set();
+    co_return Result<void>{};
+  }
+  int last_signal = 0;
   Task<sandbox::Outcome> wait() override {
+    if (info_.argv.back() == "sleep") {
+      state_->sleepers.push_back(killed_);
+      co_await killed_->wait();
+      const std::string why = state_->ended.is_set() ? state_->why : "SIGKILL";
+      co_return sandbox::Outcome{.ending = sandbox::Ending::killed, .signal = SIGKILL, .reason = why};
+    }
     std::optional<sandbox::ExecutionError> error;
     std::string out;
     const sandbox::Outcome outcome = co_await obey(state_, info_.argv.back(), out, error);
@@ -228,6 +244,7 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
   }
 
  private:
+  std::shared_ptr<Signal> killed_;
   std::shared_ptr<State> state_;
   sandbox::ProcessInfo info_;
   std::string out_;
@@ -269,7 +286,10 @@ class FakeSandbox final : public sandbox::Sandbox {
     co_return fail(Code::unsupported, "connect");
   }
   Task<std::vector<std::uint16_t>> listening_ports() override { co_return std::vector<std::uint16_t>{}; }
-  Task<sandbox::Usage> usage() override { co_return sandbox::Usage{}; }
+  Task<sandbox::Usage> usage() override {
+    if (state_->ended.is_set()) co_return fail(Code::unavailable, "the sandbox has ended");
+    co_return state_->usage;
+  }
   Task<void> pause() override { co_return Result<void>{}; }
   Task<void> resume() override { co_return Result<void>{}; }
   Task<void> snapshot(std::string) override { co_return Result<void>{}; }
@@ -286,6 +306,7 @@ class FakeSandbox final : public sandbox::Sandbox {
     if (state_->ended.is_set()) return;
     state_->why = std::move(why);
     state_->ended.set();
+    for (const auto& sleeper : state_->sleepers) sleeper->set();
   }
 
  private:

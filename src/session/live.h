@@ -4,11 +4,13 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "egress/proxy.h"
 #include "sandbox/provider.h"
 #include "sandbox/sandbox.h"
+#include "session/cpu_share.h"
 #include "session/network_log.h"
 #include "session/turn.h"
 #include "session/types.h"
@@ -22,6 +24,7 @@ struct Live {
 
   Session facts;
   std::string incarnation;
+  LocalRequest local;
   sandbox::Provider* provider = nullptr;
   std::shared_ptr<sandbox::Sandbox> sandbox;
 
@@ -31,6 +34,9 @@ struct Live {
 
   // What was seen in the output directory: size and time of change by path.
   std::map<std::string, std::pair<std::uint64_t, WallTime>> outputs_seen;
+  // When the output directory last changed, if it was empty since: one look at it tells that it still is.
+  std::optional<WallTime> output_empty_since;
+  CpuShare cpu;
 
   // The way out, once it was opened, and what was decided there.
   std::shared_ptr<egress::Proxy> proxy;

@@ -81,6 +81,16 @@ Result<void> check_volumes(const TextMap& volumes) {
   return check_map(volumes, "volumes");
 }
 
+void fill_in(const LocalRequest& from, sandbox::Spec& spec) {
+  spec.host_mounts = from.host_mounts;
+  spec.required_walls = from.required_walls;
+  if (from.layers) spec.layers = *from.layers;
+  if (from.hostname) spec.hostname = *from.hostname;
+  if (from.user) spec.user = *from.user;
+  if (from.working_directory) spec.working_directory = *from.working_directory;
+  if (from.sudo) spec.sudo = *from.sudo;
+}
+
 Error unknown(std::string_view what, const std::string& name, std::string field) {
   return Error(Code::invalid_argument, fmt::format("no {} is called '{}'", what, name))
       .with_field(std::move(field));
@@ -163,6 +173,7 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   first.ttl = request.ttl ? *request.ttl : agent && agent->ttl ? *agent->ttl : options_.default_ttl;
   CO_CHECK(apply(*live, first));
   live->incarnation = facts.sandbox_id;
+  live->local = std::move(request.local);
   co_return live;
 }
 
@@ -208,7 +219,9 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   spec.network = live->facts.network;
   spec.limits = live->facts.limits;
   spec.env = live->facts.env;
-  CO_TRY(spec.host_mounts, co_await volume_mounts(live->facts));
+  fill_in(live->local, spec);
+  CO_TRY(const auto volumes, co_await volume_mounts(live->facts));
+  spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
   CO_TRY(auto made, co_await create_with_retries(*live->provider, std::move(spec)));
   live->sandbox = std::move(made);
   live->facts.isolation = live->sandbox->isolation();
@@ -216,6 +229,7 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   live->outputs_seen.clear();
   live->proxy.reset();
   live->trusts_authority = false;
+  live->output_empty_since.reset();
   auto output = co_await live->sandbox->files().make_directory(std::string(kOutputDirectory), std::string());
   if (!output && output.error().code() != Code::already_exists) {
     CO_CHECK(co_await live->sandbox->stop());

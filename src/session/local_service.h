@@ -62,7 +62,7 @@ class LocalService final : public Service {
   // and that a session owns are taken back, sessions without their sandbox become lost, sandboxes without a
   // session end, unfinished records become interrupted. Then time to live and idle policy are in force.
   Task<void> start();
-  // Ends every session as stopped, with this reason.
+  // Ends every session as stopped, all at once, with this reason.
   Task<void> shut_down(std::string reason);
 
   Task<Session> create(Principal who, CreateRequest request) override;

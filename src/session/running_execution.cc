@@ -32,9 +32,10 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
 
 RunningExecution::~RunningExecution() {
   if (begun_) --live_->busy;
+  if (cpu_entered_) live_->cpu.leave();
   if (over_) return;
   record_.status = Status::killed;
-  record_.reason = "the client went away";
+  record_.reason = kClientGone;
   record_.exit_code = 137;
   record_.out = out_.text();
   record_.err = err_.text();
@@ -73,7 +74,7 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     spec.env = std::move(request.env);
     spec.wall_time = wall_time;
     spec.output_bytes = live_->facts.limits.output_bytes;
-    if (auto before = co_await in->usage()) cpu_before_ = before->cpu_time;
+    if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu.enter(*used);
     CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
   }
   begun_ = true;
@@ -169,7 +170,10 @@ Task<void> RunningExecution::measure(const std::shared_ptr<sandbox::Sandbox>& in
   const auto output_bytes = record_.usage.output_bytes;
   const auto wall_time = record_.usage.wall_time;
   record_.usage = *now;
-  record_.usage.cpu_time = std::max(now->cpu_time - cpu_before_, std::chrono::microseconds(0));
+  record_.usage.cpu_time = std::chrono::microseconds(0);
+  if (const auto entered = std::exchange(cpu_entered_, std::nullopt)) {
+    record_.usage.cpu_time = live_->cpu.leave(now->cpu_time, *entered);
+  }
   record_.usage.wall_time = wall_time;
   record_.usage.output_bytes = output_bytes;
   co_return Result<void>{};
@@ -225,8 +229,15 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
   ++live->busy;
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  std::optional<double> entered;
+  if (auto used = co_await in->cpu_time()) entered = live->cpu.enter(*used);
   auto outcome = co_await process->wait();
   --live->busy;
+  if (entered) {
+    auto used = co_await in->cpu_time();
+    used ? (void)live->cpu.leave(*used, *entered) : live->cpu.leave();
+  }
   if (!outcome)
     outcome = sandbox::Outcome{.ending = sandbox::Ending::lost, .reason = outcome.error().message()};
   Result<void> done = co_await engine->finish_command(live, record, *outcome, kept, started);
@@ -236,6 +247,16 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
   } else {
     kept->set_finished(std::move(record));
   }
+}
+
+Abandonment::~Abandonment() {
+  if (!process_) return;
+  kept_->set_abandoned();
+  auto kill = [](std::shared_ptr<sandbox::Process> process) -> boost::asio::awaitable<void> {
+    if (auto killed = co_await process->signal(SIGKILL); !killed)
+      log::debug("an abandoned command was gone already", {{"error", killed.error().message()}});
+  };
+  boost::asio::co_spawn(executor_, kill(process_), boost::asio::detached);
 }
 
 boost::asio::awaitable<void> feed(std::shared_ptr<sandbox::Process> process, std::string bytes) {

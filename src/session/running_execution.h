@@ -37,8 +37,8 @@ class RunningExecution final : public Execution {
   Task<Event> from_process();
   Task<Event> end(sandbox::Outcome outcome);
   Task<void> keep(const sandbox::Output& output);
-  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: what the sandbox
-  // used while it ran is the answer. Executions side by side share it.
+  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what the
+  // sandbox used while it ran is the answer.
   Task<void> measure(const std::shared_ptr<sandbox::Sandbox>& in);
 
   ExecutionEngine* engine_;
@@ -50,7 +50,7 @@ class RunningExecution final : public Execution {
   std::unique_ptr<sandbox::ExecutionStream> kernel_stream_;
   std::shared_ptr<sandbox::Process> process_;
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
-  std::chrono::microseconds cpu_before_{0};
+  std::optional<double> cpu_entered_;  // reading of live_->cpu
   bool raised_ = false;
   bool begun_ = false;
   bool over_ = false;  // the last record is written, or somebody else writes it
@@ -69,11 +69,16 @@ class KeptOutput {
   // Waits for that, for a moment at most: a reader that dawdles does not hold the record back.
   Task<void> drained(boost::asio::any_io_executor executor);
 
+  // Whoever waited for the command went away, and it was ended for that.
+  void set_abandoned() { abandoned_ = true; }
+  bool is_abandoned() const { return abandoned_; }
+
   void set_finished(Result<ExecutionRecord> record);
   Task<ExecutionRecord> finished(boost::asio::any_io_executor executor);
 
  private:
   bool complete_ = false;
+  bool abandoned_ = false;
   std::optional<Result<ExecutionRecord>> record_;
   std::shared_ptr<boost::asio::steady_timer> waiting_, draining_;
 };
@@ -88,6 +93,25 @@ class RecordedStream final : public sandbox::ProcessStream {
 
  private:
   std::unique_ptr<sandbox::ProcessStream> inner_;
+  std::shared_ptr<KeptOutput> kept_;
+};
+
+inline constexpr const char* kClientGone = "the client went away";
+
+// Ends a command when the one that waits for it goes away: destroyed before disarm(), it kills the process.
+class Abandonment {
+ public:
+  Abandonment(boost::asio::any_io_executor executor, std::shared_ptr<sandbox::Process> process,
+              std::shared_ptr<KeptOutput> kept)
+      : executor_(std::move(executor)), process_(std::move(process)), kept_(std::move(kept)) {}
+  ~Abandonment();
+  Abandonment(const Abandonment&) = delete;
+  Abandonment& operator=(const Abandonment&) = delete;
+  void disarm() { process_.reset(); }
+
+ private:
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<sandbox::Process> process_;
   std::shared_ptr<KeptOutput> kept_;
 };
 

@@ -25,6 +25,16 @@ enum class OnExpiry : std::uint8_t { destroy, pause };
 // audit: verdicts are recorded and never stop anything.
 enum class PolicyMode : std::uint8_t { enforce, audit };
 
+// What only a program on this machine may ask for (`atoll run`, embedding programs): no dialect that is spoken
+// over a network fills it in. Unset: the environment's.
+struct LocalRequest {
+  std::vector<sandbox::HostMount> host_mounts;
+  std::vector<std::string> required_walls;
+  std::optional<std::vector<std::string>> layers;
+  std::optional<std::string> hostname, user, working_directory;
+  std::optional<bool> sudo;
+};
+
 struct CreateRequest {
   std::string provider;     // empty: the service's default
   std::string environment;  // empty: the service's default
@@ -45,6 +55,7 @@ struct CreateRequest {
   std::vector<std::string> skills;
   std::string snapshot;  // id of a snapshot to start from; empty: fresh
   TextMap volumes;       // path inside to a volume's name or id: mounted there, for writing
+  LocalRequest local;
 };
 
 // What is known of one session, as a value.

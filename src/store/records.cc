@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "store/entry.h"
 #include "store/store.h"
 #include "store/words.h"
 
@@ -67,15 +68,6 @@ ArtifactRow artifact_from(const Row& row) {
 
 #define ARTIFACT_COLUMNS "digest, session_id, tenant, record_id, path, media_type, size_bytes, created_at"
 
-Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<ArtifactRow>& artifacts) {
-  const std::int64_t written = TRY(db.run(
-      kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated, r.err_truncated,
-      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count));
-  if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
-  for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
-  return {};
-}
-
 std::string list_sql(bool newest_first) {
   return fmt::format("SELECT " RECORD_COLUMNS RECORD_TABLES
                      "WHERE r.tenant=?1 AND (?2='' OR r.session_id=?2)"
@@ -88,25 +80,52 @@ std::string list_sql(bool newest_first) {
 
 }  // namespace
 
-Task<void> Store::admit(RecordRow row) {
-  return write<void>([r = std::move(row)](Connection& db) -> Result<void> {
-    TRY(db.run(
-        "INSERT INTO records (record_id, session_id, sandbox_id, tenant, key_id, kind, type, context, code, "
-        "status, admitted_at, verdict) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
-        r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code,
-        r.status, r.admitted_at, r.verdict));
-    return {};
-  });
+Result<void> put_admission(Connection& db, const RecordRow& r) {
+  TRY(db.run(
+      "INSERT INTO records (record_id, session_id, sandbox_id, tenant, key_id, kind, type, context, code, "
+      "status, admitted_at, verdict) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+      r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code,
+      r.status, r.admitted_at, r.verdict));
+  return {};
 }
 
+Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<ArtifactRow>& artifacts) {
+  const std::int64_t written = TRY(db.run(
+      kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated, r.err_truncated,
+      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count));
+  if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
+  for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
+  return {};
+}
+
+Task<void> Store::admit(RecordRow row) {
+  if (!writer_->has_journal()) {
+    auto put = [row = std::move(row)](Connection& db) { return put_admission(db, row); };
+    co_return co_await write<void>(std::move(put));
+  }
+  if (open_records_.contains(row.record_id)) {
+    co_return fail(Code::already_exists, fmt::format("record {} was admitted before", row.record_id));
+  }
+  CO_CHECK(writer_->append(encode_admission(row)));
+  open_records_.insert(std::move(row.record_id));
+  co_return Result<void>{};
+}
+
+// A record that this process did not admit is a question for the database.
 Task<void> Store::finish(RecordRow row, std::vector<ArtifactRow> artifacts) {
-  return write<void>([row = std::move(row), artifacts = std::move(artifacts)](Connection& db) {
-    return put_end(db, row, artifacts);
-  });
+  if (!open_records_.contains(row.record_id)) {
+    auto put = [row = std::move(row), artifacts = std::move(artifacts)](Connection& db) {
+      return put_end(db, row, artifacts);
+    };
+    co_return co_await write<void>(std::move(put));
+  }
+  CO_CHECK(writer_->append(encode_end(row, artifacts)));
+  open_records_.erase(row.record_id);
+  co_return Result<void>{};
 }
 
 Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
-  return read<PageOf<RecordRow>>([f = std::move(filter)](Connection& db) -> Result<PageOf<RecordRow>> {
+  return read_all<PageOf<RecordRow>>([f = std::move(filter)](Connection& db) -> Result<PageOf<RecordRow>> {
     PageOf<RecordRow> page;
     const std::string statuses = json_array(f.statuses);
     TRY(db.query(
@@ -124,7 +143,7 @@ Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
 }
 
 Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {
-  return read<RecordRow>(
+  return read_all<RecordRow>(
       [tenant = std::move(tenant), id = std::move(record_id)](Connection& db) -> Result<RecordRow> {
         std::optional<RecordRow> found;
         TRY(db.query(
@@ -172,7 +191,7 @@ Task<std::int64_t> Store::remove_records(WallTime before, std::int64_t bytes_max
 }
 
 Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
-  return read<std::vector<ArtifactRow>>(
+  return read_all<std::vector<ArtifactRow>>(
       [id = std::move(session_id)](Connection& db) -> Result<std::vector<ArtifactRow>> {
         std::vector<ArtifactRow> rows;
         TRY(db.query(
@@ -183,7 +202,7 @@ Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
 }
 
 Task<ArtifactRow> Store::get_artifact(std::string tenant, std::string digest) {
-  return read<ArtifactRow>([tenant = std::move(tenant),
+  return read_all<ArtifactRow>([tenant = std::move(tenant),
                             digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
     std::optional<ArtifactRow> found;
     TRY(db.query(
@@ -195,7 +214,7 @@ Task<ArtifactRow> Store::get_artifact(std::string tenant, std::string digest) {
 }
 
 Task<std::vector<std::string>> Store::artifact_digests() {
-  return read<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
+  return read_all<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
     std::vector<std::string> digests;
     TRY(db.query("SELECT DISTINCT digest FROM artifacts",
                  [&](const Row& row) { digests.push_back(row.text(0)); }));

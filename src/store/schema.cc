@@ -154,6 +154,10 @@ ALTER TABLE sessions ADD COLUMN volumes TEXT NOT NULL DEFAULT '{}';
     R"sql(
 ALTER TABLE sessions ADD COLUMN egress TEXT NOT NULL DEFAULT '{}';
 )sql",
+    R"sql(
+CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), applied INTEGER NOT NULL);
+INSERT INTO journal VALUES (1, 0);
+)sql",
 };
 
 }  // namespace

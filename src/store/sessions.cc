@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json.h"
+#include "store/entry.h"
 #include "store/store.h"
 #include "store/words.h"
 
@@ -47,23 +48,6 @@ SessionRow session_from(const Row& row) {
   return s;
 }
 
-Result<void> put(Connection& db, const SessionRow& s) {
-  TRY(db.run("INSERT INTO sessions (" SESSION_COLUMNS
-             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
-             "ON CONFLICT (session_id) DO UPDATE SET incarnation=excluded.incarnation, state=excluded.state, "
-             "reason=excluded.reason, last_used_at=excluded.last_used_at, expires_at=excluded.expires_at, "
-             "ended_at=excluded.ended_at, ttl_ms=excluded.ttl_ms, extend_on_use=excluded.extend_on_use, "
-             "on_expiry=excluded.on_expiry, auto_resume=excluded.auto_resume, limits=excluded.limits, "
-             "isolation=excluded.isolation, env=excluded.env, metadata=excluded.metadata, "
-             "attributes=excluded.attributes, snapshot=excluded.snapshot, network=excluded.network, "
-             "egress=excluded.egress",
-             s.session_id, s.sandbox_id, s.incarnation, s.tenant, s.key_id, s.provider, s.environment,
-             s.agent, s.policy, s.policy_mode, s.state, s.reason, s.created_at, s.last_used_at, s.expires_at,
-             s.ended_at, s.ttl_ms, s.extend_on_use, s.on_expiry, s.auto_resume, s.network, s.limits,
-             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot, s.volumes, s.egress));
-  return {};
-}
-
 std::string pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
   std::string out = "[";
   for (const auto& [key, value] : pairs) {
@@ -100,12 +84,31 @@ std::string list_sql(bool newest_first) {
 
 }  // namespace
 
+Result<void> put_session(Connection& db, const SessionRow& s) {
+  TRY(db.run("INSERT INTO sessions (" SESSION_COLUMNS
+             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+             "ON CONFLICT (session_id) DO UPDATE SET incarnation=excluded.incarnation, state=excluded.state, "
+             "reason=excluded.reason, last_used_at=excluded.last_used_at, expires_at=excluded.expires_at, "
+             "ended_at=excluded.ended_at, ttl_ms=excluded.ttl_ms, extend_on_use=excluded.extend_on_use, "
+             "on_expiry=excluded.on_expiry, auto_resume=excluded.auto_resume, limits=excluded.limits, "
+             "isolation=excluded.isolation, env=excluded.env, metadata=excluded.metadata, "
+             "attributes=excluded.attributes, snapshot=excluded.snapshot, network=excluded.network, "
+             "egress=excluded.egress",
+             s.session_id, s.sandbox_id, s.incarnation, s.tenant, s.key_id, s.provider, s.environment,
+             s.agent, s.policy, s.policy_mode, s.state, s.reason, s.created_at, s.last_used_at, s.expires_at,
+             s.ended_at, s.ttl_ms, s.extend_on_use, s.on_expiry, s.auto_resume, s.network, s.limits,
+             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot, s.volumes, s.egress));
+  return {};
+}
+
 Task<void> Store::put_session(SessionRow row) {
-  return write<void>([row = std::move(row)](Connection& db) { return put(db, row); });
+  if (writer_->has_journal()) co_return writer_->append(encode_session(row));
+  auto put = [row = std::move(row)](Connection& db) { return store::put_session(db, row); };
+  co_return co_await write<void>(std::move(put));
 }
 
 Task<SessionRow> Store::get_session(std::string id) {
-  return read<SessionRow>([id = std::move(id)](Connection& db) -> Result<SessionRow> {
+  return read_all<SessionRow>([id = std::move(id)](Connection& db) -> Result<SessionRow> {
     std::optional<SessionRow> found;
     TRY(db.query(
         "SELECT " SESSION_COLUMNS " FROM sessions WHERE session_id=?1 OR sandbox_id=?1",
@@ -116,7 +119,7 @@ Task<SessionRow> Store::get_session(std::string id) {
 }
 
 Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
-  return read<PageOf<SessionRow>>([filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
+  return read_all<PageOf<SessionRow>>([filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
     PageOf<SessionRow> page;
     std::int64_t last = 0;
     const std::string states = json_array(filter.states);
@@ -139,7 +142,7 @@ Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
 }
 
 Task<std::vector<SessionRow>> Store::sessions_in(std::vector<std::string> states) {
-  return read<std::vector<SessionRow>>(
+  return read_all<std::vector<SessionRow>>(
       [states = std::move(states)](Connection& db) -> Result<std::vector<SessionRow>> {
         std::vector<SessionRow> rows;
         const std::string words = json_array(states);

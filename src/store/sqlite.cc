@@ -14,8 +14,6 @@ Code code_of(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_FULL:
       return Code::no_space;
-    case SQLITE_READONLY:
-      return Code::read_only;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return Code::data_loss;
@@ -24,6 +22,7 @@ Code code_of(int sqlite_code) {
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_NOMEM:
+    case SQLITE_READONLY:  // the disk turned read-only: an operator can mend that, the caller cannot
       return Code::unavailable;
     case SQLITE_CONSTRAINT:
       return Code::already_exists;
@@ -130,6 +129,10 @@ Result<bool> Connection::step(sqlite3_stmt* statement) {
   if (stepped == SQLITE_ROW) return true;
   if (stepped == SQLITE_DONE) return false;
   return fail(error(stepped, sqlite3_stmt_readonly(statement) != 0 ? "read" : "write"));
+}
+
+bool Connection::in_transaction() const {
+  return sqlite3_get_autocommit(db_) == 0;
 }
 
 std::int64_t Connection::changes() const {

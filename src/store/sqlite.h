@@ -46,6 +46,8 @@ class Connection {
   Connection& operator=(Connection&&) noexcept;
   ~Connection();
 
+  // False after a failure that made the library take back the whole transaction.
+  bool in_transaction() const;
   // One or more statements without parameters.
   Result<void> script(const std::string& sql);
   // A statement whose rows do not matter; gives how many rows it changed.

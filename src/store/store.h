@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "os/task.h"
@@ -13,18 +14,24 @@
 
 namespace atl::store {
 
-// What Atoll remembers, in one SQLite file (docs/formats/store.md). Every call may be made from the loop and
-// waits for no disk there: writing happens on the writer's thread with group commit, reading on readers of
-// their own that do not wait for the writer. A write that was acknowledged survives the end of this process;
-// after a power failure the last moments may be missing, never the order (WAL, synchronous=NORMAL).
+// What an acknowledged change survives. process: the end of this process, also by SIGKILL; a power failure may
+// cost the last moments, never the order. power: a power failure too, at the price of one wait for the disk.
+enum class Durability { process, power };
+
+// What Atoll remembers, in one SQLite file and a journal in front of it (docs/formats/store.md). Calls are
+// made from the loop: sessions and records are appended to the journal there (into the page cache) and follow
+// into the database on the writer's thread; everything else is acknowledged by its transaction. Reading
+// happens on readers of their own and sees whatever was acknowledged before.
 //
-// Errors: no_space and read_only as the disk says them, data_loss for a damaged file, unavailable for a
-// failure that may pass. A failed write leaves nothing behind.
+// Errors: no_space for a full disk, data_loss for a damaged file, unavailable for a failure that may pass (a
+// disk that turned read-only is one). A failed write leaves nothing behind.
 class Store {
  public:
   // Opens or creates `directory`/atoll.db and brings its schema up to date; a schema from the future is
-  // refused.
-  static Result<std::unique_ptr<Store>> open(const std::string& directory);
+  // refused. What a killed process left in the journal is written first. While another process has the
+  // journal, this one works without.
+  static Result<std::unique_ptr<Store>> open(const std::string& directory,
+                                             Durability durability = Durability::process);
   // Nothing on disk; for `atoll run` and for tests.
   static Result<std::unique_ptr<Store>> open_in_memory();
   // Writes what still waits.
@@ -83,6 +90,9 @@ class Store {
   Store() = default;
   template <class T, class Work>
   Task<T> read(Work work);
+  // The same of tables that the journal leads to.
+  template <class T, class Work>
+  Task<T> read_all(Work work);
   template <class T, class Work>
   Task<T> write(Work work) {
     return writer_->write<T>(std::move(work));
@@ -92,6 +102,7 @@ class Store {
 
   std::string path_;  // empty: in memory, and the writer reads as well
   std::unique_ptr<Writer> writer_;
+  std::unordered_set<std::string> open_records_;  // admitted through the journal and not finished
   std::mutex readers_mutex_;
   std::vector<Connection> readers_;
   std::unique_ptr<boost::asio::thread_pool> pool_;
@@ -107,6 +118,15 @@ Task<T> Store::read(Work work) {
     return result;
   };
   return offload<T>(*pool_, std::move(on_reader));
+}
+
+template <class T, class Work>
+Task<T> Store::read_all(Work work) {
+  if (writer_->is_behind()) {
+    auto nothing = [](Connection&) { return Result<void>{}; };
+    CO_CHECK(co_await write<void>(std::move(nothing)));
+  }
+  co_return co_await read<T>(std::move(work));
 }
 
 }  // namespace atl::store

@@ -13,61 +13,13 @@
 #include <fstream>
 
 #include "store/blobs.h"
+#include "store/harness_test.h"
 #include "store/schema.h"
 
 namespace atl::store {
 namespace {
 
 namespace asio = boost::asio;
-
-class Folder {
- public:
-  Folder() {
-    char name[] = "/tmp/atoll-store-XXXXXX";
-    path_ = ::mkdtemp(name);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
-
-template <class T>
-Result<T> wait(Task<T> task) {
-  asio::io_context loop;
-  std::optional<Result<T>> result;
-  asio::co_spawn(loop, std::move(task), [&](std::exception_ptr thrown, Result<T> value) {
-    EXPECT_EQ(thrown, nullptr);
-    result.emplace(std::move(value));
-  });
-  loop.run();
-  return std::move(*result);
-}
-
-SessionRow session(std::string id, std::string tenant = "default") {
-  SessionRow row;
-  row.session_id = "ses_" + id;
-  row.sandbox_id = "i" + id;
-  row.incarnation = row.sandbox_id;
-  row.tenant = std::move(tenant);
-  row.state = "running";
-  row.created_at = row.last_used_at = from_unix_micros(1'000'000);
-  row.limits = row.isolation = row.env = row.metadata = row.attributes = "{}";
-  return row;
-}
-
-RecordRow record(std::string id, std::string session_id = "ses_a") {
-  RecordRow row;
-  row.record_id = std::move(id);
-  row.session_id = std::move(session_id);
-  row.tenant = "default";
-  row.type = "python";
-  row.status = "admitted";
-  row.code = "print('" + row.record_id + "')";
-  row.admitted_at = from_unix_micros(5'000'000);
-  return row;
-}
 
 class OnDiskAndInMemory : public testing::TestWithParam<bool> {
  protected:

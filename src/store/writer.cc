@@ -1,12 +1,30 @@
 #include "store/writer.h"
 
+#include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
+#include <span>
+
 #include "base/log.h"
+#include "store/entry.h"
 
 namespace atl::store {
+namespace {
 
-Writer::Writer(Connection connection) : connection_(std::move(connection)) {
+// How long journaled changes gather before they are written together.
+constexpr std::chrono::milliseconds kGather{30};
+constexpr std::chrono::milliseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{2000};
+// The journal is emptied when it has grown to this; whoever appends then waits for one transaction.
+constexpr std::uint64_t kJournalBytesMax = 4U << 20;
+// Of changes that the database does not take; more is refused.
+constexpr std::size_t kWaitingBytesMax = 64U << 20;
+
+}  // namespace
+
+Writer::Writer(Connection connection, std::optional<Journal> journal)
+    : connection_(std::move(connection)), journal_(std::move(journal)) {
   thread_ = std::thread([this] { loop(); });
   pthread_setname_np(thread_.native_handle(), "atoll-writer");
 }
@@ -20,46 +38,171 @@ Writer::~Writer() {
   thread_.join();
 }
 
+Result<void> Writer::append(std::string payload) {
+  const std::lock_guard lock(mutex_);
+  if (waiting_bytes_ + payload.size() > kWaitingBytesMax) {
+    return fail(refusal_ ? *refusal_ : Error(Code::unavailable, "store: too much waits to be written"));
+  }
+  const std::uint64_t number = TRY(journal_->append(payload));
+  const std::size_t bytes = payload.size();
+  auto operation = [payload = std::move(payload)](Connection& db) { return apply_entry(db, payload); };
+  const bool was_idle = waiting_.empty();
+  Job& job = waiting_.emplace_back();
+  job.operation = std::move(operation);
+  job.number = number;
+  job.bytes = bytes;
+  ++journaled_;
+  waiting_bytes_ += bytes;
+  if (was_idle) wake_.notify_one();
+  return {};
+}
+
 void Writer::submit(Operation operation, Done done) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back({std::move(operation), std::move(done)});
+    Job& job = waiting_.emplace_back();
+    job.operation = std::move(operation);
+    job.done = std::move(done);
+    ++urgent_;
   }
   wake_.notify_one();
 }
 
+bool Writer::is_behind() const {
+  const std::lock_guard lock(mutex_);
+  return journaled_ > 0;
+}
+
 void Writer::loop() {
+  std::unique_lock lock(mutex_);
   while (true) {
-    std::vector<Job> batch;
-    {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      batch.swap(waiting_);
+    Batch batch = next_batch(lock);
+    if (batch.empty()) break;
+    // A journal that has grown is emptied after this batch: nothing may be appended meanwhile.
+    const bool emptying = journal_ && journal_->bytes() > kJournalBytesMax;
+    if (!emptying) lock.unlock();
+    write_batch(batch);
+    if (!emptying) lock.lock();
+    settle(batch);
+    lock.unlock();
+    for (Job& job : batch) {
+      if (job.done) job.done(std::move(job.result));
     }
-    write_batch(std::move(batch));
+    lock.lock();
+    if (stopping_ && refusal_) break;
+  }
+  for (Job& job : waiting_) {
+    if (job.done) job.done(fail(Code::unavailable, "store: it is closing"));
+  }
+  if (journal_ && journaled_ == 0) {
+    if (auto cleared = journal_->clear(); !cleared)
+      log::warn("store: the journal stays", {{"error", cleared.error().message()}});
   }
 }
 
-void Writer::write_batch(std::vector<Job> batch) {
-  std::vector<Result<void>> results;
-  results.reserve(batch.size());
-  Result<std::int64_t> state = connection_.run("BEGIN IMMEDIATE");
-  if (state) {
-    for (Job& job : batch) {
-      (void)connection_.run("SAVEPOINT operation");
-      results.push_back(job.operation(connection_));
-      if (!results.back()) (void)connection_.run("ROLLBACK TO operation");
-      (void)connection_.run("RELEASE operation");
+Writer::Batch Writer::next_batch(std::unique_lock<std::mutex>& lock) {
+  wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+  const auto until = std::max(std::chrono::steady_clock::now() + kGather, not_before_);
+  wake_.wait_until(lock, until, [this] { return stopping_ || urgent_ > 0; });
+  Batch batch(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(waiting_.end()));
+  waiting_.clear();
+  urgent_ = 0;
+  return batch;
+}
+
+// What one statement does to a transaction when the disk fails is the library's choice: it may take all of it
+// back. Then each change is tried alone, so that nobody suffers for another's; order is kept, so behind a
+// journaled change that has to wait nothing goes through.
+void Writer::write_batch(Batch& batch) {
+  if (transact(batch) != Attempt::broken || batch.size() == 1) return;
+  const Job* held = nullptr;
+  for (Job& job : batch) {
+    if (held != nullptr) {
+      refuse(job, held->result.error());
+      continue;
     }
-    state = connection_.run("COMMIT");
-    if (!state) (void)connection_.run("ROLLBACK");
+    (void)transact(std::span(&job, 1));
+    if (job.kept) held = &job;
   }
-  if (!state) {
-    log::error("store: a transaction failed", {{"error", state.error().message()}});
-    results.assign(batch.size(), fail(state.error()));
+}
+
+void Writer::refuse(Job& job, const Error& why) {
+  job.result = fail(why);
+  job.kept = !job.done;
+}
+
+Writer::Attempt Writer::transact(std::span<Job> jobs) {
+  if (auto begun = connection_.run("BEGIN IMMEDIATE"); !begun) {
+    for (Job& job : jobs) refuse(job, begun.error());
+    return Attempt::refused;
   }
-  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(results[i]));
+  Result<std::int64_t> state = 0;
+  for (Job& job : jobs) {
+    run_one(job);
+    if (!connection_.in_transaction() || job.kept) {
+      state = fail(job.result ? Error(Code::unavailable, "store: a transaction was taken back")
+                              : job.result.error());
+      break;
+    }
+  }
+  if (state) state = note_position(jobs);
+  if (state) state = connection_.run("COMMIT");
+  if (state) return Attempt::committed;
+  if (connection_.in_transaction()) (void)connection_.run("ROLLBACK");
+  for (Job& job : jobs) refuse(job, state.error());
+  return Attempt::broken;
+}
+
+void Writer::run_one(Job& job) {
+  job.kept = false;
+  if (auto point = connection_.run("SAVEPOINT operation"); !point) {
+    refuse(job, point.error());
+    return;
+  }
+  job.result = job.operation(connection_);
+  if (!job.result && connection_.in_transaction()) (void)connection_.run("ROLLBACK TO operation");
+  if (connection_.in_transaction()) (void)connection_.run("RELEASE operation");
+  if (!job.result && !job.done) job.kept = may_pass(job.result.error());
+}
+
+// What the database has, or never can have, is not replayed after a crash.
+Result<std::int64_t> Writer::note_position(std::span<const Job> jobs) {
+  std::uint64_t position = 0;
+  for (const Job& job : jobs) position = std::max(position, job.number);
+  if (position == 0) return 0;
+  return connection_.run("UPDATE journal SET applied=?1", static_cast<std::int64_t>(position));
+}
+
+void Writer::settle(Batch& batch) {
+  std::optional<Error> refused;
+  std::deque<Job> kept;
+  for (Job& job : batch) {
+    if (job.done) continue;
+    if (job.kept) {
+      refused = job.result.error();
+      kept.push_back(std::move(job));
+      continue;
+    }
+    --journaled_;
+    waiting_bytes_ -= job.bytes;
+    if (!job.result) {
+      log::error("store: a change could not be stored and is dropped",
+                 {{"error", job.result.error().message()}});
+    }
+  }
+  if (refused && !refusal_) {
+    log::error("store: the database takes nothing; what was acknowledged waits in the journal",
+               {{"error", refused->message()}, {"changes", std::to_string(kept.size())}});
+  }
+  if (!refused && refusal_) log::info("store: the database takes changes again");
+  pause_ = refused ? std::clamp(pause_ * 2, kFirstPause, kLongestPause) : std::chrono::milliseconds(0);
+  not_before_ = std::chrono::steady_clock::now() + pause_;
+  refusal_ = std::move(refused);
+  std::ranges::move(kept.rbegin(), kept.rend(), std::front_inserter(waiting_));
+  if (journal_ && journaled_ == 0 && journal_->bytes() > kJournalBytesMax) {
+    if (auto cleared = journal_->clear(); !cleared)
+      log::warn("store: the journal stays", {{"error", cleared.error().message()}});
+  }
 }
 
 }  // namespace atl::store

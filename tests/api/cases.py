@@ -3,6 +3,7 @@ import base64
 import http.client
 import io
 import json
+import re
 import tarfile
 import threading
 import time
@@ -377,45 +378,114 @@ def time_to_live_ends_a_session(client, provider):
     assert now["state"] == "stopped" and "time to live" in now["reason"], now
 
 
+def until(condition, what):
+    """Asks again until it is so. Only a defect needs the whole time."""
+    deadline = time.time() + 60
+    while time.time() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"in vain: {what}")
+
+
+def last_record(client, box):
+    records = client.ok("GET", box.base + "/history")["records"]
+    return records[0] if records and records[0]["status"] != "admitted" else None
+
+
 @case("real_processes")
 def destroy_during_execute_is_told(client, provider):
-    box = Sandbox(client, provider)
-    found = {}
+    for route, body in (("/commands", {"command": "sleep 100"}), ("/execute", {"code": "import time; time.sleep(100)"})):
+        box = Sandbox(client, provider, limits={"execution_time_seconds": 200})
+        found = {}
 
-    def run():
-        found["answer"] = harness.Client(client.port)("POST", box.base + "/commands", {"command": "sleep 20"})
-    thread = threading.Thread(target=run)
-    thread.start()
-    time.sleep(0.5)
-    started = time.time()
-    client.ok("DELETE", box.base)
-    thread.join(10)
-    assert time.time() - started < 5
-    assert found["answer"].status == 200 and found["answer"].json["status"] == "killed", found["answer"].body
+        def run():
+            found["answer"] = harness.Client(client.port)("POST", box.base + route, body)
+        thread = threading.Thread(target=run)
+        thread.start()
+        until(lambda: client.ok("GET", box.base + "/history?status=admitted")["records"], "it runs")
+        client.ok("DELETE", box.base)
+        thread.join(60)
+        assert not thread.is_alive(), "the answer does not come"
+        answer = found["answer"]
+        assert answer.status == 200 and answer.json["status"] == "killed" and answer.json["reason"], answer.body
+        assert last_record(client, box)["status"] == "killed"
+
+
+def leave(connection, response=None):
+    """Goes away without another word. http.client keeps the socket open while it has a response."""
+    if response:
+        response.close()
+    connection.close()
 
 
 @case("real_processes")
 def a_client_that_goes_away_ends_its_execution(client, provider):
     with Sandbox(client, provider) as box:
-        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
         connection.request("POST", box.base + "/execute",
                            json.dumps({"code": "import time\nprint('on', flush=True)\ntime.sleep(25)", "stateless": True}),
                            {"X-API-Key": client.key, "Accept": "text/event-stream"})
         response = connection.getresponse()
         while b"on" not in response.readline():
             pass
-        response.close()
-        connection.close()
-        deadline = time.time() + 8
-        while time.time() < deadline:
-            record = client.ok("GET", box.base + "/history")["records"][0]
-            if record["status"] != "admitted":
-                break
-            time.sleep(0.1)
+        leave(connection, response)
+        record = until(lambda: last_record(client, box), "the record ends")
         assert record["status"] == "killed" and "client" in record["reason"], record
-        while "sleep" in str(client.ok("GET", box.base + "/processes")["processes"]):
-            assert time.time() < deadline, "its process goes on"
-            time.sleep(0.05)
+        until(lambda: "sleep" not in str(client.ok("GET", box.base + "/processes")["processes"]), "its process ends")
+
+
+@case("real_processes")
+def a_client_that_goes_away_without_events_ends_it_too(client, provider):
+    """The same over plain HTTP: code in a kernel, fresh code, a command. What was there before goes on."""
+    bodies = (("/execute", {"code": "import time; x = 2; time.sleep(250)", "timeout_seconds": 300}),
+              ("/execute", {"code": "import time; time.sleep(250)", "stateless": True, "timeout_seconds": 300}),
+              ("/commands", {"command": "sleep 250", "timeout_seconds": 300}))
+    with Sandbox(client, provider) as box:
+        box.run("kept = 1")
+        background = box.client.ok("POST", box.base + "/commands", {"command": "sleep 200", "background": True})
+        for number, (route, body) in enumerate(bodies):
+            connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+            connection.request("POST", box.base + route, json.dumps(body), {"X-API-Key": client.key})
+            until(lambda: len(client.ok("GET", box.base + "/history?status=admitted")["records"]) == 2, "it runs")
+            leave(connection)
+            ended = until(lambda: [one for one in client.ok("GET", box.base + "/history?status=killed")["records"]],
+                          "its record ends")
+            assert len(ended) == number + 1 and "client" in ended[0]["reason"], ended
+        until(lambda: [one["pid"] for one in client.ok("GET", box.base + "/processes")["processes"]] ==
+              [background["pid"]], "only what runs in the background goes on")
+        assert box.run("kept + 1")["results"][0]["data"]["text/plain"] == "2"
+
+
+@case()
+def numbers_are_plain(client, provider):
+    """No 1.79E-1: people and shell scripts read these answers."""
+    with Sandbox(client, provider) as box:
+        box.shell("echo x")
+        for path in ("", "/usage", "/metrics", "/history"):
+            body = client("GET", box.base + path).body.decode()
+            assert not re.search(r"[0-9][eE][-+]?[0-9]+[,}\]]", body), body
+
+
+@case()
+def a_wrong_method_is_405(client, _):
+    answer = client("PATCH", "/api/environments")
+    assert answer.status == 405 and "GET" in answer.headers["allow"], answer.headers
+    assert answer.json["error"]["code"] == "method_not_allowed", answer.body
+
+
+@case()
+def errors_say_what_a_client_can_do(client, provider):
+    for (status, code, category), arguments in {
+            (400, "invalid_argument", "user"): ("POST", "/api/sessions", {"provider": "mars"}),
+            (404, "not_found", "user"): ("GET", "/api/sessions/ses_00000000000000000000"),
+    }.items():
+        details = client.fails(status, code, *arguments)["details"]
+        assert details["category"] == category and details["retryable"] is False, details
+    with Sandbox(client, provider) as box:
+        details = client.fails(413, "too_large", "POST", box.base + "/execute", {"code": "#" * (5 << 20)})["details"]
+        assert details["category"] == "limit", details
 
 
 @case("watch")
@@ -461,7 +531,7 @@ def usage_and_numbers(client, provider):
     with Sandbox(client, provider) as box:
         box.shell("echo x")
         client.ok("GET", box.base + "/usage")
-        deadline = time.time() + 8
+        deadline = time.time() + 60
         while time.time() < deadline:
             samples = client.ok("GET", box.base + "/metrics")["samples"]
             if samples:

@@ -114,7 +114,7 @@ class Client:
         data = raw if raw is not None else None if body is None else json.dumps(body).encode()
         for attempt in (1, 2):
             if self.connection is None:
-                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
             try:
                 self.connection.request(method, path, data, headers)
                 response = self.connection.getresponse()
@@ -154,8 +154,9 @@ class Daemon:
         self.err = open(self.work / "err", "ab")
         environment = {**os.environ, "ATOLL_API_KEY": KEY}
         self.process = subprocess.Popen([ATOLL, "serve", "--listen", "127.0.0.1:0", "--data", str(self.work / "data"),
-                                         *self.flags], stdout=out, stderr=self.err, env=environment)
-        deadline = time.time() + 30
+                                         *self.flags], stdin=subprocess.DEVNULL, stdout=out, stderr=self.err,
+                                        env=environment)
+        deadline = time.time() + 120
         while time.time() < deadline and self.process.poll() is None:
             found = re.search(rb"ready on http://127.0.0.1:(\d+)", (self.work / "out").read_bytes())
             if found:
@@ -174,7 +175,7 @@ class Daemon:
     def stop(self):
         if self.process and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(120)
         return self.process.returncode
 
     def keys(self, *words):

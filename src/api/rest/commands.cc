@@ -88,10 +88,19 @@ Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStr
     }
     if (const std::string rest = out.finish(); !rest.empty()) text += sse("stdout", output_json(rest));
     if (const std::string rest = err.finish(); !rest.empty()) text += sse("stderr", output_json(rest));
-    text += sse("exit", bj::serialize(outcome_json(std::get<sandbox::Outcome>(event))));
+    text += sse("exit", json_text(outcome_json(std::get<sandbox::Outcome>(event))));
     CO_CHECK(co_await exchange.write(std::move(text)));
     co_return co_await exchange.finish();
   }
+}
+
+// A client that goes away ends the command that it waited for.
+Task<void> collected(Context context, Principal who, std::string id, CommandBody command,
+                     net::Exchange& exchange) {
+  CO_TRY(const auto record,
+         co_await context->service->run_command(std::move(who), std::move(id), std::move(command.request),
+                                                std::move(command.standard_input)));
+  co_return co_await exchange.send(json_response(200, execution_json(record)));
 }
 
 Task<void> run_command(Context context, Principal who, net::Exchange& exchange) {
@@ -105,10 +114,8 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   const std::string id = exchange.request().param("id");
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
   if (!command.request.background && !live) {
-    CO_TRY(const auto record,
-           co_await context->service->run_command(std::move(who), id, std::move(command.request),
-                                                  std::move(command.standard_input)));
-    co_return co_await exchange.send(json_response(200, execution_json(record)));
+    co_return co_await until_disconnect(
+        *context, exchange, collected(context, std::move(who), id, std::move(command), exchange));
   }
   if (!command.standard_input.empty()) command.request.stdin_mode = sandbox::Stdin::pipe;
   CO_TRY(session::Command started,
@@ -281,7 +288,7 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
     }
     bj::object last = outcome_json(std::get<sandbox::Outcome>(event));
     last["type"] = "exit";
-    net::Message message{false, bj::serialize(last)};
+    net::Message message{false, json_text(last)};
     CO_CHECK(co_await socket->send(std::move(message)));
     co_return co_await socket->close(1000, "exit");
   }

@@ -68,7 +68,7 @@ Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exc
       const std::string whole = (is_err ? err : out).add(output->bytes);
       if (!whole.empty()) text = sse(is_err ? "stderr" : "stdout", text_json(whole));
     } else if (const auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) {
-      text = sse("result", bj::serialize(to_json(*bundle)));
+      text = sse("result", json_text(to_json(*bundle)));
     } else if (const auto* error = std::get_if<sandbox::ExecutionError>(&event)) {
       std::string body = R"({"name":)";
       json::append_quoted(body, error->name);
@@ -80,12 +80,18 @@ Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exc
     } else {
       if (const std::string rest = out.finish(); !rest.empty()) text += sse("stdout", text_json(rest));
       if (const std::string rest = err.finish(); !rest.empty()) text += sse("stderr", text_json(rest));
-      text += sse("done", bj::serialize(execution_json(std::get<session::Finished>(event).record)));
+      text += sse("done", json_text(execution_json(std::get<session::Finished>(event).record)));
       CO_CHECK(co_await exchange.write(std::move(text)));
       co_return co_await exchange.finish();
     }
     if (!text.empty()) CO_CHECK(co_await exchange.write(std::move(text)));
   }
+}
+
+Task<void> collected(Context context, Principal who, std::string id, session::ExecuteRequest wanted,
+                     net::Exchange& exchange) {
+  CO_TRY(const auto record, co_await context->service->run(std::move(who), std::move(id), std::move(wanted)));
+  co_return co_await exchange.send(json_response(200, execution_json(record)));
 }
 
 Task<void> execute(Context context, Principal who, net::Exchange& exchange) {
@@ -102,8 +108,8 @@ Task<void> execute(Context context, Principal who, net::Exchange& exchange) {
     CO_TRY(auto execution, co_await context->service->execute(std::move(who), id, std::move(wanted)));
     co_return co_await until_disconnect(*context, exchange, stream_events(std::move(execution), exchange));
   }
-  CO_TRY(const auto record, co_await context->service->run(std::move(who), id, std::move(wanted)));
-  co_return co_await exchange.send(json_response(200, execution_json(record)));
+  co_return co_await until_disconnect(*context, exchange,
+                                      collected(context, std::move(who), id, std::move(wanted), exchange));
 }
 
 Task<Response> contexts(Context context, Principal who, Request& request) {

@@ -50,7 +50,7 @@ Task<void> export_lines(Context context, Principal who, net::Exchange& exchange,
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   while (true) {
     std::string lines;
-    for (const auto& record : page.items) lines += bj::serialize(record_json(record)) + "\n";
+    for (const auto& record : page.items) lines += json_text(record_json(record)) + "\n";
     if (!lines.empty()) CO_CHECK(co_await exchange.write(std::move(lines)));
     if (page.next_cursor.empty()) break;
     wanted.cursor = page.next_cursor;

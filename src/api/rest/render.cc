@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/json.h"
@@ -74,8 +75,58 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
 
 }  // namespace
 
+namespace {
+
+// Boost.JSON writes 0.179 as 1.79E-1, which is right and which nobody wants to read. Millionths are as fine
+// as anything that is measured here.
+void append_number(std::string& out, double value) {
+  if (!std::isfinite(value)) {
+    out += "null";
+    return;
+  }
+  const std::size_t start = out.size();
+  fmt::format_to(std::back_inserter(out), "{:.6f}", value);
+  out.erase(out.find_last_not_of('0') + 1);
+  if (out.back() == '.') out += '0';
+  if (std::string_view(out).substr(start) == "-0.0") out.erase(start, 1);
+}
+
+void append_json(std::string& out, const bj::value& value) {
+  if (value.is_double()) {
+    append_number(out, value.get_double());
+  } else if (value.is_object()) {
+    char before = '{';
+    for (const auto& member : value.get_object()) {
+      out += std::exchange(before, ',');
+      json::append_quoted(out, member.key());
+      out += ':';
+      append_json(out, member.value());
+    }
+    out += before == '{' ? "{}" : "}";
+  } else if (value.is_array()) {
+    char before = '[';
+    for (const auto& item : value.get_array()) {
+      out += std::exchange(before, ',');
+      append_json(out, item);
+    }
+    out += before == '[' ? "[]" : "]";
+  } else if (value.is_string()) {
+    json::append_quoted(out, value.get_string());
+  } else {
+    out += bj::serialize(value);
+  }
+}
+
+}  // namespace
+
+std::string json_text(const bj::value& value) {
+  std::string out;
+  append_json(out, value);
+  return out;
+}
+
 net::Response json_response(int status, const bj::value& value) {
-  return net::Response::json(status, bj::serialize(value));
+  return net::Response::json(status, json_text(value));
 }
 
 bj::object to_json(const std::map<std::string, std::string>& map) {

@@ -26,6 +26,8 @@ boost::json::object execution_json(const session::ExecutionRecord& record);
 // The line of history: the same and what was asked.
 boost::json::object record_json(const session::ExecutionRecord& record);
 
+// Numbers as plain decimals.
+std::string json_text(const boost::json::value& value);
 net::Response json_response(int status, const boost::json::value& value);
 
 }  // namespace atl::api::rest

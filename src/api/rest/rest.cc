@@ -16,10 +16,12 @@
 
 namespace atl::api::rest {
 
-Response render_error(const Error& error, const Request& request) {
+namespace {
+
+std::string error_json(const Error& error, std::string_view name, const Request& request) {
   const CodeRow& facts = row(error.code());
   std::string body = R"({"error":{"code":)";
-  json::append_quoted(body, facts.name);
+  json::append_quoted(body, name);
   body += R"(,"message":)";
   json::append_quoted(body, error.message());
   body += R"(,"details":{"category":)";
@@ -31,8 +33,14 @@ Response render_error(const Error& error, const Request& request) {
   }
   body += R"(},"request_id":)";
   json::append_quoted(body, request.id);
-  body += "}}";
-  Response response = Response::json(facts.http_status, std::move(body));
+  return body + "}}";
+}
+
+}  // namespace
+
+Response render_error(const Error& error, const Request& request) {
+  const CodeRow& facts = row(error.code());
+  Response response = Response::json(facts.http_status, error_json(error, facts.name, request));
   if (error.code() == Code::resource_exhausted) response.headers.set("Retry-After", "1");
   if (error.code() == Code::unauthenticated) response.headers.set("WWW-Authenticate", "Bearer");
   return response;
@@ -158,6 +166,10 @@ Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<vo
 
 void mount(net::Router& router, Parts parts) {
   router.set_error_renderer(render_error);
+  router.set_method_renderer([](std::string message, const Request& request) {
+    const Error wrong(Code::invalid_argument, std::move(message));
+    return Response::json(405, error_json(wrong, "method_not_allowed", request));
+  });
   const Context context = std::make_shared<const Parts>(std::move(parts));
   mount_sessions(router, context);
   mount_execution(router, context);

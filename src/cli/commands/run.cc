@@ -14,15 +14,18 @@
 #include <csignal>
 #include <memory>
 #include <optional>
+#include <ranges>
 
-#include "base/ids.h"
 #include "cli/command.h"
 #include "cli/size.h"
+#include "config/configuration.h"
 #include "egress/machine.h"
-#include "egress/proxy.h"
 #include "os/file.h"
+#include "registry/registry.h"
 #include "sandbox/native/native.h"
-#include "sandbox/provider.h"
+#include "sandbox/virtual/virtual.h"
+#include "session/local_service.h"
+#include "store/store.h"
 
 namespace atl::cli {
 namespace {
@@ -32,6 +35,8 @@ using sandbox::Ending;
 
 // Atoll itself failed, not the command.
 constexpr int kOwnFailure = 125;
+// Output goes to whoever called and holds the command back, so that it needs no limit by default.
+constexpr std::uint64_t kNoLimit = 1ULL << 50;
 
 struct RunFlags {
   std::string provider = "native";
@@ -40,7 +45,7 @@ struct RunFlags {
   double cpus = 0;
   double seconds = 0;
   std::uint32_t processes = 0;
-  std::string network = "none";
+  std::string network, policy;
   std::vector<std::string> allow, deny;
   std::string user;
   std::string hostname = "sandbox";
@@ -73,43 +78,65 @@ Result<sandbox::HostMount> parse_mount(const std::string& text) {
       .host_path = std::move(host), .guest_path = rest.substr(colon + 1), .writable = writable};
 }
 
-Result<sandbox::Spec> make_spec(const RunFlags& flags) {
-  sandbox::Spec spec;
-  spec.id = new_sandbox_id();
-  spec.hostname = flags.hostname;
-  spec.sudo = flags.sudo;
-  if (!flags.user.empty()) spec.user = flags.user;
-  if (spec.user == "root") spec.working_directory = "/root";
-  if (flags.environment != "host") {
-    if (!os::exists(flags.environment))
-      return fail(Code::not_found, "no environment '" + flags.environment + "' (here: host, or a directory)");
-    char* real = ::realpath(flags.environment.c_str(), nullptr);
-    spec.layers.push_back(real == nullptr ? flags.environment : real);
-    ::free(real);
-    spec.working_directory = "/";
-  }
-  sandbox::Limits& limits = spec.limits;
+std::string real_path(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  std::string found = real == nullptr ? path : real;
+  ::free(real);
+  return found;
+}
+
+Result<registry::LimitsPatch> limits_of(const RunFlags& flags) {
+  registry::LimitsPatch limits;
   if (!flags.memory.empty()) limits.memory_bytes = TRY(parse_size(flags.memory));
   if (!flags.disk.empty()) limits.disk_bytes = TRY(parse_size(flags.disk));
   if (flags.cpus > 0) limits.cpu_cores = flags.cpus;
   if (flags.processes > 0) limits.processes_max = flags.processes;
   if (flags.seconds > 0)
     limits.wall_time = std::chrono::milliseconds(static_cast<std::int64_t>(flags.seconds * 1000));
-  if (flags.network == "egress")
-    spec.network = sandbox::Network::egress;
-  else if (flags.network != "none")
+  limits.output_bytes = flags.output.empty() ? kNoLimit : TRY(parse_size(flags.output));
+  return limits;
+}
+
+Result<session::CreateRequest> request_of(const RunFlags& flags, const registry::Registry& registry) {
+  session::CreateRequest request;
+  request.provider = flags.provider;
+  request.environment = flags.environment;
+  request.policy = flags.policy;
+  session::LocalRequest& local = request.local;
+  local.hostname = flags.hostname;
+  if (flags.sudo) local.sudo = true;
+  if (!flags.user.empty()) local.user = flags.user;
+  if (flags.user == "root") local.working_directory = "/root";
+  if (registry.environment(flags.environment) == nullptr) {
+    if (!os::exists(flags.environment)) {
+      return fail(Code::not_found, fmt::format("no environment '{}' (here: {}, or a directory)", flags.environment,
+                                               fmt::join(std::views::keys(registry.environments()), ", ")));
+    }
+    request.environment = "host";
+    local.layers = {real_path(flags.environment)};
+    local.working_directory = "/";
+  }
+  request.limits = TRY(limits_of(flags));
+  if (flags.network == "egress") {
+    request.network = sandbox::Network::egress;
+  } else if (flags.network == "none") {
+    request.network = sandbox::Network::none;
+  } else if (!flags.network.empty()) {
     return fail(Code::invalid_argument, "--network is none or egress");
-  if (spec.network == sandbox::Network::none && !(flags.allow.empty() && flags.deny.empty()))
+  }
+  if (request.network != sandbox::Network::egress && !(flags.allow.empty() && flags.deny.empty()))
     return fail(Code::invalid_argument, "--allow and --deny need --network egress");
+  request.egress.allow = flags.allow;
+  request.egress.deny = flags.deny;
   for (const std::string& pair : flags.env) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
       return fail(Code::invalid_argument, "--env wants NAME=VALUE, got '" + pair + "'");
-    spec.env[pair.substr(0, equals)] = pair.substr(equals + 1);
+    request.env[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
-  for (const std::string& text : flags.mounts) spec.host_mounts.push_back(TRY(parse_mount(text)));
-  spec.required_walls = flags.required;
-  return spec;
+  for (const std::string& text : flags.mounts) local.host_mounts.push_back(TRY(parse_mount(text)));
+  local.required_walls = flags.required;
+  return request;
 }
 
 // The user's terminal without its own line editing while a pty is inside; put back however this ends.
@@ -162,76 +189,59 @@ Task<void> forward_signals(std::shared_ptr<sandbox::Process> process, asio::sign
   }
 }
 
-Task<sandbox::Outcome> show_output(sandbox::Process& process) {
-  const auto stream = process.attach(sandbox::Replay::recent);
+Task<sandbox::Outcome> show_output(session::Command& command) {
   for (;;) {
-    CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
+    CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
     const auto& output = std::get<sandbox::Output>(event);
     // Output that is always there must not keep signals and clocks from their turn.
     co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
     // A reader that went away is the command's business: it gets no more output taken from it.
     if (!os::write_all(output.stream == sandbox::Stream::err ? STDERR_FILENO : STDOUT_FILENO, output.bytes)) {
-      (void)co_await process.signal(SIGPIPE);
-      (void)co_await process.signal(SIGKILL);
+      (void)co_await command.process->signal(SIGPIPE);
+      (void)co_await command.process->signal(SIGKILL);
     }
   }
 }
 
-Task<void> open_network(asio::io_context& loop, egress::Machine& machine, sandbox::Sandbox& box,
-                        const RunFlags& flags) {
-  egress::RuleTexts texts;
-  texts.allow = flags.allow;
-  texts.deny = flags.deny;
-  CO_TRY(auto rules, egress::Rules::compile(texts));
-  egress::Outside outside;
-  outside.resolver = &machine;
-  outside.connector = &machine;
-  const auto tell = [](const egress::Attempt& attempt) {
-    if (!attempt.allowed)
-      fmt::print(stderr, "atoll: network: {}:{} refused: {}\n", attempt.host, attempt.port, attempt.reason);
-  };
-  co_return co_await box.open_network(std::make_shared<egress::Proxy>(
-      loop.get_executor(), std::make_shared<const egress::Rules>(std::move(rules)), outside, tell));
+void show_isolation(const sandbox::Isolation& isolation) {
+  for (const sandbox::Wall& wall : isolation.walls) fmt::print(stderr, "{}: {}\n", wall.name, wall.value);
+  for (const sandbox::Wall& wall : isolation.missing)
+    fmt::print(stderr, "missing {}: {}\n", wall.name, wall.value);
 }
 
-Task<int> run_command(asio::io_context& loop, egress::Machine& machine, sandbox::Provider& provider,
-                      const RunFlags& flags, sandbox::Spec spec) {
-  sandbox::ProcessSpec command;
-  command.argv = flags.command;
-  command.stdin_mode = sandbox::Stdin::pipe;
-  command.wall_time = spec.limits.wall_time;
-  command.cpu_time = spec.limits.cpu_time;
-  if (flags.pty) command.pty = terminal_size();
-  if (!flags.output.empty()) {
-    auto limit = parse_size(flags.output);
-    if (!limit) co_return fail(std::move(limit).error());
-    command.output_bytes = *limit;
+// What the command tried to reach and may not.
+Task<void> show_refusals(session::Service& service, auth::Principal who, std::string session_id) {
+  CO_TRY(const session::NetworkFacts facts, co_await service.network(std::move(who), std::move(session_id)));
+  for (const session::NetworkDecision& one : facts.decisions)
+    if (!one.allowed) fmt::print(stderr, "atoll: network: {}:{} refused: {}\n", one.host, one.port, one.reason);
+  co_return Result<void>{};
+}
+
+// The session is the service's; whoever calls ends the service and the session with it.
+Task<int> run_command(asio::io_context& loop, session::Service& service, const RunFlags& flags,
+                      session::CreateRequest request) {
+  const auth::Principal who{"local", "local"};
+  session::CommandRequest wanted;
+  wanted.argv = flags.command;
+  wanted.stdin_mode = sandbox::Stdin::pipe;
+  if (flags.pty) wanted.pty = terminal_size();
+  CO_TRY(const session::Session box, co_await service.create(who, std::move(request)));
+  if (flags.isolation) show_isolation(box.isolation);
+  CO_TRY(session::Command command, co_await service.start(who, box.session_id, std::move(wanted)));
+  if (!command.process) {
+    co_return fail(Code::policy_denied,
+                   fmt::format("the policy {} denies it: {}", box.policy, command.record.error_value));
   }
-  const bool egress = spec.network == sandbox::Network::egress;
-  CO_TRY(auto box, co_await provider.create(std::move(spec)));
-  if (egress) CO_CHECK(co_await open_network(loop, machine, *box, flags));
-  if (flags.isolation) {
-    for (const sandbox::Wall& wall : box->isolation().walls)
-      fmt::print(stderr, "{}: {}\n", wall.name, wall.value);
-    for (const sandbox::Wall& wall : box->isolation().missing)
-      fmt::print(stderr, "missing {}: {}\n", wall.name, wall.value);
-  }
-  auto started = co_await box->start(std::move(command));
-  if (!started) {
-    (void)co_await box->stop();
-    co_return fail(std::move(started).error());
-  }
-  const std::shared_ptr<sandbox::Process> process = *started;
   const RawTerminal raw(flags.pty);
   asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
   if (flags.pty) signals.add(SIGWINCH);
-  asio::co_spawn(loop, forward_signals(process, signals), asio::detached);
-  asio::co_spawn(loop, forward_input(process, os::Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))),
+  asio::co_spawn(loop, forward_signals(command.process, signals), asio::detached);
+  asio::co_spawn(loop, forward_input(command.process, os::Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))),
                  asio::detached);
-  auto outcome = co_await show_output(*process);
+  auto outcome = co_await show_output(command);
   signals.cancel();
-  (void)co_await box->stop();
+  if (box.network == sandbox::Network::egress) (void)co_await show_refusals(service, who, box.session_id);
   if (!outcome) co_return fail(std::move(outcome).error());
   if (!outcome->reason.empty())
     fmt::print(stderr, "atoll: {}: {}\n", to_string(outcome->ending), outcome->reason);
@@ -244,28 +254,55 @@ int report_own(const Error& error) {
   return kOwnFailure;
 }
 
-int run(const RunFlags& flags) {
-  if (flags.command.empty()) return report_own(Error(Code::invalid_argument, "no command given after --"));
-  if (flags.provider != "native")
-    return report_own(
-        Error(Code::unsupported, "atoll run knows the provider native, not '" + flags.provider + "'"));
-  auto spec = make_spec(flags);
-  if (!spec) return report_own(spec.error());
-  for (const sandbox::HostMount& mount : spec->host_mounts)
-    if (mount.writable)
-      fmt::print(stderr, "atoll: danger: {} of this machine can be written from inside\n", mount.host_path);
-  asio::io_context loop;
+Result<std::unique_ptr<sandbox::Provider>> provider_of(asio::io_context& loop, const RunFlags& flags) {
+  if (flags.provider == "virtual") return sandbox::emulated::make(loop.get_executor());
+  if (flags.provider != "native") {
+    return fail(Code::invalid_argument,
+                "atoll run knows the providers native and virtual, not '" + flags.provider + "'");
+  }
   sandbox::native::NativeOptions options;
   options.spawner.slots_ready = 0;
   options.spawner.cgroup_parent = flags.cgroup_parent;
-  auto provider = sandbox::native::start(loop.get_executor(), std::move(options));
-  if (!provider) return report_own(provider.error());
+  return sandbox::native::start(loop.get_executor(), std::move(options));
+}
+
+Result<registry::Registry> declarations() {
+  config::Sources sources;
+  sources.file = config::find_file("");
+  sources.environment = config::atoll_environment();
+  const config::Configuration configuration = TRY(config::Configuration::load(sources));
+  return registry::Registry::load(configuration.text("registry"));
+}
+
+// A service of its own with a store in memory: the same door as everybody's, so policy, limits and history
+// are the same too.
+Result<int> run_in_service(const RunFlags& flags) {
+  if (flags.command.empty()) return fail(Code::invalid_argument, "no command given after --");
+  const registry::Registry registry = TRY(declarations());
+  session::CreateRequest request = TRY(request_of(flags, registry));
+  for (const sandbox::HostMount& mount : request.local.host_mounts)
+    if (mount.writable)
+      fmt::print(stderr, "atoll: danger: {} of this machine can be written from inside\n", mount.host_path);
+  asio::io_context loop;
+  // Before the store: the spawner is forked off a process without threads.
+  const std::unique_ptr<sandbox::Provider> provider = TRY(provider_of(loop, flags));
+  const std::unique_ptr<store::Store> store = TRY(store::Store::open_in_memory());
+  session::LocalService::Parts parts{.executor = loop.get_executor(), .store = store.get(), .registry = &registry};
+  parts.providers = {provider.get()};
+  parts.clock = &Clock::machine();
   egress::Machine machine(loop.get_executor());
-  int status = kOwnFailure;
+  parts.outside.resolver = &machine;
+  parts.outside.connector = &machine;
+  session::ServiceOptions options;
+  options.default_ttl = options.max_ttl;
+  session::LocalService service(std::move(parts), std::move(options));
+  Result<int> status = kOwnFailure;
   const auto body = [&]() -> asio::awaitable<void> {
-    auto done = co_await run_command(loop, machine, **provider, flags, std::move(*spec));
-    status = done ? *done : report_own(done.error());
-    (void)co_await (*provider)->shut_down();
+    auto started = co_await service.start();
+    if (started) status = co_await run_command(loop, service, flags, std::move(request));
+    if (!started) status = fail(std::move(started).error());
+    (void)co_await service.shut_down("the command ended");
+    (void)co_await provider->shut_down();
     loop.stop();
   };
   asio::co_spawn(loop, body, asio::detached);
@@ -273,13 +310,18 @@ int run(const RunFlags& flags) {
   return status;
 }
 
+int run(const RunFlags& flags) {
+  auto status = run_in_service(flags);
+  return status ? *status : report_own(status.error());
+}
+
 }  // namespace
 
 Action define_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run one command in a fresh sandbox, without a daemon");
   auto flags = std::make_shared<RunFlags>();
-  command->add_option("--provider", flags->provider, "What makes the sandbox")->capture_default_str();
-  command->add_option("--environment", flags->environment, "host, or a directory with a root filesystem")
+  command->add_option("--provider", flags->provider, "What makes the sandbox: native or virtual")->capture_default_str();
+  command->add_option("--environment", flags->environment, "A name of the registry, or a directory with a root filesystem")
       ->capture_default_str();
   command->add_option("--memory", flags->memory, "Memory limit, such as 256M (default 512M)");
   command->add_option("--cpus", flags->cpus, "CPU cores (default 1)");
@@ -287,14 +329,8 @@ Action define_run(CLI::App& app) {
   command->add_option("--disk", flags->disk, "Disk limit, such as 1G (default 100M)");
   command->add_option("--processes", flags->processes, "Processes at once (default 5)");
   command->add_option("--output", flags->output, "Output limit, such as 10M (default none)");
-  command->add_option("--network", flags->network, "none or egress")->capture_default_str();
-  command
-      ->add_option(
-          "--allow", flags->allow,
-          "With egress: a name, *.name, address, range or *, each with :PORT if wanted; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
-      ->allow_extra_args(false);
+  command->add_option("--network", flags->network, "none or egress (default: the environment's)");
+  command->add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
   command->add_option("--env", flags->env, "NAME=VALUE; may be repeated")->allow_extra_args(false);
   command
       ->add_option("--mount", flags->mounts,

@@ -407,9 +407,13 @@ std::vector<pid_t> CgroupTree::processes(const std::string& name) const {
   return {};
 }
 
+std::uint64_t CgroupTree::cpu_micros(const std::string& name) const {
+  return keyed(get(Controller::unified, name, "cpu.stat").value_or(""), "usage_usec");
+}
+
 Result<GroupUsage> CgroupTree::usage(const std::string& name) const {
   GroupUsage usage;
-  usage.cpu_micros = keyed(get(Controller::unified, name, "cpu.stat").value_or(""), "usage_usec");
+  usage.cpu_micros = cpu_micros(name);
   if (is_v2(Controller::memory)) {
     usage.memory_bytes = number(Controller::memory, name, "memory.current");
     usage.memory_peak_bytes = number(Controller::memory, name, "memory.peak");

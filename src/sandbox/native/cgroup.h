@@ -74,6 +74,7 @@ class CgroupTree {
   void clear_leftovers();
 
   Result<GroupUsage> usage(const std::string& name) const;
+  std::uint64_t cpu_micros(const std::string& name) const;
   std::uint64_t oom_kills(const std::string& name) const;
   std::uint64_t tasks(const std::string& name) const;
   // Some hierarchy knows which processes a group has.

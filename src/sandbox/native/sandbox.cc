@@ -252,6 +252,11 @@ Task<Usage> NativeSandbox::usage() {
   co_return inhabitant_->usage();
 }
 
+Task<std::chrono::microseconds> NativeSandbox::cpu_time() {
+  if (inhabitant_->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant_->ended);
+  co_return std::chrono::microseconds(inhabitant_->cgroups->cpu_micros(inhabitant_->handed.group));
+}
+
 Task<void> NativeSandbox::ask(Verb verb, std::string text) {
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);

@@ -92,6 +92,7 @@ class NativeSandbox final : public Sandbox {
   Task<void> open_network(std::shared_ptr<egress::Proxy> proxy) override;
   Task<void> trust(std::string certificate) override;
   Task<Usage> usage() override;
+  Task<std::chrono::microseconds> cpu_time() override;
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "session/fake_provider_test.h"
+#include "session/local_service.h"
+
+// A service over the provider for tests, on a store of its own.
+namespace atl::session {
+
+namespace asio = boost::asio;
+
+class ServiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/atoll-session-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    auto registry = registry::Registry::load("");
+    ASSERT_TRUE(registry) << registry.error().message();
+    registry_ = std::make_unique<registry::Registry>(std::move(*registry));
+    open();
+  }
+  void open() {
+    store_ = *store::Store::open(folder_);
+    blobs_ = *store::Blobs::open(folder_ + "/artifacts");
+    LocalService::Parts parts{loop_.get_executor(), store_.get(), blobs_.get(),
+                              registry_.get(),      {&provider_}, &Clock::machine(),    observer_};
+    ServiceOptions options;
+    options.snapshot_directory = folder_ + "/snapshots";
+    options.execution.text_kept_bytes = 1000;
+    service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
+  }
+  void TearDown() override {
+    if (service_) (void)wait(service_->shut_down("test"));
+    loop_.run_for(std::chrono::milliseconds(5));
+    service_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  template <class T>
+  Result<T> wait(Task<T> task) {
+    std::optional<Result<T>> result;
+    asio::co_spawn(loop_, std::move(task), [&](std::exception_ptr thrown, Result<T> value) {
+      EXPECT_EQ(thrown, nullptr);
+      result.emplace(std::move(value));
+    });
+    loop_.restart();
+    while (!result && loop_.run_one_for(std::chrono::seconds(20)) > 0) {
+    }
+    if (!result) return fail(Code::deadline_exceeded, "the test waited in vain");
+    return std::move(*result);
+  }
+  // Runs the loop until it is so; false after a time that only a defect needs.
+  template <class Condition>
+  bool until(Condition condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!condition() && std::chrono::steady_clock::now() < deadline) {
+      loop_.restart();
+      loop_.run_one_for(std::chrono::milliseconds(20));
+    }
+    return condition();
+  }
+  void let_pass(std::chrono::milliseconds time) {
+    loop_.restart();
+    loop_.run_for(time);
+  }
+  Session create(CreateRequest request = {}) {
+    auto made = wait(service_->create(ann_, std::move(request)));
+    EXPECT_TRUE(made) << made.error().message();
+    return made.value_or(Session{});
+  }
+  ExecutionRecord run(const Session& session, std::string code) {
+    auto record = wait(service_->run(ann_, session.session_id, {.code = std::move(code)}));
+    EXPECT_TRUE(record) << record.error().message();
+    return record.value_or(ExecutionRecord{});
+  }
+
+  asio::io_context loop_;
+  std::string folder_;
+  std::unique_ptr<registry::Registry> registry_;
+  Observer* observer_ = nullptr;
+  fake::FakeProvider provider_{loop_.get_executor()};
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<LocalService> service_;
+  const Principal ann_{"key_ann", "one"};
+  const Principal bob_{"key_bob", "two"};
+};
+
+}  // namespace atl::session

@@ -1,0 +1,246 @@
+#include "store/journal.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "store/entry.h"
+#include "store/harness_test.h"
+#include "store/schema.h"
+
+namespace atl::store {
+namespace {
+
+using Entries = std::vector<std::pair<std::uint64_t, std::string>>;
+
+Result<void> replay_into(Journal& journal, Entries& entries, std::uint64_t applied = 0) {
+  return journal.replay(applied, [&](std::uint64_t number, std::string_view payload) -> Result<void> {
+    entries.emplace_back(number, payload);
+    return {};
+  });
+}
+
+void overwrite(const std::string& path, std::streamoff at, char with) {
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(at);
+  file.put(with);
+}
+
+TEST(Journal, GivesBackWhatItTookInOrderAndOnlyWhatIsNew) {
+  Folder folder;
+  const std::string path = folder.path() + "/j";
+  {
+    auto journal = *Journal::open(path);
+    EXPECT_EQ(*journal.append("one"), 1U);
+    EXPECT_EQ(*journal.append(std::string("t\0wo", 4)), 2U);
+    EXPECT_EQ(*journal.append(""), 3U);
+  }
+  auto journal = *Journal::open(path);
+  Entries all, late;
+  ASSERT_TRUE(replay_into(journal, all));
+  EXPECT_EQ(all, (Entries{{1, "one"}, {2, std::string("t\0wo", 4)}, {3, ""}}));
+  ASSERT_TRUE(replay_into(journal, late, 2));
+  EXPECT_EQ(late, (Entries{{3, ""}}));
+  EXPECT_EQ(*journal.append("four"), 4U);
+  ASSERT_TRUE(journal.clear());
+  EXPECT_EQ(journal.bytes(), 0U);
+  EXPECT_EQ(*journal.append("five"), 5U) << "numbers go on";
+}
+
+TEST(Journal, HasOneOwner) {
+  Folder folder;
+  auto mine = *Journal::open(folder.path() + "/j");
+  auto yours = Journal::open(folder.path() + "/j");
+  ASSERT_FALSE(yours);
+  EXPECT_EQ(yours.error().code(), Code::conflict);
+}
+
+// Cut at every byte: what was whole comes back, what was not was never acknowledged, and the next append
+// stands where the torn one stood.
+TEST(Journal, AnAppendCutOffAnywhereIsLeftOut) {
+  Folder folder;
+  const std::string path = folder.path() + "/j";
+  std::uint64_t first = 0, all = 0;
+  {
+    auto journal = *Journal::open(path);
+    ASSERT_TRUE(journal.append("first"));
+    first = journal.bytes();
+    ASSERT_TRUE(journal.append("second"));
+    all = journal.bytes();
+  }
+  for (std::uint64_t size = first; size < all; ++size) {
+    const std::string copy = folder.path() + "/cut" + std::to_string(size);
+    std::filesystem::copy_file(path, copy);
+    std::filesystem::resize_file(copy, size);
+    auto journal = *Journal::open(copy);
+    Entries entries, again;
+    ASSERT_TRUE(replay_into(journal, entries)) << size;
+    EXPECT_EQ(entries, (Entries{{1, "first"}})) << size;
+    ASSERT_EQ(*journal.append("other"), 2U);
+    ASSERT_TRUE(replay_into(journal, again));
+    EXPECT_EQ(again, (Entries{{1, "first"}, {2, "other"}})) << size;
+  }
+}
+
+// Every single changed byte of an entry that was acknowledged is noticed.
+TEST(Journal, DamageInTheMiddleIsTold) {
+  Folder folder;
+  const std::string path = folder.path() + "/j";
+  std::uint64_t first = 0;
+  {
+    auto journal = *Journal::open(path);
+    ASSERT_TRUE(journal.append("first"));
+    first = journal.bytes();
+    ASSERT_TRUE(journal.append("second"));
+  }
+  for (std::uint64_t at = 0; at < first; ++at) {
+    const std::string copy = folder.path() + "/hit" + std::to_string(at);
+    std::filesystem::copy_file(path, copy);
+    overwrite(copy, static_cast<std::streamoff>(at), '\x5a');
+    auto journal = *Journal::open(copy);
+    Entries entries;
+    auto replayed = replay_into(journal, entries);
+    EXPECT_TRUE(entries.empty()) << at;
+    // A length that now reaches beyond the end looks like a torn append; nothing is made up from it.
+    if (!replayed) {
+      EXPECT_EQ(replayed.error().code(), Code::data_loss);
+    }
+    ASSERT_TRUE(journal.set_aside());
+    EXPECT_TRUE(std::filesystem::exists(copy + ".damaged"));
+  }
+}
+
+TEST(Journal, AFailedAppendLeavesItAsItWas) {
+  Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto journal = *Journal::open(folder.path() + "/j");
+    bool good = journal.append("first").has_value();
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    good = good && !journal.append(std::string(1U << 20, 'x'));
+    good = good && journal.append("second").has_value();
+    Entries entries;
+    good = good && replay_into(journal, entries).has_value() && entries.size() == 2;
+    ::_exit(good ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Entry, WhatCannotBeReadIsRefusedAtEveryLength) {
+  auto db = *Connection::open(":memory:", Access::read_write);
+  ASSERT_TRUE(migrate(db));
+  ASSERT_TRUE(put_admission(db, record("exe_a")));
+  SessionRow row = session("s");
+  row.expires_at = from_unix_micros(7);
+  const std::vector<ArtifactRow> artifacts{{"d", "s", "t", "exe_a", "/p", "text/plain", 3, {}}};
+  for (const std::string& whole :
+       {encode_session(row), encode_admission(record("exe_b")), encode_end(ended(record("exe_a")), artifacts)}) {
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+      auto applied = apply_entry(db, std::string_view(whole).substr(0, size));
+      ASSERT_FALSE(applied) << size;
+      EXPECT_EQ(applied.error().code(), Code::internal);
+    }
+    EXPECT_FALSE(apply_entry(db, whole + "x"));
+    ASSERT_TRUE(apply_entry(db, whole));
+  }
+  EXPECT_FALSE(apply_entry(db, "\x7f"));
+}
+
+// The journal of a process that was killed is written once, by whoever opens the store next.
+TEST(Store, AJournalIsWrittenOnce) {
+  Folder folder;
+  const std::string path = folder.path() + "/atoll.journal";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto store = Store::open(folder.path());
+    (void)wait((*store)->put_session(session("a")));
+    (void)wait((*store)->admit(record("exe_1")));
+    (void)wait((*store)->finish(ended(record("exe_1")), {}));
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const std::string copy = folder.path() + "/copy";
+  std::filesystem::copy_file(path, copy);
+  {
+    auto store = *Store::open(folder.path());
+    EXPECT_EQ(wait(store->get_record("default", "exe_1"))->status, "success");
+    EXPECT_EQ(*wait(store->remove_records(from_unix_micros(1LL << 50), 1 << 30)), 1);
+  }
+  // The same entries again, as after a crash between the transaction and the emptying of the journal.
+  std::filesystem::copy_file(copy, path, std::filesystem::copy_options::overwrite_existing);
+  auto store = *Store::open(folder.path());
+  EXPECT_EQ(wait(store->get_record("default", "exe_1")).error().code(), Code::not_found)
+      << "what was removed does not come back";
+  EXPECT_TRUE(wait(store->get_session("ses_a")));
+}
+
+TEST(Store, ADamagedJournalIsKeptAndTheRestServes) {
+  Folder folder;
+  const std::string path = folder.path() + "/atoll.journal";
+  { ASSERT_TRUE(Store::open(folder.path())); }
+  {
+    auto journal = *Journal::open(path);
+    ASSERT_TRUE(journal.append(encode_session(session("good"))));
+    const auto second = static_cast<std::streamoff>(journal.bytes());
+    ASSERT_TRUE(journal.append(encode_session(session("bad"))));
+    ASSERT_TRUE(journal.append(encode_session(session("after"))));
+    overwrite(path, second + 30, '\x5a');
+  }
+  auto store = Store::open(folder.path());
+  ASSERT_TRUE(store) << store.error().message();
+  EXPECT_TRUE(wait((*store)->get_session("ses_good")));
+  EXPECT_FALSE(wait((*store)->get_session("ses_bad")));
+  EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
+  EXPECT_TRUE(wait((*store)->put_session(session("new"))));
+}
+
+TEST(Store, ASecondProcessWorksWithoutTheJournal) {
+  Folder folder;
+  auto first = *Store::open(folder.path());
+  auto second = Store::open(folder.path());
+  ASSERT_TRUE(second) << second.error().message();
+  ASSERT_TRUE(wait((*second)->put_session(session("b"))));
+  EXPECT_TRUE(wait(first->get_session("ses_b")));
+  ASSERT_TRUE(wait(first->put_session(session("a"))));
+  ASSERT_TRUE(wait(first->get_session("ses_a")));
+  EXPECT_TRUE(wait((*second)->get_session("ses_a")));
+}
+
+TEST(Store, DurableBeyondThePowerMeansNoJournal) {
+  Folder folder;
+  auto store = *Store::open(folder.path(), Durability::power);
+  ASSERT_TRUE(wait(store->admit(record("exe_1"))));
+  EXPECT_EQ(wait(store->admit(record("exe_1"))).error().code(), Code::already_exists);
+  ASSERT_TRUE(wait(store->finish(ended(record("exe_1")), {})));
+  EXPECT_EQ(std::filesystem::file_size(folder.path() + "/atoll.journal"), 0U);
+}
+
+// More than the journal may hold goes through it, and it is emptied on the way.
+TEST(Store, TheJournalDoesNotGrowWithoutBound) {
+  Folder folder;
+  auto store = *Store::open(folder.path());
+  RecordRow row = record("");
+  row.code.assign(100U << 10, 'x');
+  for (int i = 0; i < 200; ++i) {
+    row.record_id = "exe_" + std::to_string(i);
+    ASSERT_TRUE(wait(store->admit(row)));
+    if (i % 20 == 0) {
+      ASSERT_TRUE(wait(store->list_records({.tenant = "default", .limit = 1})));
+    }
+  }
+  EXPECT_EQ(wait(store->list_records({.tenant = "default", .limit = 1000}))->items.size(), 200U);
+  EXPECT_LT(std::filesystem::file_size(folder.path() + "/atoll.journal"), 12U << 20);
+}
+
+}  // namespace
+}  // namespace atl::store
