@@ -28,7 +28,7 @@ class Execution {
 
 // A started command. The stream is attached from the first byte on; what passes through it is also kept for
 // the record, up to the record's limit. The command outlives this handle; its end is recorded either way.
-// `process` is empty for a denied command: `record` then says why.
+// `process` is empty for a command that never began (denied, or its session ended first): `record` then says why.
 struct Command {
   std::shared_ptr<sandbox::Process> process;
   std::unique_ptr<sandbox::ProcessStream> stream;

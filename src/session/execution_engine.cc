@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <csignal>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -198,6 +199,17 @@ Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& 
   co_return Result<void>{};
 }
 
+bool ExecutionEngine::is_ending(const Live& live) {
+  return live.facts.state == State::stopping || is_final(live.facts.state);
+}
+
+void ExecutionEngine::end_with_session(const Live& live, ExecutionRecord& record) {
+  record.status = Status::killed;
+  record.exit_code = 128 + SIGKILL;
+  record.reason = "its session ended";
+  if (!live.facts.reason.empty()) record.reason += ": " + live.facts.reason;
+}
+
 Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionRecord record,
                                           SteadyTime started, Error error) {
   record.status = Status::error;
@@ -274,6 +286,10 @@ Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<L
 
   const std::chrono::milliseconds wall_time = request.timeout.value_or(wall_time_of(*live, language));
   Result<void> begun = co_await running->begin(std::move(request), language, wall_time);
+  if (!begun && is_ending(*live)) {
+    CO_CHECK(co_await running->end_unbegun());
+    co_return std::move(running);
+  }
   if (!begun) {
     const Error error = begun.error();
     CO_CHECK(co_await finish_failed(live, running->release(), started, error));
@@ -359,6 +375,11 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
     spec.output_bytes = live->facts.limits.output_bytes;
   }
   auto process = co_await live->sandbox->start(std::move(spec));
+  if (!process && is_ending(*live)) {
+    end_with_session(*live, command.record);
+    CO_CHECK(co_await finish(live, command.record, started));
+    co_return std::move(command);
+  }
   if (!process) {
     const Error error = process.error();
     CO_CHECK(co_await finish_failed(live, record, started, error));

@@ -68,6 +68,9 @@ class ExecutionEngine {
                               std::optional<policy::Language> language);
   // Fills in how it ended and writes the last record.
   Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
+  // True while or after the session ends: a failure then is no failure of the provider's.
+  static bool is_ending(const Live& live);
+  static void end_with_session(const Live& live, ExecutionRecord& record);
   // The record of something that was admitted and then could not be run.
   Task<void> finish_failed(std::shared_ptr<Live> live, ExecutionRecord record, SteadyTime started,
                            Error error);

@@ -107,15 +107,14 @@ boost::asio::awaitable<void> LocalService::keep_time() {
     const WallTime now = parts_.clock->now();
     const SteadyTime steady = parts_.clock->steady();
     std::vector<LivePtr> due;
+    std::vector<std::pair<LivePtr, std::string>> over;
     for (const auto& [id, live] : live_) {
       if (live->facts.state != State::running) continue;
       const bool expired = live->facts.expires_at && *live->facts.expires_at <= now;
       const bool idle = options_.idle_after.count() > 0 && live->busy == 0 &&
                         live->facts.last_used_at + options_.idle_after <= now;
       if (expired || idle) {
-        boost::asio::co_spawn(parts_.executor,
-                              expire(live, expired ? "its time to live ended" : "it was idle"),
-                              boost::asio::detached);
+        over.emplace_back(live, expired ? "its time to live ended" : "it was idle");
         continue;
       }
       if (live->next_sample <= steady) {
@@ -123,6 +122,10 @@ boost::asio::awaitable<void> LocalService::keep_time() {
         boost::asio::co_spawn(parts_.executor, take_sample(live), boost::asio::detached);
       }
       if (live->unsaved && live->saved_at + kSaveEvery <= steady) due.push_back(live);
+    }
+    // After the walk: an end may take a session out of the map before it waits for anything.
+    for (auto& [live, why] : over) {
+      boost::asio::co_spawn(parts_.executor, expire(live, std::move(why)), boost::asio::detached);
     }
     for (const LivePtr& live : due) {
       if (auto saved = co_await save(live); !saved) {

@@ -27,7 +27,13 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
            engine->options_.artifacts.output_bytes_max),
       err_(engine->parts_.blobs, engine->options_.text_kept_bytes,
            engine->options_.artifacts.output_bytes_max) {
-  over_ = record_.status == Status::denied;
+  unbegun_ = over_ = record_.status == Status::denied;
+}
+
+Task<void> RunningExecution::end_unbegun() {
+  unbegun_ = over_ = true;
+  engine_->end_with_session(*live_, record_);
+  return engine_->finish(live_, record_, started_);
 }
 
 RunningExecution::~RunningExecution() {
@@ -88,7 +94,7 @@ Task<void> RunningExecution::keep(const sandbox::Output& output) {
 }
 
 Task<Event> RunningExecution::next() {
-  if (record_.status == Status::denied) co_return Event(Finished{record_});
+  if (unbegun_) co_return Event(Finished{record_});
   if (over_) co_return fail(Code::conflict, "the execution is over");
   if (kernel_stream_) co_return co_await from_kernel();
   co_return co_await from_process();

@@ -31,6 +31,8 @@ class RunningExecution final : public Execution {
     over_ = true;
     return record_;
   }
+  // It never began, because its session ended meanwhile: that is its end.
+  Task<void> end_unbegun();
 
  private:
   Task<Event> from_kernel();
@@ -52,6 +54,7 @@ class RunningExecution final : public Execution {
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
   std::optional<double> cpu_entered_;  // reading of live_->cpu
   bool raised_ = false;
+  bool unbegun_ = false;  // denied, or ended before it began: Finished is all there is
   bool begun_ = false;
   bool over_ = false;  // the last record is written, or somebody else writes it
 };

@@ -450,9 +450,10 @@ def a_client_that_goes_away_without_events_ends_it_too(client, provider):
             connection.request("POST", box.base + route, json.dumps(body), {"X-API-Key": client.key})
             until(lambda: len(client.ok("GET", box.base + "/history?status=admitted")["records"]) == 2, "it runs")
             leave(connection)
-            ended = until(lambda: [one for one in client.ok("GET", box.base + "/history?status=killed")["records"]],
-                          "its record ends")
-            assert len(ended) == number + 1 and "client" in ended[0]["reason"], ended
+            until(lambda: len(client.ok("GET", box.base + "/history?status=killed")["records"]) == number + 1,
+                  "its record ends")
+            ended = client.ok("GET", box.base + "/history?status=killed")["records"][0]
+            assert "client" in ended["reason"], ended
         until(lambda: [one["pid"] for one in client.ok("GET", box.base + "/processes")["processes"]] ==
               [background["pid"]], "only what runs in the background goes on")
         assert box.run("kept + 1")["results"][0]["data"]["text/plain"] == "2"

@@ -113,7 +113,8 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   CO_TRY(CommandBody command, read_command(body));
   const std::string id = exchange.request().param("id");
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
-  if (!command.request.background && !live) {
+  const bool background = command.request.background;
+  if (!background && !live) {
     co_return co_await until_disconnect(
         *context, exchange, collected(context, std::move(who), id, std::move(command), exchange));
   }
@@ -126,8 +127,12 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
     CO_CHECK(co_await started.process->close_stdin());
   }
   if (live) {
-    co_return co_await until_disconnect(
+    auto done = co_await until_disconnect(
         *context, exchange, stream_process(started.process->info().pid, std::move(started.stream), exchange));
+    if (!done && !background) {
+      if (auto killed = co_await started.process->signal(SIGKILL); !killed) co_return fail(killed.error());
+    }
+    co_return done;
   }
   bj::object answer = to_json(started.process->info());
   answer["record_id"] = started.record.record_id;
