@@ -301,15 +301,15 @@ Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<L
 Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
     std::shared_ptr<Live> live, std::string record_id, ExecuteRequest request, sandbox::Language language,
     std::chrono::milliseconds wall_time) {
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
   sandbox::ProcessSpec spec;
-  CO_TRY(spec.argv,
-         co_await stateless_argv(live->sandbox, language, std::move(request.code), std::move(record_id)));
+  CO_TRY(spec.argv, co_await stateless_argv(in, language, std::move(request.code), std::move(record_id)));
   spec.env = live->facts.env;
   for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
   spec.wall_time = wall_time;
   spec.cpu_time = live->facts.limits.cpu_time;
   spec.output_bytes = live->facts.limits.output_bytes;
-  co_return co_await live->sandbox->start(std::move(spec));
+  co_return co_await in->start(std::move(spec));
 }
 
 // A stream that nobody reads any more keeps nothing further: what passed so far is what the record holds.
@@ -374,7 +374,10 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
     spec.cpu_time = live->facts.limits.cpu_time;
     spec.output_bytes = live->facts.limits.output_bytes;
   }
-  auto process = co_await live->sandbox->start(std::move(spec));
+  // Held: the session may let go of its sandbox while this waits.
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  Result<std::shared_ptr<sandbox::Process>> process = fail(Code::conflict, "the session has ended");
+  if (in) process = co_await in->start(std::move(spec));
   if (!process && is_ending(*live)) {
     end_with_session(*live, command.record);
     CO_CHECK(co_await finish(live, command.record, started));

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
@@ -148,18 +149,11 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   record_.exit_code = sandbox::exit_status(outcome);
   record_.reason = std::move(outcome.reason);
   record_.usage = outcome.usage;
-  const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox;
-  if (kernel_ && in) CO_CHECK(co_await measure(in));
   record_.out = out_.text();
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
-  if (outcome.ending != sandbox::Ending::lost) {
-    const WallTime now = engine_->parts_.clock->now();
-    CO_TRY(record_.artifacts,
-           co_await collect_artifacts(live_, engine_->parts_.blobs, engine_->options_.artifacts, now,
-                                      record_.record_id));
-  }
+  if (outcome.ending != sandbox::Ending::lost) CO_CHECK(co_await look_and_measure());
   CO_TRY(auto out_file, co_await out_.finish("stdout"));
   if (out_file) record_.artifacts.push_back(std::move(*out_file));
   CO_TRY(auto err_file, co_await err_.finish("stderr"));
@@ -169,7 +163,19 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   co_return Event(Finished{record_});
 }
 
-Task<void> RunningExecution::measure(const std::shared_ptr<sandbox::Sandbox>& in) {
+// The guest is asked first: what the kernel counted is read while the guest looks.
+Task<void> RunningExecution::look_and_measure() {
+  using namespace boost::asio::experimental::awaitable_operators;
+  const WallTime now = engine_->parts_.clock->now();
+  auto look = collect_artifacts(live_, engine_->parts_.blobs, engine_->options_.artifacts, now, record_.record_id);
+  auto [found, measured] = co_await (std::move(look) && measure(live_->sandbox));
+  CO_CHECK(std::move(measured));
+  CO_TRY(record_.artifacts, std::move(found));
+  co_return Result<void>{};
+}
+
+Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
+  if (!kernel_ || !in) co_return Result<void>{};
   auto now = co_await in->usage();
   // A sandbox that is gone tells nothing any more; the outcome says that it is gone.
   if (!now) co_return Result<void>{};
@@ -237,7 +243,9 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
   ++live->busy;
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
   std::optional<double> entered;
-  if (auto used = co_await in->cpu_time()) entered = live->cpu.enter(*used);
+  if (in) {
+    if (auto used = co_await in->cpu_time()) entered = live->cpu.enter(*used);
+  }
   auto outcome = co_await process->wait();
   --live->busy;
   if (entered) {

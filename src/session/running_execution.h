@@ -41,7 +41,8 @@ class RunningExecution final : public Execution {
   Task<void> keep(const sandbox::Output& output);
   // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what the
   // sandbox used while it ran is the answer.
-  Task<void> measure(const std::shared_ptr<sandbox::Sandbox>& in);
+  Task<void> measure(std::shared_ptr<sandbox::Sandbox> in);
+  Task<void> look_and_measure();
 
   ExecutionEngine* engine_;
   std::shared_ptr<Live> live_;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <thread>
 
 #include "base/ids.h"
@@ -17,6 +19,7 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::milliseconds kCountEvery{50};
+constexpr std::chrono::milliseconds kAfterHandOut{5};
 constexpr std::string_view kPoolPrefix = "pool-";
 
 Result<void> check(const Spec& spec) {
@@ -214,6 +217,12 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   // One after the other, so that a create that missed the pool waits for one build at most.
   static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
+    // Whoever was just given one goes first: building another would take the processor from under it.
+    if (!pool->ready.empty()) {
+      boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor, kAfterHandOut);
+      boost::system::error_code ignored;
+      co_await moment.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    }
     while (!alive->closing && pool->ready.size() < pool->wanted) {
       Request request{.verb = Verb::create, .name = std::string(kPoolPrefix) + random_word(16)};
       request.spec = pool->options.spec;
