@@ -254,6 +254,7 @@ Task<Usage> NativeSandbox::usage() {
 
 Task<std::chrono::microseconds> NativeSandbox::cpu_time() {
   if (inhabitant_->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant_->ended);
+  if (!inhabitant_->cgroups->has(Controller::unified)) co_return inhabitant_->usage().cpu_time;
   co_return std::chrono::microseconds(inhabitant_->cgroups->cpu_micros(inhabitant_->handed.group));
 }
 
