@@ -330,6 +330,13 @@ Action define_run(CLI::App& app) {
   command->add_option("--processes", flags->processes, "Processes at once (default 5)");
   command->add_option("--output", flags->output, "Output limit, such as 10M (default none)");
   command->add_option("--network", flags->network, "none or egress (default: the environment's)");
+  command
+      ->add_option(
+          "--allow", flags->allow,
+          "With egress: a name, *.name, address, range or *, each with :PORT if wanted; may be repeated")
+      ->allow_extra_args(false);
+  command->add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
+      ->allow_extra_args(false);
   command->add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
   command->add_option("--env", flags->env, "NAME=VALUE; may be repeated")->allow_extra_args(false);
   command
