@@ -76,6 +76,22 @@ json::object run(atl::shell::SandboxShell& shell, std::string_view script, std::
   return {{"ms", best}, {"out", out}};
 }
 
+// How far the process's peak of resident memory rises while a script runs.
+json::object memory(atl::shell::SandboxShell& shell, std::string_view script) {
+  auto status = [](std::string_view field) {
+    std::ifstream in("/proc/self/status");
+    std::string line;
+    while (std::getline(in, line))
+      if (line.starts_with(field)) return std::strtod(line.c_str() + field.size() + 1, nullptr) * 1024;
+    return 0.0;
+  };
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";  // the peak starts anew
+  double before = status("VmRSS");
+  shell.execute(script);
+  return {{"bytes", status("VmHWM") - before}};
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -89,8 +105,10 @@ int main(int argc, char** argv) {
   std::string line;
   while (std::getline(std::cin, line)) {
     json::object request = json::parse(line).as_object();
-    json::object answer = request.contains("create") ? create(static_cast<std::size_t>(request["create"].as_int64()))
-                                                     : run(shell, request["script"].as_string(), request["rounds"].as_int64());
+    json::object answer;
+    if (request.contains("create")) answer = create(static_cast<std::size_t>(request["create"].as_int64()));
+    else if (request.contains("memory")) answer = memory(shell, request["memory"].as_string());
+    else answer = run(shell, request["script"].as_string(), request["rounds"].as_int64());
     std::cout << json::serialize(answer) << std::endl;
   }
   return 0;
