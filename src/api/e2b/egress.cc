@@ -8,7 +8,8 @@ namespace atl::api::e2b {
 namespace {
 
 constexpr const char* kEverything = "0.0.0.0/0";
-constexpr std::string_view kOutward[] = {"allowOut", "denyOut", "rules", "egressProxy", "allow_internet_access"};
+constexpr std::string_view kOutward[] = {"allowOut", "denyOut", "rules", "egressProxy",
+                                         "allow_internet_access"};
 
 bool is_address(const std::string& entry) {
   return egress::Cidr::parse(entry).has_value();
@@ -33,7 +34,8 @@ Result<void> read_rules(const Object& rules, egress::RuleTexts& texts) {
   for (const auto& domain : rules) {
     const auto* list = domain.value().if_array();
     if (list == nullptr)
-      return fail(Code::invalid_argument, fmt::format("rules.{} must be a list", std::string_view(domain.key())));
+      return fail(Code::invalid_argument,
+                  fmt::format("rules.{} must be a list", std::string_view(domain.key())));
     for (const auto& rule : *list) {
       const Object* transform = rule.is_object() ? TRY(object(rule.get_object(), "transform")) : nullptr;
       if (transform == nullptr || rule.get_object().size() != 1 || transform->size() != 1)
@@ -50,6 +52,9 @@ Result<void> read_rules(const Object& rules, egress::RuleTexts& texts) {
 Result<session::NetworkRequest> read_egress(const Object& network, bool internet) {
   if (member(network, "egressProxy") != nullptr)
     return fail(Code::unsupported, "network.egressProxy is not supported");
+  const Array* ports = TRY(array(network, "httpsPorts"));
+  if (ports != nullptr && std::ranges::any_of(*ports, [](const auto& port) { return port != 443; }))
+    return fail(Code::unsupported, "network.httpsPorts other than 443 are not supported");
   session::NetworkRequest request;
   egress::RuleTexts& texts = request.rules;
   texts.allow = TRY(text_list(network, "allowOut"));
@@ -58,8 +63,9 @@ Result<session::NetworkRequest> read_egress(const Object& network, bool internet
   const bool closed = std::ranges::find(texts.deny, kEverything) != texts.deny.end();
   const auto name = std::ranges::find_if_not(texts.allow, is_address);
   if (name != texts.allow.end() && !closed) {
-    return fail(Code::invalid_argument,
-                fmt::format("allowOut names the domain '{}': then denyOut must contain '{}'", *name, kEverything));
+    return fail(
+        Code::invalid_argument,
+        fmt::format("allowOut names the domain '{}': then denyOut must contain '{}'", *name, kEverything));
   }
   if (const auto denied = std::ranges::find_if_not(texts.deny, is_address); denied != texts.deny.end())
     return fail(Code::invalid_argument, fmt::format("denyOut takes addresses and ranges, not '{}'", *denied));
