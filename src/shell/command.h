@@ -66,7 +66,6 @@ class Invocation {
     Output* err = nullptr;
     const std::vector<std::pair<std::string, std::string>>* environment = nullptr;
     const vfs::Path* cwd = nullptr;
-    std::optional<Duration> timeout;  // then ends with status 124
   };
   virtual int run(std::vector<std::string> argv, const Redirects& redirects) = 0;
   // Runs a script text in a subshell (awk's system() and pipes, sed's e, sh -c).

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
-
 namespace atl::shell {
 
 namespace {
@@ -120,27 +118,9 @@ int CommandInvocation::run_in(const Redirects& redirects, const std::function<in
       table[name] = std::move(fresh);
     }
   };
-  if (!redirects.timeout) {
-    Interpreter child(shell_, false);
-    prepare(child);
-    return child.finish_subshell([&] { return body(child); });
-  }
-  SteadyTime deadline = std::chrono::steady_clock::now() + *redirects.timeout;
-  auto process = shell_.background(
-      [&](Interpreter& child) {
-        prepare(child);
-        return body(child);
-      },
-      false);
-  bool late = false;
-  while (!process->done) {
-    shell_.machine.wait_until(process->waiters, late ? SteadyTime::max() : deadline);
-    if (!process->done && !late && std::chrono::steady_clock::now() >= deadline) {
-      late = true;
-      shell_.machine.kill(process->pid, SIGTERM);
-    }
-  }
-  return late ? 124 : process->status;
+  Interpreter child(shell_, false);
+  prepare(child);
+  return child.finish_subshell([&] { return body(child); });
 }
 
 int CommandInvocation::run(std::vector<std::string> argv, const Redirects& redirects) {

@@ -113,3 +113,25 @@ seq 1 20 | xargs -P 4 -n 1 sh -c 'exit 0' ; echo $?
 #### printf '1\n0\n' | xargs -P 2 -n 1 sleep; echo done
 printf '1\n0\n' | xargs -P 2 -n 1 sleep; echo done
 #| done
+
+#### nice and nohup run their command
+nice echo a; nice -n 5 echo b; nohup echo c 2>/dev/null < /dev/null; nice sh -c 'exit 4'; echo $?
+#| a
+#| b
+#| c
+#| 4
+
+#### nice and nohup without a command, or with a bad adjustment
+nohup 2>/dev/null; echo $?; nice -n x true 2>/dev/null; echo $?; nohup nosuchcommand 2>/dev/null < /dev/null; echo $?
+#| 125
+#| 125
+#| 127
+
+#### time as a program
+#~ the machine may have no such program
+command time -f '%x %C' -o t sh -c 'exit 3'; echo $?; cat t; env time -p true 2>&1 | cut -d ' ' -f 1
+#| 3
+#| 3 sh -c exit 3
+#| real
+#| user
+#| sys
