@@ -19,6 +19,7 @@ using Define = Action (*)(CLI::App& app);
 Action define_serve(CLI::App& app);
 Action define_check(CLI::App& app);
 Action define_config(CLI::App& app);
+Action define_env(CLI::App& app);
 Action define_keys(CLI::App& app);
 Action define_shell(CLI::App& app);
 Action define_version(CLI::App& app);

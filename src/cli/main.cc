@@ -13,6 +13,7 @@ constexpr Define kCommands[] = {
     define_serve,
     define_check,
     define_config,
+    define_env,
     define_keys,
     define_run,
     define_doctor,

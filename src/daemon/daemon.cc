@@ -77,6 +77,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->data_ = TRY(data_directory(configuration));
   daemon->registry_ =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
+  daemon->layers_ = TRY(layer::Store::open(daemon->data_ + "/layers"));
+  daemon->registry_->attach(*daemon->layers_);
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));

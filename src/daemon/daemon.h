@@ -12,6 +12,7 @@
 #include "config/configuration.h"
 #include "egress/authority.h"
 #include "egress/machine.h"
+#include "layer/store.h"
 #include "net/server.h"
 #include "os/task.h"
 #include "registry/registry.h"
@@ -67,6 +68,7 @@ class Daemon {
   boost::asio::io_context& loop_;
   const config::Configuration& configuration_;
   std::string data_;
+  std::unique_ptr<layer::Store> layers_;
   std::unique_ptr<registry::Registry> registry_;
   std::vector<std::unique_ptr<sandbox::Provider>> providers_;
   std::string default_provider_;

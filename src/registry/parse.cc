@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace atl::registry {
@@ -67,6 +69,66 @@ Result<LimitsPatch> limits_in(const config::Node& root) {
   return parse_limits(*node);
 }
 
+Result<layer::Step> step_of(const config::Node& node) {
+  TRY(node.check_keys({"run", "network"}));
+  layer::Step step{.run = TRY(node.require<std::string>("run"))};
+  if (step.run.empty() || step.run.find('\0') != std::string::npos)
+    return fail(node.error("'run' is a script for the shell"));
+  step.network = TRY(network(node)).value_or(sandbox::Network::none) == sandbox::Network::egress;
+  return step;
+}
+
+bool is_package(std::string_view text) {
+  return !text.empty() && std::isalnum(static_cast<unsigned char>(text.front())) != 0 &&
+         std::ranges::all_of(text, [](unsigned char c) {
+           return std::islower(c) != 0 || std::isdigit(c) != 0 ||
+                  std::string_view("+-.:=~").contains(static_cast<char>(c));
+         });
+}
+
+Result<layer::Recipe> recipe_of(const config::Node& node) {
+  TRY(node.check_keys({"from", "suite", "packages", "steps"}));
+  layer::Recipe recipe;
+  recipe.from = TRY(node.get_or<std::string>("from", ""));
+  recipe.suite = TRY(node.get_or<std::string>("suite", ""));
+  recipe.packages = TRY(node.get_or<std::vector<std::string>>("packages", {}));
+  for (const std::string& package : recipe.packages)
+    if (!is_package(package))
+      return fail(node.find("packages")->error(fmt::format("'{}' is no package", package)));
+  if (!recipe.suite.empty() && !is_package(recipe.suite))
+    return fail(node.find("suite")->error("this is no suite"));
+  if (recipe.from.empty() == recipe.packages.empty())
+    return fail(node.error("a build starts 'from' an environment or with 'packages', one of the two"));
+  if (const config::Node* steps = node.find("steps")) {
+    TRY(steps->expect(config::Kind::sequence));
+    for (const config::Node& item : steps->items()) recipe.steps.push_back(TRY(step_of(item)));
+  }
+  return recipe;
+}
+
+// Where an environment's layers come from, if not from directories.
+Result<void> read_stack(const config::Node& root, Environment& environment) {
+  environment.stack = TRY(root.get_or<std::string>("stack", ""));
+  if (const config::Node* build = root.find("build")) {
+    layer::Recipe recipe = TRY(recipe_of(*build));
+    if (environment.stack.empty()) environment.stack = environment.name;
+    recipe.name = environment.stack;
+    recipe.env = environment.env;
+    recipe.user = environment.user;
+    recipe.working_directory = environment.working_directory;
+    environment.recipe = std::move(recipe);
+  }
+  if (!environment.stack.empty() && !environment.layers.empty())
+    return fail(root.find("layers")->error("'layers' are directories; what is built or imported has none"));
+  if (const config::Node* fallback = root.find("fallback")) {
+    if (fallback->text() != "host") return fail(fallback->error("'fallback' is 'host'"));
+    if (environment.stack.empty())
+      return fail(fallback->error("'fallback' is for what can be built: 'stack' or 'build'"));
+    environment.host_fallback = true;
+  }
+  return {};
+}
+
 Result<sandbox::Variables> variables_in(const config::Node& root) {
   return root.get_or<sandbox::Variables>("env", {});
 }
@@ -97,7 +159,7 @@ Result<Environment> parse_environment(const config::Document& document) {
   environment.name = TRY(name_of(document));
   const config::Node& root = document.root;
   TRY(root.check_keys({"name", "description", "layers", "languages", "default_language", "policy", "limits",
-                       "network", "sudo", "user", "working_directory", "env"}));
+                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build"}));
   environment.where = root.where();
   environment.description = TRY(root.get_or<std::string>("description", ""));
   environment.layers = TRY(root.get_or<std::vector<std::string>>("layers", {}));
@@ -123,6 +185,7 @@ Result<Environment> parse_environment(const config::Document& document) {
     return fail(root.find("working_directory")->error("'working_directory' is an absolute path"));
   }
   environment.env = TRY(variables_in(root));
+  TRY(read_stack(root, environment));
   return environment;
 }
 

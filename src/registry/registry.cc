@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "config/document.h"
 #include "embedded/shipped_registry.h"
 #include "registry/parse.h"
@@ -70,6 +72,22 @@ Result<void> add_limits(Loading& loading, const config::Document& document) {
   merge(loading.limits.defaults, table.defaults);
   for (const auto& [language, patch] : table.languages) merge(loading.limits.languages[language], patch);
   return {};
+}
+
+// What an image says about itself; anybody's name for the user, a group is not asked for.
+Environment imported_environment(const layer::Stack& stack) {
+  Environment environment;
+  environment.name = environment.stack = stack.name;
+  environment.imported = true;
+  environment.description = fmt::format("Made by {}.", stack.source);
+  environment.languages = {sandbox::Language::python, sandbox::Language::javascript,
+                           sandbox::Language::shell};
+  environment.user = stack.user.substr(0, stack.user.find(':'));
+  if (environment.user.empty()) environment.user = "root";
+  environment.working_directory = stack.working_directory.starts_with('/') ? stack.working_directory : "/";
+  environment.env = stack.env;
+  environment.where = "layers/" + stack.name;
+  return environment;
 }
 
 template <class T>
@@ -154,9 +172,59 @@ Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
   return registry;
 }
 
+void Registry::attach(const layer::Store& layers) {
+  store_ = &layers;
+  generation_ = 0;
+}
+
 const Environment* Registry::environment(std::string_view name) const {
+  refresh();
   const auto found = environments_.find(name);
   return found == environments_.end() ? nullptr : &found->second;
+}
+
+const std::map<std::string, Environment, std::less<>>& Registry::environments() const {
+  refresh();
+  return environments_;
+}
+
+void Registry::refresh() const {
+  if (store_ == nullptr) return;
+  const std::uint64_t now = store_->generation();
+  if (now == generation_) return;
+  const auto stacks = store_->stacks();
+  if (!stacks) {
+    log::error("the layer store cannot be read", {{"error", stacks.error().message()}});
+    return;
+  }
+  // Two changes within one tick of the kernel's clock look like one: what is that young is read again.
+  const auto age =
+      static_cast<std::int64_t>(unix_micros(Clock::machine().now()) * 1000) - static_cast<std::int64_t>(now);
+  generation_ = age > 100'000'000 ? now : 0;
+  std::map<std::string, const layer::Stack*> by_name;
+  for (const layer::Stack& stack : *stacks) by_name.emplace(stack.name, &stack);
+  for (auto at = environments_.begin(); at != environments_.end();) {
+    const auto next = std::next(at);
+    if (at->second.imported && !by_name.contains(at->first)) retired_.push_back(environments_.extract(at));
+    at = next;
+  }
+  for (const auto& [name, stack] : by_name)
+    if (!environments_.contains(name)) environments_.emplace(name, imported_environment(*stack));
+  for (auto& [name, environment] : environments_) {
+    if (environment.stack.empty()) continue;
+    const auto found = by_name.find(environment.stack);
+    environment.digests = found == by_name.end() ? std::vector<std::string>() : found->second->layers;
+    environment.layers.clear();
+    for (const std::string& digest : environment.digests) environment.layers.push_back(store_->path(digest));
+  }
+}
+
+Result<void> check_usable(const Environment& environment) {
+  if (environment.stack.empty() || !environment.layers.empty() || environment.host_fallback) return {};
+  return fail(Error(Code::conflict,
+                    fmt::format("environment '{0}' is not built on this machine: run 'atoll env build {1}'",
+                                environment.name, environment.stack))
+                  .with_field("environment"));
 }
 
 const Agent* Registry::agent(std::string_view name) const {

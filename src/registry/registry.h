@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "layer/build.h"
+#include "layer/store.h"
 #include "policy/policy.h"
 #include "registry/limits.h"
 #include "sandbox/kernel.h"
@@ -20,7 +22,12 @@ namespace atl::registry {
 struct Environment {
   std::string name;
   std::string description;
-  std::vector<std::string> layers;  // directories of the host, lowest first; empty: the view of the host
+  std::vector<std::string> layers;   // directories of the host, lowest first; empty: the view of the host
+  std::string stack;                 // whose layers it has in the layer store; empty: none of it
+  std::vector<std::string> digests;  // of its layers, when they are of the store
+  bool host_fallback = false;        // the view of the host will do while the stack is not there
+  bool imported = false;             // no file declares it: it is there because its stack is
+  std::optional<layer::Recipe> recipe;
   std::vector<sandbox::Language> languages;
   std::optional<sandbox::Language> default_language;
   std::string policy = "standard";
@@ -58,7 +65,9 @@ struct SourceFile {
   std::string text;
 };
 
-// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded.
+// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded, but for the
+// layers of environments: those are as the attached store has them. Looking environments up belongs to one
+// thread.
 class Registry {
  public:
   // The files shipped inside the program, then those of `user_directory` (empty: none) over them: a file of
@@ -68,10 +77,14 @@ class Registry {
   static Result<Registry> from_files(const std::vector<SourceFile>& shipped,
                                      const std::vector<SourceFile>& user);
 
-  // Null if there is none of this name.
+  // From now on environments take their layers from this store, and what is imported or built there can be
+  // used at once, also by whom it is done in another process. The store must outlive the registry.
+  void attach(const layer::Store& layers);
+
+  // Null if there is none of this name. A pointer stays good as long as the registry, whatever is removed.
   const Environment* environment(std::string_view name) const;
   const Agent* agent(std::string_view name) const;
-  const std::map<std::string, Environment, std::less<>>& environments() const { return environments_; }
+  const std::map<std::string, Environment, std::less<>>& environments() const;
   const std::map<std::string, Agent, std::less<>>& agents() const { return agents_; }
   const policy::PolicySet& policies() const { return policies_; }
   const LimitsTable& limits() const { return limits_; }
@@ -82,10 +95,20 @@ class Registry {
   std::chrono::milliseconds execution_time(sandbox::Language language) const;
 
  private:
-  std::map<std::string, Environment, std::less<>> environments_;
+  using Environments = std::map<std::string, Environment, std::less<>>;
+  // Brings environments and store together if the store changed.
+  void refresh() const;
+
+  mutable Environments environments_;
+  mutable std::vector<Environments::node_type> retired_;
+  const layer::Store* store_ = nullptr;
+  mutable std::uint64_t generation_ = 0;
   std::map<std::string, Agent, std::less<>> agents_;
   LimitsTable limits_;
   policy::PolicySet policies_;
 };
+
+// Code::conflict, with what to do about it, while the environment's layers have not been built.
+Result<void> check_usable(const Environment& environment);
 
 }  // namespace atl::registry

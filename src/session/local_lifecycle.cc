@@ -123,6 +123,7 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
       choose(request.environment, agent ? agent->environment : "", options_.default_environment);
   const registry::Environment* environment = registry.environment(facts.environment);
   if (environment == nullptr) co_return fail(unknown("environment", facts.environment, "environment"));
+  CO_CHECK(registry::check_usable(*environment));
   facts.provider = choose(request.provider, agent ? agent->provider : "", options_.default_provider);
   live->provider = provider_named(facts.provider);
   if (live->provider == nullptr) co_return fail(unknown("provider", facts.provider, "provider"));
@@ -211,7 +212,8 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
   sandbox::Spec spec;
   spec.id = live->incarnation;
-  spec.layers = environment->layers;
+  // An emulated machine has no root filesystem to stack; where the host's view would do, so does its own.
+  if (live->provider->traits().real_processes || !environment->host_fallback) spec.layers = environment->layers;
   spec.snapshot = std::move(from);
   spec.user = environment->user;
   spec.working_directory = environment->working_directory;

@@ -17,8 +17,10 @@
 #include <ranges>
 
 #include "cli/command.h"
+#include "cli/commands/env.h"
 #include "cli/size.h"
 #include "config/configuration.h"
+#include "daemon/daemon.h"
 #include "egress/machine.h"
 #include "os/file.h"
 #include "registry/registry.h"
@@ -39,6 +41,7 @@ constexpr int kOwnFailure = 125;
 constexpr std::uint64_t kNoLimit = 1ULL << 50;
 
 struct RunFlags {
+  SettingFlags settings;
   std::string provider = "native";
   std::string environment = "host";
   std::string memory, disk, output;
@@ -266,19 +269,26 @@ Result<std::unique_ptr<sandbox::Provider>> provider_of(asio::io_context& loop, c
   return sandbox::native::start(loop.get_executor(), std::move(options));
 }
 
-Result<registry::Registry> declarations() {
-  config::Sources sources;
-  sources.file = config::find_file("");
-  sources.environment = config::atoll_environment();
-  const config::Configuration configuration = TRY(config::Configuration::load(sources));
-  return registry::Registry::load(configuration.text("registry"));
+// Environments by name may have layers in the data directory; `host` and directories need none.
+bool needs_layers(const RunFlags& flags) {
+  return flags.environment != "host" && flags.environment.find('/') == std::string::npos;
 }
 
 // A service of its own with a store in memory: the same door as everybody's, so policy, limits and history
 // are the same too.
 Result<int> run_in_service(const RunFlags& flags) {
   if (flags.command.empty()) return fail(Code::invalid_argument, "no command given after --");
-  const registry::Registry registry = TRY(declarations());
+  const config::Configuration configuration = TRY(flags.settings.load());
+  registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
+  std::unique_ptr<layer::Store> layers;
+  std::unique_ptr<EnvironmentUse> use;
+  if (needs_layers(flags)) {
+    const std::string data = TRY(daemon::data_directory(configuration));
+    layers = TRY(layer::Store::open(data + "/layers"));
+    registry.attach(*layers);
+    if (const registry::Environment* environment = registry.environment(flags.environment))
+      use = TRY(use_environment(*layers, *environment));
+  }
   session::CreateRequest request = TRY(request_of(flags, registry));
   for (const sandbox::HostMount& mount : request.local.host_mounts)
     if (mount.writable)
@@ -320,6 +330,7 @@ int run(const RunFlags& flags) {
 Action define_run(CLI::App& app) {
   CLI::App* command = app.add_subcommand("run", "Run one command in a fresh sandbox, without a daemon");
   auto flags = std::make_shared<RunFlags>();
+  flags->settings.add_to(*command);
   command->add_option("--provider", flags->provider, "What makes the sandbox: native or virtual")->capture_default_str();
   command->add_option("--environment", flags->environment, "A name of the registry, or a directory with a root filesystem")
       ->capture_default_str();

@@ -1,0 +1,216 @@
+#include "cli/commands/env.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "cli/size.h"
+#include "daemon/daemon.h"
+#include "layer/export.h"
+#include "layer/import.h"
+#include "layer/store.h"
+#include "os/file.h"
+#include "registry/registry.h"
+
+// Environments and their layers, straight in the data directory: beside a running service or without one.
+namespace atl::cli {
+
+Result<EnvRoom> EnvRoom::open(const SettingFlags& flags) {
+  const config::Configuration configuration = TRY(flags.load());
+  EnvRoom room;
+  room.data = TRY(daemon::data_directory(configuration));
+  room.store = TRY(layer::Store::open(room.data + "/layers"));
+  room.registry =
+      std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
+  room.registry->attach(*room.store);
+  return room;
+}
+
+std::string show_bytes(std::uint64_t bytes) {
+  if (bytes < 10'000) return fmt::format("{} B", bytes);
+  if (bytes < 10'000'000) return fmt::format("{} kB", bytes / 1000);
+  return fmt::format("{} MB", bytes / 1'000'000);
+}
+
+namespace {
+
+struct EnvFlags {
+  SettingFlags settings;
+  std::string name, file, image, format = "oci", max_bytes;
+  std::uint64_t max_entries = 0;
+  bool verify = false, fresh = false;
+};
+
+// "dir/ubuntu-22.04.tar.gz" is "ubuntu-22.04".
+std::string name_of_file(const std::string& file) {
+  std::string name = file.substr(0, file.find_last_not_of('/') + 1);
+  name = name.substr(name.rfind('/') + 1);
+  for (const std::string_view end : {".gz", ".zst", ".xz", ".bz2", ".tgz", ".tar", ".oci"})
+    if (name.ends_with(end)) name.resize(name.size() - end.size());
+  return name;
+}
+
+Result<void> import(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  layer::ImportOptions options;
+  options.name = flags.name.empty() ? name_of_file(flags.file) : flags.name;
+  options.image = flags.image;
+  if (!flags.max_bytes.empty()) options.limits.bytes_max = TRY(parse_size(flags.max_bytes));
+  if (flags.max_entries > 0) options.limits.entries_max = flags.max_entries;
+  options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  // A declared environment that is built is not to be replaced by a file by accident.
+  const registry::Environment* declared = room.registry->environment(options.name);
+  if (declared != nullptr && !declared->imported && declared->stack.empty())
+    return fail(Code::already_exists,
+                fmt::format("environment '{}' exists and has no layers of its own: choose another --name",
+                            options.name));
+  const layer::Imported done = TRY(layer::import_file(*room.store, flags.file, options));
+  if (done.devices_dropped > 0)
+    fmt::print(stderr, "left out: {} device nodes, pipes and sockets\n", done.devices_dropped);
+  if (done.attributes_dropped > 0)
+    fmt::print(stderr, "left out: {} extended attributes\n", done.attributes_dropped);
+  fmt::print("{}\n", done.stack.name);
+  return {};
+}
+
+Result<void> write_export(const EnvRoom& room, const EnvFlags& flags, int out) {
+  const layer::Stack stack = TRY(room.store->stack(flags.name));
+  return layer::export_stack(
+      *room.store, stack, flags.format == "tar" ? layer::ExportFormat::tar : layer::ExportFormat::oci, out);
+}
+
+Result<void> export_to(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  if (flags.file == "-") return write_export(room, flags, STDOUT_FILENO);
+  // Whole under its name, or not there.
+  const std::string part = flags.file + ".part";
+  auto written = [&]() -> Result<void> {
+    const os::Fd out = TRY(os::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
+    TRY(write_export(room, flags, out.get()));
+    if (::fsync(out.get()) < 0 || ::rename(part.c_str(), flags.file.c_str()) < 0)
+      return fail(errno_error(errno, "write the archive"));
+    return {};
+  }();
+  if (!written) ::unlink(part.c_str());
+  return written;
+}
+
+std::uint64_t bytes_of(const layer::Store& store, const std::vector<std::string>& digests) {
+  std::uint64_t bytes = 0;
+  for (const std::string& digest : digests)
+    if (auto layer = store.find(digest)) bytes += layer->bytes;
+  return bytes;
+}
+
+const char* state_of(const registry::Environment& environment) {
+  if (environment.stack.empty()) return environment.layers.empty() ? "host" : "directories";
+  if (!environment.digests.empty()) return environment.imported ? "imported" : "built";
+  return environment.host_fallback ? "not built, host instead" : "not built";
+}
+
+Result<void> list(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  fmt::print("{:<22} {:<24} {:>7} {:>9}\n", "NAME", "STATE", "LAYERS", "SIZE");
+  for (const auto& [name, environment] : room.registry->environments())
+    fmt::print("{:<22} {:<24} {:>7} {:>9}\n", name, state_of(environment), environment.digests.size(),
+               show_bytes(bytes_of(*room.store, environment.digests)));
+  const layer::DiskUse use = TRY(room.store->disk_use());
+  fmt::print("{} layers, {}; unused: {}, {}\n", use.layers, show_bytes(use.bytes), use.unused_layers,
+             show_bytes(use.unused_bytes));
+  return {};
+}
+
+Result<void> show(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const registry::Environment* environment = room.registry->environment(flags.name);
+  if (environment == nullptr)
+    return fail(Code::not_found, fmt::format("there is no environment '{}'", flags.name));
+  fmt::print("name: {}\nstate: {}\ndescription: {}\nuser: {}\nworking_directory: {}\nsudo: {}\n",
+             environment->name, state_of(*environment), environment->description, environment->user,
+             environment->working_directory, environment->sudo);
+  for (const auto& [name, value] : environment->env) fmt::print("env: {}={}\n", name, value);
+  if (environment->digests.empty()) return {};
+  const layer::Stack stack = TRY(room.store->stack(environment->stack));
+  fmt::print("source: {}\ncreated: {}\n", stack.source, stack.created_at);
+  for (const std::string& digest : stack.layers) {
+    const layer::Layer layer = TRY(room.store->find(digest));
+    if (flags.verify) TRY(room.store->verify(digest));
+    fmt::print("layer: sha256:{} {} entries, {}{}\n", digest, layer.entries, show_bytes(layer.bytes),
+               flags.verify ? ", verified" : "");
+  }
+  for (const layer::Reference& reference : TRY(room.store->references()))
+    if (reference.stack == environment->stack) fmt::print("used by: {}\n", reference.holder);
+  return {};
+}
+
+Result<void> remove(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  for (const auto& [name, environment] : room.registry->environments())
+    if (name != flags.name && environment.recipe && environment.recipe->from == flags.name &&
+        !environment.digests.empty())
+      fmt::print(stderr, "note: '{}' was built from it and keeps its layers\n", name);
+  return room.store->remove(flags.name);
+}
+
+Result<void> collect(const EnvFlags& flags) {
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const layer::DiskUse use = TRY(room.store->collect());
+  fmt::print("removed {} of {} layers, {} of {}\n", use.unused_layers, use.layers,
+             show_bytes(use.unused_bytes), show_bytes(use.bytes));
+  return {};
+}
+
+}  // namespace
+
+Action define_env(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("env", "Build, import, export and remove environments");
+  auto flags = std::make_shared<EnvFlags>();
+  flags->settings.add_to(*command);
+  command->require_subcommand(1);
+  command->fallthrough();
+  using Body = Result<void> (*)(const EnvFlags&);
+  auto bodies = std::make_shared<std::vector<std::pair<CLI::App*, Body>>>();
+  const auto add = [&](const char* word, const char* about, Body body) {
+    CLI::App* sub = command->add_subcommand(word, about);
+    bodies->emplace_back(sub, body);
+    return sub;
+  };
+  CLI::App* build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
+    return build_environment(given.settings, given.name, given.fresh);
+  });
+  build->add_option("NAME", flags->name, "an environment of the registry with a recipe")->required();
+  build->add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
+  CLI::App* in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
+  in->add_option("FILE", flags->file, "an archive, or a directory with an OCI layout")->required();
+  in->add_option("--name", flags->name, "its name (default: the file's)");
+  in->add_option("--image", flags->image, "which image of the file, if it holds several");
+  in->add_option("--max-bytes", flags->max_bytes, "refuse what is larger, such as 10G (default 64G)");
+  in->add_option("--max-entries", flags->max_entries, "refuse what has more entries (default 2000000)");
+  CLI::App* out = add("export", "Write an environment to a file", export_to);
+  out->add_option("NAME", flags->name, "the environment")->required();
+  out->add_option("FILE", flags->file, "where to; - is standard output")->required();
+  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
+      ->check(CLI::IsMember({"oci", "tar"}))
+      ->capture_default_str();
+  add("list", "List environments and what their layers need on disk", list);
+  CLI::App* one = add("show", "Show an environment, its layers and who uses it", show);
+  one->add_option("NAME", flags->name, "the environment")->required();
+  one->add_flag("--verify", flags->verify, "Read every layer again and check its digest");
+  CLI::App* end = add("remove", "Remove what was imported or built; refused while it is used", remove);
+  end->add_option("NAME", flags->name, "the environment")->required();
+  add("gc", "Remove layers that nobody needs", collect);
+  return [flags, bodies] {
+    for (const auto& [sub, body] : *bodies) {
+      if (!sub->parsed()) continue;
+      if (auto done = body(*flags); !done) return report(done.error());
+      return 0;
+    }
+    return 2;
+  };
+}
+
+}  // namespace atl::cli

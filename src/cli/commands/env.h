@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/settings.h"
+#include "layer/store.h"
+#include "registry/registry.h"
+
+namespace atl::cli {
+
+// What every `atoll env` command needs: the layers of the data directory and the declared environments.
+struct EnvRoom {
+  std::string data;
+  std::unique_ptr<layer::Store> store;
+  std::unique_ptr<registry::Registry> registry;
+
+  static Result<EnvRoom> open(const SettingFlags& flags);
+};
+
+// An environment in use by this process: nobody removes its layers meanwhile. The store must outlive it.
+class EnvironmentUse {
+ public:
+  EnvironmentUse(layer::Store& store, std::string holder) : store_(store), holder_(std::move(holder)) {}
+  EnvironmentUse(const EnvironmentUse&) = delete;
+  EnvironmentUse& operator=(const EnvironmentUse&) = delete;
+  ~EnvironmentUse();
+
+ private:
+  layer::Store& store_;
+  std::string holder_;
+};
+// Null if the environment has no layers of the store.
+Result<std::unique_ptr<EnvironmentUse>> use_environment(layer::Store& store,
+                                                        const registry::Environment& environment);
+
+Result<void> build_environment(const SettingFlags& flags, const std::string& name, bool fresh);
+
+std::string show_bytes(std::uint64_t bytes);
+
+}  // namespace atl::cli

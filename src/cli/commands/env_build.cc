@@ -1,0 +1,213 @@
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <thread>
+
+#include "base/ids.h"
+#include "cli/commands/env.h"
+#include "layer/build.h"
+#include "layer/merge.h"
+#include "os/file.h"
+#include "sandbox/native/native.h"
+#include "sandbox/provider.h"
+
+// `atoll env build`: the recipe's steps in sandboxes of this process.
+namespace atl::cli {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::uint64_t kStepMemory = 2ULL << 30;
+constexpr std::uint64_t kStepDisk = 8ULL << 30;
+constexpr std::chrono::hours kStepTime{2};
+
+// One sandbox a step; the loop runs only while a step does.
+class SandboxRunner final : public layer::StepRunner {
+ public:
+  SandboxRunner(asio::io_context& loop, sandbox::Provider& provider, layer::Interrupt& interrupt,
+                layer::Owners owners, std::int64_t epoch)
+      : loop_(loop), provider_(provider), interrupt_(interrupt), owners_(owners), epoch_(epoch) {}
+
+  Result<void> run(const layer::Step& step, const std::vector<std::string>& layers,
+                   layer::Draft& draft) override {
+    const std::string changes = draft.room_path() + "/changes";
+    Result<void> done = fail(Code::internal, "the step did not run");
+    const auto body = [&]() -> asio::awaitable<void> {
+      done = co_await in_sandbox(step, layers, changes);
+      loop_.stop();
+    };
+    asio::co_spawn(loop_, body, asio::detached);
+    loop_.restart();
+    loop_.run();
+    TRY(interrupt_.check());
+    if (!done) return done;
+    const os::Fd upper = TRY(os::open((changes + "/root").c_str(), O_RDONLY | O_DIRECTORY));
+    return layer::merge(upper.get(), draft.tree(), layer::Below::something, owners_);
+  }
+
+ private:
+  sandbox::Spec spec_for(const layer::Step& step, const std::vector<std::string>& layers) const {
+    sandbox::Spec spec;
+    spec.id = new_sandbox_id();
+    spec.layers = layers;
+    spec.user = "root";
+    spec.working_directory = "/";
+    spec.sudo = true;
+    spec.network = step.network ? sandbox::Network::egress : sandbox::Network::none;
+    spec.limits.memory_bytes = kStepMemory;
+    spec.limits.disk_bytes = kStepDisk;
+    spec.limits.inodes_max = 2'000'000;
+    spec.limits.processes_max = 512;
+    spec.limits.open_files_max = 4096;
+    spec.limits.wall_time = kStepTime;
+    spec.env = {{"SOURCE_DATE_EPOCH", std::to_string(epoch_)},
+                {"DEBIAN_FRONTEND", "noninteractive"},
+                {"HOME", "/root"},
+                {"PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"},
+                {"LC_ALL", "C.UTF-8"}};
+    return spec;
+  }
+
+  Task<void> in_sandbox(const layer::Step& step, const std::vector<std::string>& layers,
+                        std::string changes) {
+    CO_TRY(auto box, co_await provider_.create(spec_for(step, layers)));
+    Result<void> done = co_await run_script(*box, step.run);
+    if (done) done = co_await box->snapshot(std::move(changes));
+    auto stopped = co_await box->stop();
+    if (done && !stopped) done = std::move(stopped);
+    co_return done;
+  }
+
+  Task<void> run_script(sandbox::Sandbox& box, const std::string& script) {
+    sandbox::ProcessSpec command;
+    command.argv = {"/bin/sh", "-e", "-c", script};
+    command.wall_time = kStepTime;
+    CO_TRY(auto process, co_await box.start(std::move(command)));
+    interrupt_.on_raise([this, process] {
+      asio::post(loop_, [this, process] { asio::co_spawn(loop_, process->signal(SIGKILL), asio::detached); });
+    });
+    auto outcome = co_await follow(*process);
+    interrupt_.on_raise({});
+    CO_CHECK(interrupt_.check());
+    if (!outcome) co_return fail(std::move(outcome).error());
+    if (exit_status(*outcome) != 0)
+      co_return fail(Code::invalid_argument,
+                     fmt::format("the script ended with {}{}", exit_status(*outcome),
+                                 outcome->reason.empty() ? std::string() : " (" + outcome->reason + ")"));
+    co_return Result<void>{};
+  }
+
+  static Task<sandbox::Outcome> follow(sandbox::Process& process) {
+    const auto stream = process.attach(sandbox::Replay::recent);
+    for (;;) {
+      CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
+      if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
+      (void)os::write_all(STDERR_FILENO, std::get<sandbox::Output>(event).bytes);
+    }
+  }
+
+  asio::io_context& loop_;
+  sandbox::Provider& provider_;
+  layer::Interrupt& interrupt_;
+  layer::Owners owners_;
+  std::int64_t epoch_;
+};
+
+// Ctrl-C and friends end the work, not the process: what is half-done is taken away on the way out.
+class SignalWatch {
+ public:
+  explicit SignalWatch(layer::Interrupt& interrupt) : signals_(loop_, SIGINT, SIGTERM, SIGHUP) {
+    signals_.async_wait([&interrupt](const boost::system::error_code& error, int) {
+      if (!error) interrupt.raise();
+    });
+    thread_ = std::thread([this] { loop_.run(); });
+  }
+  ~SignalWatch() {
+    loop_.stop();
+    thread_.join();
+  }
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+ private:
+  asio::io_context loop_;
+  asio::signal_set signals_;
+  std::thread thread_;
+};
+
+Result<layer::BuildResult> build_one(const EnvRoom& room, const layer::Recipe& recipe,
+                                     layer::StepRunner& runner, layer::Interrupt& interrupt, bool fresh) {
+  layer::BuildOptions options;
+  options.fresh = fresh;
+  options.progress = [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", recipe.name, line); };
+  return layer::build(*room.store, recipe, runner, interrupt, options);
+}
+
+// What the recipe stands on, lowest first, itself last.
+Result<std::vector<const layer::Recipe*>> order_of(const EnvRoom& room, const std::string& name) {
+  std::vector<const layer::Recipe*> order;
+  for (std::string next = name;;) {
+    const registry::Environment* environment = room.registry->environment(next);
+    if (environment == nullptr)
+      return fail(Code::not_found, fmt::format("there is no environment '{}'", next));
+    // What was imported, or built before, is a fine bottom.
+    if (!order.empty() && room.store->stack(next)) break;
+    // Another name for something that is built.
+    if (!environment->recipe && !environment->stack.empty() && environment->stack != next) {
+      next = environment->stack;
+      continue;
+    }
+    if (!environment->recipe)
+      return fail(Code::invalid_argument,
+                  fmt::format("environment '{}' has no recipe (build: in {})", next, environment->where));
+    if (std::ranges::find(order, &*environment->recipe) != order.end())
+      return fail(Code::loop, fmt::format("the recipe of '{}' is built from itself", next));
+    order.insert(order.begin(), &*environment->recipe);
+    if (environment->recipe->from.empty()) break;
+    next = environment->recipe->from;
+  }
+  return order;
+}
+
+}  // namespace
+
+Result<void> build_environment(const SettingFlags& flags, const std::string& name, bool fresh) {
+  const EnvRoom room = TRY(EnvRoom::open(flags));
+  const auto order = TRY(order_of(room, name));
+  asio::io_context loop;
+  sandbox::native::NativeOptions options;
+  options.spawner.slots_ready = 0;
+  options.spawner.image_directory = room.data + "/sandboxes";
+  TRY(os::make_directories(options.spawner.image_directory, 0700));
+  // Before the first thread: it forks.
+  auto provider = TRY(sandbox::native::start(loop.get_executor(), std::move(options)));
+  layer::Interrupt interrupt;
+  Result<void> done;
+  {
+    const SignalWatch watch(interrupt);
+    SandboxRunner runner(loop, *provider, interrupt, room.store->owners(), layer::BuildOptions{}.epoch);
+    for (const layer::Recipe* recipe : order) {
+      auto built = build_one(room, *recipe, runner, interrupt, fresh);
+      if (!built) {
+        done = fail(std::move(built).error());
+        break;
+      }
+      fmt::print("{}: {} layers, {} made, {} of earlier builds\n", recipe->name, built->stack.layers.size(),
+                 built->made, built->reused);
+    }
+    const auto end = [&]() -> asio::awaitable<void> {
+      (void)co_await provider->shut_down();
+      loop.stop();
+    };
+    asio::co_spawn(loop, end, asio::detached);
+    loop.restart();
+    loop.run();
+  }
+  return done;
+}
+
+}  // namespace atl::cli
