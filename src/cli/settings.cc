@@ -8,7 +8,8 @@ void SettingFlags::add_to(CLI::App& app) {
   app.add_option("--listen", listen_, "address of the API: HOST:PORT or unix:PATH (default 127.0.0.1:8000)");
   app.add_option("--data", data_, "data directory (default: the XDG data directory)");
   app.add_option("--config", config_, "configuration file (YAML)");
-  app.add_option("--set", set_, "any other setting: KEY=VALUE; `atoll config` lists them");
+  app.add_option("--set", set_, "any other setting: KEY=VALUE; `atoll config` lists them")
+      ->allow_extra_args(false);
 }
 
 Result<config::Configuration> SettingFlags::load() const {

@@ -1,6 +1,7 @@
 #include "daemon/daemon.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -119,6 +120,9 @@ Result<void> Daemon::start_providers() {
     pool.spec.network = environment.network;
     pool.spec.limits = registry_->sandbox_limits(environment, {});
     pool.ready = ready;
+    // No stack: whoever removes the environment may, but what ready sandboxes stand on stays.
+    TRY(layers_->refer({.holder = "pool-" + name, .layers = environment.digests, .process = ::getpid()},
+                       layer::Durability::unsynced));
     options.pools.push_back(std::move(pool));
   }
   const std::string& asked = configuration_.text("provider");
@@ -163,6 +167,7 @@ Result<void> Daemon::build_service() {
   parts.clock = &Clock::machine();
   parts.observer = metrics_.get();
   parts.workers = workers_.get();
+  parts.layers = layers_.get();
   parts.volumes = volumes_.get();
   machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
   authority_ = TRY(egress::Authority::create());

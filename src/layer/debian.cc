@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -95,6 +96,22 @@ void relay_lines(int fd, std::string& last, const std::function<void(const std::
   }
 }
 
+// What the program took over from this machine: mirrors and proxies, which may hold passwords, and its names.
+Result<void> forget_machine(int tree) {
+  auto apt = os::open_beneath(tree, "etc/apt", O_RDONLY | O_DIRECTORY);
+  if (apt) {
+    for (const char* name :
+         {"sources.list", "auth.conf", "auth.conf.d", "sources.list.d", "apt.conf.d/99mmdebstrap"})
+      TRY(os::remove_tree(apt->get(), name));
+    if (::mkdirat(apt->get(), "sources.list.d", 0755) < 0) return fail(errno_error(errno, "unpack"));
+  }
+  auto etc = os::open_beneath(tree, "etc", O_RDONLY | O_DIRECTORY);
+  if (!etc) return {};
+  for (const char* name : {"resolv.conf", "hostname"}) TRY(os::remove_tree(etc->get(), name));
+  TRY(os::write_file_at(etc->get(), "resolv.conf", ""));
+  return os::write_file_at(etc->get(), "hostname", "sandbox\n");
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> sources_for(const std::string& apt_directory, const std::string& suite) {
@@ -166,7 +183,7 @@ Result<void> make_debian(const Recipe& recipe, const std::string& suite,
     return fail(Code::unavailable,
                 fmt::format("mmdebstrap failed{}", last.empty() ? std::string() : ": " + last));
   if (!extracted) return fail(std::move(extracted).error());
-  return {};
+  return forget_machine(draft.tree());
 }
 
 }  // namespace atl::layer

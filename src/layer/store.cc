@@ -19,6 +19,9 @@
 namespace atl::layer {
 namespace {
 
+// A root filesystem is mounted from at most this many layers; a snapshot needs one more.
+constexpr std::size_t kStackLayersMax = 22;
+
 // Where a process stands in time: a number that no other process with the same id has. Zero: there is none.
 std::uint64_t process_started(pid_t pid) {
   auto text = os::read_file(fmt::format("/proc/{}/stat", pid));
@@ -194,17 +197,19 @@ Result<std::vector<Layer>> Store::layers() const {
 }
 
 // Complete under its name or not there: written beside, then renamed.
-Result<void> Store::write_document(const char* folder, const std::string& name, const std::string& text) {
+Result<void> Store::write_document(const char* folder, const std::string& name, const std::string& text,
+                                   Durability durability) {
+  if (durability_ == Durability::unsynced) durability = Durability::unsynced;
   const os::Fd dir = TRY(os::open((directory_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY));
   const std::string beside = "." + random_word(16);
   {
     const os::Fd file = TRY(os::open_at(dir.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600));
     TRY(os::write_all(file.get(), text));
-    TRY(sync_directory(file.get(), durability_));
+    TRY(sync_directory(file.get(), durability));
   }
   if (::renameat(dir.get(), beside.c_str(), dir.get(), name.c_str()) < 0)
     return fail(errno_error(errno, "store a description"));
-  return sync_directory(dir.get(), durability_);
+  return sync_directory(dir.get(), durability);
 }
 
 Result<void> Store::save(const Stack& stack) {
@@ -213,9 +218,13 @@ Result<void> Store::save(const Stack& stack) {
                       "a name has letters, digits, '-', '_' and '.', at most 64, and does not start with '.'")
                     .with_field("name"));
   if (stack.layers.empty()) return fail(Code::invalid_argument, "an environment needs at least one layer");
+  if (stack.layers.size() > kStackLayersMax)
+    return fail(Code::too_large,
+                fmt::format("an environment has at most {} layers, not {}: put steps together",
+                            kStackLayersMax, stack.layers.size()));
   const os::Fd held = TRY(lock());
   for (const std::string& digest : stack.layers) TRY(find(digest));
-  return write_document("stacks", stack.name, to_text(stack));
+  return write_document("stacks", stack.name, to_text(stack), durability_);
 }
 
 Result<Stack> Store::stack(const std::string& name) const {
@@ -259,7 +268,8 @@ std::uint64_t Store::generation() const {
 
 Result<Claim> Store::claim() {
   Claim claim(this, "work-" + random_word(16));
-  TRY(refer({.holder = claim.holder(), .process = ::getpid()}));
+  // It does not outlive the process, so it need not outlive the machine.
+  TRY(refer({.holder = claim.holder(), .process = ::getpid()}, Durability::unsynced));
   return claim;
 }
 
@@ -268,19 +278,26 @@ Result<void> Store::extend(const Claim& claim, const std::vector<std::string>& l
   const std::string text = TRY(os::read_file_at(references_.get(), claim.holder().c_str()));
   Reference reference = TRY(read_reference(text));
   reference.layers.insert(reference.layers.end(), layers.begin(), layers.end());
-  return put_reference(reference);
+  return put_reference(reference, Durability::unsynced);
 }
 
-Result<void> Store::refer(Reference reference) {
+Result<void> Store::refer(Reference reference, Durability durability) {
   const os::Fd held = TRY(lock());
   for (const std::string& digest : reference.layers) TRY(find(digest));
   if (reference.process != 0) reference.process_started = process_started(reference.process);
-  return put_reference(reference);
+  return put_reference(reference, durability);
 }
 
-Result<void> Store::put_reference(const Reference& reference) {
+Result<Reference> Store::reference(const std::string& holder) const {
+  auto text = is_name(holder) ? os::read_file_at(references_.get(), holder.c_str())
+                              : Result<std::string>(fail(Code::not_found, ""));
+  if (!text) return fail(Code::not_found, fmt::format("{} refers to no layers", holder));
+  return read_reference(*text);
+}
+
+Result<void> Store::put_reference(const Reference& reference, Durability durability) {
   if (!is_name(reference.holder)) return fail(Code::invalid_argument, "a holder has no such name");
-  return write_document("references", reference.holder, to_text(reference));
+  return write_document("references", reference.holder, to_text(reference), durability);
 }
 
 Result<void> Store::release(const std::string& holder) {
@@ -353,7 +370,7 @@ std::optional<std::string> Store::cached(const std::string& key) const {
 Result<void> Store::cache(const std::string& key, const std::string& digest) {
   if (!is_digest(key)) return fail(Code::internal, "a cache key is a digest");
   const os::Fd held = TRY(lock());
-  return write_document("cache", key, digest);
+  return write_document("cache", key, digest, durability_);
 }
 
 }  // namespace atl::layer

@@ -126,7 +126,9 @@ class Store {
   // References.
   Result<Claim> claim();
   Result<void> extend(const Claim& claim, const std::vector<std::string>& layers);
-  Result<void> refer(Reference reference);
+  Result<void> refer(Reference reference, Durability durability = Durability::synced);
+  // Code::not_found if the holder has none.
+  Result<Reference> reference(const std::string& holder) const;
   Result<void> release(const std::string& holder);
   // Those in force; what a dead process left does not count.
   Result<std::vector<Reference>> references() const;
@@ -143,8 +145,9 @@ class Store {
   Result<void> prepare();
   Result<void> sweep();
   Result<os::Fd> lock() const;
-  Result<void> write_document(const char* folder, const std::string& name, const std::string& text);
-  Result<void> put_reference(const Reference& reference);
+  Result<void> write_document(const char* folder, const std::string& name, const std::string& text,
+                              Durability durability);
+  Result<void> put_reference(const Reference& reference, Durability durability);
   Result<std::vector<Layer>> unused() const;
 
   std::string directory_;

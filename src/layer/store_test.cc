@@ -38,6 +38,10 @@ TEST_F(StoreTest, SaysWhatIsNotThere) {
   EXPECT_EQ(store_->remove("none").error().code(), Code::not_found);
   EXPECT_EQ(store_->save({.name = "a", .layers = {none}}).error().code(), Code::not_found);
   EXPECT_EQ(store_->save({.name = "a"}).error().code(), Code::invalid_argument);
+  EXPECT_EQ(store_->save({.name = "a", .layers = std::vector<std::string>(23, none)}).error().code(),
+            Code::too_large);
+  EXPECT_EQ(store_->reference("none").error().code(), Code::not_found);
+  EXPECT_EQ(store_->reference("../lock").error().code(), Code::not_found);
   EXPECT_EQ(store_->refer({.holder = "h", .layers = {none}}).error().code(), Code::not_found);
   EXPECT_EQ(store_->refer({.holder = "a/b"}).error().code(), Code::invalid_argument);
   EXPECT_EQ(store_->cached(none), std::nullopt);

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
 
 namespace atl::registry {
 namespace {
@@ -33,6 +36,65 @@ TEST(Registry, SaysFileAndLineOfWhatIsWrong) {
               HasSubstr("declared already in environments/x.yaml"));
 }
 
+TEST(Registry, SaysWhatIsWrongWithARecipe) {
+  const auto recipe = [](const std::string& text) {
+    return error_of({{"environments/x.yaml", "name: x\n" + text}});
+  };
+  EXPECT_THAT(recipe("build: {}\n"), HasSubstr("one of the two"));
+  EXPECT_THAT(recipe("build: {from: a, packages: [b]}\n"), HasSubstr("one of the two"));
+  EXPECT_THAT(recipe("build: {packages: ['--option']}\n"), HasSubstr("'--option' is no package"));
+  EXPECT_THAT(recipe("build: {packages: ['a b']}\n"), HasSubstr("is no package"));
+  EXPECT_THAT(recipe("build: {packages: [a], suite: '-x'}\n"), HasSubstr("no suite"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{}]}\n"), HasSubstr("missing key 'run'"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{run: ''}]}\n"), HasSubstr("script"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: all}]}\n"), HasSubstr("'none' or 'egress'"));
+  EXPECT_THAT(recipe("build: {from: a, stepps: []}\n"), HasSubstr("stepps"));
+  EXPECT_THAT(recipe("layers: [/a]\nstack: y\n"), HasSubstr("'layers' are directories"));
+  EXPECT_THAT(recipe("fallback: host\n"), HasSubstr("'fallback' is for"));
+  EXPECT_THAT(recipe("stack: y\nfallback: other\n"), HasSubstr("'fallback' is 'host'"));
+}
+
+TEST(Registry, EnvironmentsHaveTheLayersOfTheStore) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "atoll-registry-XXXXXX").string();
+  const std::string directory = ::mkdtemp(pattern.data());
+  {
+    auto store = *layer::Store::open(directory, layer::Durability::unsynced);
+    auto registry =
+        *Registry::from_files({kPolicy}, {{"environments/a.yaml", "name: a\nstack: made\n"},
+                                          {"environments/b.yaml", "name: b\nstack: made\nfallback: host\n"}});
+    registry.attach(*store);
+    auto refused = check_usable(*registry.environment("a"));
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message(), HasSubstr("atoll env build made"));
+    EXPECT_TRUE(check_usable(*registry.environment("b")));
+    EXPECT_EQ(registry.environment("made"), nullptr);
+
+    const layer::Claim claim = *store->claim();
+    const layer::Layer layer = *store->put(*store->draft(), claim);
+    ASSERT_TRUE(store->save({.name = "made",
+                             .layers = {layer.digest},
+                             .source = "import x",
+                             .env = {{"A", "1"}},
+                             .user = "app:grp",
+                             .working_directory = "/w"}));
+    const Environment* made = registry.environment("made");
+    ASSERT_NE(made, nullptr) << "usable at once";
+    EXPECT_TRUE(made->imported);
+    EXPECT_EQ(made->user, "app");
+    EXPECT_EQ(made->working_directory, "/w");
+    EXPECT_THAT(made->layers, testing::ElementsAre(store->path(layer.digest)));
+    for (const char* name : {"a", "b"}) {
+      EXPECT_TRUE(check_usable(*registry.environment(name)));
+      EXPECT_THAT(registry.environment(name)->digests, testing::ElementsAre(layer.digest));
+    }
+    ASSERT_TRUE(store->remove("made"));
+    EXPECT_EQ(registry.environment("made"), nullptr);
+    EXPECT_EQ(made->name, "made") << "whoever still looks at it sees it";
+    EXPECT_TRUE(registry.environment("b")->layers.empty());
+  }
+  std::filesystem::remove_all(directory);
+}
+
 TEST(Registry, AMissingUserDirectoryIsAnError) {
   auto loaded = Registry::load("/nonexistent-registry");
   ASSERT_FALSE(loaded);
@@ -42,7 +104,8 @@ TEST(Registry, AMissingUserDirectoryIsAnError) {
 TEST(Registry, TheShippedOneIsGoodAndHasTheDefaults) {
   auto loaded = Registry::load("");
   ASSERT_TRUE(loaded) << loaded.error().message();
-  for (const char* name : {"host", "Python3", "Node"}) EXPECT_NE(loaded->environment(name), nullptr) << name;
+  for (const char* name : {"host", "Python3", "Node", "base", "python", "node", "shell"})
+    EXPECT_NE(loaded->environment(name), nullptr) << name;
   EXPECT_NE(loaded->policies().find("standard"), nullptr);
   const sandbox::Limits limits = loaded->sandbox_limits(*loaded->environment("host"), {});
   EXPECT_EQ(limits.memory_bytes, 512U << 20);

@@ -213,7 +213,10 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   sandbox::Spec spec;
   spec.id = live->incarnation;
   // An emulated machine has no root filesystem to stack; where the host's view would do, so does its own.
-  if (live->provider->traits().real_processes || !environment->host_fallback) spec.layers = environment->layers;
+  if (live->provider->traits().real_processes || !environment->host_fallback) {
+    const std::string snapshot = from ? std::filesystem::path(*from).filename().string() : std::string();
+    CO_TRY(spec.layers, layer_use_.take(live->incarnation, *environment, snapshot));
+  }
   spec.snapshot = std::move(from);
   spec.user = environment->user;
   spec.working_directory = environment->working_directory;
@@ -224,8 +227,12 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   fill_in(live->local, spec);
   CO_TRY(const auto volumes, co_await volume_mounts(live->facts));
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
-  CO_TRY(auto made, co_await create_with_retries(*live->provider, std::move(spec)));
-  live->sandbox = std::move(made);
+  auto made = co_await create_with_retries(*live->provider, std::move(spec));
+  if (!made) {
+    layer_use_.end_sandbox(live->incarnation);
+    co_return fail(std::move(made).error());
+  }
+  live->sandbox = std::move(*made);
   live->facts.isolation = live->sandbox->isolation();
   live->default_kernels.clear();
   live->outputs_seen.clear();
@@ -364,9 +371,11 @@ Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) 
   live->default_kernels.clear();
   live->proxy.reset();
   live->sandbox.reset();
+  layer_use_.end_sandbox(live->incarnation);
   auto saved = co_await save(live);
   forget(live);
   if (live->facts.snapshot.starts_with("fork_")) {
+    layer_use_.end_snapshot(live->facts.snapshot);
     boost::asio::post(disk_, [path = snapshot_path(live->facts.snapshot)] {
       std::error_code ignored;
       std::filesystem::remove_all(path, ignored);

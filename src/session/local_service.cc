@@ -14,6 +14,7 @@ namespace atl::session {
 
 LocalService::LocalService(Parts parts, ServiceOptions options)
     : parts_(std::move(parts)),
+      layer_use_(parts_.layers),
       options_(std::move(options)),
       engine_({parts_.executor, parts_.store, parts_.blobs, parts_.registry, parts_.clock, parts_.observer,
                parts_.workers},

@@ -16,6 +16,7 @@
 #include "session/execution_engine.h"
 #include "session/live.h"
 #include "session/observer.h"
+#include "session/layer_use.h"
 #include "session/service.h"
 #include "store/blobs.h"
 #include "store/store.h"
@@ -50,6 +51,7 @@ class LocalService final : public Service {
     Clock* clock = nullptr;
     Observer* observer = nullptr;
     boost::asio::thread_pool* workers = nullptr;  // for what computes long; null: on the loop
+    layer::Store* layers = nullptr;               // null: environments have no layers of a store
     volume::Volumes* volumes = nullptr;           // null: no session can mount one
     egress::Outside outside;                      // without a resolver: no session gets a network
     // A tenant's secrets, for header rules that name them. Unset: there are none.
@@ -165,6 +167,7 @@ class LocalService final : public Service {
   Task<void> adopt_all();
 
   Parts parts_;
+  LayerUse layer_use_;
   ServiceOptions options_;
   ExecutionEngine engine_;
   std::unordered_map<std::string, LivePtr> live_;        // by session_id

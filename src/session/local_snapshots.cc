@@ -51,10 +51,15 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
   snapshot.attributes = std::move(attributes);
   const std::string path = snapshot_path(snapshot.snapshot_id);
   CO_CHECK(co_await found->sandbox->snapshot(path));
+  auto keep = [this, snapshot_id = snapshot.snapshot_id, sandbox = found->incarnation] {
+    return layer_use_.keep(snapshot_id, sandbox);
+  };
+  CO_CHECK(co_await store::offload<void>(disk_, std::move(keep)));
   auto measure = [path]() -> Result<std::uint64_t> { return size_of(path); };
   CO_TRY(snapshot.size_bytes, co_await store::offload<std::uint64_t>(disk_, std::move(measure)));
   Result<void> stored = co_await parts_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
+    layer_use_.end_snapshot(snapshot.snapshot_id);
     auto removed = co_await found->provider->discard_snapshot(path);
     co_return fail(std::move(stored).error());
   }
@@ -77,6 +82,7 @@ Task<Session> LocalService::restore(Principal who, std::string id, std::string s
   const std::shared_ptr<sandbox::Sandbox> old = std::exchange(found->sandbox, nullptr);
   Result<void> done = co_await old->stop();
   if (done) {
+    layer_use_.end_sandbox(found->incarnation);
     found->incarnation = fmt::format("{}r{}", found->facts.sandbox_id, random_word(6));
     done = co_await build(found, snapshot_path(source.snapshot_id));
   }
@@ -119,9 +125,14 @@ Task<Session> LocalService::fork(Principal who, std::string id, UpdateRequest ch
     CO_TRY(auto hold, co_await source->lifecycle.take());
     if (!source->sandbox) co_return fail(Code::conflict, "the session has ended");
     CO_CHECK(co_await source->sandbox->snapshot(path));
+    auto keep = [this, snapshot_id = facts.snapshot, sandbox = source->incarnation] {
+      return layer_use_.keep(snapshot_id, sandbox);
+    };
+    CO_CHECK(co_await store::offload<void>(disk_, std::move(keep)));
   }
   Result<Session> forked = co_await bring_up(child, path);
   if (!forked) {
+    layer_use_.end_snapshot(child->facts.snapshot);
     auto removed = co_await source->provider->discard_snapshot(path);
   }
   co_return forked;
@@ -163,6 +174,7 @@ Task<void> LocalService::remove_snapshot(Principal who, std::string snapshot_id)
   }
   CO_TRY(const bool removed, co_await parts_.store->remove_snapshot(who.tenant, snapshot.snapshot_id));
   if (!removed) co_return fail(Code::not_found, fmt::format("no snapshot {}", snapshot.snapshot_id));
+  layer_use_.end_snapshot(snapshot.snapshot_id);
   // Of a provider that is not here today: its files may be ours anyway.
   const std::string path = snapshot_path(snapshot.snapshot_id);
   if (sandbox::Provider* provider = provider_named(snapshot.provider))

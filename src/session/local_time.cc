@@ -95,6 +95,9 @@ Task<void> LocalService::adopt_all() {
       log::info("a sandbox without a session was ended", {{"sandbox", id}, {"ok", stopped ? "yes" : "no"}});
     }
   }
+  std::set<std::string> sandboxes;
+  for (const auto& [id, live] : live_) sandboxes.insert(live->incarnation);
+  layer_use_.reconcile(sandboxes);
   co_return Result<void>{};
 }
 

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -31,6 +32,35 @@ void show(const Finding& finding) {
   if (!finding.remedy.empty()) fmt::print("     {:<18} -> {}\n", "", finding.remedy);
 }
 
+// What agents often ask for, looked for where they would: inside. One missing name a line.
+constexpr const char* kLookFor =
+    "for p in bash curl git sudo tput python3 node; do command -v $p >/dev/null || echo $p; done; "
+    "command -v python3 >/dev/null && python3 -c '\n"
+    "import importlib.util\n"
+    "for name in (\"numpy\", \"pandas\", \"matplotlib\", \"sklearn\"):\n"
+    "    if importlib.util.find_spec(name) is None: print(name)\n'";
+
+Task<void> look_inside(sandbox::Sandbox& box) {
+  sandbox::ProcessSpec command;
+  command.argv = {"/bin/sh", "-c", kLookFor};
+  CO_TRY(auto process, co_await box.start(std::move(command)));
+  const auto stream = process->attach(sandbox::Replay::recent);
+  std::string lacking;
+  for (;;) {
+    CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
+    if (std::holds_alternative<sandbox::Outcome>(event)) break;
+    const auto& output = std::get<sandbox::Output>(event);
+    if (output.stream == sandbox::Stream::out) lacking += output.bytes;
+  }
+  std::ranges::replace(lacking, '\n', ' ');
+  if (lacking.empty())
+    show({Finding::Grade::good, "environment host", "has what agents usually ask for", ""});
+  else
+    show({Finding::Grade::note, "environment host", "lacks " + lacking,
+          "atoll env build base, python or node (docs/guides/environments.md)"});
+  co_return Result<void>{};
+}
+
 Task<void> try_one(sandbox::Provider& provider) {
   sandbox::Spec spec;
   spec.id = new_sandbox_id();
@@ -44,6 +74,9 @@ Task<void> try_one(sandbox::Provider& provider) {
     fmt::print("     {:<18} {}\n", wall.name, wall.value);
   for (const sandbox::Wall& wall : box->isolation().missing)
     fmt::print("note {:<18} not there; {}\n", wall.name, wall.value);
+  fmt::print("\n");
+  auto looked = co_await look_inside(*box);
+  if (!looked) fmt::print("note {:<18} {}\n", "environment host", looked.error().message());
   co_return co_await box->stop();
 }
 
