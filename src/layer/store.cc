@@ -82,16 +82,22 @@ Result<void> Store::prepare() {
   TRY(os::make_directories(directory_, 0700));
   // What is inside belongs to sandboxes, set-uid programs included: nobody else may walk in.
   if (::chmod(directory_.c_str(), 0700) < 0) return fail(errno_error(errno, "protect the layer store"));
-  const auto folder = [&](const char* name) -> Result<os::Fd> {
+  // A service that gave up root still reads stacks and refers to layers, in a directory that only it and root
+  // can reach.
+  const auto folder = [&](const char* name, mode_t mode) -> Result<os::Fd> {
     const std::string path = directory_ + "/" + name;
-    TRY(os::make_directory(path, 0700));
-    return os::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+    TRY(os::make_directory(path, mode));
+    os::Fd made = TRY(os::open(path.c_str(), O_RDONLY | O_DIRECTORY));
+    (void)::fchmod(made.get(), mode);  // its maker did, if it is not ours
+    return made;
   };
-  trees_ = TRY(folder("trees"));
-  stacks_ = TRY(folder("stacks"));
-  references_ = TRY(folder("references"));
-  cache_ = TRY(folder("cache"));
-  incoming_ = TRY(folder("incoming"));
+  trees_ = TRY(folder("trees", 0755));
+  stacks_ = TRY(folder("stacks", 0755));
+  references_ = TRY(folder("references", 0777));
+  cache_ = TRY(folder("cache", 0755));
+  incoming_ = TRY(folder("incoming", 0755));
+  const os::Fd file = TRY(os::open((directory_ + "/lock").c_str(), O_RDWR | O_CREAT, 0666));
+  (void)::fchmod(file.get(), 0666);
   return {};
 }
 
@@ -121,7 +127,7 @@ Result<void> Store::sweep() {
 
 // One lock for every change of names; held for moments, never while bytes are copied.
 Result<os::Fd> Store::lock() const {
-  os::Fd file = TRY(os::open((directory_ + "/lock").c_str(), O_RDWR | O_CREAT, 0600));
+  os::Fd file = TRY(os::open((directory_ + "/lock").c_str(), O_RDWR));
   while (::flock(file.get(), LOCK_EX) < 0)
     if (errno != EINTR) return fail(errno_error(errno, "lock the layer store"));
   return file;
@@ -203,7 +209,7 @@ Result<void> Store::write_document(const char* folder, const std::string& name, 
   const os::Fd dir = TRY(os::open((directory_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY));
   const std::string beside = "." + random_word(16);
   {
-    const os::Fd file = TRY(os::open_at(dir.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600));
+    const os::Fd file = TRY(os::open_at(dir.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
     TRY(os::write_all(file.get(), text));
     TRY(sync_directory(file.get(), durability));
   }
