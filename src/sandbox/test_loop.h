@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -20,6 +22,12 @@ struct Ran {
 
 class TestLoop {
  public:
+  // Emulated machines say how much more time things take there.
+  static int slowness() {
+    const char* told = std::getenv("ATOLL_TEST_SLOW");
+    return told == nullptr ? 1 : std::max(1, std::atoi(told));
+  }
+
   boost::asio::io_context& context() { return loop_; }
 
   // Runs a coroutine to its end.
@@ -49,7 +57,7 @@ class TestLoop {
     ProcessSpec spec;
     spec.argv = {"/bin/sh", "-c", std::move(script)};
     spec.user = std::move(user);
-    spec.wall_time = std::chrono::seconds(30);
+    spec.wall_time = std::chrono::seconds(30) * slowness();
     return finish(sandbox, std::move(spec));
   }
 
