@@ -210,6 +210,7 @@ Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session&
 Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   const registry::Environment* environment = parts_.registry->environment(live->facts.environment);
   if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
+  CO_TRY(const auto volumes, co_await volume_mounts(live->facts));
   sandbox::Spec spec;
   spec.id = live->incarnation;
   // An emulated machine has no root filesystem to stack; where the host's view would do, so does its own.
@@ -225,7 +226,6 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   spec.limits = live->facts.limits;
   spec.env = live->facts.env;
   fill_in(live->local, spec);
-  CO_TRY(const auto volumes, co_await volume_mounts(live->facts));
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
   auto made = co_await create_with_retries(*live->provider, std::move(spec));
   if (!made) {
