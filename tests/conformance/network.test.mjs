@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict'
 import http from 'node:http'
 import { after, before, test } from 'node:test'
-import { control, e2b, newest, sandbox } from './harness.mjs'
+import { control, e2b, newest, quick, sandbox } from './harness.mjs'
 
 const { ALL_TRAFFIC, Sandbox, Secret } = e2b
 const only = { skip: !newest }
+const whole = { skip: !newest || quick }
 const HOST = '127.0.0.2'
 const seen = []
 let server, address
@@ -23,7 +24,7 @@ after(() => server.close())
 const fetched = async (box, path = '/x') =>
   (await box.commands.run(`curl -s -m 30 -w '\\n%{http_code}' ${address}${path} || true`, { timeoutMs: 120_000 })).stdout.split('\n')
 
-test('what is allowed is reached, the rest is not', only, async () => {
+test('what is allowed is reached, the rest is not', whole, async () => {
   const box = await sandbox({ network: { allowOut: [HOST], denyOut: [ALL_TRAFFIC] } })
   assert.deepEqual(await fetched(box), ['/x none', '200'])
   const info = await box.getInfo()
@@ -31,7 +32,7 @@ test('what is allowed is reached, the rest is not', only, async () => {
   assert.equal((await box.commands.run('curl -s -m 30 -o /dev/null -w "%{http_code}" http://other.test/ || true')).stdout, '403')
 })
 
-test('this machine is not the internet', only, async () => {
+test('this machine is not the internet', whole, async () => {
   const open = await sandbox()
   assert.equal((await fetched(open)).at(-1), '403')
   const closed = await sandbox({ allowInternetAccess: false })
@@ -39,7 +40,7 @@ test('this machine is not the internet', only, async () => {
   assert.equal((await closed.getInfo()).allowInternetAccess, false)
 })
 
-test('rules change while a sandbox runs', only, async () => {
+test('rules change while a sandbox runs', whole, async () => {
   const box = await sandbox({ allowInternetAccess: false })
   await box.updateNetwork({ allowOut: [HOST], denyOut: [ALL_TRAFFIC] })
   assert.deepEqual((await box.commands.run(`curl -s -m 30 -x http://127.0.0.1:3128 ${address}/changed`)).stdout, '/changed none')
@@ -50,7 +51,7 @@ test('rules change while a sandbox runs', only, async () => {
   await assert.rejects(Sandbox.updateNetwork('i00000000000000000000', {}), e2b.SandboxNotFoundError)
 })
 
-test('a secret reaches the server and nothing inside', only, async () => {
+test('a secret reaches the server and nothing inside', whole, async () => {
   const name = `network-${Math.random().toString(36).slice(2)}`
   const value = `sk-${name}`
   await Secret.create(name, value)
@@ -73,7 +74,7 @@ test('a secret reaches the server and nothing inside', only, async () => {
   assert.equal(seen.length, before)
 })
 
-test('rules that cannot be held are refused', only, async () => {
+test('rules that cannot be held are refused', whole, async () => {
   const refused = [{ allowOut: ['example.org'] }, { denyOut: ['example.org'] }, { allowOut: ['not an address'] },
     { egressProxy: { address: 'proxy.example.org:1080' } }, { httpsPorts: [8443] }]
   for (const network of refused) {
@@ -81,4 +82,11 @@ test('rules that cannot be held are refused', only, async () => {
     const told = await response.json()
     assert.ok(response.status >= 400 && told.code === response.status, JSON.stringify(network))
   }
+})
+
+test('the network of a running sandbox is replaced', only, async () => {
+  const box = await sandbox()
+  await box.updateNetwork({ allowInternetAccess: false })
+  await Sandbox.updateNetwork(box.sandboxId, { allowInternetAccess: false })
+  await assert.rejects(Sandbox.updateNetwork('i00000000000000000000', {}), e2b.SandboxNotFoundError)
 })
