@@ -17,7 +17,7 @@
 namespace atl::guest {
 
 inline constexpr uint32_t kMagic = 0x31'6c'74'61;  // "atl1"
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // The guest finds its stream here when it starts.
 inline constexpr int kStreamFd = 3;
@@ -89,6 +89,7 @@ enum class Type : uint16_t {
   ports = 29,           // -> reply{u16...}
   ping = 30,            // -> reply{}
   datagrams = 31,       // -> reply{}, datagram both ways
+  adopt = 32,           // u32 pid, then as start: a child that came from elsewhere -> reply as start, exited
 
   // Host, on an open channel.
   signal = 48,  // i32 number, u8 scope (SignalScope)

@@ -1,6 +1,7 @@
 #include "guest/runners.h"
 
 #include "embedded/guest_kernels.h"
+#include "embedded/guest_zygote_module.h"
 #ifdef ATOLL_TYPESCRIPT
 #include "embedded/guest_typescript.h"
 #endif
@@ -11,6 +12,10 @@ std::string_view runner(std::string_view name) {
   for (const embedded::File& file : embedded::guest_kernels())
     if (file.path == name) return file.bytes;
   return {};
+}
+
+std::string_view zygote_module() {
+  return embedded::guest_zygote_module().front().bytes;
 }
 
 std::string_view type_stripper() {

@@ -7,6 +7,9 @@ namespace atl::guest {
 // A runner program by its file name in kernels/. Empty if there is none.
 std::string_view runner(std::string_view name);
 
+// The extension that a zygote (kernels/zygote.py) loads.
+std::string_view zygote_module();
+
 // The module that strips types from TypeScript, for nodes that cannot. Empty if it was not there at build
 // time.
 std::string_view type_stripper();

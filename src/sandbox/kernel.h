@@ -21,10 +21,17 @@ std::string_view to_string(Language language);
 // Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh.
 std::optional<Language> parse_language(std::string_view word);
 
+// How an interpreter came to be. Both behave the same; one is ready sooner and shares its memory.
+enum class KernelOrigin : std::uint8_t {
+  started,  // as any program
+  born,     // from a zygote that had imported the usual modules
+};
+
 struct KernelInfo {
   std::string id;
   Language language;
   std::string cwd;
+  KernelOrigin origin = KernelOrigin::started;
 };
 
 // One displayed value in all its representations: MIME type to text (binary types in base64).

@@ -18,6 +18,18 @@ void complete(ProcessSpec& spec, const LinkOptions& options) {
   for (const auto& [name, value] : options.env) spec.env.emplace(name, value);
 }
 
+// Variables that an interpreter, its C library or its loader look at only when they start.
+bool matters_at_start(const std::string& name) {
+  static constexpr std::string_view prefixes[] = {"PYTHON", "LC_", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_"};
+  static constexpr std::string_view names[] = {"LANG", "LANGUAGE", "TZ", "TZDIR", "HOME", "LOCPATH"};
+  return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
+         std::ranges::find(names, name) != std::end(names);
+}
+
+bool can_be_born(const Variables& env) {
+  return std::ranges::none_of(env, [](const auto& one) { return matters_at_start(one.first); });
+}
+
 }  // namespace
 
 Link::Link(std::shared_ptr<Wire> wire, LinkOptions options)
@@ -96,21 +108,62 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
   return out;
 }
 
-Task<std::shared_ptr<Kernel>> Link::create_kernel(Language language, std::string cwd) {
-  LinkKernel::Launch launch = [wire = wire_, options = options_](
-                                  ProcessSpec spec,
-                                  std::weak_ptr<ProcessTap> tap) -> Task<std::shared_ptr<LinkProcess>> {
+std::shared_ptr<LinkKernel> Link::make_kernel(Language language, std::string cwd, Patience patience) {
+  LinkKernel::Launch launch = [wire = wire_, options = options_, patience](
+                                  ProcessSpec spec, std::weak_ptr<ProcessTap> tap,
+                                  KernelOrigin origin) -> Task<std::shared_ptr<LinkProcess>> {
     complete(spec, *options);
+    if (origin == KernelOrigin::born && options->midwife && can_be_born(spec.env)) {
+      auto born = co_await options->midwife(spec.user, spec.cwd, patience);
+      const auto process = std::make_shared<LinkProcess>(wire, spec, options->judge);
+      process->set_tap(tap);
+      if (born) {
+        process->set_direct(std::make_shared<DirectStreams>(wire->executor(), std::move(born->control),
+                                                            std::move(born->out), std::move(born->err)),
+                            born->pid);
+        if (co_await process->start()) co_return process;
+      }
+    }
     const auto process = std::make_shared<LinkProcess>(wire, std::move(spec), options->judge);
     process->set_tap(std::move(tap));
     CO_CHECK(co_await process->start());
     co_return process;
   };
   KernelInfo info{random_uuid(), language, std::move(cwd)};
-  const auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+  return std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+}
+
+std::shared_ptr<LinkKernel> Link::take_warm(Language language) {
+  const auto fits = [&](const auto& kernel) {
+    return kernel->info().language == language && !kernel->is_dead() && kernel->process() &&
+           kernel->process()->info().user == options_->user && can_be_born(options_->env);
+  };
+  const auto found = std::ranges::find_if(warm_, fits);
+  if (found == warm_.end()) return nullptr;
+  auto kernel = std::move(*found);
+  warm_.erase(found);
+  return kernel;
+}
+
+Task<std::shared_ptr<Kernel>> Link::create_kernel(Language language, std::string cwd) {
+  if (const auto kernel = take_warm(language)) {
+    const std::string& directory = cwd.empty() ? options_->working_directory : cwd;
+    kernel->set_variables(options_->env);
+    if (!directory.empty() && directory != kernel->info().cwd) CO_CHECK(co_await kernel->change_directory(directory));
+    kernels_.push_back(kernel);
+    co_return std::shared_ptr<Kernel>(kernel);
+  }
+  const auto kernel = make_kernel(language, std::move(cwd), Patience::none);
   CO_CHECK(co_await kernel->start());
   kernels_.push_back(kernel);
   co_return std::shared_ptr<Kernel>(kernel);
+}
+
+Task<void> Link::warm_up(Language language) {
+  const auto kernel = make_kernel(language, std::string(), Patience::wait);
+  CO_CHECK(co_await kernel->start());
+  warm_.push_back(kernel);
+  co_return Result<void>();
 }
 
 std::vector<std::shared_ptr<Kernel>> Link::kernels() const {

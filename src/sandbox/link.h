@@ -17,12 +17,23 @@
 
 namespace atl::sandbox {
 
+// An interpreter that was born into the sandbox, as a child of its process 1, and waits at the other end of these.
+struct BornInterpreter {
+  os::Fd control, out, err;
+  std::uint32_t pid = 0;
+};
+enum class Patience { none, wait };
+// Makes one for the user in that directory, or says why not; with Patience::wait after the zygote has become ready.
+using Midwife =
+    std::function<Task<BornInterpreter>(std::string user, std::string directory, Patience patience)>;
+
 // What a guest is not told and the host adds to every request.
 struct LinkOptions {
   std::string user = "user";                     // where a request names none
   std::string working_directory = "/home/user";  // the same; empty: the user's home
   Variables env;                                 // below each process's own
   Judge judge;
+  Midwife midwife;                            // empty: every interpreter is started as a program
   std::chrono::milliseconds patience{5'000};  // for the guest's greeting
 };
 
@@ -51,6 +62,10 @@ class Link {
   // not among processes().
   Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd);
   std::vector<std::shared_ptr<Kernel>> kernels() const;  // in order of creation
+  // An interpreter that nobody has asked for yet. The next create_kernel() for its language takes it.
+  Task<void> warm_up(Language language);
+  // Processes that are interpreters, asked for or not.
+  std::size_t interpreters() const { return kernels_.size() + warm_.size(); }
   // Ends it and whatever runs in it.
   Task<void> remove_kernel(std::string id);
 
@@ -79,6 +94,8 @@ class Link {
  private:
   Link(std::shared_ptr<Wire> wire, LinkOptions options);
   void keep(const std::shared_ptr<LinkProcess>& process);
+  std::shared_ptr<LinkKernel> make_kernel(Language language, std::string cwd, Patience patience);
+  std::shared_ptr<LinkKernel> take_warm(Language language);
 
   using Processes = std::vector<std::shared_ptr<LinkProcess>>;
 
@@ -86,7 +103,7 @@ class Link {
   // Shared with what starts interpreters again later.
   std::shared_ptr<LinkOptions> options_;
   LinkFiles files_;
-  std::vector<std::shared_ptr<LinkKernel>> kernels_;
+  std::vector<std::shared_ptr<LinkKernel>> kernels_, warm_;
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
 };

@@ -172,12 +172,23 @@ LinkKernel::~LinkKernel() {
 
 Task<void> LinkKernel::start() {
   const auto self = shared_from_this();
+  if (info_.language == Language::python) {
+    const auto born = co_await start_from(KernelOrigin::born);
+    // One that could not be born into this sandbox (its user or directory are not there, say) is started as any
+    // program would be, and if that fails too, its words are the clearer ones.
+    if (born || info_.origin != KernelOrigin::born) co_return born;
+  }
+  co_return co_await start_from(KernelOrigin::started);
+}
+
+Task<void> LinkKernel::start_from(KernelOrigin origin) {
   state_ = State::starting;
-  pending_.clear();
+  pending_.clear(), death_.clear();
   ProcessSpec spec = runner_process(info_);
-  std::weak_ptr<ProcessTap> tap = self;
-  auto launched = co_await launch_(std::move(spec), tap);
+  std::weak_ptr<ProcessTap> tap = weak_from_this();
+  auto launched = co_await launch_(std::move(spec), tap, origin);
   if (!launched) {
+    info_.origin = KernelOrigin::started;
     state_ = State::dead, death_ = launched.error().message();
     if (launched.error().code() == Code::not_found)
       co_return fail(Code::unsupported,
@@ -185,10 +196,15 @@ Task<void> LinkKernel::start() {
     co_return fail(launched.error());
   }
   process_ = *launched;
+  info_.origin = process_->is_direct() ? KernelOrigin::born : KernelOrigin::started;
   if (info_.cwd.empty()) info_.cwd = process_->info().cwd;
   const auto process = process_;
-  std::string words = first_words(info_);
-  CO_CHECK(co_await process->write_control(std::move(words)));
+  if (process->is_direct()) {
+    set_variables(process->info().env);
+  } else {
+    std::string words = first_words(info_);
+    CO_CHECK(co_await process->write_control(std::move(words)));
+  }
   clock_.expires_after(kReadyPatience);
   clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
     const auto kernel = weak.lock();
@@ -196,10 +212,24 @@ Task<void> LinkKernel::start() {
       process->end_with(Ending::timed_out, "the interpreter did not become ready");
   });
   while (state_ == State::starting) CO_CHECK(co_await changed_.wait());
+  clock_.cancel();
   if (state_ == State::dead)
     co_return fail(Code::provider_failed, fmt::format("the interpreter did not start: {}", death_));
-  clock_.cancel();
   begin_next();
+  co_return Result<void>();
+}
+
+Task<void> LinkKernel::change_directory(std::string path) {
+  const auto self = shared_from_this();
+  if (state_ != State::idle || !process_) co_return fail(Code::conflict, "the kernel is busy or dead");
+  moved_.reset();
+  const auto process = process_;
+  std::string words = message('W', path);
+  CO_CHECK(co_await process->write_control(std::move(words)));
+  while (!moved_ && state_ != State::dead) CO_CHECK(co_await changed_.wait());
+  if (!moved_) co_return fail(Code::provider_failed, fmt::format("the kernel died: {}", death_));
+  if (!moved_->empty()) co_return fail(Code::invalid_argument, fmt::format("cwd '{}': {}", path, *moved_));
+  info_.cwd = std::move(path);
   co_return Result<void>();
 }
 
@@ -359,7 +389,14 @@ bool LinkKernel::control(std::string_view bytes) {
 
 bool LinkKernel::take(char kind, std::string_view payload) {
   if (kind == 'K' && state_ == State::starting) {
+    if (info_.cwd.empty()) info_.cwd = to_valid_utf8(payload);
     state_ = State::idle;
+    changed_.notify();
+    return true;
+  }
+  if (kind == 'E' && state_ == State::starting) return death_ = to_valid_utf8(payload), true;
+  if (kind == 'W' && state_ == State::idle && !moved_) {
+    moved_ = to_valid_utf8(payload);
     changed_.notify();
     return true;
   }
@@ -432,7 +469,10 @@ void LinkKernel::ended(const Outcome& outcome) {
                       ? fmt::format("the kernel's process exited with code {}", told.exit_code)
                       : fmt::format("the kernel's process was ended by signal {}", told.signal);
   }
-  if (state_ != State::dead) state_ = State::dead, death_ = told.reason;
+  if (state_ == State::starting && !death_.empty())
+    state_ = State::dead;  // it said why itself
+  else if (state_ != State::dead)
+    state_ = State::dead, death_ = told.reason;
   fail_all(told);
   changed_.notify();
 }

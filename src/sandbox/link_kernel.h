@@ -18,9 +18,10 @@ class LinkExecution;
 // and a runner that breaks the rules is killed.
 class LinkKernel final : public Kernel, public ProcessTap, public std::enable_shared_from_this<LinkKernel> {
  public:
-  // `launch` starts the runner's process with this as its tap: at creation and at every restart.
-  using Launch =
-      std::function<Task<std::shared_ptr<LinkProcess>>(ProcessSpec spec, std::weak_ptr<ProcessTap> tap)>;
+  // `launch` starts the runner's process with this as its tap: at creation and at every restart. Asked for a
+  // `born` one it may give a `started` one.
+  using Launch = std::function<Task<std::shared_ptr<LinkProcess>>(
+      ProcessSpec spec, std::weak_ptr<ProcessTap> tap, KernelOrigin origin)>;
   LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch);
   ~LinkKernel() override;
 
@@ -30,6 +31,9 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   void shut_down(const std::string& reason);
   // Environment variables of an interpreter that started before its sandbox was given to somebody.
   void set_variables(const Variables& env);
+  // Another working directory; Code::invalid_argument if it cannot be entered.
+  Task<void> change_directory(std::string path);
+  bool is_dead() const { return state_ == State::dead; }
   // Something is being executed.
   bool is_busy() const { return state_ == State::busy; }
   // The process behind it, while there is one.
@@ -49,6 +53,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   friend class LinkExecution;
   enum class State { absent, starting, idle, busy, dead };
 
+  Task<void> start_from(KernelOrigin origin);
   bool take(char kind, std::string_view payload);
   void begin_next();
   void finish_current(Outcome outcome, std::uint64_t count);
@@ -62,6 +67,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   Launch launch_;
   State state_ = State::absent;
   std::string death_;
+  std::optional<std::string> moved_;  // what the runner said about its new directory; empty: all is well
   std::shared_ptr<LinkProcess> process_;
   os::Event changed_;
   boost::asio::steady_timer clock_, pressure_;

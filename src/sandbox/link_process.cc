@@ -92,6 +92,7 @@ LinkProcess::~LinkProcess() = default;
 std::string LinkProcess::request() const {
   std::string bytes;
   WirePayload out(bytes);
+  if (direct_) out.u32(adopted_pid_);
   out.u32((spec_.pty ? guest::kStartPty : 0U) | (spec_.stdin_mode == Stdin::pipe ? guest::kStartStdin : 0U) |
           (has_tap_ ? guest::kStartControl : 0U));
   out.u16(spec_.pty ? spec_.pty->columns : 0), out.u16(spec_.pty ? spec_.pty->rows : 0);
@@ -113,7 +114,7 @@ Task<void> LinkProcess::start() {
   const std::string bytes = request();
   if (bytes.size() > guest::kRequestMax)
     co_return fail(Code::too_large, "arguments and environment are over 8 MiB");
-  channel_ = wire_->open(self, Type::start, bytes);
+  channel_ = wire_->open(self, direct_ ? Type::adopt : Type::start, bytes);
   Result<void> waited;
   while (!started_ && waited) waited = co_await changed_.wait();
   if (!waited) {
@@ -194,6 +195,10 @@ bool LinkProcess::started(std::string_view payload) {
   started_ = Result<void>();
   began_ = std::chrono::steady_clock::now();
   start_clock();
+  if (direct_)
+    direct_->start(tap_, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->end_with(Ending::killed, "the interpreter broke its protocol");
+    });
   if (abandoned_) send_signal(SIGKILL, SignalScope::tree);
   changed_.notify();
   return true;
@@ -271,6 +276,7 @@ bool LinkProcess::output(std::uint16_t flags, std::string_view bytes) {
 }
 
 void LinkProcess::grant() {
+  if (direct_) return direct_->resume();
   if (outcome_ || channel_ == 0) return;
   std::size_t held = early_ ? recent_bytes_ : 0;
   if (const auto tap = tap_.lock()) held = tap->held();
@@ -314,6 +320,7 @@ bool LinkProcess::exited(std::string_view payload) {
 
 void LinkProcess::finish(Outcome outcome) {
   if (outcome_) return;
+  if (direct_) direct_->finish();
   outcome.usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began_);
   outcome.usage.output_bytes = output_bytes_;
@@ -381,10 +388,15 @@ Task<void> LinkProcess::write_stdin(std::string bytes) {
 }
 
 Task<void> LinkProcess::write_control(std::string bytes) {
+  if (direct_) {
+    direct_->write(bytes);
+    co_return Result<void>();
+  }
   co_return co_await write(guest::kStreamControl, std::move(bytes));
 }
 
 bool LinkProcess::write_control_now(std::string_view bytes) {
+  if (direct_) return direct_->write(bytes), true;
   if (writing_ || outcome_ || bytes.size() > input_credit_) return false;
   input_credit_ -= static_cast<std::uint32_t>(bytes.size());
   for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), guest::kDataMax)))

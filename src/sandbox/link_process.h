@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "os/event.h"
+#include "sandbox/link_direct.h"
 #include "sandbox/link_wire.h"
 #include "sandbox/process.h"
 
@@ -38,6 +39,12 @@ class LinkProcess final : public Process,
 
   // Gives the process a control stream and a tap. Set before start().
   void set_tap(std::weak_ptr<ProcessTap> tap) { tap_ = std::move(tap), has_tap_ = true; }
+  // The process exists already, as a child of process 1 with this number, and the host holds its streams. Set
+  // after the tap, before start().
+  void set_direct(std::shared_ptr<DirectStreams> streams, std::uint32_t pid) {
+    direct_ = std::move(streams), adopted_pid_ = pid;
+  }
+  bool is_direct() const { return direct_ != nullptr; }
   // Called once when the process ended.
   void on_ended(std::function<void()> done) { done_ = std::move(done); }
 
@@ -88,6 +95,8 @@ class LinkProcess final : public Process,
   ProcessInfo info_;
   std::weak_ptr<ProcessTap> tap_;
   bool has_tap_ = false;
+  std::shared_ptr<DirectStreams> direct_;
+  std::uint32_t adopted_pid_ = 0;
   std::function<void()> done_;
   std::uint32_t channel_ = 0;
   os::Event changed_;

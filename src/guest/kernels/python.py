@@ -1,7 +1,8 @@
 # The Python kernel: executes cells in one namespace and tells results, errors and the end on a private descriptor.
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
-# modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed.
+# modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote
+# gives CHARTS too.
 import _ast
 import _io
 import _signal
@@ -30,7 +31,7 @@ count = 0
 pending = b""
 cells = {}
 unlisted = []
-charts_source = b""
+charts_source = globals().get("CHARTS", b"")
 charts = None
 loop = None
 
@@ -522,11 +523,18 @@ def with_environment(changes, code):
                 os.environ[key] = value
 
 
+def here():
+    try:
+        return os.getcwdb()
+    except OSError:
+        return b""
+
+
 def serve():
     global charts_source
     changes = []
     _signal.signal(2, on_interrupt)
-    send(b"K 0\n")
+    send(message(75, here()))  # K
     while True:
         kind, payload = receive()
         if kind == 88:  # X
@@ -540,6 +548,12 @@ def serve():
         elif kind == 80:  # P
             key, _, value = payload.decode("utf-8", "surrogateescape").partition("=")
             os.environ[key] = value
+        elif kind == 87:  # W
+            try:
+                os.chdir(payload)
+                send(message(87, b""))
+            except OSError as problem:
+                send(message(87, (problem.strerror or "it cannot be entered").encode()))
         elif kind == 67:  # C
             charts_source = payload
 

@@ -92,6 +92,7 @@ class ActAs {
 
 // Requests, one function each; they open their channel or answer with `failed`.
 void request_start(uint32_t channel, const char* payload, size_t size);
+void request_adopt(uint32_t channel, const char* payload, size_t size);
 void request_file(uint32_t channel, Type type, Reader in);
 void request_tree(uint32_t channel, Type type, Reader in);
 void request_watch(uint32_t channel, Reader in);

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest/program/guest.h"
@@ -268,6 +269,29 @@ void add_process(Process* process, uint32_t channel, const Ends& ends) {
   process->next_process = all;
   all = process;
   add_channel(process, channel);
+}
+
+// Born outside of here, in this sandbox, and left to process 1: its streams go elsewhere, its end and signals
+// come through this channel like those of any other.
+void request_adopt(uint32_t channel, const char* payload, size_t size) {
+  Reader in(payload, size);
+  const auto pid = static_cast<pid_t>(in.u32());
+  const char* const request = payload + sizeof(uint32_t);
+  in.u32(), in.u16(), in.u16(), in.u64(), in.u32();
+  const Text user = in.text(), cwd = in.text();
+  siginfo_t unused;
+  if (!in.ok() || pid <= 1 || waitid(P_PID, static_cast<id_t>(pid), &unused, WEXITED | WNOHANG | WNOWAIT) != 0)
+    return send_failed(channel, ESRCH, "there is no such child");
+  auto* const process = new (malloc(sizeof(Process))) Process;
+  process->started_at = unix_micros();
+  process->pid = pid;
+  process->request.append(request, size - sizeof(uint32_t));
+  add_process(process, channel, Ends{});
+  Bytes body;
+  Writer<Bytes> out(body);
+  out.u32(static_cast<uint32_t>(pid)), out.i64(process->started_at);
+  out.text(user.data, user.size), out.text(cwd.data, cwd.size);
+  send_frame(channel, Type::reply, 0, body.data(), body.size());
 }
 
 void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us) {

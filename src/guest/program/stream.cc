@@ -25,6 +25,8 @@ void handle_request(Header header, const char* data, size_t size) {
   switch (static_cast<Type>(header.type)) {
     case Type::start:
       return request_start(header.channel, data, size);
+    case Type::adopt:
+      return request_adopt(header.channel, data, size);
     case Type::stat:
     case Type::make_directory:
     case Type::chmod:

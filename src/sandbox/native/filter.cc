@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "guest/zygote/drop.h"
 #include "os/fd.h"
 
 namespace atl::sandbox::native {
@@ -239,18 +240,6 @@ Result<std::vector<sock_filter>> compile_arguments() {
   return compile(context.get());
 }
 
-int create_ruleset(const landlock_ruleset_attr* attributes, std::size_t size, unsigned flags) {
-  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, attributes, size, flags));
-}
-
-std::uint64_t all_rights(int version) {
-  std::uint64_t rights = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;  // version 1
-  if (version >= 2) rights |= 1ULL << 13;                         // refer
-  if (version >= 3) rights |= 1ULL << 14;                         // truncate
-  if (version >= 5) rights |= 1ULL << 15;                         // ioctl on devices
-  return rights;
-}
-
 }  // namespace
 
 Result<Filter> compile_filter() {
@@ -277,43 +266,20 @@ Result<Filter> compile_filter() {
 }
 
 Result<void> install_filter(const Filter& filter) {
-  for (const std::vector<sock_filter>* part : {&filter.arguments, &filter.allow_list}) {
-    const sock_fprog program{static_cast<unsigned short>(part->size()),
-                             const_cast<sock_filter*>(part->data())};
-    if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+  for (const std::vector<sock_filter>* part : {&filter.arguments, &filter.allow_list})
+    if (guest::install_filter(part->data(), part->size()) < 0)
       return fail(errno_error(errno, "install the system-call filter"));
-  }
   return {};
 }
 
 int landlock_version() {
-  const int version = create_ruleset(nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
-  return version < 0 ? 0 : version;
+  return guest::landlock_version();
 }
 
 Result<std::string> enter_landlock() {
-  const int version = landlock_version();
+  const int version = guest::landlock_version();
   if (version == 0) return fail(Code::unsupported, "this kernel has no Landlock");
-  // The header of this system may be older than the kernel: fields beyond the first are written by hand.
-  struct Attributes {
-    std::uint64_t filesystem;
-    std::uint64_t network;
-    std::uint64_t scoped;
-  } attributes{};
-  attributes.filesystem = all_rights(version);
-  attributes.scoped = version >= 6 ? 3 : 0;  // abstract sockets, signals
-  const std::size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-  const os::Fd ruleset(create_ruleset(reinterpret_cast<const landlock_ruleset_attr*>(&attributes), size, 0));
-  if (!ruleset.is_open()) return fail(errno_error(errno, "make a Landlock ruleset"));
-  const os::Fd root(::open("/", O_PATH | O_CLOEXEC));
-  landlock_path_beneath_attr beneath{};
-  beneath.parent_fd = root.get();
-  beneath.allowed_access =
-      attributes.filesystem & ~std::uint64_t{LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK};
-  if (::syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
-    return fail(errno_error(errno, "add a Landlock rule"));
-  if (::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) < 0)
-    return fail(errno_error(errno, "enter Landlock"));
+  if (guest::enter_landlock(version) < 0) return fail(errno_error(errno, "enter Landlock"));
   return fmt::format("version {}: no device nodes, no mounts{}", version,
                      version >= 6 ? "; signals and abstract sockets stay inside" : "");
 }

@@ -235,6 +235,11 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       }
       auto sandbox = co_await greet(alive, handed_over(std::move(*answer), std::move(spec)));
       if (!sandbox || alive->closing) break;
+      for (const Language language : pool->options.warm)
+        if (auto warm = co_await (*sandbox)->inhabitant()->link->warm_up(language); !warm && !alive->closing)
+          log::warn("an interpreter could not be made ready",
+                    {{"language", std::string(to_string(language))}, {"error", warm.error().message()}});
+      if (alive->closing) break;
       pool->ready.push_back(std::move(*sandbox));
     }
     pool->refilling = false;

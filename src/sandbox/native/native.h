@@ -19,6 +19,8 @@ struct PoolOptions {
   std::string environment;  // its name in PoolLevel
   Spec spec;
   std::uint32_t ready = 2;
+  // Interpreters that run in each of them before anybody asks.
+  std::vector<Language> warm;
 };
 
 struct NativeOptions {

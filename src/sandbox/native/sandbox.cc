@@ -59,6 +59,18 @@ Task<void> Inhabitant::greet() {
   options.judge = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
     if (const auto self = weak.lock()) self->judge(info, outcome);
   };
+  options.midwife = [weak = weak_from_this()](std::string user, std::string directory,
+                                              Patience patience) -> Task<BornInterpreter> {
+    const auto self = weak.lock();
+    if (!self || self->ended) co_return fail(Code::unavailable, "the sandbox has ended");
+    Request request{.verb = Verb::bear, .name = self->name};
+    request.user = std::move(user), request.directory = std::move(directory);
+    if (patience == Patience::wait) request.text = "wait";
+    CO_TRY(SpawnerClient::Answer answer, co_await self->spawner->call(std::move(request)));
+    if (answer.fds.size() != 3) co_return fail(Code::provider_failed, "the interpreter came without its streams");
+    co_return BornInterpreter{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
+                              answer.reply.pid};
+  };
   oom_kills_seen_ = cgroups->oom_kills(handed.group);
   CO_TRY(link, co_await Link::open(std::move(handed.stream), std::move(options)));
   co_return Result<void>();
@@ -128,7 +140,7 @@ void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
 
 std::uint32_t Inhabitant::held_processes() const {
   // The guest is not the workload's, and a kernel that waits is none of its processes.
-  const std::size_t own = 1 + (link ? link->kernels().size() : 0);
+  const std::size_t own = 1 + (link ? link->interpreters() : 0);
   const std::size_t all = cgroups->counts_processes() ? cgroups->processes(handed.group).size()
                                                       : tree_processes(proc_.get(), handed.pid).size();
   const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);

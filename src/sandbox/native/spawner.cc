@@ -13,12 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -28,6 +31,7 @@
 #include "sandbox/native/snapshot.h"
 #include "sandbox/native/wire.h"
 #include "sandbox/native/workshop.h"
+#include "sandbox/native/zygote.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -36,6 +40,8 @@ struct Living {
   Built built;
   Spec spec;
   bool frozen = false;
+  // Interpreters that were born into it: which zygote's.
+  std::set<std::uint64_t> generations;
   // Requests to answer when it is gone.
   std::vector<std::uint64_t> waiting;
 };
@@ -57,7 +63,7 @@ class Spawner {
 
  private:
   // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
-  enum class Source : std::uint32_t { daemon, listener, living, copying };
+  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote };
   void watch(int fd, Source source);
   void on_daemon();
   void on_listener();
@@ -71,6 +77,10 @@ class Spawner {
   void discard_snapshot(const Request& request);
   // `work` in a child, on the host's filesystem; its end is the answer.
   Result<void> copy(Copying copying, const std::function<Result<void>()>& work);
+  void bear(const Request& request);
+  void on_zygote(int fd);
+  // Another zygote, if there is none that is young.
+  void raise_zygote();
   void kill(Living& living);
   void answer(Reply reply, std::span<const int> fds = {});
   void answer_error(const Request& request, Error error);
@@ -92,6 +102,12 @@ class Spawner {
   std::map<std::string, std::unique_ptr<Living>> living_;
   std::map<int, std::string> by_pidfd_;
   std::map<int, Copying> copying_;
+  // The last is the one in use or the next one; older ones stay while interpreters of theirs live.
+  std::vector<std::unique_ptr<Zygote>> zygotes_;
+  std::uint64_t generations_ = 0;
+  std::uint32_t failed_zygotes_ = 0;
+  std::string no_zygote_;  // why there is none
+  std::vector<Request> expecting_;  // births that wait for a zygote
   std::optional<std::uint64_t> shutting_down_;
   std::optional<SteadyTime> orphan_since_;
 
@@ -142,6 +158,7 @@ int Spawner::timeout_ms() {
 void Spawner::run() {
   watch(daemon_.get(), Source::daemon);
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
+  raise_zygote();
   while (!should_end()) {
     // Nobody is there and nobody can come.
     if (!daemon_.is_open() && !listener_.is_open())
@@ -164,9 +181,13 @@ void Spawner::run() {
         case Source::copying:
           on_copied(fd);
           break;
+        case Source::zygote:
+          on_zygote(fd);
+          break;
       }
     }
   }
+  zygotes_.clear();
   shop_.close();
   if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
 }
@@ -243,6 +264,8 @@ void Spawner::serve(const Request& request) {
       return adopt(request);
     case Verb::destroy:
       return destroy(request);
+    case Verb::bear:
+      return bear(request);
     case Verb::snapshot:
       return take_snapshot(request);
     case Verb::discard:
@@ -291,6 +314,9 @@ void Spawner::hello(const Request& request) {
   for (const auto& [name, living] : living_) reply.names.push_back(name);
   reply.text = shop_.cgroup_parent();
   reply.isolation = shop_.probed();
+  if (shop_.standing().rootless || !options_.zygote.enabled)
+    reply.isolation.missing.push_back(
+        {"python_zygote", "Python kernels are started as any program: being born from a zygote needs root"});
   reply.pid = static_cast<std::uint32_t>(::getpid());
   answer(std::move(reply));
 }
@@ -369,6 +395,90 @@ void Spawner::on_end(int pidfd) {
   for (const std::uint64_t token : living.waiting)
     answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
   answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(why)});
+}
+
+void Spawner::raise_zygote() {
+  const auto is_useful = [&](const auto& zygote) {
+    return zygote->state() == Zygote::State::starting ||
+           (zygote->state() == Zygote::State::ready && !zygote->is_worn(options_.zygote));
+  };
+  constexpr std::uint32_t attempts = 3;
+  if (shop_.standing().rootless) {
+    no_zygote_ = "a zygote needs root";
+    return;
+  }
+  if (failed_zygotes_ >= attempts || (!zygotes_.empty() && is_useful(zygotes_.back()))) return;
+  // Of the older ones those stay that can still be asked for siblings of living interpreters.
+  std::erase_if(zygotes_, [&](const auto& zygote) {
+    return zygote->state() != Zygote::State::ready ||
+           std::ranges::none_of(living_, [&](const auto& living) {
+             return living.second->generations.contains(zygote->generation());
+           });
+  });
+  auto zygote = Zygote::start(options_.zygote, shop_.proc(), ++generations_);
+  if (!zygote) {
+    failed_zygotes_ = attempts;
+    no_zygote_ = zygote.error().message();
+    return;
+  }
+  watch((*zygote)->socket(), Source::zygote);
+  zygotes_.push_back(std::move(*zygote));
+}
+
+void Spawner::on_zygote(int fd) {
+  for (const auto& zygote : zygotes_) {
+    if (zygote->socket() != fd) continue;
+    zygote->hear();
+    if (zygote->state() == Zygote::State::dead) {
+      ++failed_zygotes_;
+      no_zygote_ = zygote->complaint();
+      raise_zygote();
+    }
+    break;
+  }
+  const bool starting = !zygotes_.empty() && zygotes_.back()->state() == Zygote::State::starting;
+  if (starting) return;
+  for (Request& request : std::exchange(expecting_, {})) {
+    request.text.clear();
+    serve(request);
+  }
+}
+
+// The interpreter waits for a byte before it does anything, and gets it when it is in its control groups.
+void Spawner::bear(const Request& request) {
+  Living& living = *find(request.name);
+  const auto ready = std::ranges::find_if(
+      zygotes_.rbegin(), zygotes_.rend(), [](const auto& zygote) { return zygote->state() == Zygote::State::ready; });
+  if (ready == zygotes_.rend() && request.text == "wait" && !zygotes_.empty() &&
+      zygotes_.back()->state() == Zygote::State::starting)
+    return expecting_.push_back(request);
+  if (ready == zygotes_.rend())
+    return answer_error(request, Error(Code::unavailable, no_zygote_.empty() ? "no zygote is ready" : no_zygote_));
+  if (!living.built.plain_usr || !is_empty(living.built.upper.get(), "usr"))
+    return answer_error(request, Error(Code::unsupported, "the sandbox's programs are not the zygote's"));
+  if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
+  Cradle cradle{.guest_pidfd = living.built.pidfd.get(),
+                .user_namespace = living.built.parts.slot.user_namespace.get(),
+                .filter = shop_.filter(),
+                .open_files = living.spec.limits.open_files_max,
+                .set_uid = living.spec.sudo,
+                .user = request.user,
+                .directory = request.directory};
+  auto born = (*ready)->bear(cradle);
+  if (!born) return answer_error(request, std::move(born).error());
+  const std::string& group = living.built.parts.group;
+  auto attached = shop_.cgroups().attach(group, born->host_pid, CgroupTree::Part::all);
+  if (!attached || ::write(born->control.get(), "g", 1) != 1) {
+    (void)os::pidfd_kill(born->pidfd.get(), SIGKILL);
+    return answer_error(request, attached ? Error(Code::provider_failed, "the interpreter ended at once")
+                                          : std::move(attached).error());
+  }
+  living.generations.insert(born->generation);
+  Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
+  reply.pid = static_cast<std::uint32_t>(born->pid);
+  const int fds[] = {born->control.get(), born->out.get(), born->err.get()};
+  answer(std::move(reply), fds);
+  raise_zygote();
 }
 
 void Spawner::take_snapshot(const Request& request) {

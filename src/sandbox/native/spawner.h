@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "layer/host_view.h"
 #include "os/fd.h"
+#include "sandbox/native/zygote.h"
 
 // The small privileged process that builds native sandboxes. It is forked off before the program has threads,
 // keeps to one thread and a mount namespace of its own with almost nothing in it, and answers requests
@@ -33,6 +34,8 @@ struct SpawnerOptions {
   // Where writable layers live that are too large for memory. They have no names there.
   std::string image_directory = "/var/tmp";
   layer::HostViewOptions host_view;
+  // Interpreters that are born ready, for sandboxes on the host's view.
+  ZygoteOptions zygote;
 };
 
 // Starts the spawner and gives the socket to it. Call it before the first thread. The spawner closes every

@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/openat2.h>
 #include <sched.h>
@@ -18,6 +17,7 @@
 
 #include <cerrno>
 
+#include "guest/zygote/drop.h"
 #include "os/file.h"
 #include "os/mount.h"
 #include "os/process.h"
@@ -34,12 +34,6 @@ constexpr const char* kMaskedFiles[] = {
     "cmdline", "interrupts",    "modules",  "config.gz",   "sched_debug", "partitions",    "diskstats",
     "locks",   "latency_stats", "slabinfo", "vmallocinfo", "iomem",       "ioports"};
 constexpr const char* kMaskedDirectories[] = {"acpi", "scsi", "bus", "irq", "fs", "driver", "asound"};
-
-// Capabilities that even root inside does not get: they act on kernel objects beyond its user namespace, or
-// open kernel surface that programs inside do not need.
-constexpr int kKeptCapabilities[] = {
-    CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,           CAP_FSETID,     CAP_KILL,
-    CAP_SETGID, CAP_SETUID,       CAP_SETPCAP,         CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_SETFCAP};
 
 struct Child {
   WallPlan& plan;
@@ -313,12 +307,6 @@ Result<void> Child::enter_root() {
 }
 
 Result<void> Child::set_limits() {
-  const auto limit = [](__rlimit_resource what, rlim_t value) {
-    rlimit now{};
-    ::getrlimit(what, &now);
-    const rlimit wanted{std::min(value, now.rlim_max), std::min(value, now.rlim_max)};
-    return ::setrlimit(what, &wanted) == 0;
-  };
   // Raised here, where this process may still do so if anybody may; lowered when the shared table is left.
   rlimit files{};
   ::getrlimit(RLIMIT_NOFILE, &files);
@@ -326,10 +314,7 @@ Result<void> Child::set_limits() {
     const rlimit raised{files.rlim_cur, plan.spec.limits.open_files_max};
     (void)::setrlimit(RLIMIT_NOFILE, &raised);
   }
-  bool done = limit(RLIMIT_CORE, 0);
-  done = limit(RLIMIT_MSGQUEUE, 819200) && limit(RLIMIT_SIGPENDING, 4096) && done;
-  done = limit(RLIMIT_MEMLOCK, 8 << 20) && limit(RLIMIT_RTPRIO, 0) && limit(RLIMIT_NICE, 0) && done;
-  if (!done) return fail(errno_error(errno, "set resource limits"));
+  if (guest::limit_resources() < 0) return fail(errno_error(errno, "set resource limits"));
   stands("core_dumps", "off");
   // A copy of the spawner's schedule must not become the sandbox's.
   const sched_param normal{};
@@ -402,20 +387,12 @@ Result<void> Child::become_inside() {
 }
 
 Result<void> Child::drop_capabilities() {
-  std::uint64_t kept = 0;
-  for (const int capability : kKeptCapabilities) kept |= 1ULL << capability;
-  for (int capability = 0; capability <= CAP_LAST_CAP + 8; ++capability)
-    if (((kept >> capability) & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL)
-      return fail(errno_error(errno, "drop capabilities"));
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2]{};
-  data[0].effective = data[0].permitted = static_cast<std::uint32_t>(kept);
-  data[1].effective = data[1].permitted = static_cast<std::uint32_t>(kept >> 32);
-  if (::syscall(SYS_capset, &header, data) < 0) return fail(errno_error(errno, "drop capabilities"));
+  if (guest::drop_capabilities() < 0) return fail(errno_error(errno, "drop capabilities"));
   if (plan.standing.has_one_id())
     stands("capabilities", "none");
   else
-    stands("capabilities", fmt::format("none over the host; root inside has {}", std::size(kKeptCapabilities)));
+    stands("capabilities",
+           fmt::format("none over the host; root inside has {}", std::size(guest::kKeptCapabilities)));
   return {};
 }
 

@@ -153,6 +153,7 @@ std::string encode(const Request& request) {
   out.text(request.name);
   if (has_spec(request.verb)) put_spec(out, request.spec);
   out.text(request.text);
+  if (request.verb == Verb::bear) out.text(request.user), out.text(request.directory);
   return std::move(out.bytes);
 }
 
@@ -164,6 +165,7 @@ Result<Request> decode_request(const std::string& bytes) {
   request.name = in.text();
   if (has_spec(request.verb)) request.spec = get_spec(in);
   request.text = in.text();
+  if (request.verb == Verb::bear) request.user = in.text(), request.directory = in.text();
   if (!in.reader.done()) return fail(Code::internal, "a request to the spawner is malformed");
   return request;
 }

@@ -30,6 +30,7 @@ enum class Verb : std::uint8_t {
   list,       // -> names
   shut_down,  // ends all sandboxes, then the spawner
   ended,      // spawner to daemon, unasked: a sandbox ended by itself
+  bear,       // user, directory -> an interpreter of the zygote's, pid inside + {control, output, errors}
 };
 
 struct Request {
@@ -38,6 +39,7 @@ struct Request {
   std::string name;         // of the sandbox; Spec::id for create
   Spec spec;                // create, limits (only its limits)
   std::string text;         // new name, target directory
+  std::string user, directory;  // bear
 };
 
 struct Reply {
@@ -46,7 +48,7 @@ struct Reply {
   std::optional<Error> error;
   std::string name;
   std::string group;      // control group below the parent
-  std::uint32_t pid = 0;  // of the guest, in the host's numbers
+  std::uint32_t pid = 0;  // of the guest, in the host's numbers; bear: of the interpreter, in the sandbox's
   Isolation isolation;
   std::vector<std::string> names;
   std::string text;  // hello: parent control group; ended: why

@@ -1,5 +1,6 @@
 #include "sandbox/native/workshop.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/mount.h>
@@ -186,6 +187,22 @@ __attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, 
   if (result == 0) build_walls(plan, report);
   return static_cast<pid_t>(result);
 }
+
+}  // namespace
+
+bool is_empty(int directory, const char* name) {
+  const int fd = ::openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT;
+  DIR* const entries = ::fdopendir(fd);
+  if (entries == nullptr) return ::close(fd), false;
+  bool empty = true;
+  while (const dirent* entry = ::readdir(entries))
+    if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..") empty = false;
+  ::closedir(entries);
+  return empty;
+}
+
+namespace {
 
 std::string missing_wall(const Isolation& isolation, const std::vector<std::string>& required) {
   for (const std::string& name : required)
@@ -435,6 +452,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     TRY(cgroups_.apply(plan.group, spec.limits, report.isolation.walls));
     TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
     TRY(gather_mounts(spec, plan));
+    built.plain_usr = plan.host_view && (!plan.snapshot_usr.is_open() || is_empty(plan.snapshot_usr.get(), "."));
     int pidfd = -1;
     os::Fd born_in;
     if (cgroups_.version() == "v2") born_in = TRY(cgroups_.open_v2(plan.group));

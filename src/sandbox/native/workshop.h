@@ -32,7 +32,12 @@ struct Built {
   pid_t pid = 0;
   Parts parts;
   Isolation isolation;
+  // Its /usr began as the host's and nothing else.
+  bool plain_usr = false;
 };
+
+// True if there is nothing in that directory, or no such directory.
+bool is_empty(int directory, const char* name);
 
 // The spawner's tools and stock: its tiny root, compiled filters, control groups, prepared parts. Lives in
 // the spawner process only.
@@ -62,6 +67,8 @@ class Workshop {
   const std::string& cgroup_parent() const { return cgroup_parent_; }
   const Isolation& probed() const { return probed_; }
   bool realtime() const { return realtime_; }
+  const Filter& filter() const { return filter_; }
+  int proc() const { return proc_.get(); }
   // Leaves the tiny root for good: for a child that writes to the host's filesystem.
   bool enter_host();
 

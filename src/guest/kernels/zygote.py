@@ -1,0 +1,91 @@
+# The Python part of a zygote: imports what programs usually want, then bears interpreters into sandboxes. It never
+# sees a sandbox's files or its user's words; everything after serve() runs in a child that has no power any more.
+import sys
+
+sys.path[:] = [path for path in sys.path if path]  # nothing comes from a working directory here
+STANDARD = (
+    "abc argparse ast asyncio base64 bisect collections collections.abc contextlib copy csv dataclasses datetime "
+    "decimal enum fcntl fractions functools glob heapq importlib.machinery importlib.util inspect io itertools json "
+    "linecache logging math operator os pathlib pickle pprint pwd random re shutil signal site statistics string "
+    "struct subprocess sys tempfile textwrap threading time timeit traceback types typing urllib.parse uuid warnings "
+    "weakref").split()
+
+
+def load_module():
+    import importlib.machinery
+    import importlib.util
+    loader = importlib.machinery.ExtensionFileLoader("atoll_zygote", PLACE + "/zygote.so")
+    spec = importlib.util.spec_from_file_location("atoll_zygote", loader.path, loader=loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def preload(names):
+    """The names that could not be imported, each with its reason."""
+    import importlib
+    failed = []
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except BaseException as problem:
+            failed.append(f"{name}: {type(problem).__name__}")
+    return failed
+
+
+def read(name):
+    with open(f"{PLACE}/{name}", "rb") as file:
+        return file.read()
+
+
+def reseed():
+    # `random` reseeds itself after a fork.
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        numpy_random.seed()
+
+
+def find_packages(standard_path):
+    """What a fresh interpreter's start would put on the path, looked up in this sandbox by its user."""
+    import site
+    sys.path[:] = standard_path
+    site.USER_BASE = site.USER_SITE = None
+    site.ENABLE_USER_SITE = site.check_enableusersite()
+    known = site.removeduppaths()
+    site.addsitepackages(site.addusersitepackages(known))
+    if site.ENABLE_USER_SITE:
+        site.execusercustomize()
+    sys.path.insert(0, "")
+
+
+def main():
+    import builtins
+    import gc
+    import os
+    import site
+    module = load_module()
+    failed = preload(STANDARD) + preload(sys.argv[1:])
+    del sys.argv[1:]
+    runner = compile(read("python.py"), "<atoll>", "exec")
+    charts = read("python_charts.py")
+    packages = set(site.getsitepackages())
+    standard_path = [path for path in sys.path if path not in packages]
+    for name in [name for name in os.environ if name != "LC_CTYPE"]:
+        del os.environ[name]
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    os.write(FD, ("ready\n" + "\n".join(failed)).encode())
+    control, name, home, shell = module.serve(FD)
+    # From here on: the child, inside.
+    gc.enable()
+    reseed()
+    for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
+                       (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
+        os.environb[key] = value
+    find_packages(standard_path)
+    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "FD": control, "CHARTS": charts}
+    return runner, names
+
+
+exec(*main())

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <linux/filter.h>
+#include <stdint.h>
+
+// What the spawner and a zygote say to each other: one packet a message. The zygote first says "ready" or what
+// it could not import, then answers each birth. Included by both sides, so it needs nothing but C headers.
+namespace atl::guest {
+
+inline constexpr int kZygoteFd = 3;
+inline constexpr uint32_t kBirthMagic = 0x31'6e'72'62;  // "brn1"
+inline constexpr uint32_t kInstructionsMax = 4096;
+
+// Descriptors beside a birth, in this order.
+enum BirthFd : int { kBirthGuest, kBirthUserNamespace, kBirthOut, kBirthErr, kBirthControl, kBirthFds };
+
+// Then: the two filters' instructions, the user's name, the working directory (empty: the user's home).
+struct BirthHeader {
+  uint32_t magic = kBirthMagic;
+  uint32_t open_files = 0;  // RLIMIT_NOFILE
+  uint32_t set_uid = 0;     // 1: set-uid programs work inside
+  uint32_t arguments = 0;   // instructions of the filter by argument
+  uint32_t allow_list = 0;
+  uint32_t user_size = 0, directory_size = 0;
+  int32_t pid = 0;  // the number inside; 0: any
+};
+
+// With the child's pidfd if it was born. The child waits for one byte on its control stream before it does
+// anything else: until then its maker can put it where it belongs.
+struct BirthAnswer {
+  int32_t error = 0;  // errno
+  int32_t pid = 0;    // inside
+};
+
+}  // namespace atl::guest

@@ -1,0 +1,271 @@
+// The C part of a zygote: a Python extension that waits for births and makes children inside sandboxes.
+//
+// A child must be in the sandbox's process namespace and a child of its process 1, so it is made in three
+// steps: a helper enters the sandbox's namespaces, its child is inside, and the child of that is the
+// interpreter, which process 1 inherits when the helpers end. Both helpers share this process's memory and
+// stack, as after vfork, and cost no copy of the page tables. Everything that the sandbox's user controls (names,
+// directories, files) is touched only by the interpreter, after it has given up its power.
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+//
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#include "guest/program/guest.h"
+#include "guest/zygote/birth.h"
+#include "guest/zygote/drop.h"
+
+namespace atl::guest {
+namespace {
+
+constexpr int kEntered = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP;
+constexpr size_t kMessageMax = 128U << 10;
+
+struct Birth {
+  BirthHeader header;
+  int fds[kBirthFds];
+  const sock_filter* filters = nullptr;
+  Text user, directory;
+  int control = -1;  // where the interpreter finds its control stream
+  int pidfd = -1;
+  volatile int pid = 0;
+  volatile int error = 0;
+};
+
+alignas(16) char message[kMessageMax];
+
+// Inlined: a return from a wrapper in the child would overwrite what the parent still needs.
+__attribute__((always_inline)) inline long share_everything() {
+  long result;
+  register long r10 asm("r10") = 0;
+  register long r8 asm("r8") = 0;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(SYS_clone), "D"(CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD), "S"(0), "d"(0), "r"(r10),
+                 "r"(r8)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+[[noreturn]] void leave() {
+  for (;;) syscall(SYS_exit_group, 0);
+}
+
+void reap(long pid) {
+  while (syscall(SYS_wait4, pid, nullptr, __WALL, nullptr) < 0 && errno == EINTR) {
+  }
+}
+
+// Inside the process namespace. Returns in the interpreter only.
+__attribute__((noinline)) void make_interpreter(Birth* birth) {
+  clone_args arguments{};
+  int* tid_address = nullptr;
+  // Where the library keeps this thread's number: it is another one in the child.
+  if (prctl(PR_GET_TID_ADDRESS, &tid_address, 0, 0, 0) == 0 && tid_address != nullptr) {
+    arguments.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    arguments.child_tid = reinterpret_cast<uint64_t>(tid_address);
+  }
+  arguments.flags |= CLONE_PIDFD;
+  arguments.pidfd = reinterpret_cast<uint64_t>(&birth->pidfd);
+  arguments.exit_signal = SIGCHLD;
+  const pid_t wanted = birth->header.pid;
+  if (wanted > 0) arguments.set_tid = reinterpret_cast<uint64_t>(&wanted), arguments.set_tid_size = 1;
+  const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (pid == 0) return;
+  birth->pid = static_cast<int>(pid);
+  if (pid < 0) birth->error = errno;
+  leave();
+}
+
+__attribute__((noinline)) void go_inside(Birth* birth) {
+  if (syscall(SYS_setns, birth->fds[kBirthGuest], kEntered) != 0) {
+    birth->error = errno;
+    leave();
+  }
+  const long inside = share_everything();
+  if (inside == 0) return make_interpreter(birth);
+  if (inside < 0)
+    birth->error = static_cast<int>(-inside);
+  else
+    reap(inside);
+  leave();
+}
+
+// True in the interpreter, false in the zygote.
+__attribute__((noinline)) bool bear(Birth* birth) {
+  const long outside = share_everything();
+  if (outside == 0) {
+    go_inside(birth);
+    return true;
+  }
+  if (outside < 0)
+    birth->error = static_cast<int>(-outside);
+  else
+    reap(outside);
+  return false;
+}
+
+bool arrange_descriptors(Birth* birth) {
+  // Far from what programs number their own descriptors.
+  birth->control = birth->header.open_files > 900 ? 900 : 60;
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || dup2(null, 0) < 0 || dup2(birth->fds[kBirthOut], 1) < 0 || dup2(birth->fds[kBirthErr], 2) < 0 ||
+      dup3(birth->fds[kBirthControl], birth->control, O_CLOEXEC) < 0)
+    return false;
+  // The namespace is entered by a number below all this.
+  return true;
+}
+
+bool close_others(const Birth& birth) {
+  return syscall(SYS_close_range, 3, birth.control - 1, 0) == 0 &&
+         syscall(SYS_close_range, birth.control + 1, ~0U, 0) == 0;
+}
+
+bool put_filters(const Birth& birth) {
+  const int landlock = landlock_version();
+  if (birth.header.set_uid == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || drop_capabilities() != 0))
+    return false;
+  if (landlock > 0 && enter_landlock(landlock) != 0) return false;
+  if (install_filter(birth.filters, birth.header.arguments) != 0 ||
+      install_filter(birth.filters + birth.header.arguments, birth.header.allow_list) != 0)
+    return false;
+  return birth.header.set_uid == 0 || drop_capabilities() == 0;
+}
+
+// What went wrong, or null. The order is that of sandbox/native/walls.cc and then of guest/program/spawn.cc.
+const char* settle(Birth* birth, User* user) {
+  setsid();
+  if (!arrange_descriptors(birth)) return "its descriptors could not be arranged";
+  if (limit_resources() != 0) return "its limits could not be set";
+  if (syscall(SYS_setns, birth->fds[kBirthUserNamespace], CLONE_NEWUSER) != 0 || become_root_inside() != 0)
+    return "it could not enter the user namespace";
+  if (!put_filters(*birth)) return "its walls could not be built";
+  if (!close_others(*birth)) return "inherited descriptors could not be closed";
+  if (limit_resource(RLIMIT_NOFILE, birth->header.open_files) != 0) return "its limits could not be set";
+  umask(022);
+  if (!find_user(birth->user, user)) return "its user does not exist";
+  if (!become(*user)) return "it could not become its user";
+  // A process that changed its user without executing a program is closed even to itself.
+  if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) != 0) return "it could not be opened to its user";
+  char path[kPathMax];
+  const bool named = birth->directory.size > 0;
+  const size_t size = named ? birth->directory.size : user->home.size();
+  if (size >= sizeof path) return "its working directory is too long";
+  memcpy(path, named ? birth->directory.data : user->home.data(), size);
+  path[size] = 0;
+  return chdir(path) == 0 ? nullptr : "its working directory cannot be entered";
+}
+
+// Tells the host and ends.
+[[noreturn]] void give_up(const Birth& birth, const char* why) {
+  char text[512];
+  const int size = snprintf(text, sizeof text, "%s", why);
+  char line[600];
+  const int all = snprintf(line, sizeof line, "E %d\n%s", size, text);
+  const int fd = birth.control >= 0 ? birth.control : birth.fds[kBirthControl];
+  (void)!write(fd, line, static_cast<size_t>(all));
+  for (;;) syscall(SYS_exit_group, 1);
+}
+
+void close_fds(const int* fds, int count) {
+  for (int i = 0; i < count; ++i)
+    if (fds[i] >= 0) close(fds[i]);
+}
+
+// False when the spawner is gone or speaks another language.
+bool receive(int socket, Birth* birth) {
+  iovec piece{message, sizeof message};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kBirthFds)];
+  msghdr header{};
+  header.msg_iov = &piece, header.msg_iovlen = 1;
+  header.msg_control = control, header.msg_controllen = sizeof control;
+  ssize_t got = 0;
+  while ((got = recvmsg(socket, &header, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (got < static_cast<ssize_t>(sizeof(BirthHeader)) || (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return false;
+  const cmsghdr* const part = CMSG_FIRSTHDR(&header);
+  if (part == nullptr || part->cmsg_type != SCM_RIGHTS || part->cmsg_len != CMSG_LEN(sizeof birth->fds)) return false;
+  memcpy(birth->fds, CMSG_DATA(part), sizeof birth->fds);
+  memcpy(&birth->header, message, sizeof birth->header);
+  const BirthHeader& h = birth->header;
+  if (h.magic != kBirthMagic || h.arguments > kInstructionsMax || h.allow_list > kInstructionsMax ||
+      h.user_size > kPathMax || h.directory_size >= kPathMax)
+    return false;
+  const size_t filters = (h.arguments + h.allow_list) * sizeof(sock_filter);
+  if (static_cast<size_t>(got) != sizeof h + filters + h.user_size + h.directory_size) return false;
+  static_assert(sizeof(BirthHeader) % alignof(sock_filter) == 0);
+  birth->filters = reinterpret_cast<const sock_filter*>(message + sizeof h);
+  birth->user = {message + sizeof h + filters, h.user_size};
+  birth->directory = {birth->user.data + h.user_size, h.directory_size};
+  return true;
+}
+
+void answer(int socket, const Birth& birth) {
+  BirthAnswer told{birth.error, birth.pid};
+  iovec piece{&told, sizeof told};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+  msghdr header{};
+  header.msg_iov = &piece, header.msg_iovlen = 1;
+  if (birth.pidfd >= 0) {
+    header.msg_control = control, header.msg_controllen = sizeof control;
+    cmsghdr* const part = CMSG_FIRSTHDR(&header);
+    part->cmsg_level = SOL_SOCKET, part->cmsg_type = SCM_RIGHTS, part->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(part), &birth.pidfd, sizeof(int));
+  }
+  while (sendmsg(socket, &header, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+PyObject* bytes_of(const Bytes& bytes) {
+  return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
+}
+
+// The interpreter's first steps: (control descriptor, user's name, home, shell).
+PyObject* live(Birth* birth) {
+  char go = 0;
+  ssize_t got = 0;
+  while ((got = read(birth->fds[kBirthControl], &go, 1)) < 0 && errno == EINTR) {
+  }
+  if (got != 1) leave();
+  static User user;
+  const char* const wrong = settle(birth, &user);
+  if (wrong != nullptr) give_up(*birth, wrong);
+  PyOS_AfterFork_Child();
+  return Py_BuildValue("(iNNN)", birth->control, bytes_of(user.name), bytes_of(user.home), bytes_of(user.shell));
+}
+
+// serve(fd): bears children until the spawner goes away. Returns in each child only.
+PyObject* serve(PyObject*, PyObject* number) {
+  const long socket = PyLong_AsLong(number);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  for (;;) {
+    Birth birth;
+    if (!receive(static_cast<int>(socket), &birth)) leave();
+    PyOS_BeforeFork();
+    if (bear(&birth)) return live(&birth);
+    PyOS_AfterFork_Parent();
+    answer(static_cast<int>(socket), birth);
+    close_fds(birth.fds, kBirthFds);
+    if (birth.pidfd >= 0) close(birth.pidfd);
+  }
+}
+
+PyMethodDef methods[] = {{"serve", serve, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyModuleDef definition{PyModuleDef_HEAD_INIT, "atoll_zygote", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace atl::guest
+
+PyMODINIT_FUNC PyInit_atoll_zygote() {
+  return PyModule_Create(&atl::guest::definition);
+}

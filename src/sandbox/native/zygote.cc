@@ -1,0 +1,219 @@
+#include "sandbox/native/zygote.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "guest/protocol.h"
+#include "guest/runners.h"
+#include "guest/zygote/birth.h"
+#include "os/file.h"
+#include "os/message.h"
+#include "os/mount.h"
+#include "os/process.h"
+#include "sandbox/native/walls.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using os::Subtree;
+
+constexpr const char* kPlace = "/zygote";  // in the tiny root; "/mnt" in the zygote's
+constexpr const char* kBoot =
+    "PLACE='/mnt';FD=3;exec(compile(open(PLACE+'/zygote.py','rb').read(),'<atoll>','exec'))";
+constexpr timeval kPatience{.tv_sec = 5, .tv_usec = 0};
+
+Result<void> lay_out_files() {
+  if (::mkdir(kPlace, 0755) < 0) {
+    if (errno == EEXIST) return {};
+    return fail(errno_error(errno, "make the zygote's directory"));
+  }
+  const os::Fd place = TRY(os::open(kPlace, O_RDONLY | O_DIRECTORY));
+  const auto put = [&](const char* name, std::string_view bytes) {
+    return os::write_file_at(place.get(), name, std::string(bytes), 0644);
+  };
+  TRY(put("zygote.so", guest::zygote_module()));
+  for (const char* name : {"zygote.py", "python.py", "python_charts.py"}) TRY(put(name, guest::runner(name)));
+  return {};
+}
+
+// The host's programs and our files; nothing else is there. Below the spawner's tiny root, in a namespace of its
+// own.
+Result<void> enter_own_root() {
+  if (::unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+    return fail(errno_error(errno, "namespaces"));
+  const std::string root = tiny::kRoot;
+  const auto show = [&](const char* from, const std::string& to) -> Result<void> {
+    const os::Fd mount = TRY(os::clone_mount(AT_FDCWD, from, Subtree::no));
+    TRY(os::change_mount(mount.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID}));
+    return os::attach(mount.get(), AT_FDCWD, (root + to).c_str());
+  };
+  TRY(show(tiny::kSkeleton, ""));
+  TRY(show("/usr", "/usr"));
+  // Sandboxes do not see it either, unless the interpreters are there.
+  if (::access((std::string(tiny::kCover) + "/local").c_str(), F_OK) == 0 || errno != ENOENT)
+    TRY(show(tiny::kEmpty, "/usr/local"));
+  TRY(show(tiny::kDevices, "/dev"));
+  TRY(show(kPlace, "/mnt"));
+  if (::chdir(root.c_str()) < 0) return fail(errno_error(errno, "enter the zygote's root"));
+  return os::move_to_root();
+}
+
+[[noreturn]] void become_python(int socket, const ZygoteOptions& options) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const sched_param normal{};
+  ::sched_setscheduler(0, SCHED_OTHER, &normal);
+  ::setsid();
+  const struct { unsigned long handler, flags, restorer, mask; } by_default{};
+  for (int number = 1; number <= 64; ++number)
+    ::syscall(SYS_rt_sigaction, number, &by_default, nullptr, sizeof by_default.mask);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (!enter_own_root()) ::_exit(1);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int fd : {0, 1, 2}) ::dup2(null, fd);
+  ::dup2(socket, guest::kZygoteFd);
+  (void)os::close_range(guest::kZygoteFd + 1, ~0U, os::UnshareTable::no);
+  std::vector<const char*> arguments{"python3", "-c", kBoot};
+  for (const std::string& name : options.modules) arguments.push_back(name.c_str());
+  arguments.push_back(nullptr);
+  // One thread only: a copy made by fork has no others.
+  const char* const environment[] = {"PATH=/usr/local/bin:/usr/bin", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
+                                     "MKL_NUM_THREADS=1", nullptr};
+  for (const char* path : {"/usr/local/bin/python3", "/usr/bin/python3"})
+    ::execve(path, const_cast<char* const*>(arguments.data()), const_cast<char* const*>(environment));
+  ::_exit(127);
+}
+
+std::size_t count_threads(int proc, pid_t pid) {
+  const int fd = ::openat(proc, fmt::format("{}/task", pid).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* const dir = fd < 0 ? nullptr : ::fdopendir(fd);
+  if (dir == nullptr) return 0;
+  std::size_t count = 0;
+  while (const dirent* entry = ::readdir(dir))
+    if (entry->d_name[0] != '.') ++count;
+  ::closedir(dir);
+  return count;
+}
+
+Result<pid_t> pid_of(int proc, int pidfd) {
+  const std::string info = TRY(os::read_file_at(proc, fmt::format("self/fdinfo/{}", pidfd).c_str()));
+  const std::size_t at = info.find("Pid:");
+  const int pid = at == std::string::npos ? 0 : std::atoi(info.c_str() + at + 4);
+  if (pid <= 0) return fail(Code::provider_failed, "the interpreter ended at once");
+  return pid;
+}
+
+Result<std::pair<os::Fd, os::Fd>> make_pipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
+  return std::pair(os::Fd(fds[0]), os::Fd(fds[1]));
+}
+
+std::string birth_message(const Cradle& cradle) {
+  guest::BirthHeader header;
+  header.open_files = cradle.open_files;
+  header.set_uid = cradle.set_uid ? 1 : 0;
+  header.arguments = static_cast<std::uint32_t>(cradle.filter.arguments.size());
+  header.allow_list = static_cast<std::uint32_t>(cradle.filter.allow_list.size());
+  header.user_size = static_cast<std::uint32_t>(cradle.user.size());
+  header.directory_size = static_cast<std::uint32_t>(cradle.directory.size());
+  header.pid = cradle.pid;
+  std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
+  for (const auto* part : {&cradle.filter.arguments, &cradle.filter.allow_list})
+    bytes.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(sock_filter));
+  return bytes + cradle.user + cradle.directory;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int proc, std::uint64_t generation) {
+  if (!options.enabled) return fail(Code::unsupported, "zygotes are turned off");
+  TRY(lay_out_files());
+  os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
+  ::setsockopt(pair.first.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  const pid_t child = ::fork();
+  if (child < 0) return fail(errno_error(errno, "fork the zygote"));
+  if (child == 0) become_python(pair.second.get(), options);
+  std::unique_ptr<Zygote> zygote(new Zygote);
+  zygote->pid_ = child;
+  zygote->proc_ = proc;
+  zygote->pidfd_ = TRY(os::pidfd_open(child));
+  zygote->socket_ = std::move(pair.first);
+  zygote->generation_ = generation;
+  zygote->since_ = Clock::machine().steady();
+  return zygote;
+}
+
+Zygote::~Zygote() {
+  if (!pidfd_.is_open()) return;
+  (void)os::pidfd_kill(pidfd_.get(), SIGKILL);
+  (void)os::pidfd_wait(pidfd_.get());
+}
+
+void Zygote::die(std::string why) {
+  state_ = State::dead;
+  complaint_ = std::move(why);
+  socket_.reset();
+}
+
+void Zygote::hear() {
+  if (state_ == State::dead) return;
+  auto message = os::receive_message(socket_.get(), os::Wait::no);
+  if (!message && message.error().code() == Code::unavailable) return;
+  if (!message || message->bytes.empty()) return die("the zygote ended");
+  if (state_ != State::starting || !message->bytes.starts_with("ready\n")) return die("the zygote spoke out of turn");
+  complaint_ = message->bytes.substr(6);
+  if (count_threads(proc_, pid_) != 1) return die("an imported module started a thread");
+  state_ = State::ready;
+}
+
+bool Zygote::is_worn(const ZygoteOptions& options) const {
+  if (children_ == 0) return false;
+  return children_ >= options.children_max || Clock::machine().steady() - since_ >= options.age_max;
+}
+
+Result<Born> Zygote::bear(const Cradle& cradle) {
+  if (state_ != State::ready) return fail(Code::unavailable, "the zygote is not ready");
+  if (cradle.directory.size() >= guest::kPathMax || cradle.user.size() > 256)
+    return fail(Code::invalid_argument, "the user or the working directory is too long");
+  auto [out, child_out] = TRY(make_pipe());
+  auto [err, child_err] = TRY(make_pipe());
+  os::SocketPair control = TRY(os::socket_pair(os::SocketKind::stream));
+  const std::array<int, guest::kBirthFds> fds{cradle.guest_pidfd, cradle.user_namespace, child_out.get(),
+                                              child_err.get(), control.second.get()};
+  auto sent = os::send_message(socket_.get(), birth_message(cradle), fds);
+  auto message = sent ? os::receive_message(socket_.get()) : Result<os::Message>(fail(sent.error()));
+  if (!message || message->bytes.size() != sizeof(guest::BirthAnswer)) {
+    die("the zygote does not answer");
+    (void)os::pidfd_kill(pidfd_.get(), SIGKILL);
+    return fail(Code::unavailable, complaint_);
+  }
+  ++children_;
+  guest::BirthAnswer answer;
+  std::memcpy(&answer, message->bytes.data(), sizeof answer);
+  if (answer.error != 0 || message->fds.empty()) return fail(errno_error(answer.error, "bear an interpreter"));
+  Born born;
+  born.pid = answer.pid;
+  born.pidfd = std::move(message->fds.front());
+  born.host_pid = TRY(pid_of(proc_, born.pidfd.get()));
+  born.control = std::move(control.first), born.out = std::move(out), born.err = std::move(err);
+  born.generation = generation_;
+  return born;
+}
+
+}  // namespace atl::sandbox::native

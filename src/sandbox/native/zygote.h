@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/native/filter.h"
+
+// Interpreters that are born ready: a zygote is a Python that has imported what programs usually want and then
+// does nothing but fork. It runs in a root of its own that holds the host's /usr and our files, never runs a
+// user's code and never sees a layer that a user made. Its children enter a sandbox and give up their power by
+// the same steps as process 1 (guest/zygote/drop.h).
+namespace atl::sandbox::native {
+
+struct ZygoteOptions {
+  bool enabled = true;
+  // Imported beside a fixed list of standard ones. A package that cannot be imported is told by missing().
+  std::vector<std::string> modules;
+  // Children of one zygote share its hash seed and addresses: it is replaced after so many or so long.
+  std::uint32_t children_max = 500;
+  std::chrono::minutes age_max{10};
+};
+
+// What a child is born into. Borrowed for the call.
+struct Cradle {
+  int guest_pidfd = -1;
+  int user_namespace = -1;
+  const Filter& filter;
+  std::uint32_t open_files = 0;
+  bool set_uid = false;
+  std::string user;
+  std::string directory;  // empty: the user's home
+  pid_t pid = 0;          // inside; 0: any
+};
+
+// A child that waits for one byte on `control`. It is a child of the sandbox's process 1.
+struct Born {
+  os::Fd control, out, err;  // the host's ends
+  os::Fd pidfd;
+  pid_t pid = 0;       // inside
+  pid_t host_pid = 0;
+  std::uint64_t generation = 0;
+};
+
+// One zygote. Lives in the spawner process only; the process ends with this object.
+class Zygote {
+ public:
+  // Returns at once; the process becomes ready later. `proc` is a descriptor of a /proc that shows this process.
+  static Result<std::unique_ptr<Zygote>> start(const ZygoteOptions& options, int proc, std::uint64_t generation);
+  ~Zygote();
+  Zygote(const Zygote&) = delete;
+  Zygote& operator=(const Zygote&) = delete;
+
+  // Readable when there is something to hear().
+  int socket() const { return socket_.get(); }
+  // Takes its greeting, or notices its end.
+  void hear();
+  enum class State { starting, ready, dead };
+  State state() const { return state_; }
+  // Why it is dead; what it could not import.
+  const std::string& complaint() const { return complaint_; }
+  std::uint64_t generation() const { return generation_; }
+  bool is_worn(const ZygoteOptions& options) const;
+
+  Result<Born> bear(const Cradle& cradle);
+
+ private:
+  Zygote() = default;
+  void die(std::string why);
+
+  os::Fd socket_, pidfd_;
+  int proc_ = -1;
+  pid_t pid_ = 0;
+  State state_ = State::starting;
+  std::string complaint_;
+  std::uint64_t generation_ = 0;
+  std::uint32_t children_ = 0;
+  SteadyTime since_;
+};
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,199 @@
+#include "sandbox/native/zygote.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <regex>
+
+#include "base/ids.h"
+#include "sandbox/native/native.h"
+#include "sandbox/native/native_harness.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using testing::HasSubstr;
+
+// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
+class ZygoteTest : public NativeHarness {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    NativeOptions options;
+    PoolOptions pool{.environment = "host", .spec = {}, .ready = 1, .warm = {Language::python}};
+    options.pools.push_back(std::move(pool));
+    begin(std::move(options));
+  }
+  // From the pool, once its interpreter is there.
+  std::unique_ptr<Sandbox> warm_sandbox(Spec spec = {}) {
+    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
+    EXPECT_EQ(provider_->pools().front().ready, 1U);
+    return sandbox(std::move(spec));
+  }
+  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) {
+    auto kernel = run(sandbox.create_kernel(Language::python, ""));
+    EXPECT_TRUE(kernel) << kernel.error().message();
+    if (!kernel) return nullptr;
+    EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
+    return *kernel;
+  }
+};
+
+// What /proc/self tells about the walls around a process, without what differs between any two.
+constexpr const char* kWallsOfSelf = R"(
+import os, re
+status = open('/proc/self/status').read()
+for name in ('Uid', 'Gid', 'Groups', 'NoNewPrivs', 'Seccomp', 'Seccomp_filters', 'CapInh', 'CapPrm', 'CapEff', 'CapBnd',
+             'CapAmb', 'NSpgid', 'NSsid'):
+    value = re.search(rf'^{name}:\s*(.*)$', status, re.M)
+    value = value.group(1).strip() if value else None
+    if name in ('NSpgid', 'NSsid'):
+        value = value == str(os.getpid())
+    print(name, value)
+for name in sorted(os.listdir('/proc/self/ns')):
+    print(name, os.readlink('/proc/self/ns/' + name))
+print(open('/proc/self/limits').read())
+print(open('/proc/self/cgroup').read())
+print(os.getppid(), os.getcwd(), oct(os.umask(0o22)), open('/proc/self/oom_score_adj').read().strip())
+print(os.stat('/proc/self/fd').st_uid, os.readlink('/proc/self/root'), sorted(os.environ.items()))
+import sys
+print(sys.path, sys.argv, sys.flags, sys.executable, sys.getfilesystemencoding(), sys.stdin.read())
+import signal
+print([signal.getsignal(n) if callable(signal.getsignal(n)) is False else 'f' for n in range(1, 32)])
+)";
+
+TEST_F(ZygoteTest, ABornInterpreterStandsBehindTheSameWallsAsAStartedOne) {
+  const auto sandbox = warm_sandbox();
+  const auto born = born_kernel(*sandbox);
+  Spec spec;
+  // A variable that matters at the start only: this one is not born.
+  spec.env = {{"PYTHONNOUSERSITE_", "1"}};
+  const auto other = this->sandbox(std::move(spec));
+  auto started = run(other->create_kernel(Language::python, ""));
+  ASSERT_TRUE(started) << started.error().message();
+  EXPECT_EQ((*started)->info().origin, KernelOrigin::started);
+  const std::string code = std::string(kWallsOfSelf);
+  const std::string theirs = said(*started, "import os; del os.environ['PYTHONNOUSERSITE_']\n" + code);
+  std::string ours = said(born, code);
+  // Namespaces of two sandboxes differ by their numbers, groups by their names.
+  const auto neutral = [](const std::string& text) {
+    return std::regex_replace(text, std::regex(R"(:\[\d+\]|/s\d+\b)"), "");
+  };
+  EXPECT_EQ(neutral(ours), neutral(theirs));
+}
+
+TEST_F(ZygoteTest, InheritsNothing) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  // Standard streams, their two copies and the control stream; listdir itself opens one.
+  EXPECT_EQ(said(kernel, "import os\nlen(os.listdir('/proc/self/fd'))"), "7");
+  EXPECT_EQ(said(kernel, "sorted(n for n in os.environ if n not in ('LC_CTYPE', 'MPLBACKEND'))"),
+            "['HOME', 'LOGNAME', 'PATH', 'SHELL', 'USER']");
+  EXPECT_THAT(said(kernel, "open('/proc/1/mem', 'rb')"), HasSubstr("PermissionError"));
+  EXPECT_THAT(said(kernel, "os.listdir('/proc/1/fd')"), HasSubstr("PermissionError"));
+  EXPECT_EQ(said(kernel, "import threading; threading.active_count()"), "1");
+}
+
+TEST_F(ZygoteTest, IsAChildOfProcessOneAndItsEndIsTold) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  EXPECT_EQ(said(kernel, "import os\nos.getppid()"), "1");
+  const Executed died = execute(kernel, "os._exit(7)");
+  EXPECT_EQ(died.outcome.ending, Ending::exited);
+  EXPECT_EQ(died.outcome.exit_code, 7);
+  ASSERT_TRUE(run(kernel->restart()));
+  EXPECT_EQ(kernel->info().origin, KernelOrigin::born);
+  EXPECT_EQ(said(kernel, "1+1"), "2");
+  const Executed killed = execute(kernel, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)");
+  EXPECT_EQ(killed.outcome.ending, Ending::signaled);
+  EXPECT_EQ(killed.outcome.signal, SIGSEGV);
+}
+
+TEST_F(ZygoteTest, ChildrenDrawDifferentRandomNumbers) {
+  const auto first = warm_sandbox();
+  const auto a = born_kernel(*first);
+  auto b = run(first->create_kernel(Language::python, ""));
+  ASSERT_TRUE(b);
+  EXPECT_EQ((*b)->info().origin, KernelOrigin::born);
+  const char* const code = "import random, uuid\n(random.random(), uuid.uuid4().hex)";
+  EXPECT_NE(said(a, code), said(*b, code));
+}
+
+TEST_F(ZygoteTest, AWarmKernelIsNobodysContextUntilAskedFor) {
+  const auto sandbox = warm_sandbox();
+  EXPECT_TRUE(sandbox->kernels().empty());
+  EXPECT_TRUE(sandbox->processes().empty());
+  const auto usage = run(sandbox->usage());
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->processes, 0U);
+  born_kernel(*sandbox);
+  EXPECT_EQ(sandbox->kernels().size(), 1U);
+}
+
+TEST_F(ZygoteTest, AWarmKernelTakesVariablesAndDirectoryOfWhoeverAsks) {
+  Spec spec;
+  spec.env = {{"GREETING", "hello"}};
+  spec.working_directory = "/tmp";
+  const auto sandbox = warm_sandbox(std::move(spec));
+  const auto kernel = born_kernel(*sandbox);
+  EXPECT_EQ(kernel->info().cwd, "/tmp");
+  EXPECT_EQ(said(kernel, "import os; print(os.environ['GREETING'], os.getcwd())"), "hello /tmp\n");
+}
+
+TEST_F(ZygoteTest, DirectoriesThatAreNotThereAreRefusedClearly) {
+  const auto sandbox = warm_sandbox();
+  auto warm = run(sandbox->create_kernel(Language::python, "/nowhere"));
+  ASSERT_FALSE(warm);
+  EXPECT_EQ(warm.error().code(), Code::invalid_argument);
+  EXPECT_THAT(warm.error().message(), HasSubstr("/nowhere"));
+  auto next = run(sandbox->create_kernel(Language::python, "/nowhere"));
+  ASSERT_FALSE(next);
+  EXPECT_EQ(next.error().code(), Code::invalid_argument);
+  EXPECT_THAT(next.error().message(), HasSubstr("/nowhere"));
+  EXPECT_TRUE(sandbox->kernels().empty());
+}
+
+TEST_F(ZygoteTest, AChangedSystemIsNotTheZygotes) {
+  Spec spec;
+  spec.user = "root";
+  const auto sandbox = this->sandbox(std::move(spec));
+  auto changed = run(sandbox->create_kernel(Language::shell, ""));
+  ASSERT_TRUE(changed);
+  EXPECT_EQ(said(*changed, "mkdir -p /usr/lib/python3/dist-packages && "
+                           "echo 'print(1)' > /usr/lib/python3/dist-packages/zz_atoll.py && echo ok"),
+            "ok\n");
+  auto kernel = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ((*kernel)->info().origin, KernelOrigin::started);
+  EXPECT_EQ(said(*kernel, "import zz_atoll"), "1\n");
+}
+
+TEST_F(ZygoteTest, FindsPackagesOfTheUsersOwn) {
+  const auto sandbox = warm_sandbox();
+  auto shell = run(sandbox->create_kernel(Language::shell, ""));
+  ASSERT_TRUE(shell);
+  said(*shell, "d=$(python3 -m site --user-site); mkdir -p $d; echo 'value = 42' > $d/mine.py");
+  auto spare = born_kernel(*sandbox);  // the warm one, from before
+  auto kernel = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
+  EXPECT_EQ(said(*kernel, "import mine; mine.value"), "42");
+}
+
+TEST_F(ZygoteTest, LimitsBindBornInterpreters) {
+  Spec spec;
+  spec.limits.memory_bytes = 64U << 20;
+  const auto sandbox = this->sandbox(std::move(spec));
+  auto made = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(made);
+  const Executed hog = execute(*made, "x = bytearray(400 << 20)");
+  EXPECT_EQ(hog.outcome.ending, Ending::out_of_memory) << to_string(hog.outcome.ending);
+  ASSERT_TRUE(run((*made)->restart()));
+  EXPECT_EQ(said(*made, "1+1"), "2");
+}
+
+}  // namespace
+}  // namespace atl::sandbox::native
