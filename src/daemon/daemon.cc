@@ -123,6 +123,7 @@ Result<void> Daemon::start_providers() {
     // No stack: whoever removes the environment may, but what ready sandboxes stand on stays.
     TRY(layers_->refer({.holder = "pool-" + name, .layers = environment.digests, .process = ::getpid()},
                        layer::Durability::unsynced));
+    if (environment.default_language) pool.warm = {*environment.default_language};
     options.pools.push_back(std::move(pool));
   }
   const std::string& asked = configuration_.text("provider");

@@ -80,7 +80,8 @@ inline int enter_landlock(int version) {
   if (version >= 2) rules.filesystem |= 1ULL << 13;           // refer
   if (version >= 3) rules.filesystem |= 1ULL << 14;           // truncate
   if (version >= 5) rules.filesystem |= 1ULL << 15;           // ioctl on devices
-  rules.scoped = version >= 6 ? 3 : 0;                        // abstract sockets, signals
+  // Nothing is scoped: process and network namespaces keep signals and abstract sockets inside already, and a scope
+  // would part process 1 from interpreters that entered by themselves, which it must be able to signal.
   const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size, 0));
   if (ruleset < 0) return -1;

@@ -280,8 +280,7 @@ Result<std::string> enter_landlock() {
   const int version = guest::landlock_version();
   if (version == 0) return fail(Code::unsupported, "this kernel has no Landlock");
   if (guest::enter_landlock(version) < 0) return fail(errno_error(errno, "enter Landlock"));
-  return fmt::format("version {}: no device nodes, no mounts{}", version,
-                     version >= 6 ? "; signals and abstract sockets stay inside" : "");
+  return fmt::format("version {}: no device nodes, no mounts", version);
 }
 
 }  // namespace atl::sandbox::native

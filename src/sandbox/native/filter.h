@@ -31,8 +31,7 @@ Result<void> install_filter(const Filter& filter);
 int landlock_version();
 
 // Second wall for the calling thread: everything below "/" stays usable except making device nodes and
-// changing mounts; signals, abstract sockets and ptrace end at the sandbox's edge where the kernel can say
-// so. Gives the words for Isolation. Same needs as the filter.
+// changing mounts. Gives the words for Isolation. Same needs as the filter.
 Result<std::string> enter_landlock();
 
 }  // namespace atl::sandbox::native

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "base/ids.h"
@@ -193,6 +194,62 @@ TEST_F(ZygoteTest, LimitsBindBornInterpreters) {
   EXPECT_EQ(hog.outcome.ending, Ending::out_of_memory) << to_string(hog.outcome.ending);
   ASSERT_TRUE(run((*made)->restart()));
   EXPECT_EQ(said(*made, "1+1"), "2");
+}
+
+// Code that attacks its own runner harms itself only: the kernel goes on, or dies and says so.
+TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import builtins\nbuiltins.print = builtins.len = builtins.isinstance = builtins.compile = None");
+  EXPECT_EQ(said(kernel, "6 * 7"), "42");
+  said(kernel, "import sys\nsys.stdout = sys.stderr = None\nsys.modules.clear()");
+  EXPECT_EQ(said(kernel, "6 * 7"), "42");
+  ASSERT_TRUE(run(kernel->restart()));
+  said(kernel, "import os\nos.close(1); os.close(2)");
+  EXPECT_EQ(said(kernel, "print('still here')"), "still here\n");
+  EXPECT_THAT(said(kernel, "def deeper(): return deeper()\ndeeper()"), HasSubstr("RecursionError"));
+  EXPECT_EQ(said(kernel, "import os\nos.fork()\n6 * 7"), "42");
+  const Executed liar = execute(kernel, "import os\nfor fd in range(800, 1000):\n  try: os.write(fd, b'nonsense' * 100)\n"
+                                        "  except OSError: pass\nimport time; time.sleep(60)");
+  EXPECT_EQ(liar.outcome.ending, Ending::killed);
+  EXPECT_EQ(liar.outcome.reason, "the interpreter broke its protocol");
+  ASSERT_TRUE(run(kernel->restart()));
+  // Without its control stream it cannot answer: that is its death, and told as such.
+  const Executed cut = execute(kernel, "import os\nos.closerange(3, 1000)");
+  EXPECT_FALSE(cut.outcome.ending == Ending::exited && cut.outcome.exit_code == 0) << cut.outcome.reason;
+  EXPECT_FALSE(run(kernel->execute(ExecutionSpec{.code = "1"})));
+  ASSERT_TRUE(run(kernel->restart()));
+  EXPECT_EQ(said(kernel, "1+1"), "2");
+}
+
+TEST_F(ZygoteTest, OutputOfAnySizeComesBeforeTheEnd) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  const std::string all = said(kernel, "for i in range(20000): print('line', i, 'hé 你')");
+  EXPECT_EQ(std::ranges::count(all, '\n'), 20000);
+  EXPECT_TRUE(all.ends_with("line 19999 hé 你\n"));
+  EXPECT_EQ(said(kernel, "import os\nfor i in range(64): os.write(1, b'x' * 65536)\n7").size(), 64U * 65536 + 1);
+}
+
+TEST_F(ZygoteTest, InterruptsStopPythonAndItsChildren) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  for (const char* code : {"while True: pass", "import time; time.sleep(1000)", "!sleep 1000"}) {
+    ExecutionSpec spec;
+    spec.code = code;
+    spec.wall_time = std::chrono::milliseconds(300);
+    const auto follow_limited = [](std::shared_ptr<Kernel> target, ExecutionSpec what) -> Task<Outcome> {
+      CO_TRY(const auto stream, co_await target->execute(std::move(what)));
+      for (;;) {
+        CO_TRY(ExecutionEvent event, co_await stream->next());
+        if (auto* done = std::get_if<ExecutionDone>(&event)) co_return done->outcome;
+      }
+    };
+    const auto outcome = run(follow_limited(kernel, std::move(spec)));
+    ASSERT_TRUE(outcome) << code;
+    EXPECT_EQ(outcome->ending, Ending::timed_out) << code;
+    EXPECT_EQ(said(kernel, "1+1"), "2") << code;
+  }
 }
 
 }  // namespace
