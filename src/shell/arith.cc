@@ -442,12 +442,16 @@ Place place(const Node& node, Scope& scope) {
     out.subscript = node.subscript;
   else if (scope.is_assoc(node.name))
     out.subscript = scope.expand_key(node.subscript);
+  else if (node.subscript.find_first_of("$`") != std::string::npos)
+    out.subscript = std::to_string(evaluate_text(scope.expand_key(node.subscript), scope));
   else
     out.subscript = std::to_string(evaluate_text(node.subscript, scope));
   return out;
 }
 
 std::int64_t value_of(const Place& where, Scope& scope) {
+  if (!where.indexed)
+    if (auto number = scope.number(where.name)) return *number;
   std::string text = scope.get(where.name, where.key());
   if (auto number = plain_number(text)) return *number;
   return evaluate_text(text, scope, 1);
@@ -480,6 +484,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
       return node.number;
     case Kind::variable: {
       if (!node.has_subscript) {
+        if (auto number = scope.number(node.name)) return *number;
         std::string text = scope.get(node.name, nullptr);
         if (auto number = plain_number(text)) return *number;
         return evaluate_text(text, scope, 1);
@@ -509,6 +514,11 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
       return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
     case Kind::assign: {
       std::int64_t y;
+      if (!node.a->has_subscript && node.op == o_set) {
+        y = evaluate(*node.b, scope);
+        scope.set(node.a->name, nullptr, y);
+        return y;
+      }
       Place where = place(*node.a, scope);
       if (node.op == o_set) {
         y = evaluate(*node.b, scope);
@@ -521,6 +531,12 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     }
     case Kind::pre:
     case Kind::post: {
+      if (!node.a->has_subscript)
+        if (auto quick = scope.number(node.a->name)) {
+          auto changed = static_cast<std::uint64_t>(*quick) + (node.op == o_inc ? 1ULL : ~0ULL);
+          scope.set(node.a->name, nullptr, wrap(changed));
+          return node.kind == Kind::pre ? wrap(changed) : *quick;
+        }
       Place where = place(*node.a, scope);
       std::int64_t old = value_of(where, scope);
       std::int64_t now = node.op == o_inc ? wrap(static_cast<std::uint64_t>(old) + 1)

@@ -15,6 +15,8 @@ class Scope {
   virtual ~Scope() = default;
   // The text of a variable or array element; an empty text counts as 0. `subscript` null: a plain name.
   virtual std::string get(const std::string& name, const std::string* subscript) = 0;
+  // The quick form of get for a plain variable that holds a plain number; nothing otherwise.
+  virtual std::optional<std::int64_t> number(const std::string& /*name*/) const { return std::nullopt; }
   virtual void set(const std::string& name, const std::string* subscript, std::int64_t value) = 0;
   // Whether name is an associative array: then the subscript is a key, not an expression.
   virtual bool is_assoc(const std::string& name) = 0;

@@ -96,6 +96,7 @@ struct Param {
   std::shared_ptr<const ArithText> length;
   std::string raw;  // without ${ }
   bool braced = false;
+  bool plain = false;  // a name and nothing else: $x, ${x}
   bool bad = false;  // bad substitution, reported when expanded
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "shell/limits.h"
 #include "shell/stream.h"
 #include "vfs/file_system.h"
 #include "vfs/path.h"
@@ -55,6 +56,9 @@ class Invocation {
   // Accounts for `work` units (about a byte looked at or an iteration); throws Stopped at a limit or on
   // cancellation. Call it in every loop whose length the input decides.
   virtual void charge(std::uint64_t work = 1) = 0;
+  // The limits in force, for what a command bounds itself; and the end of the script at one of them.
+  virtual const Limits& limits() const = 0;
+  [[noreturn]] virtual void stop(Limit limit) = 0;
   // Accounts for memory held beyond the streams' own; throws Stopped at the limit. Negative gives back.
   virtual void charge_memory(std::int64_t bytes) = 0;
 
@@ -66,6 +70,10 @@ class Invocation {
     Output* err = nullptr;
     const std::vector<std::pair<std::string, std::string>>* environment = nullptr;
     const vfs::Path* cwd = nullptr;
+    std::optional<Duration> timeout;     // then the command and what it started get timeout_signal
+    int timeout_signal = 15;             // SIGTERM
+    std::optional<Duration> kill_after;  // and SIGKILL this much later
+    bool* timed_out = nullptr;           // told; without it a command that was late gives status 124
   };
   virtual int run(std::vector<std::string> argv, const Redirects& redirects) = 0;
   // Runs a script text in a subshell (awk's system() and pipes, sed's e, sh -c).

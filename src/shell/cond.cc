@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "shell/interpreter.h"
-#include "shell/regex_match.h"
+#include "shell/regex/regex.h"
 #include "shell/scoped.h"
 
 namespace atl::shell {
@@ -84,19 +84,21 @@ bool Interpreter::cond_binary(const CondNode& node) {
 }
 
 bool Interpreter::regex_match(const std::string& text, const std::string& pattern) {
-  std::vector<std::string> groups;
   machine.charge(text.size() + pattern.size());
-  MatchResult result =
-      match_extended(text, pattern, option(Shopt::nocasematch), machine.limits.regex_bytes, groups);
-  if (result == MatchResult::bad_pattern) {
+  const Regex* regex = machine.regex(pattern, option(Shopt::nocasematch));
+  if (!regex) {
     cond_status_ = 2;
     return false;
   }
-  if (Variable* variable = find_edit("BASH_REMATCH"); variable && variable->is(attr::readonly))
-    return result == MatchResult::yes;
-  if (result == MatchResult::no) groups.clear();
+  std::vector<Regex::Span> spans;
+  bool matched = regex->search(text, 0, spans);
+  if (const Variable* variable = find("BASH_REMATCH"); variable && variable->is(attr::readonly))
+    return matched;
+  std::vector<std::string> groups;
+  for (const Regex::Span& span : spans)
+    if (matched) groups.push_back(span.matched() ? text.substr(span.begin, span.end - span.begin) : "");
   assign_array("BASH_REMATCH", std::move(groups));
-  return result == MatchResult::yes;
+  return matched;
 }
 
 // select: the menu on standard error, the answer from standard input.
@@ -112,6 +114,7 @@ int Interpreter::select(const For& command) {
   int status = 0;
   bool show = true;
   while (true) {
+    machine.charge_iteration();
     if (show) {
       std::string menu;
       std::size_t width = std::to_string(words.size()).size();

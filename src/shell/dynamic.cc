@@ -181,7 +181,11 @@ std::optional<Variable> Interpreter::call_stack(std::string_view name) const {
     lines.push_back("0");
   }
   if (name == "FUNCNAME") {
-    if (!any_function) return std::nullopt;
+    if (!any_function) {
+      Variable none;
+      none.attrs = attr::array;
+      return none;
+    }
     return list_value(names);
   }
   if (name == "BASH_SOURCE") return list_value(sources);
@@ -283,15 +287,17 @@ std::string Interpreter::expand_prompt(const std::string& text) {
         out += pwd;
         break;
       }
-      case '!':
       case '#':
+        out += std::to_string(interactive ? state.history->size() + 1 : 0);
+        break;
+      case '!':
         out += std::to_string(state.history->size() + 1);
         break;
       case '$':
         out += "\\$";
         break;
       case '\\':
-        out += "\\\\";
+        out += '\\';
         break;
       case '[':
       case ']':

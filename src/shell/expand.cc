@@ -54,8 +54,8 @@ std::string unmark(std::string_view text) {
 }
 
 void Expansion::check_size() {
-  if (text_.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit("size of a word");
-  if (done_.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit("fields of a command");
+  if (text_.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
+  if (done_.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit(Limit::expansion_fields);
 }
 
 void Expansion::quoted(std::string_view text) {
@@ -68,13 +68,13 @@ void Expansion::quoted(std::string_view text) {
     from = i;
   }
   text_.append(text, from, text.size() - from);
-  if (text.size() > 4096) check_size();
+  if (text.size() > 4096) check_size(), shell_.machine.charge(text.size() / 8);
 }
 
 void Expansion::unquoted(std::string_view text) {
   if (text.find(mark) == std::string_view::npos) {
     text_.append(text);
-    if (text.size() > 4096) check_size();
+    if (text.size() > 4096) check_size(), shell_.machine.charge(text.size() / 8);
     return;
   }
   for (char c : text) {
@@ -241,6 +241,7 @@ void Expansion::process(const Part& p) {
   NodePtr body = p.command;
   auto process = shell_.background(
       [body, theirs, reads](Interpreter& child) {
+        child.reset_inherited_traps();
         child.set_file(reads ? 1 : 0, theirs);
         return body ? child.execute(*body) : 0;
       },
@@ -274,6 +275,15 @@ void Expansion::emit(Value& value, bool in_quotes) {
     else
       unquoted(joined);
     return;
+  }
+  if (!in_quotes && !ifs.empty() && ifs[0] != ' ' && ifs[0] != '\t' && ifs[0] != '\n') {
+    // Joined and split again: an empty item stays as an empty field.
+    std::string joined;
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+      if (i) joined += ifs[0];
+      joined += value.items[i];
+    }
+    return split(joined);
   }
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     if (i) {
@@ -320,7 +330,7 @@ void Expansion::finish(std::vector<std::string>& out) {
         char c = field[i];
         if (c == mark)
           ++i;
-        else if (c == '*' || c == '?' || c == '[')
+        else if (c == '*' || c == '?' || (c == '[' && field.find(']', i + 1) != std::string::npos))
           live = true;
         else if (extended && (c == '+' || c == '@' || c == '!') && i + 1 < field.size() &&
                  field[i + 1] == '(')
@@ -344,7 +354,7 @@ void Expansion::finish(std::vector<std::string>& out) {
   }
   text_.clear();
   done_.clear();
-  if (out.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit("fields of a command");
+  if (out.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit(Limit::expansion_fields);
 }
 
 // ---- Interpreter ----
@@ -361,15 +371,38 @@ bool trivially_literal(const Word& word) {
 }
 }  // namespace
 
+// The value of "$x", or of $x where nothing in it can be split or match; null where that is not so simple.
+const std::string* Interpreter::plain_value(const Word& word) {
+  if (word.parts.size() != 1) return nullptr;
+  const Part* part = &word.parts[0];
+  bool in_quotes = part->kind == PartKind::dquote;
+  if (in_quotes && part->children.size() != 1) return nullptr;
+  if (in_quotes) part = &part->children[0];
+  if (part->kind != PartKind::param || !part->param->plain) return nullptr;
+  const Variable* variable = find(part->param->name);
+  if (!variable || !variable->set || variable->is(attr::nameref | attr::array | attr::assoc)) return nullptr;
+  if (in_quotes) return &variable->value;
+  const std::string& value = variable->value;
+  if (value.empty() || value.size() > 64) return nullptr;
+  const std::string& separators = ifs();
+  for (char c : value)
+    if (special_in_pattern(c) || separators.find(c) != std::string::npos) return nullptr;
+  return &value;
+}
+
 void Interpreter::expand_into(const Word& word, std::vector<std::string>& out) {
   if (trivially_literal(word)) {
     out.push_back(word.parts[0].text);
     return;
   }
+  if (const std::string* value = plain_value(word)) {
+    out.push_back(*value);
+    return;
+  }
   if (word.braces && option(Opt::braceexpand)) {
     bool too_many = false;
     std::vector<Word> words = expand_braces(word, machine.limits.brace_items, too_many);
-    if (too_many) machine.stop_limit("brace expansion");
+    if (too_many) machine.stop_limit(Limit::brace_items);
     for (const Word& one : words) {
       machine.charge(8);
       Expansion expansion(*this, Expansion::Mode::fields);
@@ -392,6 +425,7 @@ std::vector<std::string> Interpreter::expand(const std::vector<Word>& words) {
 
 std::string Interpreter::expand_single(const Word& word) {
   if (trivially_literal(word)) return word.parts[0].text;
+  if (const std::string* value = plain_value(word)) return *value;
   Expansion expansion(*this, Expansion::Mode::single);
   expansion.word(word);
   return expansion.plain();
@@ -399,6 +433,9 @@ std::string Interpreter::expand_single(const Word& word) {
 
 std::string Interpreter::expand_assignment(const Word& word) {
   if (trivially_literal(word)) return word.parts[0].text;
+  if (const std::string* value = plain_value(word)) return *value;
+  if (word.parts.size() == 1 && word.parts[0].kind == PartKind::arith)
+    return std::to_string(evaluate(*word.parts[0].arith));
   Expansion expansion(*this, Expansion::Mode::single);
   expansion.assignment = true;
   expansion.word(word);

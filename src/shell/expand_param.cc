@@ -17,9 +17,9 @@ std::string Expansion::describe_name(const Param& param) {
          "]";
 }
 
-Pattern Expansion::make_pattern(const Word& word) {
-  return Pattern(shell_.expand_pattern(word), {.extglob = shell_.option(Shopt::extglob),
-                                               .ignore_case = shell_.option(Shopt::nocasematch)});
+Pattern Expansion::make_pattern(const Word& word, bool ignore_case) {
+  return Pattern(shell_.expand_pattern(word),
+                 {.extglob = shell_.option(Shopt::extglob), .ignore_case = ignore_case});
 }
 
 Expansion::Value Expansion::positional(bool star, bool from_zero) {
@@ -104,7 +104,7 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
         return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "",
                           nullptr);
       auto value = shell_.get_element(target, target_subscript, nullptr);
-      out.set = true;
+      out.set = value.has_value();
       out.text = value.value_or("");
       return out;
     }
@@ -189,6 +189,11 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
     text.clear();
     for (std::size_t i = 0; i < name.items.size(); ++i) text += (i ? " " : "") + name.items[i];
   }
+  if (text.empty() && variable && variable->is(attr::assoc) && param.subscript == Subscript::none) {
+    value = Value();
+    value.set = true;
+    return;
+  }
   if (text.empty()) {
     bool tolerant = param.op == ParamOp::defaulted || param.op == ParamOp::alternate;
     if (!name.set && !tolerant && shell_.option(Opt::nounset)) shell_.unbound("!" + param.name);
@@ -225,7 +230,11 @@ void Expansion::param(const Param& param, bool in_quotes) {
   if (param.bad) shell_.abandon(fmt::format("${{{}}}: bad substitution", param.raw), false, 1);
   if (param.op == ParamOp::none && !param.indirect) {
     Value value = fetch(param);
-    if (!value.set && !value.list && shell_.option(Opt::nounset)) shell_.unbound(describe_name(param));
+    if (!value.set && !value.list && shell_.option(Opt::nounset)) {
+      const Variable* reference = shell_.find(param.name);
+      bool element = reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos;
+      if (!element) shell_.unbound(describe_name(param));
+    }
     return emit(value, in_quotes);
   }
   if (param.op == ParamOp::length) return length(param);
@@ -239,7 +248,7 @@ void Expansion::param(const Param& param, bool in_quotes) {
     value = fetch(param);
   if (handled || conditional(param, value, in_quotes)) return;
   if (!value.set && !value.list && shell_.option(Opt::nounset)) {
-    if (param.op != ParamOp::transform || param.mode != 'a') shell_.unbound(describe_name(param));
+    shell_.unbound(describe_name(param));
   }
   if (operate(param, value, in_quotes)) emit(value, in_quotes);
 }
@@ -249,8 +258,9 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
   bool empty = value.list ? value.items.empty() || (value.items.size() == 1 && value.items[0].empty())
                           : value.text.empty();
   if (value.list && param.subscript == Subscript::none && value.items.size() > 1) {
-    // $* and $@ count as null only if all of it is.
-    empty = false;
+    // $* and $@ count as null only if all of it is; "$*" is one word.
+    empty = value.star && in_quotes && shell_.ifs().empty() &&
+            std::all_of(value.items.begin(), value.items.end(), [](const std::string& item) { return item.empty(); });
   }
   bool set = value.set && (!value.list || !value.items.empty());
   bool missing = !set || (param.colon && empty);
@@ -384,7 +394,7 @@ void Expansion::slice(const Param& param, Value& value) {
       for (auto& item : value.items) items.emplace_back(i++, std::move(item));
     } else {
       const Variable* variable = shell_.find(shell_.resolve_name(param.name));
-      std::int64_t i = 0;
+      std::int64_t i = variable && variable->is(attr::assoc) ? 1 : 0;  // bash counts those from 1
       if (variable && variable->is(attr::array)) {
         for (const auto& [index, item] : *variable->array) items.emplace_back(index, item);
       } else {
@@ -468,7 +478,8 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
       ++from;
     }
     if (!param.longest) break;
-    if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit("size of a word");
+    shell_.machine.charge(1 + n / 8);
+    if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
     if (from >= text.size()) break;
   }
   if (from < text.size()) out += text.substr(from);
@@ -608,7 +619,7 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
       return true;
     }
     case ParamOp::replace: {
-      Pattern pattern = make_pattern(param.arg);
+      Pattern pattern = make_pattern(param.arg, shell_.option(Shopt::nocasematch));
       bool ampersand = shell_.option(Shopt::patsub_replacement);
       Expansion inner(shell_, Mode::single);
       inner.parts(param.arg2.parts, false, false);

@@ -70,7 +70,7 @@ class Expansion {
   void command(const Part& part, bool quoted);
   void process(const Part& part);
   std::string describe_name(const Param& param);
-  Pattern make_pattern(const Word& word);
+  Pattern make_pattern(const Word& word, bool ignore_case = false);
   void check_size();
 
   Interpreter& shell_;

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.limits.expansion_fields = 10'000;
   options.limits.brace_items = 10'000;
   options.limits.call_depth = 100;
-  options.limits.fibers = 32;
+  options.limits.processes = 32;
   options.limits.wall_time = std::chrono::seconds(2);
   shell::SandboxShell sh(fs, options);
   sh.execute(std::string_view(reinterpret_cast<const char*>(data), size));

@@ -124,6 +124,8 @@ void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
   while (alive()) {
     if (!timed_.empty()) {
       SteadyTime now = std::chrono::steady_clock::now();
+      std::stable_sort(timed_.begin(), timed_.end(),
+                       [](const Fiber* a, const Fiber* b) { return a->wake_at_ < b->wake_at_; });
       for (std::size_t i = 0; i < timed_.size();) {
         Fiber* fiber = timed_[i];
         if (fiber->wake_at_ <= now)

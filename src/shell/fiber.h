@@ -74,6 +74,7 @@ class Scheduler {
   bool has(const Fiber* fiber) const;
   // A fiber other than the current one is ready or has a timer.
   bool can_run() const { return !ready_.empty() || !timed_.empty(); }
+  bool any_ready() const { return !ready_.empty(); }
 
  private:
   void resume(Fiber* fiber);

@@ -19,7 +19,7 @@ class Globber {
  private:
   void count() {
     if (++looked_ > shell_.machine.limits.glob_entries)
-      shell_.machine.stop_limit("names looked at by a pattern");
+      shell_.machine.stop_limit(Limit::glob_entries);
     shell_.machine.charge(4);
   }
   static std::string joined(const std::string& shown, std::string_view name) {
@@ -159,12 +159,8 @@ std::vector<std::string> Interpreter::glob(const std::string& pattern, bool& mat
   bool directories = false;
   while (components.size() > 1 && components.back().empty()) components.pop_back(), directories = true;
   std::erase_if(components, [](const std::string& c) { return c.empty(); });
-  std::function<void(std::uint64_t)> meter = [this](std::uint64_t work) { machine.charge(work); };
-  const auto* before = Pattern::meter;
-  Pattern::meter = &meter;
   Globber globber(*this, components, directories);
   globber.run(shown, at);
-  Pattern::meter = before;
   std::sort(globber.found.begin(), globber.found.end());
   globber.found.erase(std::unique(globber.found.begin(), globber.found.end()), globber.found.end());
   std::string ignore = get_or_empty("GLOBIGNORE");
@@ -173,10 +169,10 @@ std::vector<std::string> Interpreter::glob(const std::string& pattern, bool& mat
     for (std::size_t from = 0; from <= ignore.size();) {
       std::size_t colon = ignore.find(':', from);
       // A colon inside brackets ([[:alpha:]]) does not separate.
-      std::size_t bracket = ignore.find("[[:", from);
-      if (bracket != std::string::npos && colon != std::string::npos && bracket < colon) {
-        std::size_t close = ignore.find(":]", bracket);
-        if (close != std::string::npos) colon = ignore.find(':', close + 2);
+      while (colon != std::string::npos && colon > from && ignore[colon - 1] == '[') {
+        std::size_t close = ignore.find(":]", colon + 1);
+        if (close == std::string::npos) break;
+        colon = ignore.find(':', close + 2);
       }
       std::string one = ignore.substr(from, colon == std::string::npos ? colon : colon - from);
       if (!one.empty()) patterns.emplace_back(one, Pattern::Flags{.extglob = option(Shopt::extglob)});

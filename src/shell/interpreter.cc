@@ -16,7 +16,7 @@ Interpreter::Interpreter(Interpreter& parent, bool command_substitution)
     : machine(parent.machine), state(parent.state) {
   if (++state.subshell > static_cast<int>(machine.limits.subshell_depth) ||
       machine.scheduler.stack_left() < 96 * 1024)
-    machine.stop_limit("subshell nesting");
+    machine.stop_limit(Limit::subshell_depth);
   line = parent.line;
   depth = parent.depth;
   no_errexit = parent.no_errexit;
@@ -98,7 +98,7 @@ void Interpreter::report(const SyntaxError& failure, std::string_view name) {
 }
 
 int Interpreter::run_script(std::string text, std::string_view name, int first_line) {
-  if (text.size() > machine.limits.script_bytes) machine.stop_limit("size of a script");
+  if (text.size() > machine.limits.script_bytes) machine.stop_limit(Limit::script_bytes);
   Parser parser(std::move(text), *this, first_line);
   std::size_t frames = state.frames.size();
   int loops = loop_depth;
@@ -112,7 +112,7 @@ int Interpreter::run_script(std::string text, std::string_view name, int first_l
       if (verbose) err().write(parser.source().substr(from, parser.position() - from));
     } catch (const SyntaxError& failure) {
       report(failure, name);
-      return state.status = 2;
+      return state.status = failure.status;
     }
     if (!command) break;
     if (option(Opt::noexec) && !interactive) continue;
@@ -127,7 +127,7 @@ int Interpreter::run_script(std::string text, std::string_view name, int first_l
         flow_ = Flow::exit;
         return state.status;
       }
-      if (state.subshell > 0 || name == "eval" || name == "source") throw;
+      if (state.subshell > 0) throw;
     }
     if (flow_ == Flow::exit || flow_ == Flow::return_) break;
     if (flow_ != Flow::none) {
@@ -171,10 +171,13 @@ int Interpreter::finish_subshell(const std::function<int()>& body) {
   auto outer = machine.process;
   if (!process) process = machine.new_process();
   process->fiber = machine.scheduler.current();
+  process->caller = outer != process && outer->fiber == process->fiber ? outer.get() : nullptr;
   machine.process = process;
   auto leave = [&](int status) {
     state.status = status;
     machine.process = outer;
+    if (outer == process) return status;  // the program that a process stands for; its caller ends it
+    process->caller = nullptr;
     process->done = true;
     process->status = status;
     process->fiber = nullptr;
@@ -206,7 +209,7 @@ int Interpreter::finish_subshell(const std::function<int()>& body) {
 
 int Interpreter::eval(std::string text) {
   if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024)
-    machine.stop_limit("recursion");
+    machine.stop_limit(Limit::call_depth);
   Raised guard(depth);
   int at = line;
   int status = run_script(std::move(text), "eval", line > 0 ? line : 1);
@@ -216,7 +219,7 @@ int Interpreter::eval(std::string text) {
 
 int Interpreter::source(const std::string& path, std::string text, const Args* args) {
   if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 64 * 1024)
-    machine.stop_limit("recursion");
+    machine.stop_limit(Limit::call_depth);
   Raised guard(depth);
   Raised sources(source_depth);
   auto before = state.args;
@@ -267,7 +270,7 @@ class HiddenTraps {
 int Interpreter::call_function(const Function& found, const Args& args) {
   Function function = found;
   if (depth >= static_cast<int>(machine.limits.call_depth) || stack_left() < 96 * 1024)
-    machine.stop_limit("recursion");
+    machine.stop_limit(Limit::call_depth);
   if (find("FUNCNEST")) {
     auto limit = arith::plain_number(get_or_empty("FUNCNEST"));
     if (limit && *limit > 0 && depth >= *limit)
@@ -309,7 +312,7 @@ int Interpreter::call_function(const Function& found, const Args& args) {
 int Interpreter::execute(const Node& command) {
   machine.charge_command();
   if (machine.process->pending.any()) run_pending_traps();
-  if (stack_left() < 64 * 1024) machine.stop_limit("nesting");
+  if (stack_left() < 64 * 1024) machine.stop_limit(Limit::nesting);
   if (option(Opt::noexec) && !interactive) return state.status;
   int status = execute_inner(command);
   state.status = status;
@@ -318,6 +321,7 @@ int Interpreter::execute(const Node& command) {
     case NodeKind::subshell:
     case NodeKind::arith:
     case NodeKind::cond:
+      state.pipe_status.assign(1, status);
       if (status != 0 && flow_ == Flow::none) after(status);
       break;
     case NodeKind::pipeline:
@@ -351,7 +355,11 @@ int Interpreter::execute_inner(const Node& command) {
   Finally close_substitutions([&] { finish_substitutions(opened); });
   std::vector<std::pair<int, OpenFilePtr>> saved;
   Finally undo([&] { restore(saved); });
-  if (!apply(command.redirects, &saved)) return 1;
+  if (!apply(command.redirects, &saved)) {
+    bool judged = command.kind == NodeKind::subshell || command.kind == NodeKind::arith || command.kind == NodeKind::cond;
+    if (!judged) after(1);
+    return 1;
+  }
   return compound(command);
 }
 
@@ -491,6 +499,7 @@ int Interpreter::for_(const For& command) {
   Raised loop(loop_depth);
   int status = 0;
   for (std::string& word : words) {
+    machine.charge_iteration();
     line = command.line;
     debug_trap(command);
     if (option(Opt::xtrace)) {
@@ -519,6 +528,7 @@ int Interpreter::arith_for(const ArithFor& command) {
   try {
     value(*command.init, 0);
     while (value(*command.test, 1) != 0) {
+      machine.charge_iteration();
       status = execute(*command.body);
       if (loop_should_end()) return state.status;
       line = command.line;
@@ -535,6 +545,7 @@ int Interpreter::while_(const While& command) {
   Raised loop(loop_depth);
   int status = 0;
   while (true) {
+    machine.charge_iteration();
     int condition;
     {
       Raised guard(no_errexit);
@@ -576,9 +587,6 @@ int Interpreter::case_(const Case& command) {
 
 bool Interpreter::matches(const std::string& text, const std::string& pattern, bool ignore_case) {
   Pattern compiled(pattern, {.extglob = option(Shopt::extglob), .ignore_case = ignore_case});
-  std::function<void(std::uint64_t)> meter = [this](std::uint64_t work) { machine.charge(work); };
-  Restored<const std::function<void(std::uint64_t)>*> before(Pattern::meter);
-  Pattern::meter = &meter;
   return compiled.matches(text);
 }
 

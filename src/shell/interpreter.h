@@ -166,6 +166,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   // The assignments among the arguments of the declaration command being run, by position; null for plain
   // words.
   std::vector<const Assign*> argument_assigns;
+  bool stands_for_program = false;  // its process is that of the one program it runs, as after exec
   bool traps_inherited = false;  // a subshell shows its parent's traps but does not run them
   std::string execution_string;  // -c's text
   int shell_pid_ = 0;
@@ -173,6 +174,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   // ---- expansion (expand.cc, expand_param.cc) ----
   std::vector<std::string> expand(const std::vector<Word>& words);
   void expand_into(const Word& word, std::vector<std::string>& out);
+  const std::string* plain_value(const Word& word);
   std::string expand_single(const Word& word);      // no splitting, no globbing; tilde yes
   std::string expand_assignment(const Word& word);  // also ~ after ':'
   std::string expand_without_tilde(const Word& word);
@@ -212,6 +214,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   bool assign_array(const std::string& name, std::vector<std::string> values);
   bool assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append,
                        Variable& variable);
+  std::vector<ArrayItem> expand_items(const std::vector<ArrayItem>& items, bool assoc);
   std::string convert(const Variable& variable, std::string value);
   bool unset_variable(const std::string& name);
   bool unset_element(const std::string& name, const std::string& subscript);
@@ -236,6 +239,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
 
   // arith::Scope
   std::string get(const std::string& name, const std::string* subscript) override;
+  std::optional<std::int64_t> number(const std::string& name) const override;
   void set(const std::string& name, const std::string* subscript, std::int64_t value) override;
   bool is_assoc(const std::string& name) override;
   std::string expand_key(const std::string& text) override;
@@ -252,6 +256,11 @@ class Interpreter final : public ParserContext, public arith::Scope {
   const std::string* alias(std::string_view name) const override;
   void warn(int line, const std::string& message) const override;
   std::size_t stack_left() const override { return machine.scheduler.stack_left(); }
+  std::uint32_t nesting_max() const override { return machine.limits.nesting; }
+  void count_token() const override { machine.charge_tokens(1); }
+  void charge(std::size_t bytes) const override { machine.charge(bytes); }
+  void hold(std::int64_t bytes) const override { machine.charge_memory(bytes); }
+  void too_deep() const override { machine.stop_limit(Limit::nesting); }
 
   // ---- descriptors (redirect.cc) ----
   OpenFilePtr file(int fd) const;
@@ -295,6 +304,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   int simple(const SimpleCommand& command);
   int simple_words(const SimpleCommand& command, Args& args);
   int simple_dispatch(const SimpleCommand& command, Args& args);
+  void expand_declaration(const Assign& assign, Args& args, std::vector<const Assign*>& assigns);
   int assignments_only(const SimpleCommand& command);
   int pipeline(const Pipeline& command);
   int run_stages(const Pipeline& command);

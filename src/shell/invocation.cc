@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
+
 namespace atl::shell {
 
 namespace {
@@ -118,9 +120,26 @@ int CommandInvocation::run_in(const Redirects& redirects, const std::function<in
       table[name] = std::move(fresh);
     }
   };
-  Interpreter child(shell_, false);
-  prepare(child);
-  return child.finish_subshell([&] { return body(child); });
+  if (!redirects.timeout) {
+    Interpreter child(shell_, false);
+    prepare(child);
+    return child.finish_subshell([&] { return body(child); });
+  }
+  auto process = shell_.background(
+      [&](Interpreter& child) {
+        child.stands_for_program = true;
+        prepare(child);
+        return body(child);
+      },
+      false);
+  Machine& machine = shell_.machine;
+  SteadyTime deadline = std::chrono::steady_clock::now() + *redirects.timeout;
+  Machine::Alarm alarm(machine, process->pid, redirects.timeout_signal, deadline);
+  std::optional<Machine::Alarm> last;
+  if (redirects.kill_after) last.emplace(machine, process->pid, SIGKILL, deadline + *redirects.kill_after);
+  while (!process->done) machine.wait(process->waiters);
+  if (redirects.timed_out) *redirects.timed_out = alarm.rang();
+  return alarm.rang() && !redirects.timed_out ? 124 : process->status;
 }
 
 int CommandInvocation::run(std::vector<std::string> argv, const Redirects& redirects) {

@@ -29,6 +29,8 @@ class CommandInvocation final : public Invocation {
   std::uint32_t umask() const override { return shell_.state.umask; }
   WallTime now() const override { return shell_.machine.clock.now(); }
   void charge(std::uint64_t work) override { shell_.machine.charge(work); }
+  const Limits& limits() const override { return shell_.machine.limits; }
+  [[noreturn]] void stop(Limit limit) override { shell_.machine.stop_limit(limit); }
   void charge_memory(std::int64_t bytes) override { shell_.machine.charge_memory(bytes); }
   int run(std::vector<std::string> argv, const Redirects& redirects) override;
   int run_script(std::string_view script, const Redirects& redirects) override;

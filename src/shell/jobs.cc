@@ -124,7 +124,6 @@ int Interpreter::run_stages(const Pipeline& command) {
       if (one != 0) status = one;
   }
   state.pipe_status = std::move(statuses);
-  pipe_status_fresh_ = true;
   return status;
 }
 

@@ -1,12 +1,16 @@
 #include "shell/machine.h"
 
-#include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <thread>
+
+#include "shell/pattern.h"
+#include "shell/regex/regex.h"
+#include "shell/scoped.h"
 
 namespace atl::shell {
 
@@ -30,20 +34,44 @@ Machine::Machine(vfs::FileSystem& filesystem, const Limits& l, const Clock& c)
   processes[process->pid] = process;
 }
 
+Machine::~Machine() = default;
+
+const Regex* Machine::regex(const std::string& pattern, bool ignore_case) {
+  auto key = std::make_pair(pattern, ignore_case);
+  if (auto it = regexes_.find(key); it != regexes_.end()) return it->second.get();
+  RegexOptions options;
+  options.ignore_case = ignore_case;
+  auto compiled = Regex::compile(pattern, Syntax::extended, options);
+  if (!compiled) return nullptr;
+  charge(pattern.size() * 16 + 256);
+  if (regexes_.size() >= 16) regexes_.clear();
+  return regexes_.emplace(std::move(key), std::make_unique<Regex>(std::move(*compiled))).first->second.get();
+}
+
 void Machine::begin() {
   meter_ = 0;
   next_check_ = check_every;
   commands_ = 0;
+  iterations_ = 0;
+  tokens_ = 0;
   output_ = 0;
   memory_ = 0;
   standstill_ = false;
+  slice_over_ = false;
   started_ = std::chrono::steady_clock::now();
   cpu_started_ns_ = -1;
-  stop_message.clear();
+  stopped_by_ = Limit::none;
+  canceled_ = false;
 }
 
-void Machine::stop_limit(std::string_view what) {
-  if (stop_message.empty()) stop_message = fmt::format("limit reached: {}", what);
+std::string Machine::stop_message() const {
+  if (canceled_) return "canceled";
+  if (stopped_by_ == Limit::deadlock) return describe(stopped_by_, limits);
+  return stopped_by_ == Limit::none ? std::string() : "limit reached: " + describe(stopped_by_, limits);
+}
+
+void Machine::stop_limit(Limit which) {
+  if (stopped_by_ == Limit::none) stopped_by_ = which;
   next_check_ = 0;
   StoppedBy stop;
   stop.status = limit_status;
@@ -53,82 +81,105 @@ void Machine::stop_limit(std::string_view what) {
   throw stop;
 }
 
+void Machine::stop_canceled() {
+  canceled_ = true;
+  next_check_ = 0;
+  StoppedBy stop;
+  stop.status = canceled_status;
+  stop.reason = StopReason::canceled;
+  stop.signal = 0;
+  stop.process = nullptr;
+  throw stop;
+}
+
 void Machine::check() {
   next_check_ = meter_ + check_every;
-  if (canceled.load(std::memory_order_relaxed)) {
-    StoppedBy stop;
-    stop.status = canceled_status;
-    stop.reason = StopReason::canceled;
-    stop.signal = 0;
-    stop.process = nullptr;
-    stop_message = "canceled";
-    throw stop;
-  }
-  if (!stop_message.empty()) stop_limit("");
-  if (meter_ > limits.work) stop_limit("work");
-  if (std::chrono::steady_clock::now() - started_ > limits.wall_time) stop_limit("wall time");
+  if (canceled_ || (canceled && canceled())) stop_canceled();
+  if (stopped_by_ != Limit::none) stop_limit(stopped_by_);
+  if (meter_ > limits.work) stop_limit(Limit::work);
+  SteadyTime now = std::chrono::steady_clock::now();
+  if (now - started_ > limits.wall_time) stop_limit(Limit::wall_time);
   std::int64_t cpu = thread_cpu_ns();
   if (cpu_started_ns_ < 0) cpu_started_ns_ = cpu;
-  if (cpu - cpu_started_ns_ > limits.cpu_time.count()) stop_limit("cpu time");
-  if (!alarms.empty()) {
-    ring_alarms();
-    if (process && process->pending.any()) notice_signals();
-  }
+  if (cpu - cpu_started_ns_ > limits.cpu_time.count()) stop_limit(Limit::cpu_time);
+  if (!alarms_.empty()) ring_alarms(now);
+  if (attention_) notice_signals();
+  slice_over_ = scheduler.can_run();
+}
+
+// Long computations in one process leave the others their turns, between commands.
+void Machine::end_slice() {
+  slice_over_ = false;
+  yield();
 }
 
 void Machine::charge_memory(std::int64_t bytes) {
   memory_ += bytes;
   if (memory_ < 0) memory_ = 0;
-  if (memory_ > static_cast<std::int64_t>(limits.memory_bytes)) stop_limit("memory");
+  if (bytes <= 0) return;  // giving back never throws: destructors do it
+  if (memory_ > static_cast<std::int64_t>(limits.memory_bytes)) stop_limit(Limit::memory_bytes);
+}
+
+void Machine::check_held(std::size_t bytes) {
+  if (bytes > limits.memory_bytes) stop_limit(Limit::memory_bytes);
 }
 
 void Machine::charge_output(std::size_t bytes) {
   output_ += bytes;
-  if (output_ > limits.output_bytes) stop_limit("output");
+  if (output_ > limits.output_bytes) stop_limit(Limit::output_bytes);
   charge(bytes);
 }
 
+// Ends the process that runs now if a signal for it, or for one that waits for it, asks for that.
 void Machine::notice_signals() {
-  Process& self = *process;
-  for (int signal = 1; signal <= signal_max && self.pending.any(); ++signal) {
-    if (!self.pending[static_cast<std::size_t>(signal)]) continue;
+  for (Process* each = process.get(); each; each = each->caller)
+    if ((each == process.get() || each->struck) && each->pending.any()) strike(*each);
+  attention_ = std::any_of(processes.begin(), processes.end(), [](const auto& entry) {
+    auto one = entry.second.lock();
+    return one && !one->done && one->pending.any();
+  });
+}
+
+// What has a trap is left to the interpreter, which runs it between commands.
+void Machine::strike(Process& target) {
+  for (int signal = 1; signal <= signal_max && target.pending.any(); ++signal) {
     auto at = static_cast<std::size_t>(signal);
-    if (signal != SIGKILL && self.handled[at]) continue;  // the interpreter runs the trap between commands
-    self.pending[at] = false;
-    if (signal != SIGKILL && (self.ignored[at] || signal_ignored_by_default(signal))) continue;
-    self.killed_by = signal;
+    if (!target.pending[at]) continue;
+    if (signal != SIGKILL && target.handled[at]) continue;
+    target.pending[at] = false;
+    if (signal != SIGKILL && (target.ignored[at] || signal_ignored_by_default(signal))) continue;
+    target.killed_by = signal;
     StoppedBy stop;
     stop.status = 128 + signal;
     stop.reason = StopReason::signal;
     stop.signal = signal;
-    stop.process = &self;
+    stop.process = &target;
     throw stop;
   }
 }
 
 void Machine::wait(WaitQueue& queue) {
-  auto mine = process;
-  scheduler.wait(queue);
-  process = mine;
-  if (canceled.load(std::memory_order_relaxed) || !stop_message.empty()) check();
-  if (process->pending.any()) notice_signals();
+  wait_until(queue, SteadyTime::max());
 }
 
 bool Machine::wait_until(WaitQueue& queue, SteadyTime when) {
   auto mine = process;
-  scheduler.wait_until(queue, when);
+  if (when == SteadyTime::max())
+    scheduler.wait(queue);
+  else
+    scheduler.wait_until(queue, when);
   process = mine;
-  if (canceled.load(std::memory_order_relaxed) || !stop_message.empty()) check();
-  if (process->pending.any()) notice_signals();
-  return std::chrono::steady_clock::now() < when;
+  if (stopping() || (canceled && canceled())) check();
+  if (attention_) notice_signals();
+  return when == SteadyTime::max() || std::chrono::steady_clock::now() < when;
 }
 
 void Machine::yield() {
   auto mine = process;
   scheduler.yield();
   process = mine;
-  if (canceled.load(std::memory_order_relaxed) || !stop_message.empty()) check();
-  if (process->pending.any()) notice_signals();
+  if (stopping() || (canceled && canceled())) check();
+  if (attention_) notice_signals();
 }
 
 void Machine::sleep(Duration how_long) {
@@ -147,25 +198,52 @@ void Machine::sleep(Duration how_long) {
 // interrupted.
 bool Machine::idle(SteadyTime next) {
   SteadyTime now = std::chrono::steady_clock::now();
-  if (canceled.load(std::memory_order_relaxed) || now - started_ > limits.wall_time) {
-    if (canceled)
-      stop_message = "canceled";
-    else if (stop_message.empty())
-      stop_message = "limit reached: wall time";
-    for (auto& [pid, weak] : processes)
-      if (auto p = weak.lock(); p && p->fiber) scheduler.wake(p->fiber);
+  if (canceled && canceled()) {
+    canceled_ = true;
+    wake_everybody();
     return true;
   }
-  if (next == SteadyTime::max()) {
-    if (stop_message.empty()) stop_message = "deadlock: every process waits for another";
-    for (auto& [pid, weak] : processes)
-      if (auto p = weak.lock(); p && p->fiber) scheduler.wake(p->fiber);
+  if (now - started_ > limits.wall_time) {
+    if (stopped_by_ == Limit::none) stopped_by_ = Limit::wall_time;
+    wake_everybody();
+    return true;
+  }
+  ring_alarms(now);
+  for (const Alarm* alarm : alarms_)
+    if (!alarm->rang_) next = std::min(next, alarm->when_);
+  if (next == SteadyTime::max() && !scheduler.any_ready()) {
+    if (stopped_by_ == Limit::none) stopped_by_ = Limit::deadlock;
+    wake_everybody();
     if (standstill_) return false;
     standstill_ = true;
     return true;
   }
-  if (next > now) std::this_thread::sleep_for(std::min<Duration>(next - now, std::chrono::milliseconds(2)));
+  if (next > now && !scheduler.any_ready())
+    std::this_thread::sleep_for(std::min<Duration>(next - now, std::chrono::milliseconds(2)));
   return true;
+}
+
+void Machine::wake_everybody() {
+  for (auto& [pid, weak] : processes)
+    if (auto p = weak.lock(); p && p->fiber) scheduler.wake(p->fiber);
+}
+
+Machine::Alarm::Alarm(Machine& machine, int pid, int signal, SteadyTime when)
+    : machine_(machine), pid_(pid), signal_(signal), when_(when) {
+  machine_.alarms_.push_back(this);
+}
+
+Machine::Alarm::~Alarm() {
+  std::erase(machine_.alarms_, this);
+}
+
+void Machine::ring_alarms(SteadyTime now) {
+  for (std::size_t i = 0; i < alarms_.size(); ++i) {
+    Alarm& alarm = *alarms_[i];
+    if (alarm.rang_ || alarm.when_ > now) continue;
+    alarm.rang_ = true;
+    kill_group(alarm.pid_, alarm.signal_);
+  }
 }
 
 std::shared_ptr<Process> Machine::new_process() {
@@ -195,42 +273,32 @@ int Machine::kill(int pid, int signal) {
   if (!target || target->done) return ESRCH;
   if (signal == 0) return 0;
   target->pending[static_cast<std::size_t>(signal)] = true;
-  if (target == process.get())
+  attention_ = true;
+  if (target == process.get()) {
     notice_signals();
-  else if (target->fiber && target->fiber != scheduler.current())
+  } else if (target->fiber && target->fiber != scheduler.current()) {
+    target->struck = true;
     scheduler.wake(target->fiber);
+  }
   return 0;
 }
 
-void Machine::kill_tree(int pid, int signal) {
-  auto below = [&](int one) {
-    for (std::size_t steps = 0; one > 1 && steps <= processes.size(); ++steps) {
-      if (one == pid) return true;
-      Process* found = find_process(one);
-      one = found ? found->parent : 0;
+void Machine::kill_group(int pid, int signal) {
+  auto belongs = [&](const Process* one) {
+    for (int hops = 0; one && hops < 1000; ++hops) {
+      if (one->pid == pid) return true;
+      one = one->parent > 1 ? find_process(one->parent) : nullptr;
     }
     return false;
   };
-  std::vector<Process*> targets;
-  for (auto& [one, weak] : processes)
-    if (auto held = weak.lock(); held && !held->done && below(one)) targets.push_back(held.get());
-  for (Process* target : targets) {
-    target->pending[static_cast<std::size_t>(signal)] = true;
-    if (target->fiber && target->fiber != scheduler.current()) scheduler.wake(target->fiber);
+  for (auto& [id, weak] : processes) {
+    auto one = weak.lock();
+    if (!one || one->done || !belongs(one.get())) continue;
+    one->pending[static_cast<std::size_t>(signal)] = true;
+    one->struck = true;
+    if (one->fiber && one->fiber != scheduler.current()) scheduler.wake(one->fiber);
   }
-}
-
-void Machine::ring_alarms() {
-  SteadyTime now = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < alarms.size();) {
-    if (alarms[i].when > now) {
-      ++i;
-      continue;
-    }
-    Alarm due = alarms[i];
-    alarms.erase(alarms.begin() + static_cast<std::ptrdiff_t>(i));
-    kill_tree(due.pid, due.signal);
-  }
+  attention_ = true;
 }
 
 void Machine::finished(Process& done, int status) {
@@ -241,7 +309,7 @@ void Machine::finished(Process& done, int status) {
 }
 
 void Machine::spawn(std::shared_ptr<Process> child, std::function<void()> body) {
-  if (scheduler.live() >= limits.fibers) stop_limit("processes");
+  if (scheduler.live() >= limits.processes) stop_limit(Limit::processes);
   child->fiber = scheduler.spawn([this, child, body = std::move(body)] {
     process = child;
     body();
@@ -257,6 +325,13 @@ void Machine::run(std::function<void()> body) {
       },
       true);
   root->fiber = fiber;
+  RegexScope regex({.memory_bytes = limits.regex_bytes,
+                            .steps = limits.regex_steps,
+                            .exceeded = [this] { stop_limit(Limit::regex); },
+                            .charge = [this](std::uint64_t work) { charge(work); }});
+  std::function<void(std::uint64_t)> patterns = [this](std::uint64_t work) { charge(work); };
+  Restored<const std::function<void(std::uint64_t)>*> outer(Pattern::meter);
+  Pattern::meter = &patterns;
   scheduler.run(fiber, [this](SteadyTime next) { return idle(next); });
   root->fiber = nullptr;
 }
@@ -271,7 +346,7 @@ void Machine::drain(Duration patience) {
     scheduler.wait_until(nothing, std::min<SteadyTime>(until, std::chrono::steady_clock::now() +
                                                                   std::chrono::milliseconds(1)));
     process = mine;
-    if (canceled.load(std::memory_order_relaxed)) break;
+    if (stopping() || (canceled && canceled())) break;
   }
 }
 
@@ -283,8 +358,10 @@ void Machine::kill_others() {
       if (!p || !p->fiber || p->fiber == scheduler.current()) continue;
       p->handled.reset();
       p->pending[SIGKILL] = true;
+      p->struck = true;
       scheduler.wake(p->fiber);
     }
+    attention_ = true;
     scheduler.yield();
     process = mine;
   }

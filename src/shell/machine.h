@@ -1,11 +1,12 @@
 #pragma once
 
-#include <atomic>
 #include <bitset>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "shell/command.h"
@@ -17,6 +18,8 @@
 
 namespace atl::shell {
 
+class Regex;
+
 inline constexpr int signal_max = 64;
 
 // What the script sees as a process: the shell, a subshell, a pipeline stage, a job.
@@ -27,6 +30,9 @@ struct Process {
   bool done = false;
   int status = 0;
   int killed_by = 0;  // ended by this signal
+  // The process that waits for this one on the same fiber: a shell for its subshell, timeout for its command.
+  Process* caller = nullptr;
+  bool struck = false;  // a signal came from another fiber: it also ends what this process waits for
   std::bitset<signal_max + 1> pending;
   std::bitset<signal_max + 1> handled;  // a trap is set
   std::bitset<signal_max + 1> ignored;
@@ -58,13 +64,6 @@ class OpenFile : public Input, public Output {
 };
 using OpenFilePtr = std::shared_ptr<OpenFile>;
 
-// Who holds a database file among the processes of one shell (SQLite's shared, reserved and exclusive locks).
-struct FileLock {
-  int shared = 0;
-  bool reserved = false;
-  bool exclusive = false;
-};
-
 // Ends the current fiber's command: see Stopped. `reason` says which frame may catch it.
 enum class StopReason : std::uint8_t { limit, canceled, signal };
 struct StoppedBy : Stopped {
@@ -73,20 +72,30 @@ struct StoppedBy : Stopped {
   Process* process;  // signal: whose
 };
 
+// Who holds a database file among the processes of one shell (SQLite's shared, reserved and exclusive locks).
+struct FileLock {
+  int shared = 0;
+  bool reserved = false;
+  bool exclusive = false;
+};
+
 // What all subshells of one shell share: filesystem, clock, limits and their meters, fibers, processes.
 class Machine {
  public:
   Machine(vfs::FileSystem& fs, const Limits& limits, const Clock& clock);
+  ~Machine();
 
   vfs::FileSystem& fs;
   const Clock& clock;
   Limits limits;
   Scheduler scheduler;
   std::shared_ptr<Process> process;  // the one that runs now
-  std::atomic<bool> canceled{false};
+  std::function<bool()> canceled;  // asked often; any thread may change its answer
 
   // Begins a new account of usage.
   void begin();
+  // Ends the script if a limit was reached, it was canceled, or a signal says so; rings alarms that are due.
+  void check();
   void charge(std::uint64_t work) {
     meter_ += work;
     if (meter_ >= next_check_) [[unlikely]]
@@ -94,13 +103,28 @@ class Machine {
   }
   void charge_command() {
     if (++commands_ > limits.commands) [[unlikely]]
-      stop_limit("commands");
+      stop_limit(Limit::commands);
     charge(16);
-    if (process->pending.any()) [[unlikely]]
+    if (attention_) [[unlikely]]
       notice_signals();
+    if (slice_over_) [[unlikely]]
+      end_slice();
+  }
+  void charge_iteration() {
+    if (++iterations_ > limits.iterations) [[unlikely]]
+      stop_limit(Limit::iterations);
+    charge(1);
+  }
+  void charge_tokens(std::uint64_t count) {
+    tokens_ += count;
+    if (tokens_ > limits.tokens) [[unlikely]]
+      stop_limit(Limit::tokens);
+    charge(count);
   }
   void charge_memory(std::int64_t bytes);
   void charge_output(std::size_t bytes);
+  // A text that grows while it is read: a line, a whole file.
+  void check_held(std::size_t bytes);
   std::uint64_t commands() const { return commands_; }
 
   // Waits in the current fiber; signals and cancellation end the wait with Stopped.
@@ -113,25 +137,21 @@ class Machine {
   // Ends the current process's command if a signal that nothing handles is pending.
   void notice_signals();
 
-  [[noreturn]] void stop_limit(std::string_view what);
-  std::string stop_message;  // what the limit was
+  [[noreturn]] void stop_limit(Limit which);
+  bool stopping() const { return stopped_by_ != Limit::none || canceled_; }
+  // What stopped the script since begin(): the limit, and the words for the user.
+  Limit stopped_by() const { return stopped_by_; }
+  std::string stop_message() const;
 
   std::shared_ptr<Process> new_process();
   // 0 for a process that exists, else ESRCH or EINVAL.
   int kill(int pid, int signal);
-  // The same for a process and all that it started.
-  void kill_tree(int pid, int signal);
-  // Signals that time will send, to a process and all below it, also while they compute (timeout).
-  struct Alarm {
-    SteadyTime when;
-    int pid;
-    int signal;
-  };
-  std::vector<Alarm> alarms;
-  // Sends and drops those whose time has come.
-  void ring_alarms();
+  // The same for the process and everything it started.
+  void kill_group(int pid, int signal);
   Process* find_process(int pid);
   void finished(Process& process, int status);
+  // A compiled extended expression, kept for the next time; null if it is none.
+  const Regex* regex(const std::string& pattern, bool ignore_case);
   // Starts `body` as a fiber of the process.
   void spawn(std::shared_ptr<Process> process, std::function<void()> body);
   // Runs the root body until it ends, with all fibers it starts.
@@ -143,21 +163,51 @@ class Machine {
 
   // Commands that the embedder added; they come before our own.
   std::map<std::string, const Command*, std::less<>> commands_added;
-  std::vector<NetworkGrant> network;  // what curl may reach
+  std::vector<NetworkGrant> network;                         // what curl may reach
   std::map<std::uint64_t, std::weak_ptr<class Pipe>> fifos;  // by inode
   std::map<std::uint64_t, FileLock> file_locks;              // by inode
   std::map<int, std::weak_ptr<Process>> processes;
   int next_pid = 1001;
 
+  // Sends a signal to a process and what it started when the time comes, whoever runs then.
+  class Alarm {
+   public:
+    Alarm(Machine& machine, int pid, int signal, SteadyTime when);
+    ~Alarm();
+    Alarm(const Alarm&) = delete;
+    Alarm& operator=(const Alarm&) = delete;
+    bool rang() const { return rang_; }
+
+   private:
+    friend class Machine;
+    Machine& machine_;
+    int pid_;
+    int signal_;
+    SteadyTime when_;
+    bool rang_ = false;
+  };
+
  private:
-  void check();
   bool idle(SteadyTime next);
+  void ring_alarms(SteadyTime now);
+  void end_slice();
+  void wake_everybody();
+  void strike(Process& target);
+  [[noreturn]] void stop_canceled();
 
   std::uint64_t meter_ = 0;
   std::uint64_t next_check_ = 0;
   std::uint64_t commands_ = 0;
   std::uint64_t output_ = 0;
+  std::uint64_t iterations_ = 0;
+  std::uint64_t tokens_ = 0;
   std::int64_t memory_ = 0;
+  std::vector<Alarm*> alarms_;
+  std::map<std::pair<std::string, bool>, std::unique_ptr<Regex>> regexes_;
+  Limit stopped_by_ = Limit::none;
+  bool canceled_ = false;
+  bool attention_ = false;   // a signal may be pending somewhere
+  bool slice_over_ = false;  // others have waited long enough for their turn
   SteadyTime started_;
   std::int64_t cpu_started_ns_ = 0;
   bool standstill_ = false;
@@ -201,7 +251,8 @@ std::pair<OpenFilePtr, OpenFilePtr> make_pipe(Machine& machine);  // read end, w
 OpenFilePtr open_fifo(Machine& machine, std::uint64_t inode, bool read, bool write);
 OpenFilePtr open_string(std::string text);
 OpenFilePtr open_null();
-OpenFilePtr open_zero();
+OpenFilePtr open_zero(Machine& machine);
+OpenFilePtr open_random(Machine& machine);
 OpenFilePtr open_full();       // /dev/full: no write succeeds
 OpenFilePtr open_directory();  // readable by nobody
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit);

@@ -23,6 +23,7 @@ State fresh_state(Interpreter& from) {
   VariableTable table;
   for (const auto& [name, variable] : *from.state.variables) {
     if (!variable.is(attr::exported) || !variable.set || variable.is_array()) continue;
+    if (name == "UID" || name == "EUID" || name == "PPID") continue;
     Variable copy;
     copy.attrs = attr::exported;
     copy.set = true;
@@ -39,6 +40,7 @@ State fresh_state(Interpreter& from) {
   };
   plain("IFS", " \t\n");
   plain("OPTIND", "1");
+  if (!table.count("SHELL")) plain("SHELL", "/bin/bash");
   if (!table.count("PS4")) plain("PS4", "+ ");
   std::int64_t level = 1;
   if (auto it = table.find("SHLVL"); it != table.end())
@@ -180,6 +182,10 @@ int run_shell(Invocation& call) {
       return file.error().code() == Code::permission_denied ? 126 : 127;
     }
     text = (*file)->read_all();
+    if (text.substr(0, text.find('\n')).find('\0') != std::string::npos) {
+      call.err().write(fmt::format("{}: {}: cannot execute binary file\n", name, name));
+      return 126;
+    }
     state.arg0 = args[at++];
   } else {
     name = "stdin";
@@ -199,11 +205,11 @@ int run_shell(Invocation& call) {
   child.source_depth = 0;
   child.nesting = outer.nesting + 1;
   if (child.nesting > static_cast<int>(outer.machine.limits.subshell_depth))
-    outer.machine.stop_limit("nested shells");
+    outer.machine.stop_limit(Limit::subshell_depth);
   child.from_command_line = options.command;
   child.execution_string = options.command ? text : "";
   child.script_name = options.command || name == "stdin" ? (options.command ? "environment" : "") : name;
-  child.process = outer.machine.new_process();
+  child.process = outer.stands_for_program ? outer.process : outer.machine.new_process();
   child.shell_pid_ = child.process->pid;
   int status = child.finish_subshell([&] {
     if (name == "stdin") return child.run_input();
@@ -215,19 +221,16 @@ int run_shell(Invocation& call) {
 
 // Reads standard input a line at a time, so that commands of the script can read what follows them.
 int Interpreter::run_input() {
-  std::string text, more;
+  std::string text, more, until;
   int first = 1, next = 1;
   bool complete = false;
   while (in().read_line(more, '\n', &complete)) {
     text += more;
     if (complete) text += '\n';
     ++next;
-    try {
-      Parser probe(text, *this, first);
-      probe.all();
-    } catch (const SyntaxError& failure) {
-      if (failure.incomplete && complete) continue;
-    }
+    if (!until.empty() && more != until && more.substr(std::min(more.find_first_not_of('\t'), more.size())) != until)
+      continue;
+    if (complete && incomplete(text, *this, until)) continue;
     run_script(std::exchange(text, std::string()), "stdin", first);
     first = next;
     if (flow_ == Flow::exit) break;

@@ -2,6 +2,8 @@
 
 #include "shell/machine.h"
 
+#include <random>
+
 namespace atl::shell {
 
 namespace {
@@ -70,13 +72,43 @@ class Directory final : public OpenFile {
 
 class Zero final : public OpenFile {
  public:
+  explicit Zero(Machine& machine) : machine_(machine) {}
   std::string_view fill() override {
-    static const std::string zeros(4096, '\0');
+    static const std::string zeros(65536, '\0');
+    machine_.charge(zeros.size() / 64);
     return zeros;
   }
   bool write(std::string_view) override { return true; }
   bool readable() const override { return true; }
   bool writable() const override { return true; }
+
+ private:
+  Machine& machine_;
+};
+
+// /dev/urandom.
+class Noise final : public OpenFile {
+ public:
+  explicit Noise(Machine& machine) : machine_(machine) {}
+  std::string_view fill() override {
+    if (at_ == bytes_.size()) {
+      std::random_device device;
+      bytes_.resize(4096);
+      for (char& byte : bytes_) byte = static_cast<char>(device());
+      at_ = 0;
+      machine_.charge(bytes_.size());
+    }
+    return std::string_view(bytes_).substr(at_);
+  }
+  void consume(std::size_t count) override { at_ += count; }
+  bool write(std::string_view) override { return true; }
+  bool readable() const override { return true; }
+  bool writable() const override { return true; }
+
+ private:
+  Machine& machine_;
+  std::string bytes_;
+  std::size_t at_ = 0;
 };
 
 class Capture final : public OpenFile {
@@ -85,7 +117,7 @@ class Capture final : public OpenFile {
       : machine_(machine), into_(into), limit_(limit) {}
   bool write(std::string_view bytes) override {
     machine_.charge(bytes.size() / 8 + 1);
-    if (into_.size() + bytes.size() > limit_) machine_.stop_limit("size of a substitution");
+    if (into_.size() + bytes.size() > limit_) machine_.stop_limit(Limit::expansion_bytes);
     into_.append(bytes);
     return true;
   }
@@ -208,8 +240,11 @@ OpenFilePtr open_directory() {
 OpenFilePtr open_full() {
   return std::make_shared<Full>();
 }
-OpenFilePtr open_zero() {
-  return std::make_shared<Zero>();
+OpenFilePtr open_zero(Machine& machine) {
+  return std::make_shared<Zero>(machine);
+}
+OpenFilePtr open_random(Machine& machine) {
+  return std::make_shared<Noise>(machine);
 }
 OpenFilePtr open_capture(Machine& machine, std::string& into, std::uint64_t limit) {
   return std::make_shared<Capture>(machine, into, limit);

@@ -1,4 +1,4 @@
-#include "shell/parser.h"
+#include "shell/parser_nested.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,8 @@ bool meta(char c) {
 }
 
 bool declaration_command(std::string_view name) {
-  return name == "declare" || name == "typeset" || name == "local" || name == "export" || name == "readonly";
+  return name == "declare" || name == "typeset" || name == "local" || name == "export" || name == "readonly" ||
+         name == "let";
 }
 
 // The text of a word that is one literal, else empty.
@@ -29,8 +30,16 @@ std::string_view literal_text(const Word& word) {
 
 }  // namespace
 
-Parser::Parser(std::string source, const ParserContext& context, int first_line, int depth)
-    : src_(std::move(source)), context_(context), first_line_(first_line), depth_(depth) {}
+Parser::Parser(std::string source, const ParserContext& context, int first_line, std::uint32_t depth)
+    : src_(std::move(source)), context_(context), first_line_(first_line), depth_(depth) {
+  held_ = static_cast<std::int64_t>(src_.size());
+  context_.hold(held_);
+  context_.charge(src_.size() / 16);
+}
+
+Parser::~Parser() {
+  context_.hold(-held_);
+}
 
 int Parser::line_at(std::size_t at) {
   at = std::min(at, src_.size());
@@ -283,8 +292,7 @@ NodePtr Parser::pipeline() {
 }
 
 NodePtr Parser::command() {
-  if (depth_ > nesting_max || context_.stack_left() < 64 * 1024) error("nesting too deep");
-  ++depth_;
+  Nested nested(*this);
   skip_blanks();
   if (at_end()) unexpected_end("");
   NodePtr out;
@@ -305,7 +313,6 @@ NodePtr Parser::command() {
   } else {
     out = simple();
   }
-  --depth_;
   return out;
 }
 
@@ -612,7 +619,9 @@ bool Parser::expand_alias(std::size_t start) {
   std::size_t from_end = src_.size() - end;
   for (const auto& [used, limit] : alias_ends_)
     if (used == name && src_.size() - start > limit) return false;
-  if (src_.size() + text->size() > (64U << 20)) error("alias expansion too long");
+  context_.hold(static_cast<std::int64_t>(text->size()));
+  held_ += static_cast<std::int64_t>(text->size());
+  context_.charge(src_.size() / 16);
   src_.replace(start, end - start, *text);
   counted_pos_ = 0;
   counted_lines_ = 0;
@@ -648,13 +657,16 @@ NodePtr Parser::simple() {
       }
     } else if (declaration) {
       auto assign = std::make_shared<Assign>();
-      if (try_assignment(*assign)) {
+      std::size_t before = pos_;
+      bool only_lists = literal_text(out->words[0]) == "let";
+      if (try_assignment(*assign) && (!only_lists || assign->is_array)) {
         Word holder;
         holder.raw = assign->raw;
         holder.assign = std::move(assign);
         out->words.push_back(std::move(holder));
         continue;
       }
+      pos_ = before;
     }
     Word next = word();
     if (next.raw.empty() && next.parts.empty()) break;
@@ -684,6 +696,51 @@ NodePtr Parser::simple() {
   if (peek() == '(' && !out->words.empty()) unexpected();
   if (out->words.empty() && out->assigns.empty() && out->redirects.empty()) unexpected();
   return out;
+}
+
+namespace {
+
+// Reads like the shell, and keeps quiet.
+class Probe final : public ParserContext {
+ public:
+  explicit Probe(const ParserContext& shell) : shell_(shell) {}
+  bool extglob() const override { return shell_.extglob(); }
+  bool expand_aliases() const override { return shell_.expand_aliases(); }
+  bool posix() const override { return shell_.posix(); }
+  const std::string* alias(std::string_view name) const override { return shell_.alias(name); }
+  std::size_t stack_left() const override { return shell_.stack_left(); }
+  std::uint32_t nesting_max() const override { return shell_.nesting_max(); }
+  void charge(std::size_t bytes) const override { shell_.charge(bytes); }
+  void here_document_open(const std::string& delimiter) const override {
+    open = true;
+    until = delimiter;
+  }
+  mutable bool open = false;
+  mutable std::string until;
+
+ private:
+  const ParserContext& shell_;
+};
+
+}  // namespace
+
+bool incomplete(std::string text, const ParserContext& context, std::string& until) {
+  until.clear();
+  if (text.ends_with("\\\n")) {
+    std::size_t slashes = 0;
+    while (slashes + 1 < text.size() && text[text.size() - 2 - slashes] == '\\') ++slashes;
+    if (slashes % 2 == 1) return true;
+  }
+  Probe probe(context);
+  try {
+    Parser parser(std::move(text), probe);
+    while (parser.next()) {
+    }
+  } catch (const SyntaxError& failure) {
+    if (!probe.open) return failure.incomplete;
+  }
+  until = probe.until;
+  return probe.open;
 }
 
 }  // namespace atl::shell

@@ -18,6 +18,7 @@ struct SyntaxError {
   int line = 0;
   std::string source;       // the offending line, when bash would show it
   bool incomplete = false;  // more input could make it valid: an interactive shell asks for it
+  int status = 2;
 };
 
 // What the parser asks of the shell that runs it. All of it may change between two complete commands.
@@ -31,16 +32,27 @@ class ParserContext {
   virtual const std::string* alias(std::string_view) const { return nullptr; }
   // A warning in bash's words (here-document ended by the end of the file).
   virtual void warn(int /*line*/, const std::string&) const {}
+  // The text ended inside a here-document that waits for this line.
+  virtual void here_document_open(const std::string& /*delimiter*/) const {}
   virtual std::size_t stack_left() const { return SIZE_MAX; }
+  virtual std::uint32_t nesting_max() const { return 1000; }
+  // Called for every word read, for text looked at more than once, and for copies held (less: given back).
+  // They may throw what ends the script.
+  virtual void count_token() const {}
+  virtual void charge(std::size_t /*bytes*/) const {}
+  virtual void hold(std::int64_t /*bytes*/) const {}
+  // The script is nested deeper than nesting_max. Returns: it is a syntax error then.
+  virtual void too_deep() const {}
 };
 
 // Turns a script into commands, one complete command (usually a line) at a time, so that what comes before a
 // syntax error runs and an alias or option set by one line is in force for the next.
 class Parser {
  public:
-  static constexpr int nesting_max = 1000;
-
-  Parser(std::string source, const ParserContext& context, int first_line = 1, int depth = 0);
+  Parser(std::string source, const ParserContext& context, int first_line = 1, std::uint32_t depth = 0);
+  ~Parser();
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
 
   // The next complete command; null at the end. Throws SyntaxError; after that the parser is at an end.
   NodePtr next();
@@ -143,7 +155,8 @@ class Parser {
   const ParserContext& context_;
   std::size_t pos_ = 0;
   int first_line_;
-  int depth_;
+  std::uint32_t depth_;
+  std::int64_t held_ = 0;
   std::size_t counted_pos_ = 0;
   int counted_lines_ = 0;
   std::vector<std::shared_ptr<HereDoc>> pending_;
@@ -154,6 +167,9 @@ class Parser {
   std::vector<std::pair<std::string, int>> open_;  // constructs begun: what the end of the file interrupts
 };
 
+// Whether the text ends in the middle of a command, so that more of it should be read. `until` is set to the line
+// that ends an open here-document: nothing before it can make a difference.
+bool incomplete(std::string text, const ParserContext& context, std::string& until);
 // Whether the text is a name: letter or underscore, then letters, digits, underscores.
 bool is_name(std::string_view text);
 // The text of $'...' between the quotes, decoded.

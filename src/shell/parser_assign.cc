@@ -198,6 +198,7 @@ void Parser::read_here_doc(HereDoc& doc) {
       if (!last) body += '\n';
     }
   }
+  if (!ended) context_.here_document_open(doc.delimiter);
   if (!ended)
     context_.warn(line_at(pos_), "here-document at line " + std::to_string(line > 1 ? line - 1 : line) +
                                      " delimited by end-of-file (wanted `" + doc.delimiter + "')");

@@ -1,6 +1,6 @@
 #include <cctype>
 
-#include "shell/parser.h"
+#include "shell/parser_nested.h"
 
 namespace atl::shell {
 
@@ -38,10 +38,15 @@ NodePtr Parser::cond_command() {
   auto out = std::make_shared<Cond>();
   out->line = line_at(pos_);
   pos_ += 2;
-  out->root = cond_or();
-  if (cond_peek() != "]]") {
-    if (at_end()) unexpected_end("");
-    unexpected();
+  try {
+    out->root = cond_or();
+    if (cond_peek() != "]]") {
+      if (at_end()) unexpected_end("");
+      unexpected();
+    }
+  } catch (SyntaxError& failure) {
+    if (!failure.incomplete) failure.status = 0;  // as bash ends, which gives up the script without a status
+    throw;
   }
   pos_ += 2;
   return out;
@@ -74,7 +79,7 @@ std::unique_ptr<CondNode> Parser::cond_and() {
 }
 
 std::unique_ptr<CondNode> Parser::cond_not() {
-  if (++depth_ > nesting_max || context_.stack_left() < 64 * 1024) error("nesting too deep");
+  Nested nested(*this);
   auto node = std::make_unique<CondNode>();
   if (cond_peek() == "!") {
     ++pos_;
@@ -83,7 +88,6 @@ std::unique_ptr<CondNode> Parser::cond_not() {
   } else {
     node = cond_primary();
   }
-  --depth_;
   return node;
 }
 

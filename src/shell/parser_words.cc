@@ -237,6 +237,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
 }
 
 Word Parser::word(bool pattern) {
+  context_.count_token();
   Word out;
   std::size_t start = pos_;
   while (!at_end() && word_part(out, Mode::plain, pattern)) {
@@ -391,9 +392,13 @@ std::size_t Parser::matching_paren(std::size_t open) const {
     } else if (c == '(') {
       ++depth;
     } else if (c == ')') {
-      if (--depth == 0) return i;
+      if (--depth == 0) {
+        context_.charge((i - open) / 4);
+        return i;
+      }
     }
   }
+  context_.charge((src_.size() - open) / 4);
   return std::string::npos;
 }
 
@@ -469,6 +474,7 @@ bool Parser::arith_sub(std::vector<Part>& out) {
 }
 
 void Parser::dollar(std::vector<Part>& out, Mode mode) {
+  while (peek(1) == '\\' && peek(2) == '\n') src_.erase(pos_ + 1, 2);
   char c = peek(1);
   if (c == '(') {
     if (peek(2) == '(' && arith_sub(out)) return;
@@ -483,6 +489,7 @@ void Parser::dollar(std::vector<Part>& out, Mode mode) {
   if (c == '[') {
     std::size_t end = find_subscript_end(pos_ + 1);
     if (end != std::string::npos) {
+      Nested nested(*this);
       Part part;
       part.kind = PartKind::arith;
       part.arith = make_arith(text_word(pos_ + 2, end, Mode::arith));
@@ -506,6 +513,7 @@ void Parser::dollar(std::vector<Part>& out, Mode mode) {
     return;
   }
   param->raw = param->name;
+  param->plain = name_start(c);
   Part part;
   part.kind = PartKind::param;
   part.param = std::move(param);
@@ -539,9 +547,13 @@ std::size_t Parser::find_subscript_end(std::size_t open) const {
     } else if (c == '[') {
       ++depth;
     } else if (c == ']') {
-      if (--depth == 0) return i;
+      if (--depth == 0) {
+        context_.charge((i - open) / 4);
+        return i;
+      }
     }
   }
+  context_.charge((src_.size() - open) / 4);
   return std::string::npos;
 }
 
@@ -549,6 +561,7 @@ std::size_t Parser::find_subscript_end(std::size_t open) const {
 Word Parser::subscript_word() {
   std::size_t end = find_subscript_end(pos_);
   if (end == std::string::npos) unexpected_end("]");
+  Nested nested(*this);
   Parser inner(src_.substr(pos_ + 1, end - pos_ - 1), context_, line_at(pos_), depth_);
   Word out;
   while (!inner.at_end()) {

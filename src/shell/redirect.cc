@@ -50,7 +50,7 @@ void Interpreter::set_file(int fd, OpenFilePtr file) {
   auto& files = state.files.edit();
   if (static_cast<std::size_t>(fd) >= files.size()) {
     if (!file) return;
-    if (fd >= static_cast<int>(machine.limits.descriptors)) machine.stop_limit("descriptors");
+    if (fd >= static_cast<int>(machine.limits.descriptors)) machine.stop_limit(Limit::descriptors);
     files.resize(static_cast<std::size_t>(fd) + 1);
   }
   files[static_cast<std::size_t>(fd)].swap(file);
@@ -97,8 +97,9 @@ Result<OpenFilePtr> Interpreter::open(const std::string& path, const OpenHow& ho
   std::string full = path.starts_with('/') ? path : state.cwd.str() + "/" + path;
   if (full.starts_with("/dev/") || full.starts_with("/proc/self/fd/")) {
     if (full == "/dev/null") return open_null();
-    if (full == "/dev/zero") return open_zero();
+    if (full == "/dev/zero") return open_zero(machine);
     if (full == "/dev/full") return open_full();
+    if (full == "/dev/urandom" || full == "/dev/random") return open_random(machine);
     if (full == "/dev/tty") return atl::fail(Code::unsupported, "No such device or address");
     int fd = device_descriptor(full);
     if (fd >= 0) {
@@ -236,7 +237,7 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
     return false;
   }
   const std::string& target = fields[0];
-  if (kind == RedirectKind::dup_out && redirect.fd < 0 && redirect.fd_var.empty()) {
+  if (kind == RedirectKind::dup_out && (redirect.fd < 0 || redirect.fd == 1) && redirect.fd_var.empty()) {
     bool descriptor =
         target == "-" || (!target.empty() && std::isdigit(static_cast<unsigned char>(target[0])));
     if (!descriptor) kind = RedirectKind::both;

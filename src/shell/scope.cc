@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 
 #include "shell/interpreter.h"
 #include "shell/utf8.h"
@@ -182,7 +183,7 @@ bool Interpreter::set_scalar(Variable& variable, const std::string& name, std::s
   }
   if (append) {
     slot->append(value);
-    if (slot->size() > machine.limits.expansion_bytes) machine.stop_limit("size of a variable");
+    if (slot->size() > machine.limits.expansion_bytes) machine.stop_limit(Limit::expansion_bytes);
   } else {
     *slot = std::move(value);
   }
@@ -200,7 +201,7 @@ bool Interpreter::assign(const std::string& given, std::string value, bool appen
     return false;
   }
   if (!subscript.empty()) return assign_element(name, subscript, std::move(value), append);
-  if (value.size() > machine.limits.expansion_bytes) machine.stop_limit("size of a variable");
+  if (value.size() > machine.limits.expansion_bytes) machine.stop_limit(Limit::expansion_bytes);
   VariableTable& table = state.variables.edit();
   auto it = table.find(name);
   if (it == table.end()) {
@@ -241,7 +242,7 @@ bool Interpreter::assign_element(const std::string& given, const std::string& su
     error(fmt::format("{}: readonly variable", name));
     return false;
   }
-  if (value.size() > machine.limits.expansion_bytes) machine.stop_limit("size of a variable");
+  if (value.size() > machine.limits.expansion_bytes) machine.stop_limit(Limit::expansion_bytes);
   if (variable->is(attr::assoc)) {
     std::string old;
     if (const std::string* found = variable->assoc->find(subscript); found && append) old = *found;
@@ -326,139 +327,6 @@ bool Interpreter::assign_array(const std::string& given, std::vector<std::string
   return true;
 }
 
-// The right side of name=( ... ). Everything is expanded before the variable changes.
-bool Interpreter::assign_compound(const std::string& name, const std::vector<ArrayItem>& items, bool append,
-                                  Variable& target) {
-  struct Value {
-    bool has_index;
-    bool append;
-    std::string key;
-    std::string text;
-  };
-  bool assoc = target.is(attr::assoc);
-  std::vector<Value> values;
-  bool any_index =
-      std::any_of(items.begin(), items.end(), [](const ArrayItem& item) { return item.has_index; });
-  for (const ArrayItem& item : items) {
-    if (item.has_index) {
-      std::string key = expand_single(item.index);
-      if (assoc && key.empty()) {
-        error(fmt::format("[{}]={}: bad array subscript", item.index.raw, item.value.raw));
-        continue;
-      }
-      values.push_back({true, item.append, std::move(key),
-                        assoc ? expand_without_tilde(item.value) : expand_assignment(item.value)});
-      continue;
-    }
-    if (assoc && any_index) {
-      error(fmt::format("{}: {}: must use subscript when assigning associative array", name, item.value.raw));
-      continue;
-    }
-    std::vector<std::string> fields;
-    expand_into(item.value, fields);
-    for (auto& field : fields) values.push_back({false, false, {}, std::move(field)});
-  }
-  Variable* variable = find_edit(name);
-  if (!variable) return false;
-  if (variable->is(attr::readonly)) {
-    error(fmt::format("{}: readonly variable", name));
-    return false;
-  }
-  if (!append) {
-    std::int64_t held = 0;
-    for (const auto& [index, text] : *variable->array) held += static_cast<std::int64_t>(text.size()) + 80;
-    machine.charge_memory(-held);
-    variable->value.clear();
-    if (assoc)
-      variable->assoc.edit().clear();
-    else
-      variable->array.edit().clear();
-  } else if (!assoc && !variable->is(attr::array) && variable->set) {
-    variable->array.edit()[0] = variable->value;
-    variable->value.clear();
-  }
-  if (!assoc) variable->attrs |= attr::array;
-  variable->set = true;
-  if (assoc && !any_index) {
-    for (std::size_t i = 0; i < values.size(); i += 2) {
-      std::string text = i + 1 < values.size() ? values[i + 1].text : "";
-      variable->assoc.edit().set(values[i].text, convert(*variable, std::move(text)));
-    }
-    return true;
-  }
-  std::int64_t next = 0;
-  if (!assoc && append && !variable->array->empty()) next = variable->array->rbegin()->first + 1;
-  for (Value& value : values) {
-    if (assoc) {
-      if (!assign_element(name, value.key, std::move(value.text), value.append)) return false;
-      continue;
-    }
-    if (value.has_index) {
-      bool ok = true;
-      next = array_index(value.key, find(name), name, ok);
-      if (!ok) return false;
-    }
-    variable = find_edit(name);
-    std::string text = std::move(value.text);
-    if (value.append) {
-      auto it = variable->array->find(next);
-      std::string old = it == variable->array->end() ? "" : it->second;
-      text = variable->is(attr::integer) ? std::to_string(evaluate(old) + evaluate(text)) : old + text;
-    }
-    text = convert(*variable, std::move(text));
-    variable = find_edit(name);
-    machine.charge_memory(static_cast<std::int64_t>(text.size()) + 80);
-    variable->array.edit()[next++] = std::move(text);
-  }
-  return true;
-}
-
-bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
-  std::string name = assign_to.name;
-  (void)attributes;
-  if (assign_to.is_array) {
-    if (assign_to.has_index) {
-      error(fmt::format("{}: cannot assign list to array member",
-                        assign_to.name + "[" + assign_to.index.raw + "]"));
-      return false;
-    }
-    std::string subscript;
-    name = resolve_name(name, &subscript);
-    Variable* variable = find_edit(name);
-    if (!variable) variable = &state.variables.edit()[name];
-    if (variable->is(attr::readonly)) {
-      error(fmt::format("{}: readonly variable", name));
-      return false;
-    }
-    if (!subscript.empty()) {
-      error(fmt::format("{}[{}]: cannot assign list to array member", name, subscript));
-      return false;
-    }
-    return assign_compound(name, assign_to.items, assign_to.append, *variable);
-  }
-  std::string value = expand_assignment(assign_to.value);
-  if (!assign_to.has_index) return assign(name, std::move(value), assign_to.append);
-  const Variable* variable = find(resolve_name(name));
-  if (variable && variable->is(attr::assoc)) {
-    std::string key = expand_single(assign_to.index);
-    if (key.empty()) {
-      error(fmt::format("{}[{}]: bad array subscript", name, assign_to.index.raw));
-      return false;
-    }
-    return assign_element(name, key, std::move(value), assign_to.append);
-  }
-  if (assign_to.index.parts.empty()) {
-    error(fmt::format("{}[]: bad array subscript", name));
-    return false;
-  }
-  if (assign_to.index.raw == "@" || assign_to.index.raw == "*") {
-    error(fmt::format("{}[{}]: bad array subscript", name, assign_to.index.raw));
-    return false;
-  }
-  return assign_element(name, std::to_string(evaluate(*assign_to.index_arith)), std::move(value),
-                        assign_to.append);
-}
-
 void Interpreter::assigned_special(std::string_view name) {
   if (name == "IFS")
     ifs_known_ = false;
@@ -502,6 +370,7 @@ Variable& Interpreter::make_local(const std::string& name, bool inherit) {
     const Variable* old = find(name);
     std::optional<Variable> before;
     if (old) before = *old;
+    machine.charge_memory(static_cast<std::int64_t>(name.size()) + 128);
     state.frames[index - 1].edit().saved.emplace_back(name, before);
     Variable fresh;
     if (before && (inherit || option(Shopt::localvar_inherit))) fresh = *before;
@@ -738,7 +607,20 @@ std::string Interpreter::get(const std::string& name, const std::string* subscri
   return *value;
 }
 
+std::optional<std::int64_t> Interpreter::number(const std::string& name) const {
+  const Variable* variable = find(name);
+  if (!variable || !variable->set || variable->is(attr::nameref | attr::array | attr::assoc)) return std::nullopt;
+  return arith::plain_number(variable->value);
+}
+
 void Interpreter::set(const std::string& name, const std::string* subscript, std::int64_t value) {
+  Variable* variable = subscript ? nullptr : find_edit(name);
+  if (variable && variable->set && !variable->special && (variable->attrs & ~attr::exported) == 0 &&
+      !option(Opt::allexport)) {
+    char digits[24];
+    variable->value.assign(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    return;
+  }
   bool ok = subscript ? assign_element(name, *subscript, std::to_string(value))
                       : assign(name, std::to_string(value));
   if (!ok) throw Abandoned{false, 1};

@@ -94,7 +94,10 @@ SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options)
     put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
   state.seconds_base = std::chrono::steady_clock::now();
   state.random = static_cast<std::uint64_t>(state.seconds_base.time_since_epoch().count());
-  if (options_->interactive) state.options.put(Shopt::expand_aliases, true);
+  if (!options_->interactive) return;
+  state.options.put(Shopt::expand_aliases, true);
+  for (const auto& [name, value] : {std::pair{"PS1", "\\w \\$ "}, std::pair{"PS2", "> "}})
+    if (!state.variables->count(name)) put(state.variables.edit(), name, value, 0);
 }
 
 SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state)
@@ -120,7 +123,6 @@ Machine& SandboxShell::machine() {
 
 void SandboxShell::cancel() {
   canceled_->store(true);
-  if (machine_) machine_->canceled.store(true);
 }
 
 Executed SandboxShell::execute(std::string_view script, std::string_view input) {
@@ -133,7 +135,9 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
   Executed done;
   Machine& m = machine();
   m.begin();
-  m.canceled.store(false);
+  m.canceled = [flag = canceled_.get(), stop = options.stop] {
+    return flag->load(std::memory_order_relaxed) || stop.stop_requested();
+  };
   auto sink = [](std::string& into, const std::function<void(std::string_view)>& callback) {
     return callback ? callback : std::function<void(std::string_view)>([&into](std::string_view bytes) {
       into.append(bytes);
@@ -149,11 +153,16 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
          open_callback(m, sink(done.out, options.on_stdout)), open_callback(m, to_err)});
     Interpreter shell(m, std::move(start));
     shell.interactive = options_->interactive;
-    shell.from_command_line = options.script_name.empty() && !options_->interactive;
+    shell.from_command_line =
+        options.script_name.empty() && !options_->interactive && !options.script_from_input;
     shell.script_name = options.script_name.empty() ? "environment" : options.script_name;
     if (shell.from_command_line) shell.execution_string = std::string(script);
     try {
-      shell.run_script(std::string(script), options.script_name.empty() ? "-c" : options.script_name);
+      m.check();
+      if (options.script_from_input)
+        shell.run_input();
+      else
+        shell.run_script(std::string(script), options.script_name.empty() ? "-c" : options.script_name);
       done.exited = shell.flow() == Flow::exit;
       if (!options_->interactive || done.exited) {
         shell.set_flow(Flow::none, 0);
@@ -172,13 +181,17 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
       done.signal = stop.signal;
       done.limited = stop.reason != StopReason::signal;
     }
-    if (!m.stop_message.empty() || m.others_alive()) {
-      std::string message = std::move(m.stop_message);
-      m.stop_message.clear();
-      if (!message.empty()) {
-        to_err(fmt::format("{}: {}\n", shell.state.arg0, message));
+    if (m.stopping() || m.others_alive()) {
+      if (m.stopping()) {
+        bool silent = options_->interactive && m.stopped_by() == Limit::none;  // the user knows
+        if (!silent) to_err(fmt::format("{}: {}\n", shell.state.arg0, m.stop_message()));
         done.limited = true;
+        done.limit = m.stopped_by();
+        done.canceled = done.limit == Limit::none;
+        done.reason = done.canceled ? "canceled" : describe(done.limit, m.limits);
+        shell.state.status = done.canceled ? canceled_status : limit_status;
       }
+      m.canceled = nullptr;
       m.begin();
       m.kill_others();
     }
@@ -189,13 +202,15 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
     kept.frames.clear();
     kept.jobs.reset();
   });
+  m.canceled = nullptr;
+  canceled_->store(false);
   return done;
 }
 
-Executed SandboxShell::finish() {
+Executed SandboxShell::finish(ExecuteOptions options) {
   if (state_->traps->empty()) return {};
   bool interactive = std::exchange(options_->interactive, false);
-  Executed done = execute(":", ExecuteOptions());
+  Executed done = execute("", std::move(options));
   options_->interactive = interactive;
   return done;
 }

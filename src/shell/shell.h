@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,6 +44,8 @@ struct ExecuteOptions {
   std::function<void(std::string_view)> on_stdout;  // instead of Executed::out
   std::function<void(std::string_view)> on_stderr;
   std::string script_name;  // a file's name for messages; empty: as `bash -c`
+  bool script_from_input = false;  // the script is what standard input holds, read line by line
+  std::stop_token stop;     // ends this execution, as cancel() does
 };
 
 struct Executed {
@@ -51,6 +54,9 @@ struct Executed {
   int status = 0;
   int signal = 0;        // the script ended by this signal
   bool limited = false;  // a limit or a cancellation ended it; `err` says which
+  bool canceled = false;
+  Limit limit = Limit::none;
+  std::string reason;  // limited: "commands (50000000)", "canceled"
   bool exited = false;   // it called exit (or set -e did)
 };
 
@@ -67,7 +73,7 @@ class SandboxShell {
 
   Executed execute(std::string_view script, std::string_view input = {});
   Executed execute(std::string_view script, ExecuteOptions options);
-  // Ends a running execute() within milliseconds. The shell stays usable.
+  // Ends a running execute() within milliseconds, or the next one if none runs yet. The shell stays usable.
   void cancel();
 
   // The same shell (variables, functions, directory, options) on another filesystem, usually a fork of this
@@ -80,7 +86,16 @@ class SandboxShell {
   std::string cwd() const;
   int last_status() const;
   // Runs the EXIT trap as the end of a session would.
-  Executed finish();
+  Executed finish(ExecuteOptions options = {});
+
+  // ---- for a prompt (interactive.h) ----
+  // PS1 or PS2, expanded. Changes nothing of the shell.
+  std::string prompt(const std::string& name) const;
+  // What `history` lists.
+  void remember(std::string_view text);
+  std::vector<std::string> command_names() const;
+  // The entries of a directory as a user would type it; true: a directory itself.
+  std::vector<std::pair<std::string, bool>> names_in(std::string_view directory) const;
 
  private:
   SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state);

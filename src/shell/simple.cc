@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "shell/commands/table.h"
+#include "shell/expansion.h"
 #include "shell/interpreter.h"
 #include "shell/invocation.h"
 #include "shell/scoped.h"
@@ -39,7 +40,12 @@ std::string Interpreter::trace_prefix() {
   Restored<int> status(state.status);
   Restored<Options> options(state.options);
   state.options.put(Opt::xtrace, false);
-  std::string out = expand_prompt(ps4);
+  std::string out;
+  try {
+    out = expand_prompt(ps4);
+  } catch (const Abandoned&) {
+    out = ps4;
+  }
   std::string first = out.substr(0, 1);
   for (int i = 0; i < state.subshell && i < 8; ++i) out = first + out;
   return out;
@@ -79,7 +85,9 @@ void Interpreter::debug_trap(const Node& command) {
 }
 
 int Interpreter::assignments_only(const SimpleCommand& command) {
-  last_substitution_status = -1;
+  // Words that expanded to nothing have run their substitutions already.
+  if (command.words.empty()) last_substitution_status = -1;
+  state.last_argument.clear();
   std::vector<std::string> traced;
   for (const Assign& assign_to : command.assigns) {
     if (!assign(assign_to)) {
@@ -144,18 +152,11 @@ int Interpreter::simple_words(const SimpleCommand& command, Args& args) {
   for (const Word& word : command.words) {
     if (!word.assign) {
       expand_into(word, args);
-      assigns.resize(args.size(), nullptr);
       continue;
     }
-    const Assign& assign_to = *word.assign;
+    assigns.resize(args.size(), nullptr);
     any_assign = true;
-    std::string text = assign_to.name;
-    if (assign_to.has_index) text += "[" + assign_to.index.raw + "]";
-    text += assign_to.append ? "+=" : "=";
-    text += assign_to.is_array ? assign_to.raw.substr(std::min(assign_to.raw.size(), text.size()))
-                               : expand_assignment(assign_to.value);
-    args.push_back(std::move(text));
-    assigns.push_back(&assign_to);
+    expand_declaration(*word.assign, args, assigns);
   }
   if (args.empty()) return assignments_only(command);
   if (option(Opt::xtrace)) {
@@ -173,11 +174,62 @@ int Interpreter::simple_words(const SimpleCommand& command, Args& args) {
   return simple_dispatch(command, args);
 }
 
+// An argument of a declaration command that is an assignment; braces in it make several.
+void Interpreter::expand_declaration(const Assign& assign_to, Args& args, std::vector<const Assign*>& assigns) {
+  std::string text = assign_to.name;
+  if (assign_to.has_index) text += "[" + assign_to.index.raw + "]";
+  text += assign_to.append ? "+=" : "=";
+  if (assign_to.is_array) {
+    args.push_back(text + assign_to.raw.substr(std::min(assign_to.raw.size(), text.size())));
+    assigns.push_back(&assign_to);
+    return;
+  }
+  if (!assign_to.value.braces || !option(Opt::braceexpand)) {
+    args.push_back(text + expand_assignment(assign_to.value));
+    assigns.push_back(&assign_to);
+    return;
+  }
+  bool too_many = false;
+  std::vector<Word> values = expand_braces(assign_to.value, machine.limits.brace_items, too_many);
+  if (too_many) machine.stop_limit(Limit::brace_items);
+  for (const Word& value : values) {
+    args.push_back(text + expand_assignment(value));
+    assigns.push_back(values.size() == 1 ? &assign_to : nullptr);
+  }
+}
+
+namespace {
+
+// Whether expanding the word can change a variable.
+bool may_assign(const std::vector<Part>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const Part& part) {
+    if (part.kind == PartKind::arith) return true;
+    if (part.kind == PartKind::dquote) return may_assign(part.children);
+    return part.kind == PartKind::param &&
+           (part.param->op != ParamOp::none || part.param->subscript != Subscript::none);
+  });
+}
+
+bool may_assign(const std::vector<Redirect>& redirects) {
+  return std::any_of(redirects.begin(), redirects.end(), [](const Redirect& redirect) {
+    return may_assign(redirect.target.parts) || (redirect.here && may_assign(redirect.here->body.parts));
+  });
+}
+
+}  // namespace
+
 int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
   const Function* function = find_function(args[0]);
   const Builtin* builtin = find_enabled_builtin(args[0]);
   if (function && builtin && builtin->special && option(Opt::posix)) function = nullptr;
   bool permanent = !function && builtin && args[0] == "exec" && args.size() == 1;
+  // A program's redirections are its own business: what they assign is gone with it.
+  std::optional<Cow<VariableTable>> variables_before;
+  if (!function && !builtin && !command.redirects.empty() && may_assign(command.redirects))
+    variables_before = state.variables;
+  Finally forget([&] {
+    if (variables_before) state.variables = *variables_before, ifs_known_ = false;
+  });
   std::vector<std::pair<int, OpenFilePtr>> saved;
   Finally undo([&] {
     // `exec cmd` inside a function may have ended the shell; restoring is harmless then.
@@ -315,7 +367,11 @@ int Interpreter::run_program(const Args& args, bool use_default) {
 int Interpreter::run_path(const Args& args) {
   const std::string& name = args[0];
   auto where = path_of(name);
-  auto stat = where ? machine.fs.find(*where) : std::nullopt;
+  if (!where) {
+    error(fmt::format("{}: {}", name, vfs::strerror(where.error().code())));
+    return where.error().code() == Code::not_found ? 127 : 126;
+  }
+  auto stat = machine.fs.find(*where);
   if (!stat) {
     std::size_t slash = name.rfind('/');
     std::string directory = name.substr(0, slash);
@@ -328,12 +384,10 @@ int Interpreter::run_path(const Args& args) {
         return run_builtin(*find_builtin(base), renamed);
       }
     }
-    if (where) {
-      auto real = machine.fs.stat(*where);
-      if (!real && real.error().code() == Code::not_a_directory) {
-        error(fmt::format("{}: Not a directory", name));
-        return 126;
-      }
+    auto real = machine.fs.stat(*where);
+    if (!real && real.error().code() != Code::not_found) {
+      error(fmt::format("{}: {}", name, vfs::strerror(real.error().code())));
+      return 126;
     }
     error(fmt::format("{}: No such file or directory", name));
     return 127;

@@ -84,16 +84,4 @@ std::span<const Command> test_commands() {
   return rows;
 }
 
-bool needs_more(std::string_view text) {
-  ParserContext context;
-  try {
-    Parser parser{std::string(text), context};
-    while (parser.next()) {
-    }
-  } catch (const SyntaxError& failure) {
-    return failure.incomplete;
-  }
-  return false;
-}
-
 }  // namespace atl::shell

@@ -1,21 +1,23 @@
 #include "shell/shell.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 
 #include "cli/command.h"
+#include "cli/host_tree.h"
+#include "cli/line_editor.h"
+#include "shell/interactive.h"
 #include "shell/test_commands.h"
 
 namespace atl::cli {
 
 namespace {
-
-namespace host = std::filesystem;
 
 struct ShellFlags {
   std::string script;
@@ -29,87 +31,25 @@ struct ShellFlags {
   bool has_script = false;
 };
 
-// HOST or HOST:PATH.
-std::pair<std::string, std::string> split_mount(const std::string& text) {
-  std::size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) return {text, "/home/user"};
-  return {text.substr(0, colon), text.substr(colon + 1)};
-}
-
-Result<void> import_file(vfs::FileSystem& fs, const host::path& from, const vfs::Path& to) {
-  std::ifstream in(from, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.bad()) return fail(Code::invalid_argument, "cannot read " + from.string());
-  TRY(fs.write(to, bytes));
-  std::error_code error;
-  auto status = host::status(from, error);
-  if (!error) TRY(fs.set_mode(to, static_cast<std::uint32_t>(status.permissions()) & 07777U));
-  auto when = host::last_write_time(from, error);
-  if (!error) {
-    auto system = std::chrono::file_clock::to_sys(when);
-    vfs::Times times;
-    times.modified = std::chrono::time_point_cast<Duration>(system);
-    TRY(fs.set_times(to, times));
-  }
-  return {};
-}
-
-// Copies a host tree in. Symbolic links stay links; sockets and devices are left out.
-Result<void> import_tree(vfs::FileSystem& fs, const host::path& from, const vfs::Path& to) {
-  std::error_code error;
-  if (!host::is_directory(from, error)) return fail(Code::not_found, "no directory " + from.string());
-  if (!fs.is_directory(to)) TRY(fs.make_directory(to, 0755, vfs::Parents::create));
-  for (const auto& entry : host::directory_iterator(from, error)) {
-    vfs::Path below = TRY(to.child(entry.path().filename().string()));
-    if (entry.is_symlink(error))
-      TRY(fs.make_symlink(below, host::read_symlink(entry.path(), error).string()));
-    else if (entry.is_directory(error))
-      TRY(import_tree(fs, entry.path(), below));
-    else if (entry.is_regular_file(error))
-      TRY(import_file(fs, entry.path(), below));
-  }
-  if (error) return fail(Code::invalid_argument, "cannot read " + from.string());
-  return {};
-}
-
-// Writes what changed below `at` back to the host directory.
-Result<void> export_changes(const vfs::VirtualFileSystem& fs, const vfs::Snapshot& before,
-                            const vfs::Path& at, const host::path& to) {
-  for (const vfs::Change& change : vfs::diff(before, fs.snapshot())) {
-    if (!change.path.is_child_of(at)) continue;
-    host::path target = to / host::path(change.path.relative_to(at).str().substr(1));
-    std::error_code error;
-    if (change.kind == vfs::ChangeKind::removed) {
-      host::remove_all(target, error);
-    } else if (change.type == vfs::Type::directory) {
-      host::create_directories(target, error);
-    } else if (change.type == vfs::Type::file) {
-      vfs::Content content = TRY(fs.read(change.path));
-      if (host::is_symlink(target, error)) host::remove(target, error);
-      std::ofstream out(target, std::ios::binary | std::ios::trunc);
-      out << content.str();
-      if (!out) return fail(Code::invalid_argument, "cannot write " + target.string());
-      out.close();
-      auto stat = TRY(fs.stat(change.path));
-      host::permissions(target, static_cast<host::perms>(stat.mode & 0777U), error);
-    } else if (change.type == vfs::Type::symlink) {
-      host::remove(target, error);
-      host::create_symlink(TRY(fs.read_link(change.path)), target, error);
-    }
-    if (error) return fail(Code::invalid_argument, "cannot write " + target.string());
-  }
-  return {};
-}
-
-void write_all(int fd, std::string_view bytes) {
+// False if nobody reads any more.
+bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n <= 0) return;
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
+  return true;
 }
 
+volatile std::sig_atomic_t stop_reading = 0;
+
+// Looks up now and then, because an interrupt may come just before the wait.
 std::string read_some() {
+  pollfd input{0, POLLIN, 0};
+  while (!stop_reading && ::poll(&input, 1, 50) <= 0) {
+  }
+  if (stop_reading) return {};
   std::string out(65536, '\0');
   ssize_t n = ::read(0, out.data(), out.size());
   out.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
@@ -117,61 +57,90 @@ std::string read_some() {
 }
 
 shell::SandboxShell* running = nullptr;
+bool nobody_reads = false;
 
-// Collects output and writes it in large pieces; standard error pushes standard output out first.
-struct Terminal {
-  std::string held;
-  void out(std::string_view bytes) {
-    held.append(bytes);
-    if (held.size() > 65536) flush();
-  }
-  void flush() {
-    write_all(1, held);
-    held.clear();
-  }
-};
+// Ctrl-C: ends the script that runs, or drops the line that is typed.
+void on_interrupt(int) {
+  stop_reading = 1;
+  if (running)
+    running->cancel();
+  else
+    LineEditor::interrupt();
+}
 
-shell::Executed run_text(shell::SandboxShell& sh, const std::string& text, const std::string& name,
-                         bool tty) {
-  Terminal terminal;
+void listen_for_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;  // no SA_RESTART: a read must notice
+  ::sigaction(SIGINT, &action, nullptr);
+}
+
+shell::ExecuteOptions connected() {
+  stop_reading = 0;
   shell::ExecuteOptions options;
-  options.read = [&terminal] {
-    terminal.flush();
-    return read_some();
+  options.read = read_some;
+  options.on_stdout = [](std::string_view bytes) {
+    if (write_all(1, bytes)) return;
+    nobody_reads = true;
+    running->cancel();
   };
-  options.on_stdout = [&terminal, tty](std::string_view bytes) {
-    terminal.out(bytes);
-    if (tty) terminal.flush();
-  };
-  options.on_stderr = [&terminal](std::string_view bytes) {
-    terminal.flush();
-    write_all(2, bytes);
-  };
+  options.on_stderr = [](std::string_view bytes) { write_all(2, bytes); };
+  return options;
+}
+
+shell::Executed run_text(shell::SandboxShell& sh, const std::string& text, const std::string& name) {
+  shell::ExecuteOptions options = connected();
   options.script_name = name;
   running = &sh;
   shell::Executed done = sh.execute(text, std::move(options));
   running = nullptr;
-  terminal.flush();
   return done;
+}
+
+shell::Executed run_input(shell::SandboxShell& sh) {
+  shell::ExecuteOptions options = connected();
+  options.script_from_input = true;
+  running = &sh;
+  shell::Executed done = sh.execute("", std::move(options));
+  running = nullptr;
+  return done;
+}
+
+shell::Executed run_finish(shell::SandboxShell& sh) {
+  running = &sh;
+  shell::Executed done = sh.finish(connected());
+  running = nullptr;
+  return done;
+}
+
+LineEditor::Candidates candidates(const shell::SandboxShell& sh, std::string_view before) {
+  shell::Completion found = shell::complete(sh, before);
+  return {found.word, std::move(found.words)};
 }
 
 // Lines from a terminal, one command at a time.
 int interact(shell::SandboxShell& sh) {
-  std::string text;
+  LineEditor editor([&sh](std::string_view before) { return candidates(sh, before); });
+  std::string text, line;
   int status = 0;
   while (true) {
-    std::string prompt = text.empty() ? sh.cwd() + " $ " : "> ";
-    write_all(1, prompt);
-    std::string line;
-    if (!std::getline(std::cin, line)) break;
+    LineEditor::Got got = editor.read(sh.prompt(text.empty() ? "PS1" : "PS2"), line);
+    if (got == LineEditor::Got::end) break;
+    if (got == LineEditor::Got::interrupted) {
+      text.clear();
+      continue;
+    }
     text += line + "\n";
     if (shell::needs_more(text)) continue;
-    auto done = run_text(sh, std::exchange(text, std::string()), "", true);
+    editor.remember(text);
+    sh.remember(text);
+    auto done = run_text(sh, std::exchange(text, std::string()), "");
     status = done.status;
+    if (done.canceled) write_all(1, "\n");
     if (done.exited) return status;
   }
-  write_all(1, "\n");
-  return status;
+  write_all(1, "exit\n");
+  shell::Executed last = run_finish(sh);
+  return last.exited ? last.status : status;
 }
 
 // A script that a signal ended ends us by the same signal, so that our caller sees what bash's caller would.
@@ -183,75 +152,69 @@ int end_by(int signal) {
   return 128 + signal;
 }
 
-int run(const ShellFlags& flags) {
-  vfs::VirtualOptions room;
-  room.quota = {.bytes_max = 2ULL << 30, .nodes_max = 2'000'000};
-  vfs::VirtualFileSystem fs(shell::base_snapshot(), room);
-  for (const std::string& mount : flags.directories) {
-    auto [from, to] = split_mount(mount);
-    auto path = vfs::Path::posix(to);
-    if (!path) return report(path.error());
-    if (auto done = import_tree(fs, from, *path); !done) return report(done.error());
-  }
-  vfs::Snapshot before = fs.snapshot();
+Result<shell::ShellOptions> shell_options(const ShellFlags& flags) {
   shell::ShellOptions options;
   options.default_environment = !flags.clean;
   options.cwd = flags.cwd;
+  options.arguments = flags.arguments;
   for (const std::string& pair : flags.environment) {
     std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0)
-      return report(Error(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair));
+      return fail(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair);
     options.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
   if (flags.test_commands)
     for (const shell::Command& command : shell::test_commands()) options.commands.push_back(&command);
-  std::string text = flags.script, name;
-  options.arguments = flags.arguments;
-  bool terminal = false;
-  if (flags.has_script) {
-    if (!options.arguments.empty()) {
-      options.name = options.arguments[0];
-      options.arguments.erase(options.arguments.begin());
-    }
-  } else if (!options.arguments.empty()) {
-    name = options.arguments[0];
-    std::ifstream in(name, std::ios::binary);
-    if (!in) return report(Error(Code::not_found, "cannot read " + name));
-    text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-    options.name = name;
+  if (!options.arguments.empty()) {
+    options.name = options.arguments[0];
     options.arguments.erase(options.arguments.begin());
-  } else if (::isatty(0)) {
-    terminal = true;
-    options.interactive = true;
-  } else {
-    while (true) {
-      std::string more = read_some();
-      if (more.empty()) break;
-      text += more;
-    }
-    name = "bash";
   }
-  shell::SandboxShell sh(fs, std::move(options));
-  std::signal(SIGINT, [](int) {
-    if (running) running->cancel();
-  });
-  int status = 0, signal = 0;
-  if (terminal) {
-    status = interact(sh);
-  } else {
-    shell::Executed done = run_text(sh, text, name, ::isatty(1));
-    status = done.status;
-    signal = done.signal;
+  options.interactive = !flags.has_script && flags.arguments.empty() && ::isatty(0);
+  return options;
+}
+
+// The script of -c, of a file, or of standard input; or a prompt.
+Result<shell::Executed> run_script(shell::SandboxShell& sh, const ShellFlags& flags, bool interactive) {
+  if (flags.has_script) return run_text(sh, flags.script, "");
+  if (!flags.arguments.empty()) {
+    const std::string& name = flags.arguments[0];
+    std::ifstream in(name, std::ios::binary);
+    if (!in) return fail(Code::not_found, "cannot read " + name);
+    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    return run_text(sh, text, name);
   }
-  if (flags.write_back) {
-    for (const std::string& mount : flags.directories) {
-      auto [from, to] = split_mount(mount);
-      if (auto done = export_changes(fs, before, *vfs::Path::posix(to), from); !done)
-        return report(done.error());
-    }
+  shell::Executed done;
+  if (interactive)
+    done.status = interact(sh);
+  else
+    done = run_input(sh);
+  return done;
+}
+
+int run(const ShellFlags& flags) {
+  vfs::VirtualOptions room;
+  room.quota = {.bytes_max = 2ULL << 30, .nodes_max = 2'000'000};
+  vfs::VirtualFileSystem fs(shell::base_snapshot(), room);
+  std::vector<HostTree> trees;
+  for (const std::string& given : flags.directories) {
+    auto tree = HostTree::parse(given);
+    if (!tree) return report(tree.error());
+    if (auto done = import_tree(fs, *tree); !done) return report(done.error());
+    trees.push_back(std::move(*tree));
   }
-  if (signal != 0) return end_by(signal);
-  return status;
+  vfs::Snapshot before = fs.snapshot();
+  auto options = shell_options(flags);
+  if (!options) return report(options.error());
+  bool interactive = options->interactive;
+  shell::SandboxShell sh(fs, std::move(*options));
+  listen_for_interrupts();
+  auto done = run_script(sh, flags, interactive);
+  if (!done) return report(done.error());
+  if (flags.write_back)
+    for (const HostTree& tree : trees)
+      if (auto written = write_back(fs, before, tree); !written) return report(written.error());
+  if (nobody_reads) return end_by(SIGPIPE);
+  return done->signal != 0 ? end_by(done->signal) : done->status;
 }
 
 }  // namespace

@@ -55,12 +55,11 @@ void Script::run(const std::string& text) {
       console->write(stream, bytes);
       return;
     }
-    if (stream == Stream::err)
-      last_error_ = std::string(bytes.substr(bytes.size() - std::min<std::size_t>(bytes.size(), 200)));
     console->write(stream, bytes);
   };
   shell::ExecuteOptions options;
   options.read = [console] { return console->read(); };
+  options.stop = stop_.get_token();
   options.on_stdout = [&](std::string_view bytes) { forward(Stream::out, bytes); };
   options.on_stderr = [&](std::string_view bytes) { forward(Stream::err, bytes); };
   auto executed = shell_->execute(text, std::move(options));
@@ -77,17 +76,7 @@ void Script::end(Ending ending, int signal, std::string reason) {
   forced_->signal = signal;
   forced_->reason = std::move(reason);
   console_->abandon();
-  cancel_until_ended();
-}
-
-// Again and again, because a cancellation that comes before the shell has begun is forgotten when it does.
-void Script::cancel_until_ended() {
-  if (!running_) return;
-  shell_->cancel();
-  timer_.expires_after(std::chrono::milliseconds(5));
-  timer_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-    if (auto self = weak.lock(); self && !error) self->cancel_until_ended();
-  });
+  stop_.request_stop();
 }
 
 Outcome Script::outcome_of(const shell::Executed& executed) const {
@@ -99,13 +88,21 @@ Outcome Script::outcome_of(const shell::Executed& executed) const {
     outcome.signal = executed.signal;
   }
   if (!executed.limited) return outcome;
-  constexpr std::string_view kPrefix = "limit reached: ";
-  auto at = last_error_.rfind(kPrefix);
-  outcome.reason = at == std::string::npos ? "a limit of the shell" : last_error_.substr(at + kPrefix.size());
-  if (auto end = outcome.reason.find('\n'); end != std::string::npos) outcome.reason.resize(end);
-  if (outcome.reason.contains("time")) outcome.ending = Ending::timed_out;
-  if (outcome.reason.contains("memory")) outcome.ending = Ending::out_of_memory;
-  if (outcome.reason.contains("output")) outcome.ending = Ending::output_limit;
+  outcome.reason = executed.reason;
+  switch (executed.limit) {
+    case shell::Limit::wall_time:
+    case shell::Limit::cpu_time:
+      outcome.ending = Ending::timed_out;
+      break;
+    case shell::Limit::memory_bytes:
+      outcome.ending = Ending::out_of_memory;
+      break;
+    case shell::Limit::output_bytes:
+      outcome.ending = Ending::output_limit;
+      break;
+    default:
+      break;
+  }
   if (outcome.ending != Ending::exited) outcome.signal = SIGKILL;
   return outcome;
 }

@@ -3,6 +3,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -40,7 +41,6 @@ class Script : public std::enable_shared_from_this<Script> {
 
  private:
   void run(const std::string& text);
-  void cancel_until_ended();
   void ended(const shell::Executed& executed, std::chrono::microseconds cpu_time);
   Outcome outcome_of(const shell::Executed& executed) const;
 
@@ -49,7 +49,7 @@ class Script : public std::enable_shared_from_this<Script> {
   std::shared_ptr<shell::SandboxShell> shell_;
   boost::asio::steady_timer timer_;
   std::thread thread_;
-  std::string last_error_;  // the end of its standard error: the worker's while it runs
+  std::stop_source stop_;
   std::function<void(Outcome&, const shell::Executed&)> on_end_;
   ScriptLimits limits_;
   std::chrono::steady_clock::time_point started_;

@@ -133,7 +133,7 @@ std::shared_ptr<shell::SandboxShell> VirtualSandbox::make_shell(const Variables&
   options.name = std::move(name);
   options.arguments = std::move(arguments);
   options.limits.memory_bytes = spec_.limits.memory_bytes;
-  options.limits.fibers = std::max<std::uint32_t>(64, spec_.limits.processes_max * 16);
+  options.limits.processes = std::max<std::uint32_t>(64, spec_.limits.processes_max * 16);
   options.limits.descriptors = spec_.limits.open_files_max;
   if (spec_.limits.cpu_time) options.limits.cpu_time = *spec_.limits.cpu_time;
   // The filesystem must outlive the shell, whoever of the two owners goes first.

@@ -285,6 +285,9 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   };
 
   const Variable* existing = shell.find(name);
+  std::vector<ArrayItem> items;
+  bool list = literal && literal->is_array && !target.indexed && !(request.on & attr::nameref);
+  if (list && make_local) items = shell.expand_items(literal->items, request.on & attr::assoc);
   if (make_local) {
     if (existing && existing->is(attr::readonly) && !shell.is_local(name)) {
       shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
@@ -294,6 +297,7 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   }
   Variable* variable = shell.find_edit(name);
   if (!variable) {
+    shell.machine.charge_memory(static_cast<std::int64_t>(name.size() + target.value.size()) + 128);
     variable = &shell.state.variables.edit()[name];
     variable->special = name == "IFS";
   }
@@ -303,7 +307,7 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
     put_back();
     return false;
   }
-  if (request.off & (attr::array | attr::assoc)) {
+  if ((request.off & (attr::array | attr::assoc)) && variable->is_array()) {
     shell.error(fmt::format("{}: {}: cannot destroy array variables in this way", request.who, name));
     put_back();
     return false;
@@ -331,8 +335,8 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
     if (request.on & attr::nameref) {
       variable->value = target.value;
       variable->set = true;
-    } else if (literal && literal->is_array && !target.indexed) {
-      done = shell.assign_compound(name, literal->items, literal->append, *variable);
+    } else if (list) {
+      done = shell.assign_compound(name, make_local ? items : literal->items, literal->append, *variable);
     } else if (!literal && target.value.size() > 1 && target.value[0] == '(' && target.value.back() == ')' &&
                variable->is_array() && !target.indexed) {
       // declare -a x='(1 2)': the value is parsed as a list.

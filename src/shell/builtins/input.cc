@@ -217,7 +217,7 @@ int read(Interpreter& shell, const Args& args) {
     }
     file->consume(used);
     shell.machine.charge(used / 8 + 1);
-    if (line.text.size() > shell.machine.limits.expansion_bytes) shell.machine.stop_limit("size of a line");
+    if (line.text.size() > shell.machine.limits.expansion_bytes) shell.machine.stop_limit(Limit::expansion_bytes);
   }
   int status = ended || options.count == 0 ? 0 : 1;
   std::string ifs = options.exact ? "" : shell.ifs();
@@ -328,6 +328,7 @@ int mapfile(Interpreter& shell, const Args& args) {
       continue;
     }
     if (!strip && complete && delimiter != '\0') line += delimiter;
+    line.resize(std::min(line.find('\0'), line.size()));
     if (!callback.empty() && (taken + 1) % quantum == 0) {
       std::string argument = line;
       shell.eval(fmt::format("{} {} {}", callback, origin + taken, quote_single(argument)));
@@ -335,7 +336,7 @@ int mapfile(Interpreter& shell, const Args& args) {
     if (!shell.assign_element(name, std::to_string(origin + taken), line)) return 1;
     if (++taken == count && count > 0) break;
     if (static_cast<std::uint64_t>(taken) > shell.machine.limits.expansion_fields)
-      shell.machine.stop_limit("elements of an array");
+      shell.machine.stop_limit(Limit::expansion_fields);
   }
   return 0;
 }

@@ -105,6 +105,14 @@ int set(Interpreter& shell, const Args& args) {
   return 0;
 }
 
+// extdebug brings tracing into functions with it.
+void put_shopt(Interpreter& shell, std::size_t which, bool on) {
+  shell.state.options.shopt[which] = on;
+  if (!on || static_cast<Shopt>(which) != Shopt::extdebug) return;
+  shell.state.options.put(Opt::functrace, true);
+  shell.state.options.put(Opt::errtrace, true);
+}
+
 int shopt(Interpreter& shell, const Args& args) {
   bool on = false, off = false, quiet = false, print = false, set_names = false;
   std::size_t at = 1;
@@ -162,7 +170,7 @@ int shopt(Interpreter& shell, const Args& args) {
       if (set_names)
         shell.state.options.set[i] = on;
       else
-        shell.state.options.shopt[i] = on;
+        put_shopt(shell, i, on);
       continue;
     }
     if (!value_of(i)) status = 1;
@@ -207,6 +215,10 @@ int umask(Interpreter& shell, const Args& args) {
     return shell.print(text + "\n", "umask") ? 0 : 1;
   }
   const std::string& mode = args[at];
+  if (mode.empty()) {
+    shell.error("umask: `': invalid symbolic mode operator");
+    return 1;
+  }
   if (std::isdigit(static_cast<unsigned char>(mode[0]))) {
     unsigned value = 0;
     for (char c : mode) {

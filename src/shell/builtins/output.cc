@@ -138,7 +138,7 @@ class Printf {
       std::size_t before = next_;
       if (!pass(out)) break;
       if (next_ == before && !consumed_) break;
-      if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit("size of a word");
+      if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
     } while (next_ < values_.size());
     return status_;
   }
@@ -277,7 +277,7 @@ class Printf {
         static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine.limits.expansion_bytes ||
         (spec.precision > 0 &&
          static_cast<std::uint64_t>(spec.precision) > shell_.machine.limits.expansion_bytes))
-      shell_.machine.stop_limit("width of a printf field");
+      shell_.machine.stop_limit(Limit::expansion_bytes);
     while (i < format_.size() && std::string_view("hlLqjzt").find(format_[i]) != std::string_view::npos &&
            !(format_[i] == 'q' && true))
       ++i;
@@ -291,15 +291,15 @@ class Printf {
       case 's': {
         std::string text = value();
         if (spec.precision >= 0)
-          text = text.substr(0, utf8::offset(text, static_cast<std::size_t>(spec.precision)));
-        out += pad(text, spec, utf8::length(text));
+          text = text.substr(0, static_cast<std::size_t>(spec.precision));
+        out += pad(text, spec, text.size());  // bash counts bytes
         return true;
       }
       case 'b': {
         std::string raw;
         bool go_on = escapes(value(), raw, true);
         if (spec.precision >= 0) raw = raw.substr(0, static_cast<std::size_t>(spec.precision));
-        out += pad(raw, spec, utf8::length(raw));
+        out += pad(raw, spec, raw.size());
         return go_on;
       }
       case 'q':

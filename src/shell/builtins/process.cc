@@ -422,7 +422,7 @@ int ulimit(Interpreter& shell, const Args& args) {
       {'s', "stack size                  (kbytes, -s)", "8192"},
       {'t', "cpu time                   (seconds, -t)",
        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits.cpu_time).count())},
-      {'u', "max user processes                  (-u)", std::to_string(limits.fibers)},
+      {'u', "max user processes                  (-u)", std::to_string(limits.processes)},
       {'v', "virtual memory              (kbytes, -v)", std::to_string(limits.memory_bytes / 1024)},
   };
   char which = 'f';

@@ -7,17 +7,15 @@
 
 #include <array>
 
+#include "shell/scoped.h"
+
 namespace atl::shell {
 
-namespace {
-
-constexpr std::size_t kInflatedMax = 1U << 30;
-constexpr std::size_t kRatioMax = 2000;
-constexpr std::size_t kRatioFrom = 16 << 20;  // small outputs may have any ratio
-
-bool too_much(std::size_t out, std::size_t in) { return out > kInflatedMax || (out > kRatioFrom && out / (in + 1) > kRatioMax); }
-
-}  // namespace
+void check_unpacked(Invocation& call, std::uint64_t out, std::uint64_t in) {
+  const Limits& limits = call.limits();
+  if (out > limits.archive_bytes) call.stop(Limit::archive_bytes);
+  if (out > limits.archive_free_bytes && out / (in + 1) > limits.archive_ratio) call.stop(Limit::archive_ratio);
+}
 
 std::string deflate_gzip(Invocation& call, std::string_view text, int level) {
   z_stream z{};
@@ -46,6 +44,7 @@ Result<std::string> inflate_gzip(Invocation& call, std::string_view data) {
     if (inflateInit2(&z, 15 + 16) != Z_OK) return fail(Code::internal, "inflate");
     z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
     z.avail_in = static_cast<uInt>(rest.size());
+    Finally end([&] { inflateEnd(&z); });
     int status = Z_OK;
     while (status == Z_OK) {
       char block[65536];
@@ -54,13 +53,9 @@ Result<std::string> inflate_gzip(Invocation& call, std::string_view data) {
       status = inflate(&z, Z_NO_FLUSH);
       out.append(block, sizeof block - z.avail_out);
       call.charge(2048);
-      if (too_much(out.size(), data.size())) {
-        inflateEnd(&z);
-        return fail(Code::too_large, "decompressed data exceeds the limit");
-      }
+      check_unpacked(call, out.size(), data.size());
     }
     rest.remove_prefix(z.total_in);
-    inflateEnd(&z);
     if (status == Z_BUF_ERROR || (status == Z_OK)) return fail(Code::invalid_argument, "unexpected end of file");
     if (status != Z_STREAM_END) return fail(Code::invalid_argument, "invalid compressed data--format violated");
   }
@@ -91,7 +86,7 @@ Result<std::string> inflate_zstd(Invocation& call, std::string_view data) {
     if (ZSTD_isError(status)) return fail(Code::invalid_argument, ZSTD_getErrorName(status));
     out.append(block, 0, target.pos);
     call.charge(2048);
-    if (too_much(out.size(), data.size())) return fail(Code::too_large, "decompressed data exceeds the limit");
+    check_unpacked(call, out.size(), data.size());
   }
   if (status != 0) return fail(Code::invalid_argument, "premature end");
   return out;
@@ -157,7 +152,7 @@ Result<std::string> inflate_bzip2(Invocation& call, std::string_view data) {
       status = BZ2_bzDecompress(&z);
       out.append(block.data(), block.size() - z.avail_out);
       call.charge(4096);
-      if (too_much(out.size(), data.size())) return fail(Code::too_large, "decompressed data exceeds the limit");
+      check_unpacked(call, out.size(), data.size());
       if (status == BZ_OK && z.avail_in == 0 && z.avail_out == block.size()) return fail(Code::invalid_argument, "unexpected end of file");
     }
     if (status != BZ_STREAM_END) return fail(Code::invalid_argument, "data integrity error when decompressing");
@@ -203,7 +198,7 @@ Result<std::string> inflate_xz(Invocation& call, std::string_view data) {
     status = lzma_code(&z, LZMA_FINISH);
     out.append(block.data(), block.size() - z.avail_out);
     call.charge(4096);
-    if (too_much(out.size(), data.size())) return fail(Code::too_large, "decompressed data exceeds the limit");
+    check_unpacked(call, out.size(), data.size());
   }
   switch (status) {
     case LZMA_STREAM_END: return out;

@@ -8,7 +8,10 @@
 
 namespace atl::shell {
 
-// Whole texts in memory. Inflating stops with Code::too_large at 1 GiB or at an absurd ratio.
+// Ends the script when `in` packed bytes have become more than its limits allow.
+void check_unpacked(Invocation& call, std::uint64_t out, std::uint64_t in);
+
+// Whole texts in memory, under the limits of archives.
 std::string deflate_gzip(Invocation& call, std::string_view text, int level);
 Result<std::string> inflate_gzip(Invocation& call, std::string_view data);
 std::string deflate_zstd(Invocation& call, std::string_view text, int level);

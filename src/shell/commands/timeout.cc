@@ -69,34 +69,17 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
   return -1;
 }
 
-// Runs the command as a process of its own and lets alarms end it.
-int run_with_alarms(Invocation& call, const Request& r, const std::vector<std::string>& argv) {
-  Interpreter& shell = call.interpreter();
-  Machine& machine = shell.machine;
-  auto process = shell.background(
-      [&argv](Interpreter& child) {
-        CommandInvocation inner(child, argv);
-        return inner.run(argv, {});
-      },
-      false);
-  int pid = process->pid;
-  auto rings = [&machine, pid] { return std::count_if(machine.alarms.begin(), machine.alarms.end(), [pid](const auto& alarm) { return alarm.pid == pid; }); };
-  SteadyTime deadline = std::chrono::steady_clock::now() + to_duration(r.seconds);
-  machine.alarms.push_back({deadline, pid, r.signal});
-  if (r.kill_after > 0) machine.alarms.push_back({deadline + to_duration(r.kill_after), pid, SIGKILL});
-  auto set = rings();
-  Finally drop([&] { std::erase_if(machine.alarms, [pid](const auto& alarm) { return alarm.pid == pid; }); });
-  bool told = false;
-  while (!process->done) {
-    SteadyTime next = SteadyTime::max();
-    for (const auto& alarm : machine.alarms) next = std::min(next, alarm.when);
-    machine.wait_until(process->waiters, next);
-    machine.ring_alarms();
-    if (r.verbose && rings() < set && !std::exchange(told, true)) call.complain(fmt::format("sending signal {} to command {}", signal_name(r.signal), quoted(argv[0])));
-  }
-  auto rung = set - rings();
-  if (rung == 0 || r.preserve) return process->status;
-  return rung > 1 || r.signal == SIGKILL ? 128 + SIGKILL : 124;
+// The command and all it started get the signal when the time comes, whatever they do then.
+int run_until(Invocation& call, const Request& r, const std::vector<std::string>& argv) {
+  bool late = false;
+  Invocation::Redirects redirects;
+  redirects.timeout = to_duration(r.seconds);
+  redirects.timeout_signal = r.signal;
+  if (r.kill_after > 0) redirects.kill_after = to_duration(r.kill_after);
+  redirects.timed_out = &late;
+  int status = call.run(argv, redirects);
+  if (late && r.verbose) call.complain(fmt::format("sending signal {} to command {}", signal_name(r.signal), quoted(argv[0])));
+  return late && !r.preserve && status != 128 + SIGKILL ? 124 : status;
 }
 
 }  // namespace
@@ -110,7 +93,7 @@ int run_timeout(Invocation& call) {
   if (int status = read_options(call, options, r); status >= 0) return status;
   std::vector<std::string> argv(options.operands().begin() + 1, options.operands().end());
   if (r.seconds <= 0) return call.run(argv, {});
-  return run_with_alarms(call, r, argv);
+  return run_until(call, r, argv);
 }
 
 int run_sleep(Invocation& call) {

@@ -13,16 +13,25 @@ namespace atl::shell {
 
 namespace {
 
-constexpr std::uint32_t kMatchLimit = 2'000'000;
 constexpr std::uint32_t kHeapLimitKb = 64 * 1024;
-constexpr std::int64_t kRe2Memory = 32 << 20;
 constexpr std::size_t kPatternMax = 1 << 20;
+
+constexpr std::size_t kJitStack = 1 << 20;
+
+thread_local const RegexLimits* scope = nullptr;
+
+const RegexLimits& limits() {
+  static const RegexLimits standard;
+  return scope ? *scope : standard;
+}
 
 struct Pcre {
   pcre2_code* code = nullptr;
   pcre2_match_data* data = nullptr;
   pcre2_match_context* context = nullptr;
+  pcre2_jit_stack* stack = nullptr;
   ~Pcre() {
+    pcre2_jit_stack_free(stack);
     pcre2_match_data_free(data);
     pcre2_match_context_free(context);
     pcre2_code_free(code);
@@ -56,6 +65,12 @@ bool valid_utf8(std::string_view text) {
 
 }  // namespace
 
+RegexScope::RegexScope(RegexLimits l) : limits_(std::move(l)), outer_(std::exchange(scope, &limits_)) {}
+
+RegexScope::~RegexScope() {
+  scope = outer_;
+}
+
 struct Regex::Body {
   std::unique_ptr<re2::RE2> re2;
   Pcre pcre;
@@ -63,7 +78,6 @@ struct Regex::Body {
   std::size_t groups = 0;
   std::vector<std::pair<std::string, std::size_t>> names;
   bool captures = true;
-  bool exceeded = false;
   mutable std::vector<re2::StringPiece> pieces;
 
   Result<void> compile_re2(const std::string& text, const RegexOptions& options);
@@ -76,7 +90,7 @@ Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOption
   settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
   settings.set_longest_match(true);
   settings.set_log_errors(false);
-  settings.set_max_mem(kRe2Memory);
+  settings.set_max_mem(static_cast<std::int64_t>(limits().memory_bytes));
   settings.set_case_sensitive(!options.ignore_case);
   settings.set_dot_nl(!options.lines);
   settings.set_never_nl(options.lines);
@@ -108,9 +122,12 @@ Result<void> Regex::Body::compile_pcre(const std::string& text, const RegexOptio
     pcre2_get_error_message(code, reinterpret_cast<PCRE2_UCHAR*>(message), sizeof message);
     return fail(Code::invalid_argument, message);
   }
-  pcre2_jit_compile(pcre.code, PCRE2_JIT_COMPLETE);
   pcre.context = pcre2_match_context_create(nullptr);
-  pcre2_set_match_limit(pcre.context, kMatchLimit);
+  if (pcre2_jit_compile(pcre.code, PCRE2_JIT_COMPLETE) == 0) {
+    pcre.stack = pcre2_jit_stack_create(32 << 10, kJitStack, nullptr);
+    pcre2_jit_stack_assign(pcre.context, nullptr, pcre.stack);
+  }
+  pcre2_set_match_limit(pcre.context, limits().steps);
   pcre2_set_heap_limit(pcre.context, kHeapLimitKb);
   pcre.data = pcre2_match_data_create_from_pattern(pcre.code, nullptr);
   std::uint32_t count = 0, size = 0;
@@ -128,7 +145,9 @@ Result<void> Regex::Body::compile_pcre(const std::string& text, const RegexOptio
 bool Regex::Body::run_pcre(std::string_view text, std::size_t from, std::uint32_t flags) {
   int count = pcre2_match(pcre.code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, flags, pcre.data,
                           pcre.context);
-  if (count < 0 && count != PCRE2_ERROR_NOMATCH && count != PCRE2_ERROR_PARTIAL) exceeded = true;
+  if (limits().charge) limits().charge((text.size() - std::min(from, text.size())) / 8 + 16);
+  bool failed = count < 0 && count != PCRE2_ERROR_NOMATCH && count != PCRE2_ERROR_PARTIAL;
+  if (failed && limits().exceeded) limits().exceeded();
   return count > 0;
 }
 
@@ -256,11 +275,5 @@ bool Regex::matches(std::string_view text) const {
 std::size_t Regex::groups() const { return body_->groups; }
 const std::vector<std::pair<std::string, std::size_t>>& Regex::names() const { return body_->names; }
 std::string_view Regex::literal() const { return body_->literal; }
-
-bool Regex::exceeded() const {
-  bool result = body_->exceeded;
-  body_->exceeded = false;
-  return result;
-}
 
 }  // namespace atl::shell

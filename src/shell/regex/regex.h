@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,8 +29,29 @@ struct RegexOptions {
   bool dot_newline = true;      // perl: s (the POSIX syntaxes: always)
 };
 
+// What expressions may cost on this thread, as long as a RegexScope lives: whoever runs scripts sets it, so that no
+// command can forget it. Inside another RegexScope the inner one counts.
+struct RegexLimits {
+  std::uint64_t memory_bytes = 32U << 20;  // one compiled expression
+  std::uint32_t steps = 2'000'000;         // one match that backtracks
+  std::function<void()> exceeded;          // a match ran out of steps; may throw
+  std::function<void(std::uint64_t)> charge;
+};
+
+class RegexScope {
+ public:
+  explicit RegexScope(RegexLimits limits);
+  ~RegexScope();
+  RegexScope(const RegexScope&) = delete;
+  RegexScope& operator=(const RegexScope&) = delete;
+
+ private:
+  RegexLimits limits_;
+  const RegexLimits* outer_;
+};
+
 // A compiled pattern. Linear-time (RE2) unless the pattern needs back-references or look-around; then PCRE2 with
-// match limits. Never throws; a match that hits the limit fails, and exceeded() tells.
+// match limits. A match that hits them calls RegexLimits::exceeded, and fails if that returns.
 class Regex {
  public:
   struct Span {
@@ -61,9 +84,6 @@ class Regex {
   const std::vector<std::pair<std::string, std::size_t>>& names() const;
   // The pattern if it is a plain string without options that change its meaning; else empty.
   std::string_view literal() const;
-  // Whether a match ran into its limit since the last call.
-  bool exceeded() const;
-
  private:
   struct Body;
   explicit Regex(std::unique_ptr<Body> body);

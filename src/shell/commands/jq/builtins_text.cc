@@ -129,7 +129,6 @@ bool matches(Machine& m, const Value& in, const Value& pattern, std::string flag
     from = empty ? span.end + (span.end < text.size() ? utf8_length(text, span.end) : 1) : span.end;
     if (!global) break;
   }
-  if (regex->exceeded()) return m.raise(std::string("regular expression exceeded its limit"));
   return true;
 }
 

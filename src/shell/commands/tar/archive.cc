@@ -6,6 +6,8 @@
 
 #include <memory>
 
+#include "shell/commands/compression.h"
+
 namespace atl::shell {
 
 namespace {
@@ -82,7 +84,7 @@ Result<void> read_archive(Invocation& call, std::string_view data, const std::fu
     int status = archive_read_next_header(in.get(), &row);
     if (status == ARCHIVE_EOF) return {};
     if (status < ARCHIVE_WARN) return fail(Code::invalid_argument, why());
-    if (++entries > kArchiveEntriesMax) return fail(Code::too_large, "too many entries in archive");
+    if (++entries > call.limits().archive_entries) call.stop(Limit::archive_entries);
     ArchiveEntry e;
     const char* name = archive_entry_pathname(row);
     e.name = name ? name : "";
@@ -103,7 +105,7 @@ Result<void> read_archive(Invocation& call, std::string_view data, const std::fu
       e.content.append(block, static_cast<std::size_t>(got));
       total += static_cast<std::uint64_t>(got);
       call.charge(static_cast<std::uint64_t>(got) / 8 + 1);
-      if (total > kArchiveBytesMax || (total > (64U << 20) && total / (data.size() + 1) > 1000)) return fail(Code::too_large, "archive expands beyond the limit");
+      check_unpacked(call, total, data.size());
     }
     e.size = e.content.size();
     call.charge(16);

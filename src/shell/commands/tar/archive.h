@@ -26,8 +26,6 @@ struct ArchiveEntry {
 enum class ArchiveFormat : unsigned char { tar, zip };
 enum class ArchiveFilter : unsigned char { none, gzip, bzip2, xz, zstd };
 
-inline constexpr std::size_t kArchiveEntriesMax = 200'000;
-inline constexpr std::uint64_t kArchiveBytesMax = 1ULL << 30;
 
 // The bytes of an archive with these entries.
 Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEntry>& entries, ArchiveFormat format, ArchiveFilter filter);

@@ -1,0 +1,274 @@
+#include "shell/limits.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "shell/shell.h"
+
+namespace atl::shell {
+namespace {
+
+struct Shell {
+  vfs::VirtualFileSystem fs{base_snapshot()};
+  SandboxShell shell;
+  explicit Shell(ShellOptions options = {}) : shell(fs, std::move(options)) {}
+};
+
+// Each limit alone is made small; everything else keeps its default, so that nothing else can end the script.
+struct LimitCase {
+  const char* name;
+  Limit limit;
+  void (*set)(Limits&);
+  const char* script;
+};
+
+class Limited : public testing::TestWithParam<LimitCase> {};
+
+TEST_P(Limited, ends_the_script_with_its_own_message_and_leaves_the_shell_usable) {
+  ShellOptions options;
+  GetParam().set(options.limits);
+  Shell s(options);
+  Executed done = s.shell.execute(GetParam().script);
+  EXPECT_TRUE(done.limited) << done.out.substr(0, 300) << done.err;
+  EXPECT_FALSE(done.canceled);
+  EXPECT_EQ(static_cast<int>(done.limit), static_cast<int>(GetParam().limit)) << done.err;
+  EXPECT_EQ(done.status, limit_status);
+  EXPECT_NE(done.err.find(describe(GetParam().limit, options.limits)), std::string::npos) << done.err;
+  EXPECT_EQ(s.shell.execute("echo alive").out, "alive\n");
+}
+
+const LimitCase cases[] = {
+    {"script_bytes", Limit::script_bytes, [](Limits& l) { l.script_bytes = 100; },
+     "printf 'echo %0200d' 1 > s; . ./s"},
+    {"script_bytes_of_eval", Limit::script_bytes, [](Limits& l) { l.script_bytes = 200; },
+     "x=$(printf '%0300d' 1); eval \"$x\""},
+    {"tokens", Limit::tokens, [](Limits& l) { l.tokens = 1000; }, "while :; do eval 'a b c d' 2>/dev/null; done"},
+    {"nesting", Limit::nesting, [](Limits& l) { l.nesting = 20; },
+     "echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo 1)))))))))))"},
+    {"nested_quotes", Limit::nesting, [](Limits& l) { l.nesting = 6; }, "echo ${a:-${b:-${c:-${d:-${e:-${f:-x}}}}}}"},
+    {"commands", Limit::commands, [](Limits& l) { l.commands = 500; }, "f() { :; :; :; }; while :; do f; done"},
+    {"iterations_of_while", Limit::iterations, [](Limits& l) { l.iterations = 100; }, "while :; do :; done"},
+    {"iterations_of_until", Limit::iterations, [](Limits& l) { l.iterations = 100; }, "until false; do :; done"},
+    {"iterations_of_for", Limit::iterations, [](Limits& l) { l.iterations = 100; },
+     "for i in {1..200}; do :; done"},
+    {"iterations_of_arithmetic_for", Limit::iterations, [](Limits& l) { l.iterations = 100; },
+     "for ((;;)); do :; done"},
+    {"iterations_of_select", Limit::iterations, [](Limits& l) { l.iterations = 10; },
+     "yes 1 | select x in a b; do :; done 2>/dev/null"},
+    {"work", Limit::work, [](Limits& l) { l.work = 1'000'000; }, "while :; do :; done"},
+    {"output", Limit::output_bytes, [](Limits& l) { l.output_bytes = 100'000; }, "yes"},
+    {"word", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; },
+     "x=aaaaaaaa; while :; do x=$x$x; done"},
+    {"substitution", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; }, "x=$(yes)"},
+    {"printf_width", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; },
+     "printf '%*s' 99999999999 x"},
+    {"replacement", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; },
+     "x=$(printf '%0500d' 1); x=${x//0/0000000000}; x=${x//0/0000000000}; echo ${#x}"},
+    {"here_document", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; },
+     "x=$(printf '%05000d' 1); cat <<E\n$x$x$x$x\nE\n"},
+    {"line_read", Limit::expansion_bytes, [](Limits& l) { l.expansion_bytes = 10'000; },
+     "tr '\\0' x < /dev/zero | read -r line"},
+    {"fields", Limit::expansion_fields, [](Limits& l) { l.expansion_fields = 1000; },
+     "x=$(seq 2000); set -- $x"},
+    {"fields_mapfile", Limit::expansion_fields, [](Limits& l) { l.expansion_fields = 1000; }, "seq 5000 | { mapfile a; }"},
+    {"braces", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; }, "echo {1..999999999}"},
+    {"brace_product", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; },
+     "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"},
+    {"glob", Limit::glob_entries, [](Limits& l) { l.glob_entries = 50; },
+     "mkdir d; for i in {1..100}; do : > d/$i; done; echo d/*"},
+    {"memory_of_variables", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "while :; do a+=(xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx); done"},
+    {"memory_of_names", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "while :; do declare v$((i++))=x; done"},
+    {"memory_of_sort", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | sort"},
+    {"functions", Limit::call_depth, [](Limits& l) { l.call_depth = 50; }, "f() { f; }; f"},
+    {"evals", Limit::call_depth, [](Limits& l) { l.call_depth = 50; }, "f() { eval f; }; f"},
+    {"sources", Limit::call_depth, [](Limits& l) { l.call_depth = 50; }, "echo '. ./s' > s; . ./s"},
+    {"subshells", Limit::subshell_depth, [](Limits& l) { l.subshell_depth = 20; }, "f() { (f); }; f"},
+    {"nested_shells", Limit::subshell_depth, [](Limits& l) { l.subshell_depth = 20; },
+     "echo 'bash ./s' > s; bash ./s"},
+    {"processes", Limit::processes, [](Limits& l) { l.processes = 10; },
+     "for i in {1..20}; do sleep 100 & done"},
+    {"descriptors", Limit::descriptors, [](Limits& l) { l.descriptors = 30; },
+     "while :; do exec {fd}> f; done"},
+    {"regex_of_grep", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+     "printf '%050d1' 0 | grep -P '^(0+)+$'"},
+    {"regex_of_sed", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+     "printf '%050d1' 0 | sed -E 's/^((0+)+)\\2$//'"},
+    {"regex_of_conditional", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+     "x=$(printf '%050d1' 0); re='^((0+)+)\\2$'; [[ $x =~ $re ]]"},
+    {"archive_entries", Limit::archive_entries, [](Limits& l) { l.archive_entries = 5; },
+     "touch {1..9}; tar cf a.tar {1..9}; tar tf a.tar"},
+    {"archive_bytes", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 | gzip > a.gz; gunzip a.gz"},
+    {"archive_ratio", Limit::archive_ratio,
+     [](Limits& l) { l.archive_ratio = 10, l.archive_free_bytes = 1000; },
+     "yes | head -c 200000 | gzip > a.gz; zcat a.gz"},
+    {"archive_ratio_of_tar", Limit::archive_ratio,
+     [](Limits& l) { l.archive_ratio = 10, l.archive_free_bytes = 1000; },
+     "yes | head -c 200000 > f; tar czf a.tgz f; tar xzf a.tgz"},
+    {"wall_time_busy", Limit::wall_time, [](Limits& l) { l.wall_time = std::chrono::milliseconds(20); },
+     "while :; do :; done"},
+    {"wall_time_asleep", Limit::wall_time, [](Limits& l) { l.wall_time = std::chrono::milliseconds(20); },
+     "sleep 1000"},
+    {"cpu_time", Limit::cpu_time, [](Limits& l) { l.cpu_time = std::chrono::milliseconds(20); },
+     "while :; do :; done"},
+    {"deadlock", Limit::deadlock, [](Limits&) {}, "mkfifo p; cat p"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, Limited, testing::ValuesIn(cases),
+                         [](const auto& given) { return given.param.name; });
+
+TEST(Limits, the_script_itself_is_measured) {
+  ShellOptions options;
+  options.limits.script_bytes = 10;
+  Shell s(options);
+  EXPECT_EQ(static_cast<int>(s.shell.execute("echo 1234567890").limit), static_cast<int>(Limit::script_bytes));
+}
+
+TEST(Limits, one_shell_at_its_limit_is_not_noticed_by_another) {
+  ShellOptions options;
+  options.limits.iterations = 1000;
+  Shell first(options), second(options);
+  EXPECT_TRUE(first.shell.execute("x=1; while :; do :; done").limited);
+  EXPECT_EQ(second.shell.execute("echo fine").out, "fine\n");
+  EXPECT_EQ(first.shell.execute("echo $x").out, "1\n");
+}
+
+TEST(Limits, traps_and_handlers_cannot_outlive_the_end) {
+  ShellOptions options;
+  options.limits.iterations = 1000;
+  Shell s(options);
+  Executed done = s.shell.execute("trap 'while :; do :; done' EXIT ERR TERM; while :; do :; done; echo after");
+  EXPECT_EQ(static_cast<int>(done.limit), static_cast<int>(Limit::iterations));
+  EXPECT_EQ(done.out, "");
+}
+
+// ---- cancellation ----
+
+TEST(Cancel, before_the_script_begins_is_kept) {
+  Shell s;
+  s.shell.cancel();
+  Executed done = s.shell.execute("echo never; while :; do :; done");
+  EXPECT_TRUE(done.canceled);
+  EXPECT_EQ(done.status, canceled_status);
+  EXPECT_EQ(done.out, "");
+  EXPECT_EQ(s.shell.execute("echo on").out, "on\n");
+}
+
+TEST(Cancel, by_token_concerns_one_execution_only) {
+  Shell s;
+  std::stop_source stop;
+  stop.request_stop();
+  ExecuteOptions options;
+  options.stop = stop.get_token();
+  EXPECT_TRUE(s.shell.execute("echo never", options).canceled);
+  EXPECT_EQ(s.shell.execute("echo on").out, "on\n");
+}
+
+// What can take long, everywhere: none of it may outlive a cancellation.
+struct Endless {
+  const char* name;
+  const char* script;
+};
+class Canceled : public testing::TestWithParam<Endless> {};
+
+TEST_P(Canceled, ends_soon) {
+  ShellOptions options;
+  options.limits.wall_time = std::chrono::seconds(60);
+  Shell s(options);
+  std::stop_source stop;
+  ExecuteOptions how;
+  how.stop = stop.get_token();
+  bool begun = false;
+  how.on_stdout = [&](std::string_view bytes) { begun = begun || bytes.starts_with("begin"); };
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    stop.request_stop();
+  });
+  Executed done = s.shell.execute(std::string("echo begin\n") + GetParam().script, how);
+  later.join();
+  EXPECT_TRUE(begun);
+  EXPECT_TRUE(done.canceled) << GetParam().script << " ended by " << done.reason << done.err;
+  EXPECT_EQ(done.status, canceled_status);
+  EXPECT_EQ(s.shell.execute("echo on").out, "on\n");
+}
+
+const Endless endless[] = {
+    {"loop", "while :; do :; done"},
+    {"nested_shell", "bash -c 'while :; do :; done'"},
+    {"background", "while :; do :; done & wait"},
+    {"sleep", "sleep 1000"},
+    {"sleep_in_pipe", "sleep 1000 | cat"},
+    {"read", "mkfifo p; sleep 1000 > p & read x < p"},
+    {"pipe", "yes | cat > /dev/null"},
+    {"arithmetic", "for ((i = 0; ; i++)); do ((x += i * 2)); done"},
+    {"substitutions", "while :; do x=$(echo $x); done"},
+    {"expansion", "x=$(printf '%01000000d' 0); while :; do y=${x//0/1}; done"},
+    {"patterns", "x=$(printf '%0100000d' 0); while :; do [[ $x == *1*1*1*2 ]]; done"},
+    {"suffixes", "x=$(printf '%01000000d' 0); while :; do y=${x%%*1}; done"},
+    {"regex", "x=$(printf '%01000000d' 0); while :; do [[ $x =~ (0|1|2)*x ]]; done"},
+    {"braces", "while :; do : {1..100000}; done"},
+    {"glob", "mkdir -p a/{1..50}/{1..50}; shopt -s globstar; while :; do : **/**/x; done"},
+    {"awk", "awk 'BEGIN { while (1) x++ }'"},
+    {"awk_strings", "awk 'BEGIN { x = \"aaaaaaaa\"; while (1) { y = x x; gsub(/a/, \"b\", y) } }'"},
+    {"sed", "echo a | sed ':a; s/a/a/; ta'"},
+    {"jq", "jq -n 'last(range(1e12))'"},
+    {"jq_range", "jq -n '[range(1e9)] | length'"},
+    {"sort", "seq 300000 > f; while :; do sort -R f f f > /dev/null; done"},
+    {"seq", "seq 1 100000000000 > /dev/null"},
+    {"grep", "yes | grep x"},
+    {"wc", "wc -l /dev/zero"},
+    {"tr", "tr a b < /dev/zero > /dev/null"},
+    {"find", "mkdir -p a/{1..30}/{1..30}; while :; do find . -name x; done"},
+    {"xargs", "yes | xargs -n1 true"},
+    {"factor", "while :; do factor 1000000000000000003; done"},
+    {"timeout", "timeout 1000 bash -c 'while :; do :; done'"},
+    {"printf", "while :; do printf -v x '%100000s' x; done"},
+    {"diff", "seq 1 2 40000 > a; seq 2 2 40000 > b; while :; do diff a b > /dev/null; done"},
+};
+INSTANTIATE_TEST_SUITE_P(Each, Canceled, testing::ValuesIn(endless),
+                         [](const auto& given) { return given.param.name; });
+
+// ---- timeout ----
+
+TEST(Timeout, ends_a_nested_shell_that_computes) {
+  Shell s;
+  Executed done = s.shell.execute("timeout 0.1 bash -c 'while :; do :; done'; echo $?");
+  EXPECT_EQ(done.out, "124\n");
+}
+
+TEST(Timeout, ends_a_command_that_computes) {
+  Shell s;
+  EXPECT_EQ(s.shell.execute("timeout 0.1 awk 'BEGIN { while (1); }'; echo $?").out, "124\n");
+  EXPECT_EQ(s.shell.execute("timeout 0.1 yes > /dev/null; echo $?").out, "124\n");
+}
+
+TEST(Timeout, ends_what_the_command_started) {
+  Shell s;
+  Executed done = s.shell.execute("timeout 0.1 bash -c 'sleep 1000 | cat; echo no'; echo $?; jobs");
+  EXPECT_EQ(done.out, "124\n");
+}
+
+TEST(Timeout, lets_a_trap_answer_the_signal) {
+  Shell s;
+  Executed done = s.shell.execute("timeout -s USR1 0.1 bash -c 'trap \"echo got; exit 3\" USR1; while :; do :; done'; echo $?");
+  EXPECT_EQ(done.out, "got\n124\n");
+  done = s.shell.execute("timeout --preserve-status 0.1 bash -c 'trap \"exit 3\" TERM; while :; do :; done'; echo $?");
+  EXPECT_EQ(done.out, "3\n");
+}
+
+TEST(Timeout, kills_what_ignores_the_signal) {
+  Shell s;
+  Executed done = s.shell.execute("timeout -k 0.1 0.1 bash -c 'trap \"\" TERM; while :; do :; done'; echo $?");
+  EXPECT_EQ(done.out, "137\n");
+}
+
+TEST(Timeout, a_busy_job_leaves_others_their_turn) {
+  Shell s;
+  Executed done = s.shell.execute("while :; do :; done & sleep 0.05; kill $!; wait $!; echo $?");
+  EXPECT_EQ(done.out, "143\n");
+}
+
+}  // namespace
+}  // namespace atl::shell
