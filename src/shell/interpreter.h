@@ -351,7 +351,6 @@ class Interpreter final : public ParserContext, public arith::Scope {
   std::vector<std::shared_ptr<Process>>
       known_;  // ended or running, kept so that wait can be asked about them
   const Node* current_node_ = nullptr;
-  bool pipe_status_fresh_ = false;
   bool skip_command_ = false;
   int running_trap_ = 0;
   int trap_depth_ = 0;

@@ -14,6 +14,7 @@ class SharedInput final : public Input {
   explicit SharedInput(OpenFilePtr file) : file_(std::move(file)) {}
   std::string_view fill() override { return file_->fill(); }
   void consume(std::size_t count) override { file_->consume(count); }
+  void held(std::size_t bytes) override { file_->held(bytes); }
 
  private:
   OpenFilePtr file_;
@@ -37,6 +38,9 @@ class LentFile final : public OpenFile {
   std::string_view fill() override { return in_ ? in_->fill() : std::string_view(); }
   void consume(std::size_t count) override {
     if (in_) in_->consume(count);
+  }
+  void held(std::size_t bytes) override {
+    if (in_) in_->held(bytes);
   }
   bool write(std::string_view bytes) override {
     if (!out_) return OpenFile::write(bytes);

@@ -1,8 +1,7 @@
 #include <functional>
+#include <random>
 
 #include "shell/machine.h"
-
-#include <random>
 
 namespace atl::shell {
 
@@ -21,6 +20,7 @@ class PipeEnd final : public OpenFile {
   }
   std::string_view fill() override { return read_ ? pipe_->fill() : std::string_view(); }
   void consume(std::size_t count) override { pipe_->consume(count); }
+  void held(std::size_t bytes) override { pipe_->machine().check_held(bytes); }
   bool write(std::string_view bytes) override {
     if (!write_) return OpenFile::write(bytes);
     return pipe_->write(bytes, error_);
@@ -78,6 +78,7 @@ class Zero final : public OpenFile {
     machine_.charge(zeros.size() / 64);
     return zeros;
   }
+  void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool write(std::string_view) override { return true; }
   bool readable() const override { return true; }
   bool writable() const override { return true; }
@@ -101,6 +102,7 @@ class Noise final : public OpenFile {
     return std::string_view(bytes_).substr(at_);
   }
   void consume(std::size_t count) override { at_ += count; }
+  void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool write(std::string_view) override { return true; }
   bool readable() const override { return true; }
   bool writable() const override { return true; }
@@ -135,7 +137,6 @@ class VfsFile final : public OpenFile {
       : machine_(machine), file_(std::move(file)), read_(read), write_(write) {}
   std::string_view fill() override {
     if (!read_) return {};
-    if (held_at_ < held_.size()) return std::string_view(held_).substr(held_at_);
     auto content = file_->content();
     if (!content) return {};
     std::uint64_t at = file_->position();
@@ -150,6 +151,7 @@ class VfsFile final : public OpenFile {
   void consume(std::size_t count) override {
     (void)file_->seek(static_cast<std::int64_t>(count), vfs::Whence::current);
   }
+  void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool write(std::string_view bytes) override {
     if (!write_) return OpenFile::write(bytes);
     machine_.charge(bytes.size() / 16 + 1);
@@ -166,8 +168,6 @@ class VfsFile final : public OpenFile {
   Machine& machine_;
   std::unique_ptr<vfs::File> file_;
   vfs::Content content_;
-  std::string held_;
-  std::size_t held_at_ = 0;
   bool read_, write_;
 };
 
@@ -200,6 +200,7 @@ class CallbackSource final : public OpenFile {
     return std::string_view(held_).substr(at_);
   }
   void consume(std::size_t count) override { at_ += count; }
+  void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool readable() const override { return true; }
 
  private:

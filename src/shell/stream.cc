@@ -21,6 +21,7 @@ bool Input::read_line(std::string& line, char delimiter, bool* had_delimiter) {
     }
     line.append(bytes);
     consume(bytes.size());
+    held(line.size());
   }
 }
 
@@ -31,6 +32,7 @@ std::string Input::read_all() {
     if (bytes.empty()) return out;
     out.append(bytes);
     consume(bytes.size());
+    held(out.size());
   }
 }
 

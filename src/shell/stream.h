@@ -17,6 +17,9 @@ class Input {
   virtual std::string_view fill() = 0;
   // Drops the first `count` bytes of what fill() returned.
   virtual void consume(std::size_t count) = 0;
+  // Told while a reader puts together a line or a whole file: `bytes` it holds by now. An input that may never end
+  // stops the script there when that is more than its memory limit.
+  virtual void held(std::size_t bytes) { (void)bytes; }
 
   // Appends the next line without its delimiter to `line` after clearing it. False at the end.
   // `had_delimiter` tells whether the last line was complete.

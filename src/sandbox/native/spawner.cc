@@ -457,8 +457,11 @@ void Spawner::bear(const Request& request) {
   if (!living.built.plain_usr || !is_empty(living.built.upper.get(), "usr"))
     return answer_error(request, Error(Code::unsupported, "the sandbox's programs are not the zygote's"));
   if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
+  // Not kept for each sandbox: a thousand descriptors would be copied with every helper.
+  auto users = os::open_at(shop_.proc(), fmt::format("{}/ns/user", living.built.pid).c_str(), O_RDONLY);
+  if (!users) return answer_error(request, std::move(users).error());
   Cradle cradle{.guest_pidfd = living.built.pidfd.get(),
-                .user_namespace = living.built.parts.slot.user_namespace.get(),
+                .user_namespace = users->get(),
                 .filter = shop_.filter(),
                 .open_files = living.spec.limits.open_files_max,
                 .set_uid = living.spec.sudo,

@@ -46,6 +46,7 @@ bool Lines::next(std::string_view& line) {
         return true;
       }
       carry_.append(rest);
+      in_.held(carry_.size());
     }
     if (!block_.empty()) in_.consume(block_.size());
     at_ = 0;
