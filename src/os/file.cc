@@ -81,6 +81,19 @@ Result<void> write_file_at(int dir, const char* path, std::string_view bytes, mo
   return write_all(fd.get(), bytes);
 }
 
+Result<void> write_file_durably(const std::string& path, std::string_view bytes, mode_t mode) {
+  const std::string beside = path + ".new";
+  const Fd file = TRY(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC, mode));
+  TRY(write_all(file.get(), bytes));
+  if (::fsync(file.get()) < 0) return fail(errno_error(errno, "sync").with_detail(beside));
+  if (::rename(beside.c_str(), path.c_str()) < 0) return fail(errno_error(errno, "rename").with_detail(path));
+  const std::size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const Fd parent = TRY(open(directory.c_str(), O_RDONLY | O_DIRECTORY));
+  if (::fsync(parent.get()) < 0) return fail(errno_error(errno, "sync").with_detail(directory));
+  return {};
+}
+
 Result<void> make_directory(const std::string& path, mode_t mode) {
   if (::mkdir(path.c_str(), mode) < 0 && errno != EEXIST)
     return fail(errno_error(errno, "mkdir").with_detail(path));

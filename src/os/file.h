@@ -30,6 +30,8 @@ Result<void> write_control_at(int dir, const char* path, std::string_view bytes)
 // Creates or replaces.
 Result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode = 0644);
 Result<void> write_file_at(int dir, const char* path, std::string_view bytes, mode_t mode = 0644);
+// The same, there whole or not at all even if the power fails: written beside, synced, then renamed.
+Result<void> write_file_durably(const std::string& path, std::string_view bytes, mode_t mode = 0644);
 Result<void> write_all(int fd, std::string_view bytes);
 
 // An existing directory is success.

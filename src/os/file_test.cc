@@ -75,6 +75,16 @@ TEST(File, WritesReportAFullDisk) {
   EXPECT_EQ(written.error().code(), Code::no_space);
 }
 
+TEST(File, DurableOnesAreReplacedWhole) {
+  const TestDirectory directory;
+  const std::string path = directory.at("key");
+  ASSERT_TRUE(write_file_durably(path, "first", 0600));
+  ASSERT_TRUE(write_file_durably(path, "second", 0600));
+  EXPECT_EQ(read_file(path), "second");
+  EXPECT_FALSE(exists(path + ".new"));
+  EXPECT_EQ(write_file_durably(directory.at("none/key"), "x").error().code(), Code::not_found);
+}
+
 TEST(File, DirectoriesMayExistAlready) {
   const TestDirectory directory;
   EXPECT_TRUE(make_directories(directory.at("x/y/z")));

@@ -212,8 +212,13 @@ void ExecutionEngine::end_with_session(const Live& live, ExecutionRecord& record
 
 Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionRecord record,
                                           SteadyTime started, Error error) {
-  record.status = Status::error;
   record.exit_code = -1;
+  if (error.code() == Code::canceled) {  // whoever waited left before it began
+    record.status = Status::killed;
+    record.reason = kClientGone;
+    co_return co_await finish(live, record, started);
+  }
+  record.status = Status::error;
   record.error = "ProviderError";
   record.error_value = error.message();
   record.reason = std::string(to_string(error.code()));

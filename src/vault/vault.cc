@@ -97,7 +97,7 @@ Result<std::string> read_key(const std::string& path) {
 Result<std::unique_ptr<Vault>> Vault::open(store::Store& store, const std::string& key_file, Clock& clock) {
   if (!os::exists(key_file)) {
     const std::string key = TRY(from_hex(random_hex(Cipher::kKeyBytes)));
-    TRY(os::write_file(key_file, key, 0600));
+    TRY(os::write_file_durably(key_file, key, 0600));
   }
   std::string key = TRY(read_key(key_file));
   return std::unique_ptr<Vault>(new Vault(store, std::move(key), clock));

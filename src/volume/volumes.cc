@@ -42,7 +42,7 @@ Result<std::string> key_in(const std::string& path) {
     return key;
   }
   std::string key = TRY(from_hex(random_hex(32)));
-  TRY(os::write_file(path, key, 0600));
+  TRY(os::write_file_durably(path, key, 0600));
   return key;
 }
 
