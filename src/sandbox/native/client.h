@@ -48,7 +48,7 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   boost::asio::posix::stream_descriptor socket_;
   std::uint64_t next_token_ = 1;
   struct Pending {
-    explicit Pending(boost::asio::any_io_executor executor) : arrived(std::move(executor)) {}
+    explicit Pending(const boost::asio::any_io_executor& executor) : arrived(executor) {}
     os::Event arrived;
     std::optional<Result<Answer>> answer;
   };

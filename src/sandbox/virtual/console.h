@@ -19,8 +19,7 @@ namespace atl::sandbox::emulated {
 // lets it go.
 class Console : public std::enable_shared_from_this<Console> {
  public:
-  explicit Console(boost::asio::any_io_executor executor)
-      : executor_(executor), changed_(std::move(executor)) {}
+  explicit Console(const boost::asio::any_io_executor& executor) : executor_(executor), changed_(executor) {}
 
   // On the worker.
   void write(Stream stream, std::string_view bytes);
