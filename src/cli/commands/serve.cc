@@ -16,7 +16,11 @@ namespace {
 namespace asio = boost::asio;
 
 void announce(const daemon::Ready& ready) {
-  if (!ready.new_key.empty()) fmt::print("API key (shown only now): {}\n", ready.new_key);
+  if (!ready.new_key.empty()) {
+    fmt::print("API key (shown only now): {}\n", ready.new_key);
+    if (!ready.addresses.empty() && ready.addresses.front().starts_with("http"))
+      fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, ready.addresses.front());
+  }
   fmt::print("atoll {} ready on {}\n", ATOLL_VERSION, fmt::join(ready.addresses, " and "));
   std::fflush(stdout);
 }
