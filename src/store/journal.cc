@@ -11,24 +11,37 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "os/file.h"
 
 namespace atl::store {
 namespace {
 
-// Before every payload, in the byte order of x86 and ARM.
+// Before every payload, in the byte order of x86 and ARM. It vouches for itself: what it says of the payload's
+// size can be trusted when the payload cannot.
 struct Head {
-  std::uint64_t hash;    // XXH3 of number and payload
+  std::uint64_t check;   // XXH3 of the three that follow
   std::uint64_t number;  // counts up by one
   std::uint64_t size;    // of the payload
+  std::uint64_t hash;    // XXH3 of the payload, seeded with the number
 };
-static_assert(sizeof(Head) == 24);
+static_assert(sizeof(Head) == 32);
 
 constexpr std::uint64_t kPayloadBytesMax = 1ULL << 30;
 
 std::uint64_t hash_of(std::uint64_t number, std::string_view payload) {
   return XXH3_64bits_withSeed(payload.data(), payload.size(), number);
+}
+
+std::uint64_t check_of(const Head& head) {
+  return XXH3_64bits(&head.number, sizeof head - sizeof head.check);
+}
+
+Head head_of(std::uint64_t number, std::string_view payload) {
+  Head head{0, number, payload.size(), hash_of(number, payload)};
+  head.check = check_of(head);
+  return head;
 }
 
 // A disk that turned read-only is nothing a caller did: it may pass.
@@ -86,31 +99,37 @@ Result<Journal> Journal::open(std::string path) {
   return Journal(std::move(path), std::move(fd), static_cast<std::uint64_t>(info.st_size));
 }
 
+// Bytes are appended in order, so an append that was cut off is short: less than a head, or less than its head
+// says. Whatever is there in full length and wrong was acknowledged once and is damaged.
 Result<void> Journal::replay(
     std::uint64_t applied,
     const std::function<Result<void>(std::uint64_t number, std::string_view payload)>& each) {
   const std::string bytes = TRY(read_all(fd_.get()));
+  std::optional<std::size_t> damaged;
   std::size_t at = 0;
+  std::optional<std::uint64_t> before;
   last_ = applied;
   while (bytes.size() - at >= sizeof(Head)) {
     Head head;
     std::memcpy(&head, bytes.data() + at, sizeof head);
-    const std::size_t left = bytes.size() - at - sizeof head;
-    if (head.size > left && head.size <= kPayloadBytesMax) break;  // cut off in the middle of its append
-    const std::string_view payload =
-        head.size > left ? std::string_view() : std::string_view(bytes).substr(at + sizeof head, head.size);
-    if (head.size > left || head.hash != hash_of(head.number, payload)) {
-      // The last thing in the file may be a torn append; anything before it was acknowledged once.
-      if (head.size <= left && head.size == left) break;
-      size_ = at;
-      return fail(Code::data_loss, fmt::format("store: the journal is damaged at byte {}", at));
+    if (head.check != check_of(head) || (before && head.number != *before + 1)) {
+      if (!damaged) damaged = at;
+      break;  // nothing says where the next entry begins
     }
-    if (head.number > applied) TRY(each(head.number, payload));
+    if (head.size > bytes.size() - at - sizeof head) break;
+    const std::string_view payload = std::string_view(bytes).substr(at + sizeof head, head.size);
+    if (head.hash != hash_of(head.number, payload)) {
+      if (!damaged) damaged = at;
+    } else if (head.number > applied) {
+      TRY(each(head.number, payload));
+    }
+    before = head.number;
     last_ = std::max(last_, head.number);
     at += sizeof head + head.size;
   }
   torn_ = at != bytes.size();
   size_ = at;
+  if (damaged) return fail(Code::data_loss, fmt::format("store: the journal is damaged at byte {}", *damaged));
   return {};
 }
 
@@ -121,7 +140,7 @@ Result<std::uint64_t> Journal::append(std::string_view payload) {
       return fail(journal_error(errno, "store: mend the journal"));
     torn_ = false;
   }
-  const Head head{hash_of(last_ + 1, payload), last_ + 1, payload.size()};
+  const Head head = head_of(last_ + 1, payload);
   const std::string_view front(reinterpret_cast<const char*>(&head), sizeof head);
   if (auto written = write_at(fd_.get(), size_, front, payload); !written) {
     torn_ = ::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0;

@@ -86,31 +86,59 @@ TEST(Journal, AnAppendCutOffAnywhereIsLeftOut) {
   }
 }
 
-// Every single changed byte of an entry that was acknowledged is noticed.
-TEST(Journal, DamageInTheMiddleIsTold) {
+// Every single changed byte of an entry that was acknowledged is noticed, in the last entry as in any other, and
+// costs nothing but that entry where its head still says how long it is.
+TEST(Journal, DamageIsToldWhereverItIs) {
   Folder folder;
   const std::string path = folder.path() + "/j";
-  std::uint64_t first = 0;
+  std::uint64_t first = 0, all = 0;
   {
     auto journal = *Journal::open(path);
     ASSERT_TRUE(journal.append("first"));
     first = journal.bytes();
     ASSERT_TRUE(journal.append("second"));
+    all = journal.bytes();
   }
-  for (std::uint64_t at = 0; at < first; ++at) {
+  constexpr std::uint64_t kHead = 32;
+  for (std::uint64_t at = 0; at < all; ++at) {
     const std::string copy = folder.path() + "/hit" + std::to_string(at);
     std::filesystem::copy_file(path, copy);
     overwrite(copy, static_cast<std::streamoff>(at), '\x5a');
     auto journal = *Journal::open(copy);
     Entries entries;
     auto replayed = replay_into(journal, entries);
-    EXPECT_TRUE(entries.empty()) << at;
-    // A length that now reaches beyond the end looks like a torn append; nothing is made up from it.
-    if (!replayed) {
-      EXPECT_EQ(replayed.error().code(), Code::data_loss);
-    }
+    ASSERT_FALSE(replayed) << at;
+    EXPECT_EQ(replayed.error().code(), Code::data_loss) << at;
+    Entries readable;
+    if (at >= first) readable = {{1, "first"}};
+    if (at >= kHead && at < first) readable = {{2, "second"}};
+    EXPECT_EQ(entries, readable) << at;
     ASSERT_TRUE(journal.set_aside());
-    EXPECT_TRUE(std::filesystem::exists(copy + ".damaged"));
+    EXPECT_EQ(std::filesystem::file_size(copy + ".damaged"), all);
+    EXPECT_TRUE(journal.append("third"));
+  }
+}
+
+// An entry that is missing in between, or there twice, is damage as well.
+TEST(Journal, NumbersFollowOneAnother) {
+  Folder folder;
+  const std::string path = folder.path() + "/j";
+  {
+    auto journal = *Journal::open(path);
+    for (const char* word : {"a", "b", "c"}) ASSERT_TRUE(journal.append(word));
+  }
+  std::string bytes(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  const std::size_t entry = bytes.size() / 3;
+  for (const std::string& wrong : {bytes.substr(0, entry) + bytes.substr(2 * entry),
+                                   bytes.substr(0, 2 * entry) + bytes.substr(entry)}) {
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << wrong;
+    auto journal = *Journal::open(path);
+    Entries entries;
+    auto replayed = replay_into(journal, entries);
+    ASSERT_FALSE(replayed);
+    EXPECT_EQ(replayed.error().code(), Code::data_loss);
+    EXPECT_EQ(entries.front(), (std::pair<std::uint64_t, std::string>(1, "a")));
   }
 }
 
@@ -194,14 +222,37 @@ TEST(Store, ADamagedJournalIsKeptAndTheRestServes) {
     const auto second = static_cast<std::streamoff>(journal.bytes());
     ASSERT_TRUE(journal.append(encode_session(session("bad"))));
     ASSERT_TRUE(journal.append(encode_session(session("after"))));
-    overwrite(path, second + 30, '\x5a');
+    overwrite(path, second + 50, '\x5a');
   }
   auto store = Store::open(folder.path());
   ASSERT_TRUE(store) << store.error().message();
   EXPECT_TRUE(wait((*store)->get_session("ses_good")));
   EXPECT_FALSE(wait((*store)->get_session("ses_bad")));
+  EXPECT_TRUE(wait((*store)->get_session("ses_after")));
   EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
   EXPECT_TRUE(wait((*store)->put_session(session("new"))));
+}
+
+// The one entry that a crash could also have cut off: cut off it is left out without a word, damaged it is kept.
+TEST(Store, DamageToTheLastEntryIsNoTornAppend) {
+  for (const bool cut : {true, false}) {
+    Folder folder;
+    const std::string path = folder.path() + "/atoll.journal";
+    { ASSERT_TRUE(Store::open(folder.path())); }
+    {
+      auto journal = *Journal::open(path);
+      ASSERT_TRUE(journal.append(encode_session(session("good"))));
+      ASSERT_TRUE(journal.append(encode_session(session("last"))));
+      const auto end = journal.bytes();
+      if (cut) std::filesystem::resize_file(path, end - 1);
+      if (!cut) overwrite(path, static_cast<std::streamoff>(end) - 1, '\x5a');
+    }
+    auto store = Store::open(folder.path());
+    ASSERT_TRUE(store) << store.error().message();
+    EXPECT_TRUE(wait((*store)->get_session("ses_good")));
+    EXPECT_FALSE(wait((*store)->get_session("ses_last")));
+    EXPECT_EQ(std::filesystem::exists(path + ".damaged"), !cut);
+  }
 }
 
 TEST(Store, ASecondProcessWorksWithoutTheJournal) {
