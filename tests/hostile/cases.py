@@ -424,6 +424,61 @@ def _(programs):
     assert ran.out.count(b"refused") == 4 and b"RAN" not in ran.out, ran.out
 
 
+@case("24 signals end at the wall")
+def _(programs):
+    host = subprocess.Popen(["sleep", "1000"])
+    try:
+        ran = python("""
+import os, signal, sys
+for number in (int(sys.argv[1]), int(sys.argv[2])):
+    for target in (number, -number):
+        try: os.kill(target, signal.SIGKILL); print('SENT', target)
+        except OSError as error: print('no', error.errno)
+sent = 0
+for number in range(2, 70000):
+    try: os.kill(number, 0); sent += number != os.getpid()
+    except OSError: pass
+print('others', sent, flush=True)
+try: os.kill(-1, signal.SIGKILL)
+except ProcessLookupError: pass
+print('end')
+""", str(host.pid), str(os.getpid()), options=("--user", "root"))
+        assert b"SENT" not in ran.out and ran.out.count(b"no 3") == 4, ran.out
+        assert b"others 0" in ran.out and b"end" in ran.out, ran.out
+        assert host.poll() is None, "a process of the host was ended"
+    finally:
+        host.kill()
+        host.wait()
+
+
+@case("37 programs that exist in memory only have the same walls")
+def _(programs):
+    ran = python("""
+import os
+fd = os.memfd_create('x', 0)
+os.write(fd, open('/usr/bin/grep', 'rb').read())
+os.execve(fd, ['grep', '-E', 'NoNewPrivs|Seccomp:|CapEff', '/proc/self/status'], {})
+""")
+    assert b"NoNewPrivs:\t1" in ran.out and b"Seccomp:\t2" in ran.out and b"CapEff:\t0000000000000000" in ran.out, (ran.out, ran.err)
+
+
+@case("38 one that hides, hears nothing and takes the guest's name")
+def _(programs):
+    ran = python("""
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None)
+libc.prctl(1, 0); libc.prctl(15, b'atoll-guest'); libc.prctl(36, 1)
+for number in range(1, 65):
+    try: signal.signal(number, signal.SIG_IGN)
+    except (OSError, ValueError): pass
+if os.fork() == 0: os.setsid()
+print('hidden', flush=True)
+while True: time.sleep(1000)
+""", options=("--time", "1"), timeout=30)
+    ended(ran, "timed_out")
+    assert b"hidden" in ran.out and ran.seconds < 20 * SLOW, (ran.out, ran.seconds)
+
+
 @case("39 priority")
 def _(programs):
     ran = python("import os\ntry: os.nice(-5); print('DONE')\nexcept OSError as e: print(e.errno)")
@@ -641,6 +696,26 @@ s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getso
     server.close()
     abstract.close()
     assert b"CONNECTED" not in ran.out and ran.out.count(b"no") >= 7 and b"own-loopback works" in ran.out, (ran.out, ran.err)
+
+
+@case("66 abstract sockets of a neighbour")
+def _(programs):
+    from harness import ATOLL
+    other = subprocess.Popen([ATOLL, "run", "--policy", "off", "--", "python3", "-c",
+                              "import socket\ns = socket.socket(socket.AF_UNIX); s.bind('\\0atoll-neighbour'); s.listen()\n"
+                              "print('bound', flush=True)\ninput()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert other.stdout.readline() == b"bound\n"
+        ran = python("""
+import socket
+s = socket.socket(socket.AF_UNIX)
+try: s.connect('\\0atoll-neighbour'); print('CONNECTED')
+except OSError as error: print('no', error.errno)
+print(open('/proc/net/unix').read().count('atoll-neighbour'))
+""")
+        assert ran.out == b"no 111\n0\n", (ran.out, ran.err)
+    finally:
+        other.communicate(b"\n", timeout=30 * SLOW)
 
 
 # Ways in
