@@ -9,12 +9,15 @@
 #include <array>
 
 #include "base/ids.h"
+#include "egress/address.h"
 
 namespace atl::egress {
 namespace {
 
-constexpr long kValidSeconds = 30L * 24 * 3600, kBackdateSeconds = -3600;
-constexpr std::size_t kContextsMax = 1024;
+// The authority outlasts any daemon; clients refuse servers' certificates that are good for more than 398 days.
+constexpr int kAuthorityDays = 3650, kServerDays = 30;
+constexpr long kBackdateSeconds = -3600;
+constexpr std::chrono::hours kRenewAfter{24};
 
 bool add_extension(X509* certificate, X509* issuer, int nid, const char* value) {
   X509V3_CTX context;
@@ -44,16 +47,13 @@ void Authority::FreeKey::operator()(evp_pkey_st* key) const {
 void Authority::FreeCertificate::operator()(x509_st* certificate) const {
   X509_free(certificate);
 }
-void Authority::FreeContext::operator()(ssl_ctx_st* context) const {
-  SSL_CTX_free(context);
-}
 Authority::~Authority() = default;
 
 Authority::Key Authority::new_key() {
   return Key(EVP_EC_gen("P-256"));
 }
 
-Authority::Certificate Authority::new_certificate(const std::string& name, evp_pkey_st& key) {
+Authority::Certificate Authority::new_certificate(const std::string& name, int days, evp_pkey_st& key) {
   Certificate certificate(X509_new());
   X509_set_version(certificate.get(), 2);
   std::array<std::uint8_t, 8> serial{};
@@ -63,7 +63,7 @@ Authority::Certificate Authority::new_certificate(const std::string& name, evp_p
   BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate.get()));
   BN_free(number);
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), kBackdateSeconds);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), kValidSeconds);
+  X509_time_adj_ex(X509_getm_notAfter(certificate.get()), days, 0, nullptr);
   X509_set_pubkey(certificate.get(), &key);
   auto* subject = X509_get_subject_name(certificate.get());
   // A common name holds at most 64 characters; the alternative name is what clients look at.
@@ -77,7 +77,7 @@ Result<std::unique_ptr<Authority>> Authority::create() {
   std::unique_ptr<Authority> authority(new Authority);
   authority->key_ = new_key();
   if (!authority->key_) return fail(Code::internal, "cannot make a key for the proxy's authority");
-  authority->certificate_ = new_certificate("Atoll egress authority", *authority->key_);
+  authority->certificate_ = new_certificate("Atoll egress authority", kAuthorityDays, *authority->key_);
   auto* certificate = authority->certificate_.get();
   X509_set_issuer_name(certificate, X509_get_subject_name(certificate));
   if (!add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
@@ -91,9 +91,9 @@ Result<std::unique_ptr<Authority>> Authority::create() {
 }
 
 Authority::Certificate Authority::sign(const std::string& name, evp_pkey_st& key) {
-  auto certificate = new_certificate(name, key);
+  auto certificate = new_certificate(name, kServerDays, key);
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(certificate_.get()));
-  const auto alternative = "DNS:" + name;
+  const auto alternative = (Address::parse(name) ? "IP:" : "DNS:") + name;
   if (!add_extension(certificate.get(), certificate_.get(), NID_subject_alt_name, alternative.c_str()) ||
       !add_extension(certificate.get(), certificate_.get(), NID_ext_key_usage, "serverAuth") ||
       X509_sign(certificate.get(), key_.get(), EVP_sha256()) == 0) {
@@ -102,19 +102,35 @@ Authority::Certificate Authority::sign(const std::string& name, evp_pkey_st& key
   return certificate;
 }
 
-Result<ssl_ctx_st*> Authority::context_for(const std::string& name) {
-  if (const auto at = contexts_.find(name); at != contexts_.end()) return at->second.get();
-  if (contexts_.size() >= kContextsMax)
-    return fail(Code::resource_exhausted, "too many names have header rules");
+Result<std::shared_ptr<ssl_ctx_st>> Authority::make_context(const std::string& name) {
   const auto key = new_key();
   const auto certificate = key ? sign(name, *key) : nullptr;
-  std::unique_ptr<ssl_ctx_st, FreeContext> context(SSL_CTX_new(TLS_server_method()));
+  std::shared_ptr<ssl_ctx_st> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!certificate || !context || SSL_CTX_use_certificate(context.get(), certificate.get()) != 1 ||
       SSL_CTX_use_PrivateKey(context.get(), key.get()) != 1) {
     return fail(Code::internal, "cannot make a certificate for a name with a header rule");
   }
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  return contexts_.emplace(name, std::move(context)).first->second.get();
+  return context;
+}
+
+Result<std::shared_ptr<ssl_ctx_st>> Authority::context_for(const std::string& name) {
+  const auto now = std::chrono::steady_clock::now();
+  if (const auto at = by_name_.find(name); at != by_name_.end()) {
+    ready_.splice(ready_.begin(), ready_, at->second);
+    if (now - ready_.front().made < kRenewAfter) return ready_.front().context;
+    ready_.pop_front();
+    by_name_.erase(at);
+  }
+  auto context = TRY(make_context(name));
+  // A wildcard rule lets a sandbox ask for any number of names.
+  if (ready_.size() >= kReadyMax) {
+    by_name_.erase(ready_.back().name);
+    ready_.pop_back();
+  }
+  ready_.push_front({name, context, now});
+  by_name_.emplace(name, ready_.begin());
+  return context;
 }
 
 }  // namespace atl::egress

@@ -298,6 +298,34 @@ TEST_F(Bypass, WebSocketsAreSwitchedByTheServerOnly) {
                   .starts_with("HTTP/1.1 400"));
 }
 
+TEST_F(Bypass, SecretsInAWebSocketAreCoveredToo) {
+  secrets->values["token"] = "s3cret-value";
+  use({.allow = {"*", "10.0.0.1"}, .inject = {{"api.corp", {{"X-Key", "${secrets.token}"}}}}});
+  outside.names["api.corp"] = {address("10.0.0.1")};
+  outside.answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\x81\x0cs3cret-value";
+  const auto answer =
+      talk({"GET http://api.corp/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "${secrets.token}"});
+  EXPECT_NE(outside.received.find("X-Key: s3cret-value\r\n"), std::string::npos);
+  EXPECT_TRUE(outside.received.ends_with("${secrets.token}")) << outside.received;
+  EXPECT_TRUE(answer.ends_with("\x81\x0c************")) << answer;
+}
+
+// Without such a rule nobody reads what is said inside TLS; with one the request must be for the tunnel's host.
+TEST_F(Bypass, AHeaderRuleClosesFronting) {
+  auto authority = Authority::create().value();
+  use({.allow = {"good.com"}, .inject = {{"good.com", {{"X-Key", "v"}}}}}, authority.get());
+  TrustingClient client(*authority);
+  for (const auto* host : {"fronted.com", "good.com.fronted.com", "1.1.1.1", "good.com@fronted.com"}) {
+    const auto answer = client.ask(loop, *proxy, "good.com", "GET / HTTP/1.1\r\nHost: "s + host + "\r\n\r\n");
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << host << ": " << answer;
+  }
+  EXPECT_TRUE(outside.dialled.empty());
+  EXPECT_TRUE(was_refused("names another host"));
+  const auto answer = client.ask(loop, *proxy, "good.com", "GET https://fronted.com/ HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 400")) << answer;
+  EXPECT_TRUE(outside.dialled.empty());
+}
+
 TEST_F(Bypass, WithoutAnAuthorityHeadersAreNotLeftOut) {
   use({.allow = {"good.com"}, .inject = {{"good.com", {{"X", "v"}}}}});
   EXPECT_TRUE(talk({"CONNECT good.com:443 HTTP/1.1\r\n\r\n", hello("good.com")}).starts_with("HTTP/1.1 403"));

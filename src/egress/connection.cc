@@ -81,6 +81,8 @@ Task<std::unique_ptr<ByteStream>> Proxy::Connection::reach(Host host, std::uint1
     }
     if (upstream) break;
   }
+  // A server that does not prove who it is was refused, not missed.
+  if (!upstream && tls == Tls::yes) refuse(host, port, upstream.error());
   co_return upstream;
 }
 

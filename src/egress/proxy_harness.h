@@ -28,10 +28,10 @@
 namespace atl::egress {
 
 namespace asio = boost::asio;
-using Socket = asio::local::stream_protocol::socket;
 using namespace std::string_literals;
 constexpr auto kTuple = asio::as_tuple(asio::use_awaitable);
 
+template <class Socket>
 class SocketStream final : public ByteStream {
  public:
   explicit SocketStream(Socket socket) : socket_(std::move(socket)) {}
@@ -50,7 +50,7 @@ class SocketStream final : public ByteStream {
   }
   Task<void> close_write() override {
     boost::system::error_code ignored;
-    socket_.shutdown(Socket::shutdown_send, ignored);
+    socket_.shutdown(asio::socket_base::shutdown_send, ignored);
     co_return Result<void>();
   }
 
@@ -60,9 +60,10 @@ class SocketStream final : public ByteStream {
 
 using Pair = std::pair<std::unique_ptr<ByteStream>, std::unique_ptr<ByteStream>>;
 inline Pair make_pair(asio::io_context& loop) {
-  Socket a(loop), b(loop);
+  using Local = asio::local::stream_protocol::socket;
+  Local a(loop), b(loop);
   asio::local::connect_pair(a, b);
-  return {std::make_unique<SocketStream>(std::move(a)), std::make_unique<SocketStream>(std::move(b))};
+  return {std::make_unique<SocketStream<Local>>(std::move(a)), std::make_unique<SocketStream<Local>>(std::move(b))};
 }
 
 class FakeSecrets final : public Secrets {
@@ -147,15 +148,24 @@ struct ProxyTest : testing::Test {
   std::vector<Attempt> attempts;
   std::unique_ptr<Proxy> proxy;
 
-  void use(RuleTexts texts, Authority* authority = nullptr) {
+  void use(RuleTexts texts, Authority* authority = nullptr, Connector* connector = nullptr) {
     auto rules = std::make_shared<const Rules>(Rules::compile(texts).value());
     egress::Outside world;
     world.resolver = &outside;
-    world.connector = &outside;
+    world.connector = connector == nullptr ? &outside : connector;
     world.authority = authority;
     world.secrets = secrets;
     proxy = std::make_unique<Proxy>(loop.get_executor(), rules, world,
                                     [this](const Attempt& attempt) { attempts.push_back(attempt); });
+  }
+
+  // Runs until it is true, and says whether it came to that.
+  bool comes_to(const std::function<bool()>& true_now) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    loop.restart();
+    while (!true_now() && std::chrono::steady_clock::now() < until)
+      if (loop.run_one_for(std::chrono::milliseconds(100)) == 0) loop.restart();
+    return true_now();
   }
 
   // Sends the parts one by one, after the first answer each; returns all that came back.
@@ -184,6 +194,57 @@ struct ProxyTest : testing::Test {
     loop.run();
     return got;
   }
+};
+
+// A client inside that trusts this authority and nobody else.
+class TrustingClient {
+ public:
+  explicit TrustingClient(const Authority& authority)
+      : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
+    const std::string& pem = authority.certificate_pem();
+    BIO* bytes = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
+    X509* root = PEM_read_bio_X509(bytes, nullptr, nullptr, nullptr);
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), root);
+    X509_free(root);
+    BIO_free(bytes);
+  }
+
+  // Sends the request through a tunnel to port 443 of `name`; what came back, or what went wrong on the way.
+  std::string ask(asio::io_context& loop, Proxy& proxy, const std::string& name, const std::string& request) {
+    auto [client, inside] = make_pair(loop);
+    proxy.serve(std::move(inside));
+    std::string got;
+    asio::co_spawn(loop, run(std::move(client), name, request, got),
+                   [&loop](const std::exception_ptr&) { loop.stop(); });
+    loop.restart();
+    loop.run_for(std::chrono::seconds(60));
+    return got;
+  }
+
+ private:
+  asio::awaitable<void> run(std::unique_ptr<ByteStream> stream, std::string name, std::string request,
+                            std::string& out) {
+    auto head = "CONNECT " + (name.find(':') == name.npos ? name : "[" + name + "]") + ":443 HTTP/1.1\r\n\r\n";
+    co_await stream->write(std::move(head));
+    auto established = co_await stream->read();
+    if (!established || !established->starts_with("HTTP/1.1 200")) {
+      out = established ? *established : established.error().message();
+      co_return;
+    }
+    auto secure = co_await connect_tls(std::move(stream), *context_, name);
+    if (!secure) {
+      out = "client: " + secure.error().message();
+      co_return;
+    }
+    co_await (*secure)->write(std::move(request));
+    for (;;) {
+      auto bytes = co_await (*secure)->read();
+      if (!bytes || bytes->empty()) break;
+      out += *bytes;
+    }
+  }
+
+  std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
 };
 
 // A minimal TLS 1.2 client hello that names `name`.

@@ -5,7 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <array>
+#include "egress/address.h"
 
 namespace atl::egress {
 namespace {
@@ -115,11 +115,17 @@ Task<std::unique_ptr<ByteStream>> connect_tls(std::unique_ptr<ByteStream> stream
                                               std::string name) {
   auto tls = std::make_unique<TlsStream>(std::move(stream), context);
   SSL_set_connect_state(tls->ssl());
-  SSL_set_tlsext_host_name(tls->ssl(), name.c_str());
+  // An address is no server name (RFC 6066); it is verified all the same.
+  if (!Address::parse(name)) SSL_set_tlsext_host_name(tls->ssl(), name.c_str());
   SSL_set_hostflags(tls->ssl(), X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
   SSL_set1_host(tls->ssl(), name.c_str());
   SSL_set_verify(tls->ssl(), SSL_VERIFY_PEER, nullptr);
-  CO_CHECK(co_await tls->handshake());
+  auto done = co_await tls->handshake();
+  const long verified = SSL_get_verify_result(tls->ssl());
+  if (!done && verified != X509_V_OK)
+    co_return fail(Code::unavailable, fmt::format("the certificate of {} is not good: {}", name,
+                                                  X509_verify_cert_error_string(verified)));
+  if (!done) co_return fail(std::move(done).error());
   co_return tls;
 }
 

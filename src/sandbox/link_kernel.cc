@@ -78,7 +78,9 @@ ProcessSpec runner_process(const KernelInfo& info) {
       break;
     case Language::javascript:
     case Language::typescript:
-      spec.argv = {"node", "--expose-internals", "--no-warnings", "-e", kNodeBoot};
+      // Before 20.12 (Debian has 18) cells can import modules only with this switch.
+      spec.argv = {"node",          "--expose-internals", "--experimental-vm-modules",
+                   "--no-warnings", "-e",                 kNodeBoot};
       break;
     case Language::shell:
       spec.argv = {"bash", "--norc", "--noprofile", "-c", kBashBoot};

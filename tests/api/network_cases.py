@@ -2,6 +2,7 @@
 
 Servers listen on 127.0.0.2: it is loopback, so it needs a rule that names it, and no program leaves it out of its
 proxy settings as it does 127.0.0.1."""
+import http.client
 import http.server
 import socket
 import threading
@@ -242,6 +243,70 @@ def ports_that_are_listened_on(client, provider):
         assert client.ok("GET", box.base + "/ports") == {"ports": []}
         box.shell("python3 -m http.server 8099", background=True)
         wait(lambda: client.ok("GET", box.base + "/ports") == {"ports": [8099]})
+
+
+# One request a connection: its path, method, body and a header come back; a WebSocket gets its frames back in capitals.
+SERVER = '''
+import base64, hashlib, http.server, struct
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = f"{self.command} {self.path} {self.headers['X-Mine']} ".encode() + self.rfile.read(int(self.headers["Content-Length"] or 0))
+        self.send_response(201)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("X-Theirs", "yes")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
+        self.end_headers()
+        while True:
+            first, second = self.rfile.read(2)
+            mask = self.rfile.read(4)
+            text = bytes(b ^ mask[i % 4] for i, b in enumerate(self.rfile.read(second & 127))).upper()
+            self.wfile.write(bytes([first, len(text)]) + text)
+            if first & 15 == 8:
+                self.close_connection = True
+                return
+
+http.server.ThreadingHTTPServer(("127.0.0.1", 8097), Handler).serve_forever()
+'''
+
+
+@case("ports")
+def ports_speak_http_and_websocket(client, provider):
+    with Sandbox(client, provider) as box, Sandbox(client, provider) as other:
+        box.put("/home/user/server.py", SERVER.encode())
+        box.shell("python3 server.py", background=True)
+        wait(lambda: 8097 in client.ok("GET", box.base + "/ports")["ports"])
+
+        def host(session, port):
+            return session.facts["url"].replace("{port}", str(port)).removeprefix("http://")
+
+        def post(where, body=b"body"):
+            connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=30)
+            connection.request("POST", "/path?q=1", body, {"Host": where, "X-Mine": "mine"})
+            answer = connection.getresponse()
+            return answer.status, answer.getheader("X-Theirs"), answer.read()
+
+        assert post(host(box, 8097)) == (201, "yes", b"POST /path?q=1 mine body")
+        large = bytes(range(256)) * 8192
+        assert post(host(box, 8097), large)[2] == b"POST /path?q=1 mine " + large
+        assert post(host(box, 8096))[0] == 502, "nobody listens there"
+        assert post(host(other, 8097))[0] == 502, "a port of one sandbox is none of another's"
+        socket_inside = WebSocket(client.port, "/ws", [], host(box, 8097))
+        assert socket_inside.status == 101
+        for word in (b"first", b"second"):
+            socket_inside.send(word, text=True)
+            assert socket_inside.receive() == (1, word.upper())
+        socket_inside.close()
 
 
 @case("ports")

@@ -6,10 +6,10 @@ import struct
 
 
 class WebSocket:
-    def __init__(self, port, path, headers):
+    def __init__(self, port, path, headers, host="127.0.0.1"):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)
         key = base64.b64encode(os.urandom(16)).decode()
-        lines = [f"GET {path} HTTP/1.1", "Host: 127.0.0.1", "Upgrade: websocket", "Connection: Upgrade",
+        lines = [f"GET {path} HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade",
                  f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", *headers, "", ""]
         self.socket.sendall("\r\n".join(lines).encode())
         self.buffer = b""

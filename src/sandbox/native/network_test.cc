@@ -1,5 +1,7 @@
 // The network of real sandboxes, from inside. Servers and names are the test's own: nothing is dialled.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -18,7 +20,6 @@ using egress::Attempt;
 class NetworkTest : public testing::Test, protected TestLoop {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
     NativeOptions options;
     options.spawner.cgroup_parent = "atoll-test-" + random_word(10);
     auto provider = start(context().get_executor(), std::move(options));
@@ -84,7 +85,6 @@ constexpr const char* kFetch =
     "  except urllib.error.HTTPError as e: return f'{e.code} {e.read().decode().strip()}'\n"
     "  except Exception as e: return f'{type(e).__name__}: {e}'\n";
 
-// Not getent, which looks up nothing where there is no interface but the loopback.
 constexpr const char* kLookUp =
     "import socket\n"
     "def look_up(name):\n"
@@ -120,7 +120,8 @@ TEST_F(NetworkTest, ProgramsFindTheProxyByThemselves) {
   EXPECT_EQ(refused.out, "403 evil.com:80 is not allowed: no rule allows it\n");
   EXPECT_TRUE(saw("good.com", true));
   EXPECT_TRUE(saw("evil.com", false));
-  // Root inside is nobody special.
+  // Root inside is nobody special. An ordinary user may have no second id to give it.
+  if (::geteuid() != 0) return;
   EXPECT_EQ(python(std::string(kFetch) + "print(fetch('http://evil.com/')[:3])", "root").out, "403\n");
 }
 
@@ -158,6 +159,14 @@ TEST_F(NetworkTest, NamesAreAnsweredIfTheyAreAllowed) {
             "none\nnone\nnone\n");
   EXPECT_EQ(std::ranges::count(world_.resolved, "good.com"), static_cast<long>(world_.resolved.size()));
   EXPECT_TRUE(saw("c2vjcmv0.evil.com", false));
+  // With glibc's own idea of which families a machine has, as getent and many programs ask.
+  const Ran getent = shell(*sandbox_,
+                           "getent ahostsv4 good.com | head -1; getent hosts good.com; getent ahosts good.com | head "
+                           "-1; getent ahostsv4 localhost | head -1; getent ahostsv4 evil.com; echo $?");
+  EXPECT_EQ(getent.out,
+            "1.1.1.1         STREAM good.com\n1.1.1.1         good.com\n1.1.1.1         STREAM good.com\n"
+            "127.0.0.1       STREAM localhost\n2\n")
+      << getent.err;
   // The same over TCP.
   EXPECT_EQ(
       python(
@@ -216,6 +225,47 @@ TEST_F(NetworkTest, TheHostItselfIsOutOfReach) {
              "             '[::ffff:169.254.169.254]', '169.254.169.254', 'metadata.corp', '10.0.0.1'):\n"
              "  print(fetch(f'http://{host}:8000/')[:3])\n");
   EXPECT_EQ(ran.out, "403\n403\n403\n403\n403\n403\n403\n403\n403\n403\n") << ran.err;
+  EXPECT_TRUE(world_.dialled.empty());
+}
+
+// Neither by a network, nor by the machine's abstract sockets, nor through the way out.
+TEST_F(NetworkTest, NeighboursAreOutOfReach) {
+  open({.allow = {"*"}});
+  auto neighbour = std::move(sandbox_);
+  ProcessSpec server;
+  server.argv = {"python3", "-c",
+                 "import socket, time\n"
+                 "tcp = socket.create_server(('0.0.0.0', 8000))\n"
+                 "unix = socket.socket(socket.AF_UNIX); unix.bind('\\0atoll-neighbour'); unix.listen()\n"
+                 "print('up', flush=True); time.sleep(600)\n"};
+  auto process = run(neighbour->start(server));
+  ASSERT_TRUE(process);
+  const auto up = (*process)->attach(Replay::recent);
+  ASSERT_TRUE(run(up->next()));
+  os::Fd host(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string name = "atoll-test-host-" + random_word(8);
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::memcpy(address.sun_path + 1, name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  ASSERT_EQ(::bind(host.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(host.get(), 1), 0);
+
+  open({.allow = {"*"}});
+  const Ran ran = python(std::string(kFetch) +
+                         "import os, socket\n"
+                         "os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''\n"
+                         "def closed(family, to):\n"
+                         "  try: socket.socket(family).connect(to); return 'OPEN'\n"
+                         "  except OSError: return 'closed'\n"
+                         "print(closed(socket.AF_INET, ('127.0.0.1', 8000)))\n"
+                         "print(closed(socket.AF_UNIX, '\\0atoll-neighbour'))\n"
+                         "print(closed(socket.AF_UNIX, '\\0" +
+                         name +
+                         "'))\n"
+                         "print(closed(socket.AF_UNIX, '/var/run/docker.sock'))\n"
+                         "print(open('/proc/net/unix').read().count('atoll-'))\n"
+                         "print(fetch('http://127.0.1.1:8000/')[:3], fetch('http://sandbox:8000/')[:3])\n");
+  EXPECT_EQ(ran.out, "closed\nclosed\nclosed\nclosed\n0\n403 502\n") << ran.err;
   EXPECT_TRUE(world_.dialled.empty());
 }
 

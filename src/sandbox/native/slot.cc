@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -41,6 +42,20 @@ Result<os::Fd> hold(const std::string& name) {
   return socket;
 }
 
+// The address that /etc/hosts gives the sandbox's own name. It would be answered anyway; it is there because
+// glibc resolves no name to IPv4 where it sees no address but 127.0.0.1 (AI_ADDRCONFIG, on by default).
+Result<void> add_own_address(int socket) {
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo:0");
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(0x7f000101);
+  std::memcpy(&request.ifr_addr, &address, sizeof(address));
+  if (::ioctl(socket, SIOCSIFADDR, &request) < 0)
+    return fail(errno_error(errno, "give the loopback its second address"));
+  return {};
+}
+
 Result<void> loopback_up() {
   const os::Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.is_open()) return fail(errno_error(errno, "socket"));
@@ -49,7 +64,7 @@ Result<void> loopback_up() {
   request.ifr_flags = IFF_UP | IFF_RUNNING;
   if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) < 0)
     return fail(errno_error(errno, "bring the loopback up"));
-  return {};
+  return add_own_address(socket.get());
 }
 
 }  // namespace
