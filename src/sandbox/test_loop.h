@@ -67,6 +67,13 @@ class TestLoop {
     return ran ? std::move(*ran) : Ran{};
   }
 
+  // Code in a kernel to its end; results and tracebacks count as output.
+  Ran execute(Kernel& kernel, std::string code) {
+    auto ran = run(follow(kernel, std::move(code)));
+    EXPECT_TRUE(ran) << ran.error().message();
+    return ran ? std::move(*ran) : Ran{};
+  }
+
   Result<std::string> read(Sandbox& sandbox, std::string path) {
     return run(read_all(sandbox, std::move(path)));
   }
@@ -95,6 +102,24 @@ class TestLoop {
         (output->stream == Stream::err ? ran.err : ran.out) += output->bytes;
       if (auto* outcome = std::get_if<Outcome>(&event)) {
         ran.outcome = *outcome;
+        co_return ran;
+      }
+    }
+  }
+
+  static Task<Ran> follow(Kernel& kernel, std::string code) {
+    ExecutionSpec spec;
+    spec.code = std::move(code);
+    CO_TRY(const auto stream, co_await kernel.execute(std::move(spec)));
+    Ran ran;
+    for (;;) {
+      CO_TRY(ExecutionEvent event, co_await stream->next());
+      if (auto* output = std::get_if<Output>(&event))
+        (output->stream == Stream::err ? ran.err : ran.out) += output->bytes;
+      if (auto* result = std::get_if<ResultBundle>(&event)) ran.out += result->data.at("text/plain");
+      if (auto* error = std::get_if<ExecutionError>(&event)) ran.out += error->traceback;
+      if (auto* done = std::get_if<ExecutionDone>(&event)) {
+        ran.outcome = done->outcome;
         co_return ran;
       }
     }

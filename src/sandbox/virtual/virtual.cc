@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "os/file.h"
+#include "sandbox/spec_check.h"
 #include "sandbox/virtual/virtual_sandbox.h"
 #include "shell/shell.h"
 #include "vfs/snapshot_format.h"
@@ -28,6 +31,9 @@ class VirtualProvider final : public Provider {
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
     CO_CHECK(check(spec));
+    CO_CHECK(check_traits(spec));
+    std::erase_if(living_, [](const auto& entry) { return entry.second->has_ended(); });
+    if (living_.contains(spec.id)) co_return fail(Code::already_exists, "a sandbox of that id lives");
     auto start = base_;
     if (spec.snapshot) {
       CO_TRY(auto bytes, os::read_file(*spec.snapshot + "/vfs.snapshot", kSnapshotBytesMax));
@@ -43,6 +49,7 @@ class VirtualProvider final : public Provider {
     for (const std::string& wanted : required)
       if (std::ranges::none_of(walls, [&](const Wall& wall) { return wall.name == wanted; }))
         co_return fail(Code::unsupported, fmt::format("the virtual provider has no wall {}", wanted));
+    living_.insert_or_assign(sandbox->id(), sandbox->life());
     std::unique_ptr<Sandbox> handle = std::move(sandbox);
     co_return handle;
   }
@@ -52,10 +59,14 @@ class VirtualProvider final : public Provider {
     co_return fail(Code::not_found, fmt::format("no sandbox {}: a virtual one ends with its daemon", id));
   }
   std::vector<PoolLevel> pools() const override { return {}; }
-  Task<void> shut_down() override { co_return Result<void>(); }
+  Task<void> shut_down() override {
+    for (const auto& [id, life] : std::exchange(living_, {}))
+      CO_CHECK(co_await Life::finish(life, "the provider shut down"));
+    co_return Result<void>();
+  }
 
  private:
-  static Result<void> check(const Spec& spec) {
+  static Result<void> check_traits(const Spec& spec) {
     auto lacks = [](std::string_view what, std::string_view field) {
       return fail(Error(Code::unsupported, fmt::format("the virtual provider has no {}", what))
                       .with_field(std::string(field)));
@@ -70,6 +81,7 @@ class VirtualProvider final : public Provider {
 
   boost::asio::any_io_executor executor_;
   vfs::Snapshot base_;
+  std::map<std::string, std::shared_ptr<Life>> living_;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@ struct Command {
   std::string script;
   std::string name = "bash";
   std::vector<std::string> arguments;
+  bool is_program = false;  // the first word must name one
 };
 
 // `bash -l -c SCRIPT NAME ARG...` is run as the script itself; anything else as a command line.
@@ -42,6 +43,7 @@ Command command_of(const std::vector<std::string>& argv) {
       return command;
     }
   }
+  command.is_program = true;
   for (const std::string& word : argv) command.script += (command.script.empty() ? "" : " ") + quoted(word);
   return command;
 }
@@ -61,7 +63,7 @@ const Traits& virtual_traits() {
   return traits;
 }
 
-class VirtualSandbox::VirtualProcess final : public Process {
+class VirtualProcess final : public Process {
  public:
   VirtualProcess(ProcessInfo info, bool input, std::shared_ptr<Script> script)
       : info_(std::move(info)), input_(input), script_(std::move(script)) {}
@@ -100,7 +102,7 @@ VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
       spec_(std::move(spec)),
       fs_(std::move(fs)),
       files_(executor, fs_),
-      shared_(std::make_shared<Shared>(executor)) {
+      life_(std::make_shared<Life>(executor)) {
   fs_->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max});
   isolation_.walls = {
       {"no_process", "commands are emulated inside the daemon; nothing of the host is executed"},
@@ -113,12 +115,11 @@ VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
 }
 
 VirtualSandbox::~VirtualSandbox() {
-  kill_everything("the sandbox was removed");
+  life_->end("the sandbox was removed");
 }
 
 Result<void> VirtualSandbox::check_alive() const {
-  if (!shared_->why.empty())
-    return fail(Code::unavailable, fmt::format("the sandbox has ended: {}", shared_->why));
+  if (life_->has_ended()) return fail(Code::unavailable, fmt::format("the sandbox has ended: {}", life_->why));
   return {};
 }
 
@@ -150,11 +151,11 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
   if (spec.pty) co_return lacks("pty");
   if (!spec.user.empty() && spec.user != "user" && spec.user != "root")
     co_return fail(Error(Code::invalid_argument, fmt::format("no user {}", spec.user)).with_field("user"));
-  if (shared_->processes.size() >= spec_.limits.processes_max)
+  if (life_->processes.size() >= spec_.limits.processes_max)
     co_return fail(
         Code::resource_exhausted,
-        fmt::format("{} processes run, at most {}", shared_->processes.size(), spec_.limits.processes_max));
-  for (const auto& live : shared_->processes)
+        fmt::format("{} processes run, at most {}", life_->processes.size(), spec_.limits.processes_max));
+  for (const auto& live : life_->processes)
     if (!spec.tag.empty() && live->info().tag == spec.tag)
       co_return fail(Code::already_exists, fmt::format("a process with the tag {} runs", spec.tag));
   std::string cwd = spec.cwd.empty() ? spec_.working_directory : spec.cwd;
@@ -172,17 +173,19 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
   info.user = spec.user.empty() ? spec_.user : spec.user;
   info.started_at = Clock::machine().now();
   auto shell = make_shell(spec.env, cwd, std::move(command.arguments), std::move(command.name));
+  if (command.is_program && shell->execute("command -v -- " + quoted(spec.argv[0])).status != 0)
+    co_return fail(Error(Code::not_found, fmt::format("{}: no such command", spec.argv[0])).with_field("argv"));
   auto script = std::make_shared<Script>(executor_, std::move(shell));
   bool input = spec.stdin_mode == Stdin::pipe;
   if (!input) script->console()->close_input();
   auto process = std::make_shared<VirtualProcess>(std::move(info), input, script);
-  auto shared = shared_;
-  shared->processes.push_back(process);
-  shared->peak = std::max(shared->peak, static_cast<std::uint32_t>(shared->processes.size()));
-  auto on_end = [shared, weak = std::weak_ptr(process)](Outcome& outcome, const shell::Executed&) {
-    shared->cpu_time += outcome.usage.cpu_time;
-    shared->output_bytes += outcome.usage.output_bytes;
-    std::erase(shared->processes, weak.lock());
+  auto life = life_;
+  life->processes.push_back(process);
+  life->peak = std::max(life->peak, static_cast<std::uint32_t>(life->processes.size()));
+  auto on_end = [life, weak = std::weak_ptr(process)](Outcome& outcome, const shell::Executed&) {
+    life->cpu_time += outcome.usage.cpu_time;
+    life->output_bytes += outcome.usage.output_bytes;
+    std::erase(life->processes, weak.lock());
   };
   ScriptLimits limits{spec.wall_time, spec.output_bytes};
   script->start(std::move(command.script), limits, std::move(on_end));
@@ -191,7 +194,7 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
 }
 
 std::vector<std::shared_ptr<Process>> VirtualSandbox::processes() {
-  return {shared_->processes.begin(), shared_->processes.end()};
+  return {life_->processes.begin(), life_->processes.end()};
 }
 
 Task<std::shared_ptr<Kernel>> VirtualSandbox::create_kernel(Language language, std::string cwd) {
@@ -211,20 +214,20 @@ Task<std::shared_ptr<Kernel>> VirtualSandbox::create_kernel(Language language, s
     return maker.make_shell({}, directory_text, {}, "bash");
   };
   auto kernel = std::make_shared<VirtualKernel>(executor_, std::move(info), spec_.limits, std::move(make));
-  kernels_.push_back(kernel);
+  life_->kernels.push_back(kernel);
   std::shared_ptr<Kernel> handle = kernel;
   co_return handle;
 }
 
 std::vector<std::shared_ptr<Kernel>> VirtualSandbox::kernels() {
-  return {kernels_.begin(), kernels_.end()};
+  return {life_->kernels.begin(), life_->kernels.end()};
 }
 
 Task<void> VirtualSandbox::remove_kernel(std::string id) {
-  auto place = std::ranges::find_if(kernels_, [&](const auto& kernel) { return kernel->info().id == id; });
-  if (place == kernels_.end()) co_return fail(Code::not_found, fmt::format("no kernel {}", id));
+  auto place = std::ranges::find_if(life_->kernels, [&](const auto& kernel) { return kernel->info().id == id; });
+  if (place == life_->kernels.end()) co_return fail(Code::not_found, fmt::format("no kernel {}", id));
   (*place)->close("the kernel was removed");
-  kernels_.erase(place);
+  life_->kernels.erase(place);
   co_return Result<void>();
 }
 
@@ -238,16 +241,16 @@ Task<std::vector<std::uint16_t>> VirtualSandbox::listening_ports() {
 Task<Usage> VirtualSandbox::usage() {
   Usage usage;
   CO_TRY(auto stats, fs_->stats());
-  usage.cpu_time = shared_->cpu_time;
+  usage.cpu_time = life_->cpu_time;
   usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - created_);
   usage.memory_bytes = usage.memory_peak_bytes = stats.bytes;
   usage.disk_bytes = stats.bytes;
   usage.disk_limit_bytes = spec_.limits.disk_bytes;
   usage.inodes = stats.nodes();
-  usage.processes = static_cast<std::uint32_t>(shared_->processes.size());
-  usage.processes_peak = shared_->peak;
-  usage.output_bytes = shared_->output_bytes;
+  usage.processes = static_cast<std::uint32_t>(life_->processes.size());
+  usage.processes_peak = life_->peak;
+  usage.output_bytes = life_->output_bytes;
   co_return usage;
 }
 
@@ -266,25 +269,29 @@ Task<void> VirtualSandbox::snapshot(std::string target) {
   co_return os::write_file(target + "/vfs.snapshot", bytes, 0600);
 }
 
-void VirtualSandbox::kill_everything(const std::string& why) {
-  for (auto& process : shared_->processes) process->kill(why);
-  for (auto& kernel : kernels_) kernel->close(why);
-  if (shared_->why.empty()) shared_->why = why;
-  shared_->ended.notify();
-}
-
 Task<void> VirtualSandbox::stop() {
-  auto processes = shared_->processes;
-  kill_everything("stopped");
-  for (auto& process : processes) CO_CHECK(co_await process->wait());
-  kernels_.clear();
-  co_return Result<void>();
+  return Life::finish(life_, "stopped");
 }
 
 Task<std::string> VirtualSandbox::ended() {
-  auto shared = shared_;
-  while (shared->why.empty()) CO_CHECK(co_await shared->ended.wait());
-  co_return shared->why;
+  auto life = life_;
+  while (!life->has_ended()) CO_CHECK(co_await life->ended.wait());
+  co_return life->why;
+}
+
+void Life::end(const std::string& reason) {
+  for (auto& process : processes) process->kill(reason);
+  for (auto& kernel : kernels) kernel->close(reason);
+  if (why.empty()) why = reason;
+  ended.notify();
+}
+
+Task<void> Life::finish(std::shared_ptr<Life> life, std::string reason) {
+  auto processes = life->processes;
+  life->end(reason);
+  for (auto& process : processes) CO_CHECK(co_await process->wait());
+  life->kernels.clear();
+  co_return Result<void>();
 }
 
 }  // namespace atl::sandbox::emulated

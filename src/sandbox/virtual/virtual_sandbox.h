@@ -11,6 +11,27 @@ namespace atl::sandbox::emulated {
 
 const Traits& virtual_traits();
 
+class VirtualProcess;
+
+// What runs in a sandbox, and whether it lives: the provider and running scripts look at it when the sandbox's
+// handle may be gone.
+struct Life {
+  explicit Life(const boost::asio::any_io_executor& executor) : ended(executor) {}
+  bool has_ended() const { return !why.empty(); }
+  // Ends everything in it at once; the outcomes follow.
+  void end(const std::string& reason);
+  // The same, and waits for the outcomes.
+  static Task<void> finish(std::shared_ptr<Life> life, std::string reason);
+
+  std::vector<std::shared_ptr<VirtualProcess>> processes;  // live ones
+  std::vector<std::shared_ptr<VirtualKernel>> kernels;
+  std::chrono::microseconds cpu_time{0};
+  std::uint64_t output_bytes = 0;
+  std::uint32_t peak = 0;
+  std::string why;  // not empty: it ended
+  os::Event ended;
+};
+
 class VirtualSandbox final : public Sandbox {
  public:
   // The filesystem holds what the sandbox starts with; quotas are set here.
@@ -37,23 +58,12 @@ class VirtualSandbox final : public Sandbox {
   Task<void> snapshot(std::string target) override;
   Task<void> stop() override;
   Task<std::string> ended() override;
+  const std::shared_ptr<Life>& life() const { return life_; }
 
  private:
-  class VirtualProcess;
-  // What outlives the sandbox with its processes.
-  struct Shared {
-    explicit Shared(const boost::asio::any_io_executor& executor) : ended(executor) {}
-    std::vector<std::shared_ptr<VirtualProcess>> processes;  // live ones
-    std::chrono::microseconds cpu_time{0};
-    std::uint64_t output_bytes = 0;
-    std::uint32_t peak = 0;
-    std::string why;  // not empty: it ended
-    os::Event ended;
-  };
   std::shared_ptr<shell::SandboxShell> make_shell(const Variables& env, const std::string& cwd,
                                                   std::vector<std::string> arguments, std::string name) const;
   Result<void> check_alive() const;
-  void kill_everything(const std::string& why);
 
   boost::asio::any_io_executor executor_;
   Spec spec_;
@@ -61,8 +71,7 @@ class VirtualSandbox final : public Sandbox {
   VirtualFiles files_;
   Isolation isolation_;
   std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
-  std::shared_ptr<Shared> shared_;
-  std::vector<std::shared_ptr<VirtualKernel>> kernels_;
+  std::shared_ptr<Life> life_;
   std::uint32_t next_pid_ = 2;
   std::uint32_t next_kernel_ = 1;
 };

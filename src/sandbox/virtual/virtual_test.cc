@@ -15,6 +15,7 @@ namespace asio = boost::asio;
 
 class Virtual : public testing::Test {
  protected:
+  int made_ = 0;
   asio::io_context loop_;
   std::unique_ptr<Provider> provider_ = make(loop_.get_executor());
 
@@ -33,7 +34,7 @@ class Virtual : public testing::Test {
     return std::move(*out);
   }
   std::unique_ptr<Sandbox> create(Spec spec = {}) {
-    spec.id = "test";
+    spec.id = "test-" + std::to_string(++made_);
     auto made = run(provider_->create(std::move(spec)));
     EXPECT_TRUE(made) << made.error().message();
     return made ? std::move(*made) : nullptr;
@@ -63,13 +64,15 @@ class Virtual : public testing::Test {
 };
 
 TEST_F(Virtual, RefusesWhatItLacks) {
-  Spec spec;
+  Spec good;
+  good.id = "test";
+  Spec spec = good;
   spec.network = Network::egress;
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
-  spec = {};
+  spec = good;
   spec.required_walls = {"seccomp"};
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
-  spec = {};
+  spec = good;
   spec.host_mounts.push_back({"/", "/host", false});
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
   auto sandbox = create();
