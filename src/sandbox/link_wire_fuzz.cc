@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "guest/fuzz_frames.h"
 #include "sandbox/link.h"
 
 namespace {
@@ -57,8 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (!link && loop.run_one() > 0) {
   }
   if (!link) return 0;
+  const std::string said = guest::fuzz_frames(data, size);
   const auto speak = [&] {
-    (void)::send(mine.get(), data, size, MSG_NOSIGNAL);
+    (void)::send(mine.get(), said.data(), said.size(), MSG_NOSIGNAL);
     ::shutdown(mine.get(), SHUT_WR);
   };
   boost::asio::co_spawn(loop, talk(*link, speak), boost::asio::detached);

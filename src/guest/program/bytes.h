@@ -5,10 +5,14 @@
 
 #include "guest/protocol.h"
 
-// There is no <new> without the C++ library.
+// There is no <new> without the C++ library. The fuzz target is built with it.
+#if __has_include(<new>)
+#include <new>
+#else
 inline void* operator new(size_t, void* place) noexcept {
   return place;
 }
+#endif
 
 // The guest's few containers: it is built without the C++ standard library so that it stays small.
 namespace atl::guest {

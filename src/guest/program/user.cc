@@ -59,6 +59,7 @@ void refresh(Database& database) {
 
 // The next field of a line up to ':' or its end.
 Text field(Text* line) {
+  if (line->size == 0) return *line;
   const char* const end = static_cast<const char*>(memchr(line->data, ':', line->size));
   const uint32_t size = end == nullptr ? line->size : static_cast<uint32_t>(end - line->data);
   const Text out{line->data, size};

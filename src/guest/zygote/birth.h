@@ -14,13 +14,12 @@ inline constexpr uint32_t kInstructionsMax = 4096;
 // Descriptors beside a birth, in this order.
 enum BirthFd : int { kBirthGuest, kBirthUserNamespace, kBirthOut, kBirthErr, kBirthControl, kBirthFds };
 
-// Then: the two filters' instructions, the user's name, the working directory (empty: the user's home).
+// Then: the filter's instructions, the user's name, the working directory (empty: the user's home).
 struct BirthHeader {
   uint32_t magic = kBirthMagic;
   uint32_t open_files = 0;  // RLIMIT_NOFILE
   uint32_t set_uid = 0;     // 1: set-uid programs work inside
-  uint32_t arguments = 0;   // instructions of the filter by argument
-  uint32_t allow_list = 0;
+  uint32_t instructions = 0;  // of the system-call filter
   uint32_t user_size = 0, directory_size = 0;
   int32_t pid = 0;  // the number inside; 0: any
 };

@@ -33,7 +33,7 @@ constexpr size_t kMessageMax = 128U << 10;
 struct Birth {
   BirthHeader header;
   int fds[kBirthFds];
-  const sock_filter* filters = nullptr;
+  const sock_filter* filter = nullptr;
   Text user, directory;
   int control = -1;  // where the interpreter finds its control stream
   int pidfd = -1;
@@ -135,9 +135,7 @@ bool put_filters(const Birth& birth) {
   if (birth.header.set_uid == 0 && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || drop_capabilities() != 0))
     return false;
   if (landlock > 0 && enter_landlock(landlock) != 0) return false;
-  if (install_filter(birth.filters, birth.header.arguments) != 0 ||
-      install_filter(birth.filters + birth.header.arguments, birth.header.allow_list) != 0)
-    return false;
+  if (install_filter(birth.filter, birth.header.instructions) != 0) return false;
   return birth.header.set_uid == 0 || drop_capabilities() == 0;
 }
 
@@ -198,14 +196,13 @@ bool receive(int socket, Birth* birth) {
   memcpy(birth->fds, CMSG_DATA(part), sizeof birth->fds);
   memcpy(&birth->header, message, sizeof birth->header);
   const BirthHeader& h = birth->header;
-  if (h.magic != kBirthMagic || h.arguments > kInstructionsMax || h.allow_list > kInstructionsMax ||
-      h.user_size > kPathMax || h.directory_size >= kPathMax)
+  if (h.magic != kBirthMagic || h.instructions > kInstructionsMax || h.user_size > kPathMax || h.directory_size >= kPathMax)
     return false;
-  const size_t filters = (h.arguments + h.allow_list) * sizeof(sock_filter);
-  if (static_cast<size_t>(got) != sizeof h + filters + h.user_size + h.directory_size) return false;
+  const size_t filter = h.instructions * sizeof(sock_filter);
+  if (static_cast<size_t>(got) != sizeof h + filter + h.user_size + h.directory_size) return false;
   static_assert(sizeof(BirthHeader) % alignof(sock_filter) == 0);
-  birth->filters = reinterpret_cast<const sock_filter*>(message + sizeof h);
-  birth->user = {message + sizeof h + filters, h.user_size};
+  birth->filter = reinterpret_cast<const sock_filter*>(message + sizeof h);
+  birth->user = {message + sizeof h + filter, h.user_size};
   birth->directory = {birth->user.data + h.user_size, h.directory_size};
   return true;
 }
