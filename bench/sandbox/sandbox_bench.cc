@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -301,7 +302,12 @@ void peers(int count) {
 
 }  // namespace
 
+// sandbox_bench [COUNT [LIVE [SECTION...]]]: only the named sections, or all.
 int bench(int argc, char** argv) {
+  const std::vector<std::string_view> sections(argv + std::min(argc, 3), argv + argc);
+  const auto wanted = [&](std::string_view name) {
+    return sections.empty() || std::ranges::find(sections, name) != sections.end();
+  };
   const int count = argc > 1 ? std::atoi(argv[1]) : 200;
   const int live = argc > 2 ? std::atoi(argv[2]) : 1000;
   rlimit files{};
@@ -315,24 +321,24 @@ int bench(int argc, char** argv) {
   options.pools.push_back({.environment = "host", .spec = {}, .ready = 4});
   auto provider = need(sandbox::native::start(loop.get_executor(), std::move(options)));
   fmt::print("{:<52} {:>6} {:>9} {:>9} {:>9}  p50 to bwrap\n", "microseconds", "n", "p10", "p50", "p99");
-  peers(count);
-  slow_peers(std::min(count, 20));
+  if (wanted("peers")) peers(count);
+  if (wanted("slow_peers")) slow_peers(std::min(count, 20));
   const int cores = static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
-  bwrap_throughput(count, cores);
+  if (wanted("bwrap_loops")) bwrap_throughput(count, cores);
   const auto body = [&]() -> asio::awaitable<void> {
-    co_await creates(*provider, count, std::chrono::milliseconds(0));
-    co_await creates(*provider, count / 4, std::chrono::milliseconds(30));
-    co_await pool_hits(*provider, count);
-    co_await commands(*provider, count);
-    co_await burst(*provider, 100);
-    co_await throughput(*provider, count * 2, 4);
-    if (live > 0) co_await scale(*provider, live);
+    if (wanted("create")) co_await creates(*provider, count, std::chrono::milliseconds(0));
+    if (wanted("idle")) co_await creates(*provider, count / 4, std::chrono::milliseconds(30));
+    if (wanted("pool")) co_await pool_hits(*provider, count);
+    if (wanted("commands")) co_await commands(*provider, count);
+    if (wanted("burst")) co_await burst(*provider, 100);
+    if (wanted("throughput")) co_await throughput(*provider, count * 2, 4);
+    if (live > 0 && wanted("scale")) co_await scale(*provider, live);
     need(co_await provider->shut_down());
     loop.stop();
   };
   asio::co_spawn(loop, body, asio::detached);
   loop.run();
-  peers(count / 2);
+  if (wanted("peers")) peers(count / 2);
   return 0;
 }
 

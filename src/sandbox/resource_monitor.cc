@@ -192,6 +192,10 @@ void ResourceMonitor::stop(const std::string& subject) {
   state_->subjects.erase(subject);
 }
 
+void ResourceMonitor::look(const std::string& subject) const {
+  state_->look(subject);
+}
+
 std::vector<std::string> ResourceMonitor::subjects() const {
   std::vector<std::string> names;
   for (const auto& [name, subject] : state_->subjects) names.push_back(name);

@@ -64,6 +64,8 @@ class ResourceMonitor {
   // there is none, Code::permission_denied if it is somebody else's.
   Result<void> start_process(std::string subject, pid_t pid, Limits limits, MonitorOptions options);
   void stop(const std::string& subject);
+  // Now, and not at the next interval: for those who heard that something changed.
+  void look(const std::string& subject) const;
   std::vector<std::string> subjects() const;
 
   // The last look, and the highest values seen so far. Code::not_found for an unknown subject.

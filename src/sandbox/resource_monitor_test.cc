@@ -1,6 +1,8 @@
 #include "sandbox/resource_monitor.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
@@ -32,7 +34,18 @@ TEST_F(ResourceMonitorTest, AMissingProcessIsNotWatched) {
 }
 
 TEST_F(ResourceMonitorTest, AnotherUsersProcessIsNotWatched) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may watch any";
+  if (::geteuid() == 0) {
+    // Root may watch any; nobody may not. In a child, which says what it found.
+    const pid_t child = ::fork();
+    if (child == 0) {
+      if (::setresuid(65534, 65534, 65534) != 0) ::_exit(2);
+      ::_exit(monitor_.start_process("init", 1, {}, {}).error().code() == Code::permission_denied ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    return;
+  }
   EXPECT_EQ(monitor_.start_process("init", 1, {}, {}).error().code(), Code::permission_denied);
   EXPECT_TRUE(monitor_.subjects().empty());
 }
@@ -91,6 +104,38 @@ TEST_F(ResourceMonitorTest, AControllerEndsOnce) {
   let_it_look();
   EXPECT_EQ(ended, std::vector<Resource>{Resource::disk});
   EXPECT_TRUE(controller.has_ended());
+}
+
+// Any process that the caller owns, here a child that takes memory and then ends.
+TEST_F(ResourceMonitorTest, AnotherProcessIsWatchedUntilItEnds) {
+  int gate[2];
+  ASSERT_EQ(::pipe(gate), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr std::size_t size = 64 << 20;
+    char* const memory = static_cast<char*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char byte = 0;
+    ::close(gate[1]);
+    if (::read(gate[0], &byte, 1) == 1)
+      for (std::size_t at = 0; at < size; at += 4096) memory[at] = 1;
+    (void)!::read(gate[0], &byte, 1);
+    ::_exit(0);
+  }
+  Limits limits;
+  limits.memory_bytes = 64 << 20;
+  ASSERT_TRUE(monitor_.start_process("child", child, limits, options()));
+  ASSERT_EQ(::write(gate[1], "m", 1), 1);
+  for (int i = 0; i < 4000 && alerts_.empty(); ++i) loop_.run_for(5ms);
+  ASSERT_FALSE(alerts_.empty()) << "it took more than four fifths of what was allowed";
+  EXPECT_EQ(alerts_[0].subject, "child");
+  EXPECT_EQ(alerts_[0].status.resource, Resource::memory);
+  EXPECT_GE(monitor_.peak("child")->memory_bytes, 50U << 20);
+  EXPECT_EQ(monitor_.status("child")->front().limit, 64U << 20);
+  ::close(gate[1]);
+  ::close(gate[0]);
+  ::waitpid(child, nullptr, 0);
+  for (int i = 0; i < 4000 && !monitor_.subjects().empty(); ++i) loop_.run_for(5ms);
+  EXPECT_TRUE(monitor_.subjects().empty()) << "watching ends with the process";
 }
 
 TEST_F(ResourceMonitorTest, AProcessOfThisMachineIsMeasured) {

@@ -455,6 +455,19 @@ os::Fd CgroupTree::watch_memory(const std::string& name) const {
   return event;
 }
 
+os::Fd CgroupTree::watch_memory_levels(const std::string& name, std::span<const std::uint64_t> levels) const {
+  if (!has(Controller::memory) || is_v2(Controller::memory) || levels.empty()) return os::Fd();
+  const int dir = at(Controller::memory).dir.get();
+  auto usage = os::open_at(dir, (name + "/memory.usage_in_bytes").c_str(), O_RDONLY);
+  os::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!usage || !event.is_open()) return os::Fd();
+  for (const std::uint64_t level : levels) {
+    const std::string line = fmt::format("{} {} {}", event.get(), usage->get(), level);
+    if (!os::write_control_at(dir, (name + "/cgroup.event_control").c_str(), line)) return os::Fd();
+  }
+  return event;
+}
+
 std::vector<std::string> CgroupTree::groups() const {
   std::set<std::string> names;
   for (const Hierarchy& hierarchy : controllers_) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,9 @@ class CgroupTree {
   // Word when the group runs out of memory: an eventfd that becomes readable (version 1), or a file with an
   // exceptional condition when it changes (version 2). Closed where there is neither.
   os::Fd watch_memory(const std::string& name) const;
+  // Word when the group's memory passes one of these numbers of bytes, in either direction: an eventfd. Version 1 only;
+  // closed elsewhere.
+  os::Fd watch_memory_levels(const std::string& name, std::span<const std::uint64_t> levels) const;
   // Names of groups below the parent.
   std::vector<std::string> groups() const;
   const std::string& parent() const { return parent_; }

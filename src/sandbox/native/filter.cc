@@ -1,22 +1,18 @@
 #include "sandbox/native/filter.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <memory>
+#include <map>
 
 #include "guest/zygote/drop.h"
-#include "os/fd.h"
+#include "sandbox/native/filter_program.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -142,133 +138,84 @@ constexpr const char* kRefused[] = {"acct",
                                     "statmount",
                                     "process_mrelease"};
 
-constexpr std::uint64_t kNamespaceFlags = 0x7E02'0080ULL;  // CLONE_NEW*, NEWTIME included
-
-using Context = std::unique_ptr<void, decltype(&seccomp_release)>;
-
-Error seccomp_error(int code, std::string_view what) {
-  return errno_error(-code, what);
-}
-
-Result<std::vector<sock_filter>> compile(scmp_filter_ctx context) {
-  const os::Fd memory(::memfd_create("filter", MFD_CLOEXEC));
-  if (!memory.is_open()) return fail(errno_error(errno, "memfd_create"));
-  if (const int code = seccomp_export_bpf(context, memory.get()); code < 0)
-    return fail(seccomp_error(code, "compile the system-call filter"));
-  const off_t bytes = ::lseek(memory.get(), 0, SEEK_END);
-  std::vector<sock_filter> program(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
-  if (::pread(memory.get(), program.data(), static_cast<std::size_t>(bytes), 0) != bytes)
-    return fail(Code::internal, "the system-call filter was cut short");
-  return program;
-}
-
-Result<Context> new_context(std::uint32_t otherwise) {
-  Context context(seccomp_init(otherwise), &seccomp_release);
-  if (!context) return fail(Code::internal, "libseccomp gave no context");
-  (void)seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
-  if (const int code = seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(EPERM));
-      code < 0)
-    return fail(seccomp_error(code, "refuse other system-call ABIs"));
-  (void)seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_NNP, 0);
-  return context;
-}
+constexpr std::uint32_t kNamespaceFlags = 0x7E02'0080;  // CLONE_NEW*, NEWTIME included
 
 // Unknown names are calls that this libseccomp does not know; they stay ENOSYS.
 int number_of(const char* name) {
-  return seccomp_syscall_resolve_name(name);
+  return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
 }
 
-Result<void> allow_by_argument(scmp_filter_ctx context) {
-  const auto rule = [&](const char* name, std::initializer_list<scmp_arg_cmp> conditions) -> Result<void> {
-    const std::vector<scmp_arg_cmp> list(conditions);
-    const int code = seccomp_rule_add_array(context, SCMP_ACT_ALLOW, number_of(name),
-                                            static_cast<unsigned>(list.size()), list.data());
-    if (code < 0) return fail(seccomp_error(code, std::string("allow ") + name));
-    return {};
-  };
-  TRY(rule("clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, kNamespaceFlags, 0)}));
-  for (const int family : {AF_UNIX, AF_INET, AF_INET6}) {
-    TRY(rule("socket", {SCMP_A0_32(SCMP_CMP_EQ, static_cast<std::uint32_t>(family))}));
-    TRY(rule("socketpair", {SCMP_A0_32(SCMP_CMP_EQ, static_cast<std::uint32_t>(family))}));
-  }
-  // Reading one's own interfaces and addresses (getaddrinfo and many runtimes do).
-  TRY(rule("socket", {SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_32(SCMP_CMP_EQ, 0U)}));
-  return {};
-}
-
-// Families that are not there answer as from a kernel built without them: programs that ask for audit or
+// Unix and internet families; netlink for reading one's own interfaces and addresses (getaddrinfo and many runtimes
+// do). Families that are not there answer as from a kernel built without them: programs that ask for audit or
 // Bluetooth then go on, and take ENOSYS for a broken system.
-Result<void> refuse_families(scmp_filter_ctx context) {
-  constexpr std::uint32_t families = 46;
-  constexpr std::uint32_t netlink_protocols = 32;
-  const auto rule = [&](std::uint32_t error, std::initializer_list<scmp_arg_cmp> conditions) {
-    const std::vector<scmp_arg_cmp> list(conditions);
-    return seccomp_rule_add_array(context, SCMP_ACT_ERRNO(error), number_of("socket"),
-                                  static_cast<unsigned>(list.size()), list.data());
-  };
-  int code = 0;
-  for (std::uint32_t family = 0; family < families; ++family)
-    if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
-      code |= rule(EAFNOSUPPORT, {SCMP_A0_32(SCMP_CMP_EQ, family)});
-  for (std::uint32_t protocol = 1; protocol < netlink_protocols; ++protocol)
-    code |= rule(EPROTONOSUPPORT, {SCMP_A0_32(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2_32(SCMP_CMP_EQ, protocol)});
-  if (code != 0) return fail(Code::internal, "the socket filter could not be made");
-  return {};
+std::vector<sock_filter> sockets() {
+  const std::vector<sock_filter> internet = ArgumentBlock()
+                                                .look_at(1, 0xF)
+                                                .when(SOCK_RAW, refuse_with(EPERM))
+                                                .when(SOCK_PACKET, refuse_with(EPERM))
+                                                .otherwise(SECCOMP_RET_ALLOW);
+  const std::vector<sock_filter> netlink =
+      ArgumentBlock().look_at(2).when(0, SECCOMP_RET_ALLOW).otherwise(refuse_with(EPROTONOSUPPORT));
+  return ArgumentBlock()
+      .look_at(0)
+      .when(AF_UNIX, SECCOMP_RET_ALLOW)
+      .when(AF_INET, internet)
+      .when(AF_INET6, internet)
+      .when(AF_NETLINK, netlink)
+      .otherwise(refuse_with(EAFNOSUPPORT));
 }
 
-Result<std::vector<sock_filter>> compile_arguments() {
-  Context context = TRY(new_context(SCMP_ACT_ALLOW));
-  const auto refuse = [&](const char* name, std::uint64_t error,
-                          std::initializer_list<scmp_arg_cmp> conditions) {
-    const std::vector<scmp_arg_cmp> list(conditions);
-    return seccomp_rule_add_array(context.get(), SCMP_ACT_ERRNO(static_cast<std::uint32_t>(error)),
-                                  number_of(name), static_cast<unsigned>(list.size()), list.data());
-  };
-  int code = 0;
+// What is allowed by name and refused by argument.
+std::map<std::uint32_t, Answer> by_arguments() {
+  const auto pairs = ArgumentBlock()
+                         .look_at(0)
+                         .when(AF_UNIX, SECCOMP_RET_ALLOW)
+                         .when(AF_INET, SECCOMP_RET_ALLOW)
+                         .when(AF_INET6, SECCOMP_RET_ALLOW)
+                         .otherwise(refuse_with(EAFNOSUPPORT));
   // Typing into a terminal that is somebody else's, console fonts and keymaps, line disciplines.
-  for (const unsigned request : {unsigned{TIOCSTI}, 0x541CU /* TIOCLINUX */, unsigned{TIOCSETD}})
-    code |= refuse("ioctl", EPERM, {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFULL, request)});
-  // Real-time and deadline scheduling (1 FIFO, 2 RR, 6 deadline).
-  for (const unsigned policy : {1U, 2U, 6U})
-    code |= refuse("sched_setscheduler", EPERM, {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xBFFFFFFFULL, policy)});
-  code |= refuse("prctl", EPERM, {SCMP_A0_32(SCMP_CMP_EQ, PR_SET_MM)});
-  for (const unsigned type : {unsigned{SOCK_RAW}, unsigned{SOCK_PACKET}})
-    for (const unsigned family : {unsigned{AF_INET}, unsigned{AF_INET6}})
-      code |= refuse("socket", EPERM,
-                     {SCMP_A0_32(SCMP_CMP_EQ, family), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFULL, type)});
-  if (code != 0) return fail(Code::internal, "the argument filter could not be made");
-  return compile(context.get());
+  const auto terminals = ArgumentBlock()
+                             .look_at(1)
+                             .when(TIOCSTI, refuse_with(EPERM))
+                             .when(0x541C /* TIOCLINUX */, refuse_with(EPERM))
+                             .when(TIOCSETD, refuse_with(EPERM))
+                             .otherwise(SECCOMP_RET_ALLOW);
+  // Real-time and deadline scheduling; the bit that is masked away says that children do not inherit it.
+  const auto policies = ArgumentBlock()
+                            .look_at(1, 0xBFFF'FFFF)
+                            .when(1 /* FIFO */, refuse_with(EPERM))
+                            .when(2 /* RR */, refuse_with(EPERM))
+                            .when(6 /* deadline */, refuse_with(EPERM))
+                            .otherwise(SECCOMP_RET_ALLOW);
+  const auto clones =
+      ArgumentBlock().look_at(0).when_any_of(kNamespaceFlags, refuse_with(ENOSYS)).otherwise(SECCOMP_RET_ALLOW);
+  const auto settings = ArgumentBlock().look_at(0).when(PR_SET_MM, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
+  return {{SYS_clone, {.by_arguments = clones}},      {SYS_socket, {.by_arguments = sockets()}},
+          {SYS_socketpair, {.by_arguments = pairs}},  {SYS_ioctl, {.by_arguments = terminals}},
+          {SYS_prctl, {.by_arguments = settings}},    {SYS_sched_setscheduler, {.by_arguments = policies}}};
 }
 
 }  // namespace
 
 Result<Filter> compile_filter() {
+  std::map<std::uint32_t, Answer> answers;
+  for (const char* name : kAllowed)
+    if (const int number = number_of(name); number >= 0)
+      answers[static_cast<std::uint32_t>(number)] = {.verdict = SECCOMP_RET_ALLOW};
+  for (auto& [number, answer] : by_arguments()) answers[number] = answer;
   Filter filter;
-  Context context = TRY(new_context(SCMP_ACT_ERRNO(ENOSYS)));
-  for (const char* name : kAllowed) {
-    const int number = number_of(name);
-    if (number < 0) continue;
-    const int code = seccomp_rule_add(context.get(), SCMP_ACT_ALLOW, number, 0);
-    if (code == -EEXIST) continue;
-    if (code < 0) return fail(seccomp_error(code, std::string("allow ") + name));
-    ++filter.calls_allowed;
-  }
-  TRY(allow_by_argument(context.get()));
-  TRY(refuse_families(context.get()));
-  filter.calls_allowed += 3;
+  filter.calls_allowed = static_cast<std::uint32_t>(answers.size());
   for (const char* name : kRefused)
     if (const int number = number_of(name); number >= 0)
-      if (const int code = seccomp_rule_add(context.get(), SCMP_ACT_ERRNO(EPERM), number, 0); code < 0)
-        return fail(seccomp_error(code, std::string("refuse ") + name));
-  filter.allow_list = TRY(compile(context.get()));
-  filter.arguments = TRY(compile_arguments());
+      answers[static_cast<std::uint32_t>(number)] = {.verdict = refuse_with(EPERM)};
+  filter.program = assemble(answers, refuse_with(ENOSYS), refuse_with(EPERM));
+  if (filter.program.size() > BPF_MAXINSNS) return fail(Code::internal, "the system-call filter is too long");
   return filter;
 }
 
 Result<void> install_filter(const Filter& filter) {
-  for (const std::vector<sock_filter>* part : {&filter.arguments, &filter.allow_list})
-    if (guest::install_filter(part->data(), part->size()) < 0)
-      return fail(errno_error(errno, "install the system-call filter"));
+  if (guest::install_filter(filter.program.data(), filter.program.size()) < 0)
+    return fail(errno_error(errno, "install the system-call filter"));
   return {};
 }
 
@@ -280,7 +227,9 @@ Result<std::string> enter_landlock() {
   const int version = guest::landlock_version();
   if (version == 0) return fail(Code::unsupported, "this kernel has no Landlock");
   if (guest::enter_landlock(version) < 0) return fail(errno_error(errno, "enter Landlock"));
-  return fmt::format("version {}: no device nodes, no mounts", version);
+  return fmt::format("version {}: no device nodes, no mounts; signals and abstract sockets are left to the pid and network "
+                     "namespaces",
+                     version);
 }
 
 }  // namespace atl::sandbox::native

@@ -14,16 +14,14 @@ namespace atl::sandbox::native {
 // A compiled system-call filter: an allow-list. What is not on it answers EPERM (known and refused) or ENOSYS
 // (not known), and never kills the caller. Calls of other ABIs (32-bit, x32) are refused.
 struct Filter {
-  std::vector<sock_filter> allow_list;
-  // Loaded second: refuses by argument what the first allows by name (terminal injection and the like).
-  std::vector<sock_filter> arguments;
+  std::vector<sock_filter> program;
   std::uint32_t calls_allowed = 0;
 };
 
-// Compiles once; costs some milliseconds.
+// Compiles once.
 Result<Filter> compile_filter();
 
-// Installs both for the calling thread, for good. Needs no-new-privileges or CAP_SYS_ADMIN in its user
+// Installs it for the calling thread, for good. Needs no-new-privileges or CAP_SYS_ADMIN in its user
 // namespace.
 Result<void> install_filter(const Filter& filter);
 

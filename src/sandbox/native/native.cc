@@ -14,6 +14,7 @@
 #include "sandbox/native/pool.h"
 #include "sandbox/native/sandbox.h"
 #include "sandbox/native/watch.h"
+#include "sandbox/spec_check.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -21,32 +22,6 @@ namespace {
 constexpr std::chrono::milliseconds kCountEvery{50};
 constexpr std::chrono::milliseconds kAfterHandOut{5};
 constexpr std::string_view kPoolPrefix = "pool-";
-
-Result<void> check(const Spec& spec) {
-  const Limits& limits = spec.limits;
-  if (spec.id.empty() || spec.id.size() > 128)
-    return fail(Error(Code::invalid_argument, "a sandbox needs an id").with_field("id"));
-  if (limits.memory_bytes < (8ULL << 20))
-    return fail(Error(Code::invalid_argument, "at least 8 MiB of memory are needed")
-                    .with_field("limits.memory_bytes"));
-  if (limits.cpu_cores < 0.05)
-    return fail(
-        Error(Code::invalid_argument, "at least 0.05 cores are needed").with_field("limits.cpu_cores"));
-  if (limits.disk_bytes < (1ULL << 20))
-    return fail(
-        Error(Code::invalid_argument, "at least 1 MiB of disk is needed").with_field("limits.disk_bytes"));
-  if (limits.processes_max == 0)
-    return fail(
-        Error(Code::invalid_argument, "at least one process is needed").with_field("limits.processes_max"));
-  if (spec.hostname.empty() || spec.hostname.size() > 63)
-    return fail(Error(Code::invalid_argument, "a host name has 1 to 63 characters").with_field("hostname"));
-  for (const HostMount& mount : spec.host_mounts)
-    if (!mount.guest_path.starts_with('/') || mount.guest_path.find("..") != std::string::npos ||
-        mount.guest_path == "/")
-      return fail(
-          Error(Code::invalid_argument, "a mount needs an absolute path inside").with_field("host_mounts"));
-  return {};
-}
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
  public:
@@ -69,11 +44,16 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
         [weak] {
           if (const auto alive = weak.lock()) alive->end_all("the spawner died");
         });
-    for (const auto& pool : pools_) refill(pool);
+    for (const auto& pool : pools_) {
+      refill(pool);
+      alive_->calm = std::min(alive_->calm, pool->options.calm);
+    }
+    if (!pools_.empty()) shrink(alive_, pools_);
   }
   ~NativeProvider() override {
     alive_->closing = true;
     alive_->counting.cancel();
+    alive_->calming.cancel();
     spawner_->close();
   }
 
@@ -125,6 +105,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   Task<void> shut_down() override {
     alive_->closing = true;
+    alive_->calming.cancel();
     for (const auto& pool : pools_) pool->ready.clear();
     Request request{.verb = Verb::shut_down};
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
@@ -140,12 +121,15 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     Alive(const boost::asio::any_io_executor& executor_, std::shared_ptr<SpawnerClient> spawner_,
           std::shared_ptr<const CgroupTree> cgroups_, MonitorOptions alerts)
         : counting(executor_),
+          calming(executor_),
           executor(executor_),
           spawner(std::move(spawner_)),
           cgroups(std::move(cgroups_)),
           watcher(executor_, std::move(alerts)) {}
     std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
     boost::asio::steady_timer counting;
+    boost::asio::steady_timer calming;
+    std::chrono::milliseconds calm = std::chrono::hours(1);
     boost::asio::any_io_executor executor;
     std::shared_ptr<SpawnerClient> spawner;
     std::shared_ptr<const CgroupTree> cgroups;
@@ -243,6 +227,17 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       pool->ready.push_back(std::move(*sandbox));
     }
     pool->refilling = false;
+  }
+
+  // Looks whether it is calm, for as long as there is a provider.
+  static void shrink(const std::shared_ptr<Alive>& alive, const std::vector<std::shared_ptr<Pool>>& pools) {
+    alive->calming.expires_after(alive->calm);
+    alive->calming.async_wait([weak = std::weak_ptr(alive), pools](boost::system::error_code error) {
+      const auto self = weak.lock();
+      if (error || !self || self->closing) return;
+      for (const auto& pool : pools) pool->shrink();
+      shrink(self, pools);
+    });
   }
 
   // The kernel says nothing when a process is added to a group: somebody has to look.

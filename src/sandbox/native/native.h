@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,7 +19,10 @@ namespace atl::sandbox::native {
 struct PoolOptions {
   std::string environment;  // its name in PoolLevel
   Spec spec;
+  // Grows with demand to four times this many, and falls back by one for each `calm` without a create that found
+  // the pool empty.
   std::uint32_t ready = 2;
+  std::chrono::milliseconds calm{30'000};
   // Interpreters that run in each of them before anybody asks.
   std::vector<Language> warm;
 };

@@ -51,7 +51,7 @@ class NativeTest : public testing::Test, protected TestLoop {
     return tree && tree->version() != "none";
   }
   void wait_for(const std::function<bool()>& condition) {
-    for (int i = 0; i < 500 && !condition(); ++i) context().run_for(10ms);
+    for (int i = 0; i < 2000 * slowness() && !condition(); ++i) context().run_for(10ms);
     EXPECT_TRUE(condition());
   }
 
@@ -213,6 +213,21 @@ TEST_F(NativeTest, PoolsServeWhatTheyHold) {
   EXPECT_EQ(shell(*again, "touch /tmp/x; ls /tmp").out, "x\n");
 }
 
+TEST_F(NativeTest, APoolGrowsWithDemandAndFallsBackWhenItIsCalm) {
+  NativeOptions options;
+  options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .calm = 300ms});
+  Provider& provider = open(std::move(options));
+  std::vector<std::unique_ptr<Sandbox>> taken;
+  std::uint32_t highest = 0;
+  for (int i = 0; i < 4; ++i) {
+    taken.push_back(create(provider));
+    highest = std::max(highest, provider.pools()[0].target);
+  }
+  EXPECT_GT(highest, 1U) << "creates that found it empty";
+  EXPECT_LE(highest, 4U);
+  wait_for([&] { return provider.pools()[0].target == 1 && provider.pools()[0].ready == 1; });
+}
+
 TEST_F(NativeTest, ADiskImageHoldsWhatMemoryShouldNot) {
   Spec spec;
   spec.limits.memory_bytes = 64 << 20;
@@ -255,6 +270,14 @@ TEST_F(NativeTest, HostMountsShowWhatWasNamed) {
   sandbox = std::move(*writable);
   EXPECT_TRUE(shell(*sandbox, "echo inside > /data/write/new").outcome.succeeded());
   EXPECT_EQ(os::read_file(dir + "/new").value_or(""), "inside\n");
+  // Owner and group need not have the same number.
+  if (::chown(dir.c_str(), 4321, 8765) == 0) {
+    spec.id = new_sandbox_id();
+    sandbox = create(*provider_, spec);
+    ASSERT_TRUE(sandbox);
+    EXPECT_TRUE(shell(*sandbox, "echo again > /data/write/of-another").outcome.succeeded());
+    EXPECT_EQ(os::read_file(dir + "/of-another").value_or(""), "again\n");
+  }
   std::filesystem::remove_all(dir);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -19,11 +20,13 @@ struct Pool {
   bool serves(const Spec& spec) const;
   // A ready one, or none. One that died while waiting is passed over.
   std::unique_ptr<NativeSandbox> take();
+  // One fewer from now on if it was calm since the last miss and the last time; what is too many ends.
+  void shrink();
 
   PoolOptions options;
   std::deque<std::unique_ptr<NativeSandbox>> ready;
-  std::uint32_t wanted;  // grows with misses up to four times what was configured, shrinks when idle
-  std::uint32_t building = 0;
+  std::uint32_t wanted;
+  std::chrono::steady_clock::time_point stirred = std::chrono::steady_clock::now();
   bool refilling = false;
 };
 

@@ -94,7 +94,7 @@ Finding filter() {
     return {Grade::bad, "seccomp", compiled.error().message(), "install libseccomp 2.5 or newer"};
   return {Grade::good, "seccomp",
           fmt::format("allow-list of {} calls, {} instructions", compiled->calls_allowed,
-                      compiled->allow_list.size() + compiled->arguments.size()),
+                      compiled->program.size()),
           ""};
 }
 

@@ -144,6 +144,11 @@ Result<void> map_one_id(uid_t uid, gid_t gid) {
 
 }  // namespace
 
+IdMap rootless_ids(const Standing& standing) {
+  if (standing.has_one_id()) return {.first = 0, .count = 1, .inside = 1000};
+  return {.first = 1, .count = standing.ids, .inside = 0};
+}
+
 std::string user_namespace_remedy() {
   const auto line = [](const char* path) { return os::read_file(path).value_or("").substr(0, 1); };
   if (line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")

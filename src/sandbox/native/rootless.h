@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "sandbox/native/slot.h"
 
 // What an ordinary user has instead of root: a user namespace in which it is root over nothing but itself.
 namespace atl::sandbox::native {
@@ -25,6 +26,9 @@ struct Standing {
 // namespaces are not to be had.
 inline constexpr std::uint32_t kIdsWanted = 2000;
 Result<Standing> become_rootless();
+
+// How ids inside are numbered in the namespace of such a spawner: the same for every sandbox.
+IdMap rootless_ids(const Standing& standing);
 
 // Why this process cannot have a user namespace, in words with the remedy.
 std::string user_namespace_remedy();

@@ -103,15 +103,15 @@ int hold_namespace(void*) {
 }  // namespace
 
 // Memory and descriptors are shared and not copied: with a thousand sandboxes the spawner has thousands of them.
-Result<os::Fd> make_user_namespace(int proc, const IdMap& map) {
-  alignas(16) static char stack[16 << 10];
+Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& groups) {
+  alignas(16) char stack[16 << 10];
   const int child =
       ::clone(hold_namespace, stack + sizeof stack, CLONE_NEWUSER | CLONE_VM | CLONE_FILES | SIGCHLD, nullptr);
   if (child < 0) return fail(errno_error(errno, "make a user namespace"));
   auto made = [&]() -> Result<os::Fd> {
-    const std::string line = fmt::format("{} {} {}", map.inside, map.first, map.count);
-    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), line));
-    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), line));
+    const auto line = [](const IdMap& map) { return fmt::format("{} {} {}", map.inside, map.first, map.count); };
+    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), line(users)));
+    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), line(groups)));
     return os::open_at(proc, fmt::format("{}/ns/user", child).c_str(), O_RDONLY);
   }();
   ::kill(child, SIGKILL);
@@ -132,9 +132,6 @@ int make_network(void* argument) {
   const auto made = [&]() -> Result<os::Fd> {
     if (::unshare(CLONE_NEWNET) < 0) return fail(errno_error(errno, "make a network namespace"));
     TRY(loopback_up());
-    // Whoever is inside owns the namespace's ports but not the namespace: 53 and 80 are ports like others. Where
-    // this may not be said, opening a network will tell.
-    (void)os::write_control_at(job.proc, "sys/net/ipv4/ip_unprivileged_port_start", "0");
     return os::open_at(job.proc, "self/ns/net", O_RDONLY);
   };
   job.made.emplace(made());
@@ -146,7 +143,7 @@ int make_network(void* argument) {
 // In a child, because without power over the namespace one is in there is no way back into it. It shares memory
 // and descriptors, so that what it opens is open here.
 Result<os::Fd> make_network_namespace(int proc) {
-  alignas(16) static char stack[64 << 10];
+  alignas(16) char stack[64 << 10];
   NetworkJob job{proc, std::nullopt};
   const int child = ::clone(make_network, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &job);
   if (child < 0) return fail(errno_error(errno, "make a network namespace"));

@@ -46,9 +46,11 @@ struct Slot {
   os::Fd network_namespace;
 };
 
-// A user namespace with this map. `proc` is a descriptor of a /proc that shows
-// this process.
-Result<os::Fd> make_user_namespace(int proc, const IdMap& map);
+// A user namespace with this map of users and groups. `proc` is a descriptor of a /proc that shows this process.
+Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& groups);
+inline Result<os::Fd> make_user_namespace(int proc, const IdMap& map) {
+  return make_user_namespace(proc, map, map);
+}
 // A network namespace with nothing but a loopback that is up. The caller's own is unchanged.
 Result<os::Fd> make_network_namespace(int proc);
 

@@ -44,7 +44,14 @@ struct Living {
   std::set<std::uint64_t> generations;
   // Requests to answer when it is gone.
   std::vector<std::uint64_t> waiting;
+  // Its processes have ended, for this reason; what they leave behind is being taken away under this ticket.
+  std::optional<std::string> ended;
+  std::uint64_t ticket = 0;
 };
+
+// How a child that writes a snapshot says what went wrong.
+constexpr int kUnknownFailure = 1;
+constexpr int kExists = 2;
 
 // A snapshot being written or removed by a child of the spawner.
 struct Copying {
@@ -63,11 +70,12 @@ class Spawner {
 
  private:
   // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
-  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote };
+  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote, stock };
   void watch(int fd, Source source);
   void on_daemon();
   void on_listener();
   void on_end(int pidfd);
+  void on_gone();
   void on_copied(int pidfd);
   void serve(const Request& request);
   void create(const Request& request);
@@ -101,6 +109,8 @@ class Spawner {
   os::Fd run_directory_;
   std::map<std::string, std::unique_ptr<Living>> living_;
   std::map<int, std::string> by_pidfd_;
+  std::map<std::uint64_t, std::string> by_ticket_;
+  std::uint64_t tickets_ = 0;
   std::map<int, Copying> copying_;
   // The last is the one in use or the next one; older ones stay while interpreters of theirs live.
   std::vector<std::unique_ptr<Zygote>> zygotes_;
@@ -129,7 +139,7 @@ void Spawner::watch(int fd, Source source) {
 
 Living* Spawner::find(const std::string& name) {
   const auto found = living_.find(name);
-  return found == living_.end() ? nullptr : found->second.get();
+  return found == living_.end() || found->second->ended ? nullptr : found->second.get();
 }
 
 bool Spawner::should_end() const {
@@ -139,8 +149,7 @@ bool Spawner::should_end() const {
 }
 
 int Spawner::timeout_ms() {
-  if (shop_.restock()) return 0;
-  int timeout = shop_.sweep() ? 20 : -1;
+  int timeout = -1;
   if (orphan_since_) {
     const auto left = *orphan_since_ + options_.orphan_time - Clock::machine().steady();
     const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
@@ -150,7 +159,7 @@ int Spawner::timeout_ms() {
       for (auto& [name, living] : living_) kill(*living);
       return 0;
     }
-    timeout = timeout < 0 ? static_cast<int>(left_ms) + 1 : std::min(timeout, static_cast<int>(left_ms) + 1);
+    timeout = static_cast<int>(left_ms) + 1;
   }
   return timeout;
 }
@@ -158,14 +167,15 @@ int Spawner::timeout_ms() {
 void Spawner::run() {
   watch(daemon_.get(), Source::daemon);
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
+  shop_.begin();
+  watch(shop_.stock().finished_fd(), Source::stock);
   raise_zygote();
   while (!should_end()) {
     // Nobody is there and nobody can come.
     if (!daemon_.is_open() && !listener_.is_open())
       for (auto& [name, living] : living_) kill(*living);
     epoll_event events[32];
-    int count = ::epoll_wait(epoll_.get(), events, 32, 0);
-    if (count == 0) count = ::epoll_wait(epoll_.get(), events, 32, timeout_ms());
+    const int count = ::epoll_wait(epoll_.get(), events, 32, timeout_ms());
     for (int i = 0; i < count; ++i) {
       const int fd = static_cast<int>(events[i].data.u64 & 0xFFFF'FFFF);
       switch (static_cast<Source>(events[i].data.u64 >> 32)) {
@@ -183,6 +193,9 @@ void Spawner::run() {
           break;
         case Source::zygote:
           on_zygote(fd);
+          break;
+        case Source::stock:
+          on_gone();
           break;
       }
     }
@@ -252,6 +265,10 @@ void Spawner::serve(const Request& request) {
   const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
                             request.verb != Verb::list && request.verb != Verb::discard &&
                             request.verb != Verb::shut_down;
+  // Ended by itself, and not quite gone: the answer comes when it is.
+  if (const auto leaving = living_.find(request.name);
+      request.verb == Verb::destroy && living == nullptr && leaving != living_.end())
+    return leaving->second->waiting.push_back(request.token);
   if (needs_living && living == nullptr)
     return answer_error(request, Error(Code::not_found, "no such sandbox"));
   switch (request.verb) {
@@ -311,7 +328,8 @@ void Spawner::serve(const Request& request) {
 
 void Spawner::hello(const Request& request) {
   Reply reply{.verb = request.verb, .token = request.token};
-  for (const auto& [name, living] : living_) reply.names.push_back(name);
+  for (const auto& [name, living] : living_)
+    if (!living->ended) reply.names.push_back(name);
   reply.text = shop_.cgroup_parent();
   reply.isolation = shop_.probed();
   if (shop_.standing().rootless || !options_.zygote.enabled)
@@ -367,6 +385,7 @@ void Spawner::adopt(const Request& request) {
 
 // SIGKILL to process 1 of the namespace ends everything in it; the group catches what could not be in it.
 void Spawner::kill(Living& living) {
+  if (living.ended) return;
   (void)os::pidfd_kill(living.built.pidfd.get(), SIGKILL);
   if (living.frozen) (void)shop_.thaw(living.built);
 }
@@ -381,20 +400,31 @@ void Spawner::on_end(int pidfd) {
   const auto named = by_pidfd_.find(pidfd);
   if (named == by_pidfd_.end()) return;
   const std::string name = named->second;
-  auto node = living_.extract(name);
   by_pidfd_.erase(named);
-  if (node.empty()) return;
-  Living& living = *node.mapped();
+  Living* const living = find(name);
+  if (living == nullptr) return;
   const auto exit = os::pidfd_wait(pidfd);
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
   std::string why = "its guest ended";
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
-  living.built.upper.reset();
-  shop_.take_apart(std::move(living.built.parts));
-  for (const std::uint64_t token : living.waiting)
-    answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
-  answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(why)});
+  living->ended = std::move(why);
+  living->ticket = ++tickets_;
+  by_ticket_[living->ticket] = name;
+  living->built.upper.reset();
+  shop_.stock().give_back(std::move(living->built.parts), living->ticket);
+}
+
+// The name is free from here on, not earlier: word of the end must not be taken for another's.
+void Spawner::on_gone() {
+  for (const std::uint64_t ticket : shop_.stock().finished()) {
+    const auto named = by_ticket_.extract(ticket);
+    if (named.empty()) continue;
+    const auto node = living_.extract(named.mapped());
+    for (const std::uint64_t token : node.mapped()->waiting)
+      answer(Reply{.verb = Verb::destroy, .token = token, .name = named.mapped()});
+    answer(Reply{.verb = Verb::ended, .name = named.mapped(), .text = std::move(*node.mapped()->ended)});
+  }
 }
 
 void Spawner::raise_zygote() {
@@ -518,7 +548,9 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<void>()>&
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const sched_param normal{};
     ::sched_setscheduler(0, SCHED_OTHER, &normal);
-    ::_exit(shop_.enter_host() && work() ? 0 : 1);
+    if (!shop_.enter_host()) ::_exit(kUnknownFailure);
+    const auto done = work();
+    ::_exit(done ? 0 : done.error().code() == Code::already_exists ? kExists : kUnknownFailure);
   }
   copying.pidfd = TRY(os::pidfd_open(child));
   const int key = copying.pidfd.get();
@@ -538,7 +570,9 @@ void Spawner::on_copied(int pidfd) {
     living->frozen = false;
   }
   Reply reply{.verb = copying.verb, .token = copying.token, .name = copying.name};
-  if (!exit || exit->signal != 0 || exit->code != 0)
+  if (exit && exit->signal == 0 && exit->code == kExists)
+    reply.error = Error(Code::already_exists, "the snapshot exists");
+  else if (!exit || exit->signal != 0 || exit->code != 0)
     reply.error = Error(Code::provider_failed, copying.verb == Verb::snapshot
                                                    ? "the snapshot could not be written"
                                                    : "the snapshot could not be removed");

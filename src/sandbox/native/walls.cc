@@ -49,6 +49,7 @@ struct Child {
 
   Result<void> run();
   Result<void> join_cgroups();
+  Result<void> join_network();
   Result<void> make_upper();
   Result<std::string> place_lower(os::Fd mount);
   Result<std::string> place_own(const char* path);
@@ -77,6 +78,13 @@ Result<void> Child::join_cgroups() {
                                     plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all));
   if (::unshare(CLONE_NEWCGROUP) == 0) stands("cgroup_namespace", "own");
   if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
+  return {};
+}
+
+Result<void> Child::join_network() {
+  TRY_CONTEXT("enter the network namespace",
+              os::enter_namespace(plan.slot.network_namespace.get(), CLONE_NEWNET));
+  stands("network_namespace", "own, loopback only");
   return {};
 }
 
@@ -202,25 +210,28 @@ Result<void> Child::mount_proc() {
   os::FilesystemContext proc = TRY(os::FilesystemContext::open("proc"));
   const os::Fd mount = TRY(proc.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   TRY(os::attach(mount.get(), AT_FDCWD, "proc"));
+  // Whoever is inside owns the namespace's ports but not the namespace: 53 and 80 are ports like others. Where this may
+  // not be said, opening a network will tell. Through this /proc, because in one that others use as well the kernel
+  // looks past the entries of every network there is.
+  (void)os::write_control_at(AT_FDCWD, "proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
   int covered = 0;
-  for (const char* name : kMaskedFiles) {
-    const std::string path = std::string("proc/") + name;
-    if (::access(path.c_str(), F_OK) < 0) continue;
-    TRY(os::bind(tiny::kNullFile, path.c_str()));
-    ++covered;
-  }
-  for (const char* name : kMaskedDirectories) {
-    const std::string path = std::string("proc/") + name;
-    if (::access(path.c_str(), F_OK) < 0) continue;
-    TRY(os::bind(tiny::kEmpty, path.c_str()));
-    ++covered;
-  }
+  const auto put = [&](const char* over, const std::string& path) -> Result<void> {
+    if (auto done = os::bind(over, path.c_str()); done)
+      ++covered;
+    else if (done.error().code() != Code::not_found)
+      return done;
+    return {};
+  };
+  for (const std::string& path : plan.cover.files) TRY(put(tiny::kNullFile, path));
+  for (const std::string& path : plan.cover.directories) TRY(put(tiny::kEmpty, path));
   os::Fd sys = TRY(os::clone_mount(AT_FDCWD, "proc/sys", Subtree::no));
   TRY(os::change_mount(sys.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
   TRY(os::attach(sys.get(), AT_FDCWD, "proc/sys"));
   TRY(os::bind((std::string(tiny::kUpper) + "/boot_id").c_str(), "proc/sys/kernel/random/boot_id"));
   stands("proc",
-         fmt::format("own process tree; {} entries covered, sys read-only, boot_id of its own", covered));
+         fmt::format("own process tree; {} entries covered, {} closed to all but the host's root, sys read-only, boot_id "
+                     "of its own",
+                     covered, plan.cover.closed));
   return {};
 }
 
@@ -300,9 +311,6 @@ Result<void> Child::enter_root() {
   if (::sethostname(plan.spec.hostname.data(), plan.spec.hostname.size()) < 0)
     return fail(errno_error(errno, "set the host name"));
   stands("uts_namespace", "own");
-  TRY_CONTEXT("enter the network namespace",
-              os::enter_namespace(plan.slot.network_namespace.get(), CLONE_NEWNET));
-  stands("network_namespace", "own, loopback only");
   return {};
 }
 
@@ -378,7 +386,7 @@ Result<void> Child::become_inside() {
   // What the spawner ignores must not be ignored inside. The table is a copy, although the memory is not.
   // By the system call, because the library does not let its own two signals be set.
   const struct { unsigned long handler, flags, restorer, mask; } by_default{};
-  for (int number = 1; number <= 64; ++number)
+  for (const int number : plan.ignored_signals)
     ::syscall(SYS_rt_sigaction, number, &by_default, nullptr, sizeof by_default.mask);
   sigset_t none;
   ::sigemptyset(&none);
@@ -417,6 +425,7 @@ Result<void> Child::put_filters() {
 
 Result<void> Child::run() {
   TRY(join_cgroups());
+  TRY(join_network());
   TRY_CONTEXT("writable layer", make_upper());
   TRY_CONTEXT("writable layer", fill_upper());
   TRY(make_root());
@@ -430,6 +439,20 @@ Result<void> Child::run() {
 }
 
 }  // namespace
+
+ProcCover choose_cover(int proc) {
+  ProcCover cover;
+  struct stat info {};
+  for (const char* name : kMaskedFiles) {
+    // What is not there may come, with a module.
+    if (::fstatat(proc, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid == 0 && info.st_gid == 0 && (info.st_mode & 0007) == 0)
+      ++cover.closed;
+    else
+      cover.files.push_back(std::string("proc/") + name);
+  }
+  for (const char* name : kMaskedDirectories) cover.directories.push_back(std::string("proc/") + name);
+  return cover;
+}
 
 void build_walls(WallPlan& plan, WallReport& report) {
   {

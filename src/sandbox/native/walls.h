@@ -38,6 +38,14 @@ inline constexpr const char* kLower = "/lower";  // numbered mount points for la
 inline constexpr int kLowerMax = 24;
 }  // namespace tiny
 
+// What of a fresh /proc is covered where it exists, as paths from the new root.
+struct ProcCover {
+  std::vector<std::string> files, directories;
+  int closed = 0;  // that nobody but the host's root may open, who is nobody inside
+};
+// `proc` is the host's.
+ProcCover choose_cover(int proc);
+
 // Everything that is ready before the process exists. Borrowed until the child has executed the guest.
 struct WallPlan {
   const Spec& spec;
@@ -45,6 +53,8 @@ struct WallPlan {
   const Filter& filter;
   CgroupTree& cgroups;
   const Standing& standing;
+  const ProcCover& cover;
+  const std::vector<int>& ignored_signals;  // by the spawner
   std::string group;
   std::string machine_id;
   std::string boot_id;

@@ -50,6 +50,7 @@ void Watcher::add(const std::shared_ptr<Inhabitant>& inhabitant) {
       monitor_, inhabitant->name, source_of(weak), of_the_sandbox(inhabitant->handed.spec.limits), end, options);
   watched_[inhabitant->name] = watched;
   if (!alerts_.on_alert) return;
+  watch_levels(watched, *inhabitant);
   os::Fd event = inhabitant->cgroups->watch_memory(inhabitant->handed.group);
   if (!event.is_open()) return;
   watched->oom_kills = inhabitant->cgroups->oom_kills(inhabitant->handed.group);
@@ -76,6 +77,30 @@ void Watcher::listen(const std::shared_ptr<Watched>& watched, const std::weak_pt
         tell_memory(*self, *alive);
         listen(self, inhabitant);
       });
+}
+
+void Watcher::watch_levels(const std::shared_ptr<Watched>& watched, const Inhabitant& inhabitant) {
+  std::vector<std::uint64_t> levels;
+  for (const double threshold : alerts_.thresholds)
+    if (threshold < 1)
+      levels.push_back(static_cast<std::uint64_t>(
+          threshold * static_cast<double>(inhabitant.handed.spec.limits.memory_bytes)));
+  os::Fd event = inhabitant.cgroups->watch_memory_levels(inhabitant.handed.group, levels);
+  if (!event.is_open()) return;
+  watched->levels = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, event.release());
+  listen_levels(watched, inhabitant.name);
+}
+
+void Watcher::listen_levels(const std::shared_ptr<Watched>& watched, const std::string& name) {
+  watched->levels->async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                              [this, weak = std::weak_ptr(watched), name](boost::system::error_code error) {
+                                const auto self = weak.lock();
+                                if (error || !self) return;
+                                std::uint64_t count = 0;
+                                (void)!::read(self->levels->native_handle(), &count, sizeof count);
+                                monitor_.look(name);
+                                listen_levels(self, name);
+                              });
 }
 
 void Watcher::tell_memory(Watched& watched, const Inhabitant& inhabitant) {

@@ -24,12 +24,15 @@ class Watcher {
  private:
   struct Watched {
     std::unique_ptr<ResourceController> controller;
-    // Word from the kernel that the memory limit was reached.
+    // Word from the kernel that the memory limit was reached, or one of the thresholds below it.
     std::unique_ptr<boost::asio::posix::stream_descriptor> memory;
+    std::unique_ptr<boost::asio::posix::stream_descriptor> levels;
     std::uint64_t oom_kills = 0;
   };
   void tell_memory(Watched& watched, const Inhabitant& inhabitant);
   void listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<Inhabitant>& inhabitant);
+  void watch_levels(const std::shared_ptr<Watched>& watched, const Inhabitant& inhabitant);
+  void listen_levels(const std::shared_ptr<Watched>& watched, const std::string& name);
 
   boost::asio::any_io_executor executor_;
   MonitorOptions alerts_;

@@ -19,9 +19,10 @@ class WatchTest : public testing::Test, protected TestLoop {
       EXPECT_TRUE(run(provider_->shut_down()));
     }
   }
-  std::unique_ptr<Sandbox> watched(std::vector<double> thresholds, Spec spec) {
+  std::unique_ptr<Sandbox> watched(std::vector<double> thresholds, Spec spec,
+                                   std::chrono::milliseconds interval = 20ms) {
     NativeOptions options;
-    options.alerts.interval = 20ms;
+    options.alerts.interval = interval;
     options.alerts.thresholds = std::move(thresholds);
     options.alerts.on_alert = [this](const Alert& alert) { alerts_.push_back(alert); };
     auto provider = start(context().get_executor(), std::move(options));
@@ -80,6 +81,20 @@ TEST_F(WatchTest, OutOfMemoryIsToldByTheKernel) {
   EXPECT_EQ(finish(*sandbox, process).outcome.ending, Ending::out_of_memory);
   for (int i = 0; i < 200 && alerts_.empty(); ++i) context().run_for(10ms);
   EXPECT_TRUE(told_of(Resource::memory, 1.0));
+}
+
+TEST_F(WatchTest, AThresholdIsToldByTheKernelWhereItCan) {
+  const auto sandbox = watched({0.5}, small(), 1h);
+  ASSERT_TRUE(sandbox);
+  const auto& walls = sandbox->isolation().walls;
+  const bool v1 = std::ranges::any_of(walls, [](const Wall& wall) {
+    return wall.name == "cgroup" && (wall.value == "v1" || wall.value == "hybrid");
+  });
+  if (!v1 || !stands(*sandbox, "memory_limit")) GTEST_SKIP() << "only version 1 of control groups speaks of thresholds";
+  ProcessSpec process;
+  process.argv = {"python3", "-c", "import time\nx = bytearray(b'x') * (60 << 20)\ntime.sleep(1)"};
+  EXPECT_TRUE(finish(*sandbox, process).outcome.succeeded());
+  EXPECT_TRUE(told_of(Resource::memory, 0.5)) << "nobody looks for an hour";
 }
 
 TEST_F(WatchTest, ASumThatTheKernelDoesNotKeepIsKeptByTheHost) {

@@ -119,11 +119,6 @@ Result<void> give_to_sandboxes(const std::string& tree, const IdMap& ids) {
   return {};
 }
 
-IdMap rootless_ids(const Standing& standing) {
-  if (standing.has_one_id()) return {.first = 0, .count = 1, .inside = 1000};
-  return {.first = 1, .count = standing.ids, .inside = 0};
-}
-
 // Builds the tiny root on `at` (any directory: the mount stays in this process's namespace) and makes it "/".
 Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& options, const Standing& standing,
                                  const std::function<Result<void>(const std::string&)>& make_room) {
@@ -158,6 +153,18 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   TRY(os::detach("."));
   if (::chdir("/") < 0) return fail(errno_error(errno, "enter the tiny root"));
   return {};
+}
+
+std::vector<int> ignored_signals() {
+  std::vector<int> numbers;
+  for (int number = 1; number <= 64; ++number) {
+    // By the system call, because the library does not let its own two signals be asked for.
+    struct { unsigned long handler, flags, restorer, mask; } now{};
+    if (::syscall(SYS_rt_sigaction, number, nullptr, &now, sizeof now.mask) == 0 &&
+        now.handler == reinterpret_cast<unsigned long>(SIG_IGN))
+      numbers.push_back(number);
+  }
+  return numbers;
 }
 
 bool go_realtime() {
@@ -228,6 +235,8 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
   shop.filter_ = TRY(compile_filter());
   shop.proc_ = TRY(os::open("/proc", O_RDONLY | O_DIRECTORY));
   shop.null_ = TRY(os::open("/dev/null", O_RDWR));
+  shop.cover_ = choose_cover(shop.proc_.get());
+  shop.ignored_signals_ = ignored_signals();
   shop.cgroup_parent_ =
       options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
   shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
@@ -278,11 +287,6 @@ Result<void> Workshop::make_mappable_room(const std::string& at) {
   return {};
 }
 
-Result<IdMap> Workshop::take_ids() {
-  if (standing_.rootless) return rootless_ids(standing_);
-  return IdMap{.first = TRY(ids_.take())};
-}
-
 Result<void> Workshop::freeze(const Built& built) {
   if (cgroups_.has(Controller::unified)) return cgroups_.freeze(built.parts.group);
   return stop_tree(proc_.get(), built.pid);
@@ -293,57 +297,13 @@ Result<void> Workshop::thaw(const Built& built) {
   return continue_tree(proc_.get(), built.pid);
 }
 
-Result<Parts> Workshop::make_parts() {
-  Parts parts;
-  parts.slot.ids = TRY(take_ids());
-  auto made = [&]() -> Result<void> {
-    parts.slot.user_namespace = TRY(make_user_namespace(proc_.get(), parts.slot.ids));
-    parts.slot.network_namespace = TRY(make_network_namespace(proc_.get()));
-    parts.group = fmt::format("s{}", serial_++);
-    return cgroups_.make_group(parts.group);
-  }();
-  if (!made) {
-    if (!standing_.rootless) ids_.give_back(parts.slot.ids.first);
-    if (!parts.group.empty()) (void)cgroups_.remove_group(parts.group);
-    return fail(std::move(made).error());
-  }
-  return parts;
-}
-
-Result<Parts> Workshop::take_parts() {
-  if (ready_.empty()) return make_parts();
-  Parts parts = std::move(ready_.front());
-  ready_.pop_front();
-  return parts;
-}
-
-bool Workshop::restock() {
-  if (ready_.size() >= slots_wanted_) return false;
-  auto parts = make_parts();
-  if (!parts) return false;
-  ready_.push_back(std::move(*parts));
-  return ready_.size() < slots_wanted_;
-}
-
-void Workshop::take_apart(Parts parts) {
-  if (!standing_.rootless) ids_.give_back(parts.slot.ids.first);
-  if (!cgroups_.remove_group(parts.group)) dying_groups_.push_back(parts.group);
-}
-
-bool Workshop::sweep() {
-  std::erase_if(dying_groups_, [&](const std::string& group) {
-    cgroups_.kill(group);
-    return cgroups_.remove_group(group).has_value();
-  });
-  return !dying_groups_.empty();
+void Workshop::begin() {
+  stock_ = std::make_unique<Stock>(Stock::Setting{
+      .proc = proc_.get(), .cgroups = &cgroups_, .standing = &standing_, .ready = slots_wanted_});
 }
 
 void Workshop::close() {
-  while (!ready_.empty()) {
-    take_apart(std::move(ready_.front()));
-    ready_.pop_front();
-  }
-  for (int round = 0; round < 200 && sweep(); ++round) ::usleep(5000);
+  stock_->close();
   cgroups_.remove_parent();
 }
 
@@ -355,7 +315,10 @@ Result<os::Fd> Workshop::map_for_owner(const std::string& path, const Slot& slot
   struct stat info {};
   if (::stat(path.c_str(), &info) < 0)
     return fail(errno_error(errno, "directory to mount").with_detail(path));
-  return make_user_namespace(proc_.get(), {.first = slot.ids.outside(1000), .count = 1, .inside = info.st_uid});
+  // The group too: nobody may write to what has an owner that the map does not know.
+  const std::uint32_t user = slot.ids.outside(1000);
+  return make_user_namespace(proc_.get(), {.first = user, .count = 1, .inside = info.st_uid},
+                             {.first = user, .count = 1, .inside = info.st_gid});
 }
 
 Result<os::Fd> Workshop::from_host(const std::string& path, const os::Fd& user_namespace, bool writable) {
@@ -435,13 +398,13 @@ Result<void> Workshop::choose_disk(const Spec& spec, WallPlan& plan, Isolation& 
 
 Result<Built> Workshop::build(const Spec& spec) {
   Built built;
-  built.parts = TRY(take_parts());
+  built.parts = TRY(stock_->take(spec.limits));
   WallReport report;
   auto made = [&]() -> Result<void> {
     os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
     os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
     WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_,
-                  .standing = standing_};
+                  .standing = standing_, .cover = cover_, .ignored_signals = ignored_signals_};
     plan.group = built.parts.group;
     plan.machine_id = random_hex(16);
     plan.boot_id = random_uuid();
@@ -449,7 +412,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     plan.realtime = realtime_;
     plan.stream_fd = stream.second.get();
     plan.handover_fd = handover.second.get();
-    TRY(cgroups_.apply(plan.group, spec.limits, report.isolation.walls));
+    report.isolation.walls = built.parts.limit_walls;
     TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
     TRY(gather_mounts(spec, plan));
     built.plain_usr = plan.host_view && (!plan.snapshot_usr.is_open() || is_empty(plan.snapshot_usr.get(), "."));
@@ -457,10 +420,14 @@ Result<Built> Workshop::build(const Spec& spec) {
     os::Fd born_in;
     if (cgroups_.version() == "v2") born_in = TRY(cgroups_.open_v2(plan.group));
     plan.born_in_group = born_in.is_open();
-    built.pid = start_child(plan, report, born_in.get(), pidfd);
-    // The child changed its user in the memory that it shared with us, which closes /proc/<pid> of whoever has
-    // that memory; an ordinary user needs it to map the ids of the next.
-    if (standing_.rootless) ::prctl(PR_SET_DUMPABLE, 1);
+    {
+      // The child changes its user in the memory that it shares with us, which closes /proc/<pid> of whoever has
+      // that memory; an ordinary user needs it to map the ids of the next.
+      std::unique_lock<std::mutex> users;
+      if (standing_.rootless) users = std::unique_lock(stock_->users());
+      built.pid = start_child(plan, report, born_in.get(), pidfd);
+      if (standing_.rootless) ::prctl(PR_SET_DUMPABLE, 1);
+    }
     // The child put its ends there, in the table that it shared with us.
     ::dup3(null_.get(), kStreamFd, O_CLOEXEC);
     ::dup3(null_.get(), kHandoverFd, O_CLOEXEC);
@@ -482,12 +449,10 @@ Result<Built> Workshop::build(const Spec& spec) {
       (void)os::pidfd_wait(built.pidfd.get());
     }
     report.upper.reset();
-    take_apart(std::move(built.parts));
+    stock_->give_back(std::move(built.parts), 0);
     return fail(std::move(made).error());
   }
   built.upper = std::move(report.upper);
-  // The processes inside keep it from here on.
-  built.parts.slot.user_namespace.reset();
   built.isolation = std::move(report.isolation);
   return built;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,18 +10,12 @@
 #include "sandbox/native/filter.h"
 #include "sandbox/native/image.h"
 #include "sandbox/native/rootless.h"
-#include "sandbox/native/slot.h"
 #include "sandbox/native/spawner.h"
+#include "sandbox/native/stock.h"
 #include "sandbox/native/walls.h"
 #include "sandbox/spec.h"
 
 namespace atl::sandbox::native {
-
-// A slot and the control group that goes with it.
-struct Parts {
-  Slot slot;
-  std::string group;
-};
 
 // What a built sandbox consists of, seen from the host.
 struct Built {
@@ -49,12 +43,9 @@ class Workshop {
 
   // A sandbox whose guest is running, or the reason; a failure leaves nothing behind.
   Result<Built> build(const Spec& spec);
-  // Parts of a sandbox whose processes are gone. Control groups that still hold dying tasks stay on a list.
-  void take_apart(Parts parts);
-  // Makes one more set of parts if there are fewer than wanted. False if there was nothing to do.
-  bool restock();
-  // Tries again to remove control groups. False if none is left.
-  bool sweep();
+  // Once it is where it stays: from here on parts are made ahead.
+  void begin();
+  Stock& stock() { return *stock_; }
   // After the last sandbox.
   void close();
 
@@ -77,9 +68,6 @@ class Workshop {
   // As root if this process is, else as an ordinary user; then alone with its mounts.
   Result<void> leave_host();
   Result<void> make_mappable_room(const std::string& at);
-  Result<IdMap> take_ids();
-  Result<Parts> make_parts();
-  Result<Parts> take_parts();
   // A tmpfs while it stays small beside the memory it counts as; else a disk image.
   Result<void> choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation);
   Result<void> gather_mounts(const Spec& spec, WallPlan& plan);
@@ -93,15 +81,14 @@ class Workshop {
   os::Fd proc_;
   os::Fd null_;
   Filter filter_;
+  ProcCover cover_;
+  std::vector<int> ignored_signals_;
   Images images_;
   Standing standing_;
   CgroupTree cgroups_;
-  IdRanges ids_;
-  std::deque<Parts> ready_;
-  std::vector<std::string> dying_groups_;
+  std::unique_ptr<Stock> stock_;
   std::vector<layer::HostPart> host_parts_;
   std::string cgroup_parent_;
-  std::uint64_t serial_ = 0;
   std::uint32_t slots_wanted_ = 0;
   bool realtime_ = false;
   Isolation probed_;

@@ -127,14 +127,13 @@ std::string birth_message(const Cradle& cradle) {
   guest::BirthHeader header;
   header.open_files = cradle.open_files;
   header.set_uid = cradle.set_uid ? 1 : 0;
-  header.arguments = static_cast<std::uint32_t>(cradle.filter.arguments.size());
-  header.allow_list = static_cast<std::uint32_t>(cradle.filter.allow_list.size());
+  header.instructions = static_cast<std::uint32_t>(cradle.filter.program.size());
   header.user_size = static_cast<std::uint32_t>(cradle.user.size());
   header.directory_size = static_cast<std::uint32_t>(cradle.directory.size());
   header.pid = cradle.pid;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  for (const auto* part : {&cradle.filter.arguments, &cradle.filter.allow_list})
-    bytes.append(reinterpret_cast<const char*>(part->data()), part->size() * sizeof(sock_filter));
+  bytes.append(reinterpret_cast<const char*>(cradle.filter.program.data()),
+               cradle.filter.program.size() * sizeof(sock_filter));
   return bytes + cradle.user + cradle.directory;
 }
 

@@ -161,6 +161,8 @@ TEST_F(ZygoteTest, AChangedSystemIsNotTheZygotes) {
   Spec spec;
   spec.user = "root";
   const auto sandbox = this->sandbox(std::move(spec));
+  for (const Wall& wall : sandbox->isolation().missing)
+    if (wall.name == "idmapped_layers") GTEST_SKIP() << "the files of /usr belong to nobody here: " << wall.value;
   auto changed = run(sandbox->create_kernel(Language::shell, ""));
   ASSERT_TRUE(changed);
   EXPECT_EQ(said(*changed, "mkdir -p /usr/lib/python3/dist-packages && "

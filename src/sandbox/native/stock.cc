@@ -1,0 +1,185 @@
+#include "sandbox/native/stock.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr std::chrono::milliseconds kAgain{5};
+// A group whose tasks do not die is tried for ever; whoever waits for it is answered after this many attempts.
+constexpr int kPatience = 400;
+
+}  // namespace
+
+Stock::Stock(const Setting& setting) : setting_(setting), finished_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  std::unique_lock lock(lock_);
+  changed_.wait(lock, [&] { return working_; });
+}
+
+Stock::~Stock() {
+  close();
+}
+
+void Stock::work() {
+  // Its own working directory and root: while they are shared, nobody here can enter a mount namespace.
+  (void)::unshare(CLONE_FS);
+  std::unique_lock lock(lock_);
+  working_ = true;
+  changed_.notify_all();
+  while (!closing_ || !leaving_.empty()) {
+    if (!leaving_.empty()) {
+      Leaving leaving = std::move(leaving_.front());
+      leaving_.pop_front();
+      lock.unlock();
+      const bool gone = take_apart(leaving);
+      lock.lock();
+      if (gone || ++leaving.attempts == kPatience) finish(leaving.ticket);
+      if (gone) {
+        keep_slot(std::move(leaving.parts.slot));
+      } else if (!closing_ || leaving.attempts < kPatience) {
+        leaving_.push_back(std::move(leaving));
+        changed_.wait_for(lock, kAgain);
+      }
+      continue;
+    }
+    if (ready_.size() < setting_.ready && !exhausted_ && !closing_) {
+      lock.unlock();
+      auto parts = make();
+      lock.lock();
+      exhausted_ = !parts;
+      if (parts && closing_)
+        leaving_.push_back({std::move(*parts)});
+      else if (parts)
+        ready_.push_back(std::move(*parts));
+      continue;
+    }
+    changed_.wait(lock);
+  }
+}
+
+Result<Parts> Stock::take(const Limits& limits) {
+  std::optional<Parts> parts;
+  {
+    const std::lock_guard lock(lock_);
+    exhausted_ = false;
+    usual_ = limits;
+    if (!ready_.empty()) {
+      parts = std::move(ready_.front());
+      ready_.pop_front();
+      changed_.notify_one();
+    }
+  }
+  if (!parts) return make();
+  if (parts->limits == limits) return std::move(*parts);
+  if (auto done = limit(*parts, limits); !done) {
+    give_back(std::move(*parts), 0);
+    return fail(std::move(done).error());
+  }
+  return std::move(*parts);
+}
+
+Result<void> Stock::limit(Parts& parts, const Limits& limits) {
+  parts.limit_walls.clear();
+  parts.limits = limits;
+  return setting_.cgroups->apply(parts.group, limits, parts.limit_walls);
+}
+
+void Stock::give_back(Parts parts, std::uint64_t ticket) {
+  const std::lock_guard lock(lock_);
+  leaving_.push_back({std::move(parts), ticket});
+  changed_.notify_one();
+}
+
+std::vector<std::uint64_t> Stock::finished() {
+  std::uint64_t count = 0;
+  (void)!::read(finished_event_.get(), &count, sizeof count);
+  const std::lock_guard lock(lock_);
+  return std::exchange(finished_, {});
+}
+
+void Stock::finish(std::uint64_t ticket) {
+  finished_.push_back(ticket);
+  const std::uint64_t one = 1;
+  (void)!::write(finished_event_.get(), &one, sizeof one);
+}
+
+void Stock::close() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(lock_);
+    closing_ = true;
+    for (Parts& parts : std::exchange(ready_, {})) leaving_.push_back({std::move(parts)});
+    changed_.notify_one();
+  }
+  thread_.join();
+}
+
+Result<Slot> Stock::take_slot() {
+  const std::lock_guard lock(lock_);
+  if (!slots_.empty()) {
+    Slot slot = std::move(slots_.back());
+    slots_.pop_back();
+    return slot;
+  }
+  Slot slot;
+  if (setting_.standing->rootless)
+    slot.ids = rootless_ids(*setting_.standing);
+  else
+    slot.ids.first = TRY(ids_.take());
+  return slot;
+}
+
+// What processes did in the namespace of their network may show there: the next gets another.
+void Stock::keep_slot(Slot slot) {
+  slot.network_namespace.reset();
+  slots_.push_back(std::move(slot));
+}
+
+Result<Parts> Stock::make() {
+  Parts parts;
+  parts.slot = TRY(take_slot());
+  if (auto made = complete(parts); !made) {
+    if (!parts.group.empty()) (void)setting_.cgroups->remove_group(parts.group);
+    const std::lock_guard lock(lock_);
+    keep_slot(std::move(parts.slot));
+    return fail(std::move(made).error());
+  }
+  return parts;
+}
+
+Result<void> Stock::complete(Parts& parts) {
+  if (!parts.slot.user_namespace.is_open()) {
+    const std::lock_guard lock(users_);
+    parts.slot.user_namespace = TRY(make_user_namespace(setting_.proc, parts.slot.ids));
+  }
+  parts.slot.network_namespace = TRY(make_network_namespace(setting_.proc));
+  Limits limits;
+  {
+    const std::lock_guard lock(lock_);
+    parts.group = fmt::format("s{}", serial_++);
+    limits = usual_;
+  }
+  TRY(setting_.cgroups->make_group(parts.group));
+  return limit(parts, limits);
+}
+
+bool Stock::take_apart(Leaving& leaving) {
+  leaving.parts.slot.network_namespace.reset();
+  if (leaving.attempts > 0) setting_.cgroups->kill(leaving.parts.group);
+  return setting_.cgroups->remove_group(leaving.parts.group).has_value();
+}
+
+}  // namespace atl::sandbox::native
