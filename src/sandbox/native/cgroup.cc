@@ -316,6 +316,18 @@ Result<void> CgroupTree::attach(const std::string& name, pid_t pid, Part part) {
   return {};
 }
 
+Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
+  for (const Controller controller : kAll) {
+    if (!has(controller) || at(controller).duplicate || (born && is_v2(controller))) continue;
+    const bool separate = controller == Controller::cpu && !is_v2(controller);
+    if (part == Part::all_but_cpu && separate) continue;
+    if (part == Part::only_cpu && !separate) continue;
+    // A delegated group may let itself be joined in one way only.
+    if (is_v2(controller) || !set(controller, name, "tasks", "0")) TRY(set(controller, name, "cgroup.procs", "0"));
+  }
+  return {};
+}
+
 Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
   if (!has(Controller::unified)) return os::Fd();
   return os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);

@@ -58,7 +58,10 @@ class CgroupTree {
   // group does not take a process with real-time priority. "0" is the caller.
   enum class Part { all, all_but_cpu, only_cpu };
   Result<void> attach(const std::string& name, pid_t pid, Part part);
-  // A descriptor for CLONE_INTO_CGROUP; closed where the tree is not version 2.
+  // The same for the caller, whose process has no other thread; `born`: the kernel put it into the version 2 group when
+  // it made it. Takes no lock that makes the whole machine wait, which attach() cannot avoid.
+  Result<void> join(const std::string& name, Part part, bool born);
+  // A descriptor for CLONE_INTO_CGROUP; closed where nothing is version 2.
   Result<os::Fd> open_v2(const std::string& name);
 
   Result<void> freeze(const std::string& name);  // returns when everything stands still

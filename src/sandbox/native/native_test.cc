@@ -213,6 +213,33 @@ TEST_F(NativeTest, PoolsServeWhatTheyHold) {
   EXPECT_EQ(shell(*again, "touch /tmp/x; ls /tmp").out, "x\n");
 }
 
+// A network in which nothing happened may serve another; one that was used never does.
+TEST_F(NativeTest, NothingIsSeenOfAnEarlierNetwork) {
+  NativeOptions options;
+  options.spawner.slots_ready = 0;
+  Provider& provider = open(std::move(options));
+  const std::string talk =
+      "import socket\n"
+      "s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); p, _ = s.accept()\n"
+      "c.sendall(b'x' * 1000); p.recv(1000); p.close(); c.close()\n"
+      "u = socket.socket(socket.AF_UNIX); u.bind('\\0mine')\n";
+  for (int round = 0; round < 6; ++round) {
+    auto sandbox = create(provider);
+    ASSERT_TRUE(sandbox);
+    const Ran seen = shell(*sandbox,
+                           "awk '/lo:/ {print $2, $10}' /proc/net/dev; awk '/^Tcp: [0-9]/ {print $6, $7, $11}' /proc/net/snmp; "
+                           "cat /proc/net/tcp /proc/net/unix | wc -l; ulimit -n");
+    EXPECT_EQ(seen.out.substr(0, 12), "0 0\n0 0 0\n2\n") << "round " << round << ": " << seen.out;
+    // Every other one leaves traces: connections that wait for their end, counters.
+    if (round % 2 == 0) {
+      ProcessSpec process;
+      process.argv = {"python3", "-c", talk};
+      EXPECT_TRUE(finish(*sandbox, process).outcome.succeeded());
+    }
+    ASSERT_TRUE(run(sandbox->stop()));
+  }
+}
+
 TEST_F(NativeTest, APoolGrowsWithDemandAndFallsBackWhenItIsCalm) {
   NativeOptions options;
   options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .calm = 300ms});

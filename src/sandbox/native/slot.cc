@@ -120,6 +120,15 @@ Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& gr
   return made;
 }
 
+std::string network_traces(int proc) {
+  std::string traces;
+  for (const char* name : {"dev", "snmp", "snmp6", "netstat", "sockstat", "sockstat6", "unix"}) {
+    const auto text = os::read_file_at(proc, fmt::format("thread-self/net/{}", name).c_str());
+    traces += text ? *text : fmt::format("no {}\n", name);
+  }
+  return traces;
+}
+
 namespace {
 
 struct NetworkJob {

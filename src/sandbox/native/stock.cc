@@ -1,5 +1,6 @@
 #include "sandbox/native/stock.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <signal.h>
@@ -10,12 +11,17 @@
 #include <optional>
 #include <utility>
 
+#include "os/file.h"
+#include "os/process.h"
+
 namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::milliseconds kAgain{5};
 // A group whose tasks do not die is tried for ever; whoever waits for it is answered after this many attempts.
 constexpr int kPatience = 400;
+// Each is some hundred KiB of the kernel's memory.
+constexpr std::size_t kNetworksKept = 32;
 
 }  // namespace
 
@@ -39,20 +45,12 @@ void Stock::work() {
   std::unique_lock lock(lock_);
   working_ = true;
   changed_.notify_all();
+  lock.unlock();
+  learn_network();
+  lock.lock();
   while (!closing_ || !leaving_.empty()) {
     if (!leaving_.empty()) {
-      Leaving leaving = std::move(leaving_.front());
-      leaving_.pop_front();
-      lock.unlock();
-      const bool gone = take_apart(leaving);
-      lock.lock();
-      if (gone || ++leaving.attempts == kPatience) finish(leaving.ticket);
-      if (gone) {
-        keep_slot(std::move(leaving.parts.slot));
-      } else if (!closing_ || leaving.attempts < kPatience) {
-        leaving_.push_back(std::move(leaving));
-        changed_.wait_for(lock, kAgain);
-      }
+      retire(lock);
       continue;
     }
     if (ready_.size() < setting_.ready && !exhausted_ && !closing_) {
@@ -67,6 +65,27 @@ void Stock::work() {
       continue;
     }
     changed_.wait(lock);
+  }
+}
+
+void Stock::retire(std::unique_lock<std::mutex>& lock) {
+  Leaving leaving = std::move(leaving_.front());
+  leaving_.pop_front();
+  const bool room = slots_.size() < kNetworksKept;
+  lock.unlock();
+  const bool gone = take_apart(leaving);
+  lock.lock();
+  if (gone || ++leaving.attempts == kPatience) finish(leaving.ticket);
+  if (gone) {
+    // Whoever waited for its end has been told.
+    lock.unlock();
+    os::Fd& network = leaving.parts.slot.network_namespace;
+    if (!room || !is_untouched(network)) network.reset();
+    lock.lock();
+    slots_.push_back(std::move(leaving.parts.slot));
+  } else if (!closing_ || leaving.attempts < kPatience) {
+    leaving_.push_back(std::move(leaving));
+    changed_.wait_for(lock, kAgain);
   }
 }
 
@@ -142,10 +161,24 @@ Result<Slot> Stock::take_slot() {
   return slot;
 }
 
-// What processes did in the namespace of their network may show there: the next gets another.
-void Stock::keep_slot(Slot slot) {
-  slot.network_namespace.reset();
-  slots_.push_back(std::move(slot));
+// An ordinary user could not come back from another network.
+void Stock::learn_network() {
+  if (setting_.standing->rootless) return;
+  auto own = os::open_at(setting_.proc, "thread-self/ns/net", O_RDONLY);
+  const auto fresh = make_network_namespace(setting_.proc);
+  if (!own || !fresh || !os::enter_namespace(fresh->get(), CLONE_NEWNET)) return;
+  std::string seen = network_traces(setting_.proc);
+  if (!os::enter_namespace(own->get(), CLONE_NEWNET)) return;
+  own_network_ = std::move(*own);
+  pristine_ = std::move(seen);
+}
+
+// Nobody inside has power over the namespace, so settings cannot differ; what was sent, refused or left behind is in
+// these counters and lists.
+bool Stock::is_untouched(const os::Fd& network) const {
+  if (!own_network_.is_open() || !network.is_open() || !os::enter_namespace(network.get(), CLONE_NEWNET)) return false;
+  const bool same = network_traces(setting_.proc) == pristine_;
+  return os::enter_namespace(own_network_.get(), CLONE_NEWNET).has_value() && same;
 }
 
 Result<Parts> Stock::make() {
@@ -154,7 +187,7 @@ Result<Parts> Stock::make() {
   if (auto made = complete(parts); !made) {
     if (!parts.group.empty()) (void)setting_.cgroups->remove_group(parts.group);
     const std::lock_guard lock(lock_);
-    keep_slot(std::move(parts.slot));
+    slots_.push_back(std::move(parts.slot));
     return fail(std::move(made).error());
   }
   return parts;
@@ -165,7 +198,8 @@ Result<void> Stock::complete(Parts& parts) {
     const std::lock_guard lock(users_);
     parts.slot.user_namespace = TRY(make_user_namespace(setting_.proc, parts.slot.ids));
   }
-  parts.slot.network_namespace = TRY(make_network_namespace(setting_.proc));
+  if (!parts.slot.network_namespace.is_open())
+    parts.slot.network_namespace = TRY(make_network_namespace(setting_.proc));
   Limits limits;
   {
     const std::lock_guard lock(lock_);
@@ -177,7 +211,6 @@ Result<void> Stock::complete(Parts& parts) {
 }
 
 bool Stock::take_apart(Leaving& leaving) {
-  leaving.parts.slot.network_namespace.reset();
   if (leaving.attempts > 0) setting_.cgroups->kill(leaving.parts.group);
   return setting_.cgroups->remove_group(leaving.parts.group).has_value();
 }

@@ -27,8 +27,9 @@ struct Parts {
 };
 
 // Parts of sandboxes: made before they are asked for and taken apart after their processes are gone, both on a thread
-// of its own, so that the one that builds does neither. A network namespace and a control group serve one sandbox
-// only; a range of ids serves the next with its user namespace, which is nothing but their map.
+// of its own, so that the one that builds does neither. A control group serves one sandbox only. A range of ids serves
+// the next with its user namespace, which is nothing but their map; so does a network namespace in which, by all that
+// the kernel counts, nothing ever happened.
 class Stock {
  public:
   struct Setting {
@@ -64,11 +65,14 @@ class Stock {
     int attempts = 0;
   };
   void work();
+  // One that leaves, or one more attempt.
+  void retire(std::unique_lock<std::mutex>& lock);
   Result<Parts> make();
   Result<void> limit(Parts& parts, const Limits& limits);
   Result<void> complete(Parts& parts);
   Result<Slot> take_slot();
-  void keep_slot(Slot slot);
+  void learn_network();
+  bool is_untouched(const os::Fd& network) const;
   bool take_apart(Leaving& leaving);
   void finish(std::uint64_t ticket);
 
@@ -78,7 +82,10 @@ class Stock {
   std::mutex lock_;  // of everything below
   std::condition_variable changed_;
   IdRanges ids_;
-  std::vector<Slot> slots_;  // used ones, without a network
+  std::vector<Slot> slots_;  // used ones
+  // The thread's: its own network, and what one shows that was never used.
+  os::Fd own_network_;
+  std::string pristine_;
   std::deque<Parts> ready_;
   std::deque<Leaving> leaving_;
   std::vector<std::uint64_t> finished_;

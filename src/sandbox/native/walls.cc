@@ -72,10 +72,9 @@ struct Child {
 };
 
 Result<void> Child::join_cgroups() {
-  if (!plan.born_in_group)
-    TRY_CONTEXT("join control groups",
-                plan.cgroups.attach(plan.group, 0,
-                                    plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all));
+  TRY_CONTEXT("join control groups",
+              plan.cgroups.join(plan.group, plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all,
+                                plan.born_in_group));
   if (::unshare(CLONE_NEWCGROUP) == 0) stands("cgroup_namespace", "own");
   if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
   return {};
@@ -326,8 +325,10 @@ Result<void> Child::set_limits() {
   stands("core_dumps", "off");
   // A copy of the spawner's schedule must not become the sandbox's.
   const sched_param normal{};
-  if (plan.realtime && ::sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
+  if (!plan.realtime) return {};
+  if (::sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
     return fail(errno_error(errno, "leave real-time scheduling"));
+  TRY_CONTEXT("join control groups", plan.cgroups.join(plan.group, CgroupTree::Part::only_cpu, plan.born_in_group));
   return {};
 }
 

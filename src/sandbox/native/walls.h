@@ -70,7 +70,7 @@ struct WallPlan {
   // A mounted disk image as the writable layer; closed: a tmpfs of the spec's size.
   os::Fd image_mount;
   bool realtime = false;
-  // The kernel put the process into its group when it made it (version 2 only).
+  // The kernel put the process into its version 2 group when it made it.
   bool born_in_group = false;
 };
 

@@ -418,7 +418,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     built.plain_usr = plan.host_view && (!plan.snapshot_usr.is_open() || is_empty(plan.snapshot_usr.get(), "."));
     int pidfd = -1;
     os::Fd born_in;
-    if (cgroups_.version() == "v2") born_in = TRY(cgroups_.open_v2(plan.group));
+    if (cgroups_.has(Controller::unified)) born_in = TRY(cgroups_.open_v2(plan.group));
     plan.born_in_group = born_in.is_open();
     {
       // The child changes its user in the memory that it shares with us, which closes /proc/<pid> of whoever has
@@ -436,8 +436,6 @@ Result<Built> Workshop::build(const Spec& spec) {
     built.stream = std::move(stream.first);
     built.handover = std::move(handover.first);
     if (report.error) return fail(std::move(*report.error));
-    if (plan.realtime && !plan.born_in_group)
-      TRY(cgroups_.attach(plan.group, built.pid, CgroupTree::Part::only_cpu));
     for (Wall& wall : cgroups_.missing()) report.isolation.missing.push_back(std::move(wall));
     if (const std::string wall = missing_wall(report.isolation, spec.required_walls); !wall.empty())
       return fail(cannot_give(wall, report.isolation));
