@@ -5,6 +5,18 @@
 #include <algorithm>
 #include <mutex>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ATOLL_FIBERS_WITH_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define ATOLL_FIBERS_WITH_ASAN 1
+#endif
+#if defined(ATOLL_FIBERS_WITH_ASAN)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 namespace atl::shell {
 
 namespace ctx = boost::context;
@@ -12,6 +24,23 @@ namespace ctx = boost::context;
 namespace {
 
 constexpr std::size_t guard_bytes = 4096;
+
+// The address sanitizer must know which stack is in use. `low` null: the stack that run() was called on.
+struct Switch {
+#if defined(ATOLL_FIBERS_WITH_ASAN)
+  static void leave(void** kept, const char* low, std::size_t size) {
+    __sanitizer_start_switch_fiber(kept, low ? low : outer_low, low ? size : outer_size);
+  }
+  static void arrive(void* kept, bool from_outer) {
+    __sanitizer_finish_switch_fiber(kept, from_outer ? &outer_low : nullptr, from_outer ? &outer_size : nullptr);
+  }
+  static inline thread_local const void* outer_low = nullptr;
+  static inline thread_local std::size_t outer_size = 0;
+#else
+  static void leave(void**, const char*, std::size_t) {}
+  static void arrive(void*, bool) {}
+#endif
+};
 
 // Stacks with a guard page below, kept for reuse: mapping one costs more than a short command.
 class StackPool {
@@ -84,12 +113,15 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
   PooledStack allocator{root};
   ctx::stack_context stack = allocator.allocate();
   fiber->stack_low_ = static_cast<char*>(stack.sp) - stack.size + guard_bytes;
+  fiber->stack_size_ = stack.size - guard_bytes;
   fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), allocator,
                                [this, fiber](ctx::fiber&& out) {
+                                 Switch::arrive(nullptr, true);
                                  out_ = &out;
                                  fiber->body_();
                                  fiber->body_ = nullptr;
                                  fiber->done_ = true;
+                                 Switch::leave(nullptr, nullptr, 0);
                                  return std::move(*out_);
                                });
   fibers_.push_back(std::move(owned));
@@ -102,7 +134,10 @@ void Scheduler::resume(Fiber* fiber) {
   current_ = fiber;
   fiber->queued_ = false;
   fiber->waiting_ = false;
+  void* outer = nullptr;
+  Switch::leave(&outer, fiber->stack_low_, fiber->stack_size_);
   fiber->context_ = std::move(fiber->context_).resume();
+  Switch::arrive(outer, false);
   current_ = nullptr;
   if (fiber->done_) reap(fiber);
 }
@@ -110,7 +145,9 @@ void Scheduler::resume(Fiber* fiber) {
 void Scheduler::suspend() {
   Fiber* self = current_;
   ctx::fiber* mine = out_;
+  Switch::leave(&self->sanitizer_stack_, nullptr, 0);
   *mine = std::move(*mine).resume();
+  Switch::arrive(self->sanitizer_stack_, true);
   out_ = mine;
   current_ = self;
 }

@@ -24,6 +24,8 @@ class Fiber {
   boost::context::fiber context_;
   std::function<void()> body_;
   char* stack_low_ = nullptr;
+  std::size_t stack_size_ = 0;
+  void* sanitizer_stack_ = nullptr;
   bool done_ = false;
   bool queued_ = false;
   bool waiting_ = false;

@@ -15,6 +15,7 @@ class SharedInput final : public Input {
   std::string_view fill() override { return file_->fill(); }
   void consume(std::size_t count) override { file_->consume(count); }
   void held(std::size_t bytes) override { file_->held(bytes); }
+  std::uint64_t inode() const override { return file_->inode(); }
 
  private:
   OpenFilePtr file_;
@@ -26,6 +27,7 @@ class SharedOutput final : public Output {
   bool write(std::string_view bytes) override { return file_->write(bytes); }
   std::string_view error() const override { return file_->error(); }
   void flush() override { file_->flush(); }
+  std::uint64_t inode() const override { return file_->inode(); }
 
  private:
   OpenFilePtr file_;
@@ -48,6 +50,7 @@ class LentFile final : public OpenFile {
     error_ = out_->error();
     return false;
   }
+  std::uint64_t inode() const override { return in_ ? in_->inode() : out_ ? out_->inode() : 0; }
   bool readable() const override { return in_ != nullptr; }
   bool writable() const override { return out_ != nullptr; }
 

@@ -5,10 +5,11 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/result.h"
 
 namespace atl::shell {
 
-// What one execute() of a shell may use. Reaching one ends the script with limit_status and "limit reached:
+// What one execute() of a shell may use. Reaching one ends the script with the limit's own status and "limit reached:
 // ..." on its standard error, and Executed::limit says which; the shell itself stays usable.
 struct Limits {
   std::uint64_t script_bytes = 8U << 20;       // one text: a script, a sourced file, an eval
@@ -37,38 +38,48 @@ struct Limits {
   Duration cpu_time = std::chrono::minutes(30);
 };
 
-// Which limit ended a script.
+// Which limit ended a script. The numbers are part of the exit status: they never change.
 enum class Limit : std::uint8_t {
-  none,
-  script_bytes,
-  tokens,
-  nesting,
-  commands,
-  iterations,
-  work,
-  output_bytes,
-  expansion_bytes,
-  expansion_fields,
-  brace_items,
-  glob_entries,
-  memory_bytes,
-  call_depth,
-  subshell_depth,
-  processes,
-  descriptors,
-  regex,
-  archive_entries,
-  archive_bytes,
-  archive_ratio,
-  wall_time,
-  cpu_time,
-  deadlock,  // every process of the script waits for another
+  none = 0,
+  script_bytes = 1,
+  tokens = 2,
+  nesting = 3,
+  commands = 4,
+  iterations = 5,
+  work = 6,
+  output_bytes = 7,
+  expansion_bytes = 8,
+  expansion_fields = 9,
+  brace_items = 10,
+  glob_entries = 11,
+  memory_bytes = 12,
+  call_depth = 13,
+  subshell_depth = 14,
+  processes = 15,
+  descriptors = 16,
+  regex_bytes = 17,
+  regex_steps = 18,
+  archive_entries = 19,
+  archive_bytes = 20,
+  archive_ratio = 21,
+  wall_time = 22,
+  cpu_time = 23,
+  deadlock = 24,  // every process of the script waits for another
 };
 
-// "commands (50000000)": what the message says after "limit reached: ".
+// "commands": as the member of Limits is called.
+std::string_view name_of(Limit limit);
+// "loop iterations (50000000)".
 std::string describe(Limit limit, const Limits& limits);
+// What standard error says: the limit, its value, and the name under which it can be raised.
+std::string message_of(Limit limit, const Limits& limits);
+// Sets a member by name: a number, for times seconds. The error names what is wrong.
+Result<void> set_limit(Limits& limits, std::string_view name, std::string_view value);
 
-inline constexpr int limit_status = 125;
+// 201 and up, one for each limit: beyond the statuses of signals (129 to 192) and those that programs use.
+constexpr int status_of(Limit limit) {
+  return 200 + static_cast<int>(limit);
+}
 inline constexpr int canceled_status = 130;
 
 }  // namespace atl::shell

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <thread>
 
 #include "shell/shell.h"
@@ -28,14 +30,20 @@ class Limited : public testing::TestWithParam<LimitCase> {};
 TEST_P(Limited, ends_the_script_with_its_own_message_and_leaves_the_shell_usable) {
   ShellOptions options;
   GetParam().set(options.limits);
-  Shell s(options);
+  Shell s(options), neighbour(options);
+  EXPECT_EQ(neighbour.shell.execute("x=1; echo 1").out, "1\n");
   Executed done = s.shell.execute(GetParam().script);
   EXPECT_TRUE(done.limited) << done.out.substr(0, 300) << done.err;
   EXPECT_FALSE(done.canceled);
   EXPECT_EQ(static_cast<int>(done.limit), static_cast<int>(GetParam().limit)) << done.err;
-  EXPECT_EQ(done.status, limit_status);
+  EXPECT_EQ(done.status, status_of(GetParam().limit));
+  EXPECT_GT(done.status, 200) << "beyond signals and what programs use";
+  EXPECT_TRUE(done.reason.find(describe(GetParam().limit, options.limits)) != std::string::npos) << done.reason;
   EXPECT_NE(done.err.find(describe(GetParam().limit, options.limits)), std::string::npos) << done.err;
+  if (GetParam().limit != Limit::deadlock)
+    EXPECT_NE(done.err.find(std::string("raise ") + std::string(name_of(GetParam().limit))), std::string::npos) << done.err;
   EXPECT_EQ(s.shell.execute("echo alive").out, "alive\n");
+  EXPECT_EQ(neighbour.shell.execute("echo $x").out, "1\n");
 }
 
 const LimitCase cases[] = {
@@ -99,12 +107,60 @@ const LimitCase cases[] = {
      "for i in {1..20}; do sleep 100 & done"},
     {"descriptors", Limit::descriptors, [](Limits& l) { l.descriptors = 30; },
      "while :; do exec {fd}> f; done"},
-    {"regex_of_grep", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+    {"regex_of_grep", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "printf '%050d1' 0 | grep -P '^(0+)+$'"},
-    {"regex_of_sed", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+    {"regex_of_sed", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "printf '%050d1' 0 | sed -E 's/^((0+)+)\\2$//'"},
-    {"regex_of_conditional", Limit::regex, [](Limits& l) { l.regex_steps = 1000; },
+    {"regex_of_conditional", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "x=$(printf '%050d1' 0); re='^((0+)+)\\2$'; [[ $x =~ $re ]]"},
+    {"regex_memory_of_grep", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
+     "echo x | grep -E '(a{900}|b{900}|c{900}|d{900}|e{900}|f{900}|g{900}|h{900}){90}'"},
+    {"regex_memory_of_perl", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 2'000; },
+     "echo x | grep -P \"(?=$(printf 'a%.0s' {1..5000}))\""},
+    {"regex_memory_of_sed", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
+     "echo x | sed -E 's/((a{90}|b{90}){90}|c{900}){90}\\1//'"},
+    {"regex_memory_of_conditional", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
+     "re='((a{90}|b{90}){90}|c{900}){90}'; [[ x =~ $re ]]"},
+    {"regex_of_awk", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
+     "head -c 100000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | awk '/[0-9a-f]*[0-7][0-9a-f]{500}x/'"},
+    {"regex_of_jq", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
+     "printf '%050d1' 0 | jq -R 'test(\"^(0+)+$\")'"},
+    {"regex_that_grows", Limit::regex_steps, [](Limits&) {},
+     "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); [[ $x =~ [0-9a-f]*[0-7][0-9a-f]{250}x ]]"},
+    {"archive_entries_of_zip", Limit::archive_entries, [](Limits& l) { l.archive_entries = 5; },
+     "touch {1..9}; zip -q a.zip {1..9}; unzip -l a.zip"},
+    {"archive_bytes_of_tar", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 > f; tar cf a.tar f; rm f; tar xf a.tar"},
+    {"archive_bytes_of_zip", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 > f; zip -q a.zip f; rm f; unzip a.zip"},
+    {"archive_bytes_of_zstd", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 | zstd > a.zst; zstd -dc a.zst"},
+    {"archive_bytes_of_xz", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 | xz > a.xz; xz -dc a.xz"},
+    {"archive_bytes_of_bzip2", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
+     "yes | head -c 200000 | bzip2 > a.bz2; bzip2 -dc a.bz2"},
+    {"memory_of_sqlite", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "sqlite3 :memory: 'create table t(x); with recursive n(i) as (select 1 union all select i + 1 from n) insert into t "
+     "select randomblob(10000) from n'"},
+    {"memory_of_a_sqlite_value", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "sqlite3 :memory: 'select length(zeroblob(20000000) || zeroblob(20000000))'"},
+    {"memory_of_awk", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "awk 'BEGIN { while (1) a[i++] = \"xxxxxxxxxxxxxxxx\" i }'"},
+    {"memory_of_jq", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "jq -n '[range(1e9)]'"},
+    {"memory_of_sed", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | sed 'H; d'"},
+    {"memory_of_tac", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | tac"},
+    {"work_of_bc", Limit::work, [](Limits& l) { l.work = 10'000'000; }, "echo 'while (1) x = x + 1' | bc"},
+    {"work_of_sqlite", Limit::work, [](Limits& l) { l.work = 10'000'000; },
+     "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'"},
+    {"nesting_of_arithmetic", Limit::nesting, [](Limits& l) { l.nesting = 50; },
+     "x=$(printf '(%.0s' {1..5000}); echo $((${x}1))"},
+    {"call_depth_of_traps", Limit::call_depth, [](Limits& l) { l.call_depth = 50; },
+     "f() { g; }; g() { eval f; }; trap f USR1; kill -USR1 $$"},
+    {"brace_items_of_letters", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; }, "echo {a..z}{a..z}{a..z}"},
+    {"glob_star", Limit::glob_entries, [](Limits& l) { l.glob_entries = 1000; },
+     "mkdir -p {1..5}/{1..5}/{1..5}/{1..5}; shopt -s globstar; echo **/**/**/**/**/x"},
+    {"descriptors_in_a_loop", Limit::descriptors, [](Limits& l) { l.descriptors = 40; },
+     "for i in {10..60}; do eval \"exec $i< /dev/null\" || exec {fd}< /dev/null; done"},
     {"archive_entries", Limit::archive_entries, [](Limits& l) { l.archive_entries = 5; },
      "touch {1..9}; tar cf a.tar {1..9}; tar tf a.tar"},
     {"archive_bytes", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
@@ -125,6 +181,41 @@ const LimitCase cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Each, Limited, testing::ValuesIn(cases),
                          [](const auto& given) { return given.param.name; });
+
+// A limit that is added must be reached by a case above.
+TEST(Limits, every_one_has_a_case) {
+  for (int number = 1; number <= static_cast<int>(Limit::deadlock); ++number) {
+    auto limit = static_cast<Limit>(number);
+    EXPECT_TRUE(std::any_of(std::begin(cases), std::end(cases), [&](const LimitCase& one) { return one.limit == limit; }))
+        << name_of(limit);
+  }
+}
+
+TEST(Limits, have_names_statuses_and_values_of_their_own) {
+  std::set<std::string> names;
+  for (int number = 1; number <= static_cast<int>(Limit::deadlock); ++number)
+    names.emplace(name_of(static_cast<Limit>(number)));
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Limit::deadlock));
+  EXPECT_EQ(names.count("none"), 0U);
+  EXPECT_EQ(status_of(Limit::script_bytes), 201);
+  EXPECT_EQ(status_of(Limit::deadlock), 224);
+}
+
+TEST(Limits, are_set_by_name) {
+  Limits limits;
+  EXPECT_TRUE(set_limit(limits, "commands", "12"));
+  EXPECT_TRUE(set_limit(limits, "nesting", "13"));
+  EXPECT_TRUE(set_limit(limits, "wall_time", "0.5"));
+  EXPECT_EQ(limits.commands, 12U);
+  EXPECT_EQ(limits.nesting, 13U);
+  EXPECT_EQ(limits.wall_time, std::chrono::milliseconds(500));
+  for (auto [name, value] : {std::pair{"commands", "x"}, {"commands", "-1"}, {"commands", ""}, {"nesting", "99999999999"},
+                             {"wall_time", "-1"}, {"wall_time", "nan"}, {"wall_time", "1s"}, {"deadlock", "1"}, {"", "1"}}) {
+    auto done = set_limit(limits, name, value);
+    ASSERT_FALSE(done) << name << value;
+    EXPECT_NE(done.error().message().find(*name ? name : "commands"), std::string::npos) << done.error().message();
+  }
+}
 
 TEST(Limits, the_script_itself_is_measured) {
   ShellOptions options;
@@ -232,6 +323,31 @@ const Endless endless[] = {
     {"factor", "while :; do factor 1000000000000000003; done"},
     {"timeout", "timeout 1000 bash -c 'while :; do :; done'"},
     {"printf", "while :; do printf -v x '%100000s' x; done"},
+    {"one_long_match", "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); echo now; [[ $x =~ (.*)\\1(.*)\\2x ]]"},
+    {"one_long_perl_match", "head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | grep -P '(.*)(.*)(.*)\\1\\2\\3x'"},
+    {"many_short_matches", "yes aaaaaaaaaaaaaaaaaaaaaaaa | grep -P '^(a+)+(?=b)' "},
+    {"one_sort", "awk 'BEGIN { for (i = 0; i < 5e7; i++) print rand() }' | sort > /dev/null"},
+    {"one_statement", "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'"},
+    {"one_sorted_statement", "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1e9) select i from n order by random()'"},
+    {"bc", "echo 'while (1) x = x + 1' | bc"},
+    {"bc_power", "echo '7 ^ 3000000' | bc"},
+    {"dc", "echo '[lax]salax' | dc"},
+    {"large_brace", ": {1..900}{1..900}"},
+    {"large_glob", "mkdir -p a/{1..20}/{1..20}/{1..20}; shopt -s globstar; : **/**/**/**/**/x"},
+    {"large_replacement", "x=$(printf '%01000000d' 0); while :; do y=${x//@(0|00)/1}; done"},
+    {"jq_recursion", "jq -n 'def f: f; f'"},
+    {"jq_strings", "jq -n '[limit(1e9; repeat(\"a\"))] | add'"},
+    {"awk_regex", "awk 'BEGIN { while (1) if (match(\"aaaaaaaaaaaaaaaaaaaaaaab\", /(a|aa)+$/)) x++ }'"},
+    {"sed_hold", "yes | sed -n 'H; x; s/a/b/g; x'"},
+    {"gzip", "gzip < /dev/zero > /dev/null"},
+    {"xz", "xz < /dev/zero > /dev/null"},
+    {"digest", "sha512sum /dev/zero"},
+    {"shuf", "shuf -i 1-100000000000 -r > /dev/null"},
+    {"sort_many_keys", "seq 400000 > f; while :; do sort -k1,1n -k2,2r f > /dev/null; done"},
+    {"column", "yes 'a b c' | column -t"},
+    {"fmt", "yes 'a b c' | fmt > /dev/null"},
+    {"join", "yes | join - <(yes)"},
+    {"tar", "mkdir -p d/{1..30}; while :; do tar c d > /dev/null; done"},
     {"diff", "seq 1 2 40000 > a; seq 2 2 40000 > b; while :; do diff a b > /dev/null; done"},
 };
 INSTANTIATE_TEST_SUITE_P(Each, Canceled, testing::ValuesIn(endless),

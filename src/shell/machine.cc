@@ -66,15 +66,14 @@ void Machine::begin() {
 
 std::string Machine::stop_message() const {
   if (canceled_) return "canceled";
-  if (stopped_by_ == Limit::deadlock) return describe(stopped_by_, limits);
-  return stopped_by_ == Limit::none ? std::string() : "limit reached: " + describe(stopped_by_, limits);
+  return stopped_by_ == Limit::none ? std::string() : message_of(stopped_by_, limits);
 }
 
 void Machine::stop_limit(Limit which) {
   if (stopped_by_ == Limit::none) stopped_by_ = which;
   next_check_ = 0;
   StoppedBy stop;
-  stop.status = limit_status;
+  stop.status = status_of(stopped_by_);
   stop.reason = StopReason::limit;
   stop.signal = 0;
   stop.process = nullptr;
@@ -327,7 +326,8 @@ void Machine::run(std::function<void()> body) {
   root->fiber = fiber;
   RegexScope regex({.memory_bytes = limits.regex_bytes,
                             .steps = limits.regex_steps,
-                            .exceeded = [this] { stop_limit(Limit::regex); },
+                            .exceeded = [this] { stop_limit(Limit::regex_steps); },
+                            .too_big = [this] { stop_limit(Limit::regex_bytes); },
                             .charge = [this](std::uint64_t work) { charge(work); }});
   std::function<void(std::uint64_t)> patterns = [this](std::uint64_t work) { charge(work); };
   Restored<const std::function<void(std::uint64_t)>*> outer(Pattern::meter);

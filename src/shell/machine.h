@@ -49,6 +49,7 @@ class OpenFile : public Input, public Output {
     return false;
   }
   std::string_view error() const override { return error_; }
+  std::uint64_t inode() const override { return 0; }
   virtual bool readable() const { return false; }
   virtual bool writable() const { return false; }
   // Reads that would wait are possible: a pipe, a terminal.

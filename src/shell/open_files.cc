@@ -163,6 +163,10 @@ class VfsFile final : public OpenFile {
   bool readable() const override { return read_; }
   bool writable() const override { return write_; }
   vfs::File* file() override { return file_.get(); }
+  std::uint64_t inode() const override {
+    auto stat = file_->stat();
+    return stat ? stat->inode : 0;
+  }
 
  private:
   Machine& machine_;

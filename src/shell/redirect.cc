@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "shell/interpreter.h"
+#include "shell/programs.h"
 
 namespace atl::shell {
 
@@ -112,7 +113,11 @@ Result<OpenFilePtr> Interpreter::open(const std::string& path, const OpenHow& ho
   auto stat = machine.fs.find(where);
   if (path.size() > 1 && path.back() == '/' && how.create)
     return atl::fail(!stat || stat->is_directory() ? Code::is_a_directory : Code::not_a_directory, "");
-  if (stat && stat->type == vfs::Type::fifo) return open_fifo(machine, stat->inode, how.read, how.write);
+  if (stat && stat->type == vfs::Type::fifo) {
+    auto real = machine.fs.real_path(where);  // a link to a device
+    if (real && is_device(real->str()) && real->str() != full) return open(real->str(), how);
+    return open_fifo(machine, stat->inode, how.read, how.write);
+  }
   if (stat && stat->is_directory()) {
     if (how.write) return atl::fail(Code::is_a_directory, "Is a directory");
     return open_directory();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shell/interpreter.h"
+#include "shell/programs.h"
 
 namespace atl::shell {
 
@@ -71,6 +72,8 @@ vfs::Snapshot base_snapshot() {
   static const vfs::Snapshot snapshot = [] {
     vfs::VirtualFileSystem fs;
     prepare(fs, "/home/user");
+    (void)fs.remove_directory(*vfs::Path::posix("/bin"));
+    make_programs_and_devices(fs);
     return fs.snapshot();
   }();
   return snapshot;
@@ -189,7 +192,7 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
         done.limit = m.stopped_by();
         done.canceled = done.limit == Limit::none;
         done.reason = done.canceled ? "canceled" : describe(done.limit, m.limits);
-        shell.state.status = done.canceled ? canceled_status : limit_status;
+        shell.state.status = done.canceled ? canceled_status : status_of(done.limit);
       }
       m.canceled = nullptr;
       m.begin();

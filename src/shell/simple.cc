@@ -7,6 +7,7 @@
 #include "shell/expansion.h"
 #include "shell/interpreter.h"
 #include "shell/invocation.h"
+#include "shell/programs.h"
 #include "shell/scoped.h"
 
 namespace atl::shell {
@@ -14,17 +15,6 @@ namespace atl::shell {
 namespace {
 
 constexpr std::string_view default_path = "/bin:/usr/bin";
-
-bool holds_commands(std::string_view directory) {
-  return directory == "/bin" || directory == "/usr/bin" || directory == "/usr/local/bin";
-}
-
-// Builtins that are programs as well: /bin/echo exists, and `env printf` finds one.
-bool also_program(std::string_view name) {
-  for (std::string_view one : {"[", "echo", "false", "kill", "printf", "pwd", "test", "true"})
-    if (one == name) return true;
-  return false;
-}
 
 const Command* lookup_command(Machine& machine, std::string_view name) {
   auto it = machine.commands_added.find(name);
@@ -236,8 +226,7 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
     restore(saved);
   });
   if (!apply(command.redirects, permanent ? nullptr : &saved)) {
-    if (builtin && builtin->special && !function && (option(Opt::posix) || permanent))
-      throw Abandoned{option(Opt::posix) || permanent, 1};
+    if (builtin && builtin->special && !function && option(Opt::posix)) throw Abandoned{true, 1};
     return 1;
   }
   bool keep = builtin && !function && builtin->special && option(Opt::posix);
@@ -411,6 +400,14 @@ int Interpreter::run_file(const vfs::Path& path, const Args& args) {
     return 126;
   }
   std::string text = content->str();
+  if (std::string_view named = program_of(text); !named.empty()) {
+    if (const Command* command = lookup_command(machine, named)) return run_command(*command, args);
+    if (also_program(named)) {
+      Args renamed = args;
+      renamed[0] = named;
+      return run_builtin(*find_builtin(named), renamed);
+    }
+  }
   if (text.substr(0, 128).find('\0') != std::string::npos) {
     error(fmt::format("{}: cannot execute binary file: Exec format error", args[0]));
     return 126;
@@ -433,8 +430,9 @@ int Interpreter::run_file(const vfs::Path& path, const Args& args) {
   }
   if (command.empty()) command = {"/bin/bash"};
   auto program_path = path_of(command[0]);
-  bool ours = !program_path || !machine.fs.find(*program_path);
   std::string base = command[0].substr(command[0].rfind('/') + 1);
+  bool ours = !program_path || !machine.fs.find(*program_path) ||
+              (lookup_command(machine, base) && holds_commands(command[0].substr(0, command[0].rfind('/'))));
   if (ours && base == "env" && command.size() > 1) {
     command.erase(command.begin());
     base = command[0];

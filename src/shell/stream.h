@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ class Input {
   // Told while a reader puts together a line or a whole file: `bytes` it holds by now. An input that may never end
   // stops the script there when that is more than its memory limit.
   virtual void held(std::size_t bytes) { (void)bytes; }
+  // Which file it reads; 0 if none.
+  virtual std::uint64_t inode() const { return 0; }
 
   // Appends the next line without its delimiter to `line` after clearing it. False at the end.
   // `had_delimiter` tells whether the last line was complete.
@@ -38,6 +41,8 @@ class Output {
   // Says why the last write returned false: "No space left on device", "Broken pipe", ...
   virtual std::string_view error() const = 0;
   virtual void flush() {}
+  // Which file it writes; 0 if none.
+  virtual std::uint64_t inode() const { return 0; }
 };
 
 }  // namespace atl::shell

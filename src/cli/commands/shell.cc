@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
+#include <sstream>
 
 #include "cli/command.h"
 #include "cli/host_tree.h"
 #include "cli/line_editor.h"
+#include "shell/commands/curl/grant.h"
 #include "shell/interactive.h"
 #include "shell/test_commands.h"
 
@@ -24,6 +27,8 @@ struct ShellFlags {
   std::vector<std::string> arguments;
   std::vector<std::string> directories;
   std::vector<std::string> environment;
+  std::vector<std::string> limits;
+  std::vector<std::string> urls;
   std::string cwd = "/home/user";
   bool clean = false;
   bool write_back = false;
@@ -152,6 +157,35 @@ int end_by(int signal) {
   return 128 + signal;
 }
 
+Result<void> take_limits(const std::vector<std::string>& given, shell::Limits& limits) {
+  for (const std::string& pair : given) {
+    std::size_t equals = pair.find('=');
+    if (equals == std::string::npos) return fail(Code::invalid_argument, "--limit wants NAME=VALUE, not " + pair);
+    TRY(shell::set_limit(limits, pair.substr(0, equals), pair.substr(equals + 1)));
+  }
+  return {};
+}
+
+// "https://host/path" or "GET,POST https://host/path".
+Result<shell::NetworkGrant> grant_of(const std::string& given) {
+  shell::NetworkGrant grant;
+  std::size_t blank = given.find(' ');
+  grant.url_prefix = blank == std::string::npos ? given : given.substr(blank + 1);
+  if (blank != std::string::npos) {
+    grant.methods.clear();
+    std::stringstream names(given.substr(0, blank));
+    for (std::string name; std::getline(names, name, ',');) {
+      bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      if (!plain) return fail(Code::invalid_argument, "--allow-url: '" + name + "' is no method; write GET,POST");
+      grant.methods.push_back(name);
+    }
+  }
+  auto target = shell::curl::parse_url(grant.url_prefix);
+  if (!target || grant.url_prefix.find("://") == std::string::npos)
+    return fail(Code::invalid_argument, "--allow-url wants [METHOD,...] http(s)://HOST[/PATH], not " + given);
+  return grant;
+}
+
 Result<shell::ShellOptions> shell_options(const ShellFlags& flags) {
   shell::ShellOptions options;
   options.default_environment = !flags.clean;
@@ -163,6 +197,8 @@ Result<shell::ShellOptions> shell_options(const ShellFlags& flags) {
       return fail(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair);
     options.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
   }
+  TRY(take_limits(flags.limits, options.limits));
+  for (const std::string& given : flags.urls) options.network.push_back(TRY(grant_of(given)));
   if (flags.test_commands)
     for (const shell::Command& command : shell::test_commands()) options.commands.push_back(&command);
   if (!options.arguments.empty()) {
@@ -229,6 +265,12 @@ Action define_shell(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--cwd", flags->cwd, "Where to start");
   command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable")
+      ->allow_extra_args(false);
+  command->add_option("--limit", flags->limits, "NAME=VALUE: another bound for the script (docs/shell.md lists them)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--allow-url", flags->urls,
+                   "[METHOD,...] URL: what curl may reach, at this URL and below it; GET and HEAD unless named")
       ->allow_extra_args(false);
   command->add_flag("--clean-env", flags->clean, "Only the variables given with --env");
   command->add_flag("--write-back", flags->write_back,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/builtins/builtins.h"
+#include "shell/programs.h"
 
 namespace atl::shell {
 
@@ -33,15 +34,14 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
   if (operand.empty()) return false;
   std::string full = operand.starts_with('/') ? operand : shell.state.cwd.str() + "/" + operand;
   if (full.starts_with("/dev/")) {
-    bool known = full == "/dev/null" || full == "/dev/zero" || full == "/dev/full" || full == "/dev/stdin" ||
-                 full == "/dev/stdout" || full == "/dev/stderr";
+    bool known = is_device(full) || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
     if (full.starts_with("/dev/fd/")) {
       std::int64_t fd = 0;
       known = builtins::parse_int(full.substr(8), fd) && shell.file(static_cast<int>(fd));
       if (known && op == 'p') return shell.file(static_cast<int>(fd))->is_pipe();
     }
     if (known) {
-      if (op == 'c') return full == "/dev/null" || full == "/dev/zero";
+      if (op == 'c') return is_device(full);
       if (op == 'h' || op == 'L') return full.starts_with("/dev/std");
       return op == 'e' || op == 'a' || op == 'r' || op == 'w';
     }

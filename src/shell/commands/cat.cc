@@ -39,9 +39,21 @@ void show(Sink& out, char ch, const Style& style) {
   }
 }
 
+// A file that is copied to its own end never ends.
+bool is_output(Invocation& call, Input& in, const std::string& name) {
+  std::uint64_t inode = in.inode();
+  if (inode == 0 || inode != call.out().inode() || in.fill().empty()) return false;
+  call.complain(name + ": input file is output file");
+  return true;
+}
+
 int copy_plain(Invocation& call, const std::vector<std::string>& operands) {
-  bool failed = false;
-  bool good = each_input(call, operands, [&](Input& in, const std::string&) {
+  bool failed = false, refused = false;
+  bool good = each_input(call, operands, [&](Input& in, const std::string& name) {
+    if (is_output(call, in, name)) {
+      refused = true;
+      return;
+    }
     while (!failed) {
       std::string_view block = in.fill();
       if (block.empty()) break;
@@ -53,7 +65,7 @@ int copy_plain(Invocation& call, const std::vector<std::string>& operands) {
       in.consume(block.size());
     }
   });
-  return good && !failed ? 0 : 1;
+  return good && !failed && !refused ? 0 : 1;
 }
 
 }  // namespace
@@ -80,8 +92,12 @@ int run_cat(Invocation& call) {
   Sink out(call.out());
   std::uint64_t number = 0;
   int blanks = 0;
-  bool at_start = true;
-  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+  bool at_start = true, refused = false;
+  bool good = each_input(call, options.operands(), [&](Input& in, const std::string& name) {
+    if (is_output(call, in, name)) {
+      refused = true;
+      return;
+    }
     Lines lines(in);
     std::string_view line;
     while (lines.next(line)) {
@@ -110,7 +126,7 @@ int run_cat(Invocation& call) {
     }
     out.flush();
   });
-  return out.finish(call, good ? 0 : 1);
+  return out.finish(call, good && !refused ? 0 : 1);
 }
 
 }  // namespace atl::shell

@@ -37,7 +37,7 @@ int run_which(Invocation& call) {
       auto target = call.resolve(directory.empty() ? name : directory + "/" + name);
       auto stat = target ? call.fs().find(*target) : std::nullopt;
       if (stat && stat->is_file() && (stat->mode & 0111)) show(directory + "/" + name);
-      else if (ours && (directory == "/usr/bin" || directory == "/bin")) show(directory + "/" + name);
+      else if (ours && !stat && (directory == "/usr/bin" || directory == "/bin")) show(directory + "/" + name);
     }
     if (!found) status = 1;
   }

@@ -1,42 +1,32 @@
 #include "shell/regex/regex.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <fmt/format.h>
-#include <pcre2.h>
 #include <re2/re2.h>
 
 #include <cstring>
 
+#include "shell/regex/backtracking.h"
 #include "shell/regex/posix.h"
+#include "shell/scoped.h"
 
 namespace atl::shell {
 
 namespace {
 
-constexpr std::uint32_t kHeapLimitKb = 64 * 1024;
 constexpr std::size_t kPatternMax = 1 << 20;
-
-constexpr std::size_t kJitStack = 1 << 20;
 
 thread_local const RegexLimits* scope = nullptr;
 
-const RegexLimits& limits() {
-  static const RegexLimits standard;
-  return scope ? *scope : standard;
-}
+// RE2 walks through a text with an automaton that it builds as it goes. Where that grows too large it follows all
+// states at once instead, and does not let go before the end: up to this many bytes times instructions it may.
+constexpr std::uint64_t kSimulatedPerStep = 5;
 
-struct Pcre {
-  pcre2_code* code = nullptr;
-  pcre2_match_data* data = nullptr;
-  pcre2_match_context* context = nullptr;
-  pcre2_jit_stack* stack = nullptr;
-  ~Pcre() {
-    pcre2_jit_stack_free(stack);
-    pcre2_match_data_free(data);
-    pcre2_match_context_free(context);
-    pcre2_code_free(code);
-  }
-};
+struct Unbounded {};
+thread_local bool refuse_simulation = false;
+
+// RE2 calls it between the two, holding nothing.
+void on_automaton_too_large(const re2::hooks::DFASearchFailure&) {
+  if (refuse_simulation) throw Unbounded{};
+}
 
 std::string escape_plain(std::string_view text) {
   std::string out;
@@ -51,6 +41,16 @@ std::string escape_plain(std::string_view text) {
   return out;
 }
 
+// An empty view with a null pointer would look unmatched.
+re2::StringPiece piece_of(std::string_view text) { return {text.data() ? text.data() : "", text.size()}; }
+
+}  // namespace
+
+const RegexLimits& regex_limits() {
+  static const RegexLimits standard;
+  return scope ? *scope : standard;
+}
+
 bool valid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     unsigned char u = static_cast<unsigned char>(text[i]);
@@ -63,8 +63,6 @@ bool valid_utf8(std::string_view text) {
   return true;
 }
 
-}  // namespace
-
 RegexScope::RegexScope(RegexLimits l) : limits_(std::move(l)), outer_(std::exchange(scope, &limits_)) {}
 
 RegexScope::~RegexScope() {
@@ -73,16 +71,18 @@ RegexScope::~RegexScope() {
 
 struct Regex::Body {
   std::unique_ptr<re2::RE2> re2;
-  Pcre pcre;
+  std::unique_ptr<Backtracking> backtracking;  // if RE2 cannot
   std::string literal;
   std::size_t groups = 0;
   std::vector<std::pair<std::string, std::size_t>> names;
-  bool captures = true;
+  bool too_big_for_re2 = false;
   mutable std::vector<re2::StringPiece> pieces;
 
   Result<void> compile_re2(const std::string& text, const RegexOptions& options);
-  Result<void> compile_pcre(const std::string& text, const RegexOptions& options, bool perl);
-  bool run_pcre(std::string_view text, std::size_t from, std::uint32_t flags);
+  bool run_re2(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor, re2::StringPiece* found,
+               int count) const;
+  bool run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
+                       re2::StringPiece* found, int count, std::uint64_t bound) const;
 };
 
 Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOptions& options) {
@@ -90,7 +90,7 @@ Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOption
   settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
   settings.set_longest_match(true);
   settings.set_log_errors(false);
-  settings.set_max_mem(static_cast<std::int64_t>(limits().memory_bytes));
+  settings.set_max_mem(static_cast<std::int64_t>(regex_limits().memory_bytes));
   settings.set_case_sensitive(!options.ignore_case);
   settings.set_dot_nl(!options.lines);
   settings.set_never_nl(options.lines);
@@ -98,6 +98,7 @@ Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOption
   re2 = std::make_unique<re2::RE2>(options.multiline || options.lines ? "(?m)" + text : text, settings);
   if (!re2->ok()) {
     std::string why = re2->error();
+    too_big_for_re2 = re2->error_code() == re2::RE2::ErrorPatternTooLarge;
     re2.reset();
     return fail(Code::invalid_argument, why);
   }
@@ -106,49 +107,34 @@ Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOption
   return {};
 }
 
-Result<void> Regex::Body::compile_pcre(const std::string& text, const RegexOptions& options, bool perl) {
-  std::uint32_t flags = PCRE2_NEVER_BACKSLASH_C;
-  if (valid_utf8(text)) flags |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
-  if (options.ignore_case) flags |= PCRE2_CASELESS;
-  if (options.multiline || options.lines) flags |= PCRE2_MULTILINE;
-  if (options.extended_space) flags |= PCRE2_EXTENDED;
-  if (!perl || options.dot_newline) flags |= options.lines ? 0U : PCRE2_DOTALL;
-  if (!perl) flags |= PCRE2_DOLLAR_ENDONLY;
-  int code = 0;
-  PCRE2_SIZE offset = 0;
-  pcre.code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), flags, &code, &offset, nullptr);
-  if (!pcre.code) {
-    char message[256] = {};
-    pcre2_get_error_message(code, reinterpret_cast<PCRE2_UCHAR*>(message), sizeof message);
-    return fail(Code::invalid_argument, message);
-  }
-  pcre.context = pcre2_match_context_create(nullptr);
-  if (pcre2_jit_compile(pcre.code, PCRE2_JIT_COMPLETE) == 0) {
-    pcre.stack = pcre2_jit_stack_create(32 << 10, kJitStack, nullptr);
-    pcre2_jit_stack_assign(pcre.context, nullptr, pcre.stack);
-  }
-  pcre2_set_match_limit(pcre.context, limits().steps);
-  pcre2_set_heap_limit(pcre.context, kHeapLimitKb);
-  pcre.data = pcre2_match_data_create_from_pattern(pcre.code, nullptr);
-  std::uint32_t count = 0, size = 0;
-  PCRE2_SPTR table = nullptr;
-  pcre2_pattern_info(pcre.code, PCRE2_INFO_CAPTURECOUNT, &count);
-  groups = count;
-  pcre2_pattern_info(pcre.code, PCRE2_INFO_NAMECOUNT, &count);
-  pcre2_pattern_info(pcre.code, PCRE2_INFO_NAMEENTRYSIZE, &size);
-  pcre2_pattern_info(pcre.code, PCRE2_INFO_NAMETABLE, &table);
-  for (std::uint32_t i = 0; i < count; ++i, table += size)
-    names.emplace_back(reinterpret_cast<const char*>(table + 2), static_cast<std::size_t>(table[0] << 8 | table[1]));
-  return {};
+bool Regex::Body::run_re2(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
+                          re2::StringPiece* found, int count) const {
+  std::uint64_t bound = regex_limits().steps * kSimulatedPerStep;
+  auto size = static_cast<std::uint64_t>(re2->ProgramSize());
+  if (from > to || (to - from) * size <= bound) return re2->Match(text, from, to, anchor, found, count);
+  return run_re2_bounded(text, from, to, anchor, found, count, bound);
 }
 
-bool Regex::Body::run_pcre(std::string_view text, std::size_t from, std::uint32_t flags) {
-  int count = pcre2_match(pcre.code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, flags, pcre.data,
-                          pcre.context);
-  if (limits().charge) limits().charge((text.size() - std::min(from, text.size())) / 8 + 16);
-  bool failed = count < 0 && count != PCRE2_ERROR_NOMATCH && count != PCRE2_ERROR_PARTIAL;
-  if (failed && limits().exceeded) limits().exceeded();
-  return count > 0;
+// First where the match lies, which the automaton tells or nobody, then its groups if it is short enough.
+bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
+                                  re2::StringPiece* found, int count, std::uint64_t bound) const {
+  if (regex_limits().charge) regex_limits().charge((to - from) / 8);
+  static const bool hooked = (re2::hooks::SetDFASearchFailureHook(on_automaton_too_large), true);
+  bool matched = false, refused = !hooked;
+  try {
+    Restored<bool> outer(refuse_simulation);
+    refuse_simulation = true;
+    matched = re2->Match(text, from, to, anchor, found, std::min(count, 1));
+  } catch (const Unbounded&) {
+    refused = true;
+  }
+  if (matched && count > 1) {
+    refused = found[0].size() * static_cast<std::uint64_t>(re2->ProgramSize()) > bound;
+    auto begin = static_cast<std::size_t>(found[0].data() - text.data());
+    if (!refused) matched = re2->Match(text, begin, begin + found[0].size(), re2::RE2::ANCHOR_BOTH, found, count);
+  }
+  if (refused && regex_limits().exceeded) regex_limits().exceeded();
+  return matched && !refused;
 }
 
 Regex::Regex(std::unique_ptr<Body> body) : body_(std::move(body)) {}
@@ -162,7 +148,6 @@ Result<Regex> Regex::compile(std::string_view pattern, Syntax syntax, const Rege
 
 Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax syntax, const RegexOptions& options) {
   auto body = std::make_unique<Body>();
-  body->captures = options.captures;
   std::string text;
   bool backtracks = syntax == Syntax::perl;
   bool literal = patterns.size() == 1 && !options.ignore_case && !options.whole_line;
@@ -194,32 +179,28 @@ Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax sy
     if (compiled) return Regex(std::move(body));
     // A repetition above RE2's bound: PCRE2 takes it.
   }
-  auto compiled = body->compile_pcre(text, options, syntax == Syntax::perl);
-  if (!compiled) return std::unexpected(compiled.error());
+  body->backtracking = std::make_unique<Backtracking>();
+  TRY(body->backtracking->compile(text, options, syntax == Syntax::perl, body->too_big_for_re2));
+  body->groups = body->backtracking->groups;
+  body->names = body->backtracking->names;
   return Regex(std::move(body));
 }
 
 bool Regex::search(std::string_view text, std::size_t from, std::vector<Span>& spans) const {
   spans.assign(body_->groups + 1, Span{});
-  if (body_->re2) {
-    auto& pieces = body_->pieces;
-    // An empty view with a null pointer would look unmatched.
-    re2::StringPiece piece(text.data() ? text.data() : "", text.size());
-    if (!body_->re2->Match(piece, from, text.size(), re2::RE2::UNANCHORED, pieces.data(),
-                           static_cast<int>(pieces.size())))
-      return false;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (!pieces[i].data()) continue;
-      spans[i].begin = static_cast<std::size_t>(pieces[i].data() - piece.data());
-      spans[i].end = spans[i].begin + pieces[i].size();
-    }
+  if (body_->backtracking) {
+    if (!body_->backtracking->run(text, from, false)) return false;
+    for (std::size_t i = 0; i < spans.size(); ++i) spans[i] = body_->backtracking->span(i);
     return true;
   }
-  if (!body_->run_pcre(text, from, 0)) return false;
-  PCRE2_SIZE* vector = pcre2_get_ovector_pointer(body_->pcre.data);
-  for (std::size_t i = 0; i < spans.size(); ++i) {
-    if (vector[2 * i] == PCRE2_UNSET || vector[2 * i + 1] < vector[2 * i]) continue;
-    spans[i] = {vector[2 * i], vector[2 * i + 1]};
+  auto& pieces = body_->pieces;
+  re2::StringPiece piece = piece_of(text);
+  if (!body_->run_re2(piece, from, text.size(), re2::RE2::UNANCHORED, pieces.data(), static_cast<int>(pieces.size())))
+    return false;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!pieces[i].data()) continue;
+    spans[i].begin = static_cast<std::size_t>(pieces[i].data() - piece.data());
+    spans[i].end = spans[i].begin + pieces[i].size();
   }
   return true;
 }
@@ -234,42 +215,36 @@ bool Regex::search(std::string_view text, std::size_t from, Span& span) const {
     span.end = span.begin + body_->literal.size();
     return true;
   }
-  if (body_->re2) {
-    re2::StringPiece piece(text.data() ? text.data() : "", text.size());
-    re2::StringPiece match;
-    if (!body_->re2->Match(piece, from, text.size(), re2::RE2::UNANCHORED, &match, 1)) return false;
-    span.begin = static_cast<std::size_t>(match.data() - piece.data());
-    span.end = span.begin + match.size();
+  if (body_->backtracking) {
+    if (!body_->backtracking->run(text, from, false)) return false;
+    span = body_->backtracking->span(0);
     return true;
   }
-  if (!body_->run_pcre(text, from, 0)) return false;
-  PCRE2_SIZE* vector = pcre2_get_ovector_pointer(body_->pcre.data);
-  span = {vector[0], std::max(vector[0], vector[1])};
+  re2::StringPiece piece = piece_of(text);
+  re2::StringPiece match;
+  if (!body_->run_re2(piece, from, text.size(), re2::RE2::UNANCHORED, &match, 1)) return false;
+  span.begin = static_cast<std::size_t>(match.data() - piece.data());
+  span.end = span.begin + match.size();
   return true;
 }
 
 bool Regex::match_at(std::string_view text, std::size_t from, std::size_t to, Span& span) const {
-  if (body_->re2) {
-    re2::StringPiece piece(text.data() ? text.data() : "", text.size());
-    re2::StringPiece match;
-    if (!body_->re2->Match(piece, from, to, re2::RE2::ANCHOR_START, &match, 1)) return false;
-    span = {from, from + match.size()};
+  if (body_->backtracking) {
+    if (!body_->backtracking->run(text.substr(0, to), from, true)) return false;
+    span = body_->backtracking->span(0);
     return true;
   }
-  if (!body_->run_pcre(text.substr(0, to), from, PCRE2_ANCHORED)) return false;
-  PCRE2_SIZE* vector = pcre2_get_ovector_pointer(body_->pcre.data);
-  span = {vector[0], vector[1]};
+  re2::StringPiece match;
+  if (!body_->run_re2(piece_of(text), from, to, re2::RE2::ANCHOR_START, &match, 1)) return false;
+  span = {from, from + match.size()};
   return true;
 }
 
 bool Regex::matches(std::string_view text) const {
   if (!body_->literal.empty())
     return memmem(text.data(), text.size(), body_->literal.data(), body_->literal.size()) != nullptr;
-  if (body_->re2) {
-    re2::StringPiece piece(text.data() ? text.data() : "", text.size());
-    return body_->re2->Match(piece, 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
-  }
-  return body_->run_pcre(text, 0, 0);
+  if (body_->backtracking) return body_->backtracking->run(text, 0, false);
+  return body_->run_re2(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
 }
 
 std::size_t Regex::groups() const { return body_->groups; }

@@ -35,6 +35,7 @@ struct RegexLimits {
   std::uint64_t memory_bytes = 32U << 20;  // one compiled expression
   std::uint32_t steps = 2'000'000;         // one match that backtracks
   std::function<void()> exceeded;          // a match ran out of steps; may throw
+  std::function<void()> too_big;           // an expression does not fit into memory_bytes; may throw
   std::function<void(std::uint64_t)> charge;
 };
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "shell/commands/sqlite/heap.h"
+
 namespace atl::shell::sqlite {
 
 namespace {
@@ -27,21 +29,50 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 
 }  // namespace
 
+Query::~Query() {
+  Turn turn(files_);
+  sqlite3_finalize(statement_);
+}
+
 int Query::step() {
-  int code = sqlite3_step(statement_);
+  int code = 0;
+  {
+    Turn turn(files_, &zone_);
+    code = sqlite3_step(statement_);
+  }
   files_.rethrow();
   return code;
 }
 
+void Query::bind(int index, std::string_view text) {
+  {
+    Turn turn(files_);
+    sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  files_.rethrow();
+}
+
+void Query::reset() {
+  Turn turn(files_);
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
 std::string Query::text(int column) const {
+  Turn turn(files_);
   const unsigned char* text = sqlite3_column_text(statement_, column);
   auto size = static_cast<std::size_t>(sqlite3_column_bytes(statement_, column));
   return text ? std::string(reinterpret_cast<const char*>(text), size) : std::string();
 }
 
 Database::~Database() {
-  // Closing gives memory back, which must not throw.
-  sqlite3_close_v2(db_);
+  close();
+}
+
+// Gives memory back, which must not throw.
+void Database::close() {
+  Turn turn(files_);
+  sqlite3_close_v2(std::exchange(db_, nullptr));
 }
 
 void Database::restrict() {
@@ -59,7 +90,9 @@ void Database::restrict() {
 }
 
 Result<void> Database::open(const std::string& path, bool read_only) {
-  sqlite3_close_v2(std::exchange(db_, nullptr));
+  if (!Turn::possible()) return fail(Code::unsupported, "SQLite was in use before its memory could be charged");
+  close();
+  Turn turn(files_, &zone_);
   int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   if (int code = sqlite3_open_v2(path.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, files_.name()); code != SQLITE_OK) {
     std::string message = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
@@ -73,12 +106,16 @@ Result<void> Database::open(const std::string& path, bool read_only) {
 std::expected<std::unique_ptr<Query>, Database::Failure> Database::prepare(std::string_view sql, std::string_view& rest) {
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
-  int code = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, &tail);
+  int code = 0;
+  {
+    Turn turn(files_, &zone_);
+    code = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, &tail);
+  }
   files_.rethrow();
   if (code != SQLITE_OK) return std::unexpected(Failure{sqlite3_errmsg(db_), sqlite3_extended_errcode(db_), sqlite3_error_offset(db_)});
   rest = tail ? sql.substr(static_cast<std::size_t>(tail - sql.data())) : std::string_view();
   if (!statement) return nullptr;
-  return std::make_unique<Query>(statement, files_);
+  return std::make_unique<Query>(statement, files_, zone_);
 }
 
 std::unique_ptr<Query> Database::query(const std::string& sql) {

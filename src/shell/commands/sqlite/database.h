@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "shell/commands/calendar.h"
 #include "shell/commands/sqlite/files.h"
 
 namespace atl::shell::sqlite {
@@ -16,8 +17,8 @@ namespace atl::shell::sqlite {
 // A prepared statement; finalized with its owner.
 class Query {
  public:
-  Query(sqlite3_stmt* statement, Files& files) : statement_(statement), files_(files) {}
-  ~Query() { sqlite3_finalize(statement_); }
+  Query(sqlite3_stmt* statement, Files& files, const Zone& zone) : statement_(statement), files_(files), zone_(zone) {}
+  ~Query();
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
@@ -28,19 +29,20 @@ class Query {
   int columns() const { return sqlite3_column_count(statement_); }
   std::string text(int column) const;
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-  void bind(int index, std::string_view text) {
-    sqlite3_bind_text64(statement_, index, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  }
+  void bind(int index, std::string_view text);
+  // Ready to be bound and run again.
+  void reset();
 
  private:
   sqlite3_stmt* statement_;
   Files& files_;
+  const Zone& zone_;
 };
 
 // A connection of the shell's: only files of its filesystem, no ATTACH, no extensions, a script's limits on work.
 class Database {
  public:
-  explicit Database(Invocation& call) : files_(call) {}
+  explicit Database(Invocation& call) : files_(call), zone_(Zone::of(call)) {}
   ~Database();
 
   Result<void> open(const std::string& path, bool read_only);
@@ -63,7 +65,10 @@ class Database {
  private:
   void restrict();
 
+  void close();
+
   Files files_;
+  Zone zone_;
   sqlite3* db_ = nullptr;
 };
 

@@ -261,10 +261,11 @@ Files::Files(Invocation& call) : call_(call) {
 Files::~Files() { sqlite3_vfs_unregister(&vfs_); }
 
 bool Files::charge(std::uint64_t work, std::int64_t memory) noexcept {
+  if (memory < 0) call_.charge_memory(memory);  // giving back never throws
   if (stopped_) return false;
   try {
-    call_.charge(work);
-    if (memory) call_.charge_memory(memory);
+    if (work) call_.charge(work);
+    if (memory > 0) call_.charge_memory(memory);
     return true;
   } catch (...) {
     stopped_ = std::current_exception();

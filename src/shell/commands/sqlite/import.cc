@@ -74,8 +74,7 @@ bool Session::import_row(Query& insert, const std::vector<std::string>& fields, 
     out().flush();
     call_.err().write(fmt::format("{}: expected {} columns but found {} - extras ignored\n", where, columns, fields.size()));
   }
-  sqlite3_reset(insert.get());
-  sqlite3_clear_bindings(insert.get());
+  insert.reset();
   for (std::size_t i = 0; i < std::min(columns, fields.size()); ++i) insert.bind(static_cast<int>(i) + 1, fields[i]);
   if (insert.step() == SQLITE_DONE) return true;
   out().flush();
