@@ -63,7 +63,9 @@ TEST_P(Cases, hold) {
     int status = done.signal != 0 ? 256 - done.signal : done.status & 255;
     EXPECT_EQ(done.out, each.out) << each.title << "\n" << done.err;
     EXPECT_EQ(status, each.status) << each.title << "\n" << done.err;
-    if (!each.err.empty()) EXPECT_EQ(done.err, each.err) << each.title;
+    if (!each.err.empty()) {
+      EXPECT_EQ(done.err, each.err) << each.title;
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <random>
 
+#include "shell/commands/calendar.h"
 #include "shell/interpreter.h"
 
 namespace atl::shell {
@@ -68,7 +69,7 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
         return scalar_value(text, attr::readonly);
       }
       if (name == "BASH_SOURCE" || name == "BASH_LINENO") return call_stack(name);
-      if (name == "BASH_ARGC" || name == "BASH_ARGV") return list_value({});
+      if (name == "BASH_ARGC" || name == "BASH_ARGV") return call_arguments(name == "BASH_ARGC");
       if (name == "BASH_ALIASES") {
         Variable out;
         out.set = true;
@@ -192,6 +193,27 @@ std::optional<Variable> Interpreter::call_stack(std::string_view name) const {
   return list_value(lines);
 }
 
+// BASH_ARGC and BASH_ARGV: how many arguments each level was called with, and all of them, the last one first.
+Variable Interpreter::call_arguments(bool counts) const {
+  std::vector<std::string> out;
+  auto level = [&](const Args* args) {
+    if (counts)
+      out.push_back(std::to_string(args ? args->size() : 0));
+    else if (args)
+      out.insert(out.end(), args->rbegin(), args->rend());
+  };
+  for (std::size_t i = state.frames.size(); i-- > 0;)
+    if (state.frames[i]->args) level(state.frames[i]->args.get());
+  if (option(Shopt::extdebug) || !out.empty()) level(state.frames.empty() ? state.args.get() : nullptr);
+  return list_value(std::move(out));
+}
+
+// As programs see it: an exported TZ.
+Zone Interpreter::zone() const {
+  const Variable* given = find("TZ");
+  return given && given->is(attr::exported) ? Zone::named(given->value) : Zone::utc();
+}
+
 // PS1's language, after which the result is expanded as in double quotes.
 std::string Interpreter::expand_prompt(const std::string& text) {
   std::string out;
@@ -203,13 +225,7 @@ std::string Interpreter::expand_prompt(const std::string& text) {
     return pwd;
   };
   auto now = [&](const char* format) {
-    std::time_t seconds = std::chrono::system_clock::to_time_t(
-        std::chrono::time_point_cast<std::chrono::system_clock::duration>(machine.clock.now()));
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    char buffer[128];
-    std::size_t n = std::strftime(buffer, sizeof buffer, format, &parts);
-    return std::string(buffer, n);
+    return format_time(format, machine.clock.now(), zone());
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\' || i + 1 >= text.size()) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "shell/stack.h"
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ATOLL_FIBERS_WITH_ASAN 1
@@ -24,6 +26,8 @@ namespace ctx = boost::context;
 namespace {
 
 constexpr std::size_t guard_bytes = 4096;
+
+thread_local const char* lowest = nullptr;  // of the stack in use
 
 // The address sanitizer must know which stack is in use. `low` null: the stack that run() was called on.
 struct Switch {
@@ -131,6 +135,7 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
 }
 
 void Scheduler::resume(Fiber* fiber) {
+  const char* outer_lowest = std::exchange(lowest, fiber->stack_low_);
   current_ = fiber;
   fiber->queued_ = false;
   fiber->waiting_ = false;
@@ -139,6 +144,7 @@ void Scheduler::resume(Fiber* fiber) {
   fiber->context_ = std::move(fiber->context_).resume();
   Switch::arrive(outer, false);
   current_ = nullptr;
+  lowest = outer_lowest;
   if (fiber->done_) reap(fiber);
 }
 
@@ -220,6 +226,11 @@ void Scheduler::wake(Fiber* fiber) {
 
 void Scheduler::wake(WaitQueue& queue) {
   for (Fiber* fiber : queue.take()) wake(fiber);
+}
+
+std::size_t stack_left_here() {
+  char here;
+  return lowest ? static_cast<std::size_t>(&here - lowest) : SIZE_MAX;
 }
 
 std::size_t Scheduler::stack_left() const {

@@ -228,6 +228,7 @@ int Interpreter::source(const std::string& path, std::string text, const Args* a
   auto given = state.args;
   Frame frame;
   frame.name = "source";
+  if (own_args && option(Shopt::extdebug)) frame.args = state.args;
   frame.source = path;
   frame.call_line = line;
   std::size_t frames = state.frames.size();
@@ -286,6 +287,7 @@ int Interpreter::call_function(const Function& found, const Args& args) {
   frame.source = function.source;
   frame.call_line = line;
   frame.function = true;
+  if (option(Shopt::extdebug)) frame.args = state.args;
   std::size_t frames = state.frames.size();
   push_frame(std::move(frame));
   int at = line;

@@ -23,6 +23,7 @@ namespace atl::shell {
 
 using Args = std::vector<std::string>;
 class Interpreter;
+class Zone;
 
 // A command that works on the shell's own state.
 struct Builtin {
@@ -49,6 +50,7 @@ struct Frame {
   std::string source;  // file the code is in
   int call_line = 0;
   bool function = false;
+  std::shared_ptr<const Args> args;  // with extdebug, for BASH_ARGV
   // Variables that this frame hides, with what they were before (nothing: unset).
   std::vector<std::pair<std::string, std::optional<Variable>>> saved;
   std::optional<Options> options;  // `local -`
@@ -202,6 +204,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   // Follows namerefs; the target may carry a subscript.
   std::string resolve_name(const std::string& name, std::string* subscript = nullptr, bool* loop = nullptr);
   std::optional<std::string> get_value(std::string_view name);
+  Zone zone() const;
   std::string get_or_empty(std::string_view name) { return get_value(name).value_or(std::string()); }
   std::optional<std::string> get_element(const std::string& name, const std::string& subscript_text,
                                          const Word* subscript);
@@ -229,6 +232,7 @@ class Interpreter final : public ParserContext, public arith::Scope {
   void push_frame(Frame frame);
   void pop_frame();
   std::optional<Variable> dynamic(std::string_view name) const;
+  Variable call_arguments(bool counts) const;
   std::optional<Variable> call_stack(std::string_view name) const;
   void assigned_special(std::string_view name);
   std::vector<std::string> variable_names(std::string_view prefix = {}) const;

@@ -141,7 +141,7 @@ std::shared_ptr<Process> Interpreter::background(std::function<int(Interpreter&)
   machine.spawn(started, [child, body = std::move(body)]() mutable {
     Machine& m = child->machine;
     auto self = child->process;
-    int status = limit_status;
+    int status = 0;
     try {
       status = child->finish_subshell([&] {
         // What the body holds (ends of pipes) goes when it returns, not when the started is collected.

@@ -40,8 +40,9 @@ TEST_P(Limited, ends_the_script_with_its_own_message_and_leaves_the_shell_usable
   EXPECT_GT(done.status, 200) << "beyond signals and what programs use";
   EXPECT_TRUE(done.reason.find(describe(GetParam().limit, options.limits)) != std::string::npos) << done.reason;
   EXPECT_NE(done.err.find(describe(GetParam().limit, options.limits)), std::string::npos) << done.err;
-  if (GetParam().limit != Limit::deadlock)
+  if (GetParam().limit != Limit::deadlock) {
     EXPECT_NE(done.err.find(std::string("raise ") + std::string(name_of(GetParam().limit))), std::string::npos) << done.err;
+  }
   EXPECT_EQ(s.shell.execute("echo alive").out, "alive\n");
   EXPECT_EQ(neighbour.shell.execute("echo $x").out, "1\n");
 }
@@ -113,14 +114,14 @@ const LimitCase cases[] = {
      "printf '%050d1' 0 | sed -E 's/^((0+)+)\\2$//'"},
     {"regex_of_conditional", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "x=$(printf '%050d1' 0); re='^((0+)+)\\2$'; [[ $x =~ $re ]]"},
-    {"regex_memory_of_grep", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
-     "echo x | grep -E '(a{900}|b{900}|c{900}|d{900}|e{900}|f{900}|g{900}|h{900}){90}'"},
+    {"regex_memory_of_grep", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 2'000; },
+     "echo x | grep -E \"$(printf 'ab?%.0s' {1..3000})\""},
     {"regex_memory_of_perl", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 2'000; },
      "echo x | grep -P \"(?=$(printf 'a%.0s' {1..5000}))\""},
-    {"regex_memory_of_sed", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
-     "echo x | sed -E 's/((a{90}|b{90}){90}|c{900}){90}\\1//'"},
-    {"regex_memory_of_conditional", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 20'000; },
-     "re='((a{90}|b{90}){90}|c{900}){90}'; [[ x =~ $re ]]"},
+    {"regex_memory_of_sed", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 2'000; },
+     "echo x | sed -E \"s/(a)\\\\1$(printf 'ab?%.0s' {1..3000})//\""},
+    {"regex_memory_of_conditional", Limit::regex_bytes, [](Limits& l) { l.regex_bytes = 2'000; },
+     "re=$(printf 'ab?%.0s' {1..3000}); [[ x =~ $re ]]"},
     {"regex_of_awk", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "head -c 100000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | awk '/[0-9a-f]*[0-7][0-9a-f]{500}x/'"},
     {"regex_of_jq", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
@@ -148,12 +149,26 @@ const LimitCase cases[] = {
      "awk 'BEGIN { while (1) a[i++] = \"xxxxxxxxxxxxxxxx\" i }'"},
     {"memory_of_jq", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "jq -n '[range(1e9)]'"},
     {"memory_of_sed", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | sed 'H; d'"},
+    {"memory_of_awk_strings", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; },
+     "awk 'BEGIN { x = \"aaaaaaaa\"; while (1) x = x x }'"},
+    {"memory_of_jq_strings", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; },
+     "jq -n '\"aaaaaaaa\" | until(false; . + .)'"},
+    {"memory_of_sed_doubling", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; }, "echo a | sed ':a; s/.*/&&/; ta'"},
+    {"memory_of_column", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes 'a b' | column -t"},
+    {"memory_of_shuf", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | shuf"},
+    {"memory_of_tail", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | tail -n 1000000000"},
+    {"memory_of_head", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | head -n -1000000000"},
+    {"memory_of_tsort", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "seq 100000000 | tsort"},
+    {"memory_of_diff", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "diff <(yes) <(yes n)"},
+    {"memory_of_uniq_keys", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "seq 100000000 | awk '!seen[$0]++' > /dev/null"},
+    {"memory_of_functions", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "for ((i = 0; ; i++)); do eval \"f$i() { echo a; echo b; echo c; }\"; done"},
+    {"memory_of_bc", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "echo 'while (1) a[i++] = i' | bc"},
+    {"memory_of_positions", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "set -- x; while :; do set -- \"$@\" \"$@\"; done"},
     {"memory_of_tac", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | tac"},
     {"work_of_bc", Limit::work, [](Limits& l) { l.work = 10'000'000; }, "echo 'while (1) x = x + 1' | bc"},
     {"work_of_sqlite", Limit::work, [](Limits& l) { l.work = 10'000'000; },
      "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'"},
-    {"nesting_of_arithmetic", Limit::nesting, [](Limits& l) { l.nesting = 50; },
-     "x=$(printf '(%.0s' {1..5000}); echo $((${x}1))"},
     {"call_depth_of_traps", Limit::call_depth, [](Limits& l) { l.call_depth = 50; },
      "f() { g; }; g() { eval f; }; trap f USR1; kill -USR1 $$"},
     {"brace_items_of_letters", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; }, "echo {a..z}{a..z}{a..z}"},
@@ -215,6 +230,14 @@ TEST(Limits, are_set_by_name) {
     ASSERT_FALSE(done) << name << value;
     EXPECT_NE(done.error().message().find(*name ? name : "commands"), std::string::npos) << done.error().message();
   }
+}
+
+TEST(Limits, files_count_for_the_quota_and_not_for_memory) {
+  ShellOptions options;
+  options.limits.memory_bytes = 4 << 20;
+  Shell s(options);
+  Executed done = s.shell.execute("yes | head -c 40000000 > f; wc -c < f; cat f f f | wc -c; rm f");
+  EXPECT_EQ(done.out.substr(0, 18), "40000000\n120000000") << done.err;
 }
 
 TEST(Limits, the_script_itself_is_measured) {

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <thread>
 
+#include "shell/heap.h"
 #include "shell/pattern.h"
 #include "shell/regex/regex.h"
 #include "shell/scoped.h"
@@ -22,6 +23,12 @@ std::int64_t thread_cpu_ns() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
+}
+
+// Files lie on the heap too, but have a quota of their own.
+bool too_much(const Machine& machine, std::uint64_t held) {
+  auto stats = machine.fs.stats();
+  return held > machine.limits.memory_bytes + (stats ? stats->bytes : 0);
 }
 
 }  // namespace
@@ -96,6 +103,7 @@ void Machine::check() {
   if (canceled_ || (canceled && canceled())) stop_canceled();
   if (stopped_by_ != Limit::none) stop_limit(stopped_by_);
   if (meter_ > limits.work) stop_limit(Limit::work);
+  if (HeapMeter::used() > limits.memory_bytes && too_much(*this, HeapMeter::used())) stop_limit(Limit::memory_bytes);
   SteadyTime now = std::chrono::steady_clock::now();
   if (now - started_ > limits.wall_time) stop_limit(Limit::wall_time);
   std::int64_t cpu = thread_cpu_ns();
@@ -332,6 +340,10 @@ void Machine::run(std::function<void()> body) {
   std::function<void(std::uint64_t)> patterns = [this](std::uint64_t work) { charge(work); };
   Restored<const std::function<void(std::uint64_t)>*> outer(Pattern::meter);
   Pattern::meter = &patterns;
+  HeapMeter heap(limits.memory_bytes, [](void* self, std::uint64_t held) {
+    auto& machine = *static_cast<Machine*>(self);
+    if (!machine.stopping() && too_much(machine, held)) machine.stop_limit(Limit::memory_bytes);
+  }, this);
   scheduler.run(fiber, [this](SteadyTime next) { return idle(next); });
   root->fiber = nullptr;
 }

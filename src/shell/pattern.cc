@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstring>
 #include <cwctype>
 
 #include "shell/utf8.h"
@@ -75,7 +76,7 @@ void charge(std::uint64_t work) {
 
 Pattern::Pattern(std::string_view text, Flags flags) : flags_(flags) {
   std::size_t at = 0;
-  items_ = parse(text, at, false);
+  items_ = parse(text, at, 0);
   for (const Item& item : items_) {
     if (item.kind != Kind::text) {
       literal_ = false;
@@ -89,39 +90,43 @@ Pattern::Pattern(std::string_view text, Flags flags) : flags_(flags) {
   }
 }
 
-Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, bool inside) {
+// Whether the group whose content begins at `at` ends: without that its beginning is plain text.
+bool Pattern::closes(std::string_view text, std::size_t at) {
+  std::size_t start = at;
+  std::size_t sets = sets_.size();
+  int open = 1;
+  for (Item ignored; at < text.size() && open > 0;) {
+    char c = text[at];
+    bool opens = at + 1 < text.size() && text[at + 1] == '(' && std::strchr("?*+@!", c);
+    if (c == '[' && parse_set(text, at, ignored)) continue;
+    if (c == ')') --open;
+    if (opens && ++open > depth_max) break;
+    at += opens || (c == '\\' && at + 1 < text.size()) ? 2 : 1;
+  }
+  sets_.resize(sets);
+  charge((at - start) / 8);
+  return open == 0;
+}
+
+Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, int depth) {
   Sequence out;
   while (at < text.size()) {
     char c = text[at];
-    if (inside && (c == '|' || c == ')')) break;
+    if (depth > 0 && (c == '|' || c == ')')) break;
     Item item;
     bool group = flags_.extglob && (c == '?' || c == '*' || c == '+' || c == '@' || c == '!') &&
-                 at + 1 < text.size() && text[at + 1] == '(';
+                 at + 1 < text.size() && text[at + 1] == '(' && depth < depth_max && closes(text, at + 2);
     if (group) {
-      // Only a group if it closes.
-      std::size_t start = at;
       at += 2;
       Group parsed;
-      bool closed = false;
-      std::size_t sets = sets_.size();
-      while (at <= text.size()) {
-        parsed.alternatives.push_back(parse(text, at, true));
-        if (at >= text.size()) break;
-        if (text[at++] == ')') {
-          closed = true;
-          break;
-        }
-      }
-      if (closed) {
-        item.kind = Kind::group;
-        item.op = c;
-        item.index = static_cast<int>(groups_.size());
-        groups_.push_back(std::move(parsed));
-        out.push_back(item);
-        continue;
-      }
-      sets_.resize(sets);
-      at = start;
+      do parsed.alternatives.push_back(parse(text, at, depth + 1));
+      while (at < text.size() && text[at++] != ')');
+      item.kind = Kind::group;
+      item.op = c;
+      item.index = static_cast<int>(groups_.size());
+      groups_.push_back(std::move(parsed));
+      out.push_back(item);
+      continue;
     }
     if (c == '*') {
       ++at;
@@ -147,6 +152,7 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, bool in
 
 bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
   std::size_t i = at + 1;
+  if (text.find(']', i) == std::string_view::npos) return charge((text.size() - i) / 64), false;
   Set set;
   if (i < text.size() && (text[i] == '!' || text[i] == '^')) set.negated = true, ++i;
   bool first = true;

@@ -55,7 +55,9 @@ class Pattern {
   };
   class Matcher;
 
-  Sequence parse(std::string_view text, std::size_t& at, bool inside);
+  static constexpr int depth_max = 100;  // of groups; deeper ones are plain text
+  Sequence parse(std::string_view text, std::size_t& at, int depth);
+  bool closes(std::string_view text, std::size_t at);
   bool parse_set(std::string_view text, std::size_t& at, Item& item);
   bool in_set(const Set& set, std::uint32_t code) const;
 

@@ -41,6 +41,11 @@ bool is_device(std::string_view path) {
          std::find(devices.begin(), devices.end(), path.substr(directory.size())) != devices.end();
 }
 
+bool is_stream(std::string_view path) {
+  return is_device(path) || path.starts_with("/dev/fd/") || path == "/dev/stdin" || path == "/dev/stdout" ||
+         path == "/dev/stderr";
+}
+
 void make_programs_and_devices(vfs::FileSystem& fs) {
   for (const Command& command : command_table()) make_program(fs, command.name);
   for (std::string_view name : both) make_program(fs, name);

@@ -20,6 +20,9 @@ std::string_view program_of(std::string_view text);
 // "/dev/null" and its like. The filesystem has no devices; the nodes are FIFOs that nothing reads.
 bool is_device(std::string_view path);
 
+// The same, and names of open descriptors.
+bool is_stream(std::string_view path);
+
 void make_programs_and_devices(vfs::FileSystem& fs);
 
 }  // namespace atl::shell

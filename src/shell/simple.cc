@@ -9,6 +9,7 @@
 #include "shell/invocation.h"
 #include "shell/programs.h"
 #include "shell/scoped.h"
+#include "shell/stack.h"
 
 namespace atl::shell {
 
@@ -288,7 +289,12 @@ const Builtin* Interpreter::find_enabled_builtin(std::string_view name) const {
 }
 
 int Interpreter::run_builtin(const Builtin& builtin, const Args& args) {
-  return builtin.run(*this, args);
+  try {
+    return builtin.run(*this, args);
+  } catch (const NestedTooDeeply&) {
+    error(fmt::format("{}: nested too deeply", args[0]));
+    return 2;
+  }
 }
 
 int Interpreter::run_arguments(const Args& args, Lookup lookup) {
@@ -438,8 +444,8 @@ int Interpreter::run_file(const vfs::Path& path, const Args& args) {
     base = command[0];
   }
   if (ours && !lookup_command(machine, base)) {
-    error(fmt::format("{}: {}: bad interpreter: No such file or directory", shown, command[0]));
-    return 126;
+    error(fmt::format("{}: cannot execute: required file not found", shown));
+    return 127;
   }
   command[0] = ours ? "/bin/" + base : command[0];
   command.push_back(shown);
@@ -452,6 +458,8 @@ int Interpreter::run_command(const Command& command, const Args& args) {
   auto mine = machine.process;
   try {
     return command.run(invocation);
+  } catch (const NestedTooDeeply&) {
+    return invocation.fail("nested too deeply", 2);
   } catch (const StoppedBy& stop) {
     // A broken pipe ends the command alone; every other stop ends more than it.
     machine.process = mine;

@@ -1,5 +1,5 @@
 """`atoll shell` from outside: its options, and its prompt on a real (pseudo) terminal."""
-import fcntl, os, pathlib, pty, re, select, shutil, signal, struct, subprocess, tempfile, termios, time, unittest
+import fcntl, http.server, os, pathlib, pty, re, select, shutil, signal, struct, subprocess, tempfile, termios, threading, time, unittest
 
 ATOLL = "atoll"  # set by whoever runs this
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm", "ATOLL_TEST_SECRET": "of-the-host"}
@@ -134,6 +134,104 @@ class Options(unittest.TestCase):
         finally:
             child.kill()
             child.communicate()
+
+
+class Limits(unittest.TestCase):
+    def test_a_limit_has_its_own_status_and_says_how_to_raise_it(self):
+        done = shell("--limit", "iterations=100", "-c", "while :; do :; done")
+        self.assertEqual(done.returncode, 205)
+        self.assertIn(b"limit reached: loop iterations (100); raise iterations to allow more", done.stderr)
+        done = shell("--limit", "wall_time=0.2", "-c", "sleep 1000")
+        self.assertEqual(done.returncode, 222)
+
+    def test_a_raised_limit_is_not_reached(self):
+        script = "for i in {1..300}; do :; done; echo $i"
+        self.assertEqual(shell("--limit", "iterations=299", "-c", script).returncode, 205)
+        self.assertEqual(shell("--limit", "iterations=300", "-c", script).stdout, b"300\n")
+
+    def test_a_wrong_limit_is_refused(self):
+        for given, words in (("loops=1", b"there is no limit 'loops'; there are script_bytes, tokens"), ("commands", b"NAME=VALUE"),
+                             ("commands=many", b"commands"), ("cpu_time=-1", b"cpu_time")):
+            done = shell("--limit", given, "-c", "echo no")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, b"")
+            self.assertIn(words, done.stderr)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """/v1/x answers, /v1/away leads to another path, /v1/off to another host; what was asked is kept."""
+    asked = []
+
+    def do_GET(self):
+        self.asked.append((self.command, self.path))
+        location = {"/v1/away": "/v2/x", "/v1/off": f"http://127.0.0.2:{self.server.server_port}/v1/x"}.get(self.path)
+        self.send_response(302 if location else 200)
+        if location:
+            self.send_header("Location", location)
+        body = f"{self.command} {self.path}\n".encode()
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    do_POST = do_DELETE = do_GET
+
+    def log_message(self, *_):
+        pass
+
+
+class Network(unittest.TestCase):
+    def setUp(self):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.base = f"http://127.0.0.1:{self.server.server_port}"
+        Answers.asked.clear()
+
+    def curl(self, *arguments, grants=()):
+        return shell(*sum((["--allow-url", grant] for grant in grants), []), "-c", 'curl -s -S "$@"', "curl", *arguments)
+
+    def test_nothing_is_reached_without_a_grant(self):
+        done = self.curl(self.base + "/v1/x")
+        self.assertEqual((done.returncode, done.stdout), (7, b""))
+        self.assertIn(b"127.0.0.1", done.stderr)
+        self.assertEqual(Answers.asked, [])
+
+    def test_a_grant_covers_its_path_and_what_is_below(self):
+        grants = [self.base + "/v1"]
+        self.assertEqual(self.curl(self.base + "/v1/x", grants=grants).stdout, b"GET /v1/x\n")
+        for other in ("/v2/x", "/v10", "/", "/v1/../v2/x", "/v1/%2e%2e/v2/x"):
+            done = self.curl(self.base + other, grants=grants)
+            self.assertEqual((done.returncode != 0, done.stdout), (True, b""), other)
+        self.assertEqual(Answers.asked, [("GET", "/v1/x")])
+
+    def test_methods_are_those_that_were_named(self):
+        self.assertNotEqual(self.curl("-d", "a=1", self.base + "/v1/x", grants=[self.base]).returncode, 0)
+        grants = ["POST,DELETE " + self.base]
+        self.assertEqual(self.curl("-d", "a=1", self.base + "/v1/x", grants=grants).stdout, b"POST /v1/x\n")
+        self.assertEqual(self.curl("-X", "DELETE", self.base + "/v1/x", grants=grants).stdout, b"DELETE /v1/x\n")
+        self.assertNotEqual(self.curl(self.base + "/v1/x", grants=grants).returncode, 0)
+        self.assertEqual([method for method, _ in Answers.asked], ["POST", "DELETE"])
+
+    def test_a_redirection_must_be_granted_as_well(self):
+        for path in ("/v1/away", "/v1/off"):
+            done = self.curl("-L", self.base + path, grants=[self.base + "/v1"])
+            self.assertNotEqual(done.returncode, 0, path)
+            self.assertEqual(done.stdout, b"")
+        self.assertEqual(self.curl("-L", self.base + "/v1/away", grants=[self.base]).stdout, b"GET /v2/x\n")
+        self.assertEqual([path for _, path in Answers.asked], ["/v1/away", "/v1/off", "/v1/away", "/v2/x"])
+
+    def test_another_port_scheme_or_host_is_another_place(self):
+        port = self.server.server_port
+        for url in (f"http://127.0.0.1:{port + 1}/v1/x", f"https://127.0.0.1:{port}/v1/x", f"http://localhost:{port}/v1/x"):
+            self.assertNotEqual(self.curl(url, grants=[self.base]).returncode, 0, url)
+        self.assertEqual(Answers.asked, [])
+
+    def test_a_grant_that_says_nothing_is_refused(self):
+        for grant in ("", "example.org", "ftp://example.org", "get http://127.0.0.1", "GET,, http://127.0.0.1", "GET"):
+            done = self.curl(self.base, grants=[grant])
+            self.assertNotIn(done.returncode, (0, 7), grant)
+            self.assertIn(b"--allow-url", done.stderr)
 
 
 class Terminal:

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "shell/builtins/builtins.h"
+#include "shell/commands/calendar.h"
 #include "shell/utf8.h"
 
 namespace atl::shell::builtins {
@@ -408,13 +409,7 @@ class Printf {
     else
       consumed_ = true;
     if (when == -1 || when == -2) when = unix_micros(shell_.machine.clock.now()) / 1'000'000;
-    std::string zone = shell_.get_or_empty("TZ");
-    std::time_t seconds = when;
-    std::tm parts{};
-    gmtime_r(&seconds, &parts);
-    std::string text(512, '\0');
-    std::size_t n = std::strftime(text.data(), text.size(), format.c_str(), &parts);
-    text.resize(n);
+    std::string text = format_time(format, WallTime(std::chrono::seconds(when)), shell_.zone());
     out += pad(text, spec, text.size());
     return true;
   }

@@ -2,6 +2,7 @@
 
 #include "shell/builtins/builtins.h"
 #include "shell/programs.h"
+#include "shell/stack.h"
 
 namespace atl::shell {
 
@@ -189,6 +190,7 @@ class Tester {
   }
   bool not_() {
     if (at_ >= args_.size()) return fail("argument expected");
+    need_stack();
     if (args_[at_] == "!") {
       ++at_;
       return !not_() && !failed_;

@@ -87,7 +87,7 @@ TEST(Sqlite, a_long_query_meets_the_limits) {
   options.limits.work = 2'000'000;
   Executed done = run("sqlite3 :memory: 'with recursive c(n) as (select 1 union all select n+1 from c) select count(*) from c'; echo no", {}, options);
   EXPECT_TRUE(done.limited);
-  EXPECT_EQ(done.status, limit_status);
+  EXPECT_EQ(done.status, status_of(Limit::work));
   EXPECT_EQ(done.out, "");
 }
 

@@ -5,6 +5,7 @@
 #include "shell/commands/file_names.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/walk.h"
+#include "shell/programs.h"
 
 namespace atl::shell {
 
@@ -18,6 +19,7 @@ class Copier {
 
  private:
   bool blocked(const std::string& from, const std::string& to, const vfs::Stat& source, bool& skip);
+  bool stream(const std::string& from, const std::string& to);
   bool tree(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target);
   bool entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target,
              bool follow);
@@ -138,6 +140,22 @@ bool Copier::entry(const std::string& from, const std::string& to, const vfs::Pa
   return true;
 }
 
+// A device or an open descriptor: its bytes, as long as there are any.
+bool Copier::stream(const std::string& from, const std::string& to) {
+  auto in = call_.open_input(from);
+  if (!in) return complain(fmt::format("cannot open {} for reading: {}", quoted(from), reason(in.error())));
+  auto out = call_.open_output(to, false);
+  if (!out) return complain(fmt::format("cannot create regular file {}: {}", quoted(to), reason(out.error())));
+  for (std::string_view block = (*in)->fill(); !block.empty(); block = (*in)->fill()) {
+    call_.charge(block.size() / 16 + 1);
+    std::size_t size = block.size();
+    if (!(*out)->write(block)) return complain(fmt::format("error writing {}: {}", quoted(to), (*out)->error()));
+    (*in)->consume(size);
+  }
+  say(from, to);
+  return true;
+}
+
 bool Copier::tree(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target) {
   auto real_source = call_.fs().real_path(source);
   auto real_parent = call_.fs().real_path(target.parent());
@@ -216,6 +234,7 @@ bool Copier::one(const std::string& from, const std::string& to) {
     }
     return rename(from, to, *source, *target);
   }
+  if (!s_.recursive && (is_stream(from) || is_stream(to))) return stream(from, to);
   bool follow = s_.follow && !(s_.recursive && !s_.follow_inside);
   auto stat = call_.fs().stat(*source, follow ? vfs::Follow::yes : vfs::Follow::no);
   if (!stat) return complain(fmt::format("cannot stat {}: {}", quoted(from), reason(stat.error())));

@@ -53,7 +53,7 @@ int run_hostname(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   if (!options.operands().empty()) return call.fail("you must be root to change the host name");
-  call.out().write(call.variable("HOSTNAME").value_or("localhost") + "\n");
+  call.out().write(call.variable("HOSTNAME").value_or("atoll") + "\n");
   return 0;
 }
 
@@ -72,7 +72,7 @@ int run_uname(Invocation& call) {
     if (!out.empty()) out += ' ';
     switch (c) {
       case 's': out += "Linux"; break;
-      case 'n': out += call.variable("HOSTNAME").value_or("localhost"); break;
+      case 'n': out += call.variable("HOSTNAME").value_or("atoll"); break;
       case 'r': out += "6.1.0-atoll"; break;
       case 'v': out += "#1 SMP Atoll"; break;
       case 'o': out += "GNU/Linux"; break;

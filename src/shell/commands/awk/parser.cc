@@ -749,6 +749,8 @@ Parser::R Parser::primary() {
       return node;
     }
     case Token::dollar: {
+      Deeper deeper(depth_);
+      if (depth_ > kDepthMax) return fail(Code::invalid_argument, "expression nested too deeply");
       CHECK(next());
       if (is(Token::increment) || is(Token::decrement)) return make(Op::field, TRY(postfix()));
       if (is(Token::minus)) {

@@ -5,6 +5,7 @@
 
 #include "shell/commands/jq/builtins.h"
 #include "shell/commands/text_io.h"
+#include "shell/stack.h"
 
 namespace atl::shell::jq {
 
@@ -76,6 +77,7 @@ BUILTIN(do_in) {
 }
 
 bool contains(const Value& a, const Value& b) {
+  need_stack();
   if (a.kind() != b.kind()) return (a.kind() == Kind::true_ || a.kind() == Kind::false_) && false;
   if (a.is_string()) return a.text().find(b.text()) != std::string::npos;
   if (a.is_array())
@@ -185,6 +187,7 @@ BUILTIN(do_reverse) {
 }
 
 void flatten(const Value& in, double depth, std::vector<Value>& items) {
+  need_stack();
   for (const Value& item : in.items()) {
     if (item.is_array() && depth > 0) flatten(item, depth - 1, items);
     else items.push_back(item);

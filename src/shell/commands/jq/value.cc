@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "shell/commands/text_io.h"
+#include "shell/stack.h"
 
 namespace atl::shell::jq {
 
@@ -31,16 +32,42 @@ Value::Value(const Value& other) : kind_(other.kind_), u_(other.u_) {
   }
 }
 
+namespace {
+
+// Values nest as deep as a program likes, so that what a value held is destroyed one after the other and not inside
+// each other. `open` takes a value's content out and deletes its shell.
+template <class Open>
+void bury(const Open& open) {
+  static thread_local std::vector<Value>* waiting = nullptr;
+  if (waiting) return open(*waiting);
+  std::vector<Value> graves;
+  waiting = &graves;
+  open(graves);
+  while (!graves.empty()) {
+    Value next = std::move(graves.back());
+    graves.pop_back();
+  }
+  waiting = nullptr;
+}
+
+}  // namespace
+
 void Value::release() {
   switch (kind_) {
     case Kind::string:
       if (--u_.text->refs == 0) delete u_.text;
       break;
     case Kind::array:
-      if (--u_.array->refs == 0) delete u_.array;
+      if (--u_.array->refs == 0) bury([this](std::vector<Value>& inner) {
+          for (Value& item : u_.array->items) inner.push_back(std::move(item));
+          delete u_.array;
+        });
       break;
     case Kind::object:
-      if (--u_.object->refs == 0) delete u_.object;
+      if (--u_.object->refs == 0) bury([this](std::vector<Value>& inner) {
+          for (Object::Member& member : u_.object->members) inner.push_back(std::move(member.value));
+          delete u_.object;
+        });
       break;
     default: break;
   }
@@ -156,6 +183,7 @@ std::string_view kind_name(Kind kind) {
 
 int compare(const Value& a, const Value& b) {
   if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
+  if (a.kind() >= Kind::array) need_stack();
   switch (a.kind()) {
     case Kind::number:
       // nan is less than any number, itself included.
@@ -298,6 +326,7 @@ class Printer {
     else out_.append(static_cast<std::size_t>(depth * s_.indent), ' ');
   }
   void array(const Value& v, int depth, std::string_view color) {
+    need_stack();
     out_ += '[';
     bool first = true;
     for (const Value& item : v.items()) {
@@ -333,6 +362,7 @@ class Printer {
     value(item, depth + 1);
   }
   void object(const Value& v, int depth, std::string_view color) {
+    need_stack();
     out_ += '{';
     bool first = true;
     if (s_.sort_keys) {

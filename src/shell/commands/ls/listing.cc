@@ -327,6 +327,12 @@ int Ls::run(const std::vector<std::string>& given) {
     bool through = s_.follow || s_.follow_arguments || operand.ends_with('/') ||
                    (s_.format != LsSettings::Format::lengthy && !s_.directories && s_.indicator != 'F');
     if (stat->type == vfs::Type::symlink && through) {
+      auto target = call_.fs().stat(*path);
+      if (!target && target.error().code() == Code::loop) {
+        call_.complain(fmt::format("cannot access {}: {}", quoted(operand), reason(target.error())));
+        status_ = 2;
+        continue;
+      }
       if (auto followed = call_.fs().find(*path))
         if (s_.follow || s_.follow_arguments || followed->is_directory()) *stat = *followed;
     }

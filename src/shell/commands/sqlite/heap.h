@@ -2,6 +2,7 @@
 
 #include "shell/commands/calendar.h"
 #include "shell/commands/sqlite/files.h"
+#include "shell/heap.h"
 
 namespace atl::shell::sqlite {
 
@@ -18,6 +19,7 @@ class Turn {
   static bool possible();
 
  private:
+  HeapMeter::Quiet quiet_;
   Files* outer_files_;
   const Zone* outer_zone_;
 };

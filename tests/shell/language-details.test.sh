@@ -1,0 +1,65 @@
+#### a missing file does not end exec with descriptors
+exec 3< missing; echo after $?
+#| after 1
+
+#### time in the middle of a pipe is a command
+echo a | time -p cat 2> /dev/null; echo b | command time -p cat 2> /dev/null
+#| a
+#| b
+
+#### time at the beginning is a word of the language
+TIMEFORMAT=%%; time echo a; { time echo b; } 2>&1 | cat
+#| a
+#| b
+#| %
+
+#### arguments of all levels
+shopt -s extdebug; g() { echo ${BASH_ARGC[@]} / ${BASH_ARGV[@]}; }; f() { g x y; }; f a b c
+#| 2 3 0 / y x c b a
+
+#### arguments of a sourced file
+shopt -s extdebug; echo 'echo ${BASH_ARGC[@]} / ${BASH_ARGV[@]}' > s; . ./s 1 2
+#| 2 0 / 2 1
+
+#### the zone of printf
+TZ=JST-9; printf '%(%H %Z)T\n' 0; export TZ=EST5EDT,M3.2.0,M11.1.0; printf '%(%Y-%m-%d)T\n' 1557978599
+#| 00 UTC
+#| 2019-05-15
+
+#### a here-document that ends at a substitution's text
+cat <<$(x)
+a
+$(x)
+echo end
+#| a
+#| end
+
+#### a delimiter with parts in quotes
+cat <<E'O'F
+$x
+EOF
+cat <<"a b"
+q
+a b
+#| $x
+#| q
+
+#### descriptors by variable
+exec {fd}> f; echo hi >&$fd; exec {fd}>&-; cat f; (( fd >= 10 )); echo $?
+#| hi
+#| 0
+
+#### descriptors by element
+declare -A h; exec {h[x]}> f; echo hi >&${h[x]}; exec {h[x]}>&-; cat f
+#| hi
+
+#### a descriptor that lasts
+{ echo a >&$fd; } {fd}> f; cat f; echo b >&$fd; cat f
+#| a
+#| a
+#| b
+
+#### the name of the host
+[ "$HOSTNAME" = "$(hostname)" ]; echo $?; [ "$(uname -n)" = "$HOSTNAME" ]; echo $?
+#| 0
+#| 0
