@@ -120,34 +120,49 @@ class Braces {
   }
 
  private:
-  // The first brace that makes an expansion.
+  // The first brace that makes an expansion. An unmatched { is text; a later one may still match.
   bool find(const Units& units, std::size_t& open, std::size_t& close, std::vector<std::size_t>& commas,
             std::vector<std::string>& sequence) {
-    for (open = 0; open < units.size(); ++open) {
-      if (units[open].c != '{') continue;
-      int depth = 0;
+    std::vector<Pair> pairs = pairs_of(units);
+    for (const Pair& pair : pairs) {
+      if (pair.close == 0) continue;
+      open = pair.open, close = pair.close;
+      if (!pair.comma && (close - open > range_max || !range(text_of(units, open + 1, close), sequence))) continue;
       commas.clear();
-      bool found = false;
-      for (close = open; close < units.size(); ++close) {
-        char c = units[close].c;
-        if (c == '{')
-          ++depth;
-        else if (c == '}') {
-          if (--depth == 0) {
-            found = true;
-            break;
-          }
-        } else if (c == ',' && depth == 1)
-          commas.push_back(close);
+      int depth = 0;
+      for (std::size_t i = open; i < close && pair.comma; ++i) {
+        char c = units[i].c;
+        depth += c == '{' ? 1 : c == '}' ? -1 : 0;
+        if (c == ',' && depth == 1) commas.push_back(i);
       }
-      if (!found) {
-        // An unmatched { is text; a later one may still match.
-        continue;
-      }
-      if (!commas.empty()) return true;
-      if (range(text_of(units, open + 1, close), sequence)) return true;
+      return true;
     }
     return false;
+  }
+
+  struct Pair {
+    std::size_t open = 0;
+    std::size_t close = 0;  // 0: none
+    bool comma = false;     // between the two, not deeper
+  };
+  static constexpr std::size_t range_max = 100;  // characters of a range: numbers and dots
+
+  static std::vector<Pair> pairs_of(const Units& units) {
+    std::vector<Pair> pairs;
+    std::vector<std::size_t> unmatched;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      char c = units[i].c;
+      if (c == '{') {
+        unmatched.push_back(pairs.size());
+        pairs.push_back({i});
+      } else if (c == '}' && !unmatched.empty()) {
+        pairs[unmatched.back()].close = i;
+        unmatched.pop_back();
+      } else if (c == ',' && !unmatched.empty()) {
+        pairs[unmatched.back()].comma = true;
+      }
+    }
+    return pairs;
   }
 
   static bool number(std::string_view text, std::int64_t& value) {
