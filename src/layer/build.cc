@@ -43,6 +43,12 @@ Result<void> empty_of_files(int directory, int depth) {
   return {};
 }
 
+// The same script may make something else of another network.
+std::string reach_of(const Step& step) {
+  if (!step.network) return "no network";
+  return fmt::format("network\nallow {}\ndeny {}", fmt::join(step.allow, " "), fmt::join(step.deny, " "));
+}
+
 class Build {
  public:
   Build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
@@ -130,7 +136,7 @@ class Build {
   Result<void> step(const Step& step, std::size_t index) {
     Sha256 key;
     key.update(fmt::format("step 1\n{}\n{}\n{}\n", fmt::join(result_.stack.layers, "\n"), options_.epoch,
-                           step.network ? "network" : "no network"));
+                           reach_of(step)));
     key.update(step.run);
     const std::string name = key.finish();
     const std::string what = fmt::format("step {} of {}", index + 1, recipe_.steps.size());

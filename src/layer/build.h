@@ -16,6 +16,8 @@ namespace atl::layer {
 struct Step {
   std::string run;  // for /bin/sh -e, as root
   bool network = false;
+  // With a network: what may be reached, and what of it may not (docs/guides/network.md).
+  std::vector<std::string> allow, deny;
 };
 
 struct Recipe {

@@ -118,6 +118,14 @@ TEST_F(BuildTest, TakesTheLayersOfEarlierBuilds) {
   options_.fresh = false;
   recipe_.steps[1].run = "other";
   EXPECT_EQ(make()->reused, 1U);
+  // What may be reached is part of what went into a layer.
+  recipe_.steps[1] = {.run = "other", .network = true, .allow = {"a.com"}};
+  EXPECT_EQ(make()->reused, 1U);
+  EXPECT_EQ(make()->reused, 2U);
+  recipe_.steps[1].allow = {"b.com"};
+  EXPECT_EQ(make()->reused, 1U);
+  recipe_.steps[1].deny = {"a.b.com"};
+  EXPECT_EQ(make()->reused, 1U);
   recipe_.steps[0].run = "other";
   EXPECT_EQ(make()->reused, 0U) << "a step stands on those before it";
   recipe_.steps[0].network = true;

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 
+#include "egress/rules.h"
+
 namespace atl::registry {
 namespace {
 
@@ -69,13 +71,32 @@ Result<LimitsPatch> limits_in(const config::Node& root) {
   return parse_limits(*node);
 }
 
-Result<layer::Step> step_of(const config::Node& node) {
+Result<layer::Step> step_of(const config::Node& node, const egress::RuleTexts& reach) {
   TRY(node.check_keys({"run", "network"}));
   layer::Step step{.run = TRY(node.require<std::string>("run"))};
   if (step.run.empty() || step.run.find('\0') != std::string::npos)
     return fail(node.error("'run' is a script for the shell"));
   step.network = TRY(network(node)).value_or(sandbox::Network::none) == sandbox::Network::egress;
+  if (!step.network) return step;
+  if (reach.allow.empty())
+    return fail(node.find("network")->error(
+        "the build names nothing to reach: give it 'network: {allow: [NAME, ...]}' beside 'steps'"));
+  step.allow = reach.allow;
+  step.deny = reach.deny;
   return step;
+}
+
+// What steps that ask for a network may reach.
+Result<egress::RuleTexts> reach_in(const config::Node& build) {
+  egress::RuleTexts reach;
+  const config::Node* node = build.find("network");
+  if (node == nullptr || node->is_null()) return reach;
+  TRY(node->expect(config::Kind::map));
+  TRY(node->check_keys({"allow", "deny"}));
+  reach.allow = TRY(node->get_or<std::vector<std::string>>("allow", {}));
+  reach.deny = TRY(node->get_or<std::vector<std::string>>("deny", {}));
+  if (auto rules = egress::Rules::compile(reach); !rules) return fail(node->error(rules.error().message()));
+  return reach;
 }
 
 bool is_package(std::string_view text) {
@@ -87,7 +108,7 @@ bool is_package(std::string_view text) {
 }
 
 Result<layer::Recipe> recipe_of(const config::Node& node) {
-  TRY(node.check_keys({"from", "suite", "packages", "steps"}));
+  TRY(node.check_keys({"from", "suite", "packages", "network", "steps"}));
   layer::Recipe recipe;
   recipe.from = TRY(node.get_or<std::string>("from", ""));
   recipe.suite = TRY(node.get_or<std::string>("suite", ""));
@@ -99,9 +120,10 @@ Result<layer::Recipe> recipe_of(const config::Node& node) {
     return fail(node.find("suite")->error("this is no suite"));
   if (recipe.from.empty() == recipe.packages.empty())
     return fail(node.error("a build starts 'from' an environment or with 'packages', one of the two"));
+  const egress::RuleTexts reach = TRY(reach_in(node));
   if (const config::Node* steps = node.find("steps")) {
     TRY(steps->expect(config::Kind::sequence));
-    for (const config::Node& item : steps->items()) recipe.steps.push_back(TRY(step_of(item)));
+    for (const config::Node& item : steps->items()) recipe.steps.push_back(TRY(step_of(item, reach)));
   }
   return recipe;
 }

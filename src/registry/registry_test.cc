@@ -48,6 +48,10 @@ TEST(Registry, SaysWhatIsWrongWithARecipe) {
   EXPECT_THAT(recipe("build: {from: a, steps: [{}]}\n"), HasSubstr("missing key 'run'"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: ''}]}\n"), HasSubstr("script"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: all}]}\n"), HasSubstr("'none' or 'egress'"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: egress}]}\n"), HasSubstr("names nothing to reach"));
+  EXPECT_THAT(recipe("build: {from: a, network: egress}\n"), HasSubstr("x.yaml:2:"));
+  EXPECT_THAT(recipe("build: {from: a, network: {allows: [b]}}\n"), HasSubstr("allows"));
+  EXPECT_THAT(recipe("build: {from: a, network: {allow: ['b c']}}\n"), HasSubstr("b c"));
   EXPECT_THAT(recipe("build: {from: a, stepps: []}\n"), HasSubstr("stepps"));
   EXPECT_THAT(recipe("layers: [/a]\nstack: y\n"), HasSubstr("'layers' are directories"));
   EXPECT_THAT(recipe("fallback: host\n"), HasSubstr("'fallback' is for"));

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "cli/commands/env.h"
+#include "egress/machine.h"
 #include "layer/build.h"
 #include "layer/merge.h"
 #include "os/file.h"
@@ -30,7 +31,12 @@ class SandboxRunner final : public layer::StepRunner {
  public:
   SandboxRunner(asio::io_context& loop, sandbox::Provider& provider, layer::Interrupt& interrupt,
                 layer::Owners owners, std::int64_t epoch)
-      : loop_(loop), provider_(provider), interrupt_(interrupt), owners_(owners), epoch_(epoch) {}
+      : loop_(loop),
+        provider_(provider),
+        interrupt_(interrupt),
+        owners_(owners),
+        epoch_(epoch),
+        machine_(loop.get_executor()) {}
 
   Result<void> run(const layer::Step& step, const std::vector<std::string>& layers,
                    layer::Draft& draft) override {
@@ -75,11 +81,28 @@ class SandboxRunner final : public layer::StepRunner {
   Task<void> in_sandbox(const layer::Step& step, const std::vector<std::string>& layers,
                         std::string changes) {
     CO_TRY(auto box, co_await provider_.create(spec_for(step, layers)));
-    Result<void> done = co_await run_script(*box, step.run);
+    Result<void> done;
+    if (step.network) done = co_await open_network(*box, step);
+    if (done) done = co_await run_script(*box, step.run);
     if (done) done = co_await box->snapshot(std::move(changes));
     auto stopped = co_await box->stop();
     if (done && !stopped) done = std::move(stopped);
     co_return done;
+  }
+
+  // What the recipe allows gets out, and what was refused is said where the script's own words are.
+  Task<void> open_network(sandbox::Sandbox& box, const layer::Step& step) {
+    CO_TRY(auto rules, egress::Rules::compile({.allow = step.allow, .deny = step.deny}));
+    egress::Outside outside;
+    outside.resolver = &machine_;
+    outside.connector = &machine_;
+    const auto observe = [](const egress::Attempt& attempt) {
+      if (!attempt.allowed)
+        fmt::print(stderr, "network: {}:{} refused: {}\n", attempt.host, attempt.port, attempt.reason);
+    };
+    auto shared = std::make_shared<const egress::Rules>(std::move(rules));
+    auto proxy = std::make_shared<egress::Proxy>(loop_.get_executor(), std::move(shared), outside, observe);
+    co_return co_await box.open_network(std::move(proxy));
   }
 
   Task<void> run_script(sandbox::Sandbox& box, const std::string& script) {
@@ -115,6 +138,7 @@ class SandboxRunner final : public layer::StepRunner {
   layer::Interrupt& interrupt_;
   layer::Owners owners_;
   std::int64_t epoch_;
+  egress::Machine machine_;
 };
 
 // Ctrl-C and friends end the work, not the process: what is half-done is taken away on the way out.
@@ -177,6 +201,8 @@ Result<std::vector<const layer::Recipe*>> order_of(const EnvRoom& room, const st
 
 Result<void> build_environment(const SettingFlags& flags, const std::string& name, bool fresh) {
   const EnvRoom room = TRY(EnvRoom::open(flags));
+  if (room.store->owners() != layer::Owners::kept)
+    return fail(Code::permission_denied, "building needs root: the owners of files must be kept");
   const auto order = TRY(order_of(room, name));
   asio::io_context loop;
   sandbox::native::NativeOptions options;
