@@ -147,6 +147,38 @@ TEST_F(ProxyTest, NewRulesCutOpenConnections) {
   EXPECT_EQ(attempts.back().reason, "cut: the rules no longer allow it");
 }
 
+TEST_F(ProxyTest, ServesABoundedNumberOfClients) {
+  use({.allow = {"good.com"}});
+  std::vector<std::unique_ptr<ByteStream>> clients;
+  for (int i = 0; i < 300; ++i) {
+    auto [client, inside] = make_pair(loop);
+    proxy->serve(std::move(inside));
+    clients.push_back(std::move(client));
+  }
+  EXPECT_EQ(proxy->open_connections(), 256U);
+  bool dropped = false;
+  auto read = [](ByteStream& stream, bool& ended) -> asio::awaitable<void> {
+    auto bytes = co_await stream.read();
+    ended = !bytes || bytes->empty();
+  };
+  asio::co_spawn(loop, read(*clients.back(), dropped), asio::detached);
+  EXPECT_TRUE(comes_to([&] { return dropped; }));
+  clients.clear();
+  EXPECT_TRUE(comes_to([&] { return proxy->open_connections() == 0; }));
+}
+
+TEST_F(ProxyTest, AnEndInTheMiddleEndsQuietly) {
+  use({.allow = {"good.com"}});
+  outside.names["good.com"] = {*Address::parse("1.1.1.1")};
+  for (const auto& text : {""s, "GET http://good.com/"s, "\x05"s, "\x05\x01\x00"s, "\x05\x01\x00\x05\x01\x00\x03\x08good"s,
+                           "GET http://good.com/ HTTP/1.1\r\nX: "s + std::string(40000, 'x')})
+    EXPECT_EQ(talk({text}).find("HTTP/1.1 2"), std::string::npos) << text.substr(0, 60);
+  // A body that stops short is not made whole.
+  talk({"POST http://good.com/ HTTP/1.1\r\nContent-Length: 30\r\n\r\nabc"});
+  EXPECT_TRUE(outside.received.ends_with("\r\n\r\nabc")) << outside.received;
+  EXPECT_EQ(proxy->open_connections(), 0U);
+}
+
 TEST_F(ProxyTest, SetsHeadersInsideTlsForTheNamedHostOnly) {
   auto authority = Authority::create().value();
   use({.allow = {"api.com"}, .inject = {{"api.com", {{"X-Key", "s3cret"}}}}}, authority.get());
