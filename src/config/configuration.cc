@@ -36,6 +36,8 @@ constexpr std::array kSettings = {
     Setting{"provider", ValueType::text, "", "default provider; empty: native where it works, else virtual"},
     Setting{"workers", ValueType::integer, "0", "threads for what computes or blocks; 0: by the machine"},
     Setting{"native.pool", ValueType::integer, "4", "sandboxes kept ready for the environment host"},
+    Setting{"e2b.pool", ValueType::integer, "16",
+            "sandboxes kept ready for the environment base, E2B's default; four times as many while they are wanted"},
     Setting{"native.favor_dynmods", ValueType::boolean, "false",
             "make joining a control group fast, by a mount option that concerns the whole machine"},
     Setting{"run_as", ValueType::text, "",

@@ -109,10 +109,11 @@ Result<void> Daemon::start_providers() {
     std::filesystem::create_directories(directory, error);
     if (error) return fail(errno_error(error.value(), "create " + directory));
   }
-  const auto ready = static_cast<std::uint32_t>(configuration_.integer("native.pool"));
   for (const auto& [name, environment] : registry_->environments()) {
     // Environments that differ in nothing a sandbox sees share one pool.
-    if ((name != "host" && name != "base") || ready == 0) continue;
+    if (name != "host" && name != "base") continue;
+    const auto ready = static_cast<std::uint32_t>(configuration_.integer(name == "base" ? "e2b.pool" : "native.pool"));
+    if (ready == 0) continue;
     sandbox::native::PoolOptions pool;
     pool.environment = name;
     pool.spec.layers = environment.layers;

@@ -40,6 +40,7 @@ constexpr std::string_view kCopied[] = {"alternatives",
                                         "magic",
                                         "magic.mime",
                                         "manpath.config",
+                                        "matplotlibrc",
                                         "mime.types",
                                         "ImageMagick-6",
                                         "pam.conf",
@@ -85,8 +86,9 @@ constexpr std::string_view kNsswitch =
     "services: files\nethers: files\nrpc: files\n";
 constexpr std::string_view kHosts =
     "127.0.0.1\tlocalhost\n127.0.1.1\tsandbox\n::1\tlocalhost ip6-localhost ip6-loopback\n";
+// Every command of E2B's clients is a login shell: bash knows who it is without another process.
 constexpr std::string_view kProfile =
-    "if [ \"$(id -u)\" -eq 0 ]; then\n"
+    "if [ \"${UID-$(id -u)}\" -eq 0 ]; then\n"
     "  PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n"
     "else\n"
     "  PATH=$HOME/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games\n"

@@ -14,8 +14,6 @@ namespace {
 namespace asio = boost::asio;
 constexpr std::size_t kFirstBuffer = 8U << 10;
 constexpr std::size_t kBuffer = 64U << 10;
-// An unread body up to this is read and dropped so that the connection can go on; a larger one ends it.
-constexpr std::size_t kDrain = 256U << 10;
 
 bool sane_request_id(std::string_view id) {
   if (id.empty() || id.size() > 64) return false;
@@ -333,7 +331,7 @@ asio::awaitable<bool> Connection::serve_one() {
   }
   if (exchange.upgraded() || gone) co_return false;
   if (!exchange.body_done()) {
-    exchange.set_body_limit(kDrain);
+    exchange.set_body_limit(kBodySteppedOver);
     while (!closing && !exchange.body_done()) {
       auto piece = co_await exchange.read();
       if (!piece) closing = true;

@@ -110,11 +110,18 @@ void ConnectionExchange::append_cors(std::string& out) const {
   }
 }
 
+// A body that was not read to its end cannot be stepped over cheaply if it is large or of unknown size, and a client
+// must be told before it sends its next request.
+bool ConnectionExchange::can_step_over_body() const {
+  if (parser_.is_done() || !parser_.is_header_done()) return true;
+  const auto left = parser_.content_length_remaining();
+  return left && *left <= kBodySteppedOver;
+}
+
 std::string ConnectionExchange::head(int status, const Headers& headers, std::optional<std::uint64_t> length,
                                      bool chunked) {
   status_ = status;
-  // A body that was not read to its end cannot be stepped over cheaply if it is large or of unknown size.
-  bool keep = parser_.keep_alive() && !connection_.closing && !connection_.shared->stopping;
+  bool keep = parser_.keep_alive() && !connection_.closing && !connection_.shared->stopping && can_step_over_body();
   if (!keep) connection_.closing = true;
   std::string out;
   out.reserve(512);

@@ -4,6 +4,9 @@
 
 namespace atl::net {
 
+// An unread body up to this is read and dropped so that the connection can go on; a larger one ends it.
+inline constexpr std::size_t kBodySteppedOver = 256U << 10;
+
 // The Exchange of one request on a Connection. Internal to the room.
 class ConnectionExchange final : public Exchange {
  public:
@@ -34,6 +37,7 @@ class ConnectionExchange final : public Exchange {
  private:
   enum class State : std::uint8_t { fresh, chunked, sized, until_close, finished, aborted, upgraded };
 
+  bool can_step_over_body() const;
   std::string head(int status, const Headers& headers, std::optional<std::uint64_t> length, bool chunked);
   void append_cors(std::string& out) const;
   Task<void> write_now(std::span<const boost::asio::const_buffer> buffers);

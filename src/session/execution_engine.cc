@@ -227,8 +227,6 @@ Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionR
 
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
                                                                             sandbox::Language language) {
-  // TypeScript runs in the JavaScript kernel: they share variables.
-  if (language == sandbox::Language::typescript) language = sandbox::Language::javascript;
   if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
     co_return found->second;
   }
@@ -272,9 +270,7 @@ Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<L
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
     CO_TRY(auto known, co_await kernel_for(live, request, language));
-    if (request.language && known->info().language != *request.language &&
-        !(*request.language == sandbox::Language::typescript &&
-          known->info().language == sandbox::Language::javascript)) {
+    if (request.language && known->info().language != *request.language) {
       co_return fail(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
                                                          sandbox::to_string(known->info().language)));
     }

@@ -19,7 +19,7 @@ dns.lookup = (name, options, done) => lookup(name.endsWith('.localhost') ? '127.
 
 const open = new Set()
 export async function sandbox(options = {}, Class = e2b.Sandbox) {
-  const made = await Class.create({ timeoutMs: 120_000, ...options })
+  const made = await Class.create({ timeoutMs: 900_000, ...options })
   open.add(made)
   watchInstance(made)
   return made

@@ -170,3 +170,18 @@ test('a volume that is not there is refused', only, async () => {
   await assert.rejects(sandbox({ volumeMounts: { '/': one } }), e2b.SandboxError)
   await assert.rejects(sandbox({ volumeMounts: { '/a/../b': one } }), e2b.SandboxError)
 })
+
+test('a sandbox that fills its volume is stopped, and goes on when there is room', only, async () => {
+  const one = await volume()
+  const box = await sandbox({ volumeMounts: { '/mnt/data': one } })
+  await one.writeFile('/small', 'fits')
+  await assert.rejects(one.writeFile('/large', new Uint8Array(80 << 20).buffer), /may hold|space|bytes/i)
+  await box.commands.run('head -c 90000000 /dev/zero > /mnt/data/fill; sleep 1000', { background: true, timeoutMs: 0 })
+  await eventually(async () => assert.equal((await box.getInfo()).state, 'paused'), 60_000)
+  await assert.rejects(sandbox({ volumeMounts: { '/mnt/data': one } }), /may hold/)
+  await one.remove('/fill')
+  const again = await e2b.Sandbox.connect(box.sandboxId)
+  assert.equal((await again.commands.run('cat /mnt/data/small')).stdout, 'fits')
+  await sleep(3000)
+  assert.equal((await again.getInfo()).state, 'running')
+})

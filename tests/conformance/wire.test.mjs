@@ -3,51 +3,15 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
-import net from 'node:net'
 import { before, test } from 'node:test'
 import { control, e2b, eventually, key, plane, sandbox, sleep, url } from './harness.mjs'
+import { all, envelope, frames, raw, rpc, shell, unary } from './wire.mjs'
 
 const { hostname, port } = new URL(url)
 let box
 before(async () => {
   box = await sandbox()
 })
-
-const envelope = (message, flag = 0) => {
-  const body = Buffer.from(typeof message === 'string' ? message : JSON.stringify(message))
-  const head = Buffer.alloc(5)
-  head[0] = flag
-  head.writeUInt32BE(body.length, 1)
-  return Buffer.concat([head, body])
-}
-function* frames(bytes) {
-  for (let at = 0; at < bytes.length;) {
-    const size = bytes.readUInt32BE(at + 1)
-    yield { flag: bytes[at], message: JSON.parse(bytes.subarray(at + 5, at + 5 + size)) }
-    at += 5 + size
-  }
-}
-const rpc = (one, method, body, headers = {}) => plane(one, `/${method}`, { method: 'POST', body,
-  headers: { 'content-type': 'application/connect+json', 'connect-protocol-version': '1', ...headers } })
-const unary = (one, method, message, options = {}) => plane(one, `/${method}`, { method: 'POST',
-  body: typeof message === 'string' ? message : JSON.stringify(message), ...options,
-  headers: { 'content-type': 'application/json', 'connect-protocol-version': '1', ...options.headers } })
-const all = async (response) => [...frames(Buffer.from(await response.arrayBuffer()))]
-const shell = (line) => ({ process: { cmd: '/bin/bash', args: ['-c', line] }, stdin: false })
-// Bytes as they are, and the answer until the server closes or `until` matches.
-function raw(bytes, until) {
-  return new Promise((resolve, reject) => {
-    let seen = ''
-    const socket = net.connect(Number(port), hostname, () => socket.write(bytes))
-    socket.setTimeout(30_000, () => socket.destroy(new Error('no answer: ' + seen)))
-    socket.on('data', (piece) => {
-      seen += piece.toString('latin1')
-      if (until?.test(seen)) socket.destroy()
-    })
-    socket.on('close', () => resolve(seen))
-    socket.on('error', reject)
-  })
-}
 
 test('a stream is start, data, end and an end envelope', async () => {
   const response = await rpc(box, 'process.Process/Start', envelope(shell('printf out; printf err >&2; exit 3')))
@@ -404,6 +368,7 @@ test('the interpreter answers errors as text', async () => {
   assert.ok((await post('/execute', { code: '1', language: 'cobol' })).status >= 400)
   const lines = (await (await post('/execute', { code: 'print(1)\n2', context_id: null, env_vars: null })).text()).trimEnd().split('\n').map((one) => JSON.parse(one))
   assert.deepEqual([...new Set(lines.map((one) => one.type))].sort(), ['end_of_execution', 'number_of_executions', 'result', 'stdout'])
+  assert.equal(lines[0].type, 'number_of_executions', 'its number is told first')
   assert.equal(lines.at(-1).type, 'end_of_execution')
   assert.ok(lines.find((one) => one.type === 'stdout').timestamp)
   assert.equal(await (await plane(box, '/health', { port: 49999 })).text(), '"OK"')

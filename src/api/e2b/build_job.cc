@@ -72,10 +72,7 @@ Task<BuildJob::Done> BuildJob::run() {
   } else {
     snapshot = fail(std::move(done).error());
   }
-  if (!session_id_.empty()) {
-    auto ended = co_await context_.service.destroy(who_, session_id_);
-    (void)ended;  // its time to live ends it otherwise
-  }
+  co_await close_sandbox();
   if (!snapshot) co_return fail(std::move(snapshot).error());
   co_return Done{std::move(*snapshot), settings_};
 }
@@ -91,17 +88,33 @@ Task<void> BuildJob::find_base() {
     CO_TRY(const LocalImage image, local_image(recipe_.from_image, context_.service.registry()));
     settings_.environment = image.environment;
     settings_.provider = image.provider;
+    take_image_settings();
   }
   if (!recipe_.start_command.empty()) {
     settings_.start_command = recipe_.start_command;
     settings_.ready_command.clear();
   }
   if (!recipe_.ready_command.empty()) settings_.ready_command = recipe_.ready_command;
-  names_ = layer_names(recipe_, fmt::format("{}\n{}\n{}\n{}", who_.tenant, settings_.environment, settings_.provider,
-                                            snapshot_));
+  names_ = layer_names(recipe_, fmt::format("{}\n{}\n{}\n{}\n{}", who_.tenant, settings_.environment,
+                                            settings_.provider, snapshot_, fmt::join(base_layers(), " ")));
   log_("info", fmt::format("FROM {}", recipe_.from_template.empty() ? recipe_.from_image : recipe_.from_template),
        "base");
   co_return Result<void>{};
+}
+
+// An environment that was built again is another base under the same name.
+std::vector<std::string> BuildJob::base_layers() const {
+  const registry::Environment* environment = context_.service.registry().environment(settings_.environment);
+  return environment == nullptr ? std::vector<std::string>() : environment->digests;
+}
+
+// What an imported image says about its processes holds for what is built on it, as far as no step says otherwise.
+void BuildJob::take_image_settings() {
+  const registry::Environment* environment = context_.service.registry().environment(settings_.environment);
+  if (environment == nullptr || !environment->imported) return;
+  settings_.env = environment->env;
+  settings_.user = environment->user;
+  settings_.working_directory = environment->working_directory;
 }
 
 // What a step says about processes to come; no sandbox is needed for it.
@@ -157,6 +170,12 @@ Task<void> BuildJob::open_sandbox() {
   co_return Result<void>{};
 }
 
+boost::asio::awaitable<void> BuildJob::close_sandbox() {
+  if (session_id_.empty()) co_return;
+  auto ended = co_await context_.service.destroy(who_, std::exchange(session_id_, std::string()));
+  (void)ended;  // its time to live ends it otherwise
+}
+
 Task<void> BuildJob::perform_from(std::size_t first) {
   for (std::size_t i = first; i < recipe_.steps.size(); ++i) {
     const Step& step = recipe_.steps[i];
@@ -171,6 +190,8 @@ Task<void> BuildJob::perform_from(std::size_t first) {
     is_kept_ = false;
     CO_TRY(std::string snapshot, co_await keep());
     CO_CHECK(co_await cache_.put(who_, names_[i], std::move(snapshot)));
+    // The next step starts on this layer: it holds only what that step does, and no process of this one.
+    co_await close_sandbox();
   }
   co_return Result<void>{};
 }

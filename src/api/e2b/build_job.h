@@ -9,8 +9,8 @@
 
 namespace atl::api::e2b {
 
-// One build: the steps of a recipe, each performed in a sandbox unless its result is kept, then the start and
-// ready commands, then the files as a snapshot.
+// One build: the steps of a recipe, each performed in a sandbox of its own on the layers of those before it and frozen
+// as a layer, unless that layer is kept already; then the start and ready commands.
 class BuildJob {
  public:
   using Log = std::function<void(std::string level, std::string message, std::string step)>;
@@ -38,7 +38,11 @@ class BuildJob {
   Task<void> find_base();
   // How many steps need not be performed.
   Task<std::size_t> skip_kept();
+  std::vector<std::string> base_layers() const;
+  void take_image_settings();
+  // On the newest layer.
   Task<void> open_sandbox();
+  boost::asio::awaitable<void> close_sandbox();
   Task<void> perform_from(std::size_t first);
   Task<void> perform(const Step& step);
   Task<void> copy(const Step& step);
@@ -63,7 +67,7 @@ class BuildJob {
   std::string snapshot_;               // the state that the sandbox started from, or the last one kept
   bool is_kept_ = true;                // nothing was done since
   std::vector<std::string> names_;     // of the layers
-  std::string session_id_;             // empty: no sandbox was needed yet
+  std::string session_id_;             // empty: no sandbox stands
 };
 
 // Runs a ready command in the sandbox until it succeeds. `limit` over: Code::deadline_exceeded.

@@ -1,5 +1,7 @@
 #include "api/e2b/connect.h"
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 
 namespace atl::api::e2b::connect {
@@ -7,6 +9,16 @@ namespace {
 
 constexpr char kMessage = 0;
 constexpr char kEndStream = 2;
+constexpr std::size_t kHead = 5;
+
+// The length that a message's head tells.
+Result<std::uint32_t> size_in(std::string_view head) {
+  if (head[0] != kMessage)
+    return fail(Code::invalid_argument, "compressed or unknown envelopes are not accepted");
+  std::uint32_t size = 0;
+  for (std::size_t i = 1; i < kHead; ++i) size = size << 8 | static_cast<unsigned char>(head[i]);
+  return size;
+}
 
 std::string framed(char flags, std::string_view json) {
   auto size = static_cast<std::uint32_t>(json.size());
@@ -42,15 +54,22 @@ std::string end_of_stream(const Error& error) {
 }
 
 Result<std::string_view> open_envelope(std::string_view body) {
-  if (body.size() < 5) return fail(Code::invalid_argument, "the request is not one whole envelope");
-  if (body[0] != kMessage)
-    return fail(Code::invalid_argument, "compressed or unknown envelopes are not accepted");
-  std::uint32_t size = 0;
-  for (int i = 1; i < 5; ++i)
-    size = size << 8 | static_cast<unsigned char>(body[static_cast<std::size_t>(i)]);
+  if (body.size() < kHead) return fail(Code::invalid_argument, "the request is not one whole envelope");
+  const std::uint32_t size = TRY(size_in(body));
   std::string_view message = body.substr(5);
   if (message.size() != size) return fail(Code::invalid_argument, "the request is not one whole envelope");
   return message;
+}
+
+Result<std::optional<std::string>> EnvelopeReader::next() {
+  if (pending_.size() < kHead) return std::optional<std::string>();
+  const std::uint32_t size = TRY(size_in(pending_));
+  if (size > message_max_)
+    return fail(Code::too_large, fmt::format("a message of {} bytes, at most {} are accepted", size, message_max_));
+  if (pending_.size() < kHead + size) return std::optional<std::string>();
+  std::string message = pending_.substr(kHead, size);
+  pending_.erase(0, kHead + size);
+  return std::optional<std::string>(std::move(message));
 }
 
 int http_status(std::string_view code) {

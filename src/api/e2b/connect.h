@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,21 @@ std::string end_of_stream(const Error& error);
 // The one message of a server stream's request. Code::invalid_argument for a compressed, cut or second
 // envelope.
 Result<std::string_view> open_envelope(std::string_view body);
+
+// The messages of a client's stream, as they come in pieces.
+class EnvelopeReader {
+ public:
+  explicit EnvelopeReader(std::size_t message_max) : message_max_(message_max) {}
+  void add(std::string_view bytes) { pending_ += bytes; }
+  // Nothing: more bytes are needed. Code::invalid_argument for a compressed envelope, Code::too_large.
+  Result<std::optional<std::string>> next();
+  // True between two messages: a stream may end only there.
+  bool is_between() const { return pending_.empty(); }
+
+ private:
+  std::size_t message_max_;
+  std::string pending_;
+};
 
 // The HTTP status of a Connect code; 500 for a word that is none.
 int http_status(std::string_view connect_code);

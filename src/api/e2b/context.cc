@@ -90,6 +90,18 @@ std::variant<Target, net::Response> find_target(const Context& context, const ne
   return target;
 }
 
+Task<session::Session> live_session(const Context& context, const net::Request& request, auth::Principal who) {
+  std::string given = request.param("id");
+  CO_TRY(std::string id, sandbox_id_of(given));
+  auto found = co_await context.service.get(std::move(who), id);
+  if (!found && found.error().code() != Code::not_found) co_return fail(std::move(found).error());
+  if (!found || !session::is_live(found->state)) {
+    co_return fail(Code::not_found,
+                   fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
+  }
+  co_return std::move(*found);
+}
+
 Result<void> check_token(const Target& target, const net::Request& request) {
   std::string token = target.attribute(attribute::kToken);
   if (token.empty() || equal_in_constant_time(token, request.headers.get("X-Access-Token"))) return {};

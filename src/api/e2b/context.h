@@ -72,6 +72,9 @@ net::Response sandbox_gone(std::string_view sandbox_id);
 // True while calls into the sandbox can succeed: running, or paused and waking on traffic.
 bool is_reachable(const session::Session& session);
 
+// The live session of the path's {id}; Code::not_found otherwise.
+Task<session::Session> live_session(const Context& context, const net::Request& request, auth::Principal who);
+
 // X-Access-Token against the sandbox's token; 401 in E2B's words.
 Result<void> check_token(const Target& target, const net::Request& request);
 

@@ -17,26 +17,9 @@ using session::State;
 constexpr std::uint64_t kMegabyte = 1U << 20;
 constexpr std::chrono::minutes kReadyMax{2};
 
-std::unexpected<Error> no_sandbox(std::string_view id) {
-  return fail(Code::not_found,
-              fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
-}
-
 std::string attribute_of(const Session& session, const char* name) {
   auto found = session.attributes.find(name);
   return found == session.attributes.end() ? std::string() : found->second;
-}
-
-Object sample_object(const session::Sample& sample, const Session& session) {
-  return Object{{"timestamp", to_timestamp(sample.at)},
-                {"timestampUnix", unix_millis(sample.at) / 1000},
-                {"cpuCount", static_cast<std::int64_t>(std::ceil(session.limits.cpu_cores))},
-                {"cpuUsedPct", sample.cpu_percent},
-                {"memUsed", sample.usage.memory_bytes},
-                {"memTotal", session.limits.memory_bytes},
-                {"memCache", sample.usage.memory_cache_bytes},
-                {"diskUsed", sample.usage.disk_bytes},
-                {"diskTotal", session.limits.disk_bytes}};
 }
 
 Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& message, std::string_view name) {
@@ -46,15 +29,6 @@ Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& messag
   if (*value > 30LL * 24 * 3600)
     return fail(Code::invalid_argument, "Timeout cannot be greater than 720 hours");
   return std::optional<std::chrono::milliseconds>(std::chrono::seconds(*value));
-}
-
-Result<std::optional<WallTime>> unix_seconds(const net::Request& request, std::string_view name) {
-  auto text = request.query(name);
-  if (!text || text->empty()) return std::optional<WallTime>();
-  if (text->size() > 12 || text->find_first_not_of("0123456789") != std::string::npos) {
-    return fail(Code::invalid_argument, fmt::format("{} must be unix seconds", name));
-  }
-  return std::optional<WallTime>(WallTime(std::chrono::seconds(std::stoll(*text))));
 }
 
 Result<session::ListRequest> list_request(const net::Request& request) {
@@ -95,7 +69,6 @@ void Control::mount(net::Router& router) {
     add(router, get, top, &Control::list);
     add(router, post, top + "/{id}/connect", &Control::connect);
   }
-  add(router, get, "/sandboxes/metrics", &Control::all_metrics);
   add(router, get, "/sandboxes/{id}", &Control::get);
   add(router, del, "/sandboxes/{id}", &Control::kill);
   add(router, post, "/sandboxes/{id}/resume", &Control::resume);
@@ -104,10 +77,6 @@ void Control::mount(net::Router& router) {
   add(router, post, "/sandboxes/{id}/pause", &Control::pause);
   add(router, post, "/sandboxes/{id}/fork", &Control::fork);
   add(router, put, "/sandboxes/{id}/network", &Control::update_network);
-  add(router, get, "/sandboxes/{id}/metrics", &Control::metrics);
-  add(router, get, "/sandboxes/{id}/logs", &Control::logs);
-  add(router, get, "/v2/sandboxes/{id}/logs", &Control::logs_v2);
-  add(router, get, "/teams", &Control::teams);
 }
 
 Object Control::sandbox_object(const Session& session) const {
@@ -145,15 +114,6 @@ Object Control::listed_object(const Session& session) const {
   return body;
 }
 
-Task<Session> Control::live(net::Request& request, auth::Principal who) {
-  std::string given = request.param("id");
-  CO_TRY(std::string id, sandbox_id_of(given));
-  auto found = co_await context_.service.get(who, id);
-  if (!found && found.error().code() != Code::not_found) co_return fail(std::move(found).error());
-  if (!found || !session::is_live(found->state)) co_return no_sandbox(id);
-  co_return std::move(*found);
-}
-
 Task<net::Response> Control::create(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   bool second = request.path.starts_with("/v2/");
@@ -186,7 +146,7 @@ Task<void> Control::start_template(auth::Principal who, const Session& session, 
 Task<net::Response> Control::connect(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state == State::paused) {
     CO_TRY(session, co_await context_.service.resume(who, session.session_id,
                                                      timeout.value_or(std::chrono::minutes(5))));
@@ -203,7 +163,7 @@ Task<net::Response> Control::resume(net::Request& request, auth::Principal who) 
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   CO_TRY(auto auto_pause, boolean(message, "autoPause"));
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state != State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already running", session.sandbox_id));
   }
@@ -245,7 +205,7 @@ Task<net::Response> Control::list(net::Request& request, auth::Principal who) {
 }
 
 Task<net::Response> Control::get(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   Object body = listed_object(session);
   for (auto& [key, value] : sandbox_object(session)) body[key] = value;
   body.erase("trafficAccessToken");
@@ -262,7 +222,7 @@ Task<net::Response> Control::get(net::Request& request, auth::Principal who) {
 }
 
 Task<net::Response> Control::kill(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   CO_CHECK(co_await context_.service.destroy(who, session.session_id));
   co_return net::Response::empty(204);
 }
@@ -271,7 +231,7 @@ Task<net::Response> Control::set_timeout(net::Request& request, auth::Principal 
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   if (!timeout) co_return fail(Code::invalid_argument, "timeout is required");
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   session::UpdateRequest update;
   update.ttl = *timeout;
   CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
@@ -281,7 +241,7 @@ Task<net::Response> Control::set_timeout(net::Request& request, auth::Principal 
 Task<net::Response> Control::refresh(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto duration, integer(message, "duration"));
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   session::UpdateRequest update;
   update.ttl = std::chrono::seconds(std::clamp<std::int64_t>(duration.value_or(15), 15, 3600));
   update.extend_only = true;
@@ -290,7 +250,7 @@ Task<net::Response> Control::refresh(net::Request& request, auth::Principal who)
 }
 
 Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state == State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already paused", session.sandbox_id));
   }
@@ -304,7 +264,7 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   CO_TRY(auto count, integer(message, "count"));
   if (count && (*count < 1 || *count > 100))
     co_return fail(Code::invalid_argument, "count must be between 1 and 100");
-  CO_TRY(Session source, co_await live(request, who));
+  CO_TRY(Session source, co_await live_session(context_, request, who));
   if (source.state == State::paused) co_return fail(Code::conflict, "a paused sandbox cannot be forked");
   Array results;
   for (std::int64_t i = 0; i < count.value_or(1); ++i) {
@@ -326,7 +286,7 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
 
 Task<net::Response> Control::update_network(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
-  CO_TRY(Session session, co_await live(request, who));
+  CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state != State::running) co_return fail(Code::conflict, "the sandbox is not running");
   CO_TRY(auto internet, boolean(message, "allow_internet_access"));
   CO_TRY(auto wanted, read_egress(message, internet.value_or(true)));
@@ -343,64 +303,6 @@ Task<net::Response> Control::update_network(net::Request& request, auth::Princip
   if (internet) (*update.attributes)[attribute::kInternet] = *internet ? "true" : "false";
   CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
   co_return net::Response::empty(204);
-}
-
-Task<net::Response> Control::metrics(net::Request& request, auth::Principal who) {
-  CO_TRY(auto from, unix_seconds(request, "start"));
-  CO_TRY(auto to, unix_seconds(request, "end"));
-  CO_TRY(Session session, co_await live(request, who));
-  CO_TRY(auto samples, co_await context_.service.metrics(who, session.session_id, from, to));
-  Array list;
-  for (const session::Sample& sample : samples) list.push_back(sample_object(sample, session));
-  co_return json_response(200, list);
-}
-
-Task<net::Response> Control::all_metrics(net::Request& request, auth::Principal who) {
-  std::string ids = request.query("sandbox_ids").value_or("");
-  Object sandboxes;
-  for (std::string_view left = ids; !left.empty();) {
-    std::string id(left.substr(0, left.find(',')));
-    left = id.size() == left.size() ? std::string_view() : left.substr(id.size() + 1);
-    auto session = co_await context_.service.get(who, id);
-    if (!session || !session::is_live(session->state)) continue;
-    auto samples = co_await context_.service.metrics(who, session->session_id, std::nullopt, std::nullopt);
-    if (samples && !samples->empty()) sandboxes[id] = sample_object(samples->back(), *session);
-  }
-  co_return json_response(200, Object{{"sandboxes", std::move(sandboxes)}});
-}
-
-Task<net::Response> Control::logs(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live(request, who));
-  session::HistoryRequest wanted;
-  wanted.id = session.session_id;
-  wanted.order = session::Order::oldest_first;
-  wanted.limit = static_cast<std::uint32_t>(
-      std::clamp(std::atoi(request.query("limit").value_or("1000").c_str()), 1, 1000));
-  CO_TRY(auto page, co_await context_.service.history(who, std::move(wanted)));
-  Array lines, entries;
-  for (const auto& record : page.items) {
-    std::string at = to_timestamp(record.admitted_at);
-    std::string message =
-        fmt::format("{} {}: {}", record.kind, session::to_string(record.status), record.code);
-    lines.push_back(Object{{"timestamp", at}, {"line", message}});
-    entries.push_back(Object{{"timestamp", at},
-                             {"level", record.status == session::Status::success ? "info" : "warn"},
-                             {"message", message},
-                             {"fields", Object{{"record_id", record.record_id}}}});
-  }
-  co_return json_response(200, Object{{"logs", std::move(lines)}, {"logEntries", std::move(entries)}});
-}
-
-Task<net::Response> Control::logs_v2(net::Request& request, auth::Principal who) {
-  CO_TRY(net::Response first, co_await logs(request, std::move(who)));
-  CO_TRY(Object body, parse_object(first.body));
-  co_return json_response(200, Object{{"logs", body["logEntries"]}});
-}
-
-Task<net::Response> Control::teams(net::Request& request, auth::Principal who) {
-  (void)request;
-  Object team{{"teamID", who.tenant}, {"name", who.tenant}, {"apiKey", ""}, {"isDefault", true}};
-  co_return json_response(200, Array{std::move(team)});
 }
 
 }  // namespace atl::api::e2b

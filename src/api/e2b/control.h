@@ -7,7 +7,7 @@
 namespace atl::api::e2b {
 
 // The control plane's sandboxes: both generations of create and connect, list, get, kill, timeout, refreshes,
-// pause, resume, fork, network, metrics, logs; teams.
+// pause, resume, fork, network.
 class Control {
  public:
   Control(Context& context, Templates& templates) : context_(context), templates_(templates) {}
@@ -28,15 +28,8 @@ class Control {
   Task<net::Response> pause(net::Request& request, auth::Principal who);
   Task<net::Response> fork(net::Request& request, auth::Principal who);
   Task<net::Response> update_network(net::Request& request, auth::Principal who);
-  Task<net::Response> metrics(net::Request& request, auth::Principal who);
-  Task<net::Response> all_metrics(net::Request& request, auth::Principal who);
-  Task<net::Response> logs(net::Request& request, auth::Principal who);
-  Task<net::Response> logs_v2(net::Request& request, auth::Principal who);
-  Task<net::Response> teams(net::Request& request, auth::Principal who);
 
   Task<void> start_template(auth::Principal who, const session::Session& session, const TemplateSettings& settings);
-  // The live session of the path's {id}; Code::not_found otherwise.
-  Task<session::Session> live(net::Request& request, auth::Principal who);
   Object sandbox_object(const session::Session& session) const;
   Object listed_object(const session::Session& session) const;
 

@@ -4,9 +4,11 @@
 #include "api/e2b/control.h"
 #include "api/e2b/envd.h"
 #include "api/e2b/interpreter.h"
+#include "api/e2b/observation.h"
 #include "api/e2b/proxy.h"
 #include "api/e2b/secrets.h"
 #include "api/e2b/templates.h"
+#include "api/e2b/volume_guard.h"
 #include "api/e2b/volumes.h"
 
 namespace atl::api::e2b {
@@ -30,7 +32,7 @@ bool is_below(std::string_view path, std::string_view top) {
 
 bool is_control_path(std::string_view path) {
   for (std::string_view top : {"/sandboxes", "/v2", "/v3", "/templates", "/snapshots", "/teams", "/volumes",
-                               "/secrets", "/upload"}) {
+                               "/secrets", "/upload", "/api-keys"}) {
     if (is_below(path, top)) return true;
   }
   return false;
@@ -45,7 +47,9 @@ struct Dialect::Parts {
         templates(context, cache),
         builds(context, templates, cache),
         control(context, templates),
+        observation(context),
         volumes(context),
+        guard(context),
         secrets(context),
         envd(context),
         interpreter(context),
@@ -56,7 +60,9 @@ struct Dialect::Parts {
   Templates templates;
   Builds builds;
   Control control;
+  Observation observation;
   Volumes volumes;
+  VolumeGuard guard;
   Secrets secrets;
   Envd envd;
   Interpreter interpreter;
@@ -77,6 +83,7 @@ void Dialect::mount(net::Server& server) {
       server.add_site([](const net::Request& request) { return is_control_path(request.path); });
   control.set_error_renderer(render_control_error);
   parts_->control.mount(control);
+  parts_->observation.mount(control);
   parts_->templates.mount(control);
   parts_->builds.mount(control);
   parts_->volumes.mount(control);

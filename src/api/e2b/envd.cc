@@ -87,21 +87,22 @@ void Envd::unary(net::Router& router, std::string_view path, Unary method) {
   router.add(net::Method::post, path, handle, {.body_bytes_max = kMessageMax});
 }
 
+std::variant<Target, net::Response> Envd::find_stream_target(const net::Request& request) const {
+  auto found = find_target(context_, request);
+  const auto* target = std::get_if<Target>(&found);
+  if (target == nullptr) return found;
+  if (auto checked = check_token(*target, request); !checked) return control_error(401, checked.error().message());
+  if (!is_type(request, "application/connect+json")) return net::Response::empty(415);
+  return found;
+}
+
 void Envd::streamed(net::Router& router, std::string_view path, Streamed method) {
   auto handle = [this, method](net::Exchange& exchange) -> Task<void> {
     net::Request& request = exchange.request();
-    auto found = find_target(context_, request);
+    auto found = find_stream_target(request);
     if (auto* refused = std::get_if<net::Response>(&found))
       co_return co_await exchange.send(std::move(*refused));
     Target& target = std::get<Target>(found);
-    if (auto checked = check_token(target, request); !checked) {
-      net::Response refused = control_error(401, checked.error().message());
-      co_return co_await exchange.send(std::move(refused));
-    }
-    if (!is_type(request, "application/connect+json")) {
-      net::Response refused = net::Response::empty(415);
-      co_return co_await exchange.send(std::move(refused));
-    }
     CO_TRY(std::string body, co_await read_all(exchange));
     Result<void> done;
     std::string sandbox_id = target.id();
@@ -135,9 +136,8 @@ void Envd::mount(net::Router& router) {
   streamed(router, "/process.Process/Start", &Envd::process_start);
   streamed(router, "/process.Process/Connect", &Envd::process_connect);
   unary(router, "/process.Process/Update", &Envd::process_update);
-  unary(router, "/process.Process/SendInput", &Envd::process_send_input);
   unary(router, "/process.Process/SendSignal", &Envd::process_send_signal);
-  unary(router, "/process.Process/CloseStdin", &Envd::process_close_stdin);
+  mount_input(router);
   unary(router, "/filesystem.Filesystem/Stat", &Envd::file_stat);
   unary(router, "/filesystem.Filesystem/MakeDir", &Envd::file_make_dir);
   unary(router, "/filesystem.Filesystem/Move", &Envd::file_move);

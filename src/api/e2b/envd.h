@@ -23,14 +23,15 @@ class Envd {
   void unary(net::Router& router, std::string_view path, Unary method);
   void streamed(net::Router& router, std::string_view path, Streamed method);
 
+  // Whom a stream is for, or why it is refused before it begins.
+  std::variant<Target, net::Response> find_stream_target(const net::Request& request) const;
+
   // process.cc
   Task<Object> process_list(Target target, Object message, net::Request& request);
   Task<void> process_start(Target target, Object message, net::Exchange& exchange);
   Task<void> process_connect(Target target, Object message, net::Exchange& exchange);
   Task<Object> process_update(Target target, Object message, net::Request& request);
-  Task<Object> process_send_input(Target target, Object message, net::Request& request);
   Task<Object> process_send_signal(Target target, Object message, net::Request& request);
-  Task<Object> process_close_stdin(Target target, Object message, net::Request& request);
   Task<void> follow(Target target, net::Exchange& exchange, std::shared_ptr<sandbox::Process> process,
                     std::unique_ptr<sandbox::ProcessStream> stream);
   // Tells a stream that came too late how its process ended.
@@ -38,6 +39,14 @@ class Envd {
   // Nobody listens any more, but somebody may ask.
   boost::asio::awaitable<void> note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process);
   Task<std::shared_ptr<sandbox::Process>> select(Target target, const Object& message);
+
+  // process_input.cc
+  void mount_input(net::Router& router);
+  Task<Object> process_send_input(Target target, Object message, net::Request& request);
+  Task<Object> process_close_stdin(Target target, Object message, net::Request& request);
+  // A client's stream: who is fed, then what. Answered once, at its end.
+  Task<void> process_stream_input(net::Exchange& exchange);
+  Task<void> take_input(Target target, net::Exchange& exchange);
 
   // filesystem.cc
   Task<Object> file_stat(Target target, Object message, net::Request& request);

@@ -11,6 +11,8 @@ using session::Event;
 using session::Execution;
 using ExecutionPump = Pump<Execution, Event>;
 
+constexpr std::size_t kNumbersMax = 4096;
+
 bool is_finished(const Event& event) {
   return std::holds_alternative<session::Finished>(event);
 }
@@ -77,6 +79,10 @@ std::string ending_lines(const session::ExecutionRecord& record) {
   }
 }
 
+std::string number_line(std::uint64_t count) {
+  return fmt::format("{{\"type\":\"number_of_executions\",\"execution_count\":{}}}\n", count);
+}
+
 // A code point cut between two pieces of output must not become two replacement characters.
 class Utf8Joiner {
  public:
@@ -101,6 +107,46 @@ class Utf8Joiner {
     return 0;
   }
   std::string rest_;
+};
+
+// What one execution tells, as lines. Its number is the first of them, and told again if its context says otherwise.
+class Lines {
+ public:
+  Lines(Clock& clock, std::uint64_t number) : clock_(clock), number_(number) {}
+
+  std::string of(Event event) {
+    if (auto* output = std::get_if<sandbox::Output>(&event)) {
+      Utf8Joiner& joiner = output->stream == sandbox::Stream::err ? err_ : out_;
+      output->bytes = joiner.join(std::move(output->bytes));
+      return begin() + (output->bytes.empty() ? "" : output_line(*output, clock_.now()));
+    }
+    if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) return begin() + result_line(*bundle);
+    const auto& error = std::get<sandbox::ExecutionError>(event);
+    raised_ = true;
+    return begin() + error_line(error.name, error.value, error.traceback);
+  }
+  std::string keepalive() { return begin() + "{\"type\":\"keepalive\"}\n"; }
+  std::string last(const session::ExecutionRecord& record) {
+    const std::uint64_t true_number = record.execution_count == 0 ? number_ : record.execution_count;
+    if (!begun_) number_ = true_number;
+    std::string lines = begin();
+    for (auto [joiner, kind] : {std::pair(&out_, sandbox::Stream::out), std::pair(&err_, sandbox::Stream::err)}) {
+      std::string rest = joiner->flush();
+      if (!rest.empty()) lines += output_line(sandbox::Output{kind, rest}, clock_.now());
+    }
+    const bool lost = record.status == session::Status::error && !raised_;
+    if (lost) lines += error_line("UnexpectedEndOfExecution", record.reason, record.reason);
+    if (true_number != number_) lines += number_line(true_number);
+    return lines + ending_lines(record) + "{\"type\":\"end_of_execution\"}\n";
+  }
+
+ private:
+  std::string begin() { return std::exchange(begun_, true) ? "" : number_line(number_); }
+
+  Clock& clock_;
+  std::uint64_t number_;
+  Utf8Joiner out_, err_;
+  bool begun_ = false, raised_ = false;
 };
 
 Object context_object(const sandbox::KernelInfo& info) {
@@ -214,52 +260,68 @@ Task<void> Interpreter::execute(net::Exchange& exchange) {
   co_return co_await stream(exchange, std::move(target), std::move(wanted));
 }
 
+// The number of one execution, told to its context's counter whatever becomes of it.
+class Interpreter::Number {
+ public:
+  Number(Numbers& numbers, std::string sandbox_id, const session::ExecuteRequest& request)
+      : numbers_(numbers),
+        sandbox_id_(std::move(sandbox_id)),
+        context_(request.context),
+        language_(request.language ? sandbox::to_string(*request.language) : ""),
+        value_(numbers.begin(sandbox_id_, context_, language_)) {}
+  ~Number() { numbers_.end(sandbox_id_, context_, language_, context_id_, count_.value_or(value_)); }
+  Number(const Number&) = delete;
+  Number& operator=(const Number&) = delete;
+
+  std::uint64_t value() const { return value_; }
+  void set_told(const session::ExecutionRecord& record) {
+    context_id_ = record.context;
+    count_ = record.execution_count;
+  }
+  void set_unbegun() { count_ = 0; }
+
+ private:
+  Numbers& numbers_;
+  std::string sandbox_id_, context_, language_, context_id_;
+  std::uint64_t value_;
+  std::optional<std::uint64_t> count_;
+};
+
 Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::ExecuteRequest request) {
+  if (numbers_.size() > kNumbersMax)
+    numbers_.sweep([this](const std::string& id) { return !context_.service.peek(id); });
   std::string context_id = request.context;
+  Number number(numbers_, target.id(), request);
   auto execution = co_await context_.service.execute(target.owner, target.id(), std::move(request));
-  if (!execution) co_return fail(context_error(std::move(execution).error(), context_id));
+  if (!execution) {
+    number.set_unbegun();
+    co_return fail(context_error(std::move(execution).error(), context_id));
+  }
   ExecutionPump pump(context_.executor, std::move(*execution), is_finished);
   net::Headers headers{{"Content-Type", "application/x-ndjson"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   exchange.on_disconnect([&pump] { pump.nudge(); });
-  Utf8Joiner out, err;
+  Lines lines(context_.clock, number.value());
   while (true) {
     auto event = co_await pump.take(std::chrono::seconds(5));
     if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
     if (!event) {
-      CO_CHECK(co_await exchange.write("{\"type\":\"keepalive\"}\n"));
+      CO_CHECK(co_await exchange.write(lines.keepalive()));
       continue;
     }
     if (!*event) co_return fail(std::move(*event).error());
-    if (auto* output = std::get_if<sandbox::Output>(&**event)) {
-      Utf8Joiner& joiner = output->stream == sandbox::Stream::err ? err : out;
-      output->bytes = joiner.join(std::move(output->bytes));
-      if (!output->bytes.empty())
-        CO_CHECK(co_await exchange.write(output_line(*output, context_.clock.now())));
-    } else if (auto* bundle = std::get_if<sandbox::ResultBundle>(&**event)) {
-      CO_CHECK(co_await exchange.write(result_line(*bundle)));
-    } else if (auto* error = std::get_if<sandbox::ExecutionError>(&**event)) {
-      CO_CHECK(co_await exchange.write(error_line(error->name, error->value, error->traceback)));
-    } else {
-      const session::ExecutionRecord& record = std::get<session::Finished>(**event).record;
+    if (auto* finished = std::get_if<session::Finished>(&**event)) {
+      number.set_told(finished->record);
       auto session = context_.service.peek(target.id());
       if (!session || !is_reachable(*session)) {
         exchange.abort();
         co_return Result<void>();
       }
-      std::string last;
-      for (auto [joiner, kind] :
-           {std::pair(&out, sandbox::Stream::out), std::pair(&err, sandbox::Stream::err)}) {
-        std::string rest = joiner->flush();
-        if (!rest.empty()) last += output_line(sandbox::Output{kind, rest}, context_.clock.now());
-      }
-      last += ending_lines(record);
-      last += fmt::format("{{\"type\":\"number_of_executions\",\"execution_count\":{}}}\n",
-                          record.execution_count);
-      last += "{\"type\":\"end_of_execution\"}\n";
-      CO_CHECK(co_await exchange.write(std::move(last)));
+      CO_CHECK(co_await exchange.write(lines.last(finished->record)));
       co_return co_await exchange.finish();
     }
+    std::string told = lines.of(std::move(**event));
+    if (!told.empty()) CO_CHECK(co_await exchange.write(std::move(told)));
   }
 }
 
@@ -295,6 +357,7 @@ Task<net::Response> Interpreter::restart_context(net::Request& request, Target t
   std::string id = request.param("id");
   auto done = co_await context_.service.restart_context(target.owner, target.id(), id);
   if (!done) co_return fail(context_error(std::move(done).error(), id));
+  numbers_.restart(target.id(), id);
   co_return net::Response::json(200, "null");
 }
 

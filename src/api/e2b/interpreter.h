@@ -1,6 +1,7 @@
 #pragma once
 
 #include "api/e2b/context.h"
+#include "api/e2b/numbers.h"
 #include "net/router.h"
 
 namespace atl::api::e2b {
@@ -12,6 +13,7 @@ class Interpreter {
   void mount(net::Router& router);
 
  private:
+  class Number;
   Task<void> execute(net::Exchange& exchange);
   Task<void> stream(net::Exchange& exchange, Target target, session::ExecuteRequest request);
   Task<net::Response> create_context(net::Request& request, Target target);
@@ -20,6 +22,7 @@ class Interpreter {
   Task<net::Response> remove_context(net::Request& request, Target target);
 
   Context& context_;
+  Numbers numbers_;
 };
 
 // One NDJSON line of a displayed value; exported for its test.

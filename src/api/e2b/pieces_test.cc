@@ -4,6 +4,7 @@
 #include "api/e2b/connect.h"
 #include "api/e2b/message.h"
 #include "api/e2b/multipart.h"
+#include "api/e2b/numbers.h"
 #include "api/e2b/place.h"
 #include "api/e2b/signature.h"
 
@@ -22,6 +23,50 @@ TEST(Connect, RefusesBrokenEnvelopes) {
   EXPECT_FALSE(connect::open_envelope(std::string_view("\0\0\0\0\1{}", 7)));
   EXPECT_FALSE(connect::open_envelope(std::string_view("\0\xff\xff\xff\xff{}", 7)));
   EXPECT_EQ(connect::open_envelope(connect::envelope("{}")).value(), "{}");
+}
+
+TEST(Connect, ReadsAStreamInPieces) {
+  const std::string whole = connect::envelope("{\"a\":1}") + connect::envelope("{}");
+  connect::EnvelopeReader reader(100);
+  std::vector<std::string> seen;
+  for (char byte : whole) {
+    reader.add(std::string_view(&byte, 1));
+    auto message = reader.next();
+    ASSERT_TRUE(message);
+    if (*message) seen.push_back(**message);
+  }
+  EXPECT_THAT(seen, ElementsAre("{\"a\":1}", "{}"));
+  EXPECT_TRUE(reader.is_between());
+  reader.add("x");
+  EXPECT_FALSE(reader.is_between());
+}
+
+TEST(Connect, RefusesAStreamOfCompressedOrLargeMessages) {
+  connect::EnvelopeReader compressed(100);
+  compressed.add(std::string_view("\1\0\0\0\2{}", 7));
+  EXPECT_FALSE(compressed.next());
+  connect::EnvelopeReader large(3);
+  large.add(connect::envelope("{\"a\":1}"));
+  EXPECT_EQ(large.next().error().code(), Code::too_large);
+}
+
+TEST(Numbers, AreToldBeforeTheyAreKnown) {
+  Numbers numbers;
+  EXPECT_EQ(numbers.begin("box", "", "python"), 1U);
+  EXPECT_EQ(numbers.begin("box", "", "python"), 2U) << "the first still runs";
+  EXPECT_EQ(numbers.begin("other", "", "python"), 1U);
+  numbers.end("box", "", "python", "ctx", 1);
+  numbers.end("box", "", "python", "ctx", 2);
+  EXPECT_EQ(numbers.begin("box", "ctx", ""), 3U) << "the default context by its id";
+  numbers.end("box", "ctx", "", "ctx", 7);
+  EXPECT_EQ(numbers.begin("box", "", "python"), 8U) << "somebody else executed meanwhile";
+  numbers.end("box", "", "python", "ctx", 0);
+  EXPECT_EQ(numbers.begin("box", "", "python"), 8U) << "it never ran";
+  numbers.end("box", "", "python", "ctx", 8);
+  numbers.restart("box", "ctx");
+  EXPECT_EQ(numbers.begin("box", "ctx", ""), 1U);
+  numbers.sweep([](const std::string& id) { return id == "box"; });
+  EXPECT_EQ(numbers.size(), 1U);
 }
 
 TEST(Connect, ErrorsHaveTheirWords) {

@@ -242,7 +242,10 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       co_return Result<void>();
     }
     std::string end = end_event(outcome);
-    std::string last = connect::envelope(end) + connect::end_of_stream();
+    // One whose time was over is no exit: clients that have not given up by themselves are told so.
+    const Error late(Code::deadline_exceeded, "the process was ended: its time is over");
+    std::string last = outcome.ending == Ending::timed_out ? connect::end_of_stream(late)
+                                                           : connect::envelope(end) + connect::end_of_stream();
     endings_.keep(target.id(), pid, process->info().tag, std::move(end));
     CO_CHECK(co_await exchange.write(std::move(last)));
     co_return co_await exchange.finish();
@@ -263,25 +266,6 @@ Task<Object> Envd::process_update(Target target, Object message, net::Request&) 
   co_return Object();
 }
 
-Task<Object> Envd::process_send_input(Target target, Object message, net::Request&) {
-  CO_TRY(auto process, co_await select(target, message));
-  CO_TRY(const Object* input, object(message, "input"));
-  if (input == nullptr) co_return fail(Code::invalid_argument, "input is required");
-  CO_TRY(auto to_stdin, text(*input, "stdin"));
-  CO_TRY(auto to_pty, text(*input, "pty"));
-  if (!to_stdin && !to_pty) co_return Object();
-  if (to_pty && !process->info().pty) co_return fail(Code::internal, "tty not assigned to process");
-  if (to_stdin && process->info().pty)
-    co_return fail(Code::internal, "tty assigned to process, use pty input");
-  CO_TRY(std::string bytes, from_base64(to_stdin ? *to_stdin : *to_pty));
-  auto written = co_await process->write_stdin(std::move(bytes));
-  if (!written && written.error().code() == Code::conflict) {
-    co_return fail(Code::internal, "error writing to stdin: " + written.error().message());
-  }
-  if (!written) co_return fail(std::move(written).error());
-  co_return Object();
-}
-
 Task<Object> Envd::process_send_signal(Target target, Object message, net::Request&) {
   CO_TRY(auto process, co_await select(target, message));
   const auto* given = member(message, "signal");
@@ -295,14 +279,6 @@ Task<Object> Envd::process_send_signal(Target target, Object message, net::Reque
   if (number != SIGKILL && number != SIGTERM)
     co_return fail(Code::invalid_argument, "signal must be SIGKILL or SIGTERM");
   CO_CHECK(co_await process->signal(number));
-  co_return Object();
-}
-
-Task<Object> Envd::process_close_stdin(Target target, Object message, net::Request&) {
-  CO_TRY(auto process, co_await select(target, message));
-  if (process->info().pty) co_return fail(Code::internal, "cannot close the standard input of a pty");
-  auto closed = co_await process->close_stdin();
-  if (!closed && closed.error().code() != Code::conflict) co_return fail(std::move(closed).error());
   co_return Object();
 }
 

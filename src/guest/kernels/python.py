@@ -272,14 +272,21 @@ def show_figures(*_, **__):
     pyplot.close("all")
 
 
-class PyplotFinder:
-    """Lets plt.show() show, without importing matplotlib before the user does."""
+# What libraries show is shown here: names of their modules that are replaced once the user imports those.
+SHOWN = {
+    "matplotlib.pyplot": ("show", show_figures),
+    "IPython.core.display_functions": ("display", display),
+}
+
+
+class ShowFinder:
+    """Lets plt.show() and IPython's display() show, without importing anything before the user does."""
 
     def find_spec(name, path=None, target=None):
-        if name != "matplotlib.pyplot":
+        if name not in SHOWN:
             return None
         for finder in sys.meta_path:
-            if finder is PyplotFinder:
+            if finder is ShowFinder:
                 continue
             spec = finder.find_spec(name, path, target)
             if spec is not None and spec.loader is not None:
@@ -287,14 +294,14 @@ class PyplotFinder:
 
                 def exec_module(module):
                     load(module)
-                    module.show = show_figures
+                    setattr(module, *SHOWN[name])
 
                 spec.loader.exec_module = exec_module
                 return spec
         return None
 
 
-sys.meta_path.insert(0, PyplotFinder)
+sys.meta_path.insert(0, ShowFinder)
 os.environ.setdefault("MPLBACKEND", "agg")
 
 
