@@ -56,13 +56,14 @@ constexpr const char* kPythonBoot =
     "import builtins\n"
     "exec(compile(s,'<atoll>','exec'),{'__name__':'__atoll__','__builtins__':dict(vars(builtins)),'FD':f})";
 
+// In a block: names of its own at the top would be taken from every cell.
 constexpr const char* kNodeBoot =
-    "const fd=Number(process.env.ATOLL_CONTROL_FD);delete process.env.ATOLL_CONTROL_FD;const "
+    "{const fd=Number(process.env.ATOLL_CONTROL_FD);delete process.env.ATOLL_CONTROL_FD;const "
     "fs=require('fs');"
     "let h='';const b=Buffer.alloc(1);while(!h.endsWith('\\n')){fs.readSync(fd,b,0,1);h+=b.toString()}"
     "const n=Number(h.slice(2)),s=Buffer.alloc(n);for(let i=0;i<n;)i+=fs.readSync(fd,s,i,n-i);"
     "new Function('fd','require','load',s.toString()+'\\n//# "
-    "sourceURL=atoll-runner')(fd,require,s=>import(s));";
+    "sourceURL=atoll-runner')(fd,require,s=>import(s));}";
 
 constexpr const char* kBashBoot =
     "LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "

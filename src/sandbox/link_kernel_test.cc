@@ -360,6 +360,11 @@ TEST_F(NodeKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("3").text(), "3");
 }
 
+TEST_F(NodeKernelTest, LeavesEveryNameToCells) {
+  EXPECT_EQ(execute("const fs = require('fs'), fd = 1, h = 2, b = 3, n = 4, s = 5; typeof fs.readSync + n").text(),
+            "'function4'");
+}
+
 TEST_F(NodeKernelTest, StripsTypes) {
   if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
   language_ = Language::typescript;

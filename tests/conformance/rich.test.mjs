@@ -108,6 +108,11 @@ test('top-level await, imports and objects of javascript', async () => {
   assert.match((await run('({ a: [1, 2] })', { language: 'javascript' })).text, /a: \[ 1, 2 \]/)
 })
 
+test('the interpreter takes no name from javascript', async () => {
+  const names = 'const fs = require("fs"), fd = 1, h = 2, b = 3, n = 4, s = 5; typeof fs.readFileSync + n'
+  assert.equal((await run(names, { language: 'javascript' })).text, 'function4')
+})
+
 test('languages without an interpreter here say so', async () => {
   for (const language of ['r', 'java', 'cobol']) {
     const response = await post({ code: '1', language })

@@ -336,9 +336,13 @@ Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
 Result<void> CgroupTree::freeze(const std::string& name) {
   if (!has(Controller::unified)) return fail(Code::unsupported, "pausing needs cgroup version 2");
   TRY(set(Controller::unified, name, "cgroup.freeze", "1"));
-  for (int round = 0; round < 2000; ++round) {
+  // Mostly at once; on a machine that is busy each process must first get its turn.
+  constexpr std::chrono::seconds kPatience(3);
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  for (std::chrono::microseconds pause(50); std::chrono::steady_clock::now() < until;
+       pause = std::min(pause * 2, std::chrono::microseconds(5000))) {
     if (keyed(get(Controller::unified, name, "cgroup.events").value_or(""), "frozen") == 1) return {};
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    std::this_thread::sleep_for(pause);
   }
   (void)set(Controller::unified, name, "cgroup.freeze", "0");
   return fail(Code::deadline_exceeded, "the sandbox did not come to a standstill");
