@@ -29,14 +29,21 @@ class Folder {
   std::string path_;
 };
 
+// The loop outlives every store: whoever brings a result back may still be about to let go of it.
+inline boost::asio::io_context& test_loop() {
+  static boost::asio::io_context loop;
+  return loop;
+}
+
 template <class T>
 Result<T> wait(Task<T> task) {
-  boost::asio::io_context loop;
+  boost::asio::io_context& loop = test_loop();
   std::optional<Result<T>> result;
   boost::asio::co_spawn(loop, std::move(task), [&](std::exception_ptr thrown, Result<T> value) {
     EXPECT_EQ(thrown, nullptr);
     result.emplace(std::move(value));
   });
+  loop.restart();
   loop.run();
   return std::move(*result);
 }

@@ -233,6 +233,23 @@ TEST(Store, ADamagedJournalIsKeptAndTheRestServes) {
   EXPECT_TRUE(wait((*store)->put_session(session("new"))));
 }
 
+// An entry that is whole and makes no sense to the database is kept with the file; the others are written.
+TEST(Store, AnEntryThatCannotBeStoredIsKept) {
+  Folder folder;
+  const std::string path = folder.path() + "/atoll.journal";
+  { ASSERT_TRUE(Store::open(folder.path())); }
+  {
+    auto journal = *Journal::open(path);
+    ASSERT_TRUE(journal.append(encode_end(ended(record("exe_never_admitted")), {})));
+    ASSERT_TRUE(journal.append(""));
+    ASSERT_TRUE(journal.append(encode_session(session("good"))));
+  }
+  auto store = Store::open(folder.path());
+  ASSERT_TRUE(store) << store.error().message();
+  EXPECT_TRUE(wait((*store)->get_session("ses_good")));
+  EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
+}
+
 // The one entry that a crash could also have cut off: cut off it is left out without a word, damaged it is kept.
 TEST(Store, DamageToTheLastEntryIsNoTornAppend) {
   for (const bool cut : {true, false}) {

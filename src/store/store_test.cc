@@ -194,6 +194,73 @@ TEST_P(OnDiskAndInMemory, DocumentsHaveUniqueNames) {
   EXPECT_FALSE(*wait(store_->remove_document("template", "default", "t1")));
 }
 
+TEST_P(OnDiskAndInMemory, DocumentsAreListedByKindAndTenantAndGoByAge) {
+  for (const auto& [tenant, id, micros] : {std::tuple("a", "new", 20), std::tuple("a", "old", 10), std::tuple("b", "x", 10)}) {
+    DocumentRow row{.kind = "log", .tenant = tenant, .id = id, .body = "{}"};
+    row.created_at = row.updated_at = from_unix_micros(micros);
+    ASSERT_TRUE(wait(store_->put_document(row)));
+  }
+  const auto listed = *wait(store_->list_documents("log", "a"));
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_EQ(listed[0].id, "old");
+  EXPECT_TRUE(wait(store_->list_documents("other", "a"))->empty());
+  EXPECT_EQ(*wait(store_->remove_documents_before("log", from_unix_micros(15))), 2);
+  EXPECT_EQ(wait(store_->list_documents("log", "a"))->size(), 1U);
+}
+
+TEST_P(OnDiskAndInMemory, SnapshotsAreListedPageByPageAndMeantByTheirNewestName) {
+  for (int i = 1; i <= 3; ++i) {
+    SnapshotRow row{.snapshot_id = "snp_" + std::to_string(i), .tenant = "a", .name = "same", .session_id = "ses_1"};
+    row.attributes = "{}";
+    ASSERT_TRUE(wait(store_->put_snapshot(row)));
+  }
+  const auto first = *wait(store_->list_snapshots("a", "ses_1", 2, std::nullopt));
+  ASSERT_EQ(first.items.size(), 2U);
+  EXPECT_EQ(first.items[0].snapshot_id, "snp_3");
+  const auto rest = *wait(store_->list_snapshots("a", "", 2, first.next));
+  ASSERT_EQ(rest.items.size(), 1U);
+  EXPECT_FALSE(rest.next);
+  EXPECT_TRUE(wait(store_->list_snapshots("a", "ses_2", 2, std::nullopt))->items.empty());
+  EXPECT_TRUE(wait(store_->list_snapshots("b", "", 2, std::nullopt))->items.empty());
+  EXPECT_EQ(wait(store_->get_snapshot("a", "same"))->snapshot_id, "snp_3");
+  EXPECT_FALSE(*wait(store_->remove_snapshot("b", "snp_3")));
+  EXPECT_TRUE(*wait(store_->remove_snapshot("a", "snp_3")));
+  EXPECT_EQ(wait(store_->get_snapshot("a", "same"))->snapshot_id, "snp_2");
+  EXPECT_EQ(wait(store_->snapshot_ids())->size(), 2U);
+}
+
+TEST_P(OnDiskAndInMemory, KeysAreRevokedOnceAndWhatWasDoneIsKept) {
+  ASSERT_TRUE(wait(store_->put_key({.key_id = "key_1", .tenant = "a", .hash = "h"})));
+  EXPECT_EQ(wait(store_->put_key({.key_id = "key_2", .tenant = "a", .hash = "h"})).error().code(),
+            Code::already_exists);
+  EXPECT_FALSE(wait(store_->list_keys())->at(0).revoked_at);
+  EXPECT_TRUE(*wait(store_->revoke_key("key_1", from_unix_micros(5))));
+  EXPECT_FALSE(*wait(store_->revoke_key("key_1", from_unix_micros(6))));
+  EXPECT_FALSE(*wait(store_->revoke_key("key_9", from_unix_micros(6))));
+  EXPECT_EQ(wait(store_->list_keys())->at(0).revoked_at, from_unix_micros(5));
+  for (const char* action : {"create", "revoke"})
+    ASSERT_TRUE(wait(store_->audit({.tenant = "a", .key_id = "key_1", .action = action})));
+  const auto audit = *wait(store_->list_audit(1));
+  ASSERT_EQ(audit.size(), 1U);
+  EXPECT_EQ(audit[0].action, "revoke");
+}
+
+TEST_P(OnDiskAndInMemory, SessionsAreFoundByStateAndArtifactsByDigest) {
+  SessionRow paused = session("p");
+  paused.state = "paused";
+  ASSERT_TRUE(wait(store_->put_session(session("r"))));
+  ASSERT_TRUE(wait(store_->put_session(paused)));
+  EXPECT_EQ(wait(store_->sessions_in({"running", "paused"}))->size(), 2U);
+  EXPECT_EQ(wait(store_->sessions_in({"paused"}))->at(0).session_id, "ses_p");
+  EXPECT_TRUE(wait(store_->sessions_in({}))->empty());
+  ASSERT_TRUE(wait(store_->admit(record("exe_1"))));
+  const ArtifactRow artifact{"d1", "ses_a", "default", "exe_1", "/x", "text/plain", 3, {}};
+  ASSERT_TRUE(wait(store_->finish(ended(record("exe_1")), {artifact, artifact})));
+  EXPECT_EQ(*wait(store_->artifact_digests()), std::vector<std::string>{"d1"});
+  EXPECT_EQ(wait(store_->get_artifact("default", "d1"))->path, "/x");
+  EXPECT_EQ(wait(store_->get_artifact("other", "d1")).error().code(), Code::not_found);
+}
+
 TEST(Store, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
   Folder folder;
   std::ofstream(folder.path() + "/atoll.db") << std::string(8192, 'x');
@@ -213,6 +280,35 @@ TEST(Store, ASchemaFromTheFutureIsRefused) {
   auto opened = Store::open(folder.path());
   ASSERT_FALSE(opened);
   EXPECT_NE(opened.error().message().find("9999"), std::string::npos);
+}
+
+// A store of every version that there was, with something in it, becomes one of today and loses nothing.
+TEST(Store, OlderSchemasAreBroughtForward) {
+  const std::vector<std::string> undo = {
+      "ALTER TABLE sessions DROP COLUMN volumes", "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal"};
+  ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1) << "a new step needs its way back here";
+  for (int version = 1; version < schema_version(); ++version) {
+    Folder folder;
+    {
+      auto store = *Store::open(folder.path());
+      ASSERT_TRUE(wait(store->put_session(session("old"))));
+      ASSERT_TRUE(wait(store->admit(record("exe_old", "ses_old"))));
+    }
+    {
+      auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
+      for (int step = schema_version(); step > version; --step)
+        ASSERT_TRUE(db.script(undo[static_cast<std::size_t>(step) - 2])) << step;
+      ASSERT_TRUE(db.script("PRAGMA user_version=" + std::to_string(version)));
+    }
+    auto store = Store::open(folder.path());
+    ASSERT_TRUE(store) << version << ": " << store.error().message();
+    const auto found = wait((*store)->get_session("ses_old"));
+    ASSERT_TRUE(found) << version;
+    EXPECT_EQ(found->volumes, "{}");
+    EXPECT_EQ(wait((*store)->get_record("default", "exe_old"))->code, record("exe_old").code);
+    EXPECT_TRUE(wait((*store)->put_session(session("new"))));
+    EXPECT_TRUE(wait((*store)->get_session("ses_new")));
+  }
 }
 
 TEST(Store, HistoryCannotBeRewritten) {
