@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/beast/http/basic_parser.hpp>
+#include <optional>
 #include <string>
 
 #include "net/http.h"
@@ -18,7 +19,11 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   // Body bytes parsed since the last take.
   std::string& piece() { return piece_; }
   int version() const { return version_; }
-  std::optional<std::uint64_t> length() const { return length_; }
+  // What the head announces, known before any byte of the body. Nothing of a chunked body.
+  std::optional<std::uint64_t> length() const {
+    const auto announced = content_length();
+    return announced ? std::optional(*announced) : std::nullopt;
+  }
 
  private:
   using error_code = boost::beast::error_code;
@@ -37,9 +42,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     request_.headers.add(std::string(name), std::string(value));
   }
   void on_header_impl(error_code&) override { head_done_ = true; }
-  void on_body_init_impl(boost::optional<std::uint64_t> const& length, error_code&) override {
-    if (length) length_ = *length;
-  }
+  void on_body_init_impl(boost::optional<std::uint64_t> const&, error_code&) override {}
   std::size_t on_body_impl(string_view body, error_code&) override {
     piece_.append(body.data(), body.size());
     return body.size();
@@ -53,7 +56,6 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   Request& request_;
   std::string piece_;
-  std::optional<std::uint64_t> length_;
   int version_ = 11;
   bool head_done_ = false;
 };

@@ -119,6 +119,13 @@ TEST_F(ServerTest, RefusedBodyOfGigabytesStillGetsItsAnswer) {
               AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("Connection: close")));
 }
 
+TEST_F(ServerTest, ABodyThatAnnouncesItselfTooLargeIsNotWaitedFor) {
+  serve();
+  RawClient client(test->port());
+  client.send("POST /small HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n");
+  EXPECT_THAT(client.receive_until("\r\n\r\n"), StartsWith("HTTP/1.1 413"));
+}
+
 TEST_F(ServerTest, KeepsConnectionsAliveAndPipelines) {
   serve();
   RawClient client(test->port());
