@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -40,6 +41,17 @@ Result<store::Durability> durability(const config::Configuration& configuration)
 std::size_t worker_count(const config::Configuration& configuration) {
   auto asked = configuration.integer("workers");
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
+}
+
+// Only this machine can reach it. A name other than localhost may be anything.
+bool is_local(std::string_view address) {
+  if (address.starts_with("unix:")) return true;
+  std::string host(address.substr(0, address.rfind(':')));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  if (host == "localhost") return true;
+  boost::system::error_code failed;
+  const auto parsed = boost::asio::ip::make_address(host, failed);
+  return !failed && parsed.is_loopback();
 }
 
 // What the header rules of one tenant's sessions may name.
@@ -184,10 +196,8 @@ Result<void> Daemon::build_service() {
   options.snapshot_directory = data_ + "/snapshots";
   options.default_ttl = configuration_.duration("session.ttl");
   options.idle_after = configuration_.duration("session.idle");
-  options.keep_ended =
-      std::chrono::duration_cast<std::chrono::hours>(configuration_.duration("keep.sessions"));
-  options.keep_records =
-      std::chrono::duration_cast<std::chrono::hours>(configuration_.duration("keep.records"));
+  options.keep_ended = configuration_.duration("keep.sessions");
+  options.keep_records = configuration_.duration("keep.records");
   options.record_bytes_max = static_cast<std::int64_t>(configuration_.bytes("keep.record_bytes"));
   service_ = std::make_unique<session::LocalService>(std::move(parts), std::move(options));
   return {};
@@ -262,11 +272,20 @@ void Daemon::mount_basics() {
   });
 }
 
+// A key that is made up at the first start and shown on a terminal is for whoever sits there.
 Task<std::string> Daemon::ensure_key() {
   CO_CHECK(co_await keys_->reload());
   const std::string& preset = configuration_.text("api_key");
   bool first = keys_->empty();
   if (preset.empty() && !first) co_return std::string();
+  for (const char* setting : {"listen", "tls.listen"}) {
+    const std::string& address = configuration_.text(setting);
+    if (!preset.empty() || address.empty() || is_local(address)) continue;
+    co_return fail(Error(Code::invalid_argument,
+                         "listening beyond this machine needs a key first: make one with 'atoll keys create' or "
+                         "give one as api_key, got " + address)
+                       .with_field(setting));
+  }
   CO_TRY(auto created, co_await keys_->create("default", preset.empty() ? "first" : "preset", preset));
   co_return preset.empty() ? created.key : std::string();
 }

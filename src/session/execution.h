@@ -33,6 +33,10 @@ struct Command {
   std::shared_ptr<sandbox::Process> process;
   std::unique_ptr<sandbox::ProcessStream> stream;
   ExecutionRecord record;
+  std::shared_ptr<class KeptOutput> kept;  // what passed the stream
+
+  // Kills it because whoever waited for it left; its record then says so.
+  Task<void> abandon();
 };
 
 }  // namespace atl::session

@@ -11,6 +11,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "session/codec.h"
+#include "session/retry.h"
 #include "session/running_execution.h"
 #include "store/offload.h"
 
@@ -230,19 +231,29 @@ Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std:
   if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
     co_return found->second;
   }
+  CO_TRY(auto hold, co_await live->kernels.take());
+  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
+    co_return found->second;
+  }
+  CO_TRY(auto kernel, co_await create_kernel(live, language, std::string()));
+  live->default_kernels[language] = kernel;
+  co_return kernel;
+}
+
+Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::create_kernel(std::shared_ptr<Live> live,
+                                                                      sandbox::Language language,
+                                                                      std::string cwd) {
   if (!live->provider->traits().kernels) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'kernels': no stateful {} there",
                                live->facts.provider, sandbox::to_string(language)));
   }
-  CO_TRY(auto hold, co_await live->kernels.take());
-  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
-    co_return found->second;
-  }
-  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
-  CO_TRY(auto kernel, co_await live->sandbox->create_kernel(language, std::string()));
-  live->default_kernels[language] = kernel;
-  co_return kernel;
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  if (!in) co_return fail(Code::conflict, "the session has ended");
+  auto call = [in, language, cwd = std::move(cwd)] { return in->create_kernel(language, cwd); };
+  auto go_on = [live, in] { return live->sandbox == in && !is_ending(*live); };
+  co_return co_await with_retries<std::shared_ptr<sandbox::Kernel>>(parts_.executor, "start a kernel",
+                                                                    std::move(call), std::move(go_on));
 }
 
 Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
@@ -390,10 +401,10 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
     co_return fail(error);
   }
   command.process = *process;
-  auto kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
-  command.stream = std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), kept);
+  command.kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
+  command.stream = std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
   boost::asio::co_spawn(parts_.executor,
-                        watch_command(this, live, *process, std::move(record), kept, started),
+                        watch_command(this, live, *process, std::move(record), command.kept, started),
                         boost::asio::detached);
   co_return std::move(command);
 }
@@ -407,15 +418,13 @@ Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, a
     boost::asio::co_spawn(parts_.executor, feed(command.process, std::move(standard_input)),
                           boost::asio::detached);
   }
-  auto& stream = static_cast<RecordedStream&>(*command.stream);
-  const auto kept = stream.kept();
-  Abandonment unless_finished(parts_.executor, command.process, kept);
+  Abandonment unless_finished(parts_.executor, command.process, command.kept);
   while (true) {
-    CO_TRY(const sandbox::ProcessEvent event, co_await stream.next());
+    CO_TRY(const sandbox::ProcessEvent event, co_await command.stream->next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;
   }
   unless_finished.disarm();
-  co_return co_await kept->finished(parts_.executor);
+  co_return co_await command.kept->finished(parts_.executor);
 }
 
 }  // namespace atl::session

@@ -49,6 +49,9 @@ class ExecutionEngine {
   // The session's kernel for the language, made on first use; all executions that name no context share it.
   Task<std::shared_ptr<sandbox::Kernel>> prepare_environment(std::shared_ptr<Live> live,
                                                              sandbox::Language language);
+  // One more kernel, of the caller's own. Passing failures are tried again: no code of a user has run in it.
+  Task<std::shared_ptr<sandbox::Kernel>> create_kernel(std::shared_ptr<Live> live, sandbox::Language language,
+                                                       std::string cwd);
   // Ends a kernel. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 

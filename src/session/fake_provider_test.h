@@ -8,6 +8,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <deque>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,9 +40,23 @@ class Signal {
   bool set_ = false;
 };
 
+// Calls by name: how often they were made, and how often each still fails.
+struct Faults {
+  std::map<std::string, int> calls, left;
+  Code code = Code::unavailable;
+
+  Result<void> meet(const std::string& call) {
+    ++calls[call];
+    if (left[call] <= 0) return {};
+    --left[call];
+    return fail(code, "the provider is not well");
+  }
+};
+
 struct State {
   explicit State(boost::asio::any_io_executor loop) : executor(loop), ended(loop) {}
   boost::asio::any_io_executor executor;
+  std::shared_ptr<Faults> faults = std::make_shared<Faults>();
   Signal ended;
   std::map<std::string, std::string> files;
   std::string why = "stopped";
@@ -183,10 +198,12 @@ class FakeKernel final : public sandbox::Kernel {
       : state_(std::move(state)), info_(std::move(info)) {}
   const sandbox::KernelInfo& info() const override { return info_; }
   Task<std::unique_ptr<sandbox::ExecutionStream>> execute(sandbox::ExecutionSpec spec) override {
+    CO_CHECK(state_->faults->meet("execute"));
     co_return std::make_unique<Stream>(state_, spec.code, ++count_);
   }
   Task<void> interrupt() override { co_return Result<void>{}; }
   Task<void> restart() override {
+    CO_CHECK(state_->faults->meet("restart"));
     count_ = 0;
     co_return Result<void>{};
   }
@@ -252,8 +269,10 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
 
 class FakeSandbox final : public sandbox::Sandbox {
  public:
-  FakeSandbox(boost::asio::any_io_executor executor, sandbox::Spec spec, sandbox::Traits traits)
+  FakeSandbox(boost::asio::any_io_executor executor, sandbox::Spec spec, sandbox::Traits traits,
+              std::shared_ptr<Faults> faults)
       : state_(std::make_shared<State>(executor)), spec_(std::move(spec)), traits_(traits), files_(state_) {
+    state_->faults = std::move(faults);
     isolation_.walls.push_back({"fake", "none at all"});
   }
   const std::string& id() const override { return spec_.id; }
@@ -261,6 +280,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   const sandbox::Isolation& isolation() const override { return isolation_; }
   const sandbox::Limits& limits() const override { return spec_.limits; }
   Task<std::shared_ptr<sandbox::Process>> start(sandbox::ProcessSpec spec) override {
+    CO_CHECK(state_->faults->meet("start"));
     if (spec.argv.back() == "fail") co_return fail(Code::not_found, "no such program");
     sandbox::ProcessInfo info;
     info.pid = ++pids_;
@@ -273,6 +293,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   std::vector<std::shared_ptr<sandbox::Process>> processes() override { return processes_; }
   sandbox::Files& files() override { return files_; }
   Task<std::shared_ptr<sandbox::Kernel>> create_kernel(sandbox::Language language, std::string cwd) override {
+    CO_CHECK(state_->faults->meet("kernel"));
     sandbox::KernelInfo info{fmt::format("k{}", kernels_.size() + 1), language, std::move(cwd)};
     kernels_.push_back(std::make_shared<FakeKernel>(state_, info));
     co_return kernels_.back();
@@ -290,9 +311,14 @@ class FakeSandbox final : public sandbox::Sandbox {
     if (state_->ended.is_set()) co_return fail(Code::unavailable, "the sandbox has ended");
     co_return state_->usage;
   }
-  Task<void> pause() override { co_return Result<void>{}; }
-  Task<void> resume() override { co_return Result<void>{}; }
-  Task<void> snapshot(std::string) override { co_return Result<void>{}; }
+  Task<void> pause() override { co_return state_->faults->meet("pause"); }
+  Task<void> resume() override { co_return state_->faults->meet("resume"); }
+  // What a failed one leaves behind is in the way of the next.
+  Task<void> snapshot(std::string target) override {
+    std::error_code failed;
+    if (!std::filesystem::create_directories(target, failed)) co_return fail(Code::already_exists, "it is there");
+    co_return state_->faults->meet("snapshot");
+  }
   Task<void> stop() override {
     end("the sandbox was stopped");
     co_return Result<void>{};
@@ -330,12 +356,8 @@ class FakeProvider final : public sandbox::Provider {
   const sandbox::Traits& traits() const override { return can; }
   sandbox::Isolation probed() const override { return {}; }
   Task<std::unique_ptr<sandbox::Sandbox>> create(sandbox::Spec spec) override {
-    ++creates;
-    if (failures_left > 0) {
-      --failures_left;
-      co_return fail(failure, "the provider is not well");
-    }
-    auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can);
+    CO_CHECK(faults->meet("create"));
+    auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
     last = made.get();
     co_return std::move(made);
   }
@@ -344,7 +366,7 @@ class FakeProvider final : public sandbox::Provider {
     adopted.push_back(id);
     sandbox::Spec spec;
     spec.id = id;
-    auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can);
+    auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
     last = made.get();
     co_return std::move(made);
   }
@@ -352,9 +374,7 @@ class FakeProvider final : public sandbox::Provider {
   Task<void> shut_down() override { co_return Result<void>{}; }
 
   sandbox::Traits can;
-  int creates = 0;
-  int failures_left = 0;
-  Code failure = Code::unavailable;
+  std::shared_ptr<Faults> faults = std::make_shared<Faults>();
   FakeSandbox* last = nullptr;
   std::vector<std::string> running, adopted;
 

@@ -13,21 +13,13 @@
 #include "session/codec.h"
 #include "session/local_service.h"
 #include "session/network.h"
+#include "session/retry.h"
 
 namespace atl::session {
 namespace {
 
-constexpr int kCreateAttempts = 4;
-constexpr std::chrono::milliseconds kFirstDelay{50};
 constexpr std::size_t kMapEntriesMax = 256;
 constexpr std::size_t kMapBytesMax = 64U << 10;
-
-boost::asio::awaitable<void> sleep_for(boost::asio::any_io_executor executor,
-                                       std::chrono::milliseconds time) {
-  boost::asio::steady_timer timer(executor, time);
-  boost::system::error_code ignored;
-  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-}
 
 Result<void> check_map(const TextMap& map, std::string_view field) {
   std::size_t bytes = 0;
@@ -178,22 +170,6 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   co_return live;
 }
 
-Task<std::unique_ptr<sandbox::Sandbox>> LocalService::create_with_retries(sandbox::Provider& provider,
-                                                                          sandbox::Spec spec) {
-  std::chrono::milliseconds delay = kFirstDelay;
-  for (int attempt = 1;; ++attempt) {
-    auto made = co_await provider.create(spec);
-    if (made) co_return std::move(*made);
-    if (!row(made.error().code()).retryable || attempt == kCreateAttempts)
-      co_return fail(std::move(made).error());
-    log::warn("a sandbox could not be created, trying again", {{"provider", std::string(provider.name())},
-                                                               {"attempt", std::to_string(attempt)},
-                                                               {"error", made.error().message()}});
-    co_await sleep_for(parts_.executor, delay);
-    delay *= 2;
-  }
-}
-
 Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session& facts) {
   std::vector<sandbox::HostMount> mounts;
   for (const auto& [path, name] : facts.volumes) {
@@ -227,7 +203,10 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   spec.env = live->facts.env;
   fill_in(live->local, spec);
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
-  auto made = co_await create_with_retries(*live->provider, std::move(spec));
+  auto make = [provider = live->provider, spec = std::move(spec)] { return provider->create(spec); };
+  auto go_on = [this] { return !ending_; };
+  auto made = co_await with_retries<std::unique_ptr<sandbox::Sandbox>>(parts_.executor, "create a sandbox",
+                                                                       std::move(make), go_on);
   if (!made) {
     layer_use_.end_sandbox(live->incarnation);
     co_return fail(std::move(made).error());
@@ -320,7 +299,7 @@ Task<Session> LocalService::pause(Principal who, std::string id) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
   }
-  CO_CHECK(co_await found->sandbox->pause());
+  CO_CHECK(co_await pause_sandbox(found));
   if (found->facts.state != State::running) {
     co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
   }
@@ -329,8 +308,16 @@ Task<Session> LocalService::pause(Principal who, std::string id) {
   co_return found->facts;
 }
 
+Task<void> LocalService::pause_sandbox(LivePtr live) {
+  auto call = [in = live->sandbox] { return in->pause(); };
+  auto go_on = [live, in = live->sandbox] { return live->sandbox == in; };
+  return with_retries<void>(parts_.executor, "pause a sandbox", std::move(call), std::move(go_on));
+}
+
 Task<void> LocalService::resume_held(LivePtr live) {
-  CO_CHECK(co_await live->sandbox->resume());
+  auto call = [in = live->sandbox] { return in->resume(); };
+  auto go_on = [live, in = live->sandbox] { return live->sandbox == in; };
+  CO_CHECK(co_await with_retries<void>(parts_.executor, "resume a sandbox", std::move(call), std::move(go_on)));
   enter(live, State::running, "");
   set_end(*live, live->facts.ttl, false);
   live->facts.last_used_at = parts_.clock->now();

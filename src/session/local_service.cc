@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "session/codec.h"
+#include "session/retry.h"
 
 namespace atl::session {
 
@@ -222,11 +223,7 @@ Task<std::vector<sandbox::KernelInfo>> LocalService::contexts(Principal who, std
 Task<sandbox::KernelInfo> LocalService::create_context(Principal who, std::string id,
                                                        ContextRequest request) {
   CO_TRY(LivePtr found, co_await awake(std::move(who), std::move(id)));
-  if (!found->provider->traits().kernels) {
-    co_return fail(Code::unsupported,
-                   fmt::format("provider {} lacks the trait 'kernels'", found->facts.provider));
-  }
-  CO_TRY(auto kernel, co_await found->sandbox->create_kernel(request.language, std::move(request.cwd)));
+  CO_TRY(auto kernel, co_await engine_.create_kernel(found, request.language, std::move(request.cwd)));
   co_return kernel->info();
 }
 
@@ -248,7 +245,9 @@ Task<std::shared_ptr<sandbox::Kernel>> LocalService::kernel(Principal who, std::
 
 Task<void> LocalService::restart_context(Principal who, std::string id, std::string context) {
   CO_TRY(auto found, co_await kernel(std::move(who), std::move(id), std::move(context)));
-  co_return co_await found->restart();
+  auto call = [found] { return found->restart(); };
+  auto go_on = [this] { return !ending_; };
+  co_return co_await with_retries<void>(parts_.executor, "restart a kernel", std::move(call), go_on);
 }
 
 Task<void> LocalService::interrupt_context(Principal who, std::string id, std::string context) {

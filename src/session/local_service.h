@@ -31,8 +31,8 @@ struct ServiceOptions {
   std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);
   // Unused for this long and running nothing: what a session's own end would do is done. Zero: never.
   std::chrono::milliseconds idle_after{0};
-  std::chrono::hours keep_ended{24 * 7};  // ended sessions stay readable
-  std::chrono::hours keep_records{24 * 30};
+  std::chrono::milliseconds keep_ended = std::chrono::hours(24 * 7);  // ended sessions stay readable
+  std::chrono::milliseconds keep_records = std::chrono::hours(24 * 30);
   std::int64_t record_bytes_max = 1LL << 30;
   std::string snapshot_directory;  // empty: no snapshots, no forks
   std::chrono::milliseconds sample_every{5000};
@@ -137,8 +137,9 @@ class LocalService final : public Service {
   void touch(const LivePtr& live);
   void set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only);
   Result<void> apply(Live& live, const UpdateRequest& request);
+  // Whoever calls these has the session's turn.
+  Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
-  // Whoever calls has the session's turn.
   Task<void> end_for_good(LivePtr live, std::string reason);
   Task<void> stop_held(LivePtr live, State end, std::string reason);
   void forget(const LivePtr& live);
@@ -147,13 +148,13 @@ class LocalService final : public Service {
   // Creating.
   Task<LivePtr> draft(const Principal& who, CreateRequest request);
   Task<void> build(LivePtr live, std::optional<std::string> snapshot_path);
-  Task<std::unique_ptr<sandbox::Sandbox>> create_with_retries(sandbox::Provider& provider,
-                                                              sandbox::Spec spec);
   Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path);
   // Directories of the volumes that the session names.
   Task<std::vector<sandbox::HostMount>> volume_mounts(const Session& facts);
   sandbox::Provider* provider_named(const std::string& name) const;
   std::string snapshot_path(const std::string& snapshot_id) const;
+  // The state of the session's sandbox in the directory of `snapshot_id`; a failure leaves nothing there.
+  Task<void> take_snapshot(LivePtr live, std::string snapshot_id);
 
   // Network: the proxy of a session whose sandbox stands, as its facts ask for it.
   Task<void> open_network(LivePtr live, std::shared_ptr<const egress::Rules> rules);

@@ -187,6 +187,18 @@ TEST_F(LocalServiceTest, AbandonedExecutionsAreRecordedAsKilled) {
   EXPECT_EQ(page.items[0].reason, "the client went away");
 }
 
+TEST_F(LocalServiceTest, ACommandWhoseWatcherLeftIsRecordedAsKilled) {
+  const Session session = create();
+  auto command = wait(service_->start(ann_, session.session_id, {.argv = {"sleep"}}));
+  ASSERT_TRUE(command) << command.error().message();
+  command->stream.reset();
+  ASSERT_TRUE(wait(command->abandon()));
+  ASSERT_TRUE(until([&] {
+    return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1;
+  }));
+  EXPECT_EQ(wait(service_->history(ann_, {}))->items[0].reason, "the client went away");
+}
+
 TEST_F(LocalServiceTest, PauseAndResume) {
   Session session = create();
   session = *wait(service_->pause(ann_, session.session_id));
@@ -247,18 +259,6 @@ TEST_F(LocalServiceTest, UpdateChangesAndExtendOnlyNeverShortens) {
   EXPECT_LT(*updated->expires_at, *session.expires_at);
   EXPECT_EQ(wait(service_->list(ann_, {.metadata = {{"a", "b"}}}))->items.size(), 1U);
   EXPECT_EQ(wait(service_->list(ann_, {.metadata = {{"a", "c"}}}))->items.size(), 0U);
-}
-
-TEST_F(LocalServiceTest, PassingFailuresAreRetriedOthersNot) {
-  provider_.failures_left = 2;
-  EXPECT_EQ(create().state, State::running);
-  EXPECT_EQ(provider_.creates, 3);
-  provider_.failures_left = 1;
-  provider_.failure = Code::unsupported;
-  EXPECT_EQ(wait(service_->create(ann_, {})).error().code(), Code::unsupported);
-  EXPECT_EQ(provider_.creates, 4);
-  const auto failed = *wait(service_->list(ann_, {.states = {State::failed}}));
-  EXPECT_EQ(failed.items.size(), 1U);
 }
 
 TEST_F(LocalServiceTest, ASandboxThatEndsByItselfIsLost) {
@@ -338,6 +338,12 @@ TEST_F(LocalServiceTest, LifecycleForPrograms) {
   EXPECT_EQ(wait(lifecycle.execute_code(session->session_id, "print x", sandbox::Language::python, ""))->out,
             "x\n");
   EXPECT_EQ(wait(lifecycle.execution_history(session->session_id))->size(), 1U);
+  const auto kernel = wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::javascript));
+  ASSERT_TRUE(kernel) << kernel.error().message();
+  EXPECT_EQ(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id, kernel->id)
+      << "they share one kernel";
+  ASSERT_TRUE(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)));
+  EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)).error().code(), Code::not_found);
   ASSERT_TRUE(wait(lifecycle.stop(session->session_id)));
   EXPECT_EQ(wait(service_->get(ann_, session->session_id))->state, State::stopped);
 }

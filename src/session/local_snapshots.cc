@@ -9,6 +9,7 @@
 #include "os/file.h"
 #include "session/codec.h"
 #include "session/local_service.h"
+#include "session/retry.h"
 #include "store/offload.h"
 
 namespace atl::session {
@@ -25,10 +26,30 @@ std::uint64_t size_of(const std::string& directory) {
   return bytes;
 }
 
+// What a failed attempt left would be in the way of the next one.
+Task<void> snapshot_once(std::shared_ptr<sandbox::Sandbox> in, sandbox::Provider* provider, std::string path) {
+  Result<void> taken = co_await in->snapshot(path);
+  if (!taken) auto removed = co_await provider->discard_snapshot(path);
+  co_return taken;
+}
+
 }  // namespace
 
 std::string LocalService::snapshot_path(const std::string& snapshot_id) const {
   return options_.snapshot_directory + "/" + snapshot_id;
+}
+
+Task<void> LocalService::take_snapshot(LivePtr live, std::string snapshot_id) {
+  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  const std::string path = snapshot_path(snapshot_id);
+  auto once = [in, provider = live->provider, path]() -> Task<void> { return snapshot_once(in, provider, path); };
+  auto go_on = [live, in] { return live->sandbox == in; };
+  CO_CHECK(co_await with_retries<void>(parts_.executor, "take a snapshot", std::move(once), std::move(go_on)));
+  auto keep = [this, snapshot_id, sandbox = live->incarnation] { return layer_use_.keep(snapshot_id, sandbox); };
+  Result<void> kept = co_await store::offload<void>(disk_, std::move(keep));
+  if (!kept) auto removed = co_await live->provider->discard_snapshot(path);
+  co_return kept;
 }
 
 Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string name, TextMap attributes) {
@@ -38,7 +59,6 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
                    fmt::format("provider {} lacks the trait 'snapshot'", found->facts.provider));
   }
   CO_TRY(auto hold, co_await found->lifecycle.take());
-  if (!found->sandbox) co_return fail(Code::conflict, "the session has ended");
   Snapshot snapshot;
   snapshot.snapshot_id = "snp_" + random_word(20);
   snapshot.tenant = found->facts.tenant;
@@ -50,11 +70,7 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
   snapshot.created_at = parts_.clock->now();
   snapshot.attributes = std::move(attributes);
   const std::string path = snapshot_path(snapshot.snapshot_id);
-  CO_CHECK(co_await found->sandbox->snapshot(path));
-  auto keep = [this, snapshot_id = snapshot.snapshot_id, sandbox = found->incarnation] {
-    return layer_use_.keep(snapshot_id, sandbox);
-  };
-  CO_CHECK(co_await store::offload<void>(disk_, std::move(keep)));
+  CO_CHECK(co_await take_snapshot(found, snapshot.snapshot_id));
   auto measure = [path]() -> Result<std::uint64_t> { return size_of(path); };
   CO_TRY(snapshot.size_bytes, co_await store::offload<std::uint64_t>(disk_, std::move(measure)));
   Result<void> stored = co_await parts_.store->put_snapshot(to_row(snapshot));
@@ -123,12 +139,7 @@ Task<Session> LocalService::fork(Principal who, std::string id, UpdateRequest ch
   const std::string path = snapshot_path(facts.snapshot);
   {
     CO_TRY(auto hold, co_await source->lifecycle.take());
-    if (!source->sandbox) co_return fail(Code::conflict, "the session has ended");
-    CO_CHECK(co_await source->sandbox->snapshot(path));
-    auto keep = [this, snapshot_id = facts.snapshot, sandbox = source->incarnation] {
-      return layer_use_.keep(snapshot_id, sandbox);
-    };
-    CO_CHECK(co_await store::offload<void>(disk_, std::move(keep)));
+    CO_CHECK(co_await take_snapshot(source, facts.snapshot));
   }
   Result<Session> forked = co_await bring_up(child, path);
   if (!forked) {

@@ -89,9 +89,17 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
   co_return Result<void>{};
 }
 
-Task<void> RunningExecution::keep(const sandbox::Output& output) {
+Task<Event> RunningExecution::keep(sandbox::Output output) {
   OutputKeeper& keeper = output.stream == sandbox::Stream::err ? err_ : out_;
-  return keeper.add(output.bytes);
+  CO_CHECK(co_await keeper.add(output.bytes));
+  co_return Event(std::move(output));
+}
+
+// Canceled: the caller goes away, and the destructor ends what runs.
+Task<Event> RunningExecution::end_broken(Error error) {
+  if (error.code() == Code::canceled) co_return fail(std::move(error));
+  sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = error.message()};
+  co_return co_await end(std::move(lost));
 }
 
 Task<Event> RunningExecution::next() {
@@ -103,16 +111,8 @@ Task<Event> RunningExecution::next() {
 
 Task<Event> RunningExecution::from_kernel() {
   auto got = co_await kernel_stream_->next();
-  if (!got) {
-    // Canceled: the caller goes away, and the destructor ends what runs.
-    if (got.error().code() == Code::canceled) co_return fail(std::move(got).error());
-    sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
-    co_return co_await end(std::move(lost));
-  }
-  if (auto* output = std::get_if<sandbox::Output>(&*got)) {
-    CO_CHECK(co_await keep(*output));
-    co_return Event(std::move(*output));
-  }
+  if (!got) co_return co_await end_broken(std::move(got).error());
+  if (auto* output = std::get_if<sandbox::Output>(&*got)) co_return co_await keep(std::move(*output));
   if (auto* bundle = std::get_if<sandbox::ResultBundle>(&*got)) {
     record_.results.push_back(*bundle);
     co_return Event(std::move(*bundle));
@@ -131,16 +131,8 @@ Task<Event> RunningExecution::from_kernel() {
 
 Task<Event> RunningExecution::from_process() {
   auto got = co_await process_stream_->next();
-  if (!got) {
-    // Canceled: the caller goes away, and the destructor ends what runs.
-    if (got.error().code() == Code::canceled) co_return fail(std::move(got).error());
-    sandbox::Outcome lost{.ending = sandbox::Ending::lost, .reason = got.error().message()};
-    co_return co_await end(std::move(lost));
-  }
-  if (auto* output = std::get_if<sandbox::Output>(&*got)) {
-    CO_CHECK(co_await keep(*output));
-    co_return Event(std::move(*output));
-  }
+  if (!got) co_return co_await end_broken(std::move(got).error());
+  if (auto* output = std::get_if<sandbox::Output>(&*got)) co_return co_await keep(std::move(*output));
   co_return co_await end(std::move(std::get<sandbox::Outcome>(*got)));
 }
 
@@ -261,6 +253,11 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
   } else {
     kept->set_finished(std::move(record));
   }
+}
+
+Task<void> Command::abandon() {
+  kept->set_abandoned();
+  return process->signal(SIGKILL);
 }
 
 Abandonment::~Abandonment() {

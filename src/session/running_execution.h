@@ -38,7 +38,8 @@ class RunningExecution final : public Execution {
   Task<Event> from_kernel();
   Task<Event> from_process();
   Task<Event> end(sandbox::Outcome outcome);
-  Task<void> keep(const sandbox::Output& output);
+  Task<Event> keep(sandbox::Output output);
+  Task<Event> end_broken(Error error);
   // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what the
   // sandbox used while it ran is the answer.
   Task<void> measure(std::shared_ptr<sandbox::Sandbox> in);
@@ -93,7 +94,6 @@ class RecordedStream final : public sandbox::ProcessStream {
       : inner_(std::move(inner)), kept_(std::move(kept)) {}
   ~RecordedStream() override { kept_->set_complete(); }
   Task<sandbox::ProcessEvent> next() override;
-  const std::shared_ptr<KeptOutput>& kept() const { return kept_; }
 
  private:
   std::unique_ptr<sandbox::ProcessStream> inner_;

@@ -129,9 +129,7 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   if (live) {
     auto done = co_await until_disconnect(
         *context, exchange, stream_process(started.process->info().pid, std::move(started.stream), exchange));
-    if (!done && !background) {
-      if (auto killed = co_await started.process->signal(SIGKILL); !killed) co_return fail(killed.error());
-    }
+    if (!done && !background) CO_CHECK(co_await started.abandon());
     co_return done;
   }
   bj::object answer = to_json(started.process->info());

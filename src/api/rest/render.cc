@@ -307,6 +307,8 @@ bj::object record_json(const session::ExecutionRecord& r) {
   object["code"] = valid(r.code);
   object["traceback"] = valid(r.traceback);
   object["metadata"] = bj::object{{"return_code", r.exit_code},
+                                  {"usage", object["usage"]},
+                                  {"verdict", object["verdict"]},
                                   {"session_id", r.session_id},
                                   {"sandbox_id", r.sandbox_id},
                                   {"principal", r.key_id},
