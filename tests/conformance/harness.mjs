@@ -26,6 +26,8 @@ export async function sandbox(options = {}, Class = e2b.Sandbox) {
 }
 after(async () => {
   await Promise.allSettled([...open].map((one) => one.kill()))
+  // An answer that a test did not read to its end would keep the process until the server gives up.
+  await globalThis[Symbol.for('undici.globalDispatcher.1')]?.destroy()
 })
 
 // A request of the control plane as the SDK would send it.
