@@ -363,8 +363,7 @@ Parser::R Parser::simple_statement() {
     case Token::k_break:
     case Token::k_continue:
       if (loop_depth_ == 0)
-        return fail(Code::invalid_argument,
-                    fmt::format("`{}' is not allowed outside a loop or switch", lex_.text));
+        return fail(Code::invalid_argument, fmt::format("`{}' is not allowed outside a loop or switch", lex_.text));
       return plain(token == Token::k_break ? Op::break_ : Op::continue_);
     case Token::k_next: return plain(Op::next);
     case Token::k_nextfile: return plain(Op::nextfile);
