@@ -46,7 +46,6 @@ bool Parser::try_assignment(Assign& out) {
     array_items(out);
   } else {
     out.value = word();
-    out.value.braces = false;
   }
   out.raw = src_.substr(start, pos_ - start);
   return true;

@@ -83,7 +83,8 @@ Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
         pos_ += 2;
       }
     } else if (c == '$') {
-      dollar(out.parts, mode);
+      bool escapes = peek(1) == '\'' && mode == Mode::dquote;  // "${x-$'\t'}" is a tab
+      dollar(out.parts, escapes ? Mode::plain : mode);
     } else if (c == '`') {
       back_quotes(out.parts, mode);
     } else if (c == '"') {

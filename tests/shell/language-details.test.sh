@@ -63,3 +63,18 @@ declare -A h; exec {h[x]}> f; echo hi >&${h[x]}; exec {h[x]}>&-; cat f
 [ "$HOSTNAME" = "$(hostname)" ]; echo $?; [ "$(uname -n)" = "$HOSTNAME" ]; echo $?
 #| 0
 #| 0
+
+#### escapes inside a parameter inside double quotes
+x=1; echo "${x:+$'a\tb'}" "${y-$'\x41'}" "${y:-'$x'}"
+#| a	b A '1'
+
+#### braces in a declaration
+declare -u s={a,b}; echo $s; f() { local v={1..4}; echo $v; }; f; export E=x{1,2}; echo $E; t={a,b}; echo $t
+#| B
+#| 4
+#| x2
+#| {a,b}
+
+#### braces that do not close
+echo {a,{b,c} {a,b}} a{b {x,y}z{ {{a,b}} {a{b,c}d,e} {,} {} {a} {{1..3}} }{a,b}
+#| {a,b {a,c a} b} a{b xz{ yz{ {a} {b} abd acd e {} {a} {1} {2} {3} }a }b
