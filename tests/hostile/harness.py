@@ -53,6 +53,9 @@ def run(*command, options=(), stdin=b"", timeout=60, read=True, pass_fds=(), ext
     name = group_name()
     mark = "ATOLL_TEST_MARK=" + name
     env = dict(os.environ, ATOLL_TEST_MARK=name, SECRET_TOKEN="host-secret", **(extra_env or {}))
+    # The limit of time is of no interest where none is set, but slow machines need more of it.
+    if SLOW > 1 and "--time" not in options:
+        options = (*options, "--time", str(int(10 * SLOW)))
     # The walls are what is tested here: no policy looks at the command first.
     argv = [ATOLL, "run", "--cgroup-parent", name, "--policy", "off", *options, "--", *command]
     began = time.monotonic()

@@ -52,6 +52,7 @@ inline Result<os::Fd> make_user_namespace(int proc, const IdMap& map) {
   return make_user_namespace(proc, map, map);
 }
 // What the calling thread's network shows of what happened in it: every counter, and every socket that is still there.
+// Empty where it cannot be seen.
 std::string network_traces(int proc);
 // A network namespace with nothing but a loopback that is up. The caller's own is unchanged.
 Result<os::Fd> make_network_namespace(int proc);

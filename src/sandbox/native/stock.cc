@@ -168,7 +168,7 @@ void Stock::learn_network() {
   const auto fresh = make_network_namespace(setting_.proc);
   if (!own || !fresh || !os::enter_namespace(fresh->get(), CLONE_NEWNET)) return;
   std::string seen = network_traces(setting_.proc);
-  if (!os::enter_namespace(own->get(), CLONE_NEWNET)) return;
+  if (!os::enter_namespace(own->get(), CLONE_NEWNET) || seen.empty()) return;
   own_network_ = std::move(*own);
   pristine_ = std::move(seen);
 }
