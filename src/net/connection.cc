@@ -349,6 +349,8 @@ asio::awaitable<void> Connection::run() {
     transport->close();
     co_return;
   }
+  // Clients open connections ahead of their requests; the time for a head begins with its first byte.
+  set_deadline(Phase::idle, shared->options.idle_time);
   bool again = true;
   while (again) {
     again = co_await serve_one();

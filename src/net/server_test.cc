@@ -175,6 +175,14 @@ TEST_F(ServerTest, EndsSlowClients) {
   EXPECT_THAT(idle.receive_all(), EndsWith("GET /echo []"));
 }
 
+TEST_F(ServerTest, ConnectionsMayBeOpenedAheadOfTheirRequests) {
+  serve({.header_time = 50ms});
+  RawClient client(test->port());
+  std::this_thread::sleep_for(400ms);
+  client.send(get("/echo", "Connection: close\r\n"));
+  EXPECT_THAT(client.receive_all(), EndsWith("GET /echo []"));
+}
+
 TEST_F(ServerTest, TrickledHeadRunsOutOfTime) {
   serve({.header_time = 150ms});
   RawClient client(test->port());

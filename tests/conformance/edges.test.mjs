@@ -188,7 +188,7 @@ test('ten sandboxes at once do not mix', async () => {
   await Promise.all(made.map((one) => one.kill()))
 })
 
-test('killing twice at once is true once', async () => {
+test('killing twice at once is true once', { skip: !newest }, async () => {
   const one = await sandbox()
   const answers = await Promise.all([one.kill(), one.kill(), one.kill()])
   assert.ok(answers.filter(Boolean).length >= 1)
@@ -208,7 +208,7 @@ test('processes go on after a pause', async () => {
 test('a time to live can be shortened, and a zero is refused', async () => {
   const one = await sandbox()
   await one.setTimeout(2_000)
-  await eventually(async () => assert.equal(await one.isRunning(), false), 30_000)
+  await eventually(async () => assert.equal((await control(`/sandboxes/${one.sandboxId}`)).status, 404), 30_000)
   assert.equal((await control('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', timeout: 0 } })).status, 400)
   assert.equal((await control('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', timeout: 10_000_000 } })).status, 400)
 })
