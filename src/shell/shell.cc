@@ -9,6 +9,8 @@ namespace atl::shell {
 
 namespace {
 
+constexpr std::string_view home_directory = "/home/user";
+
 void prepare(vfs::FileSystem& fs, const std::string& cwd) {
   for (const char* directory :
        {"/home/user", "/tmp", "/dev", "/bin", "/usr/bin", "/usr/local/bin", "/etc", "/var/tmp"}) {
@@ -85,15 +87,19 @@ SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options)
   state.variables = options_->default_environment ? initial_variables() : bare_variables();
   state.arg0 = options_->name;
   if (!options_->arguments.empty()) state.args = std::make_shared<const Args>(options_->arguments);
-  auto home = vfs::Path::posix("/home/user");
-  if (!fs.find(*home) || options_->cwd != "/home/user") prepare(fs, options_->cwd);
-  if (auto path = vfs::Path::posix(options_->cwd)) state.cwd = *path;
+  static const vfs::Path home = vfs::Path::posix(home_directory).value();
+  bool at_home = options_->cwd == home_directory;
+  if (!at_home || !fs.find(home)) prepare(fs, options_->cwd);
+  if (at_home)
+    state.cwd = home;
+  else if (auto path = vfs::Path::posix(options_->cwd))
+    state.cwd = *path;
   for (const auto& [name, value] : options_->environment) {
     auto it = state.variables->find(name);
     if (it != state.variables->end() && it->second.value == value && it->second.is(attr::exported)) continue;
     put(state.variables.edit(), name, value, attr::exported);
   }
-  if (options_->cwd != "/home/user" || state.variables->find("PWD")->second.value != state.cwd.str())
+  if (!at_home || (!options_->environment.empty() && state.variables->find("PWD")->second.value != home_directory))
     put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
   state.seconds_base = std::chrono::steady_clock::now();
   state.random = static_cast<std::uint64_t>(state.seconds_base.time_since_epoch().count());

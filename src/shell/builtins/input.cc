@@ -317,7 +317,11 @@ int mapfile(Interpreter& shell, const Args& args) {
     shell.error(fmt::format("{}: {}: not an indexed array", args[0], name));
     return 1;
   }
+  // Nothing looks at the array before it is full, and no attribute changes the values: it is set at once.
+  constexpr std::uint16_t converts = attr::integer | attr::lower | attr::upper | attr::capital;
+  bool at_once = !has_origin && callback.empty() && (!existing || !existing->is(converts));
   if (!has_origin && !shell.assign_array(name, {})) return 1;
+  std::vector<std::string> values;
   std::string line;
   bool complete = false;
   std::int64_t taken = 0;
@@ -333,11 +337,17 @@ int mapfile(Interpreter& shell, const Args& args) {
       std::string argument = line;
       shell.eval(fmt::format("{} {} {}", callback, origin + taken, quote_single(argument)));
     }
-    if (!shell.assign_element(name, std::to_string(origin + taken), line)) return 1;
+    if (at_once) {
+      shell.machine.charge_memory(static_cast<std::int64_t>(line.size()) + 80);
+      values.push_back(line);
+    } else if (!shell.assign_element(name, std::to_string(origin + taken), line)) {
+      return 1;
+    }
     if (++taken == count && count > 0) break;
     if (static_cast<std::uint64_t>(taken) > shell.machine.limits.expansion_fields)
       shell.machine.stop_limit(Limit::expansion_fields);
   }
+  if (at_once && !shell.assign_array(name, std::move(values))) return 1;
   return 0;
 }
 

@@ -26,29 +26,58 @@ struct Coding {
   std::size_t group;
 };
 
+// Lines of `wrap` characters (0: one line without an end).
+class Wrapped {
+ public:
+  Wrapped(Sink& out, std::uint64_t wrap) : out_(out), wrap_(wrap) {}
+
+  void append(std::string_view text) {
+    while (wrap_ && text.size() >= wrap_ - column_) {
+      out_.append(text.substr(0, static_cast<std::size_t>(wrap_ - column_)));
+      out_.put('\n');
+      text.remove_prefix(static_cast<std::size_t>(wrap_ - column_));
+      column_ = 0;
+    }
+    out_.append(text);
+    column_ += text.size();
+  }
+  void finish() {
+    if (wrap_ && column_ > 0) out_.put('\n');
+  }
+
+ private:
+  Sink& out_;
+  std::uint64_t wrap_;
+  std::uint64_t column_ = 0;
+};
+
 void encode(Invocation& call, Input& in, const Coding& c, std::uint64_t wrap, Sink& out) {
   std::uint32_t bits = 0;
   unsigned count = 0;
-  std::uint64_t written = 0;
-  auto put = [&](char ch) {
-    out.put(ch);
-    if (wrap && ++written % wrap == 0) out.put('\n');
-    else if (!wrap) ++written;
-  };
+  std::size_t digits = 0;
+  Wrapped lines(out, wrap);
+  std::string encoded;
   while (true) {
     std::string_view block = in.fill();
     if (block.empty()) break;
     call.charge(block.size() / 8 + 1);
+    encoded.resize(block.size() * 8 / c.bits + 1);
+    char* to = encoded.data();
     for (char ch : block) {
       bits = (bits << 8 | static_cast<unsigned char>(ch)) & 0xFFFFF;
       count += 8;
-      while (count >= c.bits) put(c.alphabet[(bits >> (count -= c.bits)) & ((1U << c.bits) - 1)]);
+      while (count >= c.bits) *to++ = c.alphabet[(bits >> (count -= c.bits)) & ((1U << c.bits) - 1)];
     }
+    auto made = static_cast<std::size_t>(to - encoded.data());
+    digits += made;
+    lines.append({encoded.data(), made});
     in.consume(block.size());
   }
-  if (count > 0) put(c.alphabet[(bits << (c.bits - count)) & ((1U << c.bits) - 1)]);
-  while (written % c.group) put('=');
-  if (wrap && written % wrap) out.put('\n');
+  encoded.clear();
+  if (count > 0) encoded += c.alphabet[(bits << (c.bits - count)) & ((1U << c.bits) - 1)];
+  while ((digits + encoded.size()) % c.group) encoded += '=';
+  lines.append(encoded);
+  lines.finish();
 }
 
 bool decode(Invocation& call, Input& in, const Coding& c, bool ignore, Sink& out) {
@@ -58,27 +87,34 @@ bool decode(Invocation& call, Input& in, const Coding& c, bool ignore, Sink& out
   std::uint32_t bits = 0;
   unsigned count = 0;
   std::size_t digits = 0, pads = 0;
+  std::string decoded;
   while (true) {
     std::string_view block = in.fill();
     if (block.empty()) break;
     call.charge(block.size() / 8 + 1);
+    decoded.resize(block.size());
+    char* to = decoded.data();
+    bool valid = true;
     for (char ch : block) {
-      if (ch == '\n') continue;
-      if (ch == '=' && digits % c.group) {
-        ++pads;
-        if ((digits + pads) % c.group == 0) digits = pads = 0, count = 0, bits = 0;
-        continue;
-      }
       int value = table[static_cast<unsigned char>(ch)];
-      if (value < 0 || pads) {
+      if (value < 0 || pads) [[unlikely]] {
+        if (ch == '\n') continue;
+        if (ch == '=' && digits % c.group) {
+          ++pads;
+          if ((digits + pads) % c.group == 0) digits = pads = 0, count = 0, bits = 0;
+          continue;
+        }
         if (ignore && value < 0) continue;
-        return false;
+        valid = false;
+        break;
       }
       ++digits;
       bits = (bits << c.bits | static_cast<std::uint32_t>(value)) & 0xFFFFF;
       count += c.bits;
-      if (count >= 8) out.put(static_cast<char>((bits >> (count -= 8)) & 0xFF));
+      if (count >= 8) *to++ = static_cast<char>((bits >> (count -= 8)) & 0xFF);
     }
+    out.append({decoded.data(), static_cast<std::size_t>(to - decoded.data())});
+    if (!valid) return false;
     in.consume(block.size());
   }
   return digits % c.group == 0 && pads == 0;

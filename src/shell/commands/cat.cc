@@ -1,3 +1,5 @@
+#include <charconv>
+
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -106,9 +108,12 @@ int run_cat(Invocation& call) {
       blanks = blank ? blanks + 1 : 0;
       if (style.squeeze && blanks > 1) continue;
       if (at_start && (style.number_nonblank ? !blank : style.number)) {
-        char digits[32];
-        int length = snprintf(digits, sizeof digits, "%6llu\t", static_cast<unsigned long long>(++number));
-        out.append({digits, static_cast<std::size_t>(length)});
+        char digits[32] = "     ";
+        char* from = digits + 5;
+        auto [end, error] = std::to_chars(from, digits + sizeof digits - 1, ++number);
+        *end++ = '\t';
+        from -= std::max<std::ptrdiff_t>(0, 7 - (end - from));
+        out.append({from, static_cast<std::size_t>(end - from)});
       }
       if (style.tabs || style.nonprinting) {
         for (char c : line) show(out, c, style);

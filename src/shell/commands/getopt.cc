@@ -128,7 +128,6 @@ int run_getopt(Invocation& call) {
   if (!words.empty() && (words[0].empty() || words[0][0] != '-')) {
     std::string letters = words[0];
     words.erase(words.begin());
-    if (!words.empty() && words[0] == "--") words.erase(words.begin());
     std::string out;
     int status = Normaliser(call, letters, {}, "getopt", false, false, false).run(words, out);
     call.out().write(out + "\n");

@@ -41,8 +41,30 @@ struct Request {
   std::uint64_t fuzz = 2;
 };
 
+// A name as diff writes it when it holds blanks or worse: what stands before the closing quote.
+std::string quoted_name(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size() && text[i] != '"'; ++i) {
+    if (text[i] != '\\' || i + 1 >= text.size()) {
+      name += text[i];
+      continue;
+    }
+    char c = text[++i];
+    if (c >= '0' && c <= '7') {
+      int value = 0;
+      for (int digits = 0; digits < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++digits, ++i) value = value * 8 + (text[i] - '0');
+      --i;
+      name += static_cast<char>(value);
+    } else {
+      name += c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    }
+  }
+  return name;
+}
+
 std::string header_name(std::string_view line) {
   line.remove_prefix(4);
+  if (line.starts_with('"')) return quoted_name(line.substr(1));
   std::size_t end = line.find('\t');
   if (end == std::string_view::npos) end = line.find("  ");
   std::string name(line.substr(0, end));
@@ -154,7 +176,8 @@ class Applier {
       std::size_t count = before.size() - cut_lead - cut_tail;
       long guess = static_cast<long>(hunk.old_start) - (before.empty() ? 0 : 1) + shift_ + static_cast<long>(cut_lead);
       long last = static_cast<long>(lines_.size()) - static_cast<long>(count);
-      for (long distance = 0; distance <= static_cast<long>(lines_.size()) + 1; ++distance) {
+      long farthest = std::max(std::abs(guess), std::abs(last - guess)) + 1;
+      for (long distance = 0; distance <= farthest; ++distance) {
         for (long at : {guess + distance, guess - distance}) {
           if (at < static_cast<long>(done_) || at > last) continue;
           bool fits = true;
@@ -253,7 +276,7 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& patch, const
     call.out().write(fmt::format("can't find file to patch at input line 3\nPerhaps you used the wrong -p or --strip option?\nNo file to patch.  Skipping patch.\n{0} out of {0} hunk{1} ignored\n", patch.hunks.size(), patch.hunks.size() == 1 ? "" : "s"));
     return 1;
   }
-  if (!r.quiet) call.out().write(fmt::format("{} file {}\n", r.dry_run ? "checking" : "patching", shown));
+  if (!r.quiet) call.out().write(fmt::format("{} file {}\n", r.dry_run ? "checking" : "patching", shell_quoted(shown)));
   bool newline = true;
   Applier applier(call, r, split(text, newline));
   std::size_t failed = 0;

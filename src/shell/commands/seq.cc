@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "shell/commands/commands.h"
@@ -67,6 +68,29 @@ std::string check_format(const std::string& format, std::string& converted) {
   return {};
 }
 
+struct Range {
+  std::int64_t first, step, last;
+};
+
+// Whole numbers, with zeros in front up to `width`.
+void count_up(Invocation& call, const Range& range, std::size_t width, std::string_view separator, Sink& out) {
+  bool any = false;
+  char digits[32];
+  for (std::int64_t value = range.first; range.step > 0 ? value <= range.last : value >= range.last; value += range.step) {
+    if (any) out.append(separator);
+    any = true;
+    call.charge(1);
+    auto [end, error] = std::to_chars(digits, digits + sizeof digits, value);
+    std::string_view text(digits, static_cast<std::size_t>(end - digits));
+    if (text.size() < width) {
+      if (value < 0) out.put('-'), text.remove_prefix(1);
+      for (std::size_t i = text.size() + (value < 0); i < width; ++i) out.put('0');
+    }
+    out.append(text);
+  }
+  if (any) out.put('\n');
+}
+
 }  // namespace
 
 int run_seq(Invocation& call) {
@@ -97,13 +121,17 @@ int run_seq(Invocation& call) {
   if (step.value == 0) return usage_error(call, fmt::format("invalid Zero increment value: {}", quoted(operands.size() > 2 ? operands[1] : "0")));
   Sink out(call.out());
   int precision = std::max(first.precision, step.precision);
-  bool integers = !has_format && precision == 0 && std::fabs(first.value) < 1e15L && std::fabs(step.value) < 1e15L && first.value == std::floor(first.value) && step.value == std::floor(step.value);
+  bool integers = !has_format && precision == 0 && std::fabs(first.value) < 1e18L && std::fabs(step.value) < 1e18L && first.value == std::floor(first.value) && step.value == std::floor(step.value);
   std::size_t width = 0;
   if (equal) {
     auto digits = [&](long double v) { return fmt::format("{:.{}f}", static_cast<double>(v), precision).size(); };
     long double steps = std::floor((last.value - first.value) / step.value + 1e-10L);
     long double end = first.value + (steps > 0 ? steps : 0) * step.value;
     width = std::max(digits(first.value), digits(end));
+  }
+  if (integers && std::fabs(last.value) < 1e18L) {
+    count_up(call, {static_cast<std::int64_t>(first.value), static_cast<std::int64_t>(step.value), static_cast<std::int64_t>(std::floor(last.value))}, width, separator, out);
+    return out.finish(call);
   }
   bool any = false;
   char buffer[512];

@@ -35,17 +35,21 @@ int run_shuf(Invocation& call) {
       default: break;
     }
   }
-  std::vector<std::string> lines;
-  if (echo) lines = options.operands();
-  else if (ranged)
-    for (std::int64_t i = low; i <= high; ++i) lines.push_back(std::to_string(i)), call.charge(1);
-  else {
+  std::string text;
+  std::vector<std::string> owned;
+  if (ranged)
+    for (std::int64_t i = low; i <= high; ++i) owned.push_back(std::to_string(i)), call.charge(1);
+  std::vector<std::string_view> lines(owned.begin(), owned.end());
+  if (echo) lines.assign(options.operands().begin(), options.operands().end());
+  else if (!ranged) {
     bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
-      Lines reader(in, end);
-      std::string_view line;
-      while (reader.next(line)) lines.emplace_back(line), call.charge(line.size() / 16 + 1);
+      text += in.read_all();
+      if (!text.empty() && text.back() != end) text += end;
     });
     if (!good) return 1;
+    call.charge(text.size() / 16 + 1);
+    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(lines.back().size() + 1))
+      lines.push_back(rest.substr(0, rest.find(end)));
   }
   std::unique_ptr<Output> file;
   if (!output.empty()) {
@@ -55,10 +59,13 @@ int run_shuf(Invocation& call) {
   }
   Sink out(file ? *file : call.out());
   if (repeat && lines.empty() && count > 0) return call.fail("no lines to repeat");
-  if (!repeat) std::shuffle(lines.begin(), lines.end(), random);
   for (std::uint64_t i = 0; i < count && (repeat || i < lines.size()); ++i) {
     call.charge(1);
-    out.line(repeat ? lines[random() % lines.size()] : lines[static_cast<std::size_t>(i)], end);
+    // Without repetition each is drawn from those that are left.
+    std::size_t from = repeat ? 0 : static_cast<std::size_t>(i);
+    std::size_t drawn = std::uniform_int_distribution<std::size_t>(from, lines.size() - 1)(random);
+    out.line(lines[drawn], end);
+    if (!repeat) std::swap(lines[drawn], lines[from]);
   }
   int status = out.finish(call);
   if (file) file->flush();

@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "shell/commands/commands.h"
+#include "shell/commands/count_byte.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
 
@@ -22,6 +23,7 @@ constexpr Option kOptions[] = {
 struct Request {
   std::uint64_t count = 10;
   bool bytes = false, from_start = false, follow = false;
+  bool by_name = false;  // -F: what a name leads to is followed, also when it comes late or is replaced
   char delimiter = '\n';
   int headers = -1;
   double interval = 1;
@@ -39,7 +41,7 @@ void last_lines(Invocation& call, Input& in, Sink& out, const Request& request) 
     std::string_view block = in.fill();
     if (block.empty()) break;
     call.charge(block.size() / 32 + 1);
-    auto lines = static_cast<std::uint64_t>(std::count(block.begin(), block.end(), request.delimiter));
+    std::uint64_t lines = count_byte(block, request.delimiter);
     blocks.push_back({std::string(block), lines});
     total += lines;
     in.consume(block.size());
@@ -106,26 +108,69 @@ void from_start(Invocation& call, Input& in, Sink& out, const Request& request) 
 }
 
 struct Followed {
+  std::string name;
   vfs::Path path;
-  std::uint64_t size;
+  std::optional<std::uint64_t> inode;  // of what was read so far; nothing while the name leads nowhere
+  std::uint64_t size = 0;
 };
 
-void follow_files(Invocation& call, Sink& out, std::vector<Followed>& files, double interval) {
-  while (!files.empty()) {
-    out.flush();
-    call.sleep(std::chrono::milliseconds(static_cast<int>(std::max(0.02, std::min(interval, 60.0)) * 1000)));
-    for (Followed& file : files) {
-      auto content = call.fs().read(file.path);
-      if (!content) continue;
-      if (content->size() < file.size) file.size = 0;
-      while (file.size < content->size()) {
-        std::string_view run = content->run(file.size);
-        out.append(run);
-        file.size += run.size();
-      }
+// Prints what files grow by, by turns; one ends with its content unless its name is followed (-F).
+class Follower {
+ public:
+  Follower(Invocation& call, Sink& out, const Request& request, std::vector<Followed> files)
+      : call_(call), out_(out), request_(request), files_(std::move(files)), shown_(files_.size() - 1) {}
+
+  void run() {
+    auto pause = std::chrono::milliseconds(static_cast<int>(std::clamp(request_.interval, 0.02, 60.0) * 1000));
+    while (true) {
+      out_.flush();
+      call_.sleep(pause);
+      for (std::size_t i = 0; i < files_.size(); ++i) look(i);
     }
   }
-}
+
+ private:
+  void look(std::size_t at) {
+    Followed& file = files_[at];
+    auto stat = call_.fs().find(file.path);
+    if (!stat || !stat->is_file()) {
+      if (request_.by_name && file.inode) complain(fmt::format("'{}' has become inaccessible: No such file or directory", file.name));
+      if (request_.by_name) file.inode.reset();
+      return;
+    }
+    if (file.inode != stat->inode) {
+      if (!request_.by_name) return;
+      complain(fmt::format("'{}' has {};  following new file", file.name, file.inode ? "been replaced" : "appeared"));
+      file.inode = stat->inode;
+      file.size = 0;
+    }
+    if (stat->size < file.size) {
+      complain(fmt::format("{}: file truncated", file.name));
+      file.size = 0;
+    }
+    if (stat->size == file.size) return;
+    auto content = call_.fs().read(file.path);
+    if (!content) return;
+    if (request_.headers && shown_ != at) out_.append(fmt::format("\n==> {} <==\n", file.name));
+    shown_ = at;
+    while (file.size < content->size()) {
+      std::string_view run = content->run(file.size);
+      call_.charge(run.size() / 64 + 1);
+      out_.append(run);
+      file.size += run.size();
+    }
+  }
+  void complain(const std::string& message) {
+    out_.flush();
+    call_.complain(message);
+  }
+
+  Invocation& call_;
+  Sink& out_;
+  const Request& request_;
+  std::vector<Followed> files_;
+  std::size_t shown_;  // whose text came last
+};
 
 // -1: go on.
 int read_options(Invocation& call, CommandLine& options, Request& request) {
@@ -145,9 +190,14 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
       case 'q': request.headers = 0; break;
       case 'v': request.headers = 1; break;
       case 'z': request.delimiter = '\0'; break;
-      case 'f':
-      case 'F':
-      case kFollow: request.follow = true; break;
+      case 'F': request.by_name = request.follow = true; break;
+      case 'f': request.follow = true; break;
+      case kFollow:
+        request.follow = true;
+        request.by_name = value == "name";
+        if (!value.empty() && value != "name" && value != "descriptor")
+          return call.fail(fmt::format("invalid argument {} for '--follow'\nValid arguments are:\n  - 'descriptor'\n  - 'name'\nTry 'tail --help' for more information.", quoted(value)));
+        break;
       case 's': request.interval = strtod(value.c_str(), nullptr); break;
       default: break;
     }
@@ -185,13 +235,15 @@ int run_tail(Invocation& call) {
         call.complain(directory ? fmt::format("error reading '{}': Is a directory", operand)
                                 : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
         good = false;
+        auto path = call.resolve(operand);
+        if (request.by_name && path && !directory) followed.push_back({operand, *path, std::nullopt, 0});
         continue;
       }
       owned = std::move(*opened);
       in = owned.get();
       auto path = call.resolve(operand);
       auto stat = path ? call.fs().find(*path) : std::nullopt;
-      if (stat) followed.push_back({*path, stat->size});
+      if (stat) followed.push_back({operand, *path, stat->inode, stat->size});
     }
     if (request.headers)
       out.append(fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
@@ -200,7 +252,7 @@ int run_tail(Invocation& call) {
     else if (request.bytes) last_bytes(call, *in, out, request.count);
     else last_lines(call, *in, out, request);
   }
-  if (request.follow) follow_files(call, out, followed, request.interval);
+  if (request.follow && !followed.empty()) Follower(call, out, request, std::move(followed)).run();
   return out.finish(call, good ? 0 : 1);
 }
 

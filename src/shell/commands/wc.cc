@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/commands/commands.h"
+#include "shell/commands/count_byte.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
 
@@ -67,7 +68,7 @@ Counts count(Invocation& call, Input& in, const What& what) {
     if (block.empty()) break;
     call.charge(block.size() / 32 + 1);
     n.bytes += block.size();
-    if (what.lines) n.lines += static_cast<std::uint64_t>(std::count(block.begin(), block.end(), '\n'));
+    if (what.lines) n.lines += count_byte(block, '\n');
     if (what.chars)
       n.chars += static_cast<std::uint64_t>(std::count_if(
           block.begin(), block.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

@@ -64,15 +64,25 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
   std::size_t columns = static_cast<std::size_t>(r.columns > 0 ? r.columns : r.bits ? 6 : r.plain ? 30 : r.include ? 12 : 16);
   std::size_t group = static_cast<std::size_t>(r.group >= 0 ? r.group : r.bits ? 1 : r.little ? 4 : 2);
   if (group == 0) group = columns;
-  auto byte = [&](unsigned char c) {
-    if (r.bits) return fmt::format("{:08b}", c);
-    return r.upper ? fmt::format("{:02X}", c) : fmt::format("{:02x}", c);
+  const char* letters = r.upper ? "0123456789ABCDEF" : "0123456789abcdef";
+  auto append_byte = [&](std::string& to, char ch) {
+    auto c = static_cast<unsigned char>(ch);
+    if (!r.bits) {
+      to += letters[c >> 4];
+      to += letters[c & 15];
+      return;
+    }
+    for (int bit = 7; bit >= 0; --bit) to += static_cast<char>('0' + (c >> bit & 1));
   };
   if (r.include) {
     std::string name;
     for (char c : r.name) name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
     if (!name.empty()) out.append(fmt::format("unsigned char {}[] = {{\n", name));
-    for (std::size_t i = 0; i < data.size(); ++i) out.append(fmt::format("{}0x{}", i == 0 ? "  " : i % columns == 0 ? ",\n  " : ", ", byte(static_cast<unsigned char>(data[i]))));
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      std::string shown = i == 0 ? "  0x" : i % columns == 0 ? ",\n  0x" : ", 0x";
+      append_byte(shown, data[i]);
+      out.append(shown);
+    }
     if (!data.empty()) out.append("\n");
     if (!name.empty()) out.append(fmt::format("}};\nunsigned int {}_len = {};\n", name, data.size()));
     return;
@@ -80,34 +90,36 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
   if (r.plain) {
     if (r.columns == 0) columns = std::max<std::size_t>(data.size(), 1);
     for (std::size_t at = 0; at < data.size(); at += columns) {
-      for (char c : data.substr(at, columns)) out.append(byte(static_cast<unsigned char>(c)));
-      out.put('\n');
+      std::string shown;
+      for (char c : data.substr(at, columns)) append_byte(shown, c);
+      out.line(shown);
       call.charge(columns);
     }
     return;
   }
   std::size_t digits = r.bits ? 8 : 2;
   std::size_t width = columns * digits + (columns + group - 1) / group;
+  std::string text;
   for (std::size_t at = 0; at < data.size(); at += columns) {
     call.charge(columns);
     std::string_view row = data.substr(at, columns);
-    std::string hex;
+    std::uint64_t shown = at + static_cast<std::uint64_t>(r.offset + r.seek);
+    char address[32];
+    int length = snprintf(address, sizeof address, r.decimal ? "%08llu: " : "%08llx: ", static_cast<unsigned long long>(shown));
+    text.assign(address, static_cast<std::size_t>(length));
+    std::size_t hex = text.size();
     for (std::size_t i = 0; i < columns; i += group) {
-      std::string piece;
       std::size_t end = std::min(i + group, columns);
       for (std::size_t k = i; k < end; ++k) {
         std::size_t from = r.little ? end - 1 - (k - i) : k;
-        piece += from < row.size() ? byte(static_cast<unsigned char>(row[from])) : std::string(digits, ' ');
+        if (from < row.size()) append_byte(text, row[from]);
+        else text.append(digits, ' ');
       }
-      hex += piece + " ";
+      text += ' ';
     }
-    hex.resize(std::max(hex.size(), width), ' ');
-    std::string text;
+    if (text.size() < hex + width) text.resize(hex + width, ' ');
+    text += ' ';
     for (char c : row) text += c >= 32 && c < 127 ? c : '.';
-    std::uint64_t shown = at + static_cast<std::uint64_t>(r.offset + r.seek);
-    out.append(r.decimal ? fmt::format("{:08d}: ", shown) : fmt::format("{:08x}: ", shown));
-    out.append(hex);
-    out.put(' ');
     out.line(text);
   }
 }

@@ -6,6 +6,7 @@
 
 #include "shell/regex/backtracking.h"
 #include "shell/regex/posix.h"
+#include "shell/regex/quick.h"
 #include "shell/scoped.h"
 
 namespace atl::shell {
@@ -72,7 +73,9 @@ RegexScope::~RegexScope() {
 struct Regex::Body {
   std::unique_ptr<re2::RE2> re2;
   std::unique_ptr<Backtracking> backtracking;  // if RE2 cannot
+  std::unique_ptr<Quick> quick;  // beside RE2, if wanted
   std::string literal;
+  Required required;
   std::size_t groups = 0;
   std::vector<std::pair<std::string, std::size_t>> names;
   bool too_big_for_re2 = false;
@@ -88,14 +91,16 @@ struct Regex::Body {
 Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOptions& options) {
   re2::RE2::Options settings;
   settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
-  settings.set_longest_match(true);
+  settings.set_longest_match(!options.lines);
   settings.set_log_errors(false);
   settings.set_max_mem(static_cast<std::int64_t>(regex_limits().memory_bytes));
   settings.set_case_sensitive(!options.ignore_case);
   settings.set_dot_nl(!options.lines);
   settings.set_never_nl(options.lines);
   settings.set_never_capture(!options.captures);
-  re2 = std::make_unique<re2::RE2>(options.multiline || options.lines ? "(?m)" + text : text, settings);
+  // Whether a line has a match does not depend on which one is preferred: the shortest is found soonest.
+  std::string_view flags = options.lines ? "(?mU)" : options.multiline ? "(?m)" : "";
+  re2 = std::make_unique<re2::RE2>(std::string(flags) + text, settings);
   if (!re2->ok()) {
     std::string why = re2->error();
     too_big_for_re2 = re2->error_code() == re2::RE2::ErrorPatternTooLarge;
@@ -173,10 +178,15 @@ Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax sy
       text = one;
     }
   }
+  std::string required = patterns.size() > 1 || options.ignore_case ? "" : options.whole_line ? "^" + text : text;
   if (options.whole_line) text = "^(?:" + text + ")$";
   if (!backtracks) {
     auto compiled = body->compile_re2(text, options);
-    if (compiled) return Regex(std::move(body));
+    if (compiled) {
+      body->required = required_text(required);
+      if (options.quick && body->literal.empty()) body->quick = Quick::create(text, options.ignore_case);
+      return Regex(std::move(body));
+    }
     // A repetition above RE2's bound: PCRE2 takes it.
   }
   body->backtracking = std::make_unique<Backtracking>();
@@ -244,11 +254,16 @@ bool Regex::matches(std::string_view text) const {
   if (!body_->literal.empty())
     return memmem(text.data(), text.size(), body_->literal.data(), body_->literal.size()) != nullptr;
   if (body_->backtracking) return body_->backtracking->run(text, 0, false);
+  if (body_->quick)
+    if (auto known = body_->quick->matches(text)) return *known;
   return body_->run_re2(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
 }
 
 std::size_t Regex::groups() const { return body_->groups; }
 const std::vector<std::pair<std::string, std::size_t>>& Regex::names() const { return body_->names; }
 std::string_view Regex::literal() const { return body_->literal; }
+std::string_view Regex::required() const { return body_->required.text; }
+bool Regex::required_at_start() const { return body_->required.at_start; }
+bool Regex::quick() const { return body_->quick && !body_->quick->given_up(); }
 
 }  // namespace atl::shell

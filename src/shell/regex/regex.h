@@ -22,11 +22,12 @@ enum class Syntax : unsigned char {
 struct RegexOptions {
   bool ignore_case = false;
   bool multiline = false;    // ^ and $ match at inner newlines
-  bool lines = false;        // the text holds many lines: ^ $ at each, and no match crosses a newline
+  bool lines = false;        // many lines at once: ^ $ at each, no match crosses a newline; where it ends is left open
   bool whole_line = false;   // the match must be the whole line (grep -x)
   bool captures = true;      // false: only where the match lies is wanted
   bool extended_space = false;  // perl: x
   bool dot_newline = true;      // perl: s (the POSIX syntaxes: always)
+  bool quick = false;  // matches() is asked about many short texts: machine code is worth its compilation
 };
 
 // What expressions may cost on this thread, as long as a RegexScope lives: whoever runs scripts sets it, so that no
@@ -85,6 +86,12 @@ class Regex {
   const std::vector<std::pair<std::string, std::size_t>>& names() const;
   // The pattern if it is a plain string without options that change its meaning; else empty.
   std::string_view literal() const;
+  // A text that every match contains, empty if none is known; and whether every match begins with it, at a line's start.
+  std::string_view required() const;
+  bool required_at_start() const;
+  // Whether matches() runs machine code on short texts (RegexOptions::quick).
+  bool quick() const;
+
  private:
   struct Body;
   explicit Regex(std::unique_ptr<Body> body);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace atl::shell::awk {
 
@@ -57,7 +58,7 @@ bool integer_key(const std::string& key, long& value) {
   if (i == key.size() || (key[i] == '0' && key.size() > 1)) return false;
   for (std::size_t k = i; k < key.size(); ++k)
     if (key[k] < '0' || key[k] > '9') return false;
-  value = std::strtol(key.c_str(), nullptr, 10);
+  std::from_chars(key.data(), key.data() + key.size(), value);
   return true;
 }
 
@@ -139,46 +140,117 @@ void settle(Value& value) {
   }
 }
 
+namespace {
+
+std::uint32_t hash_of(std::string_view key) {
+  std::uint64_t hash = std::hash<std::string_view>()(key);
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+
+}  // namespace
+
+std::size_t Array::slot_of(std::string_view key, std::uint32_t hash) const {
+  std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    const Slot& slot = slots_[at];
+    if (slot.entry == 0 || (slot.hash == hash && entry(slot.entry - 1).key == key)) return at;
+  }
+}
+
+void Array::grow() {
+  std::vector<Slot> grown(std::max<std::size_t>(16, slots_.size() * 2));
+  std::size_t mask = grown.size() - 1;
+  for (const Slot& slot : slots_) {
+    if (slot.entry == 0) continue;
+    std::size_t at = slot.hash & mask;
+    while (grown[at].entry != 0) at = (at + 1) & mask;
+    grown[at] = slot;
+  }
+  slots_ = std::move(grown);
+}
+
+std::uint32_t Array::take_entry() {
+  if (!free_.empty()) {
+    std::uint32_t number = free_.back();
+    free_.pop_back();
+    return number;
+  }
+  if (used_ == blocks_.size() * kBlock) blocks_.push_back(std::make_unique<Entry[]>(kBlock));
+  return static_cast<std::uint32_t>(used_++);
+}
+
 Array::Element& Array::at(std::string_view key) {
-  auto found = map_.find(key);
-  if (found != map_.end()) return found->second;
-  auto [it, inserted] = map_.emplace(std::string(key), Element{Value{}, nullptr, next_++});
+  if (size() * 4 >= slots_.size() * 3) grow();
+  std::uint32_t hash = hash_of(key);
+  Slot& slot = slots_[slot_of(key, hash)];
+  if (slot.entry != 0) return entry(slot.entry - 1).element;
+  std::uint32_t number = take_entry();
+  Entry& fresh = entry(number);
+  fresh.key.assign(key);
+  fresh.live = true;
+  fresh.element.sequence = next_++;
+  slot = {hash, number + 1};
   if (next_ == 1) {
     long value = 0;
-    strings_first_ = !integer_key(it->first, value);
+    strings_first_ = !integer_key(fresh.key, value);
   }
-  return it->second;
+  return fresh.element;
 }
 
 Array::Element* Array::find(std::string_view key) {
-  auto found = map_.find(key);
-  return found == map_.end() ? nullptr : &found->second;
+  if (slots_.empty()) return nullptr;
+  const Slot& slot = slots_[slot_of(key, hash_of(key))];
+  return slot.entry == 0 ? nullptr : &entry(slot.entry - 1).element;
 }
 
 bool Array::erase(std::string_view key) {
-  auto found = map_.find(key);
-  if (found == map_.end()) return false;
-  map_.erase(found);
-  if (map_.empty()) next_ = 0;
+  if (slots_.empty()) return false;
+  std::size_t hole = slot_of(key, hash_of(key));
+  if (slots_[hole].entry == 0) return false;
+  std::uint32_t number = slots_[hole].entry - 1;
+  // What stands behind the hole and could not be found across it moves up.
+  std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = (hole + 1) & mask; slots_[at].entry != 0; at = (at + 1) & mask) {
+    std::size_t home = slots_[at].hash & mask;
+    if (((at - home) & mask) < ((at - hole) & mask)) continue;
+    slots_[hole] = slots_[at];
+    hole = at;
+  }
+  slots_[hole] = {};
+  free_.push_back(number);
+  Entry gone = std::exchange(entry(number), Entry{});  // `key` may be a part of it
+  if (size() == 0) next_ = 0;
   return true;
 }
 
 void Array::clear() {
-  map_.clear();
+  slots_.clear();
+  free_.clear();
   next_ = 0;
+  // A few entries are kept: split() fills the same array again and again.
+  blocks_.resize(std::min<std::size_t>(blocks_.size(), 4));
+  for (std::size_t i = 0; i < std::min(used_, blocks_.size() * kBlock); ++i) {
+    Entry& old = entry(i);
+    old.key.clear();
+    old.element = {};
+    old.live = false;
+  }
+  used_ = 0;
 }
 
 std::vector<std::string> Array::keys() const {
   std::vector<std::pair<std::uint64_t, const std::string*>> strings;
   std::vector<std::pair<long, const std::string*>> integers;
-  for (const auto& [key, element] : map_) {
+  for (std::size_t i = 0; i < used_; ++i) {
+    const Entry& one = entry(i);
+    if (!one.live) continue;
     long value = 0;
-    if (!strings_first_ && integer_key(key, value)) integers.emplace_back(value, &key);
-    else strings.emplace_back(element.sequence, &key);
+    if (!strings_first_ && integer_key(one.key, value)) integers.emplace_back(value, &one.key);
+    else strings.emplace_back(one.element.sequence, &one.key);
   }
-  std::sort(integers.begin(), integers.end());
+  if (!std::is_sorted(integers.begin(), integers.end())) std::sort(integers.begin(), integers.end());
   std::vector<std::string> out = table_order(std::move(strings));
-  out.reserve(map_.size());
+  out.reserve(size());
   for (auto& [value, key] : integers) out.push_back(*key);
   return out;
 }

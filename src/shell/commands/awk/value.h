@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace atl::shell::awk {
@@ -49,30 +48,46 @@ void append_number(std::string& out, double number, const std::string& format);
 // The value of a Maybe that looks numeric becomes a number too. Call before comparing.
 void settle(Value& value);
 
+// An associative array: entries side by side in the order in which they came, found through a table of their hashes.
+// References to elements stay good until the element is erased.
 class Array {
  public:
   struct Element {
     Value value;
     std::shared_ptr<Array> sub;
-    std::uint64_t sequence;
+    std::uint64_t sequence = 0;
   };
 
   Element& at(std::string_view key);
   Element* find(std::string_view key);
   bool erase(std::string_view key);
   void clear();
-  std::size_t size() const { return map_.size(); }
+  std::size_t size() const { return used_ - free_.size(); }
   // The order in which gawk's for (k in a) visits.
   std::vector<std::string> keys() const;
 
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
-  const auto& map() const { return map_; }
-
  private:
-  std::unordered_map<std::string, Element, Hash, std::equal_to<>> map_;
+  struct Entry {
+    std::string key;
+    Element element;
+    bool live = false;
+  };
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t entry = 0;  // its number + 1; 0: none
+  };
+  static constexpr std::size_t kBlock = 8;
+
+  Entry& entry(std::size_t number) const { return blocks_[number / kBlock][number % kBlock]; }
+  // The slot that holds the key, or the free one where it would go.
+  std::size_t slot_of(std::string_view key, std::uint32_t hash) const;
+  void grow();
+  std::uint32_t take_entry();
+
+  std::vector<Slot> slots_;  // a power of two of them, at most three quarters taken
+  std::vector<std::unique_ptr<Entry[]>> blocks_;
+  std::size_t used_ = 0;             // entries taken so far
+  std::vector<std::uint32_t> free_;  // those of them that were erased
   std::uint64_t next_ = 0;
   bool strings_first_ = false;
 };

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "shell/commands/count_byte.h"
+
 namespace atl::shell {
 
 namespace {
@@ -38,9 +40,15 @@ Result<std::unique_ptr<Grep>> Grep::create(Invocation& call, const GrepSettings&
   }
   options.captures = false;
   options.dot_newline = false;
+  options.quick = !settings.words;
   auto line = Regex::compile(patterns, syntax, options);
   if (!line) return std::unexpected(line.error());
   grep->line_ = std::make_unique<Regex>(std::move(*line));
+  options.quick = false;
+  if (settings.delimiter == '\n' && grep->line_->required().size() + grep->line_->required_at_start() > 1) {
+    grep->at_start_ = grep->line_->required_at_start();
+    grep->required_ = (grep->at_start_ ? "\n" : "") + std::string(grep->line_->required());
+  }
   // The whole buffer at once: not for Perl, whose \s or [^x] could cross a line's end.
   if (settings.delimiter == '\n' && syntax != Syntax::perl) {
     bool empty_pattern = std::any_of(patterns.begin(), patterns.end(), [](const std::string& p) { return p.empty(); });
@@ -78,16 +86,32 @@ bool Grep::line_matches(std::string_view line) {
   return settings_.words ? find_in_line(line, 0, span) : line_->matches(line);
 }
 
+// Where the first line in text[from..) begins that holds what every match must; the end of the text if none does.
+std::size_t Grep::next_candidate(std::string_view text, std::size_t from) {
+  std::string_view wanted = required_;
+  if (at_start_ && from == 0 && text.starts_with(wanted.substr(1))) return 0;
+  std::size_t start = at_start_ && from > 0 ? from - 1 : from;
+  const void* found = memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());
+  if (!found) return text.size();
+  std::size_t at = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+  return at_start_ ? at + 1 : std::max(from, line_begin(text, at, settings_.delimiter));
+}
+
 bool Grep::next_matching(std::string_view text, std::size_t from, std::size_t& begin, std::size_t& end) {
   if (none_match_) return false;
   char delimiter = settings_.delimiter;
+  bool by_line = !buffer_ || (line_->quick() && line_->literal().empty());
   while (from < text.size()) {
-    if (buffer_) {
+    if (!required_.empty() && line_->literal().empty()) {
+      from = next_candidate(text, from);
+      if (from == text.size()) return false;
+    } else if (!by_line && !dense_) {
       Regex::Span span;
       if (!buffer_->search(text, from, span)) return false;
       if (span.begin >= text.size() && text.ends_with(delimiter)) return false;
       begin = std::max(from, line_begin(text, span.begin, delimiter));
       end = line_end(text, span.begin, delimiter);
+      dense_ = begin == from;
       if (!settings_.words || line_matches(text.substr(begin, end - begin))) return true;
       from = end + 1;
       continue;
@@ -95,6 +119,7 @@ bool Grep::next_matching(std::string_view text, std::size_t from, std::size_t& b
     begin = from;
     end = line_end(text, from, delimiter);
     if (line_matches(text.substr(begin, end - begin))) return true;
+    dense_ = false;
     call_.charge(end - begin + 1);
     from = end + 1;
   }
@@ -114,9 +139,7 @@ bool Grep::next_selected(std::string_view text, std::size_t from, std::size_t& b
 
 void Grep::count_lines(std::string_view text, std::size_t upto) {
   if (upto <= counted_) return;
-  line_number_ += static_cast<std::uint64_t>(
-      std::count(text.begin() + static_cast<std::ptrdiff_t>(counted_), text.begin() + static_cast<std::ptrdiff_t>(upto),
-                 settings_.delimiter));
+  line_number_ += count_byte(text.substr(counted_, upto - counted_), settings_.delimiter);
   counted_ = upto;
 }
 
@@ -312,7 +335,6 @@ void Grep::search(Input& in, const std::string& name) {
   kept_.clear();
   if (settings_.max_count == 0) stopped_ = true;
   std::string carry;
-  bool first = true;
   while (!stopped_) {
     std::string_view piece = in.fill();
     if (piece.empty()) {
@@ -321,14 +343,13 @@ void Grep::search(Input& in, const std::string& name) {
     }
     call_.charge(piece.size() / 8 + 1);
     if (settings_.binary != Binary::text && settings_.delimiter == '\n' && !binary_ &&
-        (first || piece.size() < 65536 || true) && memchr(piece.data(), '\0', piece.size())) {
+        memchr(piece.data(), '\0', piece.size())) {
       binary_ = true;
       if (settings_.binary == Binary::without_match) {
         in.consume(piece.size());
         return;
       }
     }
-    first = false;
     const void* last = memrchr(piece.data(), settings_.delimiter, piece.size());
     if (!last) {
       carry.append(piece);

@@ -45,6 +45,7 @@ class Grep {
   // The first selected line in text[from..): its bounds. Lines end at the delimiter or at the end of text.
   bool next_selected(std::string_view text, std::size_t from, std::size_t& begin, std::size_t& end);
   bool next_matching(std::string_view text, std::size_t from, std::size_t& begin, std::size_t& end);
+  std::size_t next_candidate(std::string_view text, std::size_t from);
   bool line_matches(std::string_view line);
   bool find_in_line(std::string_view line, std::size_t from, Regex::Span& span);
   void block(std::string_view text);
@@ -60,6 +61,9 @@ class Grep {
   Sink out_;
   std::unique_ptr<Regex> line_;    // one line at a time
   std::unique_ptr<Regex> buffer_;  // many lines at once; null where that cannot be done
+  std::string required_;           // what every match holds; with a newline before it if it begins the line
+  bool at_start_ = false;
+  bool dense_ = false;             // the last two lines looked at matched: the next is tried by itself first
   bool any_ = false;
   bool none_match_ = false;  // an empty list of patterns
 

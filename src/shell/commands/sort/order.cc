@@ -73,20 +73,6 @@ int month_of(std::string_view text) {
   return 0;
 }
 
-int unit_of(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size() && blank(text[i])) ++i;
-  bool negative = i < text.size() && text[i] == '-';
-  if (negative) ++i;
-  bool nonzero = false;
-  while (i < text.size() && (digit(text[i]) || text[i] == '.')) nonzero |= digit(text[i]) && text[i] != '0', ++i;
-  if (!nonzero || i >= text.size()) return 0;
-  static constexpr std::string_view kUnits = "KMGTPEZYRQ";
-  std::size_t at = kUnits.find(text[i] == 'k' ? 'K' : text[i]);
-  int order = at == std::string_view::npos ? 0 : static_cast<int>(at) + 1;
-  return negative ? -order : order;
-}
-
 int compare_text(std::string_view a, std::string_view b, const SortKey& key) {
   auto skip = [&](unsigned char c) {
     return (key.dictionary && !isalnum(c) && !blank(static_cast<char>(c))) || (key.printable && !isprint(c));
@@ -113,6 +99,22 @@ std::uint64_t scramble(std::string_view text) {
   return h ^ (h >> 29);
 }
 
+}  // namespace
+
+int unit_of(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size() && blank(text[i])) ++i;
+  bool negative = i < text.size() && text[i] == '-';
+  if (negative) ++i;
+  bool nonzero = false;
+  while (i < text.size() && (digit(text[i]) || text[i] == '.')) nonzero |= digit(text[i]) && text[i] != '0', ++i;
+  if (!nonzero || i >= text.size()) return 0;
+  static constexpr std::string_view kUnits = "KMGTPEZYRQ";
+  std::size_t at = kUnits.find(text[i] == 'k' ? 'K' : text[i]);
+  int order = at == std::string_view::npos ? 0 : static_cast<int>(at) + 1;
+  return negative ? -order : order;
+}
+
 int compare_key(std::string_view a, std::string_view b, const SortKey& key) {
   switch (key.kind) {
     case SortKey::Kind::numeric: return compare_numeric(a, b);
@@ -131,7 +133,6 @@ int compare_key(std::string_view a, std::string_view b, const SortKey& key) {
   }
 }
 
-// The number at the front as a double when that is exact; false otherwise.
 bool exact_number(std::string_view text, double& value) {
   std::size_t i = 0;
   while (i < text.size() && blank(text[i])) ++i;
@@ -154,8 +155,6 @@ bool exact_number(std::string_view text, double& value) {
   if (negative) value = -value;
   return true;
 }
-
-}  // namespace
 
 // GNU's version order (filevercmp): suffixes are set aside, digits compare as numbers, ~ sorts first.
 int compare_versions(std::string_view a, std::string_view b) {
@@ -341,88 +340,6 @@ int SortOrder::compare_lines(std::string_view a, std::string_view b) const {
   int order = memcmp(a.data(), b.data(), std::min(a.size(), b.size()));
   if (order == 0) order = a.size() < b.size() ? -1 : a.size() > b.size() ? 1 : 0;
   return reverse_last ? -order : order;
-}
-
-namespace {
-
-struct Row {
-  std::string_view line;
-  std::string_view key;   // of the first key
-  std::uint64_t head;     // what compares first: eight bytes of text, or the number's bits in order
-  std::uint32_t index;
-};
-
-std::uint64_t text_head(std::string_view text) {
-  std::uint64_t head = 0;
-  memcpy(&head, text.data(), std::min<std::size_t>(8, text.size()));
-  return __builtin_bswap64(head);
-}
-
-std::uint64_t number_head(double value) {
-  if (value == 0) value = 0;  // -0 is 0
-  std::uint64_t bits;
-  memcpy(&bits, &value, 8);
-  return bits & (1ULL << 63) ? ~bits : bits | (1ULL << 63);
-}
-
-}  // namespace
-
-std::vector<std::string_view> sort_lines(Invocation& call, std::string_view text, const SortOrder& order) {
-  std::vector<Row> rows;
-  rows.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), order.delimiter)));
-  bool has_key = !order.keys.empty();
-  SortKey first = has_key ? order.keys[0] : SortKey{};
-  bool numeric = has_key && first.kind == SortKey::Kind::numeric;
-  bool plain = !has_key || (first.kind == SortKey::Kind::text && !first.dictionary && !first.fold && !first.printable);
-  bool exact = numeric;
-  for (std::size_t at = 0; at < text.size();) {
-    const void* found = memchr(text.data() + at, order.delimiter, text.size() - at);
-    std::size_t end = found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) : text.size();
-    Row row{text.substr(at, end - at), {}, 0, static_cast<std::uint32_t>(rows.size())};
-    row.key = has_key ? order.extract(row.line, first) : row.line;
-    double value = 0;
-    if (exact && !exact_number(row.key, value)) exact = false;
-    row.head = numeric ? number_head(value) : plain ? text_head(row.key) : 0;
-    rows.push_back(row);
-    at = end + 1;
-  }
-  call.charge_memory(static_cast<std::int64_t>(rows.size() * sizeof(Row)));
-  bool use_head = plain || exact;
-  bool reverse = has_key ? first.reverse : order.reverse_last;
-  std::uint64_t work = 0;
-  auto less = [&](const Row& a, const Row& b) {
-    if (++work >= 4096) {
-      call.charge(work);
-      work = 0;
-    }
-    if (use_head && a.head != b.head) return reverse ? a.head > b.head : a.head < b.head;
-    int result = 0;
-    if (has_key) {
-      if (!exact) result = compare_key(a.key, b.key, first);
-      if (first.reverse) result = -result;
-      for (std::size_t i = 1; result == 0 && i < order.keys.size(); ++i) {
-        const SortKey& key = order.keys[i];
-        result = compare_key(order.extract(a.line, key), order.extract(b.line, key), key);
-        if (key.reverse) result = -result;
-      }
-      if (result == 0 && (order.stable || order.unique)) return a.index < b.index;
-    }
-    if (result == 0) {
-      result = memcmp(a.line.data(), b.line.data(), std::min(a.line.size(), b.line.size()));
-      if (result == 0) result = a.line.size() < b.line.size() ? -1 : a.line.size() > b.line.size() ? 1 : 0;
-      if (order.reverse_last) result = -result;
-    }
-    return result != 0 ? result < 0 : a.index < b.index;
-  };
-  std::sort(rows.begin(), rows.end(), less);
-  std::vector<std::string_view> out;
-  out.reserve(rows.size());
-  for (const Row& row : rows) {
-    if (order.unique && !out.empty() && order.compare_lines(out.back(), row.line) == 0) continue;
-    out.push_back(row.line);
-  }
-  call.charge_memory(-static_cast<std::int64_t>(rows.size() * sizeof(Row)));
-  return out;
 }
 
 }  // namespace atl::shell

@@ -41,6 +41,12 @@ struct SortOrder {
 // The lines of `text` in order, duplicates dropped if the order is unique. Views into `text`.
 std::vector<std::string_view> sort_lines(Invocation& call, std::string_view text, const SortOrder& order);
 
+// Two keys' texts by the key's kind, its direction aside.
+int compare_key(std::string_view a, std::string_view b, const SortKey& key);
+// The number at the front as a double when that is exact; false otherwise.
+bool exact_number(std::string_view text, double& value);
+// K is 1, M 2, ...; negative for a negative number, 0 for none.
+int unit_of(std::string_view text);
 int compare_versions(std::string_view a, std::string_view b);
 
 }  // namespace atl::shell
