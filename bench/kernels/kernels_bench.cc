@@ -49,14 +49,25 @@ void show(const std::string& name, Series series) {
   std::fflush(stdout);
 }
 
-double run_python() {
-  const char* const arguments[] = {"/usr/bin/python3", "-c", "pass", nullptr};
+double run_program(std::vector<const char*> arguments) {
+  arguments.push_back(nullptr);
   const auto began = Clock::now();
   pid_t pid = 0;
-  if (::posix_spawn(&pid, arguments[0], nullptr, nullptr, const_cast<char* const*>(arguments), environ) != 0)
+  if (::posix_spawn(&pid, arguments[0], nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ) != 0)
     std::abort();
   ::waitpid(pid, nullptr, 0);
   return micros_since(began);
+}
+
+double run_python() {
+  return run_program({"/usr/bin/python3", "-c", "pass"});
+}
+
+// What a live fork is compared with: a sandbox of all namespaces that runs nothing.
+double run_bwrap() {
+  return run_program({"/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
+                      "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
+                      "/usr/bin/true"});
 }
 
 class Bench {
@@ -142,15 +153,87 @@ class Bench {
     must(run(made->stop()));
     return series;
   }
+  // A copy of a running sandbox, until it has answered; then it is gone.
+  static Task<std::unique_ptr<sandbox::Sandbox>> go_on(sandbox::Provider* provider, std::string target) {
+    sandbox::Spec spec;
+    spec.id = new_sandbox_id();
+    spec.snapshot = std::move(target), spec.with_kernels = true;
+    CO_TRY(auto made, co_await provider->create(std::move(spec)));
+    if (made->kernels().empty()) co_return fail(Code::internal, "the kernel was not carried");
+    std::string code = "x";
+    CO_CHECK(co_await execute(made->kernels().front(), std::move(code)));
+    co_return std::move(made);
+  }
+  struct Forks {
+    Series fork, pause, bwrap, hibernate, resume;
+    double hundred = 0;  // ms
+  };
+  // Forks of a kernel that holds what `code` made, interleaved with bwrap.
+  Forks forks(int count, const std::string& code) {
+    auto source = must(run(first_result(provider_.get())));
+    must(run(execute(source->kernels().front(), code)));
+    Forks all;
+    for (int i = 0; i < count; ++i) {
+      all.bwrap.values.push_back(run_bwrap());
+      const std::string target = scratch();
+      const auto began = Clock::now();
+      const auto carried = must(run(source->capture(target, {})));
+      auto copy = must(run(go_on(provider_.get(), target)));
+      all.fork.values.push_back(micros_since(began));
+      all.pause.values.push_back(static_cast<double>(carried.pause.count()));
+      must(run(copy->stop()));
+      must(run(provider_->discard_snapshot(target)));
+    }
+    for (int i = 0; i < count / 4; ++i) {
+      const std::string target = scratch();
+      const auto began = Clock::now();
+      must(run(source->capture(target, {.whole = true, .strict = true})));
+      all.hibernate.values.push_back(micros_since(began));
+      const auto woke = Clock::now();
+      auto copy = must(run(go_on(provider_.get(), target)));
+      all.resume.values.push_back(micros_since(woke));
+      must(run(copy->stop()));
+      must(run(provider_->discard_snapshot(target)));
+    }
+    all.hundred = hundred(*source);
+    must(run(source->stop()));
+    return all;
+  }
+  double hundred(sandbox::Sandbox& source) {
+    const std::string target = scratch();
+    std::vector<std::unique_ptr<sandbox::Sandbox>> copies;
+    const auto began = Clock::now();
+    must(run(source.capture(target, {})));
+    for (int i = 0; i < 100; ++i)
+      asio::co_spawn(loop_, go_on(provider_.get(), target), [&](std::exception_ptr, auto made) {
+        copies.push_back(must(std::move(made)));
+      });
+    while (copies.size() < 100) {
+      loop_.restart();
+      loop_.run_one();
+    }
+    const double millis = micros_since(began) / 1000;
+    for (auto& copy : copies) must(run(copy->stop()));
+    must(run(provider_->discard_snapshot(target)));
+    return millis;
+  }
+  static std::string scratch() { return "/var/tmp/atoll-bench-" + random_word(12); }
+
+  // What the kernel charges to a sandbox whose Python has answered.
+  double memory(int count) {
+    std::vector<std::unique_ptr<sandbox::Sandbox>> all;
+    double bytes = 0;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(must(run(first_result(provider_.get()))));
+      if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::born) std::exit(1);
+    }
+    for (auto& one : all) bytes += static_cast<double>(must(run(one->usage())).memory_bytes);
+    for (auto& one : all) must(run(one->stop()));
+    return bytes / count;
+  }
   asio::io_context loop_;
   std::unique_ptr<sandbox::Provider> provider_;
 };
-
-std::uint64_t available_kib() {
-  const auto text = os::read_file("/proc/meminfo");
-  if (!text) return 0;
-  return std::strtoull(text->c_str() + text->find("MemAvailable:") + 13, nullptr, 10);
-}
 
 sandbox::native::PoolOptions pool(std::uint32_t ready) {
   sandbox::native::PoolOptions options;
@@ -160,13 +243,22 @@ sandbox::native::PoolOptions pool(std::uint32_t ready) {
   return options;
 }
 
-void measure_memory(std::uint32_t count, std::vector<std::string> modules, const std::string& name) {
-  // The zygote itself is paid once and counted too.
-  Bench bench({pool(count)}, std::move(modules));
-  const std::uint64_t before = available_kib();
-  bench.wait_for_pool();
-  const std::uint64_t after = available_kib();
-  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", name, count, static_cast<double>(before - after) / count);
+void measure_memory(int count, std::vector<std::string> modules, const std::string& name) {
+  Bench bench({}, std::move(modules));
+  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", name, count, bench.memory(count) / 1024);
+  std::fflush(stdout);
+}
+
+void measure_forks(int count, const std::string& name, const std::string& code) {
+  Bench bench({}, {});
+  Bench::Forks all = bench.forks(count, code);
+  const double bwrap = all.bwrap.at(0.5);
+  show("bwrap true, interleaved", all.bwrap);
+  show(fmt::format("live fork, {}: to its first answer ({:.2f}x bwrap)", name, all.fork.at(0.5) / bwrap), all.fork);
+  show(fmt::format("live fork, {}: pause of the source", name), all.pause);
+  show(fmt::format("hibernate, {}: on the disk", name), all.hibernate);
+  show(fmt::format("resume, {}: to its first answer", name), all.resume);
+  fmt::print("{:<60} {:>5} {:>9.0f} ms\n", fmt::format("live fork, {}: 100 at once", name), 100, all.hundred);
 }
 
 }  // namespace
@@ -175,7 +267,7 @@ void measure_memory(std::uint32_t count, std::vector<std::string> modules, const
 int main(int argc, char** argv) {
   using namespace atl;
   const int count = argc > 1 ? std::atoi(argv[1]) : 100;
-  const auto warm = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 100);
+  const int warm = argc > 2 ? std::atoi(argv[2]) : 100;
   fmt::print("{:<60} {:>5} {:>9} {:>9} {:>9}  {}\n", "µs", "n", "p10", "p50", "p99", "of bare python3");
   Series bare;
   for (int i = 0; i < count; ++i) bare.values.push_back(run_python());
@@ -197,5 +289,7 @@ int main(int argc, char** argv) {
     show("on demand, numpy and pandas imported: to print(1+1)", bench.fresh(count, std::chrono::milliseconds(0)));
   }
   measure_memory(warm, {"numpy", "pandas"}, "memory, numpy and pandas imported");
+  measure_forks(count, "small", "x = 1");
+  measure_forks(count / 4, "10^6 numbers", "x = list(range(1000000))");
   return 0;
 }

@@ -151,6 +151,29 @@ Result<void> read_stack(const config::Node& root, Environment& environment) {
   return {};
 }
 
+// "numpy", "xml.dom": words that an import statement can have.
+bool is_module(std::string_view name) {
+  bool begins = true;
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    const bool digit = c >= '0' && c <= '9';
+    if (!letter && !(digit && !begins) && !(c == '.' && !begins)) return false;
+    begins = c == '.';
+  }
+  return !begins && name.size() <= 200;
+}
+
+Result<std::vector<std::string>> modules_in(const config::Node& root) {
+  constexpr std::size_t most = 32;
+  auto modules = TRY(root.get_or<std::vector<std::string>>("preimport", {}));
+  for (const std::string& name : modules)
+    if (!is_module(name))
+      return fail(root.find("preimport")->error(fmt::format("'{}' is not the name of a Python module", name)));
+  if (modules.size() > most)
+    return fail(root.find("preimport")->error(fmt::format("at most {} modules can be imported before", most)));
+  return modules;
+}
+
 Result<sandbox::Variables> variables_in(const config::Node& root) {
   return root.get_or<sandbox::Variables>("env", {});
 }
@@ -181,7 +204,7 @@ Result<Environment> parse_environment(const config::Document& document) {
   environment.name = TRY(name_of(document));
   const config::Node& root = document.root;
   TRY(root.check_keys({"name", "description", "layers", "languages", "default_language", "policy", "limits",
-                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build"}));
+                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build", "preimport"}));
   environment.where = root.where();
   environment.description = TRY(root.get_or<std::string>("description", ""));
   environment.layers = TRY(root.get_or<std::vector<std::string>>("layers", {}));
@@ -207,6 +230,7 @@ Result<Environment> parse_environment(const config::Document& document) {
     return fail(root.find("working_directory")->error("'working_directory' is an absolute path"));
   }
   environment.env = TRY(variables_in(root));
+  environment.preimport = TRY(modules_in(root));
   TRY(read_stack(root, environment));
   return environment;
 }

@@ -37,7 +37,8 @@ struct Environment {
   std::string user = "user";
   std::string working_directory = "/home/user";
   sandbox::Variables env;
-  std::string where;  // file:line it was read from
+  std::vector<std::string> preimport;  // modules that Python kernels have imported before anybody asks
+  std::string where;                   // file:line it was read from
 };
 
 // What an agent wants of its sandbox. Unset: the environment's, or the service's default.

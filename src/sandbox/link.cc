@@ -108,7 +108,7 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
   return out;
 }
 
-std::shared_ptr<LinkKernel> Link::make_kernel(Language language, std::string cwd, Patience patience) {
+std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience) {
   LinkKernel::Launch launch = [wire = wire_, options = options_, patience](
                                   ProcessSpec spec, std::weak_ptr<ProcessTap> tap,
                                   KernelOrigin origin) -> Task<std::shared_ptr<LinkProcess>> {
@@ -129,7 +129,6 @@ std::shared_ptr<LinkKernel> Link::make_kernel(Language language, std::string cwd
     CO_CHECK(co_await process->start());
     co_return process;
   };
-  KernelInfo info{random_uuid(), language, std::move(cwd)};
   return std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
 }
 
@@ -153,14 +152,38 @@ Task<std::shared_ptr<Kernel>> Link::create_kernel(Language language, std::string
     kernels_.push_back(kernel);
     co_return std::shared_ptr<Kernel>(kernel);
   }
-  const auto kernel = make_kernel(language, std::move(cwd), Patience::none);
+  const auto kernel = make_kernel({random_uuid(), language, std::move(cwd)}, Patience::none);
   CO_CHECK(co_await kernel->start());
   kernels_.push_back(kernel);
   co_return std::shared_ptr<Kernel>(kernel);
 }
 
+Task<void> Link::receive_kernel(BornInterpreter born, KernelInfo info) {
+  const auto kernel = make_kernel(std::move(info), Patience::none);
+  ProcessSpec spec;
+  spec.argv = {"python3"};
+  spec.cwd = kernel->info().cwd;
+  complete(spec, *options_);
+  const auto process = std::make_shared<LinkProcess>(wire_, std::move(spec), options_->judge);
+  process->set_tap(kernel);
+  process->set_direct(std::make_shared<DirectStreams>(wire_->executor(), std::move(born.control), std::move(born.out),
+                                                      std::move(born.err)),
+                      born.pid);
+  CO_CHECK(co_await kernel->continue_as(process));
+  kernels_.push_back(kernel);
+  co_return Result<void>();
+}
+
+std::vector<std::uint32_t> Link::interpreter_pids() const {
+  std::vector<std::uint32_t> pids;
+  for (const auto* list : {&kernels_, &warm_})
+    for (const auto& kernel : *list)
+      if (kernel->process()) pids.push_back(kernel->process()->info().pid);
+  return pids;
+}
+
 Task<void> Link::warm_up(Language language) {
-  const auto kernel = make_kernel(language, std::string(), Patience::wait);
+  const auto kernel = make_kernel({random_uuid(), language, std::string()}, Patience::wait);
   CO_CHECK(co_await kernel->start());
   warm_.push_back(kernel);
   co_return Result<void>();

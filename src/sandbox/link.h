@@ -64,6 +64,10 @@ class Link {
   std::vector<std::shared_ptr<Kernel>> kernels() const;  // in order of creation
   // An interpreter that nobody has asked for yet. The next create_kernel() for its language takes it.
   Task<void> warm_up(Language language);
+  // An interpreter that is a copy of another sandbox's, under the id that the kernel has there.
+  Task<void> receive_kernel(BornInterpreter born, KernelInfo info);
+  // Numbers inside of the interpreters, asked for or not.
+  std::vector<std::uint32_t> interpreter_pids() const;
   // Processes that are interpreters, asked for or not.
   std::size_t interpreters() const { return kernels_.size() + warm_.size(); }
   // Ends it and whatever runs in it.
@@ -94,7 +98,7 @@ class Link {
  private:
   Link(std::shared_ptr<Wire> wire, LinkOptions options);
   void keep(const std::shared_ptr<LinkProcess>& process);
-  std::shared_ptr<LinkKernel> make_kernel(Language language, std::string cwd, Patience patience);
+  std::shared_ptr<LinkKernel> make_kernel(KernelInfo info, Patience patience);
   std::shared_ptr<LinkKernel> take_warm(Language language);
 
   using Processes = std::vector<std::shared_ptr<LinkProcess>>;

@@ -208,6 +208,10 @@ Task<void> LinkKernel::start_from(KernelOrigin origin) {
     std::string words = first_words(info_);
     CO_CHECK(co_await process->write_control(std::move(words)));
   }
+  co_return co_await become_ready(process);
+}
+
+Task<void> LinkKernel::become_ready(std::shared_ptr<LinkProcess> process) {
   clock_.expires_after(kReadyPatience);
   clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
     const auto kernel = weak.lock();
@@ -220,6 +224,45 @@ Task<void> LinkKernel::start_from(KernelOrigin origin) {
     co_return fail(Code::provider_failed, fmt::format("the interpreter did not start: {}", death_));
   begin_next();
   co_return Result<void>();
+}
+
+Task<void> LinkKernel::continue_as(std::shared_ptr<LinkProcess> process) {
+  const auto self = shared_from_this();
+  state_ = State::starting;
+  process_ = process;
+  info_.origin = KernelOrigin::born;
+  CO_CHECK(co_await process->start());
+  co_return co_await become_ready(process);
+}
+
+Task<std::string> LinkKernel::park() {
+  const auto self = shared_from_this();
+  if (state_ != State::idle || !process_) co_return fail(Code::conflict, "it is at work");
+  if (info_.origin != KernelOrigin::born) co_return fail(Code::conflict, "it was not born from a zygote");
+  parked_without_.reset();
+  state_ = State::parked;
+  const auto process = process_;
+  clock_.expires_after(kReadyPatience);
+  clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::parked && !kernel->parked_without_)
+      process->end_with(Ending::timed_out, "the interpreter did not come to rest");
+  });
+  std::string words = message('B', {});
+  CO_CHECK(co_await process->write_control(std::move(words)));
+  while (!parked_without_ && state_ == State::parked) CO_CHECK(co_await changed_.wait());
+  clock_.cancel();
+  if (!parked_without_) co_return fail(Code::conflict, fmt::format("it died: {}", death_));
+  co_return *parked_without_;
+}
+
+void LinkKernel::unpark() {
+  if (state_ != State::parked || !process_) return;
+  state_ = State::idle;
+  std::string words = message('U', {}) + std::exchange(deferred_, {});
+  if (!process_->write_control_now(words))
+    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+  begin_next();
 }
 
 Task<void> LinkKernel::change_directory(std::string path) {
@@ -240,6 +283,10 @@ void LinkKernel::set_variables(const Variables& env) {
   if (!process_ || state_ == State::dead || env.empty()) return;
   std::string words;
   for (const auto& [name, value] : env) words += message('P', name + "=" + value);
+  if (state_ == State::parked) {
+    deferred_ += words;
+    return;
+  }
   if (!process_->write_control_now(words))
     boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
 }
@@ -398,12 +445,17 @@ bool LinkKernel::take(char kind, std::string_view payload) {
     return true;
   }
   if (kind == 'E' && state_ == State::starting) return death_ = to_valid_utf8(payload), true;
+  if (kind == 'B' && state_ == State::parked && !parked_without_) {
+    parked_without_ = to_valid_utf8(payload);
+    changed_.notify();
+    return true;
+  }
   if (kind == 'W' && state_ == State::idle && !moved_) {
     moved_ = to_valid_utf8(payload);
     changed_.notify();
     return true;
   }
-  if (!current_) return state_ == State::idle;  // a late word of a thread that was left behind
+  if (!current_) return state_ == State::idle || state_ == State::parked;  // a late word of a thread that was left behind
   switch (kind) {
     case 'R': {
       if (payload.empty()) return false;

@@ -34,6 +34,12 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   // Another working directory; Code::invalid_argument if it cannot be entered.
   Task<void> change_directory(std::string path);
   bool is_dead() const { return state_ == State::dead; }
+  // Stands still between executions until unpark(), so that it can be copied; says what of it cannot be copied, by
+  // name. Code::conflict while it is at work. Executions wait.
+  Task<std::string> park();
+  void unpark();
+  // Goes on with an interpreter that is a copy of another kernel's.
+  Task<void> continue_as(std::shared_ptr<LinkProcess> process);
   // Something is being executed.
   bool is_busy() const { return state_ == State::busy; }
   // The process behind it, while there is one.
@@ -51,9 +57,10 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
 
  private:
   friend class LinkExecution;
-  enum class State { absent, starting, idle, busy, dead };
+  enum class State { absent, starting, idle, busy, parked, dead };
 
   Task<void> start_from(KernelOrigin origin);
+  Task<void> become_ready(std::shared_ptr<LinkProcess> process);
   bool take(char kind, std::string_view payload);
   void begin_next();
   void finish_current(Outcome outcome, std::uint64_t count);
@@ -67,6 +74,8 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   Launch launch_;
   State state_ = State::absent;
   std::string death_;
+  std::optional<std::string> parked_without_;  // what the runner said cannot come along
+  std::string deferred_;                       // words for it when it goes on
   std::optional<std::string> moved_;  // what the runner said about its new directory; empty: all is well
   std::shared_ptr<LinkProcess> process_;
   os::Event changed_;

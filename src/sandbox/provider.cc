@@ -10,4 +10,15 @@ Task<void> Provider::discard_snapshot(std::string directory) {
   co_return os::remove_tree(AT_FDCWD, directory);
 }
 
+void Provider::discard_kernels(const std::string&) {}
+
+Task<Carried> Sandbox::capture(std::string, CaptureOptions) {
+  co_return fail(Code::unsupported, "the provider lacks the trait 'live_fork'");
+}
+
+const Carried& Sandbox::revival() const {
+  static const Carried none;
+  return none;
+}
+
 }  // namespace atl::sandbox

@@ -34,6 +34,8 @@ class Provider {
   // Removes a snapshot that Sandbox::snapshot wrote; one that is not there is success. Its files may belong to
   // ids that only the provider has power over.
   virtual Task<void> discard_snapshot(std::string directory);
+  // The kernels that Sandbox::capture() put beside a snapshot; its files stay.
+  virtual void discard_kernels(const std::string& directory);
   virtual std::vector<PoolLevel> pools() const = 0;
   // Ends everything, pools included.
   virtual Task<void> shut_down() = 0;

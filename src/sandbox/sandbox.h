@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +22,21 @@ class Proxy;
 namespace atl::sandbox {
 
 using atl::ByteStream;
+
+// What of a running sandbox came along, and what did not.
+struct Carried {
+  std::vector<std::string> kernels;      // that go on where they were, by id
+  std::vector<std::string> left_behind;  // by name: processes, descriptors, kernels of other languages
+  std::chrono::microseconds pause{};     // how long the sandbox stood still
+};
+
+struct CaptureOptions {
+  // To go on from later, also with another daemon: all of a kernel's memory, on the disk. Otherwise what copies need
+  // that are made now.
+  bool whole = false;
+  // What cannot be carried makes it fail with Code::conflict, naming that; nothing is written then.
+  bool strict = false;
+};
 
 // An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process,
 // Kernel, streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
@@ -64,6 +80,11 @@ class Sandbox {
   // Writes what changed since creation into the new directory `target` of the host, from which a Spec can
   // start.
   virtual Task<void> snapshot(std::string target) = 0;
+  // A snapshot of the files and, beside it, of the Python kernels that are between two executions. Sandboxes that
+  // start from it (Spec::with_kernels) go on where this one was; it goes on itself.
+  virtual Task<Carried> capture(std::string target, CaptureOptions options);
+  // What this one took over from a capture.
+  virtual const Carried& revival() const;
   // Everything inside is gone when this returns: processes, mounts, cgroups, files. Idempotent.
   virtual Task<void> stop() = 0;
   // Ends when the sandbox ended, whoever ended it; says why.

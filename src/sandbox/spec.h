@@ -33,6 +33,10 @@ struct Spec {
   std::vector<std::string> layers;
   // A stored snapshot (its directory) to start from, instead of an empty writable layer.
   std::optional<std::string> snapshot;
+  // Kernels that Sandbox::capture() took with that snapshot go on (Sandbox::revival() says which).
+  bool with_kernels = false;
+  // Modules that Python kernels have imported before anybody asks, where interpreters are born from zygotes.
+  std::vector<std::string> preimport;
   std::string hostname = "sandbox";
   std::string user = "user";         // default user of processes
   std::string working_directory = "/home/user";

@@ -47,6 +47,9 @@ std::string limits_json(const Session& session) {
                     {"inodes_max", limits.inodes_max},          {"open_files_max", limits.open_files_max},
                     {"output_bytes", limits.output_bytes}};
   if (limits.cpu_time) object["cpu_time_ms"] = limits.cpu_time->count();
+  if (!session.hibernation.empty())
+    object["hibernation"] = {{"state", session.hibernation}, {"contexts", bj::value_from(session.default_contexts)}};
+  if (!session.left_behind.empty()) object["left_behind"] = bj::value_from(session.left_behind);
   return bj::serialize(object);
 }
 
@@ -66,6 +69,16 @@ void read_limits(const std::string& json, Session& session) {
   limits.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
   if (object.contains("cpu_time_ms"))
     limits.cpu_time = std::chrono::milliseconds(integer(object, "cpu_time_ms"));
+  if (const auto* state = object.if_contains("hibernation"); state != nullptr && state->is_object()) {
+    const bj::object& parked = state->get_object();
+    if (const auto* name = parked.if_contains("state"); name != nullptr && name->is_string())
+      session.hibernation = name->get_string();
+    if (const auto* contexts = parked.if_contains("contexts"))
+      session.default_contexts = text_map(bj::serialize(*contexts));
+  }
+  if (const auto* names = object.if_contains("left_behind"); names != nullptr && names->is_array())
+    for (const bj::value& name : names->get_array())
+      if (name.is_string()) session.left_behind.emplace_back(name.get_string());
 }
 
 std::string egress_json(const egress::RuleTexts& rules) {

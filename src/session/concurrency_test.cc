@@ -55,7 +55,7 @@ class ConcurrencyTest : public ServiceTest {
       const std::string id = sessions[random() % sessions.size()].session_id;
       switch (random() % 12) {
         case 0:
-          judge(co_await service_->pause(ann_, id));
+          judge(co_await service_->pause(ann_, id, {}));
           break;
         case 1:
         case 2:
@@ -68,7 +68,8 @@ class ConcurrencyTest : public ServiceTest {
           judge(co_await service_->snapshot(ann_, id, "", {}));
           break;
         case 5:
-          if (auto forked = co_await service_->fork(ann_, id, {})) sessions.push_back(*forked);
+          if (auto forked = co_await service_->fork(ann_, id, {}); forked && forked->sessions.front())
+            sessions.push_back(*forked->sessions.front());
           break;
         case 6: {
           CommandRequest command{.argv = {"print hi"}};

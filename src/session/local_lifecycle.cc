@@ -183,7 +183,7 @@ Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session&
   co_return mounts;
 }
 
-Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
+Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Kernels kernels) {
   const registry::Environment* environment = parts_.registry->environment(live->facts.environment);
   if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
   CO_TRY(const auto volumes, co_await volume_mounts(live->facts));
@@ -195,9 +195,11 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
     CO_TRY(spec.layers, layer_use_.take(live->incarnation, *environment, snapshot));
   }
   spec.snapshot = std::move(from);
+  spec.with_kernels = kernels == Kernels::carried;
   spec.user = environment->user;
   spec.working_directory = environment->working_directory;
   spec.sudo = environment->sudo;
+  spec.preimport = environment->preimport;
   spec.network = live->facts.network;
   spec.limits = live->facts.limits;
   spec.env = live->facts.env;
@@ -214,6 +216,12 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
   live->sandbox = std::move(*made);
   live->facts.isolation = live->sandbox->isolation();
   live->default_kernels.clear();
+  for (const auto& kernel : live->sandbox->kernels()) {
+    const auto wanted = live->facts.default_contexts.find(std::string(to_string(kernel->info().language)));
+    if (wanted != live->facts.default_contexts.end() && wanted->second == kernel->info().id)
+      live->default_kernels[kernel->info().language] = kernel;
+  }
+  live->facts.left_behind = live->sandbox->revival().left_behind;
   live->outputs_seen.clear();
   live->proxy.reset();
   live->trusts_authority = false;
@@ -238,14 +246,14 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from) {
 }
 
 // From a draft to a session that answers, or to nothing at all.
-Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> from) {
+Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> from, Kernels kernels) {
   const SteadyTime started = parts_.clock->steady();
   if (ending_) co_return fail(Code::unavailable, "the service is ending");
   live_[live->facts.session_id] = live;
   by_sandbox_[live->facts.sandbox_id] = live;
   if (parts_.observer != nullptr) parts_.observer->changed(live->facts, State::creating, State::creating);
   CO_TRY(auto hold, co_await live->lifecycle.take());
-  Result<void> built = co_await build(live, std::move(from));
+  Result<void> built = co_await build(live, std::move(from), kernels);
   if (built) {
     enter(live, State::running, "");
     built = co_await save(live);
@@ -289,7 +297,7 @@ Task<Session> LocalService::create(Principal who, CreateRequest request) {
   co_return co_await bring_up(std::move(live), std::move(from));
 }
 
-Task<Session> LocalService::pause(Principal who, std::string id) {
+Task<Session> LocalService::pause(Principal who, std::string id, PauseRequest request) {
   CO_TRY(LivePtr found, co_await live(std::move(who), id));
   CO_TRY(auto hold, co_await found->lifecycle.take());
   if (found->facts.state != State::running) {
@@ -298,6 +306,10 @@ Task<Session> LocalService::pause(Principal who, std::string id) {
   if (!found->provider->traits().pause) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
+  }
+  if (request.on_disk) {
+    CO_CHECK(co_await hibernate_held(found, request.force));
+    co_return found->facts;
   }
   CO_CHECK(co_await pause_sandbox(found));
   if (found->facts.state != State::running) {
@@ -315,13 +327,23 @@ Task<void> LocalService::pause_sandbox(LivePtr live) {
 }
 
 Task<void> LocalService::resume_held(LivePtr live) {
-  auto call = [in = live->sandbox] { return in->resume(); };
-  auto go_on = [live, in = live->sandbox] { return live->sandbox == in; };
-  CO_CHECK(co_await with_retries<void>(parts_.executor, "resume a sandbox", std::move(call), std::move(go_on)));
+  const std::string woken = live->facts.hibernation, older = live->facts.snapshot;
+  if (woken.empty()) {
+    auto call = [in = live->sandbox] { return in->resume(); };
+    auto go_on = [live, in = live->sandbox] { return live->sandbox == in; };
+    CO_CHECK(co_await with_retries<void>(parts_.executor, "resume a sandbox", std::move(call), std::move(go_on)));
+  } else {
+    CO_CHECK(co_await wake_held(live));
+  }
   enter(live, State::running, "");
   set_end(*live, live->facts.ttl, false);
   live->facts.last_used_at = parts_.clock->now();
-  co_return co_await save(live);
+  CO_CHECK(co_await save(live));
+  if (woken.empty()) co_return Result<void>();
+  // Read by now, and as large as the kernels are.
+  live->provider->discard_kernels(snapshot_path(woken));
+  if (older != woken) discard_states(*live, {older});
+  co_return Result<void>();
 }
 
 Task<Session> LocalService::resume(Principal who, std::string id,
@@ -361,13 +383,7 @@ Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) 
   layer_use_.end_sandbox(live->incarnation);
   auto saved = co_await save(live);
   forget(live);
-  if (live->facts.snapshot.starts_with("fork_")) {
-    layer_use_.end_snapshot(live->facts.snapshot);
-    boost::asio::post(disk_, [path = snapshot_path(live->facts.snapshot)] {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    });
-  }
+  discard_states(*live, {live->facts.snapshot, live->facts.hibernation});
   co_return saved;
 }
 
@@ -401,7 +417,9 @@ Task<void> LocalService::shut_down(std::string reason) {
   ending_ = true;
   clockwork_.cancel();
   std::vector<LivePtr> all;
-  for (const auto& [id, live] : live_) all.push_back(live);
+  // Those that are on the disk go on with the next service.
+  for (const auto& [id, live] : live_)
+    if (live->facts.hibernation.empty()) all.push_back(live);
   auto left = std::make_shared<std::size_t>(all.size());
   auto changed = std::make_shared<os::Event>(parts_.executor);
   for (const LivePtr& live : all) {

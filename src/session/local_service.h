@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -71,12 +72,12 @@ class LocalService final : public Service {
   Task<Session> get(Principal who, std::string id) override;
   Task<Page<Session>> list(Principal who, ListRequest request) override;
   Task<Session> update(Principal who, std::string id, UpdateRequest request) override;
-  Task<Session> pause(Principal who, std::string id) override;
+  Task<Session> pause(Principal who, std::string id, PauseRequest request) override;
   Task<Session> resume(Principal who, std::string id, std::optional<std::chrono::milliseconds> ttl) override;
   Task<Session> destroy(Principal who, std::string id) override;
   Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) override;
   Task<Session> restore(Principal who, std::string id, std::string snapshot_id) override;
-  Task<Session> fork(Principal who, std::string id, UpdateRequest changes) override;
+  Task<Forked> fork(Principal who, std::string id, ForkRequest request) override;
   Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
                                       std::string cursor) override;
   Task<Snapshot> get_snapshot(Principal who, std::string snapshot_id) override;
@@ -121,6 +122,7 @@ class LocalService final : public Service {
 
  private:
   using LivePtr = std::shared_ptr<Live>;
+  enum class Kernels : std::uint8_t { fresh, carried };
 
   // Looking up.
   LivePtr find(const std::string& id) const;
@@ -140,6 +142,11 @@ class LocalService final : public Service {
   // Whoever calls these has the session's turn.
   Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
+  Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
+  Task<void> hibernate_held(LivePtr live, bool force);
+  Task<void> wake_held(LivePtr live);
+  // Directories that only this session stands on, once it does not any more.
+  void discard_states(const Live& live, std::vector<std::string> names);
   Task<void> end_for_good(LivePtr live, std::string reason);
   Task<void> stop_held(LivePtr live, State end, std::string reason);
   void forget(const LivePtr& live);
@@ -147,8 +154,11 @@ class LocalService final : public Service {
 
   // Creating.
   Task<LivePtr> draft(const Principal& who, CreateRequest request);
-  Task<void> build(LivePtr live, std::optional<std::string> snapshot_path);
-  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path);
+  Task<void> build(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
+  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
+  Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state, Kernels kernels);
+  // A draft that is a copy of `source`.
+  Result<LivePtr> draft_copy(const Principal& who, const Live& source, const UpdateRequest& changes);
   // Directories of the volumes that the session names.
   Task<std::vector<sandbox::HostMount>> volume_mounts(const Session& facts);
   sandbox::Provider* provider_named(const std::string& name) const;
@@ -175,6 +185,7 @@ class LocalService final : public Service {
   std::unordered_map<std::string, LivePtr> by_sandbox_;  // by sandbox_id
   boost::asio::steady_timer clockwork_;
   SteadyTime next_clean_up_{};
+  std::set<std::string> forking_;  // states that copies are being made of
   bool ending_ = false;
   boost::asio::thread_pool disk_{1};  // removing and measuring directories
 };

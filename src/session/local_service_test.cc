@@ -201,10 +201,10 @@ TEST_F(LocalServiceTest, ACommandWhoseWatcherLeftIsRecordedAsKilled) {
 
 TEST_F(LocalServiceTest, PauseAndResume) {
   Session session = create();
-  session = *wait(service_->pause(ann_, session.session_id));
+  session = *wait(service_->pause(ann_, session.session_id, {}));
   EXPECT_EQ(session.state, State::paused);
   EXPECT_FALSE(session.expires_at);
-  EXPECT_EQ(wait(service_->pause(ann_, session.session_id)).error().code(), Code::conflict);
+  EXPECT_EQ(wait(service_->pause(ann_, session.session_id, {})).error().code(), Code::conflict);
   EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "print x"})).error().code(),
             Code::conflict);
   session = *wait(service_->resume(ann_, session.session_id, std::chrono::seconds(7)));
@@ -215,7 +215,7 @@ TEST_F(LocalServiceTest, PauseAndResume) {
 
 TEST_F(LocalServiceTest, APausedSessionThatAsksForItIsWokenByUse) {
   const Session session = create({.auto_resume = true});
-  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id)));
+  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id, {})));
   EXPECT_EQ(run(session, "print awake").out, "awake\n");
   EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::running);
 }
@@ -223,7 +223,7 @@ TEST_F(LocalServiceTest, APausedSessionThatAsksForItIsWokenByUse) {
 TEST_F(LocalServiceTest, AMissingTraitIsNamed) {
   provider_.can = {};
   const Session session = create();
-  EXPECT_THAT(wait(service_->pause(ann_, session.session_id)).error().message(), HasSubstr("'pause'"));
+  EXPECT_THAT(wait(service_->pause(ann_, session.session_id, {})).error().message(), HasSubstr("'pause'"));
   EXPECT_THAT(wait(service_->fork(ann_, session.session_id, {})).error().message(), HasSubstr("'fork'"));
   EXPECT_THAT(wait(service_->snapshot(ann_, session.session_id, "", {})).error().message(),
               HasSubstr("'snapshot'"));
@@ -282,8 +282,10 @@ TEST_F(LocalServiceTest, SnapshotsRestoreAndFork) {
   EXPECT_EQ(restored->state, State::running);
   auto forked = wait(service_->fork(ann_, session.session_id, {}));
   ASSERT_TRUE(forked);
-  EXPECT_EQ(forked->parent, session.session_id);
-  EXPECT_NE(forked->sandbox_id, session.sandbox_id);
+  ASSERT_EQ(forked->sessions.size(), 1U);
+  ASSERT_TRUE(forked->sessions.front());
+  EXPECT_EQ(forked->sessions.front()->parent, session.session_id);
+  EXPECT_NE(forked->sessions.front()->sandbox_id, session.sandbox_id);
   EXPECT_EQ(wait(service_->remove_snapshot(ann_, "base")).error().code(), Code::conflict);
   ASSERT_TRUE(wait(service_->destroy(ann_, session.session_id)));
   EXPECT_TRUE(wait(service_->remove_snapshot(ann_, "base")));

@@ -1,4 +1,4 @@
-// Snapshots, restore, fork.
+// Snapshots and restore.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -96,7 +96,7 @@ Task<Session> LocalService::restore(Principal who, std::string id, std::string s
   }
   enter(found, State::creating, "restore");
   const std::shared_ptr<sandbox::Sandbox> old = std::exchange(found->sandbox, nullptr);
-  Result<void> done = co_await old->stop();
+  Result<void> done = old ? co_await old->stop() : Result<void>();
   if (done) {
     layer_use_.end_sandbox(found->incarnation);
     found->incarnation = fmt::format("{}r{}", found->facts.sandbox_id, random_word(6));
@@ -108,45 +108,12 @@ Task<Session> LocalService::restore(Principal who, std::string id, std::string s
     forget(found);
     co_return fail(std::move(done).error().context("restore"));
   }
-  found->facts.snapshot = source.snapshot_id;
+  discard_states(*found, {std::exchange(found->facts.snapshot, source.snapshot_id),
+                          std::exchange(found->facts.hibernation, std::string())});
   enter(found, State::running, "");
   set_end(*found, found->facts.ttl, true);
   CO_CHECK(co_await save(found));
   co_return found->facts;
-}
-
-Task<Session> LocalService::fork(Principal who, std::string id, UpdateRequest changes) {
-  CO_TRY(LivePtr source, co_await awake(who, std::move(id)));
-  if (!source->provider->traits().fork || options_.snapshot_directory.empty()) {
-    co_return fail(Code::unsupported,
-                   fmt::format("provider {} lacks the trait 'fork'", source->facts.provider));
-  }
-  auto child = std::make_shared<Live>(parts_.executor);
-  child->facts = source->facts;
-  child->provider = source->provider;
-  Session& facts = child->facts;
-  facts.session_id = new_session_id();
-  facts.sandbox_id = new_sandbox_id();
-  facts.key_id = who.key_id;
-  facts.state = State::creating;
-  facts.reason.clear();
-  facts.created_at = facts.last_used_at = parts_.clock->now();
-  facts.parent = source->facts.session_id;
-  facts.snapshot = "fork_" + facts.sandbox_id;
-  child->incarnation = facts.sandbox_id;
-  if (!changes.ttl) changes.ttl = facts.ttl;
-  CO_CHECK(apply(*child, changes));
-  const std::string path = snapshot_path(facts.snapshot);
-  {
-    CO_TRY(auto hold, co_await source->lifecycle.take());
-    CO_CHECK(co_await take_snapshot(source, facts.snapshot));
-  }
-  Result<Session> forked = co_await bring_up(child, path);
-  if (!forked) {
-    layer_use_.end_snapshot(child->facts.snapshot);
-    auto removed = co_await source->provider->discard_snapshot(path);
-  }
-  co_return forked;
 }
 
 Task<Page<Snapshot>> LocalService::list_snapshots(Principal who, std::string id, std::uint32_t limit,

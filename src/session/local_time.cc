@@ -63,6 +63,12 @@ Task<void> LocalService::adopt_all() {
     }
     live_[live->facts.session_id] = live;
     by_sandbox_[live->facts.sandbox_id] = live;
+    if (was == State::paused && !live->facts.hibernation.empty()) {
+      // On the disk already: the service ended before its sandbox did.
+      if (const auto old = std::exchange(live->sandbox, nullptr)) CO_CHECK(co_await old->stop());
+      if (parts_.observer != nullptr) parts_.observer->changed(live->facts, was, was);
+      continue;
+    }
     if (!live->sandbox || !is_live(was)) {
       const State end = was == State::stopping ? State::stopped : State::lost;
       CO_CHECK(co_await stop_held(live, end, end == State::stopped ? live->facts.reason : reason));
@@ -202,7 +208,7 @@ boost::asio::awaitable<void> LocalService::clean_up() {
   auto ids = co_await parts_.store->snapshot_ids();
   if (!ids) co_return;
   std::set<std::string> known(ids->begin(), ids->end());
-  for (const auto& [id, live] : live_) known.insert(live->facts.snapshot);
+  for (const auto& [id, live] : live_) known.insert(live->facts.snapshot), known.insert(live->facts.hibernation);
   auto sweep = [directory = options_.snapshot_directory, known = std::move(known)]() -> Result<void> {
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {

@@ -48,7 +48,7 @@ TEST_F(RetryTest, WhatRunsNoCodeIsAskedAgainAFewTimes) {
       {"restart", [&] { return wait(service_->restart_context(ann_, id, context)); }},
       {"snapshot", [&] { return to_void(wait(service_->snapshot(ann_, id, "", {}))); }},
       {"snapshot", [&] { return to_void(wait(service_->fork(ann_, id, {}))); }},
-      {"pause", [&] { return to_void(wait(service_->pause(ann_, id))); }},
+      {"pause", [&] { return to_void(wait(service_->pause(ann_, id, {}))); }},
       {"resume", [&] { return to_void(wait(service_->resume(ann_, id, std::nullopt))); }},
   };
   for (const auto& [call, ask] : asked) {

@@ -30,6 +30,12 @@ struct ValidateRequest {
   std::string policy;  // empty: the default environment's
 };
 
+struct Forked {
+  std::vector<Result<Session>> sessions;  // in the order of the request's copies
+  sandbox::Carried carried;               // of the source
+  std::chrono::microseconds total{};      // until the last of them answered
+};
+
 // What a provider can do, and what this machine gives it.
 struct ProviderFacts {
   std::string name;
@@ -57,7 +63,7 @@ class Service {
   virtual Task<Page<Session>> list(Principal who, ListRequest request) = 0;
   virtual Task<Session> update(Principal who, std::string id, UpdateRequest request) = 0;
   // Code::conflict if it is paused already.
-  virtual Task<Session> pause(Principal who, std::string id) = 0;
+  virtual Task<Session> pause(Principal who, std::string id, PauseRequest request) = 0;
   // A running one stays as it is. `ttl` unset: the session's own.
   virtual Task<Session> resume(Principal who, std::string id,
                                std::optional<std::chrono::milliseconds> ttl) = 0;
@@ -67,8 +73,9 @@ class Service {
   virtual Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) = 0;
   // Puts the session's files back to the snapshot; its processes and kernels end.
   virtual Task<Session> restore(Principal who, std::string id, std::string snapshot_id) = 0;
-  // A new session with the same settings and a copy of the files. `changes` apply to the new one.
-  virtual Task<Session> fork(Principal who, std::string id, UpdateRequest changes) = 0;
+  // New sessions with the same settings, copies of the files and, where the provider can, of Python kernels that are
+  // between two executions. All are of the same moment.
+  virtual Task<Forked> fork(Principal who, std::string id, ForkRequest request) = 0;
   virtual Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
                                               std::string cursor) = 0;
   virtual Task<Snapshot> get_snapshot(Principal who, std::string snapshot_id) = 0;

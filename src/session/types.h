@@ -87,6 +87,14 @@ struct Session {
   std::string parent;    // session_id it was forked from, or empty
   std::string snapshot;  // snapshot it was started from, or empty
   TextMap volumes;       // path inside to the volume's name
+  std::string hibernation;               // where its state lies while it is paused on disk, or empty
+  TextMap default_contexts;              // then: its default kernels' ids by language
+  std::vector<std::string> left_behind;  // what the last fork, pause or resume could not carry, by name
+};
+
+struct PauseRequest {
+  bool on_disk = false;  // files and Python kernels are written down and the sandbox ends
+  bool force = false;    // ... even if something cannot be carried; otherwise that is Code::conflict
 };
 
 // Every member that is set is changed.
@@ -99,6 +107,12 @@ struct UpdateRequest {
   std::optional<bool> extend_on_use;
   std::optional<OnExpiry> on_expiry;
   std::optional<bool> auto_resume;
+};
+
+struct ForkRequest {
+  std::vector<UpdateRequest> copies{1};  // one new session for each
+  bool files_only = false;               // kernels start afresh
+  bool strict = false;                   // what cannot be carried is Code::conflict
 };
 
 enum class Order : std::uint8_t { newest_first, oldest_first };

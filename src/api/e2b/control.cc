@@ -7,6 +7,7 @@
 #include "api/e2b/egress.h"
 #include "base/bytes.h"
 #include "base/ids.h"
+#include "base/log.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -254,7 +255,7 @@ Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
   if (session.state == State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already paused", session.sandbox_id));
   }
-  CO_CHECK(co_await context_.service.pause(who, session.session_id));
+  CO_CHECK(co_await context_.service.pause(who, session.session_id, {}));
   co_return net::Response::empty(204);
 }
 
@@ -266,14 +267,20 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
     co_return fail(Code::invalid_argument, "count must be between 1 and 100");
   CO_TRY(Session source, co_await live_session(context_, request, who));
   if (source.state == State::paused) co_return fail(Code::conflict, "a paused sandbox cannot be forked");
-  Array results;
-  for (std::int64_t i = 0; i < count.value_or(1); ++i) {
-    session::UpdateRequest changes;
+  session::ForkRequest wanted;
+  wanted.copies.resize(static_cast<std::size_t>(count.value_or(1)));
+  for (session::UpdateRequest& changes : wanted.copies) {
     changes.ttl = timeout.value_or(std::chrono::minutes(5));
     session::TextMap attributes = source.attributes;
     if (attributes.contains(attribute::kToken)) attributes[attribute::kToken] = random_hex(20);
     changes.attributes = std::move(attributes);
-    auto copy = co_await context_.service.fork(who, source.session_id, std::move(changes));
+  }
+  CO_TRY(const session::Forked forked, co_await context_.service.fork(who, source.session_id, std::move(wanted)));
+  // What could not be carried has no place in this dialect's answer, but is not lost silently either.
+  for (const std::string& name : forked.carried.left_behind)
+    log::warn("a fork left something behind", {{"sandbox", source.sandbox_id}, {"what", name}});
+  Array results;
+  for (const auto& copy : forked.sessions) {
     if (copy) {
       results.push_back(Object{{"sandbox", sandbox_object(*copy)}});
     } else {

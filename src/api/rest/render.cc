@@ -45,6 +45,12 @@ bj::string valid(std::string_view text) {
   return bj::string(fixed);
 }
 
+bj::array texts(const std::vector<std::string>& all) {
+  bj::array array;
+  for (const std::string& one : all) array.push_back(bj::string(valid(one)));
+  return array;
+}
+
 bj::array walls(const std::vector<sandbox::Wall>& walls) {
   bj::array array;
   for (const sandbox::Wall& wall : walls)
@@ -204,7 +210,16 @@ bj::object to_json(const session::Session& s, const Parts& parts) {
           {"limits", to_json(s.limits)},
           {"isolation", to_json(s.isolation)},
           {"parent", maybe_text(s.parent)},
-          {"snapshot", maybe_text(s.snapshot)}};
+          {"snapshot", maybe_text(s.snapshot)},
+          {"on_disk", !s.hibernation.empty()},
+          {"left_behind", texts(s.left_behind)}};
+}
+
+bj::object to_json(const session::Forked& forked) {
+  return {{"carried", texts(forked.carried.kernels)},
+          {"left_behind", texts(forked.carried.left_behind)},
+          {"pause_us", forked.carried.pause.count()},
+          {"total_us", forked.total.count()}};
 }
 
 bj::object to_json(const session::Snapshot& s) {

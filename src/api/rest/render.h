@@ -12,6 +12,7 @@ boost::json::object to_json(const sandbox::Limits& limits);
 boost::json::object to_json(const sandbox::Isolation& isolation);
 boost::json::object to_json(const sandbox::Traits& traits);
 boost::json::object to_json(const sandbox::Usage& usage);
+boost::json::object to_json(const session::Forked& forked);
 boost::json::object to_json(const session::Snapshot& snapshot);
 boost::json::object to_json(const session::Artifact& artifact);
 boost::json::object to_json(const sandbox::KernelInfo& info);

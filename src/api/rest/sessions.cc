@@ -1,6 +1,7 @@
 // Create, read, change and end sessions; snapshots.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "api/rest/body.h"
@@ -137,9 +138,7 @@ Task<Response> get(Context context, Principal who, Request& request) {
   co_return json_response(200, to_json(found, *context));
 }
 
-Result<session::UpdateRequest> read_update(const std::string& text) {
-  const Body body =
-      TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry", "auto_resume", "env"}));
+Result<session::UpdateRequest> read_update(const Body& body) {
   session::UpdateRequest update;
   update.metadata = TRY(body.text_map("metadata"));
   update.env = TRY(body.text_map("env"));
@@ -151,7 +150,9 @@ Result<session::UpdateRequest> read_update(const std::string& text) {
 }
 
 Task<Response> update(Context context, Principal who, Request& request) {
-  CO_TRY(auto wanted, read_update(request.body));
+  CO_TRY(const Body body, Body::parse(request.body, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry",
+                                                     "auto_resume", "env"}));
+  CO_TRY(auto wanted, read_update(body));
   CO_TRY(const Session changed,
          co_await context->service->update(std::move(who), request.param("id"), std::move(wanted)));
   co_return json_response(200, to_json(changed, *context));
@@ -171,7 +172,12 @@ Task<Response> destroy(Context context, Principal who, Request& request) {
 }
 
 Task<Response> pause(Context context, Principal who, Request& request) {
-  CO_TRY(const Session changed, co_await context->service->pause(std::move(who), request.param("id")));
+  CO_TRY(const Body body, Body::parse(request.body, {"to", "force"}));
+  CO_TRY(const auto to, body.text("to"));
+  CO_TRY(const auto force, body.boolean("force"));
+  if (to && *to != "memory" && *to != "disk") co_return fail(body.wrong("to", "'to' is 'memory' or 'disk'"));
+  const session::PauseRequest wanted{.on_disk = to == "disk", .force = force.value_or(false)};
+  CO_TRY(const Session changed, co_await context->service->pause(std::move(who), request.param("id"), wanted));
   co_return json_response(200, to_json(changed, *context));
 }
 
@@ -226,11 +232,37 @@ Task<Response> restore(Context context, Principal who, Request& request) {
   co_return json_response(200, to_json(restored, *context));
 }
 
+Result<session::ForkRequest> read_fork(const std::string& text) {
+  const Body body = TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry", "auto_resume",
+                                           "env", "kernels", "count"}));
+  session::ForkRequest wanted;
+  const auto kernels = TRY(body.text("kernels"));
+  if (kernels && *kernels != "carry" && *kernels != "require" && *kernels != "fresh")
+    return fail(body.wrong("kernels", "'kernels' is 'carry', 'require' or 'fresh'"));
+  wanted.files_only = kernels == "fresh", wanted.strict = kernels == "require";
+  const auto count = TRY(body.number("count", 1, 100));
+  wanted.copies.assign(static_cast<std::size_t>(count.value_or(1)), TRY(read_update(body)));
+  return wanted;
+}
+
+bj::object copy_json(const Result<Session>& copy, const Parts& parts) {
+  if (copy) return {{"session", to_json(*copy, parts)}};
+  return {{"error", {{"code", std::string(to_string(copy.error().code()))}, {"message", copy.error().message()}}}};
+}
+
+// The first of the new sessions, as if it had been created, and how the fork went.
 Task<Response> fork(Context context, Principal who, Request& request) {
-  CO_TRY(auto changes, read_update(request.body));
-  CO_TRY(const Session forked,
-         co_await context->service->fork(std::move(who), request.param("id"), std::move(changes)));
-  co_return json_response(201, to_json(forked, *context));
+  CO_TRY(auto wanted, read_fork(request.body));
+  CO_TRY(const auto forked, co_await context->service->fork(std::move(who), request.param("id"), std::move(wanted)));
+  const auto first = std::ranges::find_if(forked.sessions, [](const auto& one) { return one.has_value(); });
+  if (first == forked.sessions.end()) co_return fail(forked.sessions.front().error());
+  bj::object body = to_json(**first, *context);
+  bj::object facts = to_json(forked);
+  bj::array copies;
+  for (const auto& one : forked.sessions) copies.push_back(copy_json(one, *context));
+  facts["copies"] = std::move(copies);
+  body["fork"] = std::move(facts);
+  co_return json_response(201, std::move(body));
 }
 
 Task<Response> usage(Context context, Principal who, Request& request) {

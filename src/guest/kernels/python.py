@@ -2,7 +2,7 @@
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
 # modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote
-# gives CHARTS too.
+# gives CHARTS, PARK and RESEED too.
 import _ast
 import _io
 import _signal
@@ -537,6 +537,24 @@ def here():
         return b""
 
 
+def park():
+    """Stands still while the host looks; a copy of this interpreter comes out of here too."""
+    global loop
+    flush_streams()
+    waking = PARK(FD)
+    if not waking:
+        return
+    loop = None  # its descriptors stayed behind
+    if waking == 1:  # a copy draws other numbers than its source, as after a fork; one that was resumed goes on
+        try:
+            if "random" in modules:
+                modules["random"].seed()
+            RESEED()
+        except BaseException:
+            pass  # the user's own `random`
+    send(message(75, here()))  # K
+
+
 def serve():
     global charts_source
     changes = []
@@ -555,6 +573,8 @@ def serve():
         elif kind == 80:  # P
             key, _, value = payload.decode("utf-8", "surrogateescape").partition("=")
             os.environ[key] = value
+        elif kind == 66:  # B
+            park()
         elif kind == 87:  # W
             try:
                 os.chdir(payload)

@@ -39,7 +39,7 @@ def read(name):
 
 
 def reseed():
-    # `random` reseeds itself after a fork.
+    # `random` reseeds itself after a fork, and is told to in a copy.
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is not None:
         numpy_random.seed()
@@ -84,7 +84,8 @@ def main():
                        (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
         os.environb[key] = value
     find_packages(standard_path)
-    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "FD": control, "CHARTS": charts}
+    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "FD": control, "CHARTS": charts,
+             "PARK": module.park, "RESEED": reseed}
     return runner, names
 
 

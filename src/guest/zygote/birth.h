@@ -11,6 +11,9 @@ inline constexpr int kZygoteFd = 3;
 inline constexpr uint32_t kBirthMagic = 0x31'6e'72'62;  // "brn1"
 inline constexpr uint32_t kInstructionsMax = 4096;
 
+// Where an interpreter finds its control stream: far from what programs number their own descriptors.
+constexpr int control_number(uint32_t open_files) { return open_files > 900 ? 900 : 60; }
+
 // Descriptors beside a birth, in this order.
 enum BirthFd : int { kBirthGuest, kBirthUserNamespace, kBirthOut, kBirthErr, kBirthControl, kBirthFds };
 
@@ -22,6 +25,8 @@ struct BirthHeader {
   uint32_t instructions = 0;  // of the system-call filter
   uint32_t user_size = 0, directory_size = 0;
   int32_t pid = 0;  // the number inside; 0: any
+  uint32_t copy = 0;  // 1: becomes a copy of a parked interpreter (transplant.h)
+  uint32_t unused = 0;
 };
 
 // With the child's pidfd if it was born. The child waits for one byte on its control stream before it does

@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/personality.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -23,6 +25,7 @@
 #include "guest/program/guest.h"
 #include "guest/zygote/birth.h"
 #include "guest/zygote/drop.h"
+#include "guest/zygote/park.h"
 
 namespace atl::guest {
 namespace {
@@ -115,8 +118,7 @@ __attribute__((noinline)) bool bear(Birth* birth) {
 }
 
 bool arrange_descriptors(Birth* birth) {
-  // Far from what programs number their own descriptors.
-  birth->control = birth->header.open_files > 900 ? 900 : 60;
+  birth->control = control_number(birth->header.open_files);
   const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, 0) < 0 || dup2(birth->fds[kBirthOut], 1) < 0 || dup2(birth->fds[kBirthErr], 2) < 0 ||
       dup3(birth->fds[kBirthControl], birth->control, O_CLOEXEC) < 0)
@@ -237,6 +239,7 @@ PyObject* live(Birth* birth) {
   static User user;
   const char* const wrong = settle(birth, &user);
   if (wrong != nullptr) give_up(*birth, wrong);
+  if (birth->header.copy != 0) become_other(birth->control);
   PyOS_AfterFork_Child();
   return Py_BuildValue("(iNNN)", birth->control, bytes_of(user.name), bytes_of(user.home), bytes_of(user.shell));
 }
@@ -257,12 +260,38 @@ PyObject* serve(PyObject*, PyObject* number) {
   }
 }
 
-PyMethodDef methods[] = {{"serve", serve, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+// park(fd): 0, or in another that goes on from here a Waking. The caller has said everything it had to say.
+PyObject* park_here(PyObject*, PyObject* number) {
+  const long control = PyLong_AsLong(number);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  return PyLong_FromLong(static_cast<long>(park(static_cast<int>(control))));
+}
+
+PyMethodDef methods[] = {
+    {"serve", serve, METH_O, nullptr}, {"park", park_here, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition{PyModuleDef_HEAD_INIT, "atoll_zygote", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 }  // namespace atl::guest
 
+namespace atl::guest {
+namespace {
+
+// The zygote was started without random addresses and with a limit that made room for its layout
+// (sandbox/native/zygote.cc): what its children start has neither.
+bool forget_layout() {
+  const int now = personality(~0UL);
+  if (now < 0 || personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE)) < 0) return false;
+  pthread_attr_t attributes;
+  return pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 8U << 20) == 0 &&
+         pthread_setattr_default_np(&attributes) == 0;
+}
+
+}  // namespace
+}  // namespace atl::guest
+
 PyMODINIT_FUNC PyInit_atoll_zygote() {
+  if (!atl::guest::forget_layout()) return PyErr_SetFromErrno(PyExc_OSError);
+  if (!atl::guest::reserve_memory()) return PyErr_NoMemory();
   return PyModule_Create(&atl::guest::definition);
 }

@@ -72,7 +72,7 @@ void SpawnerClient::close() {
   lose();
 }
 
-Task<SpawnerClient::Answer> SpawnerClient::call(Request request) {
+Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
   const auto self = shared_from_this();
   if (!socket_.is_open()) co_return fail(gone());
   request.token = next_token_++;
@@ -83,7 +83,8 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request) {
     pending_.erase(request.token);
     co_return fail(Code::too_large, "the sandbox's description is too large");
   }
-  if (!os::send_message(socket_.native_handle(), bytes)) lose();
+  const std::span<const int> fds(&beside, beside >= 0 ? 1 : 0);
+  if (!os::send_message(socket_.native_handle(), bytes, fds)) lose();
   while (!pending->answer) CO_CHECK(co_await pending->arrived.wait());
   co_return std::move(*pending->answer);
 }

@@ -30,7 +30,8 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   void start(std::function<void(const std::string&, const std::string&)> on_ended,
              std::function<void()> on_lost);
   // The spawner's answer; an error of the spawner's is this call's error.
-  Task<Answer> call(Request request);
+  // `beside` is a descriptor that goes with it; it stays the caller's.
+  Task<Answer> call(Request request, int beside = -1);
   // Without an answer.
   void tell(Request request);
   // The same before the loop runs. Answers to other calls must not be on their way.

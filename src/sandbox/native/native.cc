@@ -1,5 +1,7 @@
 #include "sandbox/native/native.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -74,7 +76,10 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     Request request{.verb = Verb::create, .name = spec.id};
     request.spec = spec;
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
-    co_return co_await move_in(alive_, handed_over(std::move(answer), std::move(spec)));
+    const bool with_kernels = spec.snapshot && spec.with_kernels;
+    CO_TRY(auto sandbox, co_await move_in(alive_, handed_over(std::move(answer), std::move(spec))));
+    if (with_kernels) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_kernels());
+    co_return std::move(sandbox);
   }
 
   std::vector<std::string> adoptable() override { return adoptable_; }
@@ -93,6 +98,10 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
     co_return Result<void>();
+  }
+
+  void discard_kernels(const std::string& directory) override {
+    ::unlink((directory + "/" + kParkedName).c_str());
   }
 
   std::vector<PoolLevel> pools() const override {

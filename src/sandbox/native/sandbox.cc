@@ -21,6 +21,7 @@ const Traits& native_traits() {
                              .pause = true,
                              .snapshot = true,
                              .fork = true,
+                             .live_fork = true,
                              .watch = true};
   return traits;
 }

@@ -12,6 +12,7 @@
 #include "sandbox/link.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/client.h"
+#include "sandbox/native/parked_file.h"
 #include "sandbox/sandbox.h"
 
 namespace atl::sandbox::native {
@@ -96,11 +97,17 @@ class NativeSandbox final : public Sandbox {
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;
+  Task<Carried> capture(std::string target, CaptureOptions options) override;
+  const Carried& revival() const override { return revival_; }
+  // Brings the kernels to life that another one's capture() took; what cannot be is told by revival().
+  Task<void> receive_kernels();
   Task<void> stop() override;
   Task<std::string> ended() override;
 
  private:
   Task<void> ask(Verb verb, std::string text = {});
+  Task<void> receive_kernel(const os::Fd& file, std::uint32_t number, ParkedKernel kernel);
+  Carried revival_;
   std::shared_ptr<Inhabitant> inhabitant_;
 };
 

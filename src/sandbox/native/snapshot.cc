@@ -166,7 +166,7 @@ Result<void> fill(const SnapshotJob& job, int target) {
       ::unlinkat(etc->get(), name, 0);
   if (const auto run = os::open_beneath(target, "root/run", O_RDONLY | O_DIRECTORY))
     TRY(os::remove_tree(run->get(), "atoll"));
-  return {};
+  return job.beside ? job.beside(target) : Result<void>();
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ Result<void> write_snapshot(const SnapshotJob& job) {
     (void)os::remove_tree(AT_FDCWD, draft);
     return done;
   }
-  ::syncfs(target.get());
+  if (job.durable) ::syncfs(target.get());
   if (::rename(draft.c_str(), job.target.c_str()) < 0) return fail(errno_error(errno, "name the snapshot"));
   return {};
 }

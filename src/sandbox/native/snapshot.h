@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,10 @@ struct SnapshotJob {
   // where nothing changed.
   std::optional<std::string> parent;
   std::string target;  // must not exist
+  // On the disk when it is done, not just in the kernel's memory.
+  bool durable = true;
+  // Puts something beside the trees, into the directory; fails with it.
+  std::function<Result<void>(int directory)> beside;
 };
 
 // Complete under its name or not there at all. Follows no symbolic link of the sandbox.

@@ -16,119 +16,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
-#include <vector>
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "os/file.h"
 #include "os/message.h"
 #include "os/process.h"
-#include "sandbox/native/snapshot.h"
-#include "sandbox/native/wire.h"
-#include "sandbox/native/workshop.h"
-#include "sandbox/native/zygote.h"
+#include "sandbox/native/spawner_loop.h"
 
 namespace atl::sandbox::native {
-namespace {
 
-struct Living {
-  Built built;
-  Spec spec;
-  bool frozen = false;
-  // Interpreters that were born into it: which zygote's.
-  std::set<std::uint64_t> generations;
-  // Requests to answer when it is gone.
-  std::vector<std::uint64_t> waiting;
-  // Its processes have ended, for this reason; what they leave behind is being taken away under this ticket.
-  std::optional<std::string> ended;
-  std::uint64_t ticket = 0;
-};
-
-// How a child that writes a snapshot says what went wrong.
-constexpr int kUnknownFailure = 1;
-constexpr int kExists = 2;
-
-// A snapshot being written or removed by a child of the spawner.
-struct Copying {
-  os::Fd pidfd;
-  Verb verb = Verb::snapshot;
-  std::uint64_t token = 0;
-  std::string name;
-  bool thaw_after = false;
-};
-
-class Spawner {
- public:
-  Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options)
-      : shop_(std::move(shop)), daemon_(std::move(daemon)), options_(options) {}
-  void run();
-
- private:
-  // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
-  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote, stock };
-  void watch(int fd, Source source);
-  void on_daemon();
-  void on_listener();
-  void on_end(int pidfd);
-  void on_gone();
-  void on_copied(int pidfd);
-  void serve(const Request& request);
-  void create(const Request& request);
-  void adopt(const Request& request);
-  void destroy(const Request& request);
-  void take_snapshot(const Request& request);
-  void discard_snapshot(const Request& request);
-  // `work` in a child, on the host's filesystem; its end is the answer.
-  Result<void> copy(Copying copying, const std::function<Result<void>()>& work);
-  void bear(const Request& request);
-  void on_zygote(int fd);
-  // Another zygote, if there is none that is young.
-  void raise_zygote();
-  void kill(Living& living);
-  void answer(Reply reply, std::span<const int> fds = {});
-  void answer_error(const Request& request, Error error);
-  void answer_done(const Request& request);
-  void hello(const Request& request);
-  Living* find(const std::string& name);
-  void lose_daemon();
-  // Cannot be found any more.
-  void hide();
-  bool should_end() const;
-  int timeout_ms();
-
-  Workshop shop_;
-  os::Fd daemon_;
-  SpawnerOptions options_;
-  os::Fd epoll_{::epoll_create1(EPOLL_CLOEXEC)};
-  os::Fd listener_;
-  os::Fd run_directory_;
-  std::map<std::string, std::unique_ptr<Living>> living_;
-  std::map<int, std::string> by_pidfd_;
-  std::map<std::uint64_t, std::string> by_ticket_;
-  std::uint64_t tickets_ = 0;
-  std::map<int, Copying> copying_;
-  // The last is the one in use or the next one; older ones stay while interpreters of theirs live.
-  std::vector<std::unique_ptr<Zygote>> zygotes_;
-  std::uint64_t generations_ = 0;
-  std::uint32_t failed_zygotes_ = 0;
-  std::string no_zygote_;  // why there is none
-  std::vector<Request> expecting_;  // births that wait for a zygote
-  std::optional<std::uint64_t> shutting_down_;
-  std::optional<SteadyTime> orphan_since_;
-
- public:
-  void listen(os::Fd listener, os::Fd run_directory) {
-    listener_ = std::move(listener);
-    run_directory_ = std::move(run_directory);
-  }
-  // Tells the daemon that started it that everything is prepared.
-  void announce() { answer(Reply{.verb = Verb::hello}); }
-};
+Spawner::Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options)
+    : shop_(std::move(shop)),
+      daemon_(std::move(daemon)),
+      options_(options),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
 
 void Spawner::watch(int fd, Source source) {
   epoll_event event{};
@@ -169,7 +69,7 @@ void Spawner::run() {
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
   shop_.begin();
   watch(shop_.stock().finished_fd(), Source::stock);
-  raise_zygote();
+  raise_zygote(options_.zygote.modules);
   while (!should_end()) {
     // Nobody is there and nobody can come.
     if (!daemon_.is_open() && !listener_.is_open())
@@ -210,7 +110,7 @@ void Spawner::on_daemon() {
   if (!message && message.error().code() == Code::unavailable) return;
   if (!message || message->bytes.empty()) return lose_daemon();
   if (auto request = decode_request(message->bytes))
-    serve(*request);
+    serve(*request, message->fds.empty() ? os::Fd() : std::move(message->fds.front()));
   else
     lose_daemon();
 }
@@ -260,7 +160,7 @@ void Spawner::answer_done(const Request& request) {
   answer(Reply{.verb = request.verb, .token = request.token, .name = request.name});
 }
 
-void Spawner::serve(const Request& request) {
+void Spawner::serve(const Request& request, os::Fd beside) {
   Living* living = find(request.name);
   const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
                             request.verb != Verb::list && request.verb != Verb::discard &&
@@ -283,6 +183,10 @@ void Spawner::serve(const Request& request) {
       return destroy(request);
     case Verb::bear:
       return bear(request);
+    case Verb::capture:
+      return capture(request);
+    case Verb::revive:
+      return revive(request, std::move(beside));
     case Verb::snapshot:
       return take_snapshot(request);
     case Verb::discard:
@@ -339,7 +243,7 @@ void Spawner::hello(const Request& request) {
   answer(std::move(reply));
 }
 
-Reply description(const Request& request, const Living& living) {
+static Reply description(const Request& request, const Living& living) {
   Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
   reply.group = living.built.parts.group;
   reply.pid = static_cast<std::uint32_t>(living.built.pid);
@@ -427,157 +331,7 @@ void Spawner::on_gone() {
   }
 }
 
-void Spawner::raise_zygote() {
-  const auto is_useful = [&](const auto& zygote) {
-    return zygote->state() == Zygote::State::starting ||
-           (zygote->state() == Zygote::State::ready && !zygote->is_worn(options_.zygote));
-  };
-  constexpr std::uint32_t attempts = 3;
-  if (shop_.standing().rootless) {
-    no_zygote_ = "a zygote needs root";
-    return;
-  }
-  if (failed_zygotes_ >= attempts || (!zygotes_.empty() && is_useful(zygotes_.back()))) return;
-  // Of the older ones those stay that can still be asked for siblings of living interpreters.
-  std::erase_if(zygotes_, [&](const auto& zygote) {
-    return zygote->state() != Zygote::State::ready ||
-           std::ranges::none_of(living_, [&](const auto& living) {
-             return living.second->generations.contains(zygote->generation());
-           });
-  });
-  auto zygote = Zygote::start(options_.zygote, shop_.proc(), ++generations_);
-  if (!zygote) {
-    failed_zygotes_ = attempts;
-    no_zygote_ = zygote.error().message();
-    return;
-  }
-  watch((*zygote)->socket(), Source::zygote);
-  zygotes_.push_back(std::move(*zygote));
-}
-
-void Spawner::on_zygote(int fd) {
-  for (const auto& zygote : zygotes_) {
-    if (zygote->socket() != fd) continue;
-    zygote->hear();
-    if (zygote->state() == Zygote::State::dead) {
-      ++failed_zygotes_;
-      no_zygote_ = zygote->complaint();
-      raise_zygote();
-    }
-    break;
-  }
-  const bool starting = !zygotes_.empty() && zygotes_.back()->state() == Zygote::State::starting;
-  if (starting) return;
-  for (Request& request : std::exchange(expecting_, {})) {
-    request.text.clear();
-    serve(request);
-  }
-}
-
-// The interpreter waits for a byte before it does anything, and gets it when it is in its control groups.
-void Spawner::bear(const Request& request) {
-  Living& living = *find(request.name);
-  const auto ready = std::ranges::find_if(
-      zygotes_.rbegin(), zygotes_.rend(), [](const auto& zygote) { return zygote->state() == Zygote::State::ready; });
-  if (ready == zygotes_.rend() && request.text == "wait" && !zygotes_.empty() &&
-      zygotes_.back()->state() == Zygote::State::starting)
-    return expecting_.push_back(request);
-  if (ready == zygotes_.rend())
-    return answer_error(request, Error(Code::unavailable, no_zygote_.empty() ? "no zygote is ready" : no_zygote_));
-  if (!living.built.plain_usr || !is_empty(living.built.upper.get(), "usr"))
-    return answer_error(request, Error(Code::unsupported, "the sandbox's programs are not the zygote's"));
-  if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
-  // Not kept for each sandbox: a thousand descriptors would be copied with every helper.
-  auto users = os::open_at(shop_.proc(), fmt::format("{}/ns/user", living.built.pid).c_str(), O_RDONLY);
-  if (!users) return answer_error(request, std::move(users).error());
-  Cradle cradle{.guest_pidfd = living.built.pidfd.get(),
-                .user_namespace = users->get(),
-                .filter = shop_.filter(),
-                .open_files = living.spec.limits.open_files_max,
-                .set_uid = living.spec.sudo,
-                .user = request.user,
-                .directory = request.directory};
-  auto born = (*ready)->bear(cradle);
-  if (!born) return answer_error(request, std::move(born).error());
-  const std::string& group = living.built.parts.group;
-  auto attached = shop_.cgroups().attach(group, born->host_pid, CgroupTree::Part::all);
-  if (!attached || ::write(born->control.get(), "g", 1) != 1) {
-    (void)os::pidfd_kill(born->pidfd.get(), SIGKILL);
-    return answer_error(request, attached ? Error(Code::provider_failed, "the interpreter ended at once")
-                                          : std::move(attached).error());
-  }
-  living.generations.insert(born->generation);
-  Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
-  reply.pid = static_cast<std::uint32_t>(born->pid);
-  const int fds[] = {born->control.get(), born->out.get(), born->err.get()};
-  answer(std::move(reply), fds);
-  raise_zygote();
-}
-
-void Spawner::take_snapshot(const Request& request) {
-  Living& living = *find(request.name);
-  const bool was_frozen = living.frozen;
-  if (!was_frozen) {
-    if (auto done = shop_.freeze(living.built); !done)
-      return answer_error(request, std::move(done).error());
-    living.frozen = true;
-  }
-  SnapshotJob job{.upper = living.built.upper.get(),
-                  .first_id = living.built.parts.slot.ids.first,
-                  .ids = living.built.parts.slot.ids.count,
-                  .rootless = shop_.standing().rootless,
-                  .parent = living.spec.snapshot,
-                  .target = request.text};
-  Copying copying{{}, Verb::snapshot, request.token, request.name, !was_frozen};
-  if (auto begun = copy(std::move(copying), [&] { return write_snapshot(job); }); !begun) {
-    if (!was_frozen) (void)shop_.thaw(living.built), living.frozen = false;
-    return answer_error(request, std::move(begun).error());
-  }
-}
-
-void Spawner::discard_snapshot(const Request& request) {
-  Copying copying{{}, Verb::discard, request.token, request.name, false};
-  if (auto begun = copy(std::move(copying), [&] { return os::remove_tree(AT_FDCWD, request.text); }); !begun)
-    answer_error(request, std::move(begun).error());
-}
-
-Result<void> Spawner::copy(Copying copying, const std::function<Result<void>()>& work) {
-  const pid_t child = ::fork();
-  if (child < 0) return fail(errno_error(errno, "fork"));
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const sched_param normal{};
-    ::sched_setscheduler(0, SCHED_OTHER, &normal);
-    if (!shop_.enter_host()) ::_exit(kUnknownFailure);
-    const auto done = work();
-    ::_exit(done ? 0 : done.error().code() == Code::already_exists ? kExists : kUnknownFailure);
-  }
-  copying.pidfd = TRY(os::pidfd_open(child));
-  const int key = copying.pidfd.get();
-  watch(key, Source::copying);
-  copying_.emplace(key, std::move(copying));
-  return {};
-}
-
-void Spawner::on_copied(int pidfd) {
-  auto node = copying_.extract(pidfd);
-  if (node.empty()) return;
-  const Copying& copying = node.mapped();
-  const auto exit = os::pidfd_wait(pidfd);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
-  if (Living* living = find(copying.name); living != nullptr && copying.thaw_after) {
-    (void)shop_.thaw(living->built);
-    living->frozen = false;
-  }
-  Reply reply{.verb = copying.verb, .token = copying.token, .name = copying.name};
-  if (exit && exit->signal == 0 && exit->code == kExists)
-    reply.error = Error(Code::already_exists, "the snapshot exists");
-  else if (!exit || exit->signal != 0 || exit->code != 0)
-    reply.error = Error(Code::provider_failed, copying.verb == Verb::snapshot
-                                                   ? "the snapshot could not be written"
-                                                   : "the snapshot could not be removed");
-  answer(std::move(reply));
-}
+namespace {
 
 // Through the directory's descriptor: the path itself may be longer than an address can be.
 sockaddr_un socket_address(int directory) {

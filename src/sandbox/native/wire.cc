@@ -74,6 +74,8 @@ void put_spec(Out& out, const Spec& spec) {
   out.list(spec.layers, [&](const std::string& layer) { out.text(layer); });
   out.flag(spec.snapshot.has_value());
   out.text(spec.snapshot.value_or(""));
+  out.flag(spec.with_kernels);
+  out.list(spec.preimport, [&](const std::string& name) { out.text(name); });
   out.text(spec.hostname);
   out.text(spec.user);
   out.text(spec.working_directory);
@@ -100,6 +102,8 @@ Spec get_spec(In& in) {
   const bool has_snapshot = in.flag();
   std::string snapshot = in.text();
   if (has_snapshot) spec.snapshot = std::move(snapshot);
+  spec.with_kernels = in.flag();
+  in.list([&] { spec.preimport.push_back(in.text()); });
   spec.hostname = in.text();
   spec.user = in.text();
   spec.working_directory = in.text();
@@ -140,6 +144,34 @@ std::vector<Wall> get_walls(In& in) {
   return walls;
 }
 
+void put_capture(Out& out, const Capture& capture) {
+  out.list(capture.kernels, [&](const Capture::Kernel& kernel) {
+    out.text(kernel.id), out.text(kernel.user), out.text(kernel.directory);
+    out.number(kernel.pid);
+  });
+  out.list(capture.known, [&](std::uint32_t pid) { out.number(pid); });
+  out.list(capture.left_behind, [&](const std::string& name) { out.text(name); });
+  out.flag(capture.whole), out.flag(capture.strict);
+}
+
+Capture get_capture(In& in) {
+  Capture capture;
+  in.list([&] {
+    Capture::Kernel kernel;
+    kernel.id = in.text(), kernel.user = in.text(), kernel.directory = in.text();
+    kernel.pid = static_cast<std::uint32_t>(in.number());
+    capture.kernels.push_back(std::move(kernel));
+  });
+  in.list([&] { capture.known.push_back(static_cast<std::uint32_t>(in.number())); });
+  in.list([&] { capture.left_behind.push_back(in.text()); });
+  capture.whole = in.flag(), capture.strict = in.flag();
+  return capture;
+}
+
+bool names_user(Verb verb) {
+  return verb == Verb::bear || verb == Verb::revive;
+}
+
 bool has_spec(Verb verb) {
   return verb == Verb::create || verb == Verb::limits;
 }
@@ -153,7 +185,8 @@ std::string encode(const Request& request) {
   out.text(request.name);
   if (has_spec(request.verb)) put_spec(out, request.spec);
   out.text(request.text);
-  if (request.verb == Verb::bear) out.text(request.user), out.text(request.directory);
+  if (names_user(request.verb)) out.text(request.user), out.text(request.directory), out.number(request.number);
+  if (request.verb == Verb::capture) put_capture(out, request.capture);
   return std::move(out.bytes);
 }
 
@@ -165,7 +198,11 @@ Result<Request> decode_request(const std::string& bytes) {
   request.name = in.text();
   if (has_spec(request.verb)) request.spec = get_spec(in);
   request.text = in.text();
-  if (request.verb == Verb::bear) request.user = in.text(), request.directory = in.text();
+  if (names_user(request.verb)) {
+    request.user = in.text(), request.directory = in.text();
+    request.number = static_cast<std::uint32_t>(in.number());
+  }
+  if (request.verb == Verb::capture) request.capture = get_capture(in);
   if (!in.reader.done()) return fail(Code::internal, "a request to the spawner is malformed");
   return request;
 }
@@ -190,6 +227,8 @@ std::string encode(const Reply& reply) {
   out.number(reply.version);
   out.flag(reply.verb == Verb::adopt);
   if (reply.verb == Verb::adopt) put_spec(out, reply.spec);
+  out.list(reply.carried, [&](const std::string& id) { out.text(id); });
+  out.number(reply.micros);
   return std::move(out.bytes);
 }
 
@@ -212,6 +251,8 @@ Result<Reply> decode_reply(const std::string& bytes) {
   reply.text = in.text();
   reply.version = static_cast<std::uint32_t>(in.number());
   if (in.flag()) reply.spec = get_spec(in);
+  in.list([&] { reply.carried.push_back(in.text()); });
+  reply.micros = in.number();
   if (!in.reader.done()) return fail(Code::internal, "a reply of the spawner is malformed");
   return reply;
 }

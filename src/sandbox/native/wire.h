@@ -14,7 +14,7 @@
 // of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kWireVersion = 2;
+inline constexpr std::uint32_t kWireVersion = 3;
 
 enum class Verb : std::uint8_t {
   hello,    // -> HelloReply
@@ -31,6 +31,21 @@ enum class Verb : std::uint8_t {
   shut_down,  // ends all sandboxes, then the spawner
   ended,      // spawner to daemon, unasked: a sandbox ended by itself
   bear,       // user, directory -> an interpreter of the zygote's, pid inside + {control, output, errors}
+  capture,    // target directory, Capture -> what was carried and what was not
+  revive,     // a parked kernel (number, + its file) -> as bear
+};
+
+// What to take of a sandbox beside its files.
+struct Capture {
+  struct Kernel {
+    std::string id, user, directory;
+    std::uint32_t pid = 0;  // inside
+  };
+  std::vector<Kernel> kernels;            // parked ones
+  std::vector<std::uint32_t> known;       // processes inside that are accounted for
+  std::vector<std::string> left_behind;   // what is known not to be carried
+  bool whole = false;                     // to go on from later, not in a copy
+  bool strict = false;                    // what cannot be carried is a failure
 };
 
 struct Request {
@@ -39,7 +54,9 @@ struct Request {
   std::string name;         // of the sandbox; Spec::id for create
   Spec spec;                // create, limits (only its limits)
   std::string text;         // new name, target directory
-  std::string user, directory;  // bear
+  std::string user, directory;  // bear, revive
+  Capture capture;
+  std::uint32_t number = 0;  // revive: which one of the file
 };
 
 struct Reply {
@@ -54,6 +71,8 @@ struct Reply {
   std::string text;  // hello: parent control group; ended: why
   std::uint32_t version = kWireVersion;
   Spec spec;  // adopt: what it was created from
+  std::vector<std::string> carried;  // capture: kernels, by id; `names` is what was left behind
+  std::uint64_t micros = 0;          // capture: how long the sandbox stood still
 };
 
 std::string encode(const Request& request);

@@ -6,16 +6,22 @@
 #include <linux/mount.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 
+#include "base/ids.h"
 #include "guest/protocol.h"
 #include "guest/runners.h"
 #include "guest/zygote/birth.h"
@@ -23,6 +29,7 @@
 #include "os/message.h"
 #include "os/mount.h"
 #include "os/process.h"
+#include "sandbox/native/memory.h"
 #include "sandbox/native/walls.h"
 
 namespace atl::sandbox::native {
@@ -44,8 +51,14 @@ Result<void> lay_out_files() {
   const auto put = [&](const char* name, std::string_view bytes) {
     return os::write_file_at(place.get(), name, std::string(bytes), 0644);
   };
-  TRY(put("zygote.so", guest::zygote_module()));
-  for (const char* name : {"zygote.py", "python.py", "python_charts.py"}) TRY(put(name, guest::runner(name)));
+  // Its mapping is recognized by name and time (memory.h), also by another spawner: both follow from its content.
+  const std::string_view module = guest::zygote_module();
+  const std::string name = fmt::format("zygote-{:016x}.so", XXH3_64bits(module.data(), module.size()));
+  TRY(put(name.c_str(), module));
+  const timespec times[2] = {};
+  if (::utimensat(place.get(), name.c_str(), times, 0) < 0 || ::symlinkat(name.c_str(), place.get(), "zygote.so") < 0)
+    return fail(errno_error(errno, "lay out the zygote's files"));
+  for (const char* runner : {"zygote.py", "python.py", "python_charts.py"}) TRY(put(runner, guest::runner(runner)));
   return {};
 }
 
@@ -71,7 +84,20 @@ Result<void> enter_own_root() {
   return os::move_to_root();
 }
 
-[[noreturn]] void become_python(int socket, const ZygoteOptions& options) {
+// The kernel's own choice of addresses cannot be asked for a second time, so it is turned off and made here: libraries
+// lie below a stack of the size that the layout says, and nothing else in a Python of Debian moves. hear() and the
+// module (guest/zygote/module.cc) put both back, for this process and all that come of it.
+void choose_addresses(std::uint64_t layout) {
+  constexpr std::uint64_t least = 256ULL << 20, page = 4096;
+  ::personality(ADDR_NO_RANDOMIZE);
+  rlimit stack{};
+  ::getrlimit(RLIMIT_STACK, &stack);
+  stack.rlim_cur = least + (layout & 0xFFFF'FFFF) * page;
+  stack.rlim_max = std::max(stack.rlim_max, stack.rlim_cur);
+  ::setrlimit(RLIMIT_STACK, &stack);
+}
+
+[[noreturn]] void become_python(int socket, const ZygoteOptions& options, std::uint64_t layout) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const sched_param normal{};
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
@@ -91,8 +117,11 @@ Result<void> enter_own_root() {
   for (const std::string& name : options.modules) arguments.push_back(name.c_str());
   arguments.push_back(nullptr);
   // One thread only: a copy made by fork has no others.
+  // What it allocates follows from the seed; children of one zygote share it anyway.
+  const std::string seed = fmt::format("PYTHONHASHSEED={}", 1 + (layout >> 32) % 4294967295U);
   const char* const environment[] = {"PATH=/usr/local/bin:/usr/bin", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
-                                     "MKL_NUM_THREADS=1", nullptr};
+                                     "MKL_NUM_THREADS=1", seed.c_str(), nullptr};
+  choose_addresses(layout);
   for (const char* path : {"/usr/local/bin/python3", "/usr/bin/python3"})
     ::execve(path, const_cast<char* const*>(arguments.data()), const_cast<char* const*>(environment));
   ::_exit(127);
@@ -131,6 +160,7 @@ std::string birth_message(const Cradle& cradle) {
   header.user_size = static_cast<std::uint32_t>(cradle.user.size());
   header.directory_size = static_cast<std::uint32_t>(cradle.directory.size());
   header.pid = cradle.pid;
+  header.copy = cradle.copy ? 1 : 0;
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(cradle.filter.program.data()),
                cradle.filter.program.size() * sizeof(sock_filter));
@@ -139,7 +169,14 @@ std::string birth_message(const Cradle& cradle) {
 
 }  // namespace
 
-Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int proc, std::uint64_t generation) {
+std::uint64_t Zygote::new_layout() {
+  std::array<std::uint8_t, 8> bytes{};
+  random_bytes(bytes);
+  return std::bit_cast<std::uint64_t>(bytes);
+}
+
+Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int proc, std::uint64_t generation,
+                                              std::uint64_t layout) {
   if (!options.enabled) return fail(Code::unsupported, "zygotes are turned off");
   TRY(lay_out_files());
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
@@ -147,9 +184,13 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int 
   ::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   const pid_t child = ::fork();
   if (child < 0) return fail(errno_error(errno, "fork the zygote"));
-  if (child == 0) become_python(pair.second.get(), options);
+  if (child == 0) become_python(pair.second.get(), options, layout);
   std::unique_ptr<Zygote> zygote(new Zygote);
   zygote->pid_ = child;
+  zygote->id_ = random_hex(16);
+  zygote->layout_ = layout;
+  zygote->modules_ = options.modules;
+  zygote->born_at_ = TRY(Subject::started_at(proc, child));
   zygote->proc_ = proc;
   zygote->pidfd_ = TRY(os::pidfd_open(child));
   zygote->socket_ = std::move(pair.first);
@@ -178,6 +219,9 @@ void Zygote::hear() {
   if (state_ != State::starting || !message->bytes.starts_with("ready\n")) return die("the zygote spoke out of turn");
   complaint_ = message->bytes.substr(6);
   if (count_threads(proc_, pid_) != 1) return die("an imported module started a thread");
+  rlimit stack{};
+  if (::getrlimit(RLIMIT_STACK, &stack) < 0 || ::prlimit(pid_, RLIMIT_STACK, &stack, nullptr) < 0)
+    return die("its limits could not be set");
   state_ = State::ready;
 }
 
@@ -210,6 +254,7 @@ Result<Born> Zygote::bear(const Cradle& cradle) {
   born.pid = answer.pid;
   born.pidfd = std::move(message->fds.front());
   born.host_pid = TRY(pid_of(proc_, born.pidfd.get()));
+  born.born_at = TRY(Subject::started_at(proc_, born.host_pid));
   born.control = std::move(control.first), born.out = std::move(out), born.err = std::move(err);
   born.generation = generation_;
   return born;

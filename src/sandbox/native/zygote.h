@@ -20,7 +20,8 @@ namespace atl::sandbox::native {
 
 struct ZygoteOptions {
   bool enabled = true;
-  // Imported beside a fixed list of standard ones. A package that cannot be imported is told by missing().
+  // Imported beside a fixed list of standard ones; what a Spec asks for is added. One that cannot be imported is told
+  // by complaint().
   std::vector<std::string> modules;
   // Children of one zygote share its hash seed and addresses: it is replaced after so many or so long.
   std::uint32_t children_max = 500;
@@ -37,6 +38,7 @@ struct Cradle {
   std::string user;
   std::string directory;  // empty: the user's home
   pid_t pid = 0;          // inside; 0: any
+  bool copy = false;      // becomes a copy of a parked interpreter (memory.h)
 };
 
 // A child that waits for one byte on `control`. It is a child of the sandbox's process 1.
@@ -46,13 +48,17 @@ struct Born {
   pid_t pid = 0;       // inside
   pid_t host_pid = 0;
   std::uint64_t generation = 0;
+  std::uint64_t born_at = 0;  // as Subject::started_at
 };
 
 // One zygote. Lives in the spawner process only; the process ends with this object.
 class Zygote {
  public:
   // Returns at once; the process becomes ready later. `proc` is a descriptor of a /proc that shows this process.
-  static Result<std::unique_ptr<Zygote>> start(const ZygoteOptions& options, int proc, std::uint64_t generation);
+  // Two of one layout have the same programs at the same addresses, as long as those are the same files.
+  static Result<std::unique_ptr<Zygote>> start(const ZygoteOptions& options, int proc, std::uint64_t generation,
+                                               std::uint64_t layout);
+  static std::uint64_t new_layout();
   ~Zygote();
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
@@ -66,6 +72,12 @@ class Zygote {
   // Why it is dead; what it could not import.
   const std::string& complaint() const { return complaint_; }
   std::uint64_t generation() const { return generation_; }
+  // Nobody else's on any machine.
+  const std::string& id() const { return id_; }
+  std::uint64_t layout() const { return layout_; }
+  const std::vector<std::string>& modules() const { return modules_; }
+  pid_t pid() const { return pid_; }
+  std::uint64_t born_at() const { return born_at_; }
   bool is_worn(const ZygoteOptions& options) const;
 
   Result<Born> bear(const Cradle& cradle);
@@ -77,6 +89,10 @@ class Zygote {
   os::Fd socket_, pidfd_;
   int proc_ = -1;
   pid_t pid_ = 0;
+  std::uint64_t born_at_ = 0;
+  std::uint64_t layout_ = 0;
+  std::string id_;
+  std::vector<std::string> modules_;
   State state_ = State::starting;
   std::string complaint_;
   std::uint64_t generation_ = 0;

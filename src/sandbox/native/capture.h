@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/native/parked_file.h"
+#include "sandbox/native/snapshot.h"
+
+// The two halves of a live fork and of hibernation, each in a child of the spawner's own. The sandbox stands still
+// while it is captured.
+namespace atl::sandbox::native {
+
+// A process, and when it began: its number alone may have become another's.
+struct Place {
+  pid_t pid = 0;  // in the host's numbers
+  std::uint64_t born_at = 0;
+};
+
+struct CaptureJob {
+  struct Kernel {
+    ParkedKernel parked;
+    Place process, zygote;
+  };
+  int proc = -1;
+  SnapshotJob files;
+  std::vector<Kernel> kernels;
+  Extent extent = Extent::difference;
+  std::uint64_t bytes_max = 0;            // of memory
+  std::vector<std::string> left_behind;  // what is known not to be carried
+  bool strict = false;                    // then that, whatever it is, is a failure
+};
+
+struct CaptureReport {
+  std::vector<std::string> carried;      // kernels, by id
+  std::vector<std::string> left_behind;  // by name
+};
+
+// Files and kernels into one directory, whole or not at all. A kernel that cannot be copied truthfully is left behind.
+Result<CaptureReport> write_capture(CaptureJob job);
+
+struct ReviveJob {
+  int proc = -1;
+  int file = -1;
+  std::uint32_t index = 0;
+  Place process, zygote;
+  int control = -1;  // the host's end
+};
+// Makes a fresh child of a zygote into that kernel of the file.
+Result<void> revive(const ReviveJob& job);
+
+}  // namespace atl::sandbox::native

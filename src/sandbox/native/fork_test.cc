@@ -1,0 +1,412 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/ids.h"
+#include "sandbox/native/native.h"
+#include "sandbox/native/native_harness.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
+class ForkTest : public NativeHarness {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    NativeOptions options;
+    options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .warm = {Language::python}});
+    begin(std::move(options));
+    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
+    ASSERT_EQ(provider_->pools().front().ready, 1U);
+  }
+  void TearDown() override {
+    NativeHarness::TearDown();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) {
+    auto kernel = run(sandbox.create_kernel(Language::python, ""));
+    EXPECT_TRUE(kernel) << kernel.error().message();
+    if (!kernel) return nullptr;
+    EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
+    return *kernel;
+  }
+  std::string new_target() { return directory_ + "/" + random_word(8); }
+  Carried capture(Sandbox& sandbox, const std::string& target, CaptureOptions options = {}) {
+    auto carried = run(sandbox.capture(target, options));
+    EXPECT_TRUE(carried) << carried.error().message() << " " << carried.error().detail();
+    return carried ? *carried : Carried{};
+  }
+  std::unique_ptr<Sandbox> go_on(const std::string& target, Spec spec = {}) {
+    spec.snapshot = target, spec.with_kernels = true;
+    return sandbox(std::move(spec));
+  }
+  // A copy of a running one, with nothing left behind.
+  std::unique_ptr<Sandbox> fork(Sandbox& source) {
+    const std::string target = new_target();
+    const Carried carried = capture(source, target);
+    EXPECT_THAT(carried.left_behind, IsEmpty());
+    auto copy = go_on(target);
+    if (!copy) return nullptr;
+    EXPECT_THAT(copy->revival().left_behind, IsEmpty());
+    return copy;
+  }
+  std::shared_ptr<Kernel> only_kernel(Sandbox& sandbox) {
+    const auto kernels = sandbox.kernels();
+    EXPECT_THAT(kernels, SizeIs(1));
+    return kernels.empty() ? nullptr : kernels.front();
+  }
+
+  std::string directory_ = "/var/tmp/atoll-fork-test-" + random_word(12);
+};
+
+TEST_F(ForkTest, VariablesSurviveUnderTheSameId) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "x = 41\nwords = ['a', 'b']\ndef f(y): return x + y");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const auto other = only_kernel(*copy);
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->info().id, kernel->info().id);
+  EXPECT_EQ(other->info().origin, KernelOrigin::born);
+  EXPECT_EQ(said(other, "f(1), words"), "(42, ['a', 'b'])");
+  EXPECT_EQ(said(kernel, "x"), "41");
+  EXPECT_THAT(copy->revival().kernels, ElementsAre(kernel->info().id));
+}
+
+TEST_F(ForkTest, BothGoTheirOwnWays) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "state = {'n': 1}\nopen('note', 'w').write('before')");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const auto other = only_kernel(*copy);
+  said(other, "state['n'] = 2\nopen('note', 'w').write('copy')\nopen('/tmp/mine', 'w').write('x')");
+  EXPECT_EQ(said(kernel, "import os\nstate, open('note').read(), os.path.exists('/tmp/mine')"),
+            "({'n': 1}, 'before', False)");
+  said(kernel, "state['n'] = 3\nopen('note', 'w').write('source')");
+  EXPECT_EQ(said(other, "state, open('note').read()"), "({'n': 2}, 'copy')");
+  // Each sees its own processes only.
+  const char* const count = "len([n for n in os.listdir('/proc') if n.isdigit()])";
+  EXPECT_EQ(said(kernel, count), "2");
+  EXPECT_EQ(said(other, std::string("import os\n") + count), "2");
+}
+
+TEST_F(ForkTest, MemoryOfEveryKindIsExact) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  // Heap growth, large anonymous memory, memory that was given back, modules with new libraries, deep stacks.
+  const char* const fill = R"(
+import hashlib, zlib, array, sqlite3, gc
+small = {str(i): [i, i * 2] for i in range(20000)}
+large = bytearray(zlib.crc32(str(i).encode()) & 255 for i in range(300000)) * 20
+numbers = array.array('q', range(500000))
+gone = [bytearray(1 << 16) for _ in range(300)]
+del gone
+gc.collect()
+db = sqlite3.connect(':memory:')
+db.execute('create table t(a, b)')
+db.executemany('insert into t values(?, ?)', [(i, str(i)) for i in range(1000)])
+def deep(n):
+    return 0 if n == 0 else 1 + deep(n - 1)
+deep(900)
+class Chain:
+    def __init__(self, below): self.below = below
+chain = None
+for i in range(10000): chain = Chain(chain)
+def digest():
+    h = hashlib.sha256()
+    h.update(repr(sorted(small.items())).encode()); h.update(large); h.update(numbers.tobytes())
+    h.update(repr(db.execute('select sum(a), count(b), max(b) from t').fetchall()).encode())
+    n, at = 0, chain
+    while at: n, at = n + 1, at.below
+    h.update(str(n).encode())
+    return h.hexdigest()
+digest()
+)";
+  const std::string expected = said(kernel, fill);
+  ASSERT_EQ(expected.size(), 66U) << expected;
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const auto other = only_kernel(*copy);
+  EXPECT_EQ(said(other, "digest()"), expected);
+  EXPECT_EQ(said(other, "more = [bytes(100) for _ in range(200000)]\ndel more\nlarge[0] ^= 1\nlarge[0] ^= 1\n"
+                        "import gc; gc.collect(); deep(900)\ndigest()"),
+            expected);
+  EXPECT_EQ(said(other, "import subprocess\nsubprocess.run(['echo', 'hi'], capture_output=True).stdout"), "b'hi\\n'");
+  EXPECT_EQ(said(kernel, "digest()"), expected);
+}
+
+TEST_F(ForkTest, FilesKeepTheirPositionsDirectoryAndMask) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, R"(
+import os
+os.makedirs('/tmp/work/deep', exist_ok=True); os.chdir('/tmp/work/deep'); os.umask(0o027)
+open('data', 'w').write('hello world'); f = open('data'); f.seek(5)
+log = open('log', 'a'); log.write('one\n'); log.flush()
+raw = os.open('data', os.O_RDONLY); os.lseek(raw, 6, 0); twin = os.dup(raw)
+import signal
+signal.signal(signal.SIGUSR1, lambda *_: print('heard'))
+os.environ['COLOR'] = 'blue'
+)");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const auto other = only_kernel(*copy);
+  EXPECT_EQ(said(other, "f.tell(), f.read(), os.getcwd(), oct(os.umask(0o027)), os.environ['COLOR']"),
+            "(5, ' world', '/tmp/work/deep', '0o27', 'blue')");
+  // Two descriptors of one open file share their position, there as here.
+  EXPECT_EQ(said(other, "os.read(raw, 2), os.read(twin, 3)"), "(b'wo', b'rld')");
+  EXPECT_EQ(said(other, "log.write('two\\n'); log.flush()\nopen('log').read()"), "'one\\ntwo\\n'");
+  EXPECT_EQ(said(other, "os.kill(os.getpid(), signal.SIGUSR1)"), "heard\n");
+  EXPECT_EQ(said(kernel, "f.tell(), open('log').read(), os.read(twin, 1)"), "(5, 'one\\n', b'w')");
+}
+
+TEST_F(ForkTest, ACopyCanBeCopiedAndOutlivesItsSource) {
+  auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "path = ['source']");
+  auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  said(only_kernel(*copy), "path.append('copy')");
+  EXPECT_TRUE(run(source->stop()));
+  source.reset();
+  EXPECT_EQ(said(only_kernel(*copy), "path"), "['source', 'copy']");
+  const auto third = fork(*copy);
+  ASSERT_TRUE(third);
+  EXPECT_TRUE(run(copy->stop()));
+  copy.reset();
+  EXPECT_EQ(said(only_kernel(*third), "path.append('third'); path"), "['source', 'copy', 'third']");
+  EXPECT_EQ(said(only_kernel(*third), "import random, time, threading\n"
+                                      "t = threading.Thread(target=lambda: path.append('thread'))\n"
+                                      "t.start(); t.join()\n"
+                                      "path[-1]"),
+            "'thread'");
+}
+
+TEST_F(ForkTest, CopiesDrawDifferentRandomNumbers) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "import random, uuid\nrandom.random()");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const char* const code = "(random.random(), uuid.uuid4().hex)";
+  EXPECT_NE(said(only_kernel(*copy), code), said(kernel, code));
+}
+
+TEST_F(ForkTest, SeveralKernelsEachKeepTheirState) {
+  const auto source = sandbox();
+  const auto one = born_kernel(*source), two = born_kernel(*source);
+  said(one, "me = 1"), said(two, "me = 2");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  const auto kernels = copy->kernels();
+  ASSERT_THAT(kernels, SizeIs(2));
+  EXPECT_EQ(said(kernels[0], "me"), "1");
+  EXPECT_EQ(said(kernels[1], "me"), "2");
+  EXPECT_EQ(kernels[1]->info().id, two->info().id);
+}
+
+TEST_F(ForkTest, ManyAtOnce) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "seed = list(range(1000))");
+  const std::string target = new_target();
+  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  std::vector<std::unique_ptr<Sandbox>> copies;
+  for (int i = 0; i < 100; ++i) {
+    copies.push_back(go_on(target));
+    ASSERT_TRUE(copies.back());
+    ASSERT_THAT(copies.back()->revival().left_behind, IsEmpty()) << i;
+    said(only_kernel(*copies.back()), "mine = " + std::to_string(i));
+  }
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(said(only_kernel(*copies[i]), "mine + seed[-1]"), std::to_string(i + 999));
+}
+
+// Everything that cannot be carried is told by name; with `strict` it is refused and the source goes on.
+TEST_F(ForkTest, WhatCannotBeCarriedIsNamed) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "import socket, subprocess, os\nx = 7\ns = socket.socket()\nr, w = os.pipe()\n"
+               "p = subprocess.Popen(['sleep', '1000'])\nd = open('/tmp/gone', 'w+'); os.unlink('/tmp/gone')\n"
+               "import select; e = select.epoll()\n"
+               "import signal; signal.setitimer(signal.ITIMER_REAL, 1000)");
+  auto shell = run(source->create_kernel(Language::shell, ""));
+  ASSERT_TRUE(shell);
+  const std::string refused = new_target();
+  const auto strict = run(source->capture(refused, {.strict = true}));
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().code(), Code::conflict);
+  EXPECT_THAT(strict.error().message(), HasSubstr("(shell)"));
+  EXPECT_FALSE(std::filesystem::exists(refused));
+  const std::string target = new_target();
+  const Carried carried = capture(*source, target);
+  EXPECT_THAT(carried.kernels, ElementsAre(kernel->info().id));
+  std::string all;
+  for (const std::string& name : carried.left_behind) all += name + "\n";
+  for (const char* part : {"(shell)", "socket:", "pipe:", "(sleep)", "/tmp/gone (deleted)", "eventpoll", "a timer"})
+    EXPECT_THAT(all, HasSubstr(part));
+  const auto copy = go_on(target);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(said(only_kernel(*copy), "x"), "7");
+  EXPECT_THAT(said(only_kernel(*copy), "os.write(w, b'x')"), HasSubstr("Bad file descriptor"));
+  EXPECT_EQ(said(kernel, "os.write(w, b'x'); os.read(r, 1)"), "b'x'");
+  EXPECT_EQ(said(*shell, "echo alive"), "alive\n");
+}
+
+TEST_F(ForkTest, ThreadsAndSharedMemoryLeaveTheKernelBehind) {
+  const auto source = sandbox();
+  const auto threaded = born_kernel(*source), sharing = born_kernel(*source), good = born_kernel(*source);
+  said(threaded, "import threading\nstop = threading.Event()\nthreading.Thread(target=stop.wait, daemon=True).start()");
+  said(sharing, "import mmap\nm = mmap.mmap(-1, 4096)");
+  said(good, "x = 1");
+  const std::string target = new_target();
+  const Carried carried = capture(*source, target);
+  EXPECT_THAT(carried.kernels, ElementsAre(good->info().id));
+  ASSERT_THAT(carried.left_behind, SizeIs(2));
+  EXPECT_THAT(carried.left_behind[0], HasSubstr(threaded->info().id + ": it has 2 threads"));
+  EXPECT_THAT(carried.left_behind[1], HasSubstr("it shares memory"));
+  EXPECT_EQ(said(threaded, "stop.set(); 5"), "5");
+}
+
+TEST_F(ForkTest, AKernelAtWorkIsLeftBehindAndGoesOn) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  ExecutionSpec spec;
+  spec.code = "import time\nfor i in range(30): time.sleep(0.05)\n'done'";
+  auto stream = run(kernel->execute(std::move(spec)));
+  ASSERT_TRUE(stream);
+  const Carried carried = capture(*source, new_target());
+  EXPECT_THAT(carried.kernels, IsEmpty());
+  ASSERT_THAT(carried.left_behind, SizeIs(1));
+  EXPECT_THAT(carried.left_behind[0], HasSubstr("at work"));
+  std::string text;
+  for (;;) {
+    auto event = run((*stream)->next());
+    ASSERT_TRUE(event);
+    if (auto* result = std::get_if<ResultBundle>(&*event)) text = result->data.at("text/plain");
+    if (std::get_if<ExecutionDone>(&*event)) break;
+  }
+  EXPECT_EQ(text, "'done'");
+}
+
+// The parked memory is a user's: whatever it holds, the host and the other sandboxes are as they were.
+TEST_F(ForkTest, HostileKernelsHarmOnlyThemselves) {
+  const auto source = sandbox();
+  const char* const attacks[] = {
+      // Far too much address space; too many areas; the reserved memory gone; a runner that lies about being parked.
+      "import mmap\nm = mmap.mmap(-1, 100 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)",
+      "import ctypes\nctypes.CDLL(None).munmap(ctypes.c_void_p(0x600000000000), ctypes.c_size_t(256 << 10))",
+      "import mmap\nkeep = []\nfor i in range(20000):\n  m = mmap.mmap(-1, 8192, flags=mmap.MAP_PRIVATE | "
+      "mmap.MAP_ANONYMOUS, prot=1 + (i & 1) * 2); keep.append(m)",
+      "import ctypes\nfor line in open('/proc/self/maps'):\n  a = line.split()\n  if 'zygote' in line"
+      " and 'w' in a[1]:\n    s, e = (int(x, 16) for x in a[0].split('-')); ctypes.memset(s, 0x41, e - s)",
+  };
+  for (const char* code : attacks) {
+    const auto kernel = born_kernel(*source);
+    (void)execute(kernel, code);
+    const std::string target = new_target();
+    const auto carried = run(source->capture(target, {}));
+    if (carried) {
+      const auto copy = go_on(target);
+      ASSERT_TRUE(copy) << code;
+      auto fresh = run(copy->create_kernel(Language::python, ""));
+      ASSERT_TRUE(fresh) << code;
+      EXPECT_EQ(said(*fresh, "1+1"), "2") << code;
+    }
+    ASSERT_TRUE(run(source->remove_kernel(kernel->info().id)));
+  }
+  const auto after = born_kernel(*source);
+  said(after, "x = 5");
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(said(only_kernel(*copy), "x"), "5");
+}
+
+// A state that is written down whole comes back in a child of another zygote of the same layout.
+TEST_F(ForkTest, WholeStatesGoOnAsTheSame) {
+  auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "import random, json\nrandom.seed(5)\nx = {'a': [1, 2, 3]}\nf = open('/tmp/t', 'w+'); f.write('abc'); "
+               "f.flush(); f.seek(1)");
+  const std::string target = new_target();
+  const Carried carried = capture(*source, target, {.whole = true, .strict = true});
+  EXPECT_THAT(carried.kernels, SizeIs(1));
+  const std::string next = said(kernel, "random.random()");
+  EXPECT_TRUE(run(source->stop()));
+  source.reset();
+  // The state is as good for another daemon, with a spawner and a zygote of its own.
+  EXPECT_TRUE(run(provider_->shut_down()));
+  provider_.reset();
+  NativeOptions options;
+  begin(std::move(options));
+  const auto again = go_on(target);
+  ASSERT_TRUE(again);
+  EXPECT_THAT(again->revival().left_behind, IsEmpty());
+  const auto woken = only_kernel(*again);
+  ASSERT_TRUE(woken);
+  EXPECT_EQ(said(woken, "json.dumps(x), f.read()"), "('{\"a\": [1, 2, 3]}', 'bc')");
+  // It is the same one that goes on, not a copy of it.
+  EXPECT_EQ(said(woken, "random.random()"), next);
+  EXPECT_EQ(said(woken, "big = list(range(100000)); sum(big)"), "4999950000");
+}
+
+TEST_F(ForkTest, DamagedStatesGiveFilesOnlyAndSayWhy) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "open('kept', 'w').write('yes')");
+  const std::string target = new_target();
+  capture(*source, target, {.whole = true});
+  const std::string file = target + "/kernels";
+  std::string good;
+  {
+    std::ifstream in(file, std::ios::binary);
+    good.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  ASSERT_GT(good.size(), 100000U);
+  const auto flipped = [&](std::size_t at) {
+    std::string bytes = good;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    return bytes;
+  };
+  const struct {
+    std::string bytes;
+    const char* says;
+  } cases[] = {{good.substr(0, 10), "cut short"},
+               {good.substr(0, good.size() - 1), "bytes of"},
+               {good + "x", "bytes of"},
+               {"nothing of ours" + std::string(8192, 'x'), "not a file of parked kernels"},
+               {flipped(8), "version"},
+               {flipped(20), "its beginning"},
+               {flipped(5000), "the memory of a kernel"},
+               {flipped(good.size() - 3), "its index"},
+               {std::string(), "cut short"}};
+  for (const auto& one : cases) {
+    {
+      std::ofstream out(file, std::ios::binary | std::ios::trunc);
+      out << one.bytes;
+    }
+    const auto woken = go_on(target);
+    ASSERT_TRUE(woken) << one.says;
+    EXPECT_THAT(woken->kernels(), IsEmpty());
+    ASSERT_THAT(woken->revival().left_behind, SizeIs(1)) << one.says;
+    EXPECT_THAT(woken->revival().left_behind[0], HasSubstr(one.says));
+    auto fresh = run(woken->create_kernel(Language::python, ""));
+    ASSERT_TRUE(fresh);
+    EXPECT_EQ(said(*fresh, "open('kept').read()"), "'yes'");
+  }
+}
+
+}  // namespace
+}  // namespace atl::sandbox::native

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+
+// The memory of a parked interpreter, taken out of one child of a zygote and put into another one of the same layout
+// (guest/zygote/transplant.h). Everything here looks and writes from outside, through /proc: no privileged code runs on
+// a user's memory, and what the interpreter says about itself is not asked for. Sizes and addresses that come from it
+// or from a file are checked before they are used.
+namespace atl::sandbox::native {
+
+// How much is taken: what differs from the zygote, for other children of the same one; or all of it, for children of
+// any zygote of the same layout.
+enum class Extent : std::uint8_t { difference, whole };
+
+// One line of /proc/<pid>/maps.
+struct Area {
+  std::uint64_t start = 0, end = 0, offset = 0;
+  std::uint32_t protection = 0;  // PROT_*
+  bool shared = false;
+  // Which file is mapped: device and inode; in Extent::whole, which outlives those, name and state. Empty: none.
+  std::string file;
+  std::string name;
+  std::string state;  // of the mapped file: size and time of change
+};
+std::vector<Area> parse_areas(const std::string& text);
+
+struct OpenFile {
+  int number = -1;
+  int same_as = -1;  // the number of a descriptor that shares its position
+  std::uint32_t flags = 0;
+  std::uint64_t position = 0;
+  std::string path;
+};
+
+// Whole pages: at an address, and where a file holds them.
+struct Run {
+  std::uint64_t address = 0, size = 0, offset = 0;
+};
+
+// What is needed to go on elsewhere.
+struct Memory {
+  Extent extent = Extent::difference;
+  std::uint32_t mask = 0;  // umask
+  std::string directory;
+  std::string standing;  // what it may do, which is not memory: the other must be alike in it
+  std::vector<Area> areas;
+  std::vector<OpenFile> files;
+  std::vector<Run> runs;     // in order, apart from each other
+  std::vector<Run> dropped;  // the zygote has something there, this one nothing
+};
+// True if each list is in order and within what a process can have.
+bool is_sound(const Memory& memory);
+
+// A live process: its directory in /proc stays that process's, whatever becomes of its number.
+class Subject {
+ public:
+  // `born_at`: when the kernel says it started (started_at); another process of that number is Code::not_found.
+  static Result<Subject> open(int proc, pid_t pid, std::uint64_t born_at);
+  static Result<std::uint64_t> started_at(int proc, pid_t pid);
+
+  pid_t pid() const { return pid_; }
+  Result<std::string> text(const char* name, std::size_t bytes_max = 1 << 20) const;
+  Result<os::Fd> open_file(const char* name, int flags) const;
+  // Files as Extent says; their states only in Extent::whole.
+  Result<std::vector<Area>> areas(Extent extent) const;
+  std::string link(const std::string& name) const;
+  std::vector<std::string> list(const char* name) const;
+  // Of the file that is mapped there.
+  std::string state_of(const Area& area) const;
+
+ private:
+  pid_t pid_ = 0;
+  os::Fd directory_;
+};
+
+// What a process may do, as far as two must be alike in it; from /proc/<pid>/status.
+std::string standing_of(const std::string& status);
+
+struct Survey {
+  Memory memory;
+  std::vector<std::string> left_behind;  // what cannot be carried, by name
+};
+// Everything about a process that stands still but the bytes of its pages. Code::conflict, naming the reason, if it
+// cannot be copied truthfully: it has threads, shared memory, or has mapped files that are gone. Code::too_large if
+// it holds more than `bytes_max`.
+Result<Survey> survey(const Subject& process, const Subject& zygote, int control, Extent extent,
+                      std::uint64_t bytes_max);
+
+// What gives itself to be a copy: a fresh child of `zygote` that waits at the other end of `control`.
+struct Recipient {
+  const Subject& process;
+  const Subject& zygote;
+  int control = -1;
+  bool resumed = false;  // it is the same one that goes on, not a copy of it
+};
+// The pages are read from `pages`. On failure the child is of no use any more. It goes on when this returns.
+// Code::conflict if its layout is another one.
+Result<void> transplant(const Memory& memory, const char* pages, const Recipient& to);
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,111 @@
+#include "sandbox/native/page_map.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "guest/zygote/transplant.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 1ULL << 61;
+constexpr std::uint64_t kFrame = (1ULL << 55) - 1;
+constexpr std::uint64_t kStride = 64ULL << 20;
+
+using Entries = std::vector<std::uint64_t>;
+
+// Entries of /proc/<pid>/pagemap; fewer than asked for where there is no memory.
+void read_entries(int fd, std::uint64_t start, std::uint64_t end, Entries& entries) {
+  entries.resize((end - start) / kPage);
+  const ssize_t got = ::pread(fd, entries.data(), entries.size() * 8, static_cast<off_t>(start / kPage * 8));
+  const std::size_t count = got < 0 ? 0 : static_cast<std::size_t>(got) / 8;
+  std::fill(entries.begin() + static_cast<std::ptrdiff_t>(count), entries.end(), 0);
+}
+
+bool is_anonymous(std::uint64_t entry) {
+  return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfFile) == 0;
+}
+
+bool is_same_frame(std::uint64_t a, std::uint64_t b) {
+  return (a & b & kPresent) != 0 && (a & kFrame) != 0 && (a & kFrame) == (b & kFrame);
+}
+
+// Calls `look` for each stretch of each area that is worth looking at.
+Result<void> walk(const std::vector<Area>& areas,
+                  const std::function<void(const Area&, std::uint64_t start, std::uint64_t end)>& look) {
+  std::uint64_t space = 0;
+  for (const Area& area : areas) {
+    if (is_untouchable(area)) continue;
+    if ((space += area.end - area.start) > kSpaceMax)
+      return fail(Code::too_large, "the kernel has mapped more than 64 GiB of address space");
+    for (std::uint64_t at = area.start; at < area.end; at += kStride)
+      look(area, at, std::min(area.end, at + kStride));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_untouchable(const Area& area) {
+  return area.name == "[vdso]" || area.name == "[vvar]" || area.name == "[vsyscall]" ||
+         area.name == "[vvar_vclock]" ||
+         (area.start < guest::kReservedAt + guest::kReservedSize && area.end > guest::kReservedAt);
+}
+
+bool is_same_backing(const Area& a, const Area& b, std::uint64_t at) {
+  if (a.file != b.file || a.shared != b.shared) return false;
+  return a.file.empty() || a.offset + (at - a.start) == b.offset + (at - b.start);
+}
+
+const Area* area_at(const std::vector<Area>& areas, std::uint64_t address) {
+  const auto after = std::ranges::upper_bound(areas, address, {}, &Area::start);
+  if (after == areas.begin()) return nullptr;
+  const Area& area = *std::prev(after);
+  return address < area.end ? &area : nullptr;
+}
+
+void append_page(std::vector<Run>& runs, std::uint64_t address) {
+  if (!runs.empty() && runs.back().address + runs.back().size == address)
+    runs.back().size += kPage;
+  else
+    runs.push_back({address, kPage, 0});
+}
+
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote) {
+  const os::Fd mine = TRY(process.open_file("pagemap", O_RDONLY));
+  const os::Fd theirs = TRY(zygote.open_file("pagemap", O_RDONLY));
+  OwnPages pages;
+  Entries here, there;
+  TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
+    if (area.shared) return;
+    read_entries(mine.get(), start, end, here);
+    read_entries(theirs.get(), start, end, there);
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      if (is_anonymous(here[i])) {
+        if (!is_same_frame(here[i], there[i])) append_page(pages.own, start + i * kPage);
+      } else if (is_anonymous(there[i])) {
+        append_page(pages.dropped, start + i * kPage);
+      }
+    }
+  }));
+  return pages;
+}
+
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
+  const os::Fd mine = TRY(process.open_file("pagemap", O_RDONLY));
+  std::vector<Run> runs;
+  Entries here;
+  TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
+    if (area.shared) return;
+    read_entries(mine.get(), start, end, here);
+    for (std::size_t i = 0; i < here.size(); ++i)
+      if (is_anonymous(here[i])) append_page(runs, start + i * kPage);
+  }));
+  return runs;
+}
+
+}  // namespace atl::sandbox::native

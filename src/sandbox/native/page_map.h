@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/native/memory.h"
+
+// Which pages of a process are its own. For survey() and transplant().
+namespace atl::sandbox::native {
+
+inline constexpr std::uint64_t kPage = 4096;
+// Above it nothing of a process can be.
+inline constexpr std::uint64_t kAddressEnd = 0x7fff'ffff'f000;
+// Address space of which the pages are looked at one by one.
+inline constexpr std::uint64_t kSpaceMax = 64ULL << 30;
+
+// The kernel's own, and the memory that is never copied.
+bool is_untouchable(const Area& area);
+bool is_same_backing(const Area& a, const Area& b, std::uint64_t at);
+// The area that holds the address, of a list in order; null if none does.
+const Area* area_at(const std::vector<Area>& areas, std::uint64_t address);
+void append_page(std::vector<Run>& runs, std::uint64_t address);
+
+struct OwnPages {
+  std::vector<Run> own;      // anonymous, and not the very frames that the other process has there
+  std::vector<Run> dropped;  // the other has an anonymous page there, this one nothing
+};
+// Pages of `areas` of `process`, compared with `zygote`. Code::too_large beyond kSpaceMax.
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote);
+// All anonymous ones.
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process);
+
+}  // namespace atl::sandbox::native

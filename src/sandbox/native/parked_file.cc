@@ -1,0 +1,282 @@
+#include "sandbox/native/parked_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "guest/protocol.h"
+#include "os/file.h"
+#include "sandbox/native/page_map.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using guest::Reader;
+using Writer = guest::Writer<std::string>;
+
+constexpr char kMagic[8] = {'A', 'T', 'L', 'P', 'A', 'R', 'K', '\n'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kKernelsMax = 256;
+constexpr std::uint64_t kIndexMax = 4U << 20, kMemoryMax = 64U << 20;
+constexpr std::size_t kPiece = 1U << 20;
+
+struct Head {
+  char magic[8] = {};
+  std::uint32_t version = 0;
+  std::uint32_t kernels = 0;
+  std::uint64_t index_at = 0, index_size = 0, index_checksum = 0;
+  std::uint64_t size = 0;      // of the file
+  std::uint64_t checksum = 0;  // of the fields before
+};
+static_assert(sizeof(Head) == 56);
+
+Error damaged(std::string_view what) {
+  return Error(Code::data_loss, fmt::format("the file of parked kernels is damaged: {}", what));
+}
+
+std::uint64_t checksum_of(std::string_view bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+void put(Writer& out, const std::string& text) {
+  out.text(text.data(), text.size());
+}
+
+std::string get(Reader& in) {
+  const guest::Text text = in.text();
+  return text.data == nullptr ? std::string() : std::string(text.data, text.size);
+}
+
+// A count is believed no further than the bytes reach.
+template <class Take>
+void each(Reader& in, Take take) {
+  for (std::uint32_t left = in.u32(); left > 0 && in.ok(); --left) take();
+}
+
+void put_runs(Writer& out, const std::vector<Run>& runs) {
+  out.u32(static_cast<std::uint32_t>(runs.size()));
+  for (const Run& run : runs) out.u64(run.address), out.u64(run.size), out.u64(run.offset);
+}
+
+std::vector<Run> get_runs(Reader& in) {
+  std::vector<Run> runs;
+  each(in, [&] {
+    Run run;
+    run.address = in.u64(), run.size = in.u64(), run.offset = in.u64();
+    runs.push_back(run);
+  });
+  return runs;
+}
+
+std::string encode(const Memory& memory) {
+  std::string bytes;
+  Writer out(bytes);
+  out.u8(static_cast<std::uint8_t>(memory.extent)), out.u32(memory.mask);
+  put(out, memory.directory), put(out, memory.standing);
+  out.u32(static_cast<std::uint32_t>(memory.areas.size()));
+  for (const Area& area : memory.areas) {
+    out.u64(area.start), out.u64(area.end), out.u64(area.offset), out.u32(area.protection);
+    out.u8(area.shared ? 1 : 0), put(out, area.file), put(out, area.name), put(out, area.state);
+  }
+  out.u32(static_cast<std::uint32_t>(memory.files.size()));
+  for (const OpenFile& file : memory.files) {
+    out.u32(static_cast<std::uint32_t>(file.number)), out.u32(static_cast<std::uint32_t>(file.same_as));
+    out.u32(file.flags), out.u64(file.position), put(out, file.path);
+  }
+  put_runs(out, memory.runs), put_runs(out, memory.dropped);
+  return bytes;
+}
+
+Memory get_memory(Reader& in) {
+  Memory memory;
+  memory.extent = static_cast<Extent>(in.u8()), memory.mask = in.u32();
+  memory.directory = get(in), memory.standing = get(in);
+  each(in, [&] {
+    Area area;
+    area.start = in.u64(), area.end = in.u64(), area.offset = in.u64(), area.protection = in.u32();
+    area.shared = in.u8() != 0, area.file = get(in), area.name = get(in), area.state = get(in);
+    memory.areas.push_back(std::move(area));
+  });
+  each(in, [&] {
+    OpenFile file;
+    file.number = static_cast<int>(in.u32()), file.same_as = static_cast<int>(in.u32());
+    file.flags = in.u32(), file.position = in.u64(), file.path = get(in);
+    memory.files.push_back(std::move(file));
+  });
+  memory.runs = get_runs(in), memory.dropped = get_runs(in);
+  return memory;
+}
+
+std::string encode(const std::vector<ParkedKernel>& kernels) {
+  std::string bytes;
+  Writer out(bytes);
+  for (const ParkedKernel& one : kernels) {
+    put(out, one.id), put(out, one.directory), put(out, one.user), put(out, one.zygote);
+    out.u64(one.layout), out.u8(static_cast<std::uint8_t>(one.extent));
+    out.u32(static_cast<std::uint32_t>(one.pid)), out.u32(static_cast<std::uint32_t>(one.control));
+    out.u64(one.memory_at), out.u64(one.memory_size), out.u64(one.memory_checksum);
+    out.u64(one.pages_at), out.u64(one.pages_size), out.u64(one.pages_checksum);
+  }
+  return bytes;
+}
+
+ParkedKernel get_kernel(Reader& in) {
+  ParkedKernel one;
+  one.id = get(in), one.directory = get(in), one.user = get(in), one.zygote = get(in);
+  one.layout = in.u64(), one.extent = static_cast<Extent>(in.u8());
+  one.pid = static_cast<std::int32_t>(in.u32()), one.control = static_cast<std::int32_t>(in.u32());
+  one.memory_at = in.u64(), one.memory_size = in.u64(), one.memory_checksum = in.u64();
+  one.pages_at = in.u64(), one.pages_size = in.u64(), one.pages_checksum = in.u64();
+  return one;
+}
+
+Result<std::string> read_at(int file, std::uint64_t at, std::uint64_t size) {
+  std::string bytes(size, '\0');
+  for (std::uint64_t got = 0; got < size;) {
+    const ssize_t count = ::pread(file, bytes.data() + got, size - got, static_cast<off_t>(at + got));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail(errno_error(errno, "read parked kernels"));
+    if (count == 0) return fail(damaged("it is cut short"));
+    got += static_cast<std::uint64_t>(count);
+  }
+  return bytes;
+}
+
+bool lies_within(std::uint64_t at, std::uint64_t size, std::uint64_t end) {
+  return at <= end && size <= end - at;
+}
+
+bool is_within(const ParkedKernel& one, std::uint64_t size) {
+  return one.extent <= Extent::whole && lies_within(one.memory_at, one.memory_size, size) &&
+         one.memory_size <= kMemoryMax && lies_within(one.pages_at, one.pages_size, size) &&
+         one.pages_at % kPage == 0 && one.pid > 1 && one.control > 2;
+}
+
+}  // namespace
+
+Result<ParkedWriter> ParkedWriter::create(int directory) {
+  ParkedWriter writer;
+  writer.file_ = TRY(os::open_at(directory, kParkedName, O_RDWR | O_CREAT | O_EXCL, 0600));
+  TRY(os::write_all(writer.file_.get(), std::string(kPage, '\0')));
+  writer.at_ = kPage;
+  return writer;
+}
+
+Result<void> ParkedWriter::pad() {
+  const std::uint64_t more = (kPage - at_ % kPage) % kPage;
+  at_ += more;
+  return os::write_all(file_.get(), std::string(more, '\0'));
+}
+
+Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, int process_memory) {
+  kernel.extent = memory.extent;
+  kernel.pages_at = at_;
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
+  XXH3_64bits_reset(sum.get());
+  std::string piece;
+  for (Run& run : memory.runs) {
+    run.offset = at_ - kernel.pages_at;
+    for (std::uint64_t done = 0; done < run.size;) {
+      piece.resize(std::min<std::uint64_t>(kPiece, run.size - done));
+      const ssize_t got =
+          ::pread(process_memory, piece.data(), piece.size(), static_cast<off_t>(run.address + done));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return fail(errno_error(errno, "read an interpreter's memory"));
+      piece.resize(static_cast<std::size_t>(got));
+      XXH3_64bits_update(sum.get(), piece.data(), piece.size());
+      TRY(os::write_all(file_.get(), piece));
+      done += piece.size(), at_ += piece.size();
+    }
+  }
+  kernel.pages_size = at_ - kernel.pages_at, kernel.pages_checksum = XXH3_64bits_digest(sum.get());
+  const std::string description = encode(memory);
+  if (description.size() > kMemoryMax) return fail(Code::too_large, "its memory is in too many pieces");
+  kernel.memory_at = at_, kernel.memory_size = description.size(), kernel.memory_checksum = checksum_of(description);
+  TRY(os::write_all(file_.get(), description));
+  at_ += description.size();
+  kernels_.push_back(std::move(kernel));
+  return pad();
+}
+
+Result<void> ParkedWriter::finish() {
+  const std::string index = encode(kernels_);
+  if (kernels_.size() > kKernelsMax || index.size() > kIndexMax) return fail(Code::too_large, "too many kernels");
+  Head head;
+  std::memcpy(head.magic, kMagic, sizeof kMagic);
+  head.version = kVersion, head.kernels = static_cast<std::uint32_t>(kernels_.size());
+  head.index_at = at_, head.index_size = index.size(), head.index_checksum = checksum_of(index);
+  head.size = at_ + index.size();
+  const auto* const bytes = reinterpret_cast<const char*>(&head);
+  head.checksum = checksum_of({bytes, offsetof(Head, checksum)});
+  TRY(os::write_all(file_.get(), index));
+  if (::pwrite(file_.get(), &head, sizeof head, 0) != sizeof head) return fail(errno_error(errno, "park kernels"));
+  return {};
+}
+
+Result<std::vector<ParkedKernel>> read_parked(int file) {
+  const std::string bytes = TRY(read_at(file, 0, sizeof(Head)));
+  Head head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
+    return fail(Code::data_loss, "this is not a file of parked kernels");
+  if (head.version != kVersion)
+    return fail(Code::unsupported,
+                fmt::format("parked kernels of version {}; this program reads {}", head.version, kVersion));
+  struct stat info {};
+  if (head.checksum != checksum_of({bytes.data(), offsetof(Head, checksum)}) || ::fstat(file, &info) < 0)
+    return fail(damaged("its beginning"));
+  if (static_cast<std::uint64_t>(info.st_size) != head.size)
+    return fail(damaged(fmt::format("it has {} bytes of {}", info.st_size, head.size)));
+  if (head.kernels > kKernelsMax || head.index_size > kIndexMax ||
+      !lies_within(head.index_at, head.index_size, head.size))
+    return fail(damaged("its index"));
+  const std::string index = TRY(read_at(file, head.index_at, head.index_size));
+  if (checksum_of(index) != head.index_checksum) return fail(damaged("its index"));
+  Reader in(index.data(), index.size());
+  std::vector<ParkedKernel> kernels;
+  for (std::uint32_t i = 0; i < head.kernels && in.ok(); ++i) kernels.push_back(get_kernel(in));
+  if (!in.done() || !std::ranges::all_of(kernels, [&](const auto& one) { return is_within(one, head.size); }))
+    return fail(damaged("its index"));
+  return kernels;
+}
+
+Result<ParkedPages> ParkedPages::open(int file, const ParkedKernel& kernel) {
+  ParkedPages pages;
+  const std::string description = TRY(read_at(file, kernel.memory_at, kernel.memory_size));
+  Reader in(description.data(), description.size());
+  if (checksum_of(description) == kernel.memory_checksum) pages.memory_ = get_memory(in);
+  const Memory& memory = pages.memory_;
+  const bool fits = std::ranges::all_of(memory.runs, [&](const Run& run) {
+    return lies_within(run.offset, run.size, kernel.pages_size);
+  });
+  if (!in.done() || memory.extent != kernel.extent || !is_sound(memory) || !fits)
+    return fail(damaged("the description of a kernel"));
+  if (kernel.pages_size == 0) return pages;
+  void* const at = ::mmap(nullptr, kernel.pages_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file,
+                          static_cast<off_t>(kernel.pages_at));
+  if (at == MAP_FAILED) return fail(errno_error(errno, "read parked kernels"));
+  pages.bytes_ = static_cast<const char*>(at), pages.size_ = kernel.pages_size;
+  if (checksum_of({pages.bytes_, pages.size_}) != kernel.pages_checksum)
+    return fail(damaged("the memory of a kernel"));
+  return pages;
+}
+
+ParkedPages::ParkedPages(ParkedPages&& other) noexcept
+    : memory_(std::move(other.memory_)),
+      bytes_(std::exchange(other.bytes_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+ParkedPages::~ParkedPages() {
+  if (bytes_ != nullptr) ::munmap(const_cast<char*>(bytes_), size_);
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/native/memory.h"
+
+// A file of parked interpreters (docs/formats/parked-kernels.md): versioned, with checksums over all of it. It holds a
+// user's memory and comes back to a spawner that writes it into processes of a sandbox, so reading believes nothing:
+// every size is checked before it is used, and what does not add up is Code::data_loss.
+namespace atl::sandbox::native {
+
+inline constexpr const char* kParkedName = "kernels";  // in a snapshot's directory
+
+struct ParkedKernel {
+  std::string id, directory, user;
+  std::string zygote;        // whose child it was; Extent::difference can go into its other children only
+  std::uint64_t layout = 0;  // of that zygote
+  Extent extent = Extent::difference;
+  std::int32_t pid = 0;  // inside
+  std::int32_t control = -1;
+  // Where the file holds its description and its pages, and their checksums.
+  std::uint64_t memory_at = 0, memory_size = 0, memory_checksum = 0;
+  std::uint64_t pages_at = 0, pages_size = 0, pages_checksum = 0;
+};
+
+class ParkedWriter {
+ public:
+  // Creates it; there must be none.
+  static Result<ParkedWriter> create(int directory);
+  // Its runs get their offsets.
+  Result<void> add(ParkedKernel kernel, Memory memory, int process_memory);
+  Result<void> finish();
+  std::uint64_t size() const { return at_; }
+
+ private:
+  Result<void> pad();
+  os::Fd file_;
+  std::uint64_t at_ = 0;
+  std::vector<ParkedKernel> kernels_;
+};
+
+// Code::data_loss or, for another version, Code::unsupported.
+Result<std::vector<ParkedKernel>> read_parked(int file);
+
+// One of them, mapped and verified.
+class ParkedPages {
+ public:
+  static Result<ParkedPages> open(int file, const ParkedKernel& kernel);
+  ~ParkedPages();
+  ParkedPages(ParkedPages&& other) noexcept;
+  ParkedPages(const ParkedPages&) = delete;
+  ParkedPages& operator=(const ParkedPages&) = delete;
+  ParkedPages& operator=(ParkedPages&&) = delete;
+  const Memory& memory() const { return memory_; }
+  const char* bytes() const { return bytes_; }
+
+ private:
+  ParkedPages() = default;
+  Memory memory_;
+  const char* bytes_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,178 @@
+// What children of the spawner write: snapshots, captures, memory of interpreters that come to life.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "guest/zygote/birth.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "sandbox/native/spawner_loop.h"
+
+namespace atl::sandbox::native {
+
+Result<bool> Spawner::hold_still(Living& living) {
+  if (living.frozen) return true;
+  TRY(shop_.freeze(living.built));
+  living.frozen = true;
+  return false;
+}
+
+SnapshotJob Spawner::snapshot_job(const Living& living, std::string target) {
+  return {.upper = living.built.upper.get(),
+          .first_id = living.built.parts.slot.ids.first,
+          .ids = living.built.parts.slot.ids.count,
+          .rootless = shop_.standing().rootless,
+          .parent = living.spec.snapshot,
+          .target = std::move(target)};
+}
+
+void Spawner::take_snapshot(const Request& request) {
+  Living& living = *find(request.name);
+  const auto was_frozen = hold_still(living);
+  if (!was_frozen) return answer_error(request, was_frozen.error());
+  const SnapshotJob job = snapshot_job(living, request.text);
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = !*was_frozen};
+  copy_held(std::move(copying), request, [&]() -> Result<Reply> {
+    TRY(write_snapshot(job));
+    return Reply{};
+  });
+}
+
+std::vector<std::string> Spawner::strangers(const Living& living, const Capture& capture) {
+  std::vector<std::string> names;
+  for (const pid_t pid : shop_.cgroups().processes(living.built.parts.group)) {
+    const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
+    if (pid == living.built.pid || !status) continue;
+    const std::size_t line = status->find("\nNSpid:"), end = status->find('\n', line + 1);
+    const std::size_t last = status->rfind('\t', end);
+    const auto inside = static_cast<std::uint32_t>(std::atoi(status->c_str() + last));
+    if (line == std::string::npos || std::ranges::find(capture.known, inside) != capture.known.end()) continue;
+    const std::size_t name = status->find('\t') + 1;
+    names.push_back(fmt::format("process {} ({})", inside, status->substr(name, status->find('\n') - name)));
+    if (names.size() == 100) break;
+  }
+  return names;
+}
+
+CaptureJob Spawner::capture_job(const Request& request, Living& living) {
+  CaptureJob job{.proc = shop_.proc(), .files = snapshot_job(living, request.text)};
+  job.files.durable = request.capture.whole;
+  job.extent = request.capture.whole ? Extent::whole : Extent::difference;
+  job.bytes_max = living.spec.limits.memory_bytes + (64ULL << 20);
+  job.strict = request.capture.strict;
+  job.left_behind = request.capture.left_behind;
+  for (const Capture::Kernel& kernel : request.capture.kernels) {
+    const auto found = living.interpreters.find(static_cast<pid_t>(kernel.pid));
+    Zygote* const zygote = found == living.interpreters.end() ? nullptr : zygote_of(found->second.generation);
+    if (zygote == nullptr) {
+      job.left_behind.push_back(fmt::format("kernel {}: its zygote is gone", kernel.id));
+      continue;
+    }
+    ParkedKernel parked{.id = kernel.id, .directory = kernel.directory, .user = kernel.user, .zygote = zygote->id()};
+    parked.layout = zygote->layout();
+    parked.pid = static_cast<std::int32_t>(kernel.pid);
+    parked.control = guest::control_number(living.spec.limits.open_files_max);
+    job.kernels.push_back({std::move(parked), found->second.place, {zygote->pid(), zygote->born_at()}});
+  }
+  std::ranges::move(strangers(living, request.capture), std::back_inserter(job.left_behind));
+  return job;
+}
+
+void Spawner::capture(const Request& request) {
+  Living& living = *find(request.name);
+  if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = true};
+  if (auto held = hold_still(living); !held) return answer_error(request, std::move(held).error());
+  const CaptureJob job = capture_job(request, living);
+  copy_held(std::move(copying), request, [&]() -> Result<Reply> {
+    CaptureReport report = TRY(write_capture(job));
+    Reply reply;
+    reply.names = std::move(report.left_behind), reply.carried = std::move(report.carried);
+    return reply;
+  });
+}
+
+void Spawner::discard_snapshot(const Request& request) {
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
+  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+    TRY(os::remove_tree(AT_FDCWD, request.text));
+    return Reply{};
+  });
+  if (!begun) answer_error(request, begun.error());
+}
+
+void Spawner::copy_held(Copying copying, const Request& request, const std::function<Result<Reply>()>& work) {
+  const bool thaw = copying.thaw_after;
+  const auto begun = copy(std::move(copying), work);
+  if (begun) return;
+  if (Living* living = find(request.name); living != nullptr && thaw)
+    (void)shop_.thaw(living->built), living->frozen = false;
+  answer_error(request, begun.error());
+}
+
+Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>& work) {
+  constexpr int report_bytes = 256 << 10;
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
+  copying.report = os::Fd(ends[0]);
+  const os::Fd theirs(ends[1]);
+  ::fcntl(theirs.get(), F_SETPIPE_SZ, report_bytes);
+  const pid_t child = ::fork();
+  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const sched_param normal{};
+    ::sched_setscheduler(0, SCHED_OTHER, &normal);
+    Result<Reply> done = shop_.enter_host() ? work() : fail(Code::provider_failed, "the host's files are out of reach");
+    Reply reply = done ? std::move(*done) : Reply{};
+    if (!done) reply.error = std::move(done).error();
+    ::_exit(os::write_all(theirs.get(), encode(reply)) ? 0 : 1);
+  }
+  copying.pidfd = TRY(os::pidfd_open(child));
+  const int key = copying.pidfd.get();
+  watch(key, Source::copying);
+  copying_.emplace(key, std::move(copying));
+  return {};
+}
+
+static Reply report_of(const Copying& copying, bool ended_well) {
+  std::string bytes(256 << 10, '\0');
+  const ssize_t size = ended_well ? ::read(copying.report.get(), bytes.data(), bytes.size()) : 0;
+  bytes.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
+  auto reply = decode_reply(bytes);
+  if (reply) return std::move(*reply);
+  Reply failed;
+  failed.error = Error(Code::provider_failed, "the process that worked on it ended");
+  return failed;
+}
+
+void Spawner::on_copied(int pidfd) {
+  auto node = copying_.extract(pidfd);
+  if (node.empty()) return;
+  Copying& copying = node.mapped();
+  const auto exit = os::pidfd_wait(pidfd);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
+  Living* const living = find(copying.name);
+  if (living != nullptr && copying.thaw_after) {
+    (void)shop_.thaw(living->built);
+    living->frozen = false;
+  }
+  Reply reply = report_of(copying, exit && exit->signal == 0 && exit->code == 0);
+  reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
+  const auto taken = Clock::machine().steady() - copying.since;
+  reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (!copying.born) return answer(std::move(reply));
+  if (!reply.error && living == nullptr) reply.error = Error(Code::not_found, "the sandbox has ended");
+  if (!reply.error) return hand_over(std::move(reply), *living, std::move(*copying.born));
+  (void)os::pidfd_kill(copying.born->pidfd.get(), SIGKILL);
+  answer(std::move(reply));
+}
+
+}  // namespace atl::sandbox::native

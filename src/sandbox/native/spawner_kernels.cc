@@ -1,0 +1,205 @@
+// Interpreters: zygotes, and who is born of them.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "guest/zygote/birth.h"
+#include "os/file.h"
+#include "os/process.h"
+#include "sandbox/native/memory.h"
+#include "sandbox/native/spawner_loop.h"
+
+namespace atl::sandbox::native {
+
+Zygote* Spawner::last_zygote(const std::vector<std::string>& modules, std::optional<Zygote::State> state) {
+  for (auto one = zygotes_.rbegin(); one != zygotes_.rend(); ++one)
+    if ((*one)->modules() == modules && (!state || (*one)->state() == *state)) return one->get();
+  return nullptr;
+}
+
+void Spawner::raise_zygote(const std::vector<std::string>& modules) {
+  constexpr std::uint32_t attempts = 3;
+  Failure& failure = failed_zygotes_[modules];
+  if (shop_.standing().rootless) {
+    failure.reason = "a zygote needs root";
+    return;
+  }
+  Zygote* const last = last_zygote(modules, std::nullopt);
+  const bool is_useful = last != nullptr && last->state() != Zygote::State::dead && !last->is_worn(options_.zygote);
+  if (failure.count >= attempts || is_useful) return;
+  // Of the older ones those stay that can still be asked for siblings of living interpreters.
+  std::erase_if(zygotes_, [&](const auto& zygote) {
+    const bool has_children = std::ranges::any_of(living_, [&](const auto& living) {
+      return std::ranges::any_of(living.second->interpreters,
+                                 [&](const auto& one) { return one.second.generation == zygote->generation(); });
+    });
+    return zygote->modules() == modules && (zygote->state() == Zygote::State::dead || !has_children) &&
+           zygote->state() != Zygote::State::starting;
+  });
+  ZygoteOptions options = options_.zygote;
+  options.modules = modules;
+  auto zygote = Zygote::start(options, shop_.proc(), ++generations_, Zygote::new_layout());
+  if (!zygote) {
+    failure = {attempts, zygote.error().message()};
+    return;
+  }
+  watch((*zygote)->socket(), Source::zygote);
+  zygotes_.push_back(std::move(*zygote));
+}
+
+void Spawner::on_zygote(int fd) {
+  for (const auto& zygote : zygotes_) {
+    if (zygote->socket() != fd) continue;
+    zygote->hear();
+    const std::vector<std::string> modules = zygote->modules();
+    if (zygote->state() == Zygote::State::dead) {
+      Failure& failure = failed_zygotes_[modules];
+      ++failure.count, failure.reason = zygote->complaint();
+      raise_zygote(modules);
+    }
+    break;
+  }
+  if (std::ranges::any_of(zygotes_, [](const auto& one) { return one->state() == Zygote::State::starting; })) return;
+  for (Expecting& waiting : std::exchange(expecting_, {})) {
+    waiting.request.text = "late";
+    serve(waiting.request, std::move(waiting.beside));
+  }
+}
+
+// The interpreter waits for a byte before it does anything, and gets it when it is in its control groups.
+void Spawner::bear(const Request& request) {
+  Living& living = *find(request.name);
+  os::Fd users;
+  auto cradle = cradle_in(living, request, users);
+  if (!cradle) return answer_error(request, std::move(cradle).error());
+  const std::vector<std::string> modules = modules_of(living.spec);
+  Zygote* const ready = last_zygote(modules, Zygote::State::ready);
+  if (ready == nullptr) {
+    raise_zygote(modules);
+    if (request.text == "wait" && last_zygote(modules, Zygote::State::starting) != nullptr)
+      return expecting_.push_back({request, os::Fd()});
+    const std::string& why = failed_zygotes_[modules].reason;
+    return answer_error(request, Error(Code::unavailable, why.empty() ? "no zygote is ready" : why));
+  }
+  auto born = ready->bear(*cradle);
+  if (!born) return answer_error(request, std::move(born).error());
+  if (auto settled = settle(living, *born); !settled) return answer_error(request, std::move(settled).error());
+  hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(*born));
+  raise_zygote(modules);
+}
+
+std::vector<std::string> Spawner::modules_of(const Spec& spec) const {
+  std::vector<std::string> modules = options_.zygote.modules;
+  modules.insert(modules.end(), spec.preimport.begin(), spec.preimport.end());
+  return modules;
+}
+
+Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, os::Fd& users) {
+  if (!living.built.plain_usr || !is_empty(living.built.upper.get(), "usr"))
+    return fail(Code::unsupported, "the sandbox's programs are not the zygote's");
+  if (living.frozen) return fail(Code::conflict, "the sandbox is paused");
+  // Not kept for each sandbox: a thousand descriptors would be copied with every helper.
+  users = TRY(os::open_at(shop_.proc(), fmt::format("{}/ns/user", living.built.pid).c_str(), O_RDONLY));
+  return Cradle{.guest_pidfd = living.built.pidfd.get(),
+                .user_namespace = users.get(),
+                .filter = shop_.filter(),
+                .open_files = living.spec.limits.open_files_max,
+                .set_uid = living.spec.sudo,
+                .user = request.user,
+                .directory = request.directory};
+}
+
+Result<void> Spawner::settle(const Living& living, const Born& born) {
+  auto attached = shop_.cgroups().attach(living.built.parts.group, born.host_pid, CgroupTree::Part::all);
+  if (attached && ::write(born.control.get(), "g", 1) == 1) return {};
+  (void)os::pidfd_kill(born.pidfd.get(), SIGKILL);
+  return attached ? fail(Code::provider_failed, "the interpreter ended at once") : attached;
+}
+
+void Spawner::hand_over(Reply reply, Living& living, Born born) {
+  // Those that ended are forgotten when they have become many.
+  if (living.interpreters.size() >= 16)
+    std::erase_if(living.interpreters, [&](const auto& one) {
+      return !Subject::open(shop_.proc(), one.second.place.pid, one.second.place.born_at);
+    });
+  living.interpreters[born.pid] = {born.generation, {born.host_pid, born.born_at}};
+  reply.pid = static_cast<std::uint32_t>(born.pid);
+  const int fds[] = {born.control.get(), born.out.get(), born.err.get()};
+  answer(std::move(reply), fds);
+}
+
+Zygote* Spawner::zygote_of(std::uint64_t generation) {
+  for (const auto& zygote : zygotes_)
+    if (zygote->generation() == generation && zygote->state() == Zygote::State::ready) return zygote.get();
+  return nullptr;
+}
+
+Zygote* Spawner::zygote_for(const ParkedKernel& kernel, const std::vector<std::string>& modules, bool& is_coming) {
+  const auto fits = [&](const auto& one) {
+    return kernel.extent == Extent::whole ? one->layout() == kernel.layout && one->modules() == modules
+                                          : one->id() == kernel.zygote;
+  };
+  const bool may_come = is_coming && kernel.extent == Extent::whole;
+  is_coming = false;
+  for (const auto& one : zygotes_) {
+    if (one->state() == Zygote::State::ready && fits(one)) return one.get();
+    is_coming |= may_come && one->state() == Zygote::State::starting && fits(one);
+  }
+  if (is_coming || !may_come || shop_.standing().rootless) return nullptr;
+  ZygoteOptions options = options_.zygote;
+  options.modules = modules;
+  auto zygote = Zygote::start(options, shop_.proc(), ++generations_, kernel.layout);
+  if (!zygote) return nullptr;
+  is_coming = true;
+  watch((*zygote)->socket(), Source::zygote);
+  // Not the last: that one is everybody's.
+  zygotes_.insert(zygotes_.begin(), std::move(*zygote));
+  return nullptr;
+}
+
+// A child of the kernel's own zygote, of the kernel's own number, is made into it by a process of ours.
+void Spawner::revive(const Request& request, os::Fd file) {
+  Living& living = *find(request.name);
+  if (!file.is_open()) return answer_error(request, Error(Code::internal, "the file of parked kernels is missing"));
+  auto parked = read_parked(file.get());
+  if (!parked) return answer_error(request, std::move(parked).error());
+  if (request.number >= parked->size()) return answer_error(request, Error(Code::not_found, "no such kernel"));
+  const ParkedKernel& kernel = (*parked)[request.number];
+  bool is_coming = request.text != "late";
+  Zygote* const zygote = zygote_for(kernel, modules_of(living.spec), is_coming);
+  if (zygote == nullptr && is_coming) return expecting_.push_back({request, std::move(file)});
+  if (zygote == nullptr) return answer_error(request, Error(Code::conflict, "its zygote is gone"));
+  if (guest::control_number(living.spec.limits.open_files_max) != kernel.control)
+    return answer_error(request, Error(Code::conflict, "the limit of open files is another one"));
+  os::Fd users;
+  auto cradle = cradle_in(living, request, users);
+  if (!cradle) return answer_error(request, std::move(cradle).error());
+  cradle->directory = "/", cradle->pid = kernel.pid, cradle->copy = true;
+  auto born = zygote->bear(*cradle);
+  // Its helper may have got that very number: it moves on.
+  for (int again = 0; again < 3 && !born && born.error().code() == Code::already_exists; ++again)
+    born = zygote->bear(*cradle);
+  if (!born) return answer_error(request, std::move(born).error());
+  constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(born->control.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (auto settled = settle(living, *born); !settled) return answer_error(request, std::move(settled).error());
+  const ReviveJob job{.proc = shop_.proc(),
+                      .file = file.get(),
+                      .index = request.number,
+                      .process = {born->host_pid, born->born_at},
+                      .zygote = {zygote->pid(), zygote->born_at()},
+                      .control = born->control.get()};
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
+  copying.born = std::move(*born);
+  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+    TRY(native::revive(job));
+    return Reply{};
+  });
+  if (!begun) answer_error(request, begun.error());
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "os/fd.h"
+#include "sandbox/native/capture.h"
+#include "sandbox/native/snapshot.h"
+#include "sandbox/native/spawner.h"
+#include "sandbox/native/wire.h"
+#include "sandbox/native/workshop.h"
+#include "sandbox/native/zygote.h"
+
+// Inside the spawner process: its loop and what it keeps. Requests are served in spawner.cc, interpreters in
+// spawner_kernels.cc, what is copied by children of its own in spawner_copies.cc.
+namespace atl::sandbox::native {
+
+struct Living {
+  Built built;
+  Spec spec;
+  bool frozen = false;
+  // Interpreters that were born into it, by their number inside.
+  struct Interpreter {
+    std::uint64_t generation = 0;  // which zygote's
+    Place place;
+  };
+  std::map<pid_t, Interpreter> interpreters;
+  // Requests to answer when it is gone.
+  std::vector<std::uint64_t> waiting;
+  // Its processes have ended, for this reason; what they leave behind is being taken away under this ticket.
+  std::optional<std::string> ended;
+  std::uint64_t ticket = 0;
+};
+
+// Something that a child of the spawner works on.
+struct Copying {
+  os::Fd pidfd, report;
+  Verb verb = Verb::snapshot;
+  std::uint64_t token = 0;
+  std::string name;
+  bool thaw_after = false;
+  SteadyTime since = Clock::machine().steady();
+  std::optional<Born> born;  // revive: who is to come to life
+};
+
+class Spawner {
+ public:
+  Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options);
+  void run();
+
+ private:
+  // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
+  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote, stock };
+  void watch(int fd, Source source);
+  void on_daemon();
+  void on_listener();
+  void on_end(int pidfd);
+  void on_gone();
+  void on_copied(int pidfd);
+  void serve(const Request& request, os::Fd beside = {});
+  void create(const Request& request);
+  void adopt(const Request& request);
+  void destroy(const Request& request);
+  void take_snapshot(const Request& request);
+  void discard_snapshot(const Request& request);
+  void capture(const Request& request);
+  CaptureJob capture_job(const Request& request, Living& living);
+  // Processes inside that nobody accounts for, by name.
+  std::vector<std::string> strangers(const Living& living, const Capture& capture);
+  // Stands still from now on; says whether it did before.
+  Result<bool> hold_still(Living& living);
+  SnapshotJob snapshot_job(const Living& living, std::string target);
+  // `work` in a child, on the host's filesystem; its end, with what it says, is the answer.
+  Result<void> copy(Copying copying, const std::function<Result<Reply>()>& work);
+  // As copy(); on failure the sandbox goes on and the caller is told.
+  void copy_held(Copying copying, const Request& request, const std::function<Result<Reply>()>& work);
+  void bear(const Request& request);
+  void revive(const Request& request, os::Fd file);
+  Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
+  // Into its control groups; then it may go on.
+  Result<void> settle(const Living& living, const Born& born);
+  // Gives the ends of its streams to the daemon.
+  void hand_over(Reply reply, Living& living, Born born);
+  Zygote* zygote_of(std::uint64_t generation);
+  // One whose children can take that kernel; null: one is being raised, or there can be none.
+  Zygote* zygote_for(const ParkedKernel& kernel, const std::vector<std::string>& modules, bool& is_coming);
+  // What the zygote of such a sandbox has imported.
+  std::vector<std::string> modules_of(const Spec& spec) const;
+  void on_zygote(int fd);
+  // Another zygote with these modules, if there is none that is young.
+  void raise_zygote(const std::vector<std::string>& modules);
+  // Of those with these modules the last, which is the one in use or the next one; null if there is none.
+  Zygote* last_zygote(const std::vector<std::string>& modules, std::optional<Zygote::State> state);
+  void kill(Living& living);
+  void answer(Reply reply, std::span<const int> fds = {});
+  void answer_error(const Request& request, Error error);
+  void answer_done(const Request& request);
+  void hello(const Request& request);
+  Living* find(const std::string& name);
+  void lose_daemon();
+  // Cannot be found any more.
+  void hide();
+  bool should_end() const;
+  int timeout_ms();
+
+  Workshop shop_;
+  os::Fd daemon_;
+  SpawnerOptions options_;
+  os::Fd epoll_;
+  os::Fd listener_;
+  os::Fd run_directory_;
+  std::map<std::string, std::unique_ptr<Living>> living_;
+  std::map<int, std::string> by_pidfd_;
+  std::map<std::uint64_t, std::string> by_ticket_;
+  std::uint64_t tickets_ = 0;
+  std::map<int, Copying> copying_;
+  // Older ones stay while interpreters of theirs live.
+  std::vector<std::unique_ptr<Zygote>> zygotes_;
+  std::uint64_t generations_ = 0;
+  // By their modules: how many failed in a row, and why.
+  struct Failure {
+    std::uint32_t count = 0;
+    std::string reason;
+  };
+  std::map<std::vector<std::string>, Failure> failed_zygotes_;
+  struct Expecting {
+    Request request;
+    os::Fd beside;
+  };
+  std::vector<Expecting> expecting_;  // who waits for a zygote
+  std::optional<std::uint64_t> shutting_down_;
+  std::optional<SteadyTime> orphan_since_;
+
+ public:
+  void listen(os::Fd listener, os::Fd run_directory) {
+    listener_ = std::move(listener);
+    run_directory_ = std::move(run_directory);
+  }
+  // Tells the daemon that started it that everything is prepared.
+  void announce() { answer(Reply{.verb = Verb::hello}); }
+};
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,106 @@
+// A process as /proc shows it.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "os/file.h"
+#include "sandbox/native/memory.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+// The kernel allows 65530 areas.
+constexpr std::size_t kMapsMax = 32U << 20;
+
+// Field 22; the name in field 2 may hold anything, so counting begins behind its end.
+Result<std::uint64_t> start_field(const std::string& stat) {
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return fail(Code::not_found, "the interpreter has ended");
+  return std::strtoull(stat.c_str() + at, nullptr, 10);
+}
+
+}  // namespace
+
+Result<std::uint64_t> Subject::started_at(int proc, pid_t pid) {
+  return start_field(TRY(os::read_file_at(proc, fmt::format("{}/stat", pid).c_str())));
+}
+
+Result<Subject> Subject::open(int proc, pid_t pid, std::uint64_t born_at) {
+  Subject subject;
+  subject.pid_ = pid;
+  subject.directory_ = TRY(os::open_at(proc, fmt::format("{}", pid).c_str(), O_RDONLY | O_DIRECTORY));
+  const std::string stat = TRY(subject.text("stat"));
+  if (TRY(start_field(stat)) != born_at)
+    return fail(Code::not_found, "the interpreter has ended");
+  return subject;
+}
+
+Result<std::string> Subject::text(const char* name, std::size_t bytes_max) const {
+  return os::read_file_at(directory_.get(), name, bytes_max);
+}
+
+Result<os::Fd> Subject::open_file(const char* name, int flags) const {
+  return os::open_at(directory_.get(), name, flags);
+}
+
+std::vector<std::string> Subject::list(const char* name) const {
+  return os::list_directory_at(directory_.get(), name);
+}
+
+std::string Subject::link(const std::string& name) const {
+  char target[4096];
+  const ssize_t size = ::readlinkat(directory_.get(), name.c_str(), target, sizeof target);
+  return size < 0 ? std::string() : std::string(target, static_cast<std::size_t>(size));
+}
+
+std::string Subject::state_of(const Area& area) const {
+  const std::string name = fmt::format("map_files/{:x}-{:x}", area.start, area.end);
+  struct stat info {};
+  if (::fstatat(directory_.get(), name.c_str(), &info, 0) < 0) return {};
+  return fmt::format("{} {}.{:09}", info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+Result<std::vector<Area>> Subject::areas(Extent extent) const {
+  std::vector<Area> areas = parse_areas(TRY(text("maps", kMapsMax)));
+  if (extent == Extent::difference) return areas;
+  for (Area& area : areas) {
+    if (area.file.empty()) continue;
+    area.state = state_of(area);
+    area.file = fmt::format("{} {}", area.name, area.state);
+  }
+  return areas;
+}
+
+std::vector<Area> parse_areas(const std::string& text) {
+  std::vector<Area> areas;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, line_end - at);
+    at = line_end + 1;
+    Area area;
+    char permissions[5] = "", device[32] = "";
+    unsigned long start = 0, end = 0, offset = 0, inode = 0;
+    int name_at = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %31s %lu %n", &start, &end, permissions, &offset, device, &inode,
+                    &name_at) < 6)
+      continue;
+    area.start = start, area.end = end, area.offset = offset;
+    area.protection = (permissions[0] == 'r' ? unsigned{PROT_READ} : 0U) |
+                      (permissions[1] == 'w' ? unsigned{PROT_WRITE} : 0U) |
+                      (permissions[2] == 'x' ? unsigned{PROT_EXEC} : 0U);
+    area.shared = permissions[3] == 's';
+    if (inode != 0) area.file = fmt::format("{} {}", device, inode);
+    if (name_at > 0) area.name = line.substr(static_cast<std::size_t>(name_at));
+    areas.push_back(std::move(area));
+  }
+  return areas;
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,194 @@
+// Copies of a running session, and sessions that wait on the disk.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <filesystem>
+
+#include "base/ids.h"
+#include "base/log.h"
+#include "os/event.h"
+#include "session/local_service.h"
+#include "session/retry.h"
+#include "store/offload.h"
+
+namespace atl::session {
+namespace {
+
+constexpr std::string_view kForkPrefix = "fork_", kHibernationPrefix = "hib_";
+
+// Taken by a fork or a hibernation, for the sessions that stand on it: not a snapshot that a client knows.
+bool is_own_state(const std::string& name) {
+  return name.starts_with(kForkPrefix) || name.starts_with(kHibernationPrefix);
+}
+
+TextMap default_contexts_of(const Live& live) {
+  TextMap contexts;
+  for (const auto& [language, kernel] : live.default_kernels)
+    contexts.emplace(to_string(language), kernel->info().id);
+  return contexts;
+}
+
+}  // namespace
+
+void LocalService::discard_states(const Live& live, std::vector<std::string> names) {
+  for (const std::string& name : names) {
+    const bool shared = forking_.contains(name) || std::ranges::any_of(live_, [&](const auto& one) {
+      return one.second.get() != &live && one.second->facts.snapshot == name;
+    });
+    if (!is_own_state(name) || shared) continue;
+    layer_use_.end_snapshot(name);
+    boost::asio::post(disk_, [path = snapshot_path(name)] {
+      std::error_code ignored;
+      std::filesystem::remove_all(path, ignored);
+    });
+  }
+}
+
+Result<LocalService::LivePtr> LocalService::draft_copy(const Principal& who, const Live& source,
+                                                       const UpdateRequest& changes) {
+  auto child = std::make_shared<Live>(parts_.executor);
+  child->facts = source.facts;
+  child->provider = source.provider;
+  Session& facts = child->facts;
+  facts.session_id = new_session_id();
+  facts.sandbox_id = new_sandbox_id();
+  facts.key_id = who.key_id;
+  facts.state = State::creating;
+  facts.reason.clear();
+  facts.created_at = facts.last_used_at = parts_.clock->now();
+  facts.parent = source.facts.session_id;
+  facts.default_contexts = default_contexts_of(source);
+  child->incarnation = facts.sandbox_id;
+  UpdateRequest complete = changes;
+  if (!complete.ttl) complete.ttl = facts.ttl;
+  TRY(apply(*child, complete));
+  return child;
+}
+
+// As take_snapshot(), with the kernels.
+Task<sandbox::Carried> LocalService::take_state(LivePtr live, std::string name, sandbox::CaptureOptions options) {
+  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  const std::string path = snapshot_path(name);
+  auto once = [in, path, options] { return in->capture(path, options); };
+  auto go_on = [live, in] { return live->sandbox == in; };
+  CO_TRY(sandbox::Carried carried, co_await with_retries<sandbox::Carried>(parts_.executor, "capture a sandbox",
+                                                                           std::move(once), std::move(go_on)));
+  auto keep = [this, name, sandbox = live->incarnation] { return layer_use_.keep(name, sandbox); };
+  if (auto kept = co_await store::offload<void>(disk_, std::move(keep)); !kept) {
+    auto removed = co_await live->provider->discard_snapshot(path);
+    co_return fail(std::move(kept).error());
+  }
+  co_return carried;
+}
+
+Task<Forked> LocalService::fork(Principal who, std::string id, ForkRequest request) {
+  const SteadyTime began = parts_.clock->steady();
+  CO_TRY(LivePtr source, co_await awake(who, std::move(id)));
+  if (!source->provider->traits().fork || options_.snapshot_directory.empty()) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'fork'", source->facts.provider));
+  }
+  std::vector<LivePtr> copies;
+  for (const UpdateRequest& changes : request.copies) {
+    CO_TRY(LivePtr copy, draft_copy(who, *source, changes));
+    copies.push_back(std::move(copy));
+  }
+  if (copies.empty())
+    co_return fail(Error(Code::invalid_argument, "at least one copy is needed").with_field("count"));
+  const std::string state = std::string(kForkPrefix) + copies.front()->facts.sandbox_id;
+  const bool with_kernels = source->provider->traits().live_fork && !request.files_only;
+  Forked forked;
+  {
+    CO_TRY(auto hold, co_await source->lifecycle.take());
+    if (with_kernels) {
+      CO_TRY(forked.carried, co_await take_state(source, state, {.strict = request.strict}));
+    } else {
+      CO_CHECK(co_await take_snapshot(source, state));
+    }
+  }
+  const Kernels kernels = with_kernels ? Kernels::carried : Kernels::fresh;
+  CO_TRY(forked.sessions, co_await bring_up_all(std::move(copies), state, kernels));
+  forked.total = std::chrono::duration_cast<std::chrono::microseconds>(parts_.clock->steady() - began);
+  co_return forked;
+}
+
+// All at once. The state stays until the last of them stands on it, whether or not somebody still waits.
+Task<std::vector<Result<Session>>> LocalService::bring_up_all(std::vector<LivePtr> copies, std::string state,
+                                                              Kernels kernels) {
+  struct Batch {
+    explicit Batch(const boost::asio::any_io_executor& executor) : done(executor) {}
+    std::vector<Result<Session>> sessions;
+    std::size_t left = 0;
+    os::Event done;
+  };
+  auto batch = std::make_shared<Batch>(parts_.executor);
+  batch->sessions.assign(copies.size(), fail(Code::internal, "not made"));
+  batch->left = copies.size();
+  forking_.insert(state);
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    copies[i]->facts.snapshot = state;
+    const auto finish = [this, batch, i, copy = copies[i], state](const std::exception_ptr&, Result<Session> made) {
+      batch->sessions[i] = std::move(made);
+      if (--batch->left > 0) return;
+      forking_.erase(state);
+      copy->provider->discard_kernels(snapshot_path(state));
+      if (std::ranges::none_of(batch->sessions, [](const auto& one) { return one.has_value(); }))
+        discard_states(*copy, {state});
+      batch->done.notify();
+    };
+    boost::asio::co_spawn(parts_.executor, bring_up(copies[i], snapshot_path(state), kernels), finish);
+  }
+  while (batch->left > 0) CO_CHECK(co_await batch->done.wait());
+  co_return std::move(batch->sessions);
+}
+
+// Written down first, then known to the store, then gone from memory: whenever the service ends in between, one of
+// the two states is whole.
+Task<void> LocalService::hibernate_held(LivePtr live, bool force) {
+  if (!live->provider->traits().live_fork || options_.snapshot_directory.empty()) {
+    co_return fail(Code::unsupported,
+                   fmt::format("provider {} lacks the trait 'live_fork'", live->facts.provider));
+  }
+  const std::string state = std::string(kHibernationPrefix) + live->incarnation;
+  auto carried = co_await take_state(live, state, {.whole = true, .strict = !force});
+  if (!carried) co_return fail(std::move(carried).error());
+  if (live->facts.state != State::running)
+    co_return fail(Code::conflict, fmt::format("the session is {}", to_string(live->facts.state)));
+  live->facts.default_contexts = default_contexts_of(*live);
+  live->facts.left_behind = std::move(carried->left_behind);
+  live->facts.hibernation = state;
+  enter(live, State::paused, "by request, on disk");
+  if (auto saved = co_await save(live); !saved) {
+    live->facts.hibernation.clear();
+    enter(live, State::running, "");
+    discard_states(*live, {state});
+    co_return fail(std::move(saved).error());
+  }
+  const std::shared_ptr<sandbox::Sandbox> old = std::exchange(live->sandbox, nullptr);
+  live->default_kernels.clear();
+  live->proxy.reset();
+  auto stopped = co_await old->stop();
+  layer_use_.end_sandbox(live->incarnation);
+  if (!stopped)
+    log::error("a sandbox did not end cleanly",
+               {{"session", live->facts.session_id}, {"error", stopped.error().message()}});
+  co_return Result<void>{};
+}
+
+// It stays as it is on the disk until a sandbox stands on it.
+Task<void> LocalService::wake_held(LivePtr live) {
+  const std::string state = live->facts.hibernation;
+  const std::string before = live->incarnation;
+  live->incarnation = fmt::format("{}h{}", live->facts.sandbox_id, random_word(6));
+  if (auto built = co_await build(live, snapshot_path(state), Kernels::carried); !built) {
+    live->incarnation = before;
+    co_return fail(std::move(built).error().context("resume"));
+  }
+  live->facts.snapshot = state;
+  live->facts.hibernation.clear();
+  co_return Result<void>{};
+}
+
+}  // namespace atl::session
