@@ -1,5 +1,6 @@
 #include "registry/registry.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -29,6 +30,11 @@ TEST(Registry, SaysFileAndLineOfWhatIsWrong) {
   EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\nlimits:\n  memory_mb: -1\n"}}),
               HasSubstr("x.yaml:3:"));
   EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\npolicy: none-such\n"}}), HasSubstr("none-such"));
+  for (const char* bad : {"os; import x", "..", "a..b", "-c", "1a", ".a", "a.", "''"})
+    EXPECT_THAT(error_of({{"environments/x.yaml", fmt::format("name: x\npreimport: [numpy, \"{}\"]\n", bad)}}),
+                HasSubstr("is not the name of a Python module"))
+        << bad;
+  EXPECT_EQ(error_of({{"environments/x.yaml", "name: x\npreimport: [numpy, xml.dom, _a1]\n"}}), "");
   EXPECT_THAT(error_of({{"agents/a.yaml", "name: a\nenvironment: none-such\n"}}), HasSubstr("none-such"));
   EXPECT_THAT(error_of({{"limits/l.yaml", "language_specific:\n  cobol: {memory_mb: 1}\n"}}),
               HasSubstr("l.yaml:2:"));

@@ -230,6 +230,7 @@ TEST_F(PythonKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("sys.stdout = None; sys.stderr = 5").outcome.exit_code, 0);
   EXPECT_EQ(execute("sys.stdout.write('x'); None").out, "x");
   EXPECT_EQ(execute("os.fork()\n4").text(), "4");
+  EXPECT_EQ(execute("def r(): r()\nr()").error(), "RecursionError");
   EXPECT_EQ(execute("sys.modules.clear()\n6").text(), "6");
   EXPECT_EQ(execute("globals().clear()\n5").text(), "5");
 }
@@ -407,6 +408,19 @@ TEST_F(BashKernelTest, StopsAndGoesOn) {
   spec.env = {{"A", "it's \n two"}};
   EXPECT_EQ(execute(spec).out, "it's two\n");
   EXPECT_EQ(execute("echo $x $A $B").out, "kept 1\n");
+}
+
+TEST_F(BashKernelTest, SurvivesHostileCode) {
+  EXPECT_EQ(execute("for f in builtin unset printf read trap local source shopt export break echo; do "
+                    "eval \"$f() { :; }\"; done")
+                .outcome.exit_code,
+            0);
+  EXPECT_EQ(execute("command echo on").out, "on\n");
+  EXPECT_EQ(execute("command unset -f echo; echo again").out, "again\n");
+  const Cell killed = execute("kill -9 $$");
+  EXPECT_EQ(killed.outcome.signal, SIGKILL);
+  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_EQ(execute("echo back").out, "back\n");
 }
 
 TEST_F(BashKernelTest, ReportsItsDeath) {

@@ -182,6 +182,12 @@ def figure_bundle(figure):
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", bbox_inches="tight")
     data["image/png"] = buffer.getvalue()
+    try:
+        drawing = io.StringIO()
+        figure.savefig(drawing, format="svg", bbox_inches="tight")
+        data["image/svg+xml"] = drawing.getvalue()
+    except Exception:
+        pass  # a figure that only a bitmap can show
     if "matplotlib.pyplot" in modules:
         modules["matplotlib.pyplot"].close(figure)  # shown now, not again at the end of the cell
     try:

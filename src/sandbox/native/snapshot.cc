@@ -183,6 +183,10 @@ Result<void> write_snapshot(const SnapshotJob& job) {
   }
   if (job.durable) ::syncfs(target.get());
   if (::rename(draft.c_str(), job.target.c_str()) < 0) return fail(errno_error(errno, "name the snapshot"));
+  if (!job.durable) return {};
+  const std::string parent = job.target.substr(0, job.target.rfind('/') + 1);
+  const os::Fd directory = TRY(os::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY));
+  if (::fsync(directory.get()) < 0) return fail(errno_error(errno, "name the snapshot"));
   return {};
 }
 

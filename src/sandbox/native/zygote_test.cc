@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 
 #include "base/ids.h"
@@ -172,6 +174,50 @@ TEST_F(ZygoteTest, AChangedSystemIsNotTheZygotes) {
   ASSERT_TRUE(kernel);
   EXPECT_EQ((*kernel)->info().origin, KernelOrigin::started);
   EXPECT_EQ(said(*kernel, "import zz_atoll"), "1\n");
+}
+
+TEST_F(ZygoteTest, HasImportedWhatItsEnvironmentNames) {
+  Spec spec;
+  spec.preimport = {"numpy", "no_such_module"};
+  const auto sandbox = this->sandbox(std::move(spec));
+  // The first one may come before such a zygote is ready.
+  std::shared_ptr<Kernel> kernel;
+  for (int i = 0; i < 500; ++i) {
+    auto made = run(sandbox->create_kernel(Language::python, ""));
+    ASSERT_TRUE(made) << made.error().message();
+    if ((kernel = *made)->info().origin == KernelOrigin::born) break;
+    ASSERT_TRUE(run(sandbox->remove_kernel(kernel->info().id)));
+    turn(std::chrono::milliseconds(20));
+  }
+  ASSERT_EQ(kernel->info().origin, KernelOrigin::born);
+  EXPECT_EQ(said(kernel, "import sys\n'numpy' in sys.modules, 'no_such_module' in sys.modules"), "(True, False)");
+  EXPECT_EQ(said(kernel, "import numpy\nint(numpy.arange(5).sum())"), "10");
+  // Others do not have it.
+  const auto other = warm_sandbox();
+  EXPECT_EQ(said(born_kernel(*other), "import sys\n'numpy' in sys.modules"), "False");
+}
+
+// A layer that a user made may hold a .pth file, whose lines Python executes when it starts: a zygote, which has power,
+// must never see it. Such a sandbox's kernels are started inside, as any program.
+TEST_F(ZygoteTest, NeverSeesALayer) {
+  const std::string layer = "/var/tmp/atoll-zygote-layer-" + random_word(8);
+  const std::string packages = layer + "/usr/lib/python3/dist-packages";
+  std::filesystem::create_directories(packages);
+  std::ofstream(packages + "/zz.pth") << "import os; open('/tmp/pth-ran', 'w').write(str(os.getuid()))\n";
+  for (const char* name : {"/etc", "/proc", "/dev", "/tmp", "/run", "/home/user", "/root"})
+    std::filesystem::create_directories(layer + name);
+  std::ofstream(layer + "/etc/passwd") << "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n";
+  Spec spec;
+  spec.layers = {layer};
+  spec.preimport = {"json"};
+  {
+    const auto sandbox = this->sandbox(std::move(spec));
+    ASSERT_TRUE(sandbox);
+    // There is no python3 in it: the zygote's was not taken instead.
+    EXPECT_FALSE(run(sandbox->create_kernel(Language::python, "")));
+  }
+  EXPECT_FALSE(std::filesystem::exists("/tmp/pth-ran"));
+  std::filesystem::remove_all(layer);
 }
 
 TEST_F(ZygoteTest, FindsPackagesOfTheUsersOwn) {

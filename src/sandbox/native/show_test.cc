@@ -1,0 +1,178 @@
+// What kernels show of the libraries that are there: they are installed by scripts/setup, and where they are not these
+// tests fail.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "sandbox/native/native.h"
+#include "sandbox/native/native_harness.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+namespace bj = boost::json;
+using testing::HasSubstr;
+using testing::SizeIs;
+using testing::StartsWith;
+
+class ShowTest : public NativeHarness {
+ protected:
+  void SetUp() override {
+    begin(NativeOptions{});
+    sandbox_ = sandbox();
+    ASSERT_TRUE(sandbox_);
+    auto kernel = run(sandbox_->create_kernel(Language::python, ""));
+    ASSERT_TRUE(kernel) << kernel.error().message();
+    kernel_ = *kernel;
+  }
+  void TearDown() override {
+    kernel_.reset();
+    sandbox_.reset();
+    NativeHarness::TearDown();
+  }
+  static Task<std::vector<ResultBundle>> follow_results(std::shared_ptr<Kernel> kernel, std::string code) {
+    ExecutionSpec spec;
+    spec.code = std::move(code);
+    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    std::vector<ResultBundle> all;
+    for (;;) {
+      CO_TRY(ExecutionEvent event, co_await stream->next());
+      if (auto* result = std::get_if<ResultBundle>(&event)) all.push_back(std::move(*result));
+      if (auto* error = std::get_if<ExecutionError>(&event)) co_return fail(Code::internal, error->traceback);
+      if (std::holds_alternative<ExecutionDone>(event)) co_return all;
+    }
+  }
+  std::vector<ResultBundle> shown(std::string code) {
+    auto all = run(follow_results(kernel_, std::move(code)));
+    EXPECT_TRUE(all) << all.error().message();
+    return all ? *all : std::vector<ResultBundle>{};
+  }
+  // The chart of the one figure that the code draws.
+  bj::object chart(const std::string& code) {
+    const auto all = shown("import matplotlib.pyplot as plt\n" + code);
+    EXPECT_THAT(all, SizeIs(1));
+    if (all.size() != 1 || !all.front().data.contains("e2b/chart")) return {};
+    return bj::parse(all.front().data.at("e2b/chart")).as_object();
+  }
+
+  std::unique_ptr<Sandbox> sandbox_;
+  std::shared_ptr<Kernel> kernel_;
+};
+
+TEST_F(ShowTest, FiguresAreImagesWithoutAWindow) {
+  for (const char* code : {"plt.plot([1, 2])", "plt.plot([1, 2]); plt.show()",
+                           "fig, ax = plt.subplots(); ax.plot([1]); fig",
+                           "fig = plt.figure(); fig.gca().plot([1]); display(fig)"}) {
+    const auto all = shown(std::string("import matplotlib.pyplot as plt\n") + code);
+    ASSERT_FALSE(all.empty()) << code;
+    const auto figure = std::ranges::find_if(all, [](const auto& one) { return one.data.contains("image/png"); });
+    ASSERT_NE(figure, all.end()) << code;
+    EXPECT_THAT(figure->data.at("image/png"), StartsWith("iVBORw0KGgo")) << code;
+    EXPECT_THAT(figure->data.at("image/svg+xml"), HasSubstr("<svg")) << code;
+    EXPECT_EQ(std::ranges::count_if(all, [](const auto& one) { return one.data.contains("image/png"); }), 1) << code;
+  }
+}
+
+TEST_F(ShowTest, LinesHavePointsLabelsUnitsAndScales) {
+  const bj::object line = chart(
+      "plt.plot([1, 2, 3], [10, 100, 1000], label='growth'); plt.plot([1, 2], [5, 6])\n"
+      "plt.title('Growth'); plt.xlabel('Time (s)'); plt.ylabel('Size (MB)'); plt.yscale('log')");
+  EXPECT_EQ(line.at("type"), "line");
+  EXPECT_EQ(line.at("title"), "Growth");
+  EXPECT_EQ(line.at("x_label"), "Time (s)");
+  EXPECT_EQ(line.at("x_unit"), "s");
+  EXPECT_EQ(line.at("y_unit"), "MB");
+  EXPECT_EQ(line.at("x_scale"), "linear");
+  EXPECT_EQ(line.at("y_scale"), "log");
+  const bj::array& elements = line.at("elements").as_array();
+  ASSERT_THAT(elements, SizeIs(2));
+  EXPECT_EQ(elements[0].at("label"), "growth");
+  EXPECT_EQ(bj::serialize(elements[0].at("points")), "[[1,10],[2,100],[3,1000]]");
+  const bj::object dates = chart("from datetime import date\nplt.plot([date(2024, 1, 1), date(2024, 1, 2)], [1, 2])");
+  EXPECT_EQ(dates.at("x_scale"), "datetime");
+}
+
+TEST_F(ShowTest, ScattersAndBarsHaveTheirValues) {
+  const bj::object scatter = chart("plt.scatter([1, 2], [3, 4], label='a'); plt.scatter([5], [6], label='b')");
+  EXPECT_EQ(scatter.at("type"), "scatter");
+  ASSERT_THAT(scatter.at("elements").as_array(), SizeIs(2));
+  EXPECT_EQ(scatter.at("elements").at(0).at("label"), "a");
+  EXPECT_EQ(scatter.at("elements").at(1).at("points").at(0).at(1).to_number<double>(), 6);
+  const bj::object bar = chart("plt.bar(['x', 'y'], [3, 4.5], label='group')");
+  EXPECT_EQ(bar.at("type"), "bar");
+  ASSERT_THAT(bar.at("elements").as_array(), SizeIs(2));
+  EXPECT_EQ(bar.at("elements").at(1).at("label"), "y");
+  EXPECT_EQ(bar.at("elements").at(1).at("group"), "group");
+  EXPECT_EQ(bar.at("elements").at(1).at("value").to_number<double>(), 4.5);
+}
+
+TEST_F(ShowTest, PiesBoxesAndSeveralAxes) {
+  const bj::object pie = chart("plt.pie([1, 3], labels=['a', 'b'], autopct='%1.0f%%'); plt.title('Pie')");
+  EXPECT_EQ(pie.at("type"), "pie");
+  ASSERT_THAT(pie.at("elements").as_array(), SizeIs(2));
+  EXPECT_EQ(pie.at("elements").at(1).at("label"), "b");
+  EXPECT_NEAR(pie.at("elements").at(1).at("angle").to_number<double>(), 270, 0.01);
+  const bj::object box = chart("plt.boxplot([[1, 2, 3, 4, 100], [5, 6, 7]], labels=['p', 'q'])");
+  EXPECT_EQ(box.at("type"), "box_and_whisker");
+  ASSERT_THAT(box.at("elements").as_array(), SizeIs(2));
+  EXPECT_EQ(box.at("elements").at(0).at("label"), "p");
+  EXPECT_EQ(box.at("elements").at(0).at("median").to_number<double>(), 3);
+  EXPECT_EQ(box.at("elements").at(0).at("outliers").at(0).to_number<double>(), 100);
+  EXPECT_EQ(box.at("elements").at(1).at("max").to_number<double>(), 7);
+  const bj::object both =
+      chart("fig, (a, b) = plt.subplots(1, 2); a.plot([1, 2]); b.bar(['x'], [1]); fig.suptitle('Two')");
+  EXPECT_EQ(both.at("type"), "superchart");
+  EXPECT_EQ(both.at("title"), "Two");
+  EXPECT_EQ(both.at("elements").at(1).at("type"), "bar");
+}
+
+TEST_F(ShowTest, TablesAreHtmlAndData) {
+  const auto all = shown("import pandas as pd\npd.DataFrame({'n': [1, 2], 't': ['a', None], 'f': [0.5, float('nan')], "
+                         "'d': pd.to_datetime(['2024-01-01', None])})");
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_TRUE(all[0].is_main);
+  EXPECT_THAT(all[0].data.at("text/html"), HasSubstr("<table"));
+  EXPECT_THAT(all[0].data.at("text/plain"), HasSubstr("2024-01-01"));
+  EXPECT_EQ(bj::parse(all[0].data.at("e2b/data")),
+            bj::parse(R"({"n":[1,2],"t":["a",null],"f":[0.5,null],"d":["2024-01-01T00:00:00",null]})"));
+}
+
+TEST_F(ShowTest, PicturesAreImages) {
+  const auto all = shown("from PIL import Image\nImage.new('RGB', (4, 4), 'red')");
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_THAT(all[0].data.at("image/png"), StartsWith("iVBORw0KGgo"));
+}
+
+// Where a Node is, it waits in ready sandboxes as Python does, started before anybody asked.
+TEST(WarmNode, WaitsInThePool) {
+  class Harness : public NativeHarness {
+   public:
+    using NativeHarness::begin, NativeHarness::said, NativeHarness::turn, NativeHarness::sandbox;
+    using NativeHarness::run, NativeHarness::provider_, NativeHarness::TearDown;
+    void TestBody() override {}
+  } harness;
+  NativeOptions options;
+  options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .warm = {Language::javascript}});
+  harness.begin(std::move(options));
+  for (int i = 0; i < 3000 && harness.provider_->pools().front().ready == 0; ++i)
+    harness.turn(std::chrono::milliseconds(10));
+  ASSERT_EQ(harness.provider_->pools().front().ready, 1U);
+  harness.turn(std::chrono::milliseconds(700));
+  {
+    const auto sandbox = harness.sandbox();
+    EXPECT_TRUE(sandbox->kernels().empty());
+    auto kernel = harness.run(sandbox->create_kernel(Language::javascript, ""));
+    ASSERT_TRUE(kernel) << kernel.error().message();
+    EXPECT_EQ(harness.said(*kernel, "process.uptime() > 0.6"), "true");
+    EXPECT_EQ(harness.said(*kernel, "var x = 5; x + process.cwd()"), "'5/home/user'");
+    auto second = harness.run(sandbox->create_kernel(Language::javascript, ""));
+    ASSERT_TRUE(second);
+    EXPECT_EQ(harness.said(*second, "typeof x"), "'undefined'");
+  }
+  harness.TearDown();
+}
+
+}  // namespace
+}  // namespace atl::sandbox::native
