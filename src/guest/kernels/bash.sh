@@ -32,13 +32,13 @@ __atoll_stop() {
 
 builtin trap : INT
 builtin printf 'K 0\n' >&"$__atoll_fd"
-while :; do
+while (( 1 )); do
   __atoll_changes=()
   while __atoll_receive; do
     case $__atoll_kind in
       V) __atoll_changes+=("$__atoll_body") ;;
       P) builtin export "${__atoll_body%%=*}=${__atoll_body#*=}" ;;
-      X) break ;;
+      X) builtin break ;;
     esac
   done
   __atoll_count=$((__atoll_count + 1))
