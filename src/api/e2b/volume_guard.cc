@@ -60,7 +60,7 @@ boost::asio::awaitable<void> VolumeGuard::look(std::shared_ptr<State> state) {
     const auto over = co_await is_over(state, session);
     if (state->closed) co_return;
     if (!over || !*over) continue;
-    auto paused = co_await state->context.service.pause(session::Service::owner(session), session.session_id);
+    auto paused = co_await state->context.service.pause(session::Service::owner(session), session.session_id, {});
     if (state->closed) co_return;
     if (paused) log::warn("a sandbox was paused: its volume is full", {{"sandbox_id", session.sandbox_id}});
   }

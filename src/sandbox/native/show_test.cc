@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "sandbox/native/native.h"
@@ -52,9 +53,10 @@ class ShowTest : public NativeHarness {
   // The chart of the one figure that the code draws.
   bj::object chart(const std::string& code) {
     const auto all = shown("import matplotlib.pyplot as plt\n" + code);
-    EXPECT_THAT(all, SizeIs(1));
-    if (all.size() != 1 || !all.front().data.contains("e2b/chart")) return {};
-    return bj::parse(all.front().data.at("e2b/chart")).as_object();
+    const auto has_chart = [](const auto& one) { return one.data.contains("e2b/chart"); };
+    EXPECT_EQ(std::ranges::count_if(all, has_chart), 1);
+    const auto figure = std::ranges::find_if(all, has_chart);
+    return figure == all.end() ? bj::object() : bj::parse(figure->data.at("e2b/chart")).as_object();
   }
 
   std::unique_ptr<Sandbox> sandbox_;
