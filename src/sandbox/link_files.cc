@@ -265,9 +265,7 @@ bool read_entry(guest::Reader& in, FileInfo& info) {
   info.mode = in.u32() & 07777, info.link_mode = in.u32() & 07777;
   info.uid = in.u32(), info.gid = in.u32();
   info.owner = view(in.text()), info.group = view(in.text());
-  const std::int64_t micros = in.i64();
-  constexpr std::int64_t kMicrosMax = std::numeric_limits<std::int64_t>::max() / 1000;
-  info.modified_at = from_unix_micros(std::clamp(micros, -kMicrosMax, kMicrosMax));
+  info.modified_at = wire_time(in.i64());
   info.target = view(in.text());
   for (std::uint32_t count = in.u32(); count > 0 && in.ok(); --count) {
     const std::string_view name = view(in.text()), value = view(in.text());

@@ -141,7 +141,7 @@ bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
     stdin_open_ = info_.pty || (flags & guest::kStartStdin) != 0;
     has_tap_ = (flags & guest::kStartControl) != 0;
     info_.pid = in.u32();
-    info_.started_at = from_unix_micros(in.i64());
+    info_.started_at = wire_time(in.i64());
     if (!in.done()) return false;
   }
   channel_ = channel;
@@ -188,7 +188,7 @@ bool LinkProcess::started(std::string_view payload) {
   if (started_) return false;
   guest::Reader in(payload.data(), payload.size());
   info_.pid = in.u32();
-  info_.started_at = from_unix_micros(in.i64());
+  info_.started_at = wire_time(in.i64());
   info_.user = to_valid_utf8(view(in.text()));
   info_.cwd = to_valid_utf8(view(in.text()));
   if (!in.done()) return false;

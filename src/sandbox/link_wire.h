@@ -1,17 +1,20 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "guest/protocol.h"
 #include "os/event.h"
 #include "os/fd.h"
@@ -20,6 +23,12 @@
 namespace atl::sandbox {
 
 using WirePayload = guest::Writer<std::string>;
+
+// A time as a guest gives it, in Unix microseconds: what no clock can hold becomes the farthest that one can.
+inline WallTime wire_time(std::int64_t micros) {
+  constexpr std::int64_t farthest = std::numeric_limits<std::int64_t>::max() / 1000;
+  return from_unix_micros(std::clamp(micros, -farthest, farthest));
+}
 
 // What a guest says about one request. Everything in it is untrusted.
 class WireChannel {
