@@ -90,13 +90,13 @@ std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const 
 double to_number(std::string_view text) {
   const char* end = text.data() + text.size();
   double number = 0;
-  const char* p = skip_blank(text.data(), end);
+  const char* p = skip_blank(end - text.size(), end);
   return scan_number(p, end, number) == p ? 0 : number;
 }
 
 bool looks_numeric(std::string_view text, double& number) {
   const char* end = text.data() + text.size();
-  const char* p = skip_blank(text.data(), end);
+  const char* p = skip_blank(end - text.size(), end);
   const char* stop = scan_number(p, end, number);
   return stop != p && skip_blank(stop, end) == end;
 }
