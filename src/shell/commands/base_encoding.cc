@@ -81,9 +81,9 @@ void encode(Invocation& call, Input& in, const Coding& c, std::uint64_t wrap, Si
 }
 
 bool decode(Invocation& call, Input& in, const Coding& c, bool ignore, Sink& out) {
-  std::array<signed char, 256> table;
+  std::array<int, 256> table;
   table.fill(-1);
-  for (std::size_t i = 0; i < c.alphabet.size(); ++i) table[static_cast<unsigned char>(c.alphabet[i])] = static_cast<signed char>(i);
+  for (std::size_t i = 0; i < c.alphabet.size(); ++i) table[static_cast<unsigned char>(c.alphabet[i])] = static_cast<int>(i);
   std::uint32_t bits = 0;
   unsigned count = 0;
   std::size_t digits = 0, pads = 0;

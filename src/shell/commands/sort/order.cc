@@ -69,7 +69,7 @@ int month_of(std::string_view text) {
   while (!text.empty() && blank(text[0])) text.remove_prefix(1);
   static constexpr const char* kNames[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
   for (int i = 0; i < 12; ++i)
-    if (text.size() >= 3 && strncasecmp(text.data(), kNames[i], 3) == 0) return i + 1;
+    if (text.size() >= 3 && strcasecmp(std::string(text.substr(0, 3)).c_str(), kNames[i]) == 0) return i + 1;
   return 0;
 }
 
