@@ -267,6 +267,9 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
   std::string out_;
 };
 
+// What captures took, by their directories: shared by a provider and its sandboxes.
+using Captures = std::map<std::string, std::vector<sandbox::KernelInfo>>;
+
 class FakeSandbox final : public sandbox::Sandbox {
  public:
   FakeSandbox(boost::asio::any_io_executor executor, sandbox::Spec spec, sandbox::Traits traits,
@@ -319,6 +322,32 @@ class FakeSandbox final : public sandbox::Sandbox {
     if (!std::filesystem::create_directories(target, failed)) co_return fail(Code::already_exists, "it is there");
     co_return state_->faults->meet("snapshot");
   }
+  // Python kernels are carried, others are not.
+  Task<sandbox::Carried> capture(std::string target, sandbox::CaptureOptions options) override {
+    CO_CHECK(state_->faults->meet("snapshot"));
+    sandbox::Carried carried;
+    std::vector<sandbox::KernelInfo> taken;
+    for (const auto& kernel : kernels_) {
+      if (kernel->info().language == sandbox::Language::python)
+        taken.push_back(kernel->info()), carried.kernels.push_back(kernel->info().id);
+      else
+        carried.left_behind.push_back("kernel " + kernel->info().id);
+    }
+    if (options.strict && !carried.left_behind.empty()) co_return fail(Code::conflict, carried.left_behind.front());
+    std::filesystem::create_directories(target);
+    captures->insert_or_assign(target, std::move(taken));
+    co_return carried;
+  }
+  const sandbox::Carried& revival() const override { return revival_; }
+  void revive(const std::string& from) {
+    if (!captures->contains(from)) {
+      revival_.left_behind.push_back("all kernels: damaged");
+      return;
+    }
+    for (const sandbox::KernelInfo& info : captures->at(from))
+      kernels_.push_back(std::make_shared<FakeKernel>(state_, info)), revival_.kernels.push_back(info.id);
+  }
+  std::shared_ptr<Captures> captures;
   Task<void> stop() override {
     end("the sandbox was stopped");
     co_return Result<void>{};
@@ -342,6 +371,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   sandbox::Isolation isolation_;
   FakeFiles files_;
   std::uint32_t pids_ = 0;
+  sandbox::Carried revival_;
   std::vector<std::shared_ptr<sandbox::Kernel>> kernels_;
   std::vector<std::shared_ptr<sandbox::Process>> processes_;
 };
@@ -350,23 +380,28 @@ class FakeProvider final : public sandbox::Provider {
  public:
   explicit FakeProvider(boost::asio::any_io_executor executor) : executor_(executor) {
     can = {
-        .real_processes = true, .pty = true, .kernels = true, .pause = true, .snapshot = true, .fork = true};
+        .real_processes = true, .pty = true, .kernels = true, .pause = true, .snapshot = true, .fork = true, .live_fork = true};
   }
   std::string_view name() const override { return "native"; }
   const sandbox::Traits& traits() const override { return can; }
   sandbox::Isolation probed() const override { return {}; }
   Task<std::unique_ptr<sandbox::Sandbox>> create(sandbox::Spec spec) override {
     CO_CHECK(faults->meet("create"));
+    const std::string from = spec.with_kernels ? spec.snapshot.value_or("") : "";
     auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
+    made->captures = captures;
+    if (!from.empty()) made->revive(from);
     last = made.get();
     co_return std::move(made);
   }
+  void discard_kernels(const std::string& directory) override { captures->erase(directory); }
   std::vector<std::string> adoptable() override { return running; }
   Task<std::unique_ptr<sandbox::Sandbox>> adopt(std::string id) override {
     adopted.push_back(id);
     sandbox::Spec spec;
     spec.id = id;
     auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
+    made->captures = captures;
     last = made.get();
     co_return std::move(made);
   }
@@ -376,6 +411,7 @@ class FakeProvider final : public sandbox::Provider {
   sandbox::Traits can;
   std::shared_ptr<Faults> faults = std::make_shared<Faults>();
   FakeSandbox* last = nullptr;
+  std::shared_ptr<Captures> captures = std::make_shared<Captures>();
   std::vector<std::string> running, adopted;
 
  private:

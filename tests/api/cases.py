@@ -366,6 +366,88 @@ def snapshots_restore_and_fork(client, provider):
     client.ok("DELETE", "/api/snapshots/" + snapshot["snapshot_id"])
 
 
+def say(client, base, code, **more):
+    return client.ok("POST", base + "/execute", {"code": code, "language": "python", **more})["stdout"]
+
+
+def warm(client, box):
+    """A Python kernel that was born from the zygote, which may still be on its way: others cannot be carried."""
+    def try_one():
+        box.client.ok("POST", box.base + "/execute", {"code": "x = 1", "language": "python"})
+        forked = client.ok("POST", box.base + "/fork")
+        client.ok("DELETE", "/api/sessions/" + forked["session_id"])
+        if forked["fork"]["carried"]:
+            return True
+        for context in client.ok("GET", box.base + "/contexts")["contexts"]:
+            client.ok("DELETE", box.base + "/contexts/" + context["id"])
+        return False
+    until(try_one, "a kernel of a zygote")
+
+
+@case("live_fork")
+def forks_carry_python_kernels(client, provider):
+    with Sandbox(client, provider) as box:
+        warm(client, box)
+        say(client, box.base, "x = 41\nf = open('/home/user/t', 'w+'); f.write('abc'); f.flush(); f.seek(1)")
+        forked = client.ok("POST", box.base + "/fork", {"count": 3, "metadata": {"copy": "yes"}})
+        facts = forked["fork"]
+        assert len(facts["carried"]) == 1 and facts["left_behind"] == [], facts
+        assert 0 < facts["pause_us"] < facts["total_us"], facts
+        assert len(facts["copies"]) == 3 and all(one["session"]["left_behind"] == [] for one in facts["copies"])
+        bases = ["/api/sessions/" + one["session"]["session_id"] for one in facts["copies"]]
+        for number, base in enumerate(bases):
+            assert client.ok("GET", base)["metadata"] == {"copy": "yes"}
+            assert say(client, base, f"x += {number}; print(x, f.read())") == f"{41 + number} bc\n"
+        assert say(client, box.base, "print(x)") == "41\n"
+        client.ok("DELETE", bases[0])
+        assert say(client, bases[1], "print(x)") == "42\n"
+        again = client.ok("POST", bases[1] + "/fork")
+        client.ok("DELETE", bases[1])
+        assert say(client, "/api/sessions/" + again["session_id"], "print(x)") == "42\n"
+        for base in (bases[2], "/api/sessions/" + again["session_id"]):
+            client.ok("DELETE", base)
+        # What cannot be carried is named, or refused.
+        say(client, box.base, "import subprocess\np = subprocess.Popen(['sleep', '1000'])")
+        error = client.fails(409, "conflict", "POST", box.base + "/fork", {"kernels": "require"})
+        assert "(sleep)" in error["message"], error
+        named = client.ok("POST", box.base + "/fork", {"kernels": "carry"})
+        assert any("(sleep)" in one for one in named["fork"]["left_behind"]), named["fork"]
+        fresh = client.ok("POST", box.base + "/fork", {"kernels": "fresh"})
+        assert fresh["fork"]["carried"] == []
+        assert say(client, "/api/sessions/" + fresh["session_id"], "print('x' in globals())") == "False\n"
+        for one in (named, fresh):
+            client.ok("DELETE", "/api/sessions/" + one["session_id"])
+        client.fails(400, "invalid_argument", "POST", box.base + "/fork", {"count": 0})
+        client.fails(400, "invalid_argument", "POST", box.base + "/fork", {"kernels": "all"})
+
+
+@case("live_fork")
+def pauses_on_disk_and_resumes(client, provider):
+    with Sandbox(client, provider, auto_resume=True) as box:
+        warm(client, box)
+        say(client, box.base, "x = {'a': 1}\nopen('/home/user/kept', 'w').write('yes')")
+        before = client.ok("GET", box.base + "/contexts")["contexts"]
+        for round_trip in range(2):
+            paused = client.ok("POST", box.base + "/pause", {"to": "disk"})
+            assert paused["state"] == "paused" and paused["on_disk"] and paused["left_behind"] == [], paused
+            client.fails(409, "conflict", "POST", box.base + "/pause", {"to": "disk"})
+            if round_trip == 0:
+                woken = client.ok("POST", box.base + "/resume")
+                assert woken["state"] == "running" and not woken["on_disk"] and woken["left_behind"] == [], woken
+            # The second time the next call wakes it.
+            assert say(client, box.base, "x['a'] += 1; print(x, open('/home/user/kept').read())") == \
+                f"{{'a': {round_trip + 2}}} yes\n"
+        assert client.ok("GET", box.base + "/contexts")["contexts"] == before
+        client.ok("POST", box.base + "/execute", {"code": "export y=1", "language": "shell"})
+        error = client.fails(409, "conflict", "POST", box.base + "/pause", {"to": "disk"})
+        assert "(shell)" in error["message"], error
+        forced = client.ok("POST", box.base + "/pause", {"to": "disk", "force": True})
+        assert any("(shell)" in one for one in forced["left_behind"]), forced
+        assert say(client, box.base, "print(x)") == "{'a': 3}\n"
+        client.fails(400, "invalid_argument", "POST", box.base + "/pause", {"to": "tape"})
+        client.ok("POST", box.base + "/pause", {"to": "disk", "force": True})  # and its end finds it so
+
+
 @case()
 def time_to_live_ends_a_session(client, provider):
     made = client.ok("POST", "/api/sessions", {"provider": provider, "ttl_seconds": 0.5})

@@ -1,0 +1,145 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "session/service_harness_test.h"
+
+namespace atl::session {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class ForkServiceTest : public ServiceTest {
+ protected:
+  // Ended without a farewell, as by a kill, and another one on the same store.
+  void kill_and_open() {
+    ASSERT_TRUE(wait(service_->history(ann_, {})));
+    old_services_.push_back(std::move(service_));
+    old_stores_.push_back(std::move(store_));
+    old_blobs_.push_back(std::move(blobs_));
+    open();
+    ASSERT_TRUE(wait(service_->start()));
+  }
+  void TearDown() override {
+    ServiceTest::TearDown();
+    for (auto& old : old_services_) (void)wait(old->shut_down("test"));
+    old_services_.clear();
+  }
+  std::vector<decltype(store_)> old_stores_;
+  std::vector<decltype(blobs_)> old_blobs_;
+  std::vector<std::unique_ptr<LocalService>> old_services_;
+};
+
+TEST_F(ForkServiceTest, CopiesHaveTheSourcesKernelsAndSettings) {
+  const Session source = create({.metadata = {{"a", "1"}}});
+  const std::string context = run(source, "print x").context;
+  ForkRequest request;
+  request.copies.assign(3, UpdateRequest{});
+  request.copies[1].metadata = TextMap{{"a", "2"}};
+  const auto forked = wait(service_->fork(ann_, source.session_id, request));
+  ASSERT_TRUE(forked) << forked.error().message();
+  EXPECT_THAT(forked->carried.kernels, ElementsAre(context));
+  ASSERT_THAT(forked->sessions, SizeIs(3));
+  for (const auto& copy : forked->sessions) {
+    ASSERT_TRUE(copy);
+    EXPECT_EQ(copy->parent, source.session_id);
+    EXPECT_THAT(copy->left_behind, IsEmpty());
+    // The default kernel is the one that was carried: no second one is made.
+    EXPECT_EQ(run(*copy, "print x").context, context);
+    EXPECT_THAT(*wait(service_->contexts(ann_, copy->session_id)), SizeIs(1));
+  }
+  EXPECT_EQ(forked->sessions[1]->metadata.at("a"), "2");
+  EXPECT_EQ(forked->sessions[2]->metadata.at("a"), "1");
+}
+
+TEST_F(ForkServiceTest, TheSharedStateGoesWithTheLastCopy) {
+  const Session source = create();
+  ForkRequest request;
+  request.copies.assign(2, UpdateRequest{});
+  const auto forked = wait(service_->fork(ann_, source.session_id, request));
+  ASSERT_TRUE(forked);
+  const std::string state = folder_ + "/snapshots/" + forked->sessions[0]->snapshot;
+  EXPECT_EQ(forked->sessions[0]->snapshot, forked->sessions[1]->snapshot);
+  EXPECT_TRUE(std::filesystem::exists(state));
+  ASSERT_TRUE(wait(service_->destroy(ann_, forked->sessions[0]->session_id)));
+  let_pass(std::chrono::milliseconds(50));
+  EXPECT_TRUE(std::filesystem::exists(state));
+  ASSERT_TRUE(wait(service_->destroy(ann_, forked->sessions[1]->session_id)));
+  EXPECT_TRUE(until([&] { return !std::filesystem::exists(state); }));
+}
+
+TEST_F(ForkServiceTest, ACopyThatFailsIsToldBesideTheOthers) {
+  const Session source = create();
+  provider_.faults->left["create"] = 1;
+  provider_.faults->code = Code::no_space;
+  ForkRequest request;
+  request.copies.assign(2, UpdateRequest{});
+  const auto forked = wait(service_->fork(ann_, source.session_id, request));
+  ASSERT_TRUE(forked);
+  EXPECT_NE(forked->sessions[0].has_value(), forked->sessions[1].has_value());
+  request.copies.clear();
+  EXPECT_EQ(wait(service_->fork(ann_, source.session_id, request)).error().code(), Code::invalid_argument);
+}
+
+TEST_F(ForkServiceTest, StrictForksAndPausesRefuseLosses) {
+  const Session source = create();
+  ASSERT_TRUE(wait(service_->create_context(ann_, source.session_id, {.language = sandbox::Language::shell})));
+  EXPECT_EQ(wait(service_->fork(ann_, source.session_id, {.strict = true})).error().code(), Code::conflict);
+  EXPECT_EQ(wait(service_->pause(ann_, source.session_id, {.on_disk = true})).error().code(), Code::conflict);
+  EXPECT_EQ(wait(service_->get(ann_, source.session_id))->state, State::running);
+  const auto forked = wait(service_->fork(ann_, source.session_id, {}));
+  ASSERT_TRUE(forked);
+  EXPECT_THAT(forked->carried.left_behind, SizeIs(1));
+  const auto paused = wait(service_->pause(ann_, source.session_id, {.on_disk = true, .force = true}));
+  ASSERT_TRUE(paused);
+  EXPECT_THAT(paused->left_behind, SizeIs(1));
+}
+
+TEST_F(ForkServiceTest, SleepsOnTheDiskThroughRestarts) {
+  const Session session = create();
+  const std::string context = run(session, "print x").context;
+  const auto paused = wait(service_->pause(ann_, session.session_id, {.on_disk = true}));
+  ASSERT_TRUE(paused) << paused.error().message();
+  EXPECT_EQ(paused->state, State::paused);
+  EXPECT_FALSE(paused->hibernation.empty());
+  EXPECT_EQ(wait(service_->usage(ann_, session.session_id)).error().code(), Code::conflict);
+  // The first was killed before its sandbox was gone; the second ends in order.
+  provider_.running = {session.sandbox_id};
+  kill_and_open();
+  provider_.running.clear();
+  EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::paused);
+  ASSERT_TRUE(wait(service_->shut_down("test")));
+  kill_and_open();
+  const auto woken = wait(service_->resume(ann_, session.session_id, std::nullopt));
+  ASSERT_TRUE(woken) << woken.error().message();
+  EXPECT_EQ(woken->state, State::running);
+  EXPECT_TRUE(woken->hibernation.empty());
+  EXPECT_THAT(woken->left_behind, IsEmpty());
+  EXPECT_EQ(run(session, "print x").context, context);
+  // Again, and then its end takes the state along.
+  const auto again = wait(service_->pause(ann_, session.session_id, {.on_disk = true}));
+  ASSERT_TRUE(again);
+  ASSERT_TRUE(wait(service_->destroy(ann_, session.session_id)));
+  EXPECT_TRUE(until([&] { return std::filesystem::is_empty(folder_ + "/snapshots"); }));
+}
+
+TEST_F(ForkServiceTest, AStateThatCannotBeReadGivesFilesOnlyAndOneThatFailsStays) {
+  const Session session = create();
+  run(session, "print x");
+  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id, {.on_disk = true})));
+  provider_.faults->left["create"] = 1;
+  provider_.faults->code = Code::no_space;
+  EXPECT_FALSE(wait(service_->resume(ann_, session.session_id, std::nullopt)));
+  EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::paused);
+  provider_.captures->clear();
+  const auto woken = wait(service_->resume(ann_, session.session_id, std::nullopt));
+  ASSERT_TRUE(woken) << woken.error().message();
+  ASSERT_THAT(woken->left_behind, SizeIs(1));
+  EXPECT_THAT(woken->left_behind.front(), HasSubstr("damaged"));
+  EXPECT_EQ(run(session, "print x").out, "x\n");
+}
+
+}  // namespace
+}  // namespace atl::session
