@@ -218,6 +218,10 @@ class TrustingClient {
                    [&loop](const std::exception_ptr&) { loop.stop(); });
     loop.restart();
     loop.run_for(std::chrono::seconds(60));
+    // The proxy's side of it ends too, now that the client is gone.
+    loop.restart();
+    while (proxy.open_connections() > 0 && loop.run_one_for(std::chrono::seconds(10)) > 0) {
+    }
     return got;
   }
 
