@@ -67,10 +67,12 @@ class ConcurrencyTest : public ServiceTest {
         case 4:
           judge(co_await service_->snapshot(ann_, id, "", {}));
           break;
-        case 5:
-          if (auto forked = co_await service_->fork(ann_, id, {}); forked && forked->sessions.front())
+        case 5: {
+          ForkRequest copies;  // named: g++ 12 destroys a braced argument of an awaited call twice
+          if (auto forked = co_await service_->fork(ann_, id, std::move(copies)); forked && forked->sessions.front())
             sessions.push_back(*forked->sessions.front());
           break;
+        }
         case 6: {
           CommandRequest command{.argv = {"print hi"}};
           judge(co_await service_->run_command(ann_, id, std::move(command), ""));

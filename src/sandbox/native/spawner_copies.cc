@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
 #include "guest/zygote/birth.h"
@@ -45,9 +47,31 @@ void Spawner::take_snapshot(const Request& request) {
   });
 }
 
+namespace {
+
+// Which program a process runs. One that may not be looked at has none, which is nobody's.
+struct Program {
+  dev_t device = 0;
+  ino_t file = 0;
+  bool ending = false;  // its memory is gone already
+  bool same_as(const Program& other) const { return file != 0 && file == other.file && device == other.device; }
+};
+
+Program program_of(int proc, pid_t pid) {
+  struct stat found {};
+  if (::fstatat(proc, fmt::format("{}/exe", pid).c_str(), &found, 0) != 0) return {.ending = errno == ENOENT};
+  return {.device = found.st_dev, .file = found.st_ino};
+}
+
+}  // namespace
+
+// The guest has children of its own that look after files for the daemon: they belong to no workload and are no loss.
 std::vector<std::string> Spawner::strangers(const Living& living, const Capture& capture) {
   std::vector<std::string> names;
+  const Program guest = program_of(shop_.proc(), living.built.pid);
   for (const pid_t pid : shop_.cgroups().processes(living.built.parts.group)) {
+    const Program program = program_of(shop_.proc(), pid);
+    if (program.ending || program.same_as(guest)) continue;
     const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
     if (pid == living.built.pid || !status) continue;
     const std::size_t line = status->find("\nNSpid:"), end = status->find('\n', line + 1);
