@@ -53,21 +53,37 @@ void HeapMeter::freed(void* memory) {
 
 }  // namespace atl::shell
 
-// The program's own: every other form of new and delete of the library ends in these two, but for aligned ones.
-void* operator new(std::size_t size) {
-  atl::shell::HeapMeter::allocating(size);
+namespace {
+
+void* take(std::size_t size) noexcept {
   void* memory = std::malloc(size == 0 ? 1 : size);
-  if (!memory) throw std::bad_alloc();
-  atl::shell::HeapMeter::allocated(memory);
+  if (memory) atl::shell::HeapMeter::allocated(memory);
   return memory;
 }
 
-void operator delete(void* memory) noexcept {
+void* take_or_throw(std::size_t size) {
+  atl::shell::HeapMeter::allocating(size);
+  void* memory = take(size);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+void give_back(void* memory) noexcept {
   atl::shell::HeapMeter::freed(memory);
   std::free(memory);
 }
 
-void operator delete(void* memory, std::size_t) noexcept {
-  atl::shell::HeapMeter::freed(memory);
-  std::free(memory);
-}
+}  // namespace
+
+// The program's own, all forms but the aligned ones: the sanitizers' library has each of them by itself, so that one of
+// ours would meet one of theirs.
+void* operator new(std::size_t size) { return take_or_throw(size); }
+void* operator new[](std::size_t size) { return take_or_throw(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
+void operator delete(void* memory) noexcept { give_back(memory); }
+void operator delete[](void* memory) noexcept { give_back(memory); }
+void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
