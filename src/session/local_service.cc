@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <charconv>
+#include <ranges>
 
 #include "base/log.h"
 #include "session/codec.h"
@@ -282,7 +283,8 @@ Task<std::vector<std::shared_ptr<sandbox::Process>>> LocalService::processes(Pri
 Task<std::shared_ptr<sandbox::Process>> LocalService::process(Principal who, std::string id,
                                                               ProcessSelector selector) {
   CO_TRY(auto all, co_await processes(std::move(who), std::move(id)));
-  for (auto& process : all) {
+  // Of several with one tag the newest is meant: one that ended a moment ago may still be listed.
+  for (auto& process : std::views::reverse(all)) {
     const sandbox::ProcessInfo& info = process->info();
     if (selector.pid != 0 ? info.pid == selector.pid : (!selector.tag.empty() && info.tag == selector.tag)) {
       co_return process;

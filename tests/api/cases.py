@@ -370,6 +370,11 @@ def say(client, base, code, **more):
     return client.ok("POST", base + "/execute", {"code": code, "language": "python", **more})["stdout"]
 
 
+def read_until(response, word):
+    while word not in (line := response.readline()):
+        assert line, f"the stream ended without {word}"
+
+
 def warm(client, box):
     """A Python kernel that was born from the zygote, which may still be on its way: others cannot be carried."""
     def try_one():
@@ -510,8 +515,7 @@ def a_client_that_goes_away_ends_its_execution(client, provider):
                            json.dumps({"code": "import time\nprint('on', flush=True)\ntime.sleep(25)", "stateless": True}),
                            {"X-API-Key": client.key, "Accept": "text/event-stream"})
         response = connection.getresponse()
-        while b"on" not in response.readline():
-            pass
+        read_until(response, b"on")
         leave(connection, response)
         record = until(lambda: last_record(client, box), "the record ends")
         assert record["status"] == "killed" and "client" in record["reason"], record

@@ -6,7 +6,7 @@ import socket
 import time
 
 import harness
-from cases import Sandbox, case, events, last_record, leave, until
+from cases import Sandbox, case, events, last_record, leave, read_until, until
 from websocket import WebSocket
 
 
@@ -138,8 +138,7 @@ def a_client_that_leaves_a_live_command_ends_it(client, provider):
     with Sandbox(client, provider) as box:
         connection, response = opened(client, "POST", box.base + "/commands",
                                       {"command": "echo on; sleep 250", "timeout_seconds": 300}, Accept="text/event-stream")
-        while b"on" not in response.readline():
-            pass
+        read_until(response, b"on")
         leave(connection, response)
         record = until(lambda: last_record(client, box), "the record ends")
         assert record["status"] == "killed" and "client" in record["reason"], record
@@ -153,8 +152,7 @@ def a_client_that_leaves_something_in_the_background_leaves_it(client, provider)
         connection, response = opened(client, "POST", box.base + "/commands",
                                       {"command": "echo on; cat; echo off", "background": True, "stdin": True, "tag": "b"},
                                       Accept="text/event-stream")
-        while b"on" not in response.readline():
-            pass
+        read_until(response, b"on")
         leave(connection, response)
         time.sleep(0.2)
         assert [one["tag"] for one in client.ok("GET", box.base + "/processes")["processes"]] == ["b"]
@@ -170,15 +168,13 @@ def processes_by_number_and_by_tag(client, provider):
     with Sandbox(client, provider) as box:
         for signal, gone in (("USR1", False), ("SIGINT", True), (9, True)):
             made = client.ok("POST", box.base + "/commands", {"background": True, "tag": "p", "argv": [
-                "python3", "-c", "import signal,time\nsignal.signal(signal.SIGUSR1, lambda *_: print('usr1', flush=True))\n"
+                "python3", "-c", "import os,signal,time\nsignal.signal(signal.SIGUSR1, lambda *_: os.write(1, b'usr1\\n'))\n"
                                  "print('up', flush=True)\ntime.sleep(200)\ntime.sleep(200)"]})
             connection, response = opened(client, "GET", box.base + "/processes/p/attach?replay=true")
-            while b"up" not in response.readline():
-                pass
+            read_until(response, b"up")
             client.ok("POST", f"{box.base}/processes/{made['pid']}/signal", {"signal": signal})
             if not gone:
-                while b"usr1" not in response.readline():
-                    pass
+                read_until(response, b"usr1")
                 client.ok("DELETE", box.base + "/processes/p")
             found = events(response.read())
             assert found[-1][0] == "exit" and found[-1][1]["exit_code"] != 0, (signal, found)
