@@ -39,10 +39,10 @@ int compare(const void* a, const void* b) {
   return strcmp(*static_cast<char* const*>(a), *static_cast<char* const*>(b));
 }
 
-// At most `count_max` names; more is EFBIG. Null with errno.
-Level* read_level(const char* path, size_t count_max) {
-  // Only the last component is known to be a directory and no link; what leads there was walked by us.
-  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+// At most `count_max` names; more is EFBIG. Null with errno. `follow` is 0 where a link is what was asked for, and
+// O_NOFOLLOW below it: a directory may have become a link since it was looked at.
+Level* read_level(const char* path, size_t count_max, int follow) {
+  const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
   DIR* const directory = fd < 0 ? nullptr : fdopendir(fd);
   if (directory == nullptr) return nullptr;
   auto* const level = new (malloc(sizeof(Level))) Level;
@@ -265,7 +265,7 @@ bool list_tree(const char* root, uint32_t depth, uint32_t entries_max, Page page
   if (depth == 0) return true;
   Bytes entries(0);
   uint32_t left = entries_max, deep = 1;
-  Level* level = read_level(path, left);
+  Level* level = read_level(path, left, 0);
   if (level == nullptr) return failed(failure, path);
   level->path_size = strlen(path);
   while (level != nullptr) {
@@ -278,7 +278,7 @@ bool list_tree(const char* root, uint32_t depth, uint32_t entries_max, Page page
     if (left-- == 0) return leave_all(level), failed(failure, root, EFBIG);
     if (entries.size() > kPageBytes) page(context, entries), entries.clear();
     if (deep == depth || !is_directory(path)) continue;
-    Level* const below = read_level(path, left);
+    Level* const below = read_level(path, left, O_NOFOLLOW);
     if (below == nullptr && errno == EFBIG) return leave_all(level), failed(failure, root, EFBIG);
     if (below == nullptr) continue;  // not ours to read
     below->path_size = strlen(path);
@@ -298,7 +298,7 @@ bool copy_tree(const char* from, const char* to, bool overwrite, Failure* failur
   if (lands_inside(from, to)) return failed(failure, to, ELOOP);
   if (!overwrite && lstat(to, &info) == 0) return failed(failure, to, EEXIST);
   if (!copy_entry(source, target, overwrite)) return failed(failure, errno == EINVAL ? from : to);
-  Level* level = is_directory(source) ? read_level(source, SIZE_MAX) : nullptr;
+  Level* level = is_directory(source) ? read_level(source, SIZE_MAX, O_NOFOLLOW) : nullptr;
   if (level == nullptr) return is_directory(source) ? failed(failure, source) : true;
   level->path_size = strlen(source), level->to_size = strlen(target);
   while (level != nullptr) {
@@ -314,7 +314,7 @@ bool copy_tree(const char* from, const char* to, bool overwrite, Failure* failur
       return failed(failure, source, error);
     }
     if (!is_directory(source)) continue;
-    Level* const below = read_level(source, SIZE_MAX);
+    Level* const below = read_level(source, SIZE_MAX, O_NOFOLLOW);
     if (below == nullptr) return leave_all(level), failed(failure, source);
     below->path_size = strlen(source), below->to_size = strlen(target);
     below->up = level;
