@@ -1,8 +1,10 @@
 #include "shell/fiber.h"
 
+#include <cxxabi.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include "shell/stack.h"
@@ -45,6 +47,9 @@ struct Switch {
   static void arrive(void*, bool) {}
 #endif
 };
+
+// Thrown where a fiber waits when it is not to go on. Nobody but its first frame catches it.
+struct Ended {};
 
 // Stacks with a guard page below, kept for reuse: mapping one costs more than a short command.
 class StackPool {
@@ -99,6 +104,32 @@ struct PooledStack {
   void deallocate(ctx::stack_context& stack) { pool(root).give(stack); }
 };
 
+// While a fiber runs the thread's account of exceptions is the fiber's own. Without it a fiber that waits while it handles
+// an exception would end the handling of another's.
+class OwnExceptions {
+ public:
+  template <class Kept>
+  explicit OwnExceptions(Kept& kept) : kept_(&kept) {
+    static_assert(sizeof(Kept) == size);
+    swap();
+  }
+  ~OwnExceptions() { swap(); }
+  OwnExceptions(const OwnExceptions&) = delete;
+  OwnExceptions& operator=(const OwnExceptions&) = delete;
+
+ private:
+  // As the ABI lays it out: the stack of exceptions being handled, the number of those in flight.
+  static constexpr std::size_t size = 2 * sizeof(void*);
+  void swap() {
+    char now[size];
+    void* globals = abi::__cxa_get_globals();
+    std::memcpy(now, globals, size);
+    std::memcpy(globals, kept_, size);
+    std::memcpy(kept_, now, size);
+  }
+  void* kept_;
+};
+
 }  // namespace
 
 WaitQueue::~WaitQueue() = default;
@@ -108,7 +139,9 @@ void WaitQueue::remove(Fiber* fiber) {
 }
 
 Scheduler::Scheduler() = default;
-Scheduler::~Scheduler() = default;
+Scheduler::~Scheduler() {
+  end_all();
+}
 
 Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
   auto owned = std::make_unique<Fiber>();
@@ -122,7 +155,11 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
                                [this, fiber](ctx::fiber&& out) {
                                  Switch::arrive(nullptr, true);
                                  out_ = &out;
-                                 fiber->body_();
+                                 try {
+                                   if (!ending_) fiber->body_();
+                                 } catch (const Ended&) {
+                                   // Unwound; nobody waits for what it would have given.
+                                 }
                                  fiber->body_ = nullptr;
                                  fiber->done_ = true;
                                  Switch::leave(nullptr, nullptr, 0);
@@ -141,7 +178,10 @@ void Scheduler::resume(Fiber* fiber) {
   fiber->waiting_ = false;
   void* outer = nullptr;
   Switch::leave(&outer, fiber->stack_low_, fiber->stack_size_);
-  fiber->context_ = std::move(fiber->context_).resume();
+  {
+    OwnExceptions own(fiber->exceptions_);
+    fiber->context_ = std::move(fiber->context_).resume();
+  }
   Switch::arrive(outer, false);
   current_ = nullptr;
   lowest = outer_lowest;
@@ -156,6 +196,7 @@ void Scheduler::suspend() {
   Switch::arrive(self->sanitizer_stack_, true);
   out_ = mine;
   current_ = self;
+  if (ending_) throw Ended{};
 }
 
 void Scheduler::reap(Fiber* fiber) {
@@ -187,6 +228,16 @@ void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
     ready_.pop_front();
     resume(fiber);
   }
+}
+
+void Scheduler::end_all() {
+  ending_ = true;
+  ready_.clear();
+  timed_.clear();
+  while (!fibers_.empty()) resume(fibers_.back().get());
+  ready_.clear();
+  timed_.clear();
+  ending_ = false;
 }
 
 bool Scheduler::has(const Fiber* fiber) const {

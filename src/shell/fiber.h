@@ -23,6 +23,11 @@ class Fiber {
   friend class Scheduler;
   boost::context::fiber context_;
   std::function<void()> body_;
+  // The exceptions it is handling or throwing; the language keeps them by thread, and fibers share theirs.
+  struct {
+    void* caught = nullptr;
+    unsigned int uncaught = 0;
+  } exceptions_;
   char* stack_low_ = nullptr;
   std::size_t stack_size_ = 0;
   void* sanitizer_stack_ = nullptr;
@@ -56,12 +61,16 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // A new fiber, ready to run. The body must not let an exception out.
+  // A new fiber, ready to run. The body must not let an exception out, but what end_all() throws.
   Fiber* spawn(std::function<void()> body, bool root = false);
   // Runs fibers until `root` is done. `idle` is called when every fiber waits: with the time of the next
   // timer, or max if there is none; it sleeps, or ends the standstill by making a fiber runnable. False from
   // it: give up.
   void run(Fiber* root, const std::function<bool(SteadyTime)>& idle);
+
+  // Ends the fibers that are left: what each waits for throws, and its stack is unwound while everything it refers to
+  // is there. Not from inside a fiber.
+  void end_all();
 
   Fiber* current() const { return current_; }
   // From inside a fiber.
@@ -83,6 +92,7 @@ class Scheduler {
   void suspend();
   void reap(Fiber* fiber);
 
+  bool ending_ = false;
   boost::context::fiber* out_ = nullptr;  // back to run() while a fiber runs
   Fiber* current_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;

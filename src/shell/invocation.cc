@@ -2,24 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 
 namespace atl::shell {
 
 namespace {
-
-// A command's own view of an open file that others may hold too.
-class SharedInput final : public Input {
- public:
-  explicit SharedInput(OpenFilePtr file) : file_(std::move(file)) {}
-  std::string_view fill() override { return file_->fill(); }
-  void consume(std::size_t count) override { file_->consume(count); }
-  void held(std::size_t bytes) override { file_->held(bytes); }
-  std::uint64_t inode() const override { return file_->inode(); }
-
- private:
-  OpenFilePtr file_;
-};
 
 class SharedOutput final : public Output {
  public:
@@ -33,13 +21,34 @@ class SharedOutput final : public Output {
   OpenFilePtr file_;
 };
 
-// The other way round: a stream that a command lends to one that it runs.
+// The other way round: a stream that a command lends to one that it runs, and takes back (end()) when that has ended: a
+// job it left behind may still hold the file.
 class LentFile final : public OpenFile {
  public:
   LentFile(Input* in, Output* out) : in_(in), out_(out) {}
-  std::string_view fill() override { return in_ ? in_->fill() : std::string_view(); }
+  void end() {
+    settle();
+    in_ = nullptr;
+    out_ = nullptr;
+  }
+  std::string_view fill() override {
+    settle();
+    return in_ ? in_->fill() : std::string_view();
+  }
   void consume(std::size_t count) override {
     if (in_) in_->consume(count);
+  }
+  // What is taken is consumed when it is clear how much of it was used.
+  std::string_view take(Claim& claim) override {
+    claim.bytes = fill();
+    taken_ = claim.bytes.size();
+    holder_ = &claim;
+    return claim.bytes;
+  }
+  void give_back(Claim& claim, std::string_view rest) override {
+    if (holder_ != &claim) return;
+    taken_ -= rest.size();
+    settle();
   }
   void held(std::size_t bytes) override {
     if (in_) in_->held(bytes);
@@ -55,11 +64,54 @@ class LentFile final : public OpenFile {
   bool writable() const override { return out_ != nullptr; }
 
  private:
+  void settle() {
+    if (in_ && taken_ > 0) in_->consume(taken_);
+    taken_ = 0;
+    holder_ = nullptr;
+  }
+
   Input* in_;
   Output* out_;
+  std::size_t taken_ = 0;
+  const Claim* holder_ = nullptr;
+};
+
+// The files that a command lends while it runs another.
+class Loan {
+ public:
+  ~Loan() {
+    for (const auto& file : files_) file->end();
+  }
+  Loan() = default;
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  OpenFilePtr file(Input* in, Output* out) {
+    files_.push_back(std::make_shared<LentFile>(in, out));
+    return files_.back();
+  }
+
+ private:
+  std::vector<std::shared_ptr<LentFile>> files_;
 };
 
 }  // namespace
+
+ClaimedInput::~ClaimedInput() {
+  if (file_ && at_ < block_.size()) file_->give_back(claim_, block_.substr(at_));
+}
+
+std::string_view ClaimedInput::fill() {
+  if (at_ == block_.size() && file_) {
+    at_ = 0;
+    block_ = {};  // taking may end the command
+    block_ = file_->take(claim_);
+  }
+  return block_.substr(at_);
+}
+
+void ClaimedInput::consume(std::size_t count) {
+  at_ += std::min(count, block_.size() - at_);
+}
 
 void Invocation::complain(std::string_view message) {
   err().write(fmt::format("{}: {}\n", args()[0].substr(args()[0].rfind('/') + 1), message));
@@ -82,18 +134,23 @@ int Invocation::bad_option(std::string_view option, int status) {
   return status;
 }
 
+Input& CommandInvocation::in() {
+  if (!in_) in_.emplace(shell_.file(0));
+  return *in_;
+}
+
 Result<std::unique_ptr<Input>> CommandInvocation::open_input(std::string_view text) {
   if (text == "-") {
     OpenFilePtr in = shell_.file(0);
     if (!in) return atl::fail(Code::invalid_argument, "Bad file descriptor");
-    return std::make_unique<SharedInput>(std::move(in));
+    return std::make_unique<ClaimedInput>(std::move(in));
   }
   auto path = resolve(text);
   if (!path) return std::unexpected(path.error());
   auto stat = shell_.machine.fs.find(*path);
   if (stat && stat->is_directory()) return atl::fail(Code::is_a_directory, "Is a directory");
   OpenFilePtr file = TRY(shell_.open(std::string(text), {.read = true}));
-  return std::make_unique<SharedInput>(std::move(file));
+  return std::make_unique<ClaimedInput>(std::move(file));
 }
 
 Result<std::unique_ptr<Output>> CommandInvocation::open_output(std::string_view text, bool append) {
@@ -110,10 +167,11 @@ std::optional<std::string> CommandInvocation::variable(std::string_view name) co
 }
 
 int CommandInvocation::run_in(const Redirects& redirects, const std::function<int(Interpreter&)>& body) {
-  auto prepare = [&redirects](Interpreter& child) {
-    if (redirects.in) child.set_file(0, std::make_shared<LentFile>(redirects.in, nullptr));
-    if (redirects.out) child.set_file(1, std::make_shared<LentFile>(nullptr, redirects.out));
-    if (redirects.err) child.set_file(2, std::make_shared<LentFile>(nullptr, redirects.err));
+  Loan loan;
+  auto prepare = [&redirects, &loan](Interpreter& child) {
+    if (redirects.in) child.set_file(0, loan.file(redirects.in, nullptr));
+    if (redirects.out) child.set_file(1, loan.file(nullptr, redirects.out));
+    if (redirects.err) child.set_file(2, loan.file(nullptr, redirects.err));
     if (redirects.cwd) child.state.cwd = *redirects.cwd;
     if (!redirects.environment) return;
     auto& table = child.state.variables.edit();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,35 @@
 
 namespace atl::shell {
 
+// A command's own reading of an open file that others may read too: it alone has what it was given, until it gives back at
+// its end what it did not use. Null: nothing to read.
+class ClaimedInput final : public Input {
+ public:
+  explicit ClaimedInput(OpenFilePtr file) : file_(std::move(file)) {}
+  ~ClaimedInput() override;
+  ClaimedInput(const ClaimedInput&) = delete;
+  ClaimedInput& operator=(const ClaimedInput&) = delete;
+  std::string_view fill() override;
+  void consume(std::size_t count) override;
+  void held(std::size_t bytes) override {
+    if (file_) file_->held(bytes);
+  }
+  std::uint64_t inode() const override { return file_ ? file_->inode() : 0; }
+
+ private:
+  OpenFilePtr file_;
+  Claim claim_;
+  std::string_view block_;
+  std::size_t at_ = 0;
+};
+
 // What a command of commands/ is given when the interpreter runs it.
 class CommandInvocation final : public Invocation {
  public:
   CommandInvocation(Interpreter& shell, const Args& args) : shell_(shell), args_(args) {}
 
   std::span<const std::string> args() const override { return args_; }
-  Input& in() override { return shell_.in(); }
+  Input& in() override;
   Output& out() override { return shell_.out(); }
   Output& err() override { return shell_.err(); }
   vfs::FileSystem& fs() override { return shell_.machine.fs; }
@@ -42,6 +65,7 @@ class CommandInvocation final : public Invocation {
 
   Interpreter& shell_;
   const Args& args_;
+  std::optional<ClaimedInput> in_;
 };
 
 }  // namespace atl::shell

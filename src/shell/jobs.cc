@@ -150,6 +150,8 @@ std::shared_ptr<Process> Interpreter::background(std::function<int(Interpreter&)
       });
     } catch (const StoppedBy& stop) {
       status = stop.status;
+    } catch (const std::exception& failure) {
+      status = m.stop_defect(failure.what());
     }
     child.reset();
     m.finished(*self, status);

@@ -78,18 +78,20 @@ std::optional<Number> number(std::string_view text) {
 
 std::string_view name_of(Limit limit) {
   if (limit == Limit::deadlock) return "deadlock";
+  if (limit == Limit::defect) return "defect";
   const Row* row = row_of(limit);
   return row ? row->name : "none";
 }
 
 std::string describe(Limit limit, const Limits& limits) {
   if (limit == Limit::deadlock) return "deadlock: every process waits for another";
+  if (limit == Limit::defect) return "internal error";
   const Row* row = row_of(limit);
   return row ? fmt::format("{} ({})", row->what, value_of(*row, limits)) : "none";
 }
 
 std::string message_of(Limit limit, const Limits& limits) {
-  if (limit == Limit::none || limit == Limit::deadlock) return describe(limit, limits);
+  if (limit == Limit::none || limit >= Limit::deadlock) return describe(limit, limits);
   return fmt::format("limit reached: {}; raise {} to allow more", describe(limit, limits), name_of(limit));
 }
 

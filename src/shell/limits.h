@@ -65,6 +65,7 @@ enum class Limit : std::uint8_t {
   wall_time = 22,
   cpu_time = 23,
   deadlock = 24,  // every process of the script waits for another
+  defect = 25,    // not a limit: something of ours, or a command of the embedder, threw what nobody expects
 };
 
 // "commands": as the member of Limits is called.

@@ -1,5 +1,6 @@
 #include "shell/machine.h"
 
+#include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
@@ -73,6 +74,7 @@ void Machine::begin() {
 
 std::string Machine::stop_message() const {
   if (canceled_) return "canceled";
+  if (stopped_by_ == Limit::defect) return fmt::format("{}: {}", message_of(stopped_by_, limits), defect_);
   return stopped_by_ == Limit::none ? std::string() : message_of(stopped_by_, limits);
 }
 
@@ -85,6 +87,15 @@ void Machine::stop_limit(Limit which) {
   stop.signal = 0;
   stop.process = nullptr;
   throw stop;
+}
+
+int Machine::stop_defect(std::string_view what) {
+  if (stopped_by_ == Limit::none) {
+    stopped_by_ = Limit::defect;
+    defect_ = what;
+  }
+  next_check_ = 0;
+  return status_of(stopped_by_);
 }
 
 void Machine::stop_canceled() {
@@ -345,6 +356,9 @@ void Machine::run(std::function<void()> body) {
     if (!machine.stopping() && too_much(machine, held)) machine.stop_limit(Limit::memory_bytes);
   }, this);
   scheduler.run(fiber, [this](SteadyTime next) { return idle(next); });
+  // What did not end when told to must not outlive the streams and limits that it uses.
+  scheduler.end_all();
+  process = root;
   root->fiber = nullptr;
 }
 
@@ -396,6 +410,27 @@ void Pipe::consume(std::size_t count) {
     head_ = 0;
     machine_.scheduler.wake(queue_);
   }
+}
+
+// The two strings change places, so that neither is allocated anew.
+std::string_view Pipe::take(Claim& claim) {
+  std::size_t from = fill().empty() ? data_.size() : head_;
+  claim.bytes.clear();
+  claim.bytes.swap(data_);
+  head_ = 0;
+  machine_.scheduler.wake(queue_);
+  return std::string_view(claim.bytes).substr(from);
+}
+
+void Pipe::give_back(Claim& claim, std::string_view rest) {
+  if (data_.empty()) {
+    head_ = static_cast<std::size_t>(rest.data() - claim.bytes.data());
+    data_.swap(claim.bytes);
+  } else {
+    data_.replace(0, head_, rest);
+    head_ = 0;
+  }
+  machine_.scheduler.wake(queue_);
 }
 
 bool Pipe::write(std::string_view bytes, std::string_view& error) {

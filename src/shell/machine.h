@@ -39,6 +39,12 @@ struct Process {
   WaitQueue waiters;
 };
 
+// Bytes that one reader took out of an open file, so that nobody else changes or reads them meanwhile.
+struct Claim {
+  std::string bytes;     // pipes and the like
+  vfs::Content content;  // files: kept alive, not copied
+};
+
 // An open file description: what descriptors point to. Shared by duplicates; closing is destroying.
 class OpenFile : public Input, public Output {
  public:
@@ -50,6 +56,11 @@ class OpenFile : public Input, public Output {
   }
   std::string_view error() const override { return error_; }
   std::uint64_t inode() const override { return 0; }
+  // What is there now, at least one byte, for this reader alone; waits for the first. Empty at the end. Valid as long as
+  // both the claim and the file are.
+  virtual std::string_view take(Claim& claim);
+  // The end of what take() gave, which its reader did not use: the next one shall have it.
+  virtual void give_back(Claim& claim, std::string_view rest);
   virtual bool readable() const { return false; }
   virtual bool writable() const { return false; }
   // Reads that would wait are possible: a pipe, a terminal.
@@ -139,6 +150,8 @@ class Machine {
   void notice_signals();
 
   [[noreturn]] void stop_limit(Limit which);
+  // An exception that no script can mean reached the first frame of a fiber: the script ends. Its status.
+  int stop_defect(std::string_view what);
   bool stopping() const { return stopped_by_ != Limit::none || canceled_; }
   // What stopped the script since begin(): the limit, and the words for the user.
   Limit stopped_by() const { return stopped_by_; }
@@ -206,6 +219,7 @@ class Machine {
   std::vector<Alarm*> alarms_;
   std::map<std::pair<std::string, bool>, std::unique_ptr<Regex>> regexes_;
   Limit stopped_by_ = Limit::none;
+  std::string defect_;
   bool canceled_ = false;
   bool attention_ = false;   // a signal may be pending somewhere
   bool slice_over_ = false;  // others have waited long enough for their turn
@@ -222,6 +236,8 @@ class Pipe {
 
   std::string_view fill();
   void consume(std::size_t count);
+  std::string_view take(Claim& claim);
+  void give_back(Claim& claim, std::string_view rest);
   bool write(std::string_view bytes, std::string_view& error);
   void add(bool writer) {
     ++(writer ? writers_ : readers_);

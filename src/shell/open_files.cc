@@ -20,6 +20,8 @@ class PipeEnd final : public OpenFile {
   }
   std::string_view fill() override { return read_ ? pipe_->fill() : std::string_view(); }
   void consume(std::size_t count) override { pipe_->consume(count); }
+  std::string_view take(Claim& claim) override { return read_ ? pipe_->take(claim) : std::string_view(); }
+  void give_back(Claim& claim, std::string_view rest) override { pipe_->give_back(claim, rest); }
   void held(std::size_t bytes) override { pipe_->machine().check_held(bytes); }
   bool write(std::string_view bytes) override {
     if (!write_) return OpenFile::write(bytes);
@@ -41,6 +43,10 @@ class StringSource final : public OpenFile {
   explicit StringSource(std::string text) : text_(std::move(text)) {}
   std::string_view fill() override { return std::string_view(text_).substr(at_); }
   void consume(std::size_t count) override { at_ += count; }
+  std::string_view take(Claim&) override {
+    return std::string_view(text_).substr(std::exchange(at_, text_.size()));  // never changes
+  }
+  void give_back(Claim&, std::string_view rest) override { at_ = text_.size() - rest.size(); }
   bool readable() const override { return true; }
 
  private:
@@ -78,6 +84,7 @@ class Zero final : public OpenFile {
     machine_.charge(zeros.size() / 64);
     return zeros;
   }
+  std::string_view take(Claim&) override { return fill(); }
   void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool write(std::string_view) override { return true; }
   bool readable() const override { return true; }
@@ -151,6 +158,17 @@ class VfsFile final : public OpenFile {
   void consume(std::size_t count) override {
     (void)file_->seek(static_cast<std::int64_t>(count), vfs::Whence::current);
   }
+  std::string_view take(Claim& claim) override {
+    std::size_t count = fill().size();
+    if (count == 0) return {};
+    claim.content = std::move(content_);
+    std::string_view run = claim.content.run(file_->position());
+    consume(count);
+    return run;
+  }
+  void give_back(Claim&, std::string_view rest) override {
+    (void)file_->seek(-static_cast<std::int64_t>(rest.size()), vfs::Whence::current);
+  }
   void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool write(std::string_view bytes) override {
     if (!write_) return OpenFile::write(bytes);
@@ -204,6 +222,16 @@ class CallbackSource final : public OpenFile {
     return std::string_view(held_).substr(at_);
   }
   void consume(std::size_t count) override { at_ += count; }
+  std::string_view take(Claim& claim) override {
+    std::size_t from = fill().empty() ? 0 : at_;
+    claim.bytes = std::exchange(held_, {});
+    at_ = 0;
+    return std::string_view(claim.bytes).substr(from);
+  }
+  void give_back(Claim&, std::string_view rest) override {
+    held_.replace(0, at_, rest);
+    at_ = 0;
+  }
   void held(std::size_t bytes) override { machine_.check_held(bytes); }
   bool readable() const override { return true; }
 
@@ -215,6 +243,14 @@ class CallbackSource final : public OpenFile {
 };
 
 }  // namespace
+
+std::string_view OpenFile::take(Claim& claim) {
+  claim.bytes = fill();
+  consume(claim.bytes.size());
+  return claim.bytes;
+}
+
+void OpenFile::give_back(Claim&, std::string_view) {}
 
 std::pair<OpenFilePtr, OpenFilePtr> make_pipe(Machine& machine) {
   auto pipe = std::make_shared<Pipe>(machine);

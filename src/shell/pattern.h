@@ -64,7 +64,6 @@ class Pattern {
   Sequence items_;
   std::vector<Set> sets_;
   std::vector<Group> groups_;
-  int sequences_ = 1;
   bool literal_ = true;
   std::string literal_text_;
   Flags flags_;

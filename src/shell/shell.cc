@@ -142,6 +142,7 @@ Executed SandboxShell::execute(std::string_view script, std::string_view input) 
 
 Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) {
   Executed done;
+  done.status = status_of(Limit::defect);  // unless it gets to its end
   Machine& m = machine();
   m.begin();
   m.canceled = [flag = canceled_.get(), stop = options.stop] {
@@ -154,6 +155,7 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
   };
   m.process->done = false;
   m.process->killed_by = 0;
+  auto root = m.process;
   auto to_err = sink(done.err, options.on_stderr);
   m.run([&] {
     State start = *state_;
@@ -189,6 +191,9 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
       shell.state.status = stop.status;
       done.signal = stop.signal;
       done.limited = stop.reason != StopReason::signal;
+    } catch (const std::exception& failure) {
+      m.stop_defect(failure.what());
+      m.process = root;
     }
     if (m.stopping() || m.others_alive()) {
       if (m.stopping()) {

@@ -28,14 +28,9 @@ int run_comm(Invocation& call) {
   if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])));
   if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
   std::unique_ptr<Input> owned[2];
-  Input* in[2];
-  for (int i = 0; i < 2; ++i) {
-    in[i] = &call.in();
-    if (operands[static_cast<std::size_t>(i)] == "-") continue;
-    if (!(owned[i] = open_or_complain(call, operands[static_cast<std::size_t>(i)]))) return 1;
-    in[i] = owned[i].get();
-  }
-  Lines a(*in[0], end), b(*in[1], end);
+  for (std::size_t i = 0; i < 2; ++i)
+    if (!(owned[i] = open_or_complain(call, operands[i]))) return 1;
+  Lines a(*owned[0], end), b(*owned[1], end);
   std::string left, right, previous[2];
   std::string_view line;
   bool has[2], seen[2] = {}, complained[2] = {};

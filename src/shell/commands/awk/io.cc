@@ -205,14 +205,10 @@ double Machine::getline(const Node* node) {
   if (found == readers_.end()) {
     auto reader = std::make_unique<Reader>();
     if (node->op == Op::getline_file) {
-      if (name == "-" || name == "/dev/stdin") {
-        reader->in = &call_.in();
-      } else {
-        auto opened = call_.open_input(name);
-        if (!opened) return -1;
-        reader->owned = std::move(*opened);
-        reader->in = reader->owned.get();
-      }
+      auto opened = call_.open_input(name);
+      if (!opened) return -1;
+      reader->owned = std::move(*opened);
+      reader->in = reader->owned.get();
     } else {
       flush_all();
       TextOutput collected(kPipeBytesMax);

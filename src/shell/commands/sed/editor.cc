@@ -201,8 +201,9 @@ void Editor::flush_appends() {
       put(append.text);
     } else if (append.kind == 'r') {
       if (append.text == "/dev/stdin") {
+        if (lines_) lines_->release();  // they may be those of standard input
         put(call_.in().read_all());
-      } else if (auto in = call_.open_input(append.text)) {
+      } else if (auto in = call_.open_input(append.text == "-" ? "./-" : append.text)) {
         while (true) {
           std::string_view block = (*in)->fill();
           if (block.empty()) break;
@@ -214,7 +215,7 @@ void Editor::flush_appends() {
       auto found = line_files_.find(append.text);
       if (found == line_files_.end()) {
         LineFile file;
-        if (auto in = call_.open_input(append.text)) {
+        if (auto in = call_.open_input(append.text == "-" ? "./-" : append.text)) {
           file.in = std::move(*in);
           file.lines = std::make_unique<Lines>(*file.in, options_.delimiter);
         }
