@@ -129,7 +129,7 @@ TEST_F(ClientTest, KeepsItsConnection) {
   std::string big(3 << 20, 'b');
   EXPECT_EQ(wait(test, one.send({.method = "POST", .target = "/echo", .body = big})).value().body, big);
   EXPECT_EQ(wait(test, one.send({.method = "POST", .target = "/echo", .body = "x"})).value().status, 201);
-  EXPECT_EQ(test.server.connections(), 1U);
+  EXPECT_EQ(test.connections(), 1U);
 }
 
 TEST_F(ClientTest, StreamsBothWays) {

@@ -36,6 +36,10 @@ class TestServer {
     boost::asio::post(loop, [this] { loop.stop(); });
     thread.join();
   }
+  // Asked on the loop, which owns them.
+  std::size_t connections() {
+    return boost::asio::post(loop, boost::asio::use_future([this] { return server.connections(); })).get();
+  }
   int port() const { return std::stoi(where.substr(where.rfind(':') + 1)); }
 
   boost::asio::io_context loop;
