@@ -13,26 +13,38 @@
 namespace atl::cli {
 namespace {
 
-template <class T>
-Result<T> wait(Task<T> task) {
-  boost::asio::io_context loop;
-  std::optional<Result<T>> result;
-  boost::asio::co_spawn(loop, std::move(task),
-                        [&](std::exception_ptr, Result<T> value) { result.emplace(std::move(value)); });
-  loop.run();
-  return std::move(*result);
-}
+// The store and the loop its answers come to. The store goes first: its threads may still be handing over an answer.
+class OpenStore {
+ public:
+  static Result<std::unique_ptr<OpenStore>> open(const SettingFlags& flags) {
+    const config::Configuration configuration = TRY(flags.load());
+    const auto directory = TRY(daemon::data_directory(configuration));
+    return std::make_unique<OpenStore>(TRY(store::Store::open(directory)));
+  }
+  explicit OpenStore(std::unique_ptr<store::Store> store) : store_(std::move(store)) {}
 
-Result<std::unique_ptr<store::Store>> open_store(const SettingFlags& flags) {
-  const config::Configuration configuration = TRY(flags.load());
-  return store::Store::open(TRY(daemon::data_directory(configuration)));
-}
+  store::Store& store() { return *store_; }
+
+  template <class T>
+  Result<T> wait(Task<T> task) {
+    std::optional<Result<T>> result;
+    boost::asio::co_spawn(loop_, std::move(task),
+                          [&](std::exception_ptr, Result<T> value) { result.emplace(std::move(value)); });
+    loop_.run();
+    loop_.restart();
+    return std::move(*result);
+  }
+
+ private:
+  boost::asio::io_context loop_;
+  std::unique_ptr<store::Store> store_;
+};
 
 int create(const SettingFlags& flags, const std::string& tenant, const std::string& name) {
-  auto store = open_store(flags);
-  if (!store) return report(store.error());
-  auth::Keys keys(**store);
-  auto created = wait(keys.create(tenant, name, ""));
+  auto open = OpenStore::open(flags);
+  if (!open) return report(open.error());
+  auth::Keys keys((*open)->store());
+  auto created = (*open)->wait(keys.create(tenant, name, ""));
   if (!created) return report(created.error());
   fmt::print("{}\n", created->key);
   fmt::print(stderr, "key {} of tenant {}; it is not shown again\n", created->row.key_id,
@@ -41,9 +53,9 @@ int create(const SettingFlags& flags, const std::string& tenant, const std::stri
 }
 
 int list(const SettingFlags& flags) {
-  auto store = open_store(flags);
-  if (!store) return report(store.error());
-  auto rows = wait((*store)->list_keys());
+  auto open = OpenStore::open(flags);
+  if (!open) return report(open.error());
+  auto rows = (*open)->wait((*open)->store().list_keys());
   if (!rows) return report(rows.error());
   for (const store::KeyRow& row : *rows) {
     fmt::print("{}  {}...  tenant={}  name={}  created={}  {}\n", row.key_id, row.prefix, row.tenant,
@@ -54,10 +66,10 @@ int list(const SettingFlags& flags) {
 }
 
 int revoke(const SettingFlags& flags, const std::string& key_id) {
-  auto store = open_store(flags);
-  if (!store) return report(store.error());
-  auth::Keys keys(**store);
-  auto revoked = wait(keys.revoke(key_id));
+  auto open = OpenStore::open(flags);
+  if (!open) return report(open.error());
+  auth::Keys keys((*open)->store());
+  auto revoked = (*open)->wait(keys.revoke(key_id));
   if (!revoked) return report(revoked.error());
   fmt::print("{} is revoked\n", key_id);
   return 0;

@@ -15,6 +15,7 @@
 #include <cerrno>
 
 #include "os/file.h"
+#include "os/fork.h"
 #include "os/mount.h"
 #include "os/process.h"
 
@@ -33,7 +34,7 @@ Result<os::Fd> nameless_file(int directory, std::uint64_t bytes) {
 
 // mke2fs is not ours: it runs in a child, on the host's view, with nothing but the image open.
 Result<void> format(int file, std::uint64_t inodes, int host_mounts) {
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork"));
   if (child == 0) {
     const sched_param normal{};

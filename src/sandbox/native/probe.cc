@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "os/file.h"
+#include "os/fork.h"
 #include "os/mount.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
@@ -24,7 +25,7 @@ using Grade = Finding::Grade;
 
 // In a child, so that what it changes about itself goes with it.
 bool works(const std::function<bool()>& attempt) {
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child == 0) ::_exit(attempt() ? 0 : 1);
   int status = 1;
   return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

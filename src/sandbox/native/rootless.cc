@@ -17,6 +17,7 @@
 
 #include "os/fd.h"
 #include "os/file.h"
+#include "os/fork.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -69,7 +70,7 @@ Result<Ranges> own_ranges(uid_t uid) {
 }
 
 bool run(const std::vector<std::string>& words) {
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child == 0) {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -104,7 +105,7 @@ class Mapper {
     mapper.answer_ = os::Fd(answering[0]);
     const os::Fd answer(answering[1]);
     const pid_t target = ::getpid();
-    mapper.child_ = ::fork();
+    mapper.child_ = os::fork_alone();
     if (mapper.child_ < 0) return fail(errno_error(errno, "fork"));
     if (mapper.child_ == 0) {
       mapper.ask_.reset();

@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "os/file.h"
+#include "os/fork.h"
 #include "os/message.h"
 #include "os/process.h"
 #include "sandbox/native/spawner_loop.h"
@@ -436,12 +437,12 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
 Result<os::Fd> start_spawner(const SpawnerOptions& options) {
   if (options.guest_program.empty()) return fail(Code::internal, "the guest's program is not in this build");
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork the spawner"));
   if (child == 0) {
     // Two generations: the daemon must not have to reap it, and it must not be the daemon's child to be
     // killed with.
-    if (::fork() != 0) ::_exit(0);
+    if (os::fork_alone() != 0) ::_exit(0);
     pair.first.reset();
     spawner_main(std::move(pair.second), options);
   }

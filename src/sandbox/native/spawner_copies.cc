@@ -14,6 +14,7 @@
 
 #include "guest/zygote/birth.h"
 #include "os/file.h"
+#include "os/fork.h"
 #include "os/process.h"
 #include "sandbox/native/spawner_loop.h"
 
@@ -148,7 +149,7 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>
   copying.report = os::Fd(ends[0]);
   const os::Fd theirs(ends[1]);
   ::fcntl(theirs.get(), F_SETPIPE_SZ, report_bytes);
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork"));
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -33,6 +33,8 @@ Stock::Stock(const Setting& setting) : setting_(setting), finished_event_(::even
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   std::unique_lock lock(lock_);
   changed_.wait(lock, [&] { return working_; });
+  // What was said of the worker is as true of this thread: a sanitizer's own thread shares with it too.
+  (void)::unshare(CLONE_FS);
 }
 
 Stock::~Stock() {

@@ -26,6 +26,7 @@
 #include "guest/runners.h"
 #include "guest/zygote/birth.h"
 #include "os/file.h"
+#include "os/fork.h"
 #include "os/message.h"
 #include "os/mount.h"
 #include "os/process.h"
@@ -182,7 +183,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int 
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
   ::setsockopt(pair.first.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-  const pid_t child = ::fork();
+  const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork the zygote"));
   if (child == 0) become_python(pair.second.get(), options, layout);
   std::unique_ptr<Zygote> zygote(new Zygote);
