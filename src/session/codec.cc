@@ -47,10 +47,27 @@ std::string limits_json(const Session& session) {
                     {"inodes_max", limits.inodes_max},          {"open_files_max", limits.open_files_max},
                     {"output_bytes", limits.output_bytes}};
   if (limits.cpu_time) object["cpu_time_ms"] = limits.cpu_time->count();
-  if (!session.hibernation.empty())
-    object["hibernation"] = {{"state", session.hibernation}, {"contexts", bj::value_from(session.default_contexts)}};
+  return bj::serialize(object);
+}
+
+std::string hibernation_json(const Session& session) {
+  bj::object object;
+  if (!session.hibernation.empty()) {
+    object["state"] = session.hibernation;
+    object["contexts"] = bj::value_from(session.default_contexts);
+  }
   if (!session.left_behind.empty()) object["left_behind"] = bj::value_from(session.left_behind);
   return bj::serialize(object);
+}
+
+void read_hibernation(const std::string& json, Session& session) {
+  const bj::object object = object_of(json);
+  session.hibernation = text(object, "state");
+  if (const auto* contexts = object.if_contains("contexts"))
+    session.default_contexts = text_map(bj::serialize(*contexts));
+  if (const auto* names = object.if_contains("left_behind"); names != nullptr && names->is_array())
+    for (const bj::value& name : names->get_array())
+      if (name.is_string()) session.left_behind.emplace_back(name.get_string());
 }
 
 void read_limits(const std::string& json, Session& session) {
@@ -69,16 +86,6 @@ void read_limits(const std::string& json, Session& session) {
   limits.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
   if (object.contains("cpu_time_ms"))
     limits.cpu_time = std::chrono::milliseconds(integer(object, "cpu_time_ms"));
-  if (const auto* state = object.if_contains("hibernation"); state != nullptr && state->is_object()) {
-    const bj::object& parked = state->get_object();
-    if (const auto* name = parked.if_contains("state"); name != nullptr && name->is_string())
-      session.hibernation = name->get_string();
-    if (const auto* contexts = parked.if_contains("contexts"))
-      session.default_contexts = text_map(bj::serialize(*contexts));
-  }
-  if (const auto* names = object.if_contains("left_behind"); names != nullptr && names->is_array())
-    for (const bj::value& name : names->get_array())
-      if (name.is_string()) session.left_behind.emplace_back(name.get_string());
 }
 
 std::string egress_json(const egress::RuleTexts& rules) {
@@ -227,6 +234,7 @@ store::SessionRow to_row(const Session& s, const std::string& incarnation) {
   row.network = word(s.network);
   row.egress = egress_json(s.egress);
   row.limits = limits_json(s);
+  row.hibernation = hibernation_json(s);
   row.isolation = bj::serialize(
       bj::object{{"walls", walls_json(s.isolation.walls)}, {"missing", walls_json(s.isolation.missing)}});
   row.env = to_json(s.env);
@@ -264,6 +272,7 @@ Result<Session> from_row(const store::SessionRow& row, Walls walls) {
   s.network = row.network == "egress" ? sandbox::Network::egress : sandbox::Network::none;
   s.egress = egress_from(row.egress);
   read_limits(row.limits, s);
+  read_hibernation(row.hibernation, s);
   if (walls == Walls::read) {
     const bj::object isolation = object_of(row.isolation);
     s.isolation = {walls_from(isolation, "walls"), walls_from(isolation, "missing")};

@@ -3,12 +3,15 @@
 #include <cstring>
 #include <type_traits>
 
+#include "store/schema.h"
+
 namespace atl::store {
 namespace {
 
-enum class Kind : std::uint8_t { session = 1, admission = 2, end = 3 };
+// A kind is never changed once released. session_4: as schema 4 had it, read only.
+enum class Kind : std::uint8_t { session_4 = 1, admission = 2, end = 3, session = 4 };
 
-// One list of members for writing and for reading; a new member goes to the end of its list.
+// One list of members for writing and for reading.
 template <class Row, class Each>
   requires std::is_same_v<std::remove_const_t<Row>, SessionRow>
 void each_member(Row& s, Each each) {
@@ -119,11 +122,14 @@ class Unpacker {
   bool good_ = true;
 };
 
-Result<void> apply_session(Connection& db, Unpacker in) {
+Result<void> apply_session(Connection& db, Kind kind, Unpacker in) {
   SessionRow row;
   each_member(row, std::ref(in));
+  if (kind == Kind::session) in(row.hibernation);
   if (!in.at_end()) return fail(Code::internal, "store: a session of the journal cannot be read");
-  return put_session(db, row);
+  TRY(put_session(db, row));
+  if (kind == Kind::session_4) TRY(move_hibernation(db));
+  return {};
 }
 
 Result<void> apply_admission(Connection& db, Unpacker in) {
@@ -161,6 +167,7 @@ bool may_pass(const Error& error) {
 std::string encode_session(const SessionRow& row) {
   Packer out(Kind::session);
   each_member(row, std::ref(out));
+  out(row.hibernation);
   return out.take();
 }
 
@@ -181,9 +188,11 @@ std::string encode_end(const RecordRow& row, const std::vector<ArtifactRow>& art
 Result<void> apply_entry(Connection& db, std::string_view payload) {
   if (payload.empty()) return fail(Code::internal, "store: an empty entry in the journal");
   const Unpacker in(payload.substr(1));
-  switch (static_cast<Kind>(payload[0])) {
+  const Kind kind = static_cast<Kind>(payload[0]);
+  switch (kind) {
+    case Kind::session_4:
     case Kind::session:
-      return apply_session(db, in);
+      return apply_session(db, kind, in);
     case Kind::admission:
       return apply_admission(db, in);
     case Kind::end:

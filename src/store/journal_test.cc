@@ -182,6 +182,25 @@ TEST(Entry, WhatCannotBeReadIsRefusedAtEveryLength) {
   EXPECT_FALSE(apply_entry(db, "\x7f"));
 }
 
+// A journal that an earlier program left behind: its sessions end one member earlier.
+TEST(Entry, SessionsOfSchema4AreBroughtForward) {
+  auto db = *Connection::open(":memory:", Access::read_write);
+  ASSERT_TRUE(migrate(db));
+  SessionRow row = session("s");
+  row.hibernation.clear();
+  row.limits = R"({"disk_bytes":1,"hibernation":{"state":"hib_1"},"left_behind":["a"]})";
+  std::string older = encode_session(row);
+  older.resize(older.size() - sizeof(std::int64_t));
+  EXPECT_FALSE(apply_entry(db, older));
+  older[0] = '\1';
+  ASSERT_TRUE(apply_entry(db, older));
+  std::string limits, hibernation;
+  ASSERT_TRUE(db.query("SELECT limits, hibernation FROM sessions",
+                       [&](const Row& found) { limits = found.text(0), hibernation = found.text(1); }));
+  EXPECT_EQ(limits, R"({"disk_bytes":1})");
+  EXPECT_EQ(hibernation, R"({"state":"hib_1","left_behind":["a"]})");
+}
+
 // The journal of a process that was killed is written once, by whoever opens the store next.
 TEST(Store, AJournalIsWrittenOnce) {
   Folder folder;

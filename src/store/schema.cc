@@ -7,6 +7,14 @@
 namespace atl::store {
 namespace {
 
+// Before it had a column of its own, what a session left on the disk was told among its limits.
+#define MOVE_HIBERNATION                                                                                       \
+  "UPDATE sessions SET hibernation=json_patch(coalesce(json_extract(limits,'$.hibernation'),'{}'),"            \
+  "json_object('left_behind',json_extract(limits,'$.left_behind'))),"                                          \
+  "limits=json_remove(limits,'$.hibernation','$.left_behind') "                                                \
+  "WHERE CASE WHEN json_valid(limits) THEN coalesce(json_type(limits,'$.hibernation'),"                        \
+  "json_type(limits,'$.left_behind')) END IS NOT NULL;"
+
 // One entry a version, never edited once released: a new version is a new entry. docs/formats/store.md
 // explains.
 constexpr std::array kSteps = {
@@ -158,6 +166,7 @@ ALTER TABLE sessions ADD COLUMN egress TEXT NOT NULL DEFAULT '{}';
 CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), applied INTEGER NOT NULL);
 INSERT INTO journal VALUES (1, 0);
 )sql",
+    "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
 };
 
 }  // namespace
@@ -183,6 +192,10 @@ Result<void> migrate(Connection& connection) {
     }
   }
   return {};
+}
+
+Result<void> move_hibernation(Connection& connection) {
+  return connection.script(MOVE_HIBERNATION);
 }
 
 }  // namespace atl::store

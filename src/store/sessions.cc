@@ -11,7 +11,8 @@ namespace {
 #define SESSION_COLUMNS                                                                                      \
   "session_id, sandbox_id, incarnation, tenant, key_id, provider, environment, agent, policy, policy_mode, " \
   "state, reason, created_at, last_used_at, expires_at, ended_at, ttl_ms, extend_on_use, on_expiry, "        \
-  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot, volumes, egress"
+  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot, volumes, egress, " \
+  "hibernation"
 
 SessionRow session_from(const Row& row) {
   SessionRow s;
@@ -45,6 +46,7 @@ SessionRow session_from(const Row& row) {
   s.snapshot = row.text(27);
   s.volumes = row.text(28);
   s.egress = row.text(29);
+  s.hibernation = row.text(30);
   return s;
 }
 
@@ -86,18 +88,19 @@ std::string list_sql(bool newest_first) {
 
 Result<void> put_session(Connection& db, const SessionRow& s) {
   TRY(db.run("INSERT INTO sessions (" SESSION_COLUMNS
-             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+             ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
              "ON CONFLICT (session_id) DO UPDATE SET incarnation=excluded.incarnation, state=excluded.state, "
              "reason=excluded.reason, last_used_at=excluded.last_used_at, expires_at=excluded.expires_at, "
              "ended_at=excluded.ended_at, ttl_ms=excluded.ttl_ms, extend_on_use=excluded.extend_on_use, "
              "on_expiry=excluded.on_expiry, auto_resume=excluded.auto_resume, limits=excluded.limits, "
              "isolation=excluded.isolation, env=excluded.env, metadata=excluded.metadata, "
              "attributes=excluded.attributes, snapshot=excluded.snapshot, network=excluded.network, "
-             "egress=excluded.egress",
+             "egress=excluded.egress, hibernation=excluded.hibernation",
              s.session_id, s.sandbox_id, s.incarnation, s.tenant, s.key_id, s.provider, s.environment,
              s.agent, s.policy, s.policy_mode, s.state, s.reason, s.created_at, s.last_used_at, s.expires_at,
              s.ended_at, s.ttl_ms, s.extend_on_use, s.on_expiry, s.auto_resume, s.network, s.limits,
-             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot, s.volumes, s.egress));
+             s.isolation, s.env, s.metadata, s.attributes, s.parent, s.snapshot, s.volumes, s.egress,
+             s.hibernation));
   return {};
 }
 
@@ -133,7 +136,7 @@ Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
             return;
           }
           page.items.push_back(session_from(row));
-          last = row.integer(30);
+          last = row.integer(31);
         },
         filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
         filter.created_after, filter.after, filter.limit + 1));

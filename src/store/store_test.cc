@@ -285,7 +285,8 @@ TEST(Store, ASchemaFromTheFutureIsRefused) {
 // A store of every version that there was, with something in it, becomes one of today and loses nothing.
 TEST(Store, OlderSchemasAreBroughtForward) {
   const std::vector<std::string> undo = {
-      "ALTER TABLE sessions DROP COLUMN volumes", "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal"};
+      "ALTER TABLE sessions DROP COLUMN volumes", "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
+      "ALTER TABLE sessions DROP COLUMN hibernation"};
   ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1) << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
     Folder folder;
@@ -305,9 +306,47 @@ TEST(Store, OlderSchemasAreBroughtForward) {
     const auto found = wait((*store)->get_session("ses_old"));
     ASSERT_TRUE(found) << version;
     EXPECT_EQ(found->volumes, "{}");
+    EXPECT_EQ(found->hibernation, "{}");
     EXPECT_EQ(wait((*store)->get_record("default", "exe_old"))->code, record("exe_old").code);
     EXPECT_TRUE(wait((*store)->put_session(session("new"))));
     EXPECT_TRUE(wait((*store)->get_session("ses_new")));
+  }
+}
+
+// Until schema 5 what a session left on the disk was told among its limits.
+TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
+  const std::string parked = R"("hibernation":{"state":"hib_1","contexts":{"python":"ctx"}})";
+  const struct {
+    std::string id, limits, limits_after, hibernation;
+  } cases[] = {
+      {"both", R"({"disk_bytes":1,)" + parked + R"(,"left_behind":["a","b"]})", R"({"disk_bytes":1})",
+       R"({"state":"hib_1","contexts":{"python":"ctx"},"left_behind":["a","b"]})"},
+      {"state", R"({"disk_bytes":1,)" + parked + "}", R"({"disk_bytes":1})",
+       R"({"state":"hib_1","contexts":{"python":"ctx"}})"},
+      {"lost", R"({"disk_bytes":1,"left_behind":["a"]})", R"({"disk_bytes":1})", R"({"left_behind":["a"]})"},
+      {"none", R"({"disk_bytes":1})", R"({"disk_bytes":1})", "{}"},
+      {"damaged", "no JSON", "no JSON", "{}"},
+  };
+  Folder folder;
+  {
+    auto store = *Store::open(folder.path());
+    for (const auto& one : cases) {
+      SessionRow row = session(one.id);
+      row.limits = one.limits;
+      ASSERT_TRUE(wait(store->put_session(row)));
+    }
+  }
+  {
+    auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
+    ASSERT_TRUE(db.script("ALTER TABLE sessions DROP COLUMN hibernation; PRAGMA user_version=4"));
+  }
+  auto store = Store::open(folder.path());
+  ASSERT_TRUE(store) << store.error().message();
+  for (const auto& one : cases) {
+    const auto found = wait((*store)->get_session("ses_" + one.id));
+    ASSERT_TRUE(found) << one.id;
+    EXPECT_EQ(found->limits, one.limits_after) << one.id;
+    EXPECT_EQ(found->hibernation, one.hibernation) << one.id;
   }
 }
 
