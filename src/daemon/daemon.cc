@@ -129,6 +129,8 @@ Result<void> Daemon::start_providers() {
     sandbox::native::PoolOptions pool;
     pool.environment = name;
     pool.spec.layers = environment.layers;
+    pool.spec.trusted_layers = !environment.layers.empty() && registry_->ships(environment.made_by);
+    pool.spec.preimport = environment.preimport;
     pool.spec.sudo = environment.sudo;
     pool.spec.network = environment.network;
     pool.spec.limits = registry_->sandbox_limits(environment, {});

@@ -70,6 +70,7 @@ class Build {
     }
     TRY(interrupt_.check());
     stack.source = "build";
+    stack.recipe = name_of(recipe_, below_);
     stack.created_at = to_rfc3339(Clock::machine().now());
     stack.env.insert(recipe_.env.begin(), recipe_.env.end());
     stack.user = recipe_.user;
@@ -88,6 +89,7 @@ class Build {
     TRY(store_.extend(claim_, below.layers));
     result_.stack.layers = below.layers;
     result_.stack.env = below.env;
+    below_ = below.recipe;
     say(fmt::format("from {} ({} layers)", recipe_.from, below.layers.size()));
     return {};
   }
@@ -155,10 +157,23 @@ class Build {
   Interrupt& interrupt_;
   const BuildOptions& options_;
   Claim claim_;
+  std::string below_;  // what made what it starts from
   BuildResult result_;
 };
 
 }  // namespace
+
+std::string name_of(const Recipe& recipe, const std::string& below) {
+  if (!recipe.from.empty() && below.empty()) return {};
+  Sha256 name;
+  // Each piece with its size: no two recipes give the same bytes.
+  const auto put = [&](const std::string& text) { name.update(fmt::format("{} {}\n", text.size(), text)); };
+  name.update("recipe 1\n");
+  put(recipe.from.empty() ? std::string() : below), put(recipe.suite);
+  put(fmt::format("{}", fmt::join(recipe.packages, " ")));
+  for (const Step& step : recipe.steps) put(reach_of(step)), put(step.run);
+  return name.finish();
+}
 
 void Interrupt::raise() {
   raised_ = true;

@@ -106,6 +106,30 @@ TEST_F(BuildTest, EveryStepIsALayer) {
   EXPECT_THAT(said_, HasSubstr("step 2 of 2: two"));
 }
 
+// Whoever trusts a recipe trusts what was made by it and nothing else.
+TEST_F(BuildTest, AStackNamesTheRecipeThatMadeAllOfIt) {
+  EXPECT_EQ(make()->stack.recipe, "") << "its bottom was not built";
+  Stack bottom = *store_->stack("bottom");
+  bottom.recipe = std::string(64, 'a');
+  ASSERT_TRUE(store_->save(bottom));
+  const std::string name = make()->stack.recipe;
+  EXPECT_EQ(name, name_of(recipe_, bottom.recipe));
+  EXPECT_TRUE(is_digest(name));
+  EXPECT_EQ(store_->stack("made")->recipe, name);
+  EXPECT_NE(name_of(recipe_, std::string(64, 'b')), name);
+  const auto differs = [&](auto change) {
+    Recipe other = recipe_;
+    change(other);
+    return name_of(other, bottom.recipe) != name;
+  };
+  EXPECT_TRUE(differs([](Recipe& other) { other.steps[0].run += " "; }));
+  EXPECT_TRUE(differs([](Recipe& other) { other.steps[0].network = true; }));
+  EXPECT_TRUE(differs([](Recipe& other) { other.steps.pop_back(); }));
+  EXPECT_TRUE(differs([](Recipe& other) { other.packages = {"a"}; }));
+  EXPECT_TRUE(differs([](Recipe& other) { other.suite = "sid"; }));
+  EXPECT_FALSE(differs([](Recipe& other) { other.name = "another", other.env = {{"X", "1"}}; }));
+}
+
 TEST_F(BuildTest, TakesTheLayersOfEarlierBuilds) {
   const BuildResult first = *make();
   const BuildResult second = *make();

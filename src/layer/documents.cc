@@ -32,6 +32,12 @@ std::string text_of(const bj::object& object, std::string_view key) {
   return std::string(object.at(key).as_string());
 }
 
+// Of descriptions that were written before there was such a member: empty.
+std::string later_text_of(const bj::object& object, std::string_view key) {
+  const bj::value* const found = object.if_contains(key);
+  return found == nullptr ? std::string() : std::string(found->as_string());
+}
+
 std::vector<std::string> digests_of(const bj::object& object) {
   std::vector<std::string> digests;
   for (const bj::value& item : object.at("layers").as_array()) {
@@ -50,6 +56,7 @@ Layer build_layer(const bj::object& object) {
 Stack build_stack(const bj::object& object) {
   Stack stack{.name = text_of(object, "name"), .layers = digests_of(object)};
   stack.source = text_of(object, "source");
+  stack.recipe = later_text_of(object, "recipe");
   stack.created_at = text_of(object, "created_at");
   for (const auto& [name, value] : object.at("env").as_object())
     stack.env.emplace(std::string(name), std::string(value.as_string()));
@@ -61,6 +68,7 @@ Stack build_stack(const bj::object& object) {
 Reference build_reference(const bj::object& object) {
   return {.holder = text_of(object, "holder"),
           .stack = text_of(object, "stack"),
+          .recipe = later_text_of(object, "recipe"),
           .layers = digests_of(object),
           .process = object.at("process").to_number<pid_t>(),
           .process_started = object.at("process_started").to_number<std::uint64_t>()};
@@ -80,6 +88,7 @@ std::string to_text(const Stack& stack) {
                                   {"name", stack.name},
                                   {"layers", to_array(stack.layers)},
                                   {"source", stack.source},
+                                  {"recipe", stack.recipe},
                                   {"created_at", stack.created_at},
                                   {"env", std::move(env)},
                                   {"user", stack.user},
@@ -90,6 +99,7 @@ std::string to_text(const Reference& reference) {
   return bj::serialize(bj::object{{"format", 1},
                                   {"holder", reference.holder},
                                   {"stack", reference.stack},
+                                  {"recipe", reference.recipe},
                                   {"layers", to_array(reference.layers)},
                                   {"process", reference.process},
                                   {"process_started", reference.process_started}});

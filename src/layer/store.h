@@ -30,6 +30,7 @@ struct Stack {
   std::string name;
   std::vector<std::string> layers;
   std::string source;      // where it came from, for people: "import ubuntu.tar", "build"
+  std::string recipe;      // what made all of its layers (build.h); empty: something else had a hand in it
   std::string created_at;  // RFC 3339
   std::map<std::string, std::string> env;
   std::string user;
@@ -40,6 +41,7 @@ struct Stack {
 struct Reference {
   std::string holder;  // unique; letters, digits, '-', '_' and '.'
   std::string stack;   // by which name it came to them; may be empty
+  std::string recipe;  // as in Stack
   std::vector<std::string> layers;
   // Not zero: the reference lives as long as this process at the most.
   pid_t process = 0;

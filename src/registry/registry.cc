@@ -128,6 +128,21 @@ Result<void> add_source(Loading& loading, const std::vector<SourceFile>& files) 
 
 }  // namespace
 
+namespace {
+
+using Environments = std::map<std::string, Environment, std::less<>>;
+
+// The name of the recipe that makes an environment out of nothing but these; empty: there is none.
+std::string recipe_name(const Environments& environments, const std::string& environment, std::size_t depth = 0) {
+  constexpr std::size_t deepest = 24;
+  const auto found = environments.find(environment);
+  if (found == environments.end() || !found->second.recipe || depth > deepest) return {};
+  const layer::Recipe& recipe = *found->second.recipe;
+  return name_of(recipe, recipe.from.empty() ? "" : recipe_name(environments, recipe.from, depth + 1));
+}
+
+}  // namespace
+
 Result<Registry> Registry::load(const std::string& user_directory) {
   std::vector<SourceFile> shipped;
   for (const embedded::File& file : embedded::shipped_registry()) {
@@ -141,11 +156,14 @@ Result<Registry> Registry::load(const std::string& user_directory) {
 Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
                                       const std::vector<SourceFile>& user) {
   Loading loading;
+  Registry registry;
   TRY(add_source(loading, shipped));
+  for (const auto& [name, environment] : loading.environments)
+    if (std::string recipe = recipe_name(loading.environments, name); !recipe.empty())
+      registry.shipped_recipes_.insert(std::move(recipe));
   TRY(add_source(loading, user));
   std::vector<config::Document> documents;
   for (auto& [name, document] : loading.policies) documents.push_back(std::move(document));
-  Registry registry;
   registry.policies_ = TRY(policy::PolicySet::compile(documents));
   for (const auto& [name, environment] : loading.environments) {
     if (registry.policies_.find(environment.policy) == nullptr) {
@@ -214,6 +232,7 @@ void Registry::refresh() const {
     if (environment.stack.empty()) continue;
     const auto found = by_name.find(environment.stack);
     environment.digests = found == by_name.end() ? std::vector<std::string>() : found->second->layers;
+    environment.made_by = found == by_name.end() ? std::string() : found->second->recipe;
     environment.layers.clear();
     for (const std::string& digest : environment.digests) environment.layers.push_back(store_->path(digest));
   }

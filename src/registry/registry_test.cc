@@ -149,5 +149,29 @@ TEST(Registry, TheUsersFilesReplaceAndExtend) {
   EXPECT_EQ(loaded->sandbox_limits(*loaded->environment("more"), {}).memory_bytes, 99U << 20);
 }
 
+// What came with the program may be run with its power; what an operator or a user declares may not.
+TEST(Registry, ShipsOnlyRecipesThatCameWithIt) {
+  const std::vector<SourceFile> shipped = {
+      kPolicy,
+      {"environments/low.yaml", "name: low\nbuild: {packages: [bash]}\n"},
+      {"environments/high.yaml", "name: high\nbuild: {from: low, steps: [{run: echo a}]}\n"},
+      {"environments/loop.yaml", "name: loop\nbuild: {from: loop, steps: [{run: echo a}]}\n"},
+  };
+  const std::vector<SourceFile> user = {
+      {"environments/mine.yaml", "name: mine\nbuild: {from: low, steps: [{run: echo b}]}\n"},
+      {"environments/high.yaml", "name: high\nbuild: {from: low, steps: [{run: echo c}]}\n"},
+  };
+  auto loaded = Registry::from_files(shipped, user);
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const layer::Recipe low{.packages = {"bash"}}, high{.from = "low", .steps = {{"echo a"}}};
+  EXPECT_TRUE(loaded->ships(name_of(low, "")));
+  EXPECT_TRUE(loaded->ships(name_of(high, name_of(low, ""))));
+  EXPECT_FALSE(loaded->ships(name_of(high, name_of(high, name_of(low, "")))));
+  for (const char* theirs : {"mine", "high"})
+    EXPECT_FALSE(loaded->ships(name_of(*loaded->environment(theirs)->recipe, name_of(low, "")))) << theirs;
+  EXPECT_FALSE(loaded->ships(name_of(layer::Recipe{.packages = {"bash", "zsh"}}, "")));
+  EXPECT_FALSE(loaded->ships(""));
+}
+
 }  // namespace
 }  // namespace atl::registry

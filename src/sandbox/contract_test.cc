@@ -210,7 +210,7 @@ TEST_P(ProviderContract, ACallOutsideTheTraitsIsRefused) {
 }
 
 TEST_P(ProviderContract, AKernelKeepsItsState) {
-  if (!provider().traits().kernels) GTEST_SKIP();
+  if (!provider().traits().kernels) GTEST_SKIP() << "the provider lacks the trait 'kernels'";
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
   const auto kernel = run(sandbox->create_kernel(Language::shell, ""));
@@ -225,7 +225,7 @@ TEST_P(ProviderContract, AKernelKeepsItsState) {
 }
 
 TEST_P(ProviderContract, AWatchTellsOfChanges) {
-  if (!provider().traits().watch) GTEST_SKIP();
+  if (!provider().traits().watch) GTEST_SKIP() << "the provider lacks the trait 'watch'";
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
   EXPECT_EQ(run(sandbox->files().watch("/home/user/none", Recursive::no, "")).error().code(), Code::not_found);
@@ -241,7 +241,7 @@ TEST_P(ProviderContract, AWatchTellsOfChanges) {
 }
 
 TEST_P(ProviderContract, PauseHoldsEverything) {
-  if (!provider().traits().pause) GTEST_SKIP();
+  if (!provider().traits().pause) GTEST_SKIP() << "the provider lacks the trait 'pause'";
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
   ProcessSpec process;
@@ -260,7 +260,7 @@ TEST_P(ProviderContract, PauseHoldsEverything) {
 }
 
 TEST_P(ProviderContract, ASnapshotStartsOthers) {
-  if (!provider().traits().snapshot) GTEST_SKIP();
+  if (!provider().traits().snapshot) GTEST_SKIP() << "the provider lacks the trait 'snapshot'";
   const std::string target = "/tmp/atoll-contract-" + random_word(12);
   const auto first = box();
   ASSERT_TRUE(first);

@@ -31,6 +31,9 @@ struct Spec {
   std::string id;                    // chosen by the caller, unique on this machine
   // Read-only directory trees of the host, lowest first. Empty: the provider's view of the host ("host").
   std::vector<std::string> layers;
+  // A zygote, which has power over this machine, may run what is in `layers`: they were made by recipes that came with
+  // this program (docs/decisions/python-zygote.md). Never for what a user made or an archive brought.
+  bool trusted_layers = false;
   // A stored snapshot (its directory) to start from, instead of an empty writable layer.
   std::optional<std::string> snapshot;
   // Kernels that Sandbox::capture() took with that snapshot go on (Sandbox::revival() says which).

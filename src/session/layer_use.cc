@@ -14,24 +14,26 @@ std::string holder(std::string_view kind, const std::string& id) {
 
 }  // namespace
 
-Result<std::vector<std::string>> LayerUse::take(const std::string& sandbox,
-                                                const registry::Environment& environment,
-                                                const std::string& snapshot) {
-  if (store_ == nullptr || environment.stack.empty()) return environment.layers;
-  layer::Reference reference{.stack = environment.stack, .layers = environment.digests};
+Result<LayerUse::Taken> LayerUse::take(const std::string& sandbox, const registry::Environment& environment,
+                                       const std::string& snapshot) {
+  if (store_ == nullptr || environment.stack.empty()) return Taken{environment.layers, environment.made_by};
+  layer::Reference reference{
+      .stack = environment.stack, .recipe = environment.made_by, .layers = environment.digests};
   if (!snapshot.empty()) {
     auto kept = store_->reference(holder(kSnapshot, snapshot));
     // Without one it was made on the view of the host, when the environment was not built yet.
     if (!kept && kept.error().code() != Code::not_found) return fail(std::move(kept).error());
     reference.layers = kept ? kept->layers : std::vector<std::string>();
+    reference.recipe = kept ? kept->recipe : std::string();
   }
-  if (reference.layers.empty()) return std::vector<std::string>();
-  std::vector<std::string> paths;
-  for (const std::string& digest : reference.layers) paths.push_back(store_->path(digest));
+  Taken taken;
+  if (reference.layers.empty()) return taken;
+  taken.recipe = reference.recipe;
+  for (const std::string& digest : reference.layers) taken.paths.push_back(store_->path(digest));
   reference.holder = holder(kSandbox, sandbox);
   // A machine that lost its power lost its sandboxes too.
   TRY(store_->refer(std::move(reference), layer::Durability::unsynced));
-  return paths;
+  return taken;
 }
 
 Result<void> LayerUse::keep(const std::string& snapshot, const std::string& sandbox) {

@@ -18,9 +18,12 @@ class LayerUse {
   // Null: there is no store; environments have the directories they name.
   explicit LayerUse(layer::Store* store) : store_(store) {}
 
-  // The layers for a new sandbox, lowest first; `snapshot` is what it starts from, or empty.
-  Result<std::vector<std::string>> take(const std::string& sandbox, const registry::Environment& environment,
-                                        const std::string& snapshot);
+  struct Taken {
+    std::vector<std::string> paths;  // lowest first
+    std::string recipe;              // that made them; empty: not one recipe alone
+  };
+  // The layers for a new sandbox; `snapshot` is what it starts from, or empty.
+  Result<Taken> take(const std::string& sandbox, const registry::Environment& environment, const std::string& snapshot);
   // What the snapshot needs is what its sandbox has. Waits for the disk.
   Result<void> keep(const std::string& snapshot, const std::string& sandbox);
   void end_sandbox(const std::string& sandbox);

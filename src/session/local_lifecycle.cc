@@ -76,7 +76,7 @@ Result<void> check_volumes(const TextMap& volumes) {
 void fill_in(const LocalRequest& from, sandbox::Spec& spec) {
   spec.host_mounts = from.host_mounts;
   spec.required_walls = from.required_walls;
-  if (from.layers) spec.layers = *from.layers;
+  if (from.layers) spec.layers = *from.layers, spec.trusted_layers = false;
   if (from.hostname) spec.hostname = *from.hostname;
   if (from.user) spec.user = *from.user;
   if (from.working_directory) spec.working_directory = *from.working_directory;
@@ -192,7 +192,9 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   // An emulated machine has no root filesystem to stack; where the host's view would do, so does its own.
   if (live->provider->traits().real_processes || !environment->host_fallback) {
     const std::string snapshot = from ? std::filesystem::path(*from).filename().string() : std::string();
-    CO_TRY(spec.layers, layer_use_.take(live->incarnation, *environment, snapshot));
+    CO_TRY(LayerUse::Taken taken, layer_use_.take(live->incarnation, *environment, snapshot));
+    spec.layers = std::move(taken.paths);
+    spec.trusted_layers = !spec.layers.empty() && parts_.registry->ships(taken.recipe);
   }
   spec.snapshot = std::move(from);
   spec.with_kernels = kernels == Kernels::carried;

@@ -136,6 +136,7 @@ Result<void> show(const EnvFlags& flags) {
   if (environment->digests.empty()) return {};
   const layer::Stack stack = TRY(room.store->stack(environment->stack));
   fmt::print("source: {}\ncreated: {}\n", stack.source, stack.created_at);
+  if (room.registry->ships(stack.recipe)) fmt::print("recipe: shipped with this program; may have a zygote\n");
   for (const std::string& digest : stack.layers) {
     const layer::Layer layer = TRY(room.store->find(digest));
     if (flags.verify) TRY(room.store->verify(digest));

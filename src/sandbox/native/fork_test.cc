@@ -1,11 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "base/ids.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/native_harness.h"
 
@@ -17,38 +15,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
-class ForkTest : public NativeHarness {
+class ForkTest : public CaptureHarness {
  protected:
   void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-    NativeOptions options;
-    options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .warm = {Language::python}});
-    begin(std::move(options));
-    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
-    ASSERT_EQ(provider_->pools().front().ready, 1U);
-  }
-  void TearDown() override {
-    NativeHarness::TearDown();
-    std::error_code ignored;
-    std::filesystem::remove_all(directory_, ignored);
-  }
-  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) {
-    auto kernel = run(sandbox.create_kernel(Language::python, ""));
-    EXPECT_TRUE(kernel) << kernel.error().message();
-    if (!kernel) return nullptr;
-    EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
-    return *kernel;
-  }
-  std::string new_target() { return directory_ + "/" + random_word(8); }
-  Carried capture(Sandbox& sandbox, const std::string& target, CaptureOptions options = {}) {
-    auto carried = run(sandbox.capture(target, options));
-    EXPECT_TRUE(carried) << carried.error().message() << " " << carried.error().detail();
-    return carried ? *carried : Carried{};
-  }
-  std::unique_ptr<Sandbox> go_on(const std::string& target, Spec spec = {}) {
-    spec.snapshot = target, spec.with_kernels = true;
-    return sandbox(std::move(spec));
+    CaptureHarness::SetUp();
+    if (provider_) warm_sandbox();
   }
   // A copy of a running one, with nothing left behind.
   std::unique_ptr<Sandbox> fork(Sandbox& source) {
@@ -60,22 +31,24 @@ class ForkTest : public NativeHarness {
     EXPECT_THAT(copy->revival().left_behind, IsEmpty());
     return copy;
   }
-  std::shared_ptr<Kernel> only_kernel(Sandbox& sandbox) {
-    const auto kernels = sandbox.kernels();
-    EXPECT_THAT(kernels, SizeIs(1));
-    return kernels.empty() ? nullptr : kernels.front();
+  // One whose kernel executed something and its copy, whose kernel is null if that failed.
+  struct Pair {
+    std::unique_ptr<Sandbox> source, copy;
+    std::shared_ptr<Kernel> kernel, other;
+  };
+  Pair forked_after(const std::string& code) {
+    Pair pair;
+    pair.source = sandbox();
+    pair.kernel = born_kernel(*pair.source);
+    said(pair.kernel, code);
+    pair.copy = fork(*pair.source);
+    if (pair.copy) pair.other = only_kernel(*pair.copy);
+    return pair;
   }
-
-  std::string directory_ = "/var/tmp/atoll-fork-test-" + random_word(12);
 };
 
 TEST_F(ForkTest, VariablesSurviveUnderTheSameId) {
-  const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, "x = 41\nwords = ['a', 'b']\ndef f(y): return x + y");
-  const auto copy = fork(*source);
-  ASSERT_TRUE(copy);
-  const auto other = only_kernel(*copy);
+  const auto [source, copy, kernel, other] = forked_after("x = 41\nwords = ['a', 'b']\ndef f(y): return x + y");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->info().id, kernel->info().id);
   EXPECT_EQ(other->info().origin, KernelOrigin::born);
@@ -85,12 +58,8 @@ TEST_F(ForkTest, VariablesSurviveUnderTheSameId) {
 }
 
 TEST_F(ForkTest, BothGoTheirOwnWays) {
-  const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, "state = {'n': 1}\nopen('note', 'w').write('before')");
-  const auto copy = fork(*source);
-  ASSERT_TRUE(copy);
-  const auto other = only_kernel(*copy);
+  const auto [source, copy, kernel, other] = forked_after("state = {'n': 1}\nopen('note', 'w').write('before')");
+  ASSERT_TRUE(other);
   said(other, "state['n'] = 2\nopen('note', 'w').write('copy')\nopen('/tmp/mine', 'w').write('x')");
   EXPECT_EQ(said(kernel, "import os\nstate, open('note').read(), os.path.exists('/tmp/mine')"),
             "({'n': 1}, 'before', False)");
@@ -148,9 +117,7 @@ digest()
 }
 
 TEST_F(ForkTest, FilesKeepTheirPositionsDirectoryAndMask) {
-  const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, R"(
+  const auto [source, copy, kernel, other] = forked_after(R"(
 import os
 os.makedirs('/tmp/work/deep', exist_ok=True); os.chdir('/tmp/work/deep'); os.umask(0o027)
 open('data', 'w').write('hello world'); f = open('data'); f.seek(5)
@@ -160,9 +127,7 @@ import signal
 signal.signal(signal.SIGUSR1, lambda *_: print('heard'))
 os.environ['COLOR'] = 'blue'
 )");
-  const auto copy = fork(*source);
-  ASSERT_TRUE(copy);
-  const auto other = only_kernel(*copy);
+  ASSERT_TRUE(other);
   EXPECT_EQ(said(other, "f.tell(), f.read(), os.getcwd(), oct(os.umask(0o027)), os.environ['COLOR']"),
             "(5, ' world', '/tmp/work/deep', '0o27', 'blue')");
   // Two descriptors of one open file share their position, there as here.
@@ -195,13 +160,10 @@ TEST_F(ForkTest, ACopyCanBeCopiedAndOutlivesItsSource) {
 }
 
 TEST_F(ForkTest, CopiesDrawDifferentRandomNumbers) {
-  const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, "import random, uuid\nrandom.random()");
-  const auto copy = fork(*source);
-  ASSERT_TRUE(copy);
+  const auto [source, copy, kernel, other] = forked_after("import random, uuid\nrandom.random()");
+  ASSERT_TRUE(other);
   const char* const code = "(random.random(), uuid.uuid4().hex)";
-  EXPECT_NE(said(only_kernel(*copy), code), said(kernel, code));
+  EXPECT_NE(said(other, code), said(kernel, code));
 }
 
 TEST_F(ForkTest, SeveralKernelsEachKeepTheirState) {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,6 +88,62 @@ class NativeHarness : public testing::Test {
 
   boost::asio::io_context loop_;
   std::unique_ptr<Provider> provider_;
+};
+
+// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
+class WarmHarness : public NativeHarness {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    begin_warm({});
+  }
+  void begin_warm(Spec spec) {
+    NativeOptions options;
+    options.pools.push_back(
+        {.environment = "host", .spec = std::move(spec), .ready = 1, .warm = {Language::python}});
+    begin(std::move(options));
+  }
+  // From the pool, once its interpreter is there.
+  std::unique_ptr<Sandbox> warm_sandbox(Spec spec = {}) {
+    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
+    EXPECT_EQ(provider_->pools().front().ready, 1U);
+    return sandbox(std::move(spec));
+  }
+  std::shared_ptr<Kernel> python_kernel(Sandbox& sandbox, KernelOrigin origin) {
+    auto kernel = run(sandbox.create_kernel(Language::python, ""));
+    EXPECT_TRUE(kernel) << kernel.error().message();
+    if (!kernel) return nullptr;
+    EXPECT_EQ((*kernel)->info().origin, origin);
+    return *kernel;
+  }
+  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) { return python_kernel(sandbox, KernelOrigin::born); }
+};
+
+// The same, and copies of them in a directory that goes with the test.
+class CaptureHarness : public WarmHarness {
+ protected:
+  void TearDown() override {
+    NativeHarness::TearDown();
+    std::error_code ignored;
+    std::filesystem::remove_all(directory_, ignored);
+  }
+  std::string new_target() { return directory_ + "/" + random_word(8); }
+  Carried capture(Sandbox& sandbox, const std::string& target, CaptureOptions options = {}) {
+    auto carried = run(sandbox.capture(target, options));
+    EXPECT_TRUE(carried) << carried.error().message() << " " << carried.error().detail();
+    return carried ? *carried : Carried{};
+  }
+  std::unique_ptr<Sandbox> go_on(const std::string& target, Spec spec = {}) {
+    spec.snapshot = target, spec.with_kernels = true;
+    return sandbox(std::move(spec));
+  }
+  std::shared_ptr<Kernel> only_kernel(Sandbox& sandbox) {
+    const auto kernels = sandbox.kernels();
+    EXPECT_EQ(kernels.size(), 1U);
+    return kernels.empty() ? nullptr : kernels.front();
+  }
+
+  std::string directory_ = "/var/tmp/atoll-capture-test-" + random_word(12);
 };
 
 }  // namespace atl::sandbox::native

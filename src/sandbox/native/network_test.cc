@@ -85,6 +85,11 @@ constexpr const char* kFetch =
     "  except urllib.error.HTTPError as e: return f'{e.code} {e.read().decode().strip()}'\n"
     "  except Exception as e: return f'{type(e).__name__}: {e}'\n";
 
+// Goes through the proxy for every host.
+constexpr const char* kFetchAny =
+    "import os\n"
+    "os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''\n";
+
 constexpr const char* kLookUp =
     "import socket\n"
     "def look_up(name):\n"
@@ -218,9 +223,7 @@ TEST_F(NetworkTest, ThereIsNoOtherRoute) {
 TEST_F(NetworkTest, TheHostItselfIsOutOfReach) {
   open({.allow = {"*"}});
   const Ran ran =
-      python(std::string(kFetch) +
-             "import os\n"
-             "os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''\n"
+      python(std::string(kFetch) + kFetchAny +
              "for host in ('127.0.0.1', '127.0.0.2', '0x7f.1', '2130706433', '[::1]', '0.0.0.0',\n"
              "             '[::ffff:169.254.169.254]', '169.254.169.254', 'metadata.corp', '10.0.0.1'):\n"
              "  print(fetch(f'http://{host}:8000/')[:3])\n");
@@ -251,9 +254,8 @@ TEST_F(NetworkTest, NeighboursAreOutOfReach) {
   ASSERT_EQ(::listen(host.get(), 1), 0);
 
   open({.allow = {"*"}});
-  const Ran ran = python(std::string(kFetch) +
-                         "import os, socket\n"
-                         "os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''\n"
+  const Ran ran = python(std::string(kFetch) + kFetchAny +
+                         "import socket\n"
                          "def closed(family, to):\n"
                          "  try: socket.socket(family).connect(to); return 'OPEN'\n"
                          "  except OSError: return 'closed'\n"

@@ -70,7 +70,7 @@ void Spawner::run() {
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
   shop_.begin();
   watch(shop_.stock().finished_fd(), Source::stock);
-  raise_zygote(options_.zygote.modules);
+  raise_zygote(kind_of({}));
   while (!should_end()) {
     // Nobody is there and nobody can come.
     if (!daemon_.is_open() && !listener_.is_open())

@@ -15,20 +15,26 @@
 
 namespace atl::sandbox::native {
 
-Zygote* Spawner::last_zygote(const std::vector<std::string>& modules, std::optional<Zygote::State> state) {
+Zygote* Spawner::last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state) {
   for (auto one = zygotes_.rbegin(); one != zygotes_.rend(); ++one)
-    if ((*one)->modules() == modules && (!state || (*one)->state() == *state)) return one->get();
+    if ((*one)->kind() == kind && (!state || (*one)->state() == *state)) return one->get();
   return nullptr;
 }
 
-void Spawner::raise_zygote(const std::vector<std::string>& modules) {
+Result<std::unique_ptr<Zygote>> Spawner::start_zygote(const ZygoteKind& kind, std::uint64_t layout) {
+  if (shop_.standing().rootless) return fail(Code::unsupported, "a zygote needs root");
+  if (!options_.zygote.enabled) return fail(Code::unsupported, "zygotes are turned off");
+  Zygote::Start start{.kind = kind, .proc = shop_.proc(), .generation = ++generations_, .layout = layout};
+  start.layers = TRY(shop_.zygote_layers(kind.layers));
+  auto zygote = TRY(Zygote::start(std::move(start)));
+  watch(zygote->socket(), Source::zygote);
+  return zygote;
+}
+
+void Spawner::raise_zygote(const ZygoteKind& kind) {
   constexpr std::uint32_t attempts = 3;
-  Failure& failure = failed_zygotes_[modules];
-  if (shop_.standing().rootless) {
-    failure.reason = "a zygote needs root";
-    return;
-  }
-  Zygote* const last = last_zygote(modules, std::nullopt);
+  Failure& failure = failed_zygotes_[kind];
+  Zygote* const last = last_zygote(kind, std::nullopt);
   const bool is_useful = last != nullptr && last->state() != Zygote::State::dead && !last->is_worn(options_.zygote);
   if (failure.count >= attempts || is_useful) return;
   // Of the older ones those stay that can still be asked for siblings of living interpreters.
@@ -37,17 +43,14 @@ void Spawner::raise_zygote(const std::vector<std::string>& modules) {
       return std::ranges::any_of(living.second->interpreters,
                                  [&](const auto& one) { return one.second.generation == zygote->generation(); });
     });
-    return zygote->modules() == modules && (zygote->state() == Zygote::State::dead || !has_children) &&
+    return zygote->kind() == kind && (zygote->state() == Zygote::State::dead || !has_children) &&
            zygote->state() != Zygote::State::starting;
   });
-  ZygoteOptions options = options_.zygote;
-  options.modules = modules;
-  auto zygote = Zygote::start(options, shop_.proc(), ++generations_, Zygote::new_layout());
+  auto zygote = start_zygote(kind, Zygote::new_layout());
   if (!zygote) {
     failure = {attempts, zygote.error().message()};
     return;
   }
-  watch((*zygote)->socket(), Source::zygote);
   zygotes_.push_back(std::move(*zygote));
 }
 
@@ -55,11 +58,11 @@ void Spawner::on_zygote(int fd) {
   for (const auto& zygote : zygotes_) {
     if (zygote->socket() != fd) continue;
     zygote->hear();
-    const std::vector<std::string> modules = zygote->modules();
+    const ZygoteKind kind = zygote->kind();
     if (zygote->state() == Zygote::State::dead) {
-      Failure& failure = failed_zygotes_[modules];
+      Failure& failure = failed_zygotes_[kind];
       ++failure.count, failure.reason = zygote->complaint();
-      raise_zygote(modules);
+      raise_zygote(kind);
     }
     break;
   }
@@ -76,30 +79,32 @@ void Spawner::bear(const Request& request) {
   os::Fd users;
   auto cradle = cradle_in(living, request, users);
   if (!cradle) return answer_error(request, std::move(cradle).error());
-  const std::vector<std::string> modules = modules_of(living.spec);
-  Zygote* const ready = last_zygote(modules, Zygote::State::ready);
+  const ZygoteKind kind = kind_of(living.spec);
+  Zygote* const ready = last_zygote(kind, Zygote::State::ready);
   if (ready == nullptr) {
-    raise_zygote(modules);
-    if (request.text == "wait" && last_zygote(modules, Zygote::State::starting) != nullptr)
+    raise_zygote(kind);
+    if (request.text == "wait" && last_zygote(kind, Zygote::State::starting) != nullptr)
       return expecting_.push_back({request, os::Fd()});
-    const std::string& why = failed_zygotes_[modules].reason;
+    const std::string& why = failed_zygotes_[kind].reason;
     return answer_error(request, Error(Code::unavailable, why.empty() ? "no zygote is ready" : why));
   }
   auto born = ready->bear(*cradle);
   if (!born) return answer_error(request, std::move(born).error());
   if (auto settled = settle(living, *born); !settled) return answer_error(request, std::move(settled).error());
   hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(*born));
-  raise_zygote(modules);
+  raise_zygote(kind);
 }
 
-std::vector<std::string> Spawner::modules_of(const Spec& spec) const {
-  std::vector<std::string> modules = options_.zygote.modules;
-  modules.insert(modules.end(), spec.preimport.begin(), spec.preimport.end());
-  return modules;
+ZygoteKind Spawner::kind_of(const Spec& spec) const {
+  ZygoteKind kind{.modules = options_.zygote.modules};
+  kind.modules.insert(kind.modules.end(), spec.preimport.begin(), spec.preimport.end());
+  if (spec.trusted_layers) kind.layers = spec.layers;
+  return kind;
 }
 
 Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, os::Fd& users) {
-  if (!living.built.plain_usr || !is_empty(living.built.upper.get(), "usr"))
+  const char* const programs = living.spec.layers.empty() ? "usr" : "root/usr";
+  if (!living.built.plain_usr || !is_empty(living.built.upper.get(), programs))
     return fail(Code::unsupported, "the sandbox's programs are not the zygote's");
   if (living.frozen) return fail(Code::conflict, "the sandbox is paused");
   // Not kept for each sandbox: a thousand descriptors would be copied with every helper.
@@ -138,9 +143,9 @@ Zygote* Spawner::zygote_of(std::uint64_t generation) {
   return nullptr;
 }
 
-Zygote* Spawner::zygote_for(const ParkedKernel& kernel, const std::vector<std::string>& modules, bool& is_coming) {
+Zygote* Spawner::zygote_for(const ParkedKernel& kernel, const ZygoteKind& kind, bool& is_coming) {
   const auto fits = [&](const auto& one) {
-    return kernel.extent == Extent::whole ? one->layout() == kernel.layout && one->modules() == modules
+    return kernel.extent == Extent::whole ? one->layout() == kernel.layout && one->kind() == kind
                                           : one->id() == kernel.zygote;
   };
   const bool may_come = is_coming && kernel.extent == Extent::whole;
@@ -149,13 +154,10 @@ Zygote* Spawner::zygote_for(const ParkedKernel& kernel, const std::vector<std::s
     if (one->state() == Zygote::State::ready && fits(one)) return one.get();
     is_coming |= may_come && one->state() == Zygote::State::starting && fits(one);
   }
-  if (is_coming || !may_come || shop_.standing().rootless) return nullptr;
-  ZygoteOptions options = options_.zygote;
-  options.modules = modules;
-  auto zygote = Zygote::start(options, shop_.proc(), ++generations_, kernel.layout);
+  if (is_coming || !may_come) return nullptr;
+  auto zygote = start_zygote(kind, kernel.layout);
   if (!zygote) return nullptr;
   is_coming = true;
-  watch((*zygote)->socket(), Source::zygote);
   // Not the last: that one is everybody's.
   zygotes_.insert(zygotes_.begin(), std::move(*zygote));
   return nullptr;
@@ -170,7 +172,7 @@ void Spawner::revive(const Request& request, os::Fd file) {
   if (request.number >= parked->size()) return answer_error(request, Error(Code::not_found, "no such kernel"));
   const ParkedKernel& kernel = (*parked)[request.number];
   bool is_coming = request.text != "late";
-  Zygote* const zygote = zygote_for(kernel, modules_of(living.spec), is_coming);
+  Zygote* const zygote = zygote_for(kernel, kind_of(living.spec), is_coming);
   if (zygote == nullptr && is_coming) return expecting_.push_back({request, std::move(file)});
   if (zygote == nullptr) return answer_error(request, Error(Code::conflict, "its zygote is gone"));
   if (guest::control_number(living.spec.limits.open_files_max) != kernel.control)

@@ -93,14 +93,15 @@ class Spawner {
   void hand_over(Reply reply, Living& living, Born born);
   Zygote* zygote_of(std::uint64_t generation);
   // One whose children can take that kernel; null: one is being raised, or there can be none.
-  Zygote* zygote_for(const ParkedKernel& kernel, const std::vector<std::string>& modules, bool& is_coming);
-  // What the zygote of such a sandbox has imported.
-  std::vector<std::string> modules_of(const Spec& spec) const;
+  Zygote* zygote_for(const ParkedKernel& kernel, const ZygoteKind& kind, bool& is_coming);
+  // Which zygotes bear interpreters for such a sandbox.
+  ZygoteKind kind_of(const Spec& spec) const;
+  Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKind& kind, std::uint64_t layout);
   void on_zygote(int fd);
-  // Another zygote with these modules, if there is none that is young.
-  void raise_zygote(const std::vector<std::string>& modules);
-  // Of those with these modules the last, which is the one in use or the next one; null if there is none.
-  Zygote* last_zygote(const std::vector<std::string>& modules, std::optional<Zygote::State> state);
+  // Another zygote of this kind, if there is none that is young.
+  void raise_zygote(const ZygoteKind& kind);
+  // The last of its kind, which is the one in use or the next one; null if there is none.
+  Zygote* last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state);
   void kill(Living& living);
   void answer(Reply reply, std::span<const int> fds = {});
   void answer_error(const Request& request, Error error);
@@ -127,12 +128,12 @@ class Spawner {
   // Older ones stay while interpreters of theirs live.
   std::vector<std::unique_ptr<Zygote>> zygotes_;
   std::uint64_t generations_ = 0;
-  // By their modules: how many failed in a row, and why.
+  // How many of a kind failed in a row, and why.
   struct Failure {
     std::uint32_t count = 0;
     std::string reason;
   };
-  std::map<std::vector<std::string>, Failure> failed_zygotes_;
+  std::map<ZygoteKind, Failure> failed_zygotes_;
   struct Expecting {
     Request request;
     os::Fd beside;

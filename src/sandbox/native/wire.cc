@@ -72,6 +72,7 @@ Limits get_limits(In& in) {
 void put_spec(Out& out, const Spec& spec) {
   out.text(spec.id);
   out.list(spec.layers, [&](const std::string& layer) { out.text(layer); });
+  out.flag(spec.trusted_layers);
   out.flag(spec.snapshot.has_value());
   out.text(spec.snapshot.value_or(""));
   out.flag(spec.with_kernels);
@@ -99,6 +100,7 @@ Spec get_spec(In& in) {
   Spec spec;
   spec.id = in.text();
   in.list([&] { spec.layers.push_back(in.text()); });
+  spec.trusted_layers = in.flag();
   const bool has_snapshot = in.flag();
   std::string snapshot = in.text();
   if (has_snapshot) spec.snapshot = std::move(snapshot);

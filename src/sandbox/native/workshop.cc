@@ -207,7 +207,7 @@ __attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, 
 }  // namespace
 
 bool is_empty(int directory, const char* name) {
-  const int fd = ::openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = ::openat(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT;
   DIR* const entries = ::fdopendir(fd);
   if (entries == nullptr) return ::close(fd), false;
@@ -225,6 +225,12 @@ std::string missing_wall(const Isolation& isolation, const std::vector<std::stri
     if (std::ranges::none_of(isolation.walls, [&](const Wall& wall) { return wall.name == name; }))
       return name;
   return {};
+}
+
+// Whether a zygote has the same programs, before anything is written.
+bool has_plain_usr(const Spec& spec, const WallPlan& plan) {
+  if (plan.host_view) return !plan.snapshot_usr.is_open() || is_empty(plan.snapshot_usr.get(), ".");
+  return spec.trusted_layers && (!spec.snapshot || is_empty(plan.layer_mounts.back().get(), "usr"));
 }
 
 Error cannot_give(const std::string& wall, const Isolation& isolation) {
@@ -389,6 +395,18 @@ Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
   return {};
 }
 
+Result<std::vector<os::Fd>> Workshop::zygote_layers(const std::vector<std::string>& paths) {
+  std::vector<os::Fd> mounts;
+  for (const std::string& path : paths) {
+    mounts.push_back(TRY(from_host(path, os::Fd(), false)));
+    struct stat info {};
+    if (::fstat(mounts.back().get(), &info) < 0) return fail(errno_error(errno, "look at a layer"));
+    if (info.st_uid != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+      return fail(Code::permission_denied, "somebody else than root could change a layer");
+  }
+  return mounts;
+}
+
 Result<void> Workshop::choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation) {
   const Limits& limits = spec.limits;
   if (limits.disk_bytes <= limits.memory_bytes / 2) return {};
@@ -424,7 +442,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     report.isolation.walls = built.parts.limit_walls;
     TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
     TRY(gather_mounts(spec, plan));
-    built.plain_usr = plan.host_view && (!plan.snapshot_usr.is_open() || is_empty(plan.snapshot_usr.get(), "."));
+    built.plain_usr = has_plain_usr(spec, plan);
     int pidfd = -1;
     os::Fd born_in;
     if (cgroups_.has(Controller::unified)) born_in = TRY(cgroups_.open_v2(plan.group));

@@ -26,11 +26,11 @@ struct Built {
   pid_t pid = 0;
   Parts parts;
   Isolation isolation;
-  // Its /usr began as the host's and nothing else.
+  // Its /usr began as that of a zygote: the host's, or that of trusted layers, and nothing over it.
   bool plain_usr = false;
 };
 
-// True if there is nothing in that directory, or no such directory.
+// True if there is nothing in that directory, or no such directory. A link is something.
 bool is_empty(int directory, const char* name);
 
 // The spawner's tools and stock: its tiny root, compiled filters, control groups, prepared parts. Lives in
@@ -43,6 +43,8 @@ class Workshop {
 
   // A sandbox whose guest is running, or the reason; a failure leaves nothing behind.
   Result<Built> build(const Spec& spec);
+  // Detached mounts of layers for a zygote. Code::permission_denied unless each is root's alone to change.
+  Result<std::vector<os::Fd>> zygote_layers(const std::vector<std::string>& paths);
   // Once it is where it stays: from here on parts are made ahead.
   void begin();
   Stock& stock() { return *stock_; }

@@ -63,25 +63,45 @@ Result<void> lay_out_files() {
   return {};
 }
 
-// The host's programs and our files; nothing else is there. Below the spawner's tiny root, in a namespace of its
-// own.
-Result<void> enter_own_root() {
-  if (::unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-    return fail(errno_error(errno, "namespaces"));
-  const std::string root = tiny::kRoot;
-  const auto show = [&](const char* from, const std::string& to) -> Result<void> {
-    const os::Fd mount = TRY(os::clone_mount(AT_FDCWD, from, Subtree::no));
-    TRY(os::change_mount(mount.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID}));
-    return os::attach(mount.get(), AT_FDCWD, (root + to).c_str());
-  };
+// Read-only below the zygote's root.
+Result<void> show(const char* from, const std::string& to) {
+  const os::Fd mount = TRY(os::clone_mount(AT_FDCWD, from, Subtree::no));
+  TRY(os::change_mount(mount.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID}));
+  return os::attach(mount.get(), AT_FDCWD, (tiny::kRoot + to).c_str());
+}
+
+Result<void> show_host() {
   TRY(show(tiny::kSkeleton, ""));
   TRY(show("/usr", "/usr"));
   // Sandboxes do not see it either, unless the interpreters are there.
   if (::access((std::string(tiny::kCover) + "/local").c_str(), F_OK) == 0 || errno != ENOENT)
     TRY(show(tiny::kEmpty, "/usr/local"));
+  return {};
+}
+
+Result<void> show_layers(const std::vector<os::Fd>& layers) {
+  if (layers.size() >= tiny::kLowerMax) return fail(Code::invalid_argument, "too many layers");
+  // The kernel wants two at least where nothing can be written.
+  std::string lowers = tiny::kEmpty;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string at = fmt::format("{}/{}", tiny::kLower, i);
+    TRY(os::attach(layers[i].get(), AT_FDCWD, at.c_str()));
+    lowers = at + ":" + lowers;
+  }
+  os::FilesystemContext overlay = TRY(os::FilesystemContext::open("overlay"));
+  TRY(overlay.set("lowerdir", lowers));
+  const os::Fd mount = TRY(overlay.mount(MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+  return os::attach(mount.get(), AT_FDCWD, tiny::kRoot);
+}
+
+// Programs and our files; nothing else is there. Below the spawner's tiny root, in a namespace of its own.
+Result<void> enter_own_root(const std::vector<os::Fd>& layers) {
+  if (::unshare(CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+    return fail(errno_error(errno, "namespaces"));
+  TRY(layers.empty() ? show_host() : show_layers(layers));
   TRY(show(tiny::kDevices, "/dev"));
   TRY(show(kPlace, "/mnt"));
-  if (::chdir(root.c_str()) < 0) return fail(errno_error(errno, "enter the zygote's root"));
+  if (::chdir(tiny::kRoot) < 0) return fail(errno_error(errno, "enter the zygote's root"));
   return os::move_to_root();
 }
 
@@ -98,7 +118,7 @@ void choose_addresses(std::uint64_t layout) {
   ::setrlimit(RLIMIT_STACK, &stack);
 }
 
-[[noreturn]] void become_python(int socket, const ZygoteOptions& options, std::uint64_t layout) {
+[[noreturn]] void become_python(int socket, const Zygote::Start& start) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   const sched_param normal{};
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
@@ -109,20 +129,20 @@ void choose_addresses(std::uint64_t layout) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  if (!enter_own_root()) ::_exit(1);
+  if (!enter_own_root(start.layers)) ::_exit(1);
   const int null = ::open("/dev/null", O_RDWR);
   for (const int fd : {0, 1, 2}) ::dup2(null, fd);
   ::dup2(socket, guest::kZygoteFd);
   (void)os::close_range(guest::kZygoteFd + 1, ~0U, os::UnshareTable::no);
   std::vector<const char*> arguments{"python3", "-c", kBoot};
-  for (const std::string& name : options.modules) arguments.push_back(name.c_str());
+  for (const std::string& name : start.kind.modules) arguments.push_back(name.c_str());
   arguments.push_back(nullptr);
   // One thread only: a copy made by fork has no others.
   // What it allocates follows from the seed; children of one zygote share it anyway.
-  const std::string seed = fmt::format("PYTHONHASHSEED={}", 1 + (layout >> 32) % 4294967295U);
+  const std::string seed = fmt::format("PYTHONHASHSEED={}", 1 + (start.layout >> 32) % 4294967295U);
   const char* const environment[] = {"PATH=/usr/local/bin:/usr/bin", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
                                      "MKL_NUM_THREADS=1", seed.c_str(), nullptr};
-  choose_addresses(layout);
+  choose_addresses(start.layout);
   for (const char* path : {"/usr/local/bin/python3", "/usr/bin/python3"})
     ::execve(path, const_cast<char* const*>(arguments.data()), const_cast<char* const*>(environment));
   ::_exit(127);
@@ -176,26 +196,25 @@ std::uint64_t Zygote::new_layout() {
   return std::bit_cast<std::uint64_t>(bytes);
 }
 
-Result<std::unique_ptr<Zygote>> Zygote::start(const ZygoteOptions& options, int proc, std::uint64_t generation,
-                                              std::uint64_t layout) {
-  if (!options.enabled) return fail(Code::unsupported, "zygotes are turned off");
+Result<std::unique_ptr<Zygote>> Zygote::start(Start start) {
   TRY(lay_out_files());
   os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
   ::setsockopt(pair.first.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   ::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
   const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork the zygote"));
-  if (child == 0) become_python(pair.second.get(), options, layout);
+  if (child == 0) become_python(pair.second.get(), start);
   std::unique_ptr<Zygote> zygote(new Zygote);
   zygote->pid_ = child;
   zygote->id_ = random_hex(16);
-  zygote->layout_ = layout;
-  zygote->modules_ = options.modules;
-  zygote->born_at_ = TRY(Subject::started_at(proc, child));
-  zygote->proc_ = proc;
+  zygote->layout_ = start.layout;
+  zygote->kind_ = std::move(start.kind);
+  zygote->layers_ = std::move(start.layers);
+  zygote->born_at_ = TRY(Subject::started_at(start.proc, child));
+  zygote->proc_ = start.proc;
   zygote->pidfd_ = TRY(os::pidfd_open(child));
   zygote->socket_ = std::move(pair.first);
-  zygote->generation_ = generation;
+  zygote->generation_ = start.generation;
   zygote->since_ = Clock::machine().steady();
   return zygote;
 }
@@ -227,6 +246,11 @@ void Zygote::hear() {
 }
 
 bool Zygote::is_worn(const ZygoteOptions& options) const {
+  const bool gone = std::ranges::any_of(layers_, [](const os::Fd& layer) {
+    struct stat info {};
+    return ::fstat(layer.get(), &info) < 0 || info.st_nlink == 0;
+  });
+  if (gone) return true;
   if (children_ == 0) return false;
   return children_ >= options.children_max || Clock::machine().steady() - since_ >= options.age_max;
 }

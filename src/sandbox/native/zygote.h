@@ -13,19 +13,25 @@
 #include "sandbox/native/filter.h"
 
 // Interpreters that are born ready: a zygote is a Python that has imported what programs usually want and then
-// does nothing but fork. It runs in a root of its own that holds the host's /usr and our files, never runs a
-// user's code and never sees a layer that a user made. Its children enter a sandbox and give up their power by
-// the same steps as process 1 (guest/zygote/drop.h).
+// does nothing but fork. It runs in a root of its own that holds our files and the host's /usr, or layers that came of
+// recipes of ours; it never runs a user's code and never sees a layer that a user made. Its children enter a sandbox and
+// give up their power by the same steps as process 1 (guest/zygote/drop.h).
 namespace atl::sandbox::native {
 
 struct ZygoteOptions {
   bool enabled = true;
-  // Imported beside a fixed list of standard ones; what a Spec asks for is added. One that cannot be imported is told
-  // by complaint().
+  // Imported beside a fixed list of standard ones; what a Spec asks for is added.
   std::vector<std::string> modules;
   // Children of one zygote share its hash seed and addresses: it is replaced after so many or so long.
   std::uint32_t children_max = 500;
   std::chrono::minutes age_max{10};
+};
+
+// What tells zygotes apart: two of one kind bear the same interpreters.
+struct ZygoteKind {
+  std::vector<std::string> modules;  // one that cannot be imported is told by complaint()
+  std::vector<std::string> layers;   // what it runs in, lowest first; empty: the host's /usr
+  auto operator<=>(const ZygoteKind&) const = default;
 };
 
 // What a child is born into. Borrowed for the call.
@@ -54,10 +60,16 @@ struct Born {
 // One zygote. Lives in the spawner process only; the process ends with this object.
 class Zygote {
  public:
-  // Returns at once; the process becomes ready later. `proc` is a descriptor of a /proc that shows this process.
-  // Two of one layout have the same programs at the same addresses, as long as those are the same files.
-  static Result<std::unique_ptr<Zygote>> start(const ZygoteOptions& options, int proc, std::uint64_t generation,
-                                               std::uint64_t layout);
+  struct Start {
+    ZygoteKind kind;
+    std::vector<os::Fd> layers;  // detached mounts of the kind's
+    int proc = -1;               // a /proc that shows this process; borrowed
+    std::uint64_t generation = 0;
+    // Two of one layout have the same programs at the same addresses, as long as those are the same files.
+    std::uint64_t layout = 0;
+  };
+  // Returns at once; the process becomes ready later.
+  static Result<std::unique_ptr<Zygote>> start(Start start);
   static std::uint64_t new_layout();
   ~Zygote();
   Zygote(const Zygote&) = delete;
@@ -75,9 +87,10 @@ class Zygote {
   // Nobody else's on any machine.
   const std::string& id() const { return id_; }
   std::uint64_t layout() const { return layout_; }
-  const std::vector<std::string>& modules() const { return modules_; }
+  const ZygoteKind& kind() const { return kind_; }
   pid_t pid() const { return pid_; }
   std::uint64_t born_at() const { return born_at_; }
+  // Also when what it runs in was removed.
   bool is_worn(const ZygoteOptions& options) const;
 
   Result<Born> bear(const Cradle& cradle);
@@ -92,7 +105,8 @@ class Zygote {
   std::uint64_t born_at_ = 0;
   std::uint64_t layout_ = 0;
   std::string id_;
-  std::vector<std::string> modules_;
+  ZygoteKind kind_;
+  std::vector<os::Fd> layers_;
   State state_ = State::starting;
   std::string complaint_;
   std::uint64_t generation_ = 0;

@@ -4,14 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <regex>
 
-#include "base/ids.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/native_harness.h"
 
@@ -20,30 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
-class ZygoteTest : public NativeHarness {
- protected:
-  void SetUp() override {
-    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-    NativeOptions options;
-    PoolOptions pool{.environment = "host", .spec = {}, .ready = 1, .warm = {Language::python}};
-    options.pools.push_back(std::move(pool));
-    begin(std::move(options));
-  }
-  // From the pool, once its interpreter is there.
-  std::unique_ptr<Sandbox> warm_sandbox(Spec spec = {}) {
-    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
-    EXPECT_EQ(provider_->pools().front().ready, 1U);
-    return sandbox(std::move(spec));
-  }
-  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) {
-    auto kernel = run(sandbox.create_kernel(Language::python, ""));
-    EXPECT_TRUE(kernel) << kernel.error().message();
-    if (!kernel) return nullptr;
-    EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
-    return *kernel;
-  }
-};
+class ZygoteTest : public WarmHarness {};
 
 // What /proc/self tells about the walls around a process, without what differs between any two.
 constexpr const char* kWallsOfSelf = R"(
@@ -195,29 +168,6 @@ TEST_F(ZygoteTest, HasImportedWhatItsEnvironmentNames) {
   // Others do not have it.
   const auto other = warm_sandbox();
   EXPECT_EQ(said(born_kernel(*other), "import sys\n'numpy' in sys.modules"), "False");
-}
-
-// A layer that a user made may hold a .pth file, whose lines Python executes when it starts: a zygote, which has power,
-// must never see it. Such a sandbox's kernels are started inside, as any program.
-TEST_F(ZygoteTest, NeverSeesALayer) {
-  const std::string layer = "/var/tmp/atoll-zygote-layer-" + random_word(8);
-  const std::string packages = layer + "/usr/lib/python3/dist-packages";
-  std::filesystem::create_directories(packages);
-  std::ofstream(packages + "/zz.pth") << "import os; open('/tmp/pth-ran', 'w').write(str(os.getuid()))\n";
-  for (const char* name : {"/etc", "/proc", "/dev", "/tmp", "/run", "/home/user", "/root"})
-    std::filesystem::create_directories(layer + name);
-  std::ofstream(layer + "/etc/passwd") << "root:x:0:0::/root:/bin/sh\nuser:x:1000:1000::/home/user:/bin/sh\n";
-  Spec spec;
-  spec.layers = {layer};
-  spec.preimport = {"json"};
-  {
-    const auto sandbox = this->sandbox(std::move(spec));
-    ASSERT_TRUE(sandbox);
-    // There is no python3 in it: the zygote's was not taken instead.
-    EXPECT_FALSE(run(sandbox->create_kernel(Language::python, "")));
-  }
-  EXPECT_FALSE(std::filesystem::exists("/tmp/pth-ran"));
-  std::filesystem::remove_all(layer);
 }
 
 TEST_F(ZygoteTest, FindsPackagesOfTheUsersOwn) {
