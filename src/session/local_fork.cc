@@ -146,23 +146,25 @@ Task<std::vector<Result<Session>>> LocalService::bring_up_all(std::vector<LivePt
 
 // Written down first, then known to the store, then gone from memory: whenever the service ends in between, one of
 // the two states is whole.
-Task<void> LocalService::hibernate_held(LivePtr live, bool force) {
+Task<void> LocalService::hibernate_held(LivePtr live, bool force, std::string reason) {
   if (!live->provider->traits().live_fork || options_.snapshot_directory.empty()) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'live_fork'", live->facts.provider));
   }
   const std::string state = std::string(kHibernationPrefix) + live->incarnation;
+  const State before = live->facts.state;
   auto carried = co_await take_state(live, state, {.whole = true, .strict = !force});
   if (!carried) co_return fail(std::move(carried).error());
-  if (live->facts.state != State::running)
+  if (live->facts.state != before)
     co_return fail(Code::conflict, fmt::format("the session is {}", to_string(live->facts.state)));
   live->facts.default_contexts = default_contexts_of(*live);
   live->facts.left_behind = std::move(carried->left_behind);
   live->facts.hibernation = state;
-  enter(live, State::paused, "by request, on disk");
+  if (before == State::running) enter(live, State::paused, "");
+  live->facts.reason = std::move(reason);
   if (auto saved = co_await save(live); !saved) {
     live->facts.hibernation.clear();
-    enter(live, State::running, "");
+    if (before == State::running) enter(live, State::running, "");
     discard_states(*live, {state});
     co_return fail(std::move(saved).error());
   }
@@ -177,15 +179,25 @@ Task<void> LocalService::hibernate_held(LivePtr live, bool force) {
   co_return Result<void>{};
 }
 
+Task<void> LocalService::keep_paused(LivePtr live) {
+  if (!live->sandbox) co_return fail(Code::conflict, "it has no sandbox");
+  // Interpreters must be able to park.
+  CO_CHECK(co_await live->sandbox->resume());
+  co_return co_await hibernate_held(live, true, live->facts.reason + "; on disk since the service stopped");
+}
+
 // It stays as it is on the disk until a sandbox stands on it.
 Task<void> LocalService::wake_held(LivePtr live) {
   const std::string state = live->facts.hibernation;
+  std::vector<std::string> lost = live->facts.left_behind;
   const std::string before = live->incarnation;
   live->incarnation = fmt::format("{}h{}", live->facts.sandbox_id, random_word(6));
   if (auto built = co_await build(live, snapshot_path(state), Kernels::carried); !built) {
     live->incarnation = before;
     co_return fail(std::move(built).error().context("resume"));
   }
+  // What the pause could not take is as lost as what could not be brought back.
+  live->facts.left_behind.insert(live->facts.left_behind.begin(), lost.begin(), lost.end());
   live->facts.snapshot = state;
   live->facts.hibernation.clear();
   co_return Result<void>{};

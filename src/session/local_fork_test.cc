@@ -125,6 +125,38 @@ TEST_F(ForkServiceTest, SleepsOnTheDiskThroughRestarts) {
   EXPECT_TRUE(until([&] { return std::filesystem::is_empty(folder_ + "/snapshots"); }));
 }
 
+// Paused in memory, by whatever dialect or by the end of its time: a service that ends in order writes it down first.
+TEST_F(ForkServiceTest, WhatIsPausedOutlivesAnOrderlyEnd) {
+  const Session session = create();
+  const std::string context = run(session, "print x").context;
+  ASSERT_TRUE(wait(service_->create_context(ann_, session.session_id, {.language = sandbox::Language::shell})));
+  const Session running = create();
+  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id, {})));
+  ASSERT_TRUE(wait(service_->shut_down("test")));
+  kill_and_open();
+  EXPECT_EQ(wait(service_->get(ann_, running.session_id))->state, State::stopped);
+  const auto kept = wait(service_->get(ann_, session.session_id));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->state, State::paused);
+  EXPECT_EQ(kept->reason, "by request; on disk since the service stopped");
+  EXPECT_THAT(kept->left_behind, SizeIs(1)) << "the shell, by name";
+  const auto woken = wait(service_->resume(ann_, session.session_id, std::nullopt));
+  ASSERT_TRUE(woken) << woken.error().message();
+  EXPECT_EQ(woken->left_behind, kept->left_behind);
+  EXPECT_EQ(run(session, "print x").context, context);
+}
+
+// It ends then, as everything else does, and says so.
+TEST_F(ForkServiceTest, WhatIsPausedAndCannotBeWrittenDownEnds) {
+  const Session session = create();
+  ASSERT_TRUE(wait(service_->pause(ann_, session.session_id, {})));
+  provider_.faults->left["snapshot"] = 1000;
+  provider_.faults->code = Code::no_space;
+  ASSERT_TRUE(wait(service_->shut_down("test")));
+  kill_and_open();
+  EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::stopped);
+}
+
 TEST_F(ForkServiceTest, AStateThatCannotBeReadGivesFilesOnlyAndOneThatFailsStays) {
   const Session session = create();
   run(session, "print x");

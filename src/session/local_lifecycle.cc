@@ -310,7 +310,7 @@ Task<Session> LocalService::pause(Principal who, std::string id, PauseRequest re
                    fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
   }
   if (request.on_disk) {
-    CO_CHECK(co_await hibernate_held(found, request.force));
+    CO_CHECK(co_await hibernate_held(found, request.force, "by request, on disk"));
     co_return found->facts;
   }
   CO_CHECK(co_await pause_sandbox(found));
@@ -436,6 +436,12 @@ Task<void> LocalService::shut_down(std::string reason) {
 
 Task<void> LocalService::end_for_good(LivePtr live, std::string reason) {
   CO_TRY(auto hold, co_await live->lifecycle.take());
+  if (live->facts.state == State::paused) {
+    const auto kept = co_await keep_paused(live);
+    if (kept) co_return Result<void>{};
+    log::warn("a paused session could not be kept and ends",
+              {{"session", live->facts.session_id}, {"error", kept.error().message()}});
+  }
   if (auto ended = co_await stop_held(live, State::stopped, std::move(reason)); !ended) {
     log::error("a session could not be ended", {{"error", ended.error().message()}});
   }

@@ -143,7 +143,9 @@ class LocalService final : public Service {
   Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
   Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
-  Task<void> hibernate_held(LivePtr live, bool force);
+  Task<void> hibernate_held(LivePtr live, bool force, std::string reason);
+  // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next one.
+  Task<void> keep_paused(LivePtr live);
   Task<void> wake_held(LivePtr live);
   // Directories that only this session stands on, once it does not any more.
   void discard_states(const Live& live, std::vector<std::string> names);
