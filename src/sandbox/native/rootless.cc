@@ -150,6 +150,12 @@ IdMap rootless_ids(const Standing& standing) {
   return {.first = 1, .count = standing.ids, .inside = 0};
 }
 
+IdMap rootless_layer_ids(const Standing& standing, std::string_view user) {
+  if (!standing.has_one_id()) return {.first = 0, .count = standing.ids + 1, .inside = 0};
+  const bool root = user.empty() || user == "root" || user == "0";
+  return {.first = 0, .count = 1, .inside = root ? 0U : 1000U};
+}
+
 std::string user_namespace_remedy() {
   const auto line = [](const char* path) { return os::read_file(path).value_or("").substr(0, 1); };
   if (line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")

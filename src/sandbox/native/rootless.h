@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "sandbox/native/slot.h"
@@ -27,8 +28,11 @@ struct Standing {
 inline constexpr std::uint32_t kIdsWanted = 2000;
 Result<Standing> become_rootless();
 
-// How ids inside are numbered in the namespace of such a spawner: the same for every sandbox.
+// How ids inside are numbered in the namespace of such a spawner: the same for every sandbox on the host's view.
 IdMap rootless_ids(const Standing& standing);
+// For one on layers. Those are files of the user who runs it and count as root's, so root inside is that user. With one id
+// only, `user` is whoever is asked for: root, or another.
+IdMap rootless_layer_ids(const Standing& standing, std::string_view user);
 
 // Why this process cannot have a user namespace, in words with the remedy.
 std::string user_namespace_remedy();

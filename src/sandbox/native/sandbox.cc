@@ -199,11 +199,24 @@ void NativeSandbox::settle(Spec spec) {
   inhabitant.handed.spec = std::move(spec);
 }
 
+namespace {
+
+// Where the sandbox has one user only, another one's refusal says why and what to do.
+Error explained(Error error, const Isolation& isolation) {
+  const auto users = std::ranges::find(isolation.missing, "users", &Wall::name);
+  if (users == isolation.missing.end() || !error.message().starts_with("cannot become user")) return error;
+  return Error(error.code(), fmt::format("{}: {}", error.message(), users->value)).with_field("user");
+}
+
+}  // namespace
+
 Task<std::shared_ptr<Process>> NativeSandbox::start(ProcessSpec spec) {
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
   if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
-  co_return co_await inhabitant->link->start(std::move(spec));
+  auto started = co_await inhabitant->link->start(std::move(spec));
+  if (!started) co_return fail(explained(std::move(started).error(), inhabitant->handed.isolation));
+  co_return std::move(*started);
 }
 
 std::vector<std::shared_ptr<Process>> NativeSandbox::processes() {
@@ -218,7 +231,9 @@ Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language language, st
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
   if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
-  co_return co_await inhabitant->link->create_kernel(language, std::move(cwd));
+  auto made = co_await inhabitant->link->create_kernel(language, std::move(cwd));
+  if (!made) co_return fail(explained(std::move(made).error(), inhabitant->handed.isolation));
+  co_return std::move(*made);
 }
 
 std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {

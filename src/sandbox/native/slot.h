@@ -33,6 +33,7 @@ struct IdMap {
   std::uint32_t first = 0;
   std::uint32_t count = kIdsPerSandbox;
   std::uint32_t inside = 0;  // 0, or 1000 when `user` is the only one
+  bool operator==(const IdMap&) const = default;
 
   // What is not mapped is shown as the first.
   std::uint32_t outside(std::uint32_t id) const {

@@ -84,7 +84,11 @@ void Stock::retire(std::unique_lock<std::mutex>& lock) {
     os::Fd& network = leaving.parts.slot.network_namespace;
     if (!room || !is_untouched(network)) network.reset();
     lock.lock();
-    slots_.push_back(std::move(leaving.parts.slot));
+    // It may have had ids of its own (Workshop::map_layers).
+    Slot& slot = leaving.parts.slot;
+    if (setting_.standing->rootless && slot.ids != rootless_ids(*setting_.standing))
+      slot.ids = rootless_ids(*setting_.standing), slot.user_namespace.reset();
+    slots_.push_back(std::move(slot));
   } else if (!closing_ || leaving.attempts < kPatience) {
     leaving_.push_back(std::move(leaving));
     changed_.wait_for(lock, kAgain);

@@ -345,9 +345,13 @@ void Child::tell_ids() {
   lacks("host_owners", fmt::format("files of the host are shown as nobody's: {}", as_root));
   if (plan.spec.sudo) lacks("sudo", fmt::format("set-uid programs of the host do not work: {}", as_root));
   if (!plan.standing.has_one_id())
-    return stands("user_namespace", fmt::format("{} ids, not the one of the user who runs it", ids.count));
+    return stands("user_namespace",
+                  fmt::format("{} ids{}", ids.count,
+                              ids.first == 0 ? "; root inside is the user who runs it, whose the layers are"
+                                             : ", not the one of the user who runs it"));
   stands("user_namespace", "one id, of the user who runs it");
-  lacks("users", "there is no root inside, only user: " + plan.standing.lacks_ids);
+  const char* const who = ids.inside == 0 ? "there is nobody inside but root" : "there is no root inside, only user";
+  lacks("users", fmt::format("{}: {}", who, plan.standing.lacks_ids));
 }
 
 // What one process can be held to where the kernel does not count for the whole sandbox. The host watches the
@@ -397,7 +401,7 @@ Result<void> Child::become_inside() {
 
 Result<void> Child::drop_capabilities() {
   if (guest::drop_capabilities() < 0) return fail(errno_error(errno, "drop capabilities"));
-  if (plan.standing.has_one_id())
+  if (plan.slot.ids.inside != 0)
     stands("capabilities", "none");
   else
     stands("capabilities",

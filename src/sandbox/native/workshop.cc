@@ -423,11 +423,20 @@ Result<void> Workshop::choose_disk(const Spec& spec, WallPlan& plan, Isolation& 
   return {};
 }
 
+Result<void> Workshop::map_layers(const Spec& spec, Slot& slot) {
+  if (!standing_.rootless || spec.layers.empty()) return {};
+  slot.ids = rootless_layer_ids(standing_, spec.user);
+  const std::lock_guard lock(stock_->users());
+  slot.user_namespace = TRY(make_user_namespace(proc_.get(), slot.ids));
+  return {};
+}
+
 Result<Built> Workshop::build(const Spec& spec) {
   Built built;
   built.parts = TRY(stock_->take(spec.limits));
   WallReport report;
   auto made = [&]() -> Result<void> {
+    TRY(map_layers(spec, built.parts.slot));
     os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
     os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
     WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_,

@@ -72,6 +72,8 @@ class Workshop {
   Result<void> make_mappable_room(const std::string& at);
   // A tmpfs while it stays small beside the memory it counts as; else a disk image.
   Result<void> choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation);
+  // An ordinary user's layers are that user's: ids of the sandbox that fit.
+  Result<void> map_layers(const Spec& spec, Slot& slot);
   Result<void> gather_mounts(const Spec& spec, WallPlan& plan);
   // A detached copy of a directory of the host, mapped to the ids of `user_namespace`.
   Result<os::Fd> from_host(const std::string& path, const os::Fd& user_namespace, bool writable);
