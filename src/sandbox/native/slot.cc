@@ -94,6 +94,13 @@ void IdRanges::give_back(std::uint32_t first) {
 
 namespace {
 
+// As the kernel wants it: a line is within one line of the map of the namespace above, and an ordinary user's own id is a
+// line of its own there (rootless.cc).
+std::string lines_of(const IdMap& map) {
+  if (map.first > 0 || map.count == 1) return fmt::format("{} {} {}", map.inside, map.first, map.count);
+  return fmt::format("{} 0 1\n{} 1 {}", map.inside, map.inside + 1, map.count - 1);
+}
+
 // Holds its namespace until it is killed. Runs in the spawner's memory, so it touches none of it.
 int hold_namespace(void*) {
   ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
@@ -109,9 +116,8 @@ Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& gr
       ::clone(hold_namespace, stack + sizeof stack, CLONE_NEWUSER | CLONE_VM | CLONE_FILES | SIGCHLD, nullptr);
   if (child < 0) return fail(errno_error(errno, "make a user namespace"));
   auto made = [&]() -> Result<os::Fd> {
-    const auto line = [](const IdMap& map) { return fmt::format("{} {} {}", map.inside, map.first, map.count); };
-    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), line(users)));
-    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), line(groups)));
+    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), lines_of(users)));
+    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), lines_of(groups)));
     return os::open_at(proc, fmt::format("{}/ns/user", child).c_str(), O_RDONLY);
   }();
   ::kill(child, SIGKILL);
