@@ -18,6 +18,13 @@ struct Completion {
   bool remove = false, print = false, default_ = false, empty = false;
 };
 
+constexpr std::string_view completion_options[] = {"bashdefault", "default", "dirnames", "filenames",
+                                                   "noquote",     "nosort",  "nospace",  "plusdirs"};
+
+bool is_option(std::string_view name) {
+  return std::find(std::begin(completion_options), std::end(completion_options), name) != std::end(completion_options);
+}
+
 const char* action_of(char letter) {
   switch (letter) {
     case 'a':
@@ -89,6 +96,10 @@ int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out
       }
       switch (c) {
         case 'o':
+          if (!is_option(value)) {
+            shell.error(fmt::format("{}: {}: invalid option name", args[0], value));
+            return 2;
+          }
           out.options.push_back(value);
           break;
         case 'A':
@@ -217,23 +228,14 @@ int compgen(Interpreter& shell, const Args& args) {
     for (auto& name : shell.glob(spec.glob, matched)) out.push_back(std::move(name));
   }
   if (spec.has_words) {
-    // The list is split by IFS and each word expanded.
-    std::vector<std::string> words;
+    // The list is expanded, then split by IFS.
     const std::string ifs = shell.ifs();
-    std::string one;
-    std::vector<std::string> raw;
-    for (char c : spec.words) {
-      if (ifs.find(c) != std::string::npos) {
-        if (!one.empty()) raw.push_back(one);
-        one.clear();
-      } else {
-        one += c;
-      }
+    std::string all = shell.expand_single(shell.parse_word(spec.words));
+    for (std::size_t from = 0; (from = all.find_first_not_of(ifs, from)) != std::string::npos;) {
+      std::size_t end = std::min(all.find_first_of(ifs, from), all.size());
+      if (all.compare(from, word.size(), word) == 0 && end - from >= word.size()) out.push_back(all.substr(from, end - from));
+      from = end;
     }
-    if (!one.empty()) raw.push_back(one);
-    for (const auto& text : raw) words.push_back(shell.expand_single(shell.parse_word(text)));
-    for (auto& text : words)
-      if (text.starts_with(word)) out.push_back(text);
   }
   if (!spec.function.empty()) {
     if (const Function* function = shell.find_function(spec.function)) {
@@ -269,13 +271,8 @@ int complete(Interpreter& shell, const Args& args) {
   };
   if (spec.remove) {
     if (at >= args.size() && !spec.default_ && !spec.empty) table.clear();
-    for (; at < args.size(); ++at) {
-      if (!table.erase(args[at])) {
-        shell.error(fmt::format("complete: {}: no completion specification", args[at]));
-        status = 1;
-      }
-    }
-    return status;
+    for (; at < args.size(); ++at) table.erase(args[at]);
+    return 0;
   }
   if (spec.print || args.size() == 1) {
     if (at >= args.size())
@@ -316,9 +313,36 @@ int complete(Interpreter& shell, const Args& args) {
   return 0;
 }
 
+namespace {
+
+void set_option(std::vector<std::string>& words, const std::string& name, bool on) {
+  std::string word = "-o " + name;
+  std::erase(words, word);
+  if (on) words.insert(words.begin(), word);
+}
+
+std::string show_options(const std::string& name, const std::vector<std::string>& words) {
+  std::string out = "compopt";
+  for (std::string_view option : completion_options) {
+    bool on = std::find(words.begin(), words.end(), fmt::format("-o {}", option)) != words.end();
+    out += fmt::format(" {}o {}", on ? '-' : '+', option);
+  }
+  return out + " " + name + "\n";
+}
+
+}  // namespace
+
 int compopt(Interpreter& shell, const Args& args) {
   std::size_t at = 1;
-  while (at < args.size() && (args[at] == "-o" || args[at] == "+o")) at += 2;
+  std::vector<std::pair<std::string, bool>> changes;
+  for (; at + 1 < args.size() && (args[at] == "-o" || args[at] == "+o"); at += 2) {
+    if (!is_option(args[at + 1])) {
+      shell.error(fmt::format("compopt: {}: invalid option name", args[at + 1]));
+      return 2;
+    }
+    changes.emplace_back(args[at + 1], args[at] == "-o");
+  }
+  if (at < args.size() && args[at].size() > 1 && args[at][0] == '-') return bad_option(shell, args, args[at].substr(0, 2));
   if (at >= args.size()) {
     shell.error("compopt: not currently executing completion function");
     return 1;
@@ -328,6 +352,9 @@ int compopt(Interpreter& shell, const Args& args) {
       shell.error(fmt::format("compopt: {}: no completion specification", args[at]));
       return 1;
     }
+    auto& words = shell.state.completions.edit()[args[at]];
+    for (const auto& [name, on] : changes) set_option(words, name, on);
+    if (changes.empty() && !shell.print(show_options(args[at], words), "compopt")) return 1;
   }
   return 0;
 }
@@ -398,8 +425,33 @@ int history(Interpreter& shell, const Args& args) {
   return shell.print(out, "history") ? 0 : 1;
 }
 
+namespace {
+
+// fc -s [OLD=NEW] [COMMAND]: the last line that begins with COMMAND, once more.
+int run_again(Interpreter& shell, Args args) {
+  std::size_t equals = args.empty() ? std::string::npos : args[0].find('=');
+  std::string old, with;
+  if (equals != std::string::npos) {
+    old = args[0].substr(0, equals);
+    with = args[0].substr(equals + 1);
+    args.erase(args.begin());
+  }
+  const auto& lines = *shell.state.history;
+  auto found = std::find_if(lines.rbegin(), lines.rend(), [&](const std::string& line) { return args.empty() || line.starts_with(args[0]); });
+  if (found == lines.rend()) {
+    shell.error("fc: no command found");
+    return 1;
+  }
+  std::string text = *found;
+  for (std::size_t at = 0; !old.empty() && (at = text.find(old, at)) != std::string::npos; at += with.size()) text.replace(at, old.size(), with);
+  shell.err().write(text + "\n");
+  return shell.eval(text);
+}
+
+}  // namespace
+
 int fc(Interpreter& shell, const Args& args) {
-  bool list = false, numbers = true, reverse = false;
+  bool list = false, numbers = true, reverse = false, again = false;
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-' &&
          !std::isdigit(static_cast<unsigned char>(args[at][1]));
@@ -411,13 +463,14 @@ int fc(Interpreter& shell, const Args& args) {
         numbers = false;
       else if (c == 'r')
         reverse = true;
-      else if (c == 's' || c == 'e')
-        continue;
+      else if (c == 's')
+        again = true;
       else
         return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
   const auto& lines = *shell.state.history;
+  if (again) return run_again(shell, Args(args.begin() + static_cast<std::ptrdiff_t>(at), args.end()));
   if (!list) {
     shell.error("fc: no command found");
     return 1;

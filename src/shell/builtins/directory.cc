@@ -135,6 +135,10 @@ int cd(Interpreter& shell, const Args& args) {
       }
     }
   }
+  if (shell.option(Shopt::cdable_vars) && shell.find(target) && !go(shell, "cd", target, physical, true)) {
+    target = shell.get_or_empty(target);
+    print = true;
+  }
   if (!go(shell, "cd", target, physical)) return 1;
   if (print) shell.print(shell.get_or_empty("PWD") + "\n", "cd");
   return 0;
@@ -181,6 +185,7 @@ int pushd(Interpreter& shell, const Args& args) {
   }
   std::size_t index = 0;
   if (rotation(args[at], all.size(), index)) {
+    if (index >= all.size() && all.size() < 2) return shell.fail(args, "directory stack empty");
     if (index >= all.size()) {
       shell.error(fmt::format("pushd: {}: directory stack index out of range", args[at]));
       return 1;
@@ -248,6 +253,7 @@ int dirs(Interpreter& shell, const Args& args) {
   for (std::size_t at = 1; at < args.size(); ++at) {
     std::size_t index = 0;
     if (rotation(args[at], all.size(), index)) {
+      if (index >= all.size() && all.size() < 2) return shell.fail(args, "directory stack empty");
       if (index >= all.size()) {
         shell.error(fmt::format("dirs: {}: directory stack index out of range", args[at]));
         return 1;

@@ -51,6 +51,7 @@ int continue_(Interpreter& shell, const Args& args) {
 }
 
 int exit(Interpreter& shell, const Args& args) {
+  if (args[0] == "logout" && !shell.option(Shopt::login_shell)) return shell.fail(args, "not login shell: use `exit'");
   std::int64_t status = shell.state.status;
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() > at && !parse_int(args[at], status)) {

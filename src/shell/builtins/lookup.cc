@@ -229,6 +229,7 @@ int hash(Interpreter& shell, const Args& args) {
   }
   if (at >= args.size()) {
     if (args.size() > 1 && !list) return 0;
+    if (list && shell.state.hashed->empty()) return 0;
     if (shell.state.hashed->empty()) {
       return shell.print("hash: hash table empty\n", "hash") ? 0 : 1;
     }

@@ -325,7 +325,7 @@ int wait(Interpreter& shell, const Args& args) {
 }
 
 int jobs(Interpreter& shell, const Args& args) {
-  bool pids = false, lng = false, running = false;
+  bool pids = false, lng = false, running = false, stopped = false;
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
     for (char c : args[at].substr(1)) {
@@ -335,7 +335,9 @@ int jobs(Interpreter& shell, const Args& args) {
         lng = true;
       else if (c == 'r')
         running = true;
-      else if (c != 'n' && c != 's')
+      else if (c == 's')
+        stopped = true;
+      else if (c != 'n')
         return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
@@ -344,7 +346,7 @@ int jobs(Interpreter& shell, const Args& args) {
   int status = 0;
   auto line = [&](const Job& job, std::size_t i) {
     const Process& process = *job.processes.back();
-    if (running && process.done) return;
+    if (stopped || (running && process.done)) return;  // nothing is ever stopped
     if (pids) {
       out += fmt::format("{}\n", job.processes.front()->pid);
       return;
@@ -354,8 +356,8 @@ int jobs(Interpreter& shell, const Args& args) {
                        : process.killed_by   ? std::string(signal_description(process.killed_by))
                        : process.status == 0 ? "Done"
                                              : fmt::format("Exit {}", process.status);
-    out += fmt::format("[{}]{}  {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : "",
-                       what, job.text, process.done ? "" : " &");
+    out += fmt::format("[{}]{} {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : " ", what,
+                       job.text, process.done ? "" : " &");
   };
   if (at < args.size()) {
     for (; at < args.size(); ++at) {
@@ -381,19 +383,25 @@ int disown(Interpreter& shell, const Args& args) {
     shell.state.jobs.edit().clear();
     return 0;
   }
+  bool keep = false;  // -h: only a hangup passes it by, and there is none
   for (std::size_t i = 1; i < args.size(); ++i) {
-    if (args[i][0] == '-') continue;
+    if (args[i] == "-h") {
+      keep = true;
+      continue;
+    }
+    if (args[i].size() > 1 && args[i][0] == '-') return bad_option(shell, args, args[i].substr(0, 2));
     auto process = find_target(shell, args[i]);
     if (!process) {
       shell.error(fmt::format("disown: {}: no such job", args[i]));
       return 1;
     }
-    forget(shell, process);
+    if (!keep) forget(shell, process);
   }
   return 0;
 }
 
 int fg(Interpreter& shell, const Args& args) {
+  if (args[0] == "suspend") return shell.fail(args, "cannot suspend: no job control");
   if (!shell.option(Opt::monitor)) return shell.fail(args, "no job control");
   const Job* job = nullptr;
   auto process = find_target(shell, args.size() > 1 ? args[1] : "%+", &job);

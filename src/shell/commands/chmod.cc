@@ -120,8 +120,13 @@ int run_chown(Invocation& call) {
   };
   CommandLine options(call, kOwnerOptions);
   if (options.stopped()) return options.status();
-  bool recursive = false;
-  for (auto& [id, value] : options.found()) recursive |= id == 'R';
+  bool recursive = false, verbose = false, changes = false, silent = false;
+  for (auto& [id, value] : options.found()) {
+    recursive |= id == 'R';
+    verbose |= id == 'v';
+    changes |= id == 'c';
+    silent |= id == 'f';
+  }
   auto& operands = options.operands();
   if (operands.empty()) return usage_error(call, "missing operand");
   if (operands.size() < 2) return usage_error(call, fmt::format("missing operand after {}", quoted(operands[0])));
@@ -144,10 +149,18 @@ int run_chown(Invocation& call) {
   if (!number(group, gid)) return call.fail(fmt::format("invalid group: {}", quoted(spec)));
   int status = 0;
   auto change = [&](const std::string& shown, const vfs::Path& path) {
+    auto old = call.fs().find(path);
     auto done = call.fs().set_owner(path, uid, gid);
-    if (done) return;
-    call.complain(fmt::format("cannot access {}: {}", quoted(shown), reason(done.error())));
-    status = 1;
+    if (!done) {
+      if (!silent) call.complain(fmt::format("cannot access {}: {}", quoted(shown), reason(done.error())));
+      status = 1;
+      return;
+    }
+    bool same = old && (!uid || *uid == old->uid) && (!gid || *gid == old->gid);
+    std::string_view what = group_only ? "group" : "ownership";
+    if (same && verbose) call.out().write(fmt::format("{} of {} retained as {}\n", what, quoted(shown), spec));
+    if (!same && (verbose || changes))
+      call.out().write(fmt::format("changed {} of {} from {} to {}\n", what, quoted(shown), user_name(call, group_only ? old->gid : old->uid), spec));
   };
   for (std::size_t i = 1; i < operands.size(); ++i) {
     auto failed = [&](const std::string& shown, const Error& why) {

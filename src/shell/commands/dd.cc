@@ -1,149 +1,292 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+
 #include "shell/commands/commands.h"
 #include "shell/commands/text_io.h"
 
 namespace atl::shell {
 
-int run_dd(Invocation& call) {
-  std::string in_name, out_name, conversions, status_mode, in_flags, out_flags;
-  std::uint64_t ibs = 512, obs = 512, count = UINT64_MAX, skip = 0, seek = 0;
-  bool has_in = false, has_out = false;
-  for (const std::string& arg : call.args().subspan(1)) {
-    std::size_t equals = arg.find('=');
-    if (equals == std::string::npos) {
-      if (arg == "--") continue;
-      return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
-    }
-    std::string key = arg.substr(0, equals), value = arg.substr(equals + 1);
-    auto number = [&](std::uint64_t& out) {
-      // 2x1k multiplies.
-      out = 1;
-      std::string_view rest = value;
-      while (true) {
-        std::size_t x = rest.find('x');
-        std::uint64_t factor = 0;
-        if (!parse_size(rest.substr(0, x), factor)) {
-          call.complain(fmt::format("invalid number: {}", quoted(value)));
-          return false;
-        }
-        if (__builtin_mul_overflow(out, factor, &out)) return false;
-        if (x == std::string_view::npos) return true;
-        rest.remove_prefix(x + 1);
-      }
-    };
-    if (key == "if") in_name = value, has_in = true;
-    else if (key == "of") out_name = value, has_out = true;
-    else if (key == "bs") {
-      if (!number(ibs)) return 1;
-      obs = ibs;
-    } else if (key == "ibs") { if (!number(ibs)) return 1; }
-    else if (key == "obs") { if (!number(obs)) return 1; }
-    else if (key == "count") { if (!number(count)) return 1; if (value.ends_with('B')) in_flags += ",count_bytes"; }
-    else if (key == "skip" || key == "iseek") { if (!number(skip)) return 1; }
-    else if (key == "seek" || key == "oseek") { if (!number(seek)) return 1; }
-    else if (key == "conv") conversions = "," + value + ",";
-    else if (key == "status") status_mode = value;
-    else if (key == "iflag") in_flags += "," + value;
-    else if (key == "oflag") out_flags += "," + value;
-    else if (key == "cbs") continue;
-    else return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
+namespace {
+
+struct Request {
+  std::optional<std::string> in_name, out_name;
+  std::uint64_t ibs = 512, obs = 512, cbs = 0, count = UINT64_MAX, skip = 0, seek = 0;
+  std::vector<std::string> conversions, in_flags, out_flags;
+  std::string status;
+
+  bool has(const std::vector<std::string>& list, std::string_view name) const {
+    return std::find(list.begin(), list.end(), name) != list.end();
   }
-  if (ibs == 0 || obs == 0) return call.fail("invalid number: '0'");
-  auto conv = [&](std::string_view name) { return conversions.find("," + std::string(name) + ",") != std::string::npos; };
-  std::unique_ptr<Input> owned;
-  Input* in = &call.in();
-  if (has_in) {
-    auto opened = call.open_input(in_name);
-    if (!opened) return call.fail(fmt::format("failed to open {}: {}", quoted(in_name), reason(opened.error())));
-    owned = std::move(*opened);
-    in = owned.get();
+  bool converts(std::string_view name) const { return has(conversions, name); }
+};
+
+constexpr std::string_view kConversions[] = {"block", "excl",    "fdatasync", "fsync", "lcase", "nocreat", "noerror",
+                                             "notrunc", "sparse", "swab",      "sync",  "ucase", "unblock"};
+constexpr std::string_view kInFlags[] = {"binary", "count_bytes", "fullblock", "nonblock", "skip_bytes", "text"};
+constexpr std::string_view kOutFlags[] = {"append", "binary", "dsync", "nonblock", "seek_bytes", "sync", "text"};
+constexpr std::string_view kStatuses[] = {"none", "noxfer", "progress"};
+
+// 2x1k multiplies.
+bool parse_product(std::string_view text, std::uint64_t& out) {
+  out = 1;
+  while (true) {
+    std::size_t x = text.find('x');
+    std::uint64_t factor = 0;
+    if (!parse_size(text.substr(0, x), factor) || __builtin_mul_overflow(out, factor, &out)) return false;
+    if (x == std::string_view::npos) return true;
+    text.remove_prefix(x + 1);
   }
-  std::uint64_t skip_bytes = in_flags.find("skip_bytes") != std::string::npos ? skip : skip * ibs;
-  std::uint64_t limit = count == UINT64_MAX ? UINT64_MAX : in_flags.find("count_bytes") != std::string::npos ? count : (count > UINT64_MAX / ibs ? UINT64_MAX : count * ibs);
-  std::uint64_t seek_bytes = out_flags.find("seek_bytes") != std::string::npos ? seek : seek * obs;
-  while (skip_bytes > 0) {
-    std::string_view block = in->fill();
-    if (block.empty()) break;
-    std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(skip_bytes, block.size()));
-    in->consume(take);
-    skip_bytes -= take;
-    call.charge(1);
+}
+
+// A list of words, all of them known; else the one that is not.
+std::optional<std::string> add_words(std::string_view value, std::span<const std::string_view> known,
+                                     std::vector<std::string>& into) {
+  while (true) {
+    std::size_t comma = value.find(',');
+    std::string word(value.substr(0, comma));
+    if (std::find(known.begin(), known.end(), word) == known.end()) return word;
+    into.push_back(std::move(word));
+    if (comma == std::string_view::npos) return std::nullopt;
+    value.remove_prefix(comma + 1);
   }
-  bool special = out_name == "/dev/null" || out_name == "/dev/stdout" || out_name == "/dev/stderr" || out_name.starts_with("/dev/");
-  std::unique_ptr<vfs::File> file;
-  if (has_out && !special) {
-    auto path = call.resolve(out_name);
-    vfs::OpenOptions open;
-    open.write = true;
-    open.create = !conv("nocreat");
-    open.exclusive = conv("excl");
-    open.append = out_flags.find("append") != std::string::npos;
-    open.mode = 0666 & ~call.umask();
-    auto opened = path ? call.fs().open(*path, open) : Result<std::unique_ptr<vfs::File>>(fail(path.error()));
-    if (!opened) return call.fail(fmt::format("failed to open {}: {}", quoted(out_name), reason(opened.error())));
-    file = std::move(*opened);
-    if (!conv("notrunc") && !open.append) {
-      auto cut = file->truncate(seek_bytes);
-      if (!cut) return call.fail(fmt::format("failed to truncate {}: {}", quoted(out_name), reason(cut.error())));
-    }
-    if (seek_bytes) (void)file->seek(static_cast<std::int64_t>(seek_bytes), vfs::Whence::start);
-  }
-  std::unique_ptr<Output> device;
-  if (special) {
-    auto opened = call.open_output(out_name, false);
-    if (opened) device = std::move(*opened);
-  }
-  std::uint64_t total = 0, full = 0, partial = 0, out_full = 0, out_partial = 0;
-  std::string pending, problem;
-  auto put = [&](std::string_view bytes) {
-    if (file) {
-      auto done = file->write(bytes);
-      if (!done) problem = reason(done.error());
-      return static_cast<bool>(done);
-    }
-    return (device ? *device : call.out()).write(bytes);
+}
+
+// Zero, or the status to end with.
+int parse_operand(Invocation& call, const std::string& arg, Request& r) {
+  std::size_t equals = arg.find('=');
+  std::string key = arg.substr(0, equals);
+  std::string value = equals == std::string::npos ? "" : arg.substr(equals + 1);
+  auto number = [&](std::uint64_t& out) {
+    return parse_product(value, out) ? 0 : call.fail(fmt::format("invalid number: {}", quoted(value)));
   };
-  std::string block;
-  while (limit > 0) {
-    block.clear();
-    std::uint64_t want = std::min<std::uint64_t>(ibs, limit);
-    while (block.size() < want) {
-      std::string_view piece = in->fill();
-      if (piece.empty()) break;
-      std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(want - block.size(), piece.size()));
-      block.append(piece.substr(0, take));
-      in->consume(take);
-    }
-    if (block.empty()) break;
-    call.charge(block.size() / 32 + 1);
-    (block.size() == ibs ? full : partial) += 1;
-    limit -= block.size();
-    if (conv("sync")) block.resize(static_cast<std::size_t>(ibs), '\0');
-    if (conv("ucase")) for (char& c : block) c = static_cast<char>(toupper(static_cast<unsigned char>(c)));
-    if (conv("lcase")) for (char& c : block) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
-    if (conv("swab")) for (std::size_t i = 0; i + 1 < block.size(); i += 2) std::swap(block[i], block[i + 1]);
-    total += block.size();
-    pending += block;
-    std::size_t at = 0;
-    while (pending.size() - at >= obs) {
-      if (!put(std::string_view(pending).substr(at, static_cast<std::size_t>(obs)))) return call.fail(fmt::format("error writing {}: {}", quoted(has_out ? out_name : "standard output"), problem.empty() ? "write error" : problem));
-      at += static_cast<std::size_t>(obs);
-      ++out_full;
-    }
-    pending.erase(0, at);
+  auto words = [&](std::string_view what, std::span<const std::string_view> known, std::vector<std::string>& into) {
+    auto bad = add_words(value, known, into);
+    return bad ? usage_error(call, fmt::format("invalid {}: {}", what, quoted(*bad))) : 0;
+  };
+  if (equals == std::string::npos) return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
+  if (key == "if") r.in_name = value;
+  else if (key == "of") r.out_name = value;
+  else if (key == "bs") { int bad = number(r.ibs); r.obs = r.ibs; return bad; }
+  else if (key == "ibs") return number(r.ibs);
+  else if (key == "obs") return number(r.obs);
+  else if (key == "cbs") return number(r.cbs);
+  else if (key == "skip" || key == "iseek") return number(r.skip);
+  else if (key == "seek" || key == "oseek") return number(r.seek);
+  else if (key == "count") {
+    if (value.ends_with('B')) r.in_flags.emplace_back("count_bytes");
+    return number(r.count);
   }
-  if (!pending.empty()) {
-    if (!put(pending)) return call.fail(fmt::format("error writing {}: {}", quoted(has_out ? out_name : "standard output"), problem.empty() ? "write error" : problem));
-    ++out_partial;
+  else if (key == "conv") return words("conversion", kConversions, r.conversions);
+  else if (key == "iflag") return words("input flag", kInFlags, r.in_flags);
+  else if (key == "oflag") return words("output flag", kOutFlags, r.out_flags);
+  else if (key == "status") {
+    if (std::find(std::begin(kStatuses), std::end(kStatuses), value) == std::end(kStatuses))
+      return usage_error(call, fmt::format("invalid status level: {}", quoted(value)));
+    r.status = value;
   }
-  if (file) (void)file->close();
-  if (status_mode != "none") {
-    std::string text = fmt::format("{}+{} records in\n{}+{} records out\n", full, partial, out_full, out_partial);
-    if (status_mode != "noxfer") text += fmt::format("{} byte{} copied, 0.000001 s, 1.0 GB/s\n", total, total == 1 ? "" : "s");
-    call.err().write(text);
-  }
+  else return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
   return 0;
+}
+
+class Copy {
+ public:
+  Copy(Invocation& call, const Request& r) : call_(call), r_(r) {}
+  int run();
+
+ private:
+  bool open_in();
+  bool open_out();
+  void skip();
+  std::string next_block(std::uint64_t most);
+  void convert(std::string& block);
+  void put_records(std::string_view bytes);
+  bool put(std::string_view bytes);
+  bool flush(std::size_t least);
+  void report() const;
+  std::uint64_t seek_bytes() const { return r_.has(r_.out_flags, "seek_bytes") ? r_.seek : r_.seek * r_.obs; }
+
+  Invocation& call_;
+  const Request& r_;
+  std::unique_ptr<Input> owned_;
+  Input* in_ = nullptr;
+  std::unique_ptr<vfs::File> file_;
+  std::unique_ptr<Output> device_;
+  std::string pending_, record_;
+  std::uint64_t total_ = 0, full_ = 0, partial_ = 0, out_full_ = 0, out_partial_ = 0;
+};
+
+bool Copy::open_in() {
+  in_ = &call_.in();
+  if (!r_.in_name) return true;
+  auto opened = call_.open_input(*r_.in_name);
+  if (!opened) {
+    call_.complain(fmt::format("failed to open {}: {}", quoted(*r_.in_name), reason(opened.error())));
+    return false;
+  }
+  owned_ = std::move(*opened);
+  in_ = owned_.get();
+  return true;
+}
+
+bool Copy::open_out() {
+  if (!r_.out_name) return true;
+  const std::string& name = *r_.out_name;
+  auto refuse = [&](std::string_view what, const Error& why) {
+    call_.complain(fmt::format("failed to {} {}: {}", what, quoted(name), reason(why)));
+    return false;
+  };
+  if (name.starts_with("/dev/")) {
+    auto opened = call_.open_output(name, false);
+    if (!opened) return refuse("open", opened.error());
+    device_ = std::move(*opened);
+    return true;
+  }
+  auto path = call_.resolve(name);
+  vfs::OpenOptions open;
+  open.write = true;
+  open.create = !r_.converts("nocreat");
+  open.exclusive = r_.converts("excl");
+  open.append = r_.has(r_.out_flags, "append");
+  open.mode = 0666 & ~call_.umask();
+  auto opened = path ? call_.fs().open(*path, open) : Result<std::unique_ptr<vfs::File>>(fail(path.error()));
+  if (!opened) return refuse("open", opened.error());
+  file_ = std::move(*opened);
+  if (!r_.converts("notrunc") && !open.append)
+    if (auto cut = file_->truncate(seek_bytes()); !cut) return refuse("truncate", cut.error());
+  if (seek_bytes()) (void)file_->seek(static_cast<std::int64_t>(seek_bytes()), vfs::Whence::start);
+  return true;
+}
+
+void Copy::skip() {
+  std::uint64_t left = r_.has(r_.in_flags, "skip_bytes") ? r_.skip : r_.skip * r_.ibs;
+  while (left > 0) {
+    std::string_view block = in_->fill();
+    if (block.empty()) {
+      call_.complain(fmt::format("{}: cannot skip to specified offset", r_.in_name ? *r_.in_name : "'standard input'"));
+      return;
+    }
+    std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(left, block.size()));
+    in_->consume(take);
+    left -= take;
+    call_.charge(1);
+  }
+}
+
+std::string Copy::next_block(std::uint64_t most) {
+  std::string block;
+  std::uint64_t want = std::min(r_.ibs, most);
+  while (block.size() < want) {
+    std::string_view piece = in_->fill();
+    if (piece.empty()) break;
+    std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(want - block.size(), piece.size()));
+    block.append(piece.substr(0, take));
+    in_->consume(take);
+    in_->held(block.size());
+  }
+  return block;
+}
+
+void Copy::convert(std::string& block) {
+  if (r_.converts("sync")) block.resize(static_cast<std::size_t>(r_.ibs), r_.converts("block") ? ' ' : '\0');
+  if (r_.converts("ucase")) for (char& c : block) c = static_cast<char>(toupper(static_cast<unsigned char>(c)));
+  if (r_.converts("lcase")) for (char& c : block) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  if (r_.converts("swab")) for (std::size_t i = 0; i + 1 < block.size(); i += 2) std::swap(block[i], block[i + 1]);
+}
+
+// Lines to records of cbs bytes, or back.
+void Copy::put_records(std::string_view bytes) {
+  std::size_t size = static_cast<std::size_t>(r_.cbs);
+  bool blocks = r_.converts("block");
+  for (char c : bytes) {
+    bool full = !blocks && record_.size() == size;
+    if (full || (blocks && c == '\n')) {
+      if (blocks) record_.resize(size, ' ');
+      else record_.erase(record_.find_last_not_of(' ') + 1);
+      pending_ += record_;
+      if (!blocks) pending_ += '\n';
+      record_.clear();
+    }
+    if (!(blocks && c == '\n')) record_ += c;
+  }
+}
+
+bool Copy::put(std::string_view bytes) {
+  std::string problem;
+  if (file_) {
+    auto done = file_->write(bytes);
+    if (done) return true;
+    problem = reason(done.error());
+  } else {
+    Output& out = device_ ? *device_ : call_.out();
+    if (out.write(bytes)) return true;
+    problem = out.error();
+  }
+  call_.complain(fmt::format("error writing {}: {}", quoted(r_.out_name.value_or("standard output")), problem));
+  return false;
+}
+
+bool Copy::flush(std::size_t least) {
+  std::size_t at = 0;
+  while (pending_.size() - at >= least && pending_.size() > at) {
+    std::string_view piece = std::string_view(pending_).substr(at, static_cast<std::size_t>(r_.obs));
+    if (!put(piece)) return false;
+    ++(piece.size() == r_.obs ? out_full_ : out_partial_);
+    at += piece.size();
+  }
+  pending_.erase(0, at);
+  return true;
+}
+
+void Copy::report() const {
+  if (r_.status == "none") return;
+  std::string text = fmt::format("{}+{} records in\n{}+{} records out\n", full_, partial_, out_full_, out_partial_);
+  if (r_.status != "noxfer")
+    text += fmt::format("{} byte{} copied, 0.000001 s, 1.0 GB/s\n", total_, total_ == 1 ? "" : "s");
+  call_.err().write(text);
+}
+
+int Copy::run() {
+  if (!open_in() || !open_out()) return 1;
+  skip();
+  std::uint64_t left = r_.count;
+  if (left != UINT64_MAX && !r_.has(r_.in_flags, "count_bytes"))
+    left = r_.count > UINT64_MAX / r_.ibs ? UINT64_MAX : r_.count * r_.ibs;
+  bool records = (r_.converts("block") || r_.converts("unblock")) && r_.cbs > 0;
+  while (left > 0) {
+    std::string block = next_block(left);
+    if (block.empty()) break;
+    call_.charge(block.size() / 32 + 1);
+    ++(block.size() == r_.ibs ? full_ : partial_);
+    left -= block.size();
+    convert(block);
+    total_ += block.size();
+    if (records) put_records(block);
+    else pending_ += block;
+    if (!flush(static_cast<std::size_t>(r_.obs))) return 1;
+  }
+  if (!record_.empty()) {
+    if (r_.converts("block")) record_.resize(static_cast<std::size_t>(r_.cbs), ' ');
+    else record_.erase(record_.find_last_not_of(' ') + 1);
+    pending_ += record_ + (r_.converts("unblock") ? "\n" : "");
+  }
+  if (!flush(0)) return 1;
+  if (file_) (void)file_->close();
+  report();
+  return 0;
+}
+
+}  // namespace
+
+int run_dd(Invocation& call) {
+  Request r;
+  for (const std::string& arg : call.args().subspan(1)) {
+    if (arg == "--") continue;
+    if (int bad = parse_operand(call, arg, r)) return bad;
+  }
+  if (r.ibs == 0 || r.obs == 0) return call.fail("invalid number: '0'");
+  return Copy(call, r).run();
 }
 
 }  // namespace atl::shell

@@ -56,8 +56,10 @@ struct Check {
 
 int check_file(Invocation& call, Input& in, const std::string& list, const Algorithm& algorithm, const Check& c) {
   std::string line;
-  std::uint64_t bad = 0, unreadable = 0, malformed = 0, valid = 0, verified = 0;
+  std::string shown_list = list == "-" ? "'standard input'" : list;
+  std::uint64_t bad = 0, unreadable = 0, malformed = 0, valid = 0, verified = 0, number = 0;
   while (in.read_line(line)) {
+    ++number;
     call.charge(line.size() + 1);
     if (line.empty() || line[0] == '#') continue;
     std::string want, name;
@@ -78,6 +80,7 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Algor
     std::size_t size = static_cast<std::size_t>(EVP_MD_size(algorithm.method())) * 2;
     if (want.size() != size || want.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos || name.empty()) {
       ++malformed;
+      if (c.warn) call.complain(fmt::format("{}: {}: improperly formatted {} checksum line", shown_list, number, algorithm.tag));
       continue;
     }
     ++valid;
@@ -96,12 +99,12 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Algor
     if (!same) ++bad;
     if (!c.status_only && (!same || !c.quiet)) call.out().write(fmt::format("{}: {}\n", name, same ? "OK" : "FAILED"));
   }
-  if (valid == 0) return call.fail(fmt::format("{}: no properly formatted checksum lines found", list == "-" ? "standard input" : list));
+  if (valid == 0) return call.fail(fmt::format("{}: no properly formatted checksum lines found", shown_list));
   if (!c.status_only) {
     if (malformed) call.complain(fmt::format("WARNING: {} line{} improperly formatted", malformed, malformed == 1 ? " is" : "s are"));
     if (unreadable) call.complain(fmt::format("WARNING: {} listed file{} could not be read", unreadable, unreadable == 1 ? "" : "s"));
     if (bad) call.complain(fmt::format("WARNING: {} computed checksum{} did NOT match", bad, bad == 1 ? "" : "s"));
-    if (c.ignore_missing && verified == 0) call.complain(fmt::format("{}: no file was verified", list));
+    if (c.ignore_missing && verified == 0) call.complain(fmt::format("{}: no file was verified", shown_list));
   }
   return bad || unreadable || (c.strict && malformed) || (c.ignore_missing && verified == 0) ? 1 : 0;
 }
@@ -116,6 +119,7 @@ int run_digest(Invocation& call) {
   for (const Algorithm& row : kAlgorithms)
     if (row.command == name) algorithm = &row;
   bool checking = false, tag = false, binary = false;
+  const char* only_checking = nullptr;
   char end = '\n';
   Check c;
   for (auto& [id, value] : options.found()) {
@@ -129,9 +133,16 @@ int run_digest(Invocation& call) {
       case kStatus: c.status_only = true; break;
       case kStrict: c.strict = true; break;
       case 'w': c.warn = true; break;
+      case 'l':
+        if (algorithm->command != "b2sum") return call.bad_option("-l");
+        if (value != "512" && value != "0") return call.fail(fmt::format("a length of {} bits is not supported, only 512", value));
+        break;
       default: break;
     }
+    for (auto [option, long_name] : {std::pair<int, const char*>{kIgnoreMissing, "ignore-missing"}, {kQuiet, "quiet"}, {kStatus, "status"}, {kStrict, "strict"}, {'w', "warn"}})
+      if (id == option) only_checking = long_name;
   }
+  if (only_checking && !checking) return usage_error(call, fmt::format("the --{} option is meaningful only when verifying checksums", only_checking));
   int status = 0;
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string& shown) {
     if (checking) {
@@ -165,7 +176,9 @@ int run_cksum(Invocation& call) {
     return table;
   }();
   const Algorithm* algorithm = nullptr;
+  bool tagged = true;
   for (auto& [id, value] : options.found()) {
+    if (id != 'a') tagged = id == kTag;
     if (id != 'a') continue;
     for (const Algorithm& row : kAlgorithms)
       if (std::string(row.command) == value + "sum" || (value == "blake2b" && row.command == "b2sum")) algorithm = &row;
@@ -173,7 +186,8 @@ int run_cksum(Invocation& call) {
   }
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string& shown) {
     if (algorithm) {
-      call.out().write(fmt::format("{} ({}) = {}\n", algorithm->tag, shown, digest(call, in, *algorithm)));
+      std::string hex = digest(call, in, *algorithm);
+      call.out().write(tagged ? fmt::format("{} ({}) = {}\n", algorithm->tag, shown, hex) : fmt::format("{}  {}\n", hex, shown));
       return;
     }
     std::uint32_t crc = 0;

@@ -4,12 +4,44 @@
 #include "shell/commands/options.h"
 #include "shell/commands/table.h"
 #include "shell/commands/text_io.h"
+#include "shell/interpreter.h"
 
 namespace atl::shell {
 
+namespace {
+
+// As `env -S` reads a string: blanks separate, quotes of both kinds and backslashes protect.
+std::optional<std::vector<std::string>> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  bool any = false;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+      any = true;
+    } else if (quote ? c == quote : c == '"' || c == '\'') {
+      quote = quote ? '\0' : c;
+      any = true;
+    } else if (!quote && (c == ' ' || c == '\t' || c == '\n')) {
+      if (any) words.push_back(std::exchange(word, {}));
+      any = false;
+    } else {
+      word += c;
+      any = true;
+    }
+  }
+  if (quote) return std::nullopt;
+  if (any) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
 int run_env(Invocation& call) {
   static constexpr Option kOptions[] = {{'i', 'i', "ignore-environment"}, {'0', '0', "null"}, {'u', 'u', "unset", Arg::required},
-                                        {'C', 'C', "chdir", Arg::required}, {'S', 'S', "split-string", Arg::required}, {'v', 'v', "debug"}};
+                                        {'C', 'C', "chdir", Arg::required}, {'S', 'S', "split-string", Arg::required}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   auto environment = call.environment();
@@ -24,7 +56,9 @@ int run_env(Invocation& call) {
     switch (id) {
       case 'i': environment.clear(); break;
       case '0': end = '\0'; break;
-      case 'u': std::erase_if(environment, [&](const auto& row) { return row.first == value; }); break;
+      case 'u':
+        if (value.empty() || value.find('=') != std::string::npos) return call.fail(fmt::format("cannot unset {}: Invalid argument", quoted(value)), 125);
+        std::erase_if(environment, [&](const auto& row) { return row.first == value; }); break;
       case 'C': {
         auto path = call.resolve(value);
         if (!path || !call.fs().is_directory(*path)) return call.fail(fmt::format("cannot change directory to {}: No such file or directory", quoted(value)), 125);
@@ -32,17 +66,9 @@ int run_env(Invocation& call) {
         break;
       }
       case 'S': {
-        std::vector<std::string> words;
-        std::string word;
-        for (char c : value + " ") {
-          if (c != ' ' && c != '\t') {
-            word += c;
-          } else if (!word.empty()) {
-            words.push_back(word);
-            word.clear();
-          }
-        }
-        operands.insert(operands.begin(), words.begin(), words.end());
+        auto words = split_words(value);
+        if (!words) return call.fail("no terminating quote in -S string", 125);
+        operands.insert(operands.begin(), words->begin(), words->end());
         break;
       }
       default: break;
@@ -69,6 +95,12 @@ int run_env(Invocation& call) {
   Invocation::Redirects redirects;
   redirects.environment = &environment;
   if (directory) redirects.cwd = &*directory;
+  const std::string& program = operands[at];
+  std::string place;
+  Interpreter& shell = call.interpreter();
+  bool same_path = !has_path || shell.get_value("PATH") == std::find_if(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; })->second;
+  bool known = !same_path || program.find('/') != std::string::npos || shell.find_in_path(program, &place) || !place.empty() || find_builtin(program);
+  if (!known) return call.fail(fmt::format("{}: No such file or directory", quoted(program)), 127);
   return call.run(std::vector<std::string>(operands.begin() + static_cast<std::ptrdiff_t>(at), operands.end()), redirects);
 }
 

@@ -80,12 +80,12 @@ void factorize(Invocation& call, std::uint64_t n, std::vector<std::uint64_t>& ou
 }  // namespace
 
 int run_factor(Invocation& call) {
-  static constexpr Option kOptions[] = {{'h', 'h', "exponents"}};
-  CommandLine options(call, kOptions);
+  CommandLine options(call, {});
   if (options.stopped()) return options.status();
-  bool exponents = !options.found().empty(), good = true;
+  bool good = true;
   auto one = [&](const std::string& word) {
-    std::string digits = word.starts_with('+') ? word.substr(1) : word;
+    std::string digits = word.substr(std::min(word.find_first_not_of(" \t"), word.size()));
+    if (digits.starts_with('+')) digits.erase(0, 1);
     std::uint64_t n = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) {
@@ -96,14 +96,7 @@ int run_factor(Invocation& call) {
     std::vector<std::uint64_t> factors;
     if (n > 1) factorize(call, n, factors);
     std::string line = std::to_string(n) + ":";
-    for (std::size_t i = 0; i < factors.size();) {
-      std::size_t k = i;
-      while (k < factors.size() && factors[k] == factors[i]) ++k;
-      if (exponents) line += k - i > 1 ? fmt::format(" {}^{}", factors[i], k - i) : fmt::format(" {}", factors[i]);
-      else
-        for (std::size_t m = i; m < k; ++m) line += fmt::format(" {}", factors[m]);
-      i = k;
-    }
+    for (std::uint64_t each : factors) line += fmt::format(" {}", each);
     call.out().write(line + "\n");
   };
   for (const std::string& operand : options.operands()) one(operand);

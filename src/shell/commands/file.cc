@@ -69,6 +69,15 @@ std::string describe_text(std::string_view data, std::string& mime) {
   return kind;
 }
 
+std::string png(std::string_view d) {
+  auto byte = [&](std::size_t i) { return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U; };
+  auto number = [&](std::size_t i) { return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3); };
+  static constexpr std::string_view kColors[] = {"grayscale", "", "/color RGB", " colormap", " gray+alpha", "", "/color RGBA"};
+  std::string color(byte(25) < std::size(kColors) ? kColors[byte(25)] : "");
+  std::string_view bits = byte(25) == 0 ? "-bit " : "-bit";
+  return fmt::format("PNG image data, {} x {}, {}{}{}, {}interlaced", number(16), number(20), byte(24), bits, color, byte(28) ? "" : "non-");
+}
+
 std::string describe(std::string_view d, std::string& mime) {
   auto starts = [&](std::string_view magic) { return d.starts_with(magic); };
   auto byte = [&](std::size_t i) { return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U; };
@@ -77,13 +86,14 @@ std::string describe(std::string_view d, std::string& mime) {
     mime = "inode/x-empty";
     return "empty";
   }
+  if (d.size() == 1) return "very short file (no magic)";
   if (starts("\x1f\x8b")) return mime = "application/gzip", fmt::format("gzip compressed data, original size modulo 2^32 {}", d.size() >= 4 ? byte(d.size() - 4) | byte(d.size() - 3) << 8 | byte(d.size() - 2) << 16 | byte(d.size() - 1) << 24 : 0);
-  if (starts("BZh")) return mime = "application/x-bzip2", fmt::format("bzip2 compressed data, block size = {}00k", d[3]);
+  if (starts("BZh")) return mime = "application/x-bzip2", fmt::format("bzip2 compressed data, block size = {}00k", byte(3) - '0');
   if (starts("\xFD" "7zXZ")) return mime = "application/x-xz", "XZ compressed data, checksum CRC64";
   if (starts("\x28\xB5\x2F\xFD")) return mime = "application/zstd", "Zstandard compressed data (v0.8+), Dictionary ID: None";
   if (starts("7z\xBC\xAF\x27\x1C")) return mime = "application/x-7z-compressed", fmt::format("7-zip archive data, version {}.{}", byte(6), byte(7));
   if (starts("PK\x03\x04")) return mime = "application/zip", fmt::format("Zip archive data, at least v{}.{} to extract, compression method={}", byte(4) / 10, byte(4) % 10, byte(8) == 8 ? "deflate" : "store");
-  if (starts("\x89PNG\r\n\x1a\n")) return mime = "image/png", fmt::format("PNG image data, {} x {}", byte(16) << 24 | byte(17) << 16 | byte(18) << 8 | byte(19), byte(20) << 24 | byte(21) << 16 | byte(22) << 8 | byte(23));
+  if (starts("\x89PNG\r\n\x1a\n")) return mime = "image/png", png(d);
   if (starts("\xFF\xD8\xFF")) return mime = "image/jpeg", "JPEG image data";
   if (starts("GIF87a") || starts("GIF89a")) return mime = "image/gif", fmt::format("GIF image data, version {}, {} x {}", d.substr(3, 3), byte(6) | byte(7) << 8, byte(8) | byte(9) << 8);
   if (starts("%PDF-")) return mime = "application/pdf", fmt::format("PDF document, version {}", d.substr(5, 3));
@@ -100,14 +110,15 @@ std::string describe(std::string_view d, std::string& mime) {
 
 int run_file(Invocation& call) {
   enum { kMimeType = 256, kMimeEncoding };
-  static constexpr Option kOptions[] = {{'b', 'b', "brief"}, {'i', 'i', "mime"}, {kMimeType, 0, "mime-type"}, {kMimeEncoding, 0, "mime-encoding"}, {'L', 'L', "dereference"}, {'h', 'h', "no-dereference"}, {'s', 's', "special-files"}, {'F', 'F', "separator", Arg::required}, {'0', '0', "print0"}, {'N', 'N', "no-pad"}, {'k', 'k', "keep-going"}, {'z', 'z', "uncompress"}, {'E', 'E', ""}};
+  static constexpr Option kOptions[] = {{'b', 'b', "brief"}, {'i', 'i', "mime"}, {kMimeType, 0, "mime-type"}, {kMimeEncoding, 0, "mime-encoding"}, {'L', 'L', "dereference"}, {'h', 'h', "no-dereference"}, {'s', 's', "special-files"}, {'F', 'F', "separator", Arg::required}, {'N', 'N', "no-pad"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool brief = false, follow = false, type = false, encoding = false;
+  bool brief = false, pad = true, follow = false, type = false, encoding = false;
   std::string separator = ":";
   for (auto& [id, value] : options.found()) {
     if (id == 'b') brief = true;
     if (id == 'L') follow = true;
+    if (id == 'N') pad = false;
     if (id == 'i' || id == kMimeType) type = true;
     if (id == 'i' || id == kMimeEncoding) encoding = true;
     if (id == 'F') separator = value;
@@ -145,7 +156,7 @@ int run_file(Invocation& call) {
       text = type && encoding ? mime + "; charset=" + charset : type ? mime : charset;
     }
     std::string name = operand == "-" ? "/dev/stdin" : operand;
-    if (!brief) out += name + separator + std::string(width - name.size() + 1, ' ');
+    if (!brief) out += name + separator + std::string(pad ? width - name.size() + 1 : 1, ' ');
     out += text + "\n";
   }
   call.out().write(out);

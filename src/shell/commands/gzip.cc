@@ -31,7 +31,7 @@ struct Codec {
 };
 
 constexpr Codec kGzip{"gzip", ".gz", "cdfklnNqrStv123456789", 6, false, deflate_gzip, inflate_gzip,
-                      "{}: {}", "{} already exists; not overwritten", "{} already has .gz suffix -- unchanged", "{}: unknown suffix -- ignored", 1};
+                      "{}: {}", "{} already exists;\tnot overwritten", "{} already has .gz suffix -- unchanged", "{}: unknown suffix -- ignored", 1};
 constexpr Codec kZstd{"zstd", ".zst", "cdzfklnqrtvoT123456789", 3, true, deflate_zstd, inflate_zstd,
                       "can't stat {} : {} -- ignored ", "{} already exists; not overwritten", "",
                       "{}: unknown suffix (.zst expected). Can't derive the output file name. Specify it with -o dstFileName. Ignoring.", 1};
@@ -64,8 +64,13 @@ class Compressor {
 
  private:
   void complain(std::string_view format, const std::string& a, std::string_view b = "", int code = 1) {
-    call_.complain(fmt::format(fmt::runtime(format), a, b));
+    say(fmt::format(fmt::runtime(format), a, b));
     status = std::max(status, code);
+  }
+  // gzip speaks of itself under any name that it is called by.
+  void say(std::string_view message) {
+    if (r_.codec == &kGzip) call_.err().write(fmt::format("gzip: {}\n", message));
+    else call_.complain(message);
   }
   bool load(const std::string& operand, Work& work);
   bool expand(const std::string& operand, Work& work);
@@ -100,7 +105,7 @@ bool Compressor::load(const std::string& operand, Work& work) {
   if (found->is_directory()) {
     if (r_.recursive) walk(work);
     else if (r_.codec == &kXz) complain("{}: Is a directory, skipping", work.shown, "", 2);
-    else complain(r_.codec == &kBzip2 ? "Input file {} is a directory." : "{} is a directory -- ignored", work.shown);
+    else complain(r_.codec == &kBzip2 ? "Input file {} is a directory." : "{} is a directory -- ignored", work.shown, "", r_.codec == &kGzip ? 2 : 1);
     return false;
   }
   auto bytes = call_.fs().read_bytes(*work.path);
@@ -125,8 +130,8 @@ void Compressor::bad_data(const std::string& operand, const Work& work, const st
   status = std::max(status, r_.codec->bad_data_status);
   if (r_.codec == &kBzip2 && message.starts_with("not in")) return call_.complain(fmt::format("{} is not a bzip2 file.", name));
   // gzip begins a new line before it reports damage.
-  if (r_.codec == &kGzip && !message.starts_with("not in")) call_.err().write("\n");
-  call_.complain(fmt::format("{}: {}", name, message));
+  if (r_.codec == &kGzip) call_.err().write("\n");
+  say(fmt::format("{}: {}", name, r_.codec == &kGzip && work.data.size() < 2 ? "unexpected end of file" : message));
 }
 
 void Compressor::list(const Work& work) {
@@ -151,6 +156,7 @@ bool Compressor::expand(const std::string& operand, Work& work) {
       auto readable = r_.codec == &kXz ? r_.codec->inflate(call_, work.data) : Result<std::string>("");
       if (!readable) bad_data(operand, work, readable.error().message());
       else if (!r_.quiet) complain(r_.codec->no_suffix, work.shown, "", r_.codec == &kGzip ? 2 : 1);
+      else if (r_.codec == &kZstd) status = 1;
       return false;
     }
     if (guessed) {
@@ -171,7 +177,7 @@ bool Compressor::expand(const std::string& operand, Work& work) {
 
 bool Compressor::compress(const std::string& operand, Work& work) {
   if (operand != "-" && !r_.to_stdout && !r_.codec->has_suffix.empty() && work.shown.ends_with(r_.suffix) && !r_.force) {
-    if (!r_.quiet) complain(r_.codec->has_suffix, work.shown, "", r_.codec == &kBzip2 ? 1 : 2);
+    if (!r_.quiet) complain(r_.codec->has_suffix, work.shown, "", r_.codec == &kBzip2 ? 1 : r_.codec == &kGzip ? 0 : 2);
     return false;
   }
   work.target = work.shown + r_.suffix;
@@ -191,8 +197,12 @@ void Compressor::store(Work& work) {
   if (work.stat) (void)call_.fs().set_times(*to, {work.stat->accessed, work.stat->modified});
   if (!r_.keep && work.path && r_.output.empty()) (void)call_.fs().remove_file(*work.path);
   if (r_.verbose) {
-    double saved = work.data.empty() ? 0.0 : 100.0 * (1 - static_cast<double>(work.result.size()) / static_cast<double>(work.data.size()));
-    call_.err().write(fmt::format("{}:\t{:.1f}% -- {} {}\n", work.shown, saved, r_.keep ? "created" : "replaced with", work.target));
+    constexpr std::size_t frame = 18;  // gzip's header and trailer do not count
+    const std::string& packed = r_.decompress ? work.data : work.result;
+    const std::string& plain = r_.decompress ? work.result : work.data;
+    double rest = static_cast<double>(packed.size() - std::min(frame, packed.size()));
+    double saved = plain.empty() ? 0.0 : 100.0 * (1 - rest / static_cast<double>(plain.size()));
+    call_.err().write(fmt::format("{}:\t{:5.1f}% -- {} {}\n", work.shown, saved, r_.keep ? "created" : "replaced with", work.target));
   }
 }
 

@@ -21,10 +21,11 @@ int run_id(Invocation& call) {
   static constexpr Option kOptions[] = {{'u', 'u', "user"}, {'g', 'g', "group"}, {'G', 'G', "groups"}, {'n', 'n', "name"}, {'r', 'r', "real"}, {'z', 'z', "zero"}, {'a', 'a', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  char what = 0;
+  char what = 0, end = '\n';
   bool names = false;
   for (auto& [id, value] : options.found()) {
     if (id == 'n') names = true;
+    if (id == 'z') end = '\0';
     if (id == 'u' || id == 'g' || id == 'G') {
       if (what && what != id) return call.fail("cannot print \"only\" of more than one choice");
       what = static_cast<char>(id);
@@ -38,7 +39,8 @@ int run_id(Invocation& call) {
   }
   std::string name = user_name(call, uid);
   if (names && !what) return call.fail("cannot print only names or real IDs in default format");
-  if (what) call.out().write((names ? name : std::to_string(uid)) + "\n");
+  if (end == '\0' && !what) return call.fail("option --zero not permitted in default format");
+  if (what) call.out().write((names ? name : std::to_string(uid)) + end);
   else call.out().write(fmt::format("uid={0}({1}) gid={0}({1}) groups={0}({1})\n", uid, name));
   return 0;
 }
@@ -90,6 +92,13 @@ int run_arch(Invocation& call) {
 }
 
 int run_nproc(Invocation& call) {
+  static constexpr Option kOptions[] = {{'a', 0, "all"}, {'i', 0, "ignore", Arg::required}};
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  std::uint64_t ignored = 0;
+  for (auto& [id, value] : options.found())
+    if (id == 'i' && !parse_size(value, ignored)) return call.fail(fmt::format("invalid number: {}", quoted(value)));
+  if (!options.operands().empty()) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[0])));
   call.out().write("1\n");
   return 0;
 }

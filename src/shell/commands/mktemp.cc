@@ -46,6 +46,7 @@ int run_mktemp(Invocation& call) {
     std::string place = base.empty() ? call.variable("TMPDIR").value_or("/tmp") : base;
     if (place.empty()) place = "/tmp";
     if (pattern.starts_with('/') && !operands.empty()) return call.fail(fmt::format("invalid template, {}; with --tmpdir, it may not be absolute", quoted(pattern)));
+    if (from_variable && pattern.find('/') != std::string::npos) return call.fail(fmt::format("invalid template, {}, contains directory separator", quoted(pattern)));
     start += join_shown(place, "").size();
     end += join_shown(place, "").size();
     pattern = join_shown(place, pattern);

@@ -3,12 +3,19 @@
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
+#include "shell/commands/text_streams.h"
 
 namespace atl::shell {
 
 namespace {
 
 enum Long { kAdditional = 256, kFilter, kVerbose };
+
+// GNU tells a zero from what is no number.
+std::string bad_number(std::string_view what, std::string_view text) {
+  std::uint64_t value = 0;
+  return fmt::format("invalid {}: {}{}", what, quoted(text), parse_size(text, value) ? ": Numerical result out of range" : "");
+}
 
 constexpr Option kOptions[] = {
     {'a', 'a', "suffix-length", Arg::required}, {kAdditional, 0, "additional-suffix", Arg::required}, {'b', 'b', "bytes", Arg::required}, {'C', 'C', "line-bytes", Arg::required},
@@ -45,6 +52,17 @@ struct Names {
   }
 };
 
+int run_filter(Invocation& call, const std::string& command, const std::string& name, const std::string& part) {
+  auto environment = call.environment();
+  std::erase_if(environment, [](const auto& row) { return row.first == "FILE"; });
+  environment.emplace_back("FILE", name);
+  TextInput input(part);
+  Invocation::Redirects redirects;
+  redirects.in = &input;
+  redirects.environment = &environment;
+  return call.run_script(command, redirects);
+}
+
 }  // namespace
 
 int run_split(Invocation& call) {
@@ -52,29 +70,38 @@ int run_split(Invocation& call) {
   if (options.stopped()) return options.status();
   Names names;
   std::uint64_t lines = 1000, bytes = 0, line_bytes = 0, chunks = 0, only = 0;
-  char mode = 'l', delimiter = '\n';
+  char mode = 0, delimiter = '\n';
+  std::optional<std::string> filter;
   bool elide = false, by_lines = false, round_robin = false, verbose = false;
   for (auto& [id, value] : options.found()) {
+    char way = id == '0' ? 'l' : id == 'b' || id == 'C' || id == 'l' || id == 'n' ? static_cast<char>(id) : '\0';
+    if (way && mode) return usage_error(call, "cannot split in more than one way");
+    if (way) mode = way;
     switch (id) {
       case 'a':
         if (!parse_size(value, names.length) || names.length == 0) return usage_error(call, fmt::format("invalid suffix length: {}", quoted(value)));
         names.fixed = true;
         break;
-      case kAdditional: names.suffix = value; break;
-      case 'b': mode = 'b'; if (!parse_size(value, bytes) || bytes == 0) return call.fail(fmt::format("invalid number of bytes: {}", quoted(value))); break;
-      case 'C': mode = 'C'; if (!parse_size(value, line_bytes) || line_bytes == 0) return call.fail(fmt::format("invalid number of bytes: {}", quoted(value))); break;
+      case kAdditional:
+        if (value.find('/') != std::string::npos) return usage_error(call, fmt::format("invalid suffix {}, contains directory separator", quoted(value)));
+        names.suffix = value;
+        break;
+      case 'b': if (!parse_size(value, bytes) || bytes == 0) return call.fail(bad_number("number of bytes", value)); break;
+      case 'C': if (!parse_size(value, line_bytes) || line_bytes == 0) return call.fail(bad_number("number of bytes", value)); break;
       case 'd':
       case 'D':
         names.alphabet = "0123456789";
         if (!value.empty()) names.next = strtoull(value.c_str(), nullptr, 10), names.fixed = true;
         break;
       case 'x':
-      case 'X': names.alphabet = "0123456789abcdef"; break;
+      case 'X':
+        names.alphabet = "0123456789abcdef";
+        if (!value.empty()) names.next = strtoull(value.c_str(), nullptr, 16), names.fixed = true;
+        break;
       case 'e': elide = true; break;
       case 'l':
-      case '0': mode = 'l'; if (!parse_size(value, lines) || lines == 0) return call.fail(fmt::format("invalid number of lines: {}", quoted(value))); break;
+      case '0': if (!parse_size(value, lines) || lines == 0) return call.fail(bad_number("number of lines", value)); break;
       case 'n': {
-        mode = 'n';
         std::string_view text = value;
         if (text.starts_with("l/")) by_lines = true, text.remove_prefix(2);
         else if (text.starts_with("r/")) round_robin = true, text.remove_prefix(2);
@@ -83,15 +110,18 @@ int run_split(Invocation& call) {
           if (!parse_size(text.substr(0, slash), only) || only == 0) return call.fail(fmt::format("invalid chunk number: {}", quoted(text.substr(0, slash))));
           text.remove_prefix(slash + 1);
         }
-        if (!parse_size(text, chunks) || chunks == 0) return call.fail(fmt::format("invalid number of chunks: {}", quoted(text)));
+        if (!parse_size(text, chunks) || chunks == 0) return call.fail(bad_number("number of chunks", text));
         break;
       }
-      case 't': delimiter = value == "\\0" ? '\0' : value.empty() ? '\n' : value[0]; break;
+      case 't':
+        if (value.size() > 1 && value != "\\0") return call.fail(fmt::format("multi-character separator {}", quoted(value)));
+        delimiter = value == "\\0" ? '\0' : value.empty() ? '\n' : value[0]; break;
       case kVerbose: verbose = true; break;
-      case kFilter: return call.fail("--filter is not supported");
+      case kFilter: filter = value; break;
       default: break;
     }
   }
+  if (!mode) mode = 'l';
   auto& operands = options.operands();
   if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
   if (operands.size() > 1) names.prefix = operands[1];
@@ -139,7 +169,7 @@ int run_split(Invocation& call) {
     if (chunks > 100000) return call.fail("too many chunks");
     std::size_t at = 0;
     for (std::uint64_t i = 0; i < chunks; ++i) {
-      std::size_t end = i + 1 == chunks ? text.size() : static_cast<std::size_t>(text.size() / chunks * (i + 1) + std::min<std::uint64_t>(by_lines ? 0 : i + 1, by_lines ? 0 : text.size() % chunks));
+      std::size_t end = i + 1 == chunks ? text.size() : static_cast<std::size_t>(std::min<std::uint64_t>(text.size(), std::max<std::uint64_t>(1, text.size() / chunks) * (i + 1)));
       if (by_lines && end > 0 && end < text.size()) {
         end = end <= at ? at : line_end(end - 1);
       }
@@ -149,7 +179,7 @@ int run_split(Invocation& call) {
     }
   }
   if (only) {
-    if (only > chunks) return call.fail(fmt::format("invalid chunk number: {}", quoted(std::to_string(only))));
+    if (only > chunks) return call.fail(bad_number("chunk number", std::to_string(only)));
     call.out().write(parts[static_cast<std::size_t>(only - 1)]);
     return 0;
   }
@@ -157,6 +187,11 @@ int run_split(Invocation& call) {
     if (part.empty() && elide) continue;
     std::string name = names.take();
     if (name.empty()) return call.fail("output file suffixes exhausted");
+    if (filter) {
+      int status = run_filter(call, *filter, name, part);
+      if (status != 0) return call.fail(fmt::format("with FILE={}, exit {} from command: {}", name, status, *filter));
+      continue;
+    }
     if (verbose) call.out().write(fmt::format("creating file {}\n", quoted(name)));
     auto out = call.open_output(name, false);
     if (!out) return call.fail(fmt::format("{}: {}", name, reason(out.error())));

@@ -30,7 +30,15 @@ int run_strings(Invocation& call) {
     }
   }
   Sink out(call.out());
-  bool good = each_input(call, options.operands(), [&](Input& in, const std::string& name) {
+  std::vector<std::string> readable;
+  for (const std::string& operand : options.operands()) {
+    auto path = call.resolve(operand);
+    if (operand == "-" || (path && call.fs().find(*path)) || operand.starts_with("/dev/")) readable.push_back(operand);
+    else call.complain(fmt::format("{}: No such file", quoted(operand)));
+  }
+  bool missing = readable.size() < options.operands().size();
+  if (missing && readable.empty()) return 1;
+  bool good = each_input(call, readable, [&](Input& in, const std::string& name) {
     std::string run;
     std::uint64_t offset = 0;
     auto flush = [&] {
@@ -57,7 +65,7 @@ int run_strings(Invocation& call) {
     }
     flush();
   });
-  return out.finish(call, good ? 0 : 1);
+  return out.finish(call, good && !missing ? 0 : 1);
 }
 
 }  // namespace atl::shell

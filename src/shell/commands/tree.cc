@@ -8,6 +8,18 @@
 
 namespace atl::shell {
 
+namespace {
+
+// What -F puts behind a name.
+std::string_view mark_of(const std::optional<vfs::Stat>& stat) {
+  if (!stat) return "";
+  if (stat->is_directory()) return "/";
+  if (stat->type == vfs::Type::fifo) return "|";
+  return stat->mode & 0111 ? "*" : "";
+}
+
+}  // namespace
+
 int run_tree(Invocation& call) {
   enum { kNoReport = 256, kDirsFirst };
   static constexpr Option kOptions[] = {{'a', 'a', ""}, {'d', 'd', ""}, {'f', 'f', ""}, {'F', 'F', ""}, {'i', 'i', ""}, {'L', 'L', "", Arg::required}, {'I', 'I', "", Arg::required}, {'P', 'P', "", Arg::required}, {'s', 's', ""}, {'h', 'h', ""}, {'p', 'p', ""}, {kNoReport, 0, "noreport"}, {kDirsFirst, 0, "dirsfirst"}, {'n', 'n', ""}, {'C', 'C', ""}, {'r', 'r', ""}};
@@ -61,10 +73,10 @@ int run_tree(Invocation& call) {
     auto top = call.resolve(operand);
     if (!top || !call.fs().is_directory(*top)) {
       out.append(fmt::format("{}  [error opening dir]\n", operand));
-      status = 2;
+      if (top && call.fs().find(*top)) ++files;
+      else status = 2;
       continue;
     }
-    ++directories;
     std::vector<Item> stack{{operand, *top, vfs::Type::directory, "", 0, true}};
     while (!stack.empty()) {
       Item item = std::move(stack.back());
@@ -79,9 +91,8 @@ int run_tree(Invocation& call) {
         line += "]  ";
       }
       line += full || item.depth == 0 ? item.shown : std::string(base_name(item.shown));
-      if (classify && item.type == vfs::Type::directory && item.depth) line += '/';
-      else if (classify && stat && item.type == vfs::Type::file && (stat->mode & 0111)) line += '*';
       if (item.type == vfs::Type::symlink) line += " -> " + call.fs().read_link(item.path).value_or("");
+      if (classify) line += mark_of(call.fs().find(item.path));
       out.line(line);
       if (item.depth) ++(item.type == vfs::Type::directory ? directories : files);
       if (item.type != vfs::Type::directory || item.depth >= depth) continue;
@@ -100,6 +111,7 @@ int run_tree(Invocation& call) {
       }
       if (reverse) std::reverse(children.begin(), children.end());
       if (first) std::stable_partition(children.begin(), children.end(), [](const Item& i) { return i.type == vfs::Type::directory; });
+      if (!children.empty() && item.depth == 0) ++directories;
       if (!children.empty()) children.back().last = true;
       for (std::size_t i = children.size(); i-- > 0;) stack.push_back(std::move(children[i]));
     }

@@ -12,18 +12,15 @@ int run_truncate(Invocation& call) {
   static constexpr Option kOptions[] = {{'c', 'c', "no-create"}, {'o', 'o', "io-blocks"}, {'r', 'r', "reference", Arg::required}, {'s', 's', "size", Arg::required}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool create = true, has_size = false;
+  bool create = true, has_size = false, has_base = false;
   char mode = 0;
   std::uint64_t size = 0, base = 0;
+  std::string reference;
   for (auto& [id, value] : options.found()) {
     if (id == 'c') create = false;
     if (id == 'r') {
-      auto path = call.resolve(value);
-      auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
-      if (!stat) return call.fail(fmt::format("cannot stat {}: {}", quoted(value), reason(stat.error())));
-      base = stat->size;
-      if (!has_size) size = base;
-      has_size = true;
+      reference = value;
+      has_base = true;
     }
     if (id == 's') {
       std::string_view text = value;
@@ -34,7 +31,15 @@ int run_truncate(Invocation& call) {
       has_size = true;
     }
   }
-  if (!has_size) return usage_error(call, "you must specify either '--size' or '--reference'");
+  if (has_base && has_size && !mode) return usage_error(call, "you must specify a relative '--size' with '--reference'");
+  if (has_base) {
+    auto path = call.resolve(reference);
+    auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
+    if (!stat) return call.fail(fmt::format("cannot stat {}: {}", quoted(reference), reason(stat.error())));
+    base = stat->size;
+    if (!has_size) size = base;
+  }
+  if (!has_size && !has_base) return usage_error(call, "you must specify either '--size' or '--reference'");
   if (options.operands().empty()) return usage_error(call, "missing file operand");
   int status = 0;
   for (const std::string& operand : options.operands()) {
@@ -49,7 +54,7 @@ int run_truncate(Invocation& call) {
       if (!stat && !create) return {};
       auto file = call.fs().open(*path, open);
       if (!file) return fail(file.error());
-      std::uint64_t old = stat ? stat->size : 0, target = size;
+      std::uint64_t old = has_base ? base : stat ? stat->size : 0, target = size;
       switch (mode) {
         case '+': target = old + size; break;
         case '-': target = old > size ? old - size : 0; break;
@@ -122,10 +127,10 @@ int run_unlink(Invocation& call) {
 int run_install(Invocation& call) {
   static constexpr Option kOptions[] = {{'d', 'd', "directory"}, {'D', 'D', ""}, {'m', 'm', "mode", Arg::required}, {'t', 't', "target-directory", Arg::required},
                                         {'T', 'T', "no-target-directory"}, {'v', 'v', "verbose"}, {'p', 'p', "preserve-timestamps"}, {'c', 'c', ""},
-                                        {'C', 'C', "compare"}, {'o', 'o', "owner", Arg::required}, {'g', 'g', "group", Arg::required}, {'s', 's', "strip"}};
+                                        {'C', 'C', "compare"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool directories = false, parents = false, verbose = false, as_name = false;
+  bool directories = false, parents = false, verbose = false, as_name = false, keep_times = false, compare = false;
   std::uint32_t mode = 0755;
   std::string target;
   for (auto& [id, value] : options.found()) {
@@ -133,6 +138,8 @@ int run_install(Invocation& call) {
     if (id == 'D') parents = true;
     if (id == 'v') verbose = true;
     if (id == 'T') as_name = true;
+    if (id == 'p') keep_times = true;
+    if (id == 'C') compare = true;
     if (id == 't') target = value;
     if (id == 'm') {
       mode = 0;
@@ -159,7 +166,10 @@ int run_install(Invocation& call) {
     target = operands.back();
     operands.pop_back();
     auto path = call.resolve(target);
-    if (operands.size() == 1 && (as_name || !path || !call.fs().is_directory(*path))) as_name = true;
+    bool there = path && call.fs().is_directory(*path);
+    if (as_name && there) return call.fail(fmt::format("cannot overwrite directory {} with non-directory", quoted(target)));
+    if (operands.size() > 1 && !there) return call.fail(fmt::format("target {}: {}", quoted(target), path && call.fs().find(*path) ? "Not a directory" : "No such file or directory"));
+    as_name = !there;
   } else if (parents) {
     if (auto path = call.resolve(target)) (void)call.fs().make_directory(*path, 0755, vfs::Parents::create);
   }
@@ -172,6 +182,8 @@ int run_install(Invocation& call) {
       status = 1;
       continue;
     }
+    if (compare && path)
+      if (auto old = call.fs().read(*path); old && *old == *content) continue;
     vfs::WriteOptions write;
     write.mode = mode;
     write.parents = parents ? vfs::Parents::create : vfs::Parents::must_exist;
@@ -182,6 +194,7 @@ int run_install(Invocation& call) {
       continue;
     }
     (void)call.fs().set_mode(*path, mode);
+    if (auto stat = call.fs().find(*source); stat && keep_times) (void)call.fs().set_times(*path, {stat->accessed, stat->modified});
     if (verbose) call.out().write(fmt::format("{} -> {}\n", quoted(from), quoted(to)));
   }
   return status;

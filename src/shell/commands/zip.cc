@@ -9,6 +9,15 @@
 
 namespace atl::shell {
 
+namespace {
+
+int nothing_to_do(Invocation& call, const std::string& archive) {
+  call.err().write(fmt::format("\nzip error: Nothing to do! ({})\n", archive));
+  return 12;
+}
+
+}  // namespace
+
 int run_zip(Invocation& call) {
   static constexpr Option kOptions[] = {{'r', 'r', "recurse-paths"}, {'q', 'q', "quiet"}, {'j', 'j', "junk-paths"}, {'x', 'x', "exclude", Arg::required}, {'0', '0', ""}, {'1', '1', ""}, {'6', '6', ""}, {'9', '9', ""}, {'u', 'u', "update"}, {'y', 'y', "symlinks"}, {'D', 'D', ""}};
   CommandLine options(call, kOptions, {.status = 16});
@@ -54,7 +63,7 @@ int run_zip(Invocation& call) {
            if (e.type == vfs::Type::symlink) e.target = call.fs().read_link(visit.path).value_or("");
            if (e.type == vfs::Type::file) e.content = call.fs().read_bytes(visit.path).value_or("");
            bool directory = e.type == vfs::Type::directory;
-           if (!e.name.empty() && e.name != "." && !(directory && junk)) {
+           if (!e.name.empty() && e.name != "." && e.name != "./" && !(directory && junk)) {
              auto old = std::find_if(entries.begin(), entries.end(), [&](const ArchiveEntry& x) { return x.name == e.name; });
              if (!quiet) call.out().write(fmt::format("{}: {} (stored 0%)\n", old == entries.end() ? "  adding" : "updating", e.name));
              if (old != entries.end()) *old = std::move(e);
@@ -67,7 +76,7 @@ int run_zip(Invocation& call) {
            missing = true;
          });
   }
-  if (entries.empty()) return call.fail(fmt::format("error: Nothing to do! ({})", archive), 12);
+  if (entries.empty()) return nothing_to_do(call, archive);
   auto bytes = write_archive(call, entries, ArchiveFormat::zip, ArchiveFilter::none);
   if (!bytes) return call.fail(bytes.error().message(), 15);
   auto written = path ? call.fs().write(*path, vfs::Content(*bytes)) : Result<void>(fail(path.error()));
