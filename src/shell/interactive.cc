@@ -52,6 +52,9 @@ std::string escaped(std::string_view text) {
 
 bool needs_more(std::string_view text) {
   std::string until;
+  std::string_view line = text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
+  std::size_t escapes = line.size() - (line.find_last_not_of('\\') + 1);
+  if (escapes % 2 == 1 && line.find('#') == std::string_view::npos) return true;  // the line goes on
   return incomplete(std::string(text), ParserContext(), until);
 }
 

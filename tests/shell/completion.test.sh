@@ -99,8 +99,8 @@ compgen -A nonsense 2>&1; echo $?
 #| bash: line 1: compgen: nonsense: invalid action name
 #| 2
 
-#### compgen -Z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-compgen -Z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### compgen -Z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+compgen -Z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: compgen: -Z: invalid option
 #| 2
 

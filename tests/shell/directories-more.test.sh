@@ -59,8 +59,8 @@ pushd +9 2>&1; echo $?
 #| bash: line 1: pushd: directory stack empty
 #| 1
 
-#### dirs -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-dirs -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### dirs -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+dirs -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: dirs: -z: invalid number
 #| 2
 
@@ -85,8 +85,8 @@ cd a b 2>&1; echo $?
 #| bash: line 1: cd: too many arguments
 #| 1
 
-#### cd -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-cd -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### cd -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+cd -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: cd: -z: invalid option
 #| 2
 
@@ -110,8 +110,8 @@ mkdir d; ln -s d l; cd l; pwd | sed 's,.*/,,'; pwd -P | sed 's,.*/,,'; cd -P .; 
 mkdir d; ln -s d l; cd -P l; pwd | sed 's,.*/,,'
 #| d
 
-#### pwd -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-pwd -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### pwd -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+pwd -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: pwd: -z: invalid option
 #| 2
 

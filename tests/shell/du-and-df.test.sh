@@ -67,8 +67,8 @@ du missing 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
 #| du: cannot access 'missing': No such file or directory
 #| 1
 
-#### du -d x 2>&1 | sed "s/[‘’]/'/g" | head -1; echo ${PIPESTATUS[0]}
-du -d x 2>&1 | sed "s/[‘’]/'/g" | head -1; echo ${PIPESTATUS[0]}
+#### du -d x 2>&1 | sed "s/[‘’]/'/g" | sed -n 1p; echo ${PIPESTATUS[0]}
+du -d x 2>&1 | sed "s/[‘’]/'/g" | sed -n 1p; echo ${PIPESTATUS[0]}
 #| du: invalid maximum depth 'x'
 #| 1
 
@@ -78,8 +78,8 @@ du --nonsense 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
 #| Try 'du --help' for more information.
 #| 1
 
-#### du -s -a . 2>&1 | sed "s/[‘’]/'/g" | head -1; echo ${PIPESTATUS[0]}
-du -s -a . 2>&1 | sed "s/[‘’]/'/g" | head -1; echo ${PIPESTATUS[0]}
+#### du -s -a . 2>&1 | sed "s/[‘’]/'/g" | sed -n 1p; echo ${PIPESTATUS[0]}
+du -s -a . 2>&1 | sed "s/[‘’]/'/g" | sed -n 1p; echo ${PIPESTATUS[0]}
 #| du: cannot both summarize and show all entries
 #| 1
 

@@ -119,8 +119,8 @@ printf a > f.tar; gzip f.tar; mv f.tar.gz f.tgz; gunzip f.tgz; ls
 gzip -n < /dev/null | od -An -tx1 | head -1
 #|  1f 8b 08 00 00 00 00 00 00 03 03 00 00 00 00 00
 
-#### printf x > f; gzip --nonsense f 2>&1 | head -1; echo ${PIPESTATUS[0]}
-printf x > f; gzip --nonsense f 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### printf x > f; gzip --nonsense f 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+printf x > f; gzip --nonsense f 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| gzip: unrecognized option '--nonsense'
 #| 1
 

@@ -29,8 +29,8 @@ jobs %3 2>&1; echo $?
 #| bash: line 1: jobs: %3: no such job
 #| 1
 
-#### jobs -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-jobs -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### jobs -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+jobs -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: jobs: -z: invalid option
 #| 2
 
@@ -79,8 +79,8 @@ kill -l 999 2>&1; echo $?
 #| bash: line 1: kill: 999: invalid signal specification
 #| 1
 
-#### kill 2>&1 | head -1; echo ${PIPESTATUS[0]}
-kill 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### kill 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+kill 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| kill: usage: kill [-s sigspec | -n signum | -sigspec] pid | jobspec ... or kill -l [sigspec]
 #| 2
 
@@ -153,8 +153,8 @@ sleep 0.01 & (exit 5) & wait $!; echo $?; wait; echo $?
 #| 5
 #| 0
 
-#### wait -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-wait -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### wait -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+wait -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: wait: -z: invalid option
 #| 2
 
@@ -199,8 +199,8 @@ history x 2>&1; echo $?
 #| bash: line 1: history: x: numeric argument required
 #| 1
 
-#### history -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-history -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### history -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+history -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: history: -z: invalid option
 #| 2
 
@@ -231,8 +231,8 @@ history -s 'echo hi'; fc -s hi=ho echo 2>&1
 #| echo ho
 #| ho
 
-#### fc -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-fc -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### fc -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+fc -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: fc: -z: invalid option
 #| 2
 
@@ -302,8 +302,8 @@ help true | head -1
 help -s cd
 #| cd: cd [-L|[-P [-e]] [-@]] [dir]
 
-#### help nosuch 2>&1 | head -1; echo ${PIPESTATUS[0]}
-help nosuch 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### help nosuch 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+help nosuch 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: help: no help topics match `nosuch'.  Try `help help' or `man -k nosuch' or `info nosuch'.
 #| 1
 
@@ -332,8 +332,8 @@ umask x=y 2>&1; echo $?
 #| bash: line 1: umask: `x': invalid symbolic mode operator
 #| 1
 
-#### umask -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-umask -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### umask -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+umask -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: umask: -z: invalid option
 #| 2
 
@@ -342,8 +342,8 @@ umask 077; touch f; mkdir d; stat -c %a f d
 #| 600
 #| 700
 
-#### ulimit -c; ulimit -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-ulimit -c; ulimit -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### ulimit -c; ulimit -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+ulimit -c; ulimit -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| 0
 #| bash: line 1: ulimit: -z: invalid option
 #| 2
@@ -401,7 +401,7 @@ hash -l; echo $?
 hash -p /bin/echo e; hash -l
 #| builtin hash -p /bin/echo e
 
-#### hash -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
-hash -z 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### hash -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+hash -z 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| bash: line 1: hash: -z: invalid option
 #| 2

@@ -49,8 +49,8 @@ strings missing 2>&1; echo $?
 printf 'ab\tcd ef\n' | strings
 #| ab	cd ef
 
-#### strings -n 0 /dev/null 2>&1 | head -1; echo ${PIPESTATUS[0]}
-strings -n 0 /dev/null 2>&1 | head -1; echo ${PIPESTATUS[0]}
+#### strings -n 0 /dev/null 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
+strings -n 0 /dev/null 2>&1 | sed -n 1p; echo ${PIPESTATUS[0]}
 #| strings: invalid minimum string length 0
 #| 1
 

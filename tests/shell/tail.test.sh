@@ -98,3 +98,53 @@ seq 20 | tail
 tail -c2 <<< hello
 #| o
 
+#### tail -f shows what is added
+echo a > f; { sleep 0.2; echo b >> f; } & timeout 1 tail -s 0.02 -f f; echo $?
+#| a
+#| b
+#| 124
+
+#### tail -f of two files names whose text comes
+echo a > f; echo b > g; { sleep 0.2; echo c >> f; } & timeout 1 tail -s 0.02 -f f g; echo $?
+#| ==> f <==
+#| a
+#|
+#| ==> g <==
+#| b
+#|
+#| ==> f <==
+#| c
+#| 124
+
+#### tail -f begins again in a file that was cut
+printf 'a\nb\n' > f; { sleep 0.2; echo c > f; } & timeout 1 tail -s 0.02 -f f 2>&1 | sed "s/[‘’]/'/g"
+#| a
+#| b
+#| tail: f: file truncated
+#| c
+
+#### tail -F waits for a file
+{ sleep 0.2; echo c > f; } & timeout 1 tail -s 0.02 -F f 2>/dev/null; echo $?
+#| c
+#| 124
+
+#### tail --follow=name goes with the name
+echo a > f; { sleep 0.2; rm f; echo c > f; } & timeout 1.5 tail -s 0.02 --follow=name --retry f 2>/dev/null; echo $?
+#| a
+#| c
+#| 124
+
+#### tail --follow=x f 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
+tail --follow=x f 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
+#| tail: invalid argument 'x' for '--follow'
+#| Valid arguments are:
+#|   - 'descriptor'
+#|   - 'name'
+#| Try 'tail --help' for more information.
+#| 1
+
+#### tail -f missing 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
+tail -f missing 2>&1 | sed "s/[‘’]/'/g"; echo ${PIPESTATUS[0]}
+#| tail: cannot open 'missing' for reading: No such file or directory
+#| tail: no files remaining
+#| 1

@@ -8,7 +8,7 @@ namespace atl::shell {
 
 int run_column(Invocation& call) {
   static constexpr Option kOptions[] = {{'t', 't', "table"}, {'s', 's', "separator", Arg::required}, {'o', 'o', "output-separator", Arg::required}, {'c', 'c', "output-width", Arg::required}, {'c', 0, "columns", Arg::required},
-                                        {'x', 'x', "fillrows"}, {'n', 'n', "table-name", Arg::required}, {'L', 'L', "keep-empty-lines"}, {'R', 'R', "table-right", Arg::required}, {'N', 'N', "table-columns", Arg::required}, {'H', 'H', "table-hide", Arg::required}, {'J', 'J', "json"}, {'e', 'e', "table-header-repeat"}, {'d', 'd', "table-noheadings"}, {'l', 'l', "table-columns-limit", Arg::required}};
+                                        {'x', 'x', "fillrows"}, {'L', 'L', "keep-empty-lines"}, {'R', 'R', "table-right", Arg::required}, {'N', 'N', "table-columns", Arg::required}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool table = false, across = false, keep_empty = false;

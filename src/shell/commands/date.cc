@@ -70,6 +70,7 @@ int run_date(Invocation& call) {
   for (const std::string& operand : options.operands()) {
     if (!operand.starts_with('+')) {
       if (has_text) return usage_error(call, fmt::format("the argument {} lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'", quoted(operand)));
+      if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
       return call.fail(fmt::format("invalid date {}", quoted(operand)));
     }
     if (has_format) return call.fail("multiple output formats specified");

@@ -283,6 +283,7 @@ int run_dd(Invocation& call) {
   Request r;
   for (const std::string& arg : call.args().subspan(1)) {
     if (arg == "--") continue;
+    if (arg.size() > 1 && arg[0] == '-') return call.bad_option(arg);
     if (int bad = parse_operand(call, arg, r)) return bad;
   }
   if (r.ibs == 0 || r.obs == 0) return call.fail("invalid number: '0'");

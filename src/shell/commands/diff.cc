@@ -12,15 +12,15 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kLabel = 256, kColor, kStripCr, kNormal, kSuppress, kNoDeref, kMinimal, kLeft };
+enum Long { kLabel = 256, kColor, kStripCr, kNormal, kSuppress };
 
 constexpr Option kOptions[] = {
-    {'u', 'u', ""}, {'U', 'U', "unified", Arg::optional}, {'c', 'c', ""}, {'C', 'C', "context", Arg::optional}, {kNormal, 0, "normal"}, {'y', 'y', "side-by-side"},
+    {'u', 'u', ""}, {'U', 'U', "", Arg::required}, {'U', 0, "unified", Arg::optional}, {'c', 'c', ""}, {'C', 'C', "", Arg::required}, {'C', 0, "context", Arg::optional}, {kNormal, 0, "normal"}, {'y', 'y', "side-by-side"},
     {'W', 'W', "width", Arg::required}, {'q', 'q', "brief"}, {'s', 's', "report-identical-files"}, {'r', 'r', "recursive"}, {'N', 'N', "new-file"},
     {'i', 'i', "ignore-case"}, {'w', 'w', "ignore-all-space"}, {'b', 'b', "ignore-space-change"}, {'B', 'B', "ignore-blank-lines"}, {'Z', 'Z', "ignore-trailing-space"},
-    {'a', 'a', "text"}, {'L', 'L', "label", Arg::required}, {'e', 'e', "ed"}, {'p', 'p', "show-c-function"}, {'t', 't', "expand-tabs"}, {'T', 'T', "initial-tab"},
+    {'a', 'a', "text"}, {'L', 'L', "label", Arg::required}, {'e', 'e', "ed"}, {'p', 'p', "show-c-function"},
     {'x', 'x', "exclude", Arg::required}, {kColor, 0, "color", Arg::optional}, {kStripCr, 0, "strip-trailing-cr"}, {kSuppress, 0, "suppress-common-lines"},
-    {kNoDeref, 0, "no-dereference"}, {'d', 'd', "minimal"}, {kLeft, 0, "left-column"}, {'E', 'E', "ignore-tab-expansion"},
+    {'d', 'd', "minimal"},
 };
 
 struct Request {
@@ -185,6 +185,10 @@ int run_diff(Invocation& call) {
       case 'L': r.labels.push_back(value); break;
       case 'x': r.exclude.push_back(value); break;
       case kSuppress: s.suppress_common = true; break;
+      case 'p':
+        s.function_names = true;
+        if (s.kind == DiffStyle::Kind::normal) s.kind = DiffStyle::Kind::context;
+        break;
       case kColor: s.color = value == "always"; break;
       default: break;
     }
@@ -192,8 +196,12 @@ int run_diff(Invocation& call) {
   for (const std::string& arg : call.args().subspan(1))
     if (arg.size() > 1 && arg[0] == '-') r.shown_options += " " + shell_quoted(arg);
   auto& operands = options.operands();
-  if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand after 'diff'" : fmt::format("missing operand after {}", quoted(operands[0])), 2);
-  if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])), 2);
+  auto refuse = [&](std::string_view message) {
+    call.complain(message);
+    return call.fail("Try 'diff --help' for more information.", 2);
+  };
+  if (operands.size() < 2) return refuse(fmt::format("missing operand after {}", quoted(operands.empty() ? "diff" : operands[0])));
+  if (operands.size() > 2) return refuse(fmt::format("extra operand {}", quoted(operands[2])));
   Side a, b;
   Sink out(call.out());
   if (operands[0] == operands[1] && operands[0] == "-") return 0;

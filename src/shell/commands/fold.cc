@@ -15,7 +15,7 @@ int run_fold(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     if (id == 'b') bytes = true;
     if (id == 's') spaces = true;
-    if ((id == 'w' || id == '0') && (!parse_size(value, width) || width == 0)) return call.fail(fmt::format("invalid number of columns: {}", quoted(value)));
+    if ((id == 'w' || id == '0') && (!parse_size(value, width) || width == 0)) return call.fail(fmt::format("invalid number of columns: {}{}", quoted(value), value == "0" ? ": Numerical result out of range" : ""));
   }
   Sink out(call.out());
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {

@@ -79,7 +79,12 @@ class Normaliser {
     }
     std::string dashes = args[i][1] == '-' ? "--" : "-";
     if (count == 0) return complain(fmt::format("unrecognized option '{}{}'", dashes, name));
-    if (count > 1) return complain(fmt::format("option '{}{}' is ambiguous", dashes, name));
+    if (count > 1) {
+      std::string candidates;
+      for (const LongName& row : names_)
+        if (row.name.starts_with(name)) candidates += fmt::format(" '{}{}'", dashes, row.name);
+      return complain(fmt::format("option '{}{}' is ambiguous; possibilities:{}", dashes, name, candidates));
+    }
     out_ += " --" + match->name;
     if (equals != std::string::npos) {
       if (match->arg == Arg::none) return complain(fmt::format("option '{}{}' doesn't allow an argument", dashes, match->name));
@@ -99,14 +104,15 @@ class Normaliser {
         complain(fmt::format("invalid option -- '{}'", cluster[at]));
         continue;
       }
-      out_ += std::string(" -") + cluster[at];
       bool takes = found + 1 < letters_.size() && letters_[found + 1] == ':';
       bool optional = takes && found + 2 < letters_.size() && letters_[found + 2] == ':';
+      bool last = at + 1 == cluster.size() && i + 1 == args.size();
+      if (takes && !optional && last) return complain(fmt::format("option requires an argument -- '{}'", cluster[at]));
+      out_ += std::string(" -") + cluster[at];
       if (!takes) continue;
       if (at + 1 < cluster.size()) out_ += " " + quoted_arg(cluster.substr(at + 1));
       else if (optional) out_ += " " + quoted_arg("");
-      else if (i + 1 < args.size()) out_ += " " + quoted_arg(args[++i]);
-      else complain(fmt::format("option requires an argument -- '{}'", cluster[at]));
+      else out_ += " " + quoted_arg(args[++i]);
       return;
     }
   }
@@ -147,6 +153,9 @@ int run_getopt(Invocation& call) {
       case 'Q': silent = true; break;
       case 'T': return 4;
       case 'u': quote = false; break;
+      case 's':
+        if (value != "sh" && value != "bash") return call.fail(value == "csh" || value == "tcsh" ? "quoting for csh is not supported" : "unknown shell after -s or --shell argument", 2);
+        break;
       case 'l': {
         std::string word;
         for (char c : value + ",") {

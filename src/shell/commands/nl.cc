@@ -35,7 +35,8 @@ int run_nl(Invocation& call) {
     const std::string& text = value;
     auto number = [&](std::int64_t& out, std::int64_t low, std::string_view what) {
       if (parse_integer(text, out) && out >= low) return true;
-      call.complain(fmt::format("invalid {}: {}", what, quoted(text)));
+      bool number_at_all = parse_integer(text, out);
+      call.complain(fmt::format("invalid {}: {}{}", what, quoted(text), number_at_all ? ": Numerical result out of range" : ""));
       return false;
     };
     switch (id) {

@@ -3,35 +3,23 @@
 #include "shell/commands/commands.h"
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
+#include "shell/commands/patch/parse.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/walk.h"
 
 namespace atl::shell {
 
+using patch::FilePatch;
+using patch::Hunk;
+
 namespace {
 
-enum Long { kDryRun = 256, kNoBackup, kVerbose, kBinary, kMerge };
+enum Long { kDryRun = 256, kVerbose, kBinary };
 
 constexpr Option kOptions[] = {
     {'p', 'p', "strip", Arg::required}, {'R', 'R', "reverse"}, {'i', 'i', "input", Arg::required}, {'o', 'o', "output", Arg::required}, {'d', 'd', "directory", Arg::required}, {'b', 'b', "backup"},
-    {'N', 'N', "forward"}, {'f', 'f', "force"}, {'s', 's', "quiet"}, {'s', 0, "silent"}, {'u', 'u', "unified"}, {'E', 'E', "remove-empty-files"}, {'F', 'F', "fuzz", Arg::required}, {'l', 'l', "ignore-whitespace"},
-    {'r', 'r', "reject-file", Arg::required}, {'t', 't', "batch"}, {'z', 'z', "suffix", Arg::required}, {kDryRun, 0, "dry-run"}, {kVerbose, 0, "verbose"}, {kBinary, 0, "binary"}, {'n', 'n', "normal"}, {'c', 'c', "context"},
-};
-
-struct Hunk {
-  std::size_t old_start = 0, new_start = 0;
-  struct Line {
-    char kind;  // ' ', '-', '+'
-    std::string text;
-    bool newline = true;
-  };
-  std::vector<Line> lines;
-  std::string header;
-};
-
-struct FilePatch {
-  std::string old_name, new_name;
-  std::vector<Hunk> hunks;
+    {'N', 'N', "forward"}, {'f', 'f', "force"}, {'s', 's', "quiet"}, {'s', 0, "silent"}, {'u', 'u', "unified"}, {'F', 'F', "fuzz", Arg::required}, {'l', 'l', "ignore-whitespace"},
+    {'t', 't', "batch"}, {'z', 'z', "suffix", Arg::required}, {kDryRun, 0, "dry-run"}, {kVerbose, 0, "verbose"}, {kBinary, 0, "binary"}, {'n', 'n', "normal"}, {'c', 'c', "context"},
 };
 
 struct Request {
@@ -40,98 +28,6 @@ struct Request {
   std::string output, suffix = ".orig", directory;
   std::uint64_t fuzz = 2;
 };
-
-// A name as diff writes it when it holds blanks or worse: what stands before the closing quote.
-std::string quoted_name(std::string_view text) {
-  std::string name;
-  for (std::size_t i = 0; i < text.size() && text[i] != '"'; ++i) {
-    if (text[i] != '\\' || i + 1 >= text.size()) {
-      name += text[i];
-      continue;
-    }
-    char c = text[++i];
-    if (c >= '0' && c <= '7') {
-      int value = 0;
-      for (int digits = 0; digits < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++digits, ++i) value = value * 8 + (text[i] - '0');
-      --i;
-      name += static_cast<char>(value);
-    } else {
-      name += c == 'n' ? '\n' : c == 't' ? '\t' : c;
-    }
-  }
-  return name;
-}
-
-std::string header_name(std::string_view line) {
-  line.remove_prefix(4);
-  if (line.starts_with('"')) return quoted_name(line.substr(1));
-  std::size_t end = line.find('\t');
-  if (end == std::string_view::npos) end = line.find("  ");
-  std::string name(line.substr(0, end));
-  while (!name.empty() && isspace(static_cast<unsigned char>(name.back()))) name.pop_back();
-  return name;
-}
-
-// Unified and normal diffs. What stands between patches is skipped.
-std::vector<FilePatch> parse(const std::vector<std::string>& lines, std::string& problem) {
-  std::vector<FilePatch> out;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].starts_with("--- ") && i + 1 < lines.size() && lines[i + 1].starts_with("+++ ")) {
-      out.push_back({header_name(lines[i]), header_name(lines[i + 1]), {}});
-      ++i;
-      continue;
-    }
-    unsigned long a = 0, an = 1, b = 0, bn = 1;
-    if (!lines[i].starts_with("@@ -")) continue;
-    const char* text = lines[i].c_str();
-    int used = 0;
-    if (sscanf(text, "@@ -%lu,%lu +%lu,%lu @@%n", &a, &an, &b, &bn, &used) != 4) {
-      an = bn = 1;
-      if (sscanf(text, "@@ -%lu,%lu +%lu @@%n", &a, &an, &b, &used) != 3) {
-        an = 1;
-        if (sscanf(text, "@@ -%lu +%lu,%lu @@%n", &a, &b, &bn, &used) != 3) {
-          bn = 1;
-          if (sscanf(text, "@@ -%lu +%lu @@%n", &a, &b, &used) != 2) {
-            problem = fmt::format("malformed patch at line {}: {}", i + 1, lines[i]);
-            return out;
-          }
-        }
-      }
-    }
-    if (out.empty()) out.push_back({});
-    Hunk hunk;
-    hunk.old_start = a;
-    hunk.new_start = b;
-    hunk.header = lines[i];
-    std::size_t old_left = an, new_left = bn;
-    while ((old_left || new_left) && i + 1 < lines.size()) {
-      const std::string& line = lines[++i];
-      char kind = line.empty() ? ' ' : line[0];
-      if (kind == '\\') {
-        if (!hunk.lines.empty()) hunk.lines.back().newline = false;
-        continue;
-      }
-      if (kind != ' ' && kind != '-' && kind != '+' && kind != '\t') {
-        problem = fmt::format("malformed patch at line {}: {}", i + 1, line);
-        return out;
-      }
-      if (kind == '\t') kind = ' ';
-      hunk.lines.push_back({kind, line.empty() ? "" : line[0] == '\t' ? line : line.substr(1), true});
-      if (kind != '+' && old_left) --old_left;
-      if (kind != '-' && new_left) --new_left;
-    }
-    if (old_left || new_left) {
-      problem = fmt::format("unexpected end of file in patch");
-      return out;
-    }
-    if (i + 1 < lines.size() && lines[i + 1].starts_with("\\")) {
-      hunk.lines.back().newline = false;
-      ++i;
-    }
-    out.back().hunks.push_back(std::move(hunk));
-  }
-  return out;
-}
 
 std::string stripped(const std::string& name, int count) {
   if (count < 0) return std::string(base_name(name));
@@ -251,8 +147,27 @@ Hunk reversed(Hunk hunk) {
   return hunk;
 }
 
-int apply_file(Invocation& call, const Request& r, const FilePatch& patch, const std::string& given) {
-  std::string old_name = r.reverse ? patch.new_name : patch.old_name, new_name = r.reverse ? patch.old_name : patch.new_name;
+// Whether the patch fits the other way round at every place: somebody applied it before.
+bool already_applied(Invocation& call, const Request& r, const FilePatch& one, const std::vector<std::string>& lines) {
+  Applier forward(call, r, lines), backward(call, r, lines);
+  bool fits = true, undone = true;
+  for (const Hunk& hunk : one.hunks) {
+    long offset = 0;
+    std::uint64_t fuzz = 0;
+    fits = fits && forward.apply(r.reverse ? reversed(hunk) : hunk, offset, fuzz);
+    undone = undone && backward.apply(r.reverse ? hunk : reversed(hunk), offset, fuzz);
+  }
+  return !fits && undone;
+}
+
+int skip_applied(Invocation& call, const Request& r, const FilePatch& one, const std::string& shown) {
+  call.out().write(fmt::format("Reversed (or previously applied) patch detected!  Skipping patch.\n{0} out of {0} hunk{1} ignored{2}\n", one.hunks.size(),
+                               one.hunks.size() == 1 ? "" : "s", r.dry_run ? "" : fmt::format(" -- saving rejects to file {}.rej", shown)));
+  return 1;
+}
+
+int apply_file(Invocation& call, const Request& r, const FilePatch& one, const std::string& given) {
+  std::string old_name = r.reverse ? one.new_name : one.old_name, new_name = r.reverse ? one.old_name : one.new_name;
   bool creates = old_name == "/dev/null", deletes = new_name == "/dev/null";
   auto exists = [&](const std::string& name) {
     auto path = call.resolve(r.directory.empty() ? name : join_shown(r.directory, name));
@@ -263,8 +178,8 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& patch, const
     std::string a = stripped(old_name, r.strip), b = stripped(new_name, r.strip);
     name = creates ? b : deletes ? a : exists(a) && (!exists(b) || a.size() <= b.size()) ? a : b;
   }
-  std::string shown = r.directory.empty() ? name : join_shown(r.directory, name);
-  auto path = call.resolve(shown);
+  const std::string& shown = name;
+  auto path = call.resolve(r.directory.empty() ? name : join_shown(r.directory, name));
   if (!path || name.empty()) return call.fail("can't find file to patch", 1);
   std::string text;
   auto there = call.fs().find(*path);
@@ -272,17 +187,20 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& patch, const
     auto content = call.fs().read_bytes(*path);
     if (!content) return call.fail(fmt::format("Can't open file {} : {}", shown, reason(content.error())), 2);
     text = *content;
-  } else if (!creates && !(patch.hunks.size() == 1 && patch.hunks[0].old_start == 0)) {
-    call.out().write(fmt::format("can't find file to patch at input line 3\nPerhaps you used the wrong -p or --strip option?\nNo file to patch.  Skipping patch.\n{0} out of {0} hunk{1} ignored\n", patch.hunks.size(), patch.hunks.size() == 1 ? "" : "s"));
+  } else if (!creates && !(one.hunks.size() == 1 && one.hunks[0].old_start == 0)) {
+    call.out().write(fmt::format("can't find file to patch at input line 3\nPerhaps you used the wrong -p or --strip option?\nNo file to one.  Skipping one.\n{0} out of {0} hunk{1} ignored\n", one.hunks.size(), one.hunks.size() == 1 ? "" : "s"));
     return 1;
   }
-  if (!r.quiet) call.out().write(fmt::format("{} file {}\n", r.dry_run ? "checking" : "patching", shell_quoted(shown)));
+  if (!r.quiet) call.out().write(fmt::format("{} file {}\n", r.dry_run ? "checking" : "patching", shell_quoted(r.output.empty() ? shown : r.output) + (r.output.empty() ? "" : fmt::format(" (read from {})", shown))));
   bool newline = true;
-  Applier applier(call, r, split(text, newline));
+  std::vector<std::string> lines = split(text, newline);
+  if (r.forward && already_applied(call, r, one, lines)) return skip_applied(call, r, one, shown);
+  Applier applier(call, r, std::move(lines));
+  auto beside = [&](std::string_view suffix) { return path->str() + std::string(suffix); };
   std::size_t failed = 0;
   std::string rejects;
-  for (std::size_t i = 0; i < patch.hunks.size(); ++i) {
-    Hunk hunk = r.reverse ? reversed(patch.hunks[i]) : patch.hunks[i];
+  for (std::size_t i = 0; i < one.hunks.size(); ++i) {
+    Hunk hunk = r.reverse ? reversed(one.hunks[i]) : one.hunks[i];
     long offset = 0;
     std::uint64_t fuzz = 0;
     if (!applier.apply(hunk, offset, fuzz)) {
@@ -304,11 +222,11 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& patch, const
   for (const std::string& line : applier.lines()) result += line + "\n";
   if (!result.empty() && !applier.last_newline.value_or(newline)) result.pop_back();
   if (failed) {
-    call.out().write(fmt::format("{} out of {} hunk{} FAILED -- saving rejects to file {}.rej\n", failed, patch.hunks.size(), patch.hunks.size() == 1 ? "" : "s", shown));
-    if (auto rej = call.resolve(shown + ".rej")) (void)call.fs().write(*rej, vfs::Content(fmt::format("--- {}\n+++ {}\n{}", patch.old_name, patch.new_name, rejects)));
+    call.out().write(fmt::format("{} out of {} hunk{} FAILED -- saving rejects to file {}.rej\n", failed, one.hunks.size(), one.hunks.size() == 1 ? "" : "s", shown));
+    if (auto rej = call.resolve(beside(".rej"))) (void)call.fs().write(*rej, vfs::Content(fmt::format("--- {}\n+++ {}\n{}", one.old_name, one.new_name, rejects)));
   }
-  if (r.backup && there)
-    if (auto kept = call.resolve(shown + r.suffix)) (void)call.fs().write(*kept, vfs::Content(text));
+  if ((r.backup || failed) && there)
+    if (auto kept = call.resolve(beside(r.suffix))) (void)call.fs().write(*kept, vfs::Content(text));
   if (deletes && result.empty() && failed == 0) {
     (void)call.fs().remove_file(*path);
     return 0;
@@ -357,11 +275,11 @@ int run_patch(Invocation& call) {
   }
   bool newline = true;
   std::string problem;
-  auto patches = parse(split(text, newline), problem);
+  auto patches = patch::parse(split(text, newline), problem);
   int status = 0;
   if (problem.empty() && patches.empty() && !text.empty()) problem = "Only garbage was found in the patch input.";
   if (problem.empty())
-    for (const FilePatch& patch : patches) status = std::max(status, apply_file(call, r, patch, operands.empty() ? "" : operands[0]));
+    for (const FilePatch& each : patches) status = std::max(status, apply_file(call, r, each, operands.empty() ? "" : operands[0]));
   if (!problem.empty()) return call.fail(fmt::format("**** {}", problem), 2);
   return status;
 }

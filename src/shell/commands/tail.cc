@@ -252,6 +252,11 @@ int run_tail(Invocation& call) {
     else if (request.bytes) last_bytes(call, *in, out, request.count);
     else last_lines(call, *in, out, request);
   }
+  bool standard = std::find(options.operands().begin(), options.operands().end(), "-") != options.operands().end();
+  if (request.follow && followed.empty() && !standard) {
+    out.flush();
+    call.complain("no files remaining");
+  }
   if (request.follow && !followed.empty()) Follower(call, out, request, std::move(followed)).run();
   return out.finish(call, good ? 0 : 1);
 }

@@ -47,13 +47,10 @@ bool Machine::open_next_file() {
     } else {
       auto opened = call_.open_input(name);
       if (!opened) {
+        if (opened.error().code() != Code::is_a_directory)
+          fatal(fmt::format("cannot open file `{}' for reading: {}", name, reason(opened.error())));
         out_.flush();
-        bool directory = opened.error().code() == Code::is_a_directory;
-        call_.err().write(directory
-                              ? fmt::format("awk: warning: command line argument `{}' is a directory: skipped\n", name)
-                              : fmt::format("awk: cmd. line:1: warning: command line argument `{}': cannot open file "
-                                            "for reading: {}\n", name, reason(opened.error())));
-        if (!directory) exit_status_ = 2;
+        call_.err().write(fmt::format("awk: warning: command line argument `{}' is a directory: skipped\n", name));
         main_.reset();
         continue;
       }

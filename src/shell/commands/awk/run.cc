@@ -64,7 +64,7 @@ int Machine::run() {
     return status;
   } catch (const Fatal& fatal) {
     out_.flush();
-    call_.err().write(fmt::format("awk: cmd. line:1: fatal: {}\n", fatal.message));
+    call_.err().write(fmt::format("awk: {}fatal: {}\n", input_used_ && nr_ == 0 ? "" : "cmd. line:1: ", fatal.message));
     return 2;
   }
 }

@@ -13,7 +13,7 @@ struct DiffStyle {
   enum class Kind : unsigned char { normal, unified, context, side_by_side, ed } kind = Kind::normal;
   std::size_t context = 3, width = 130;
   bool ignore_case = false, ignore_all_space = false, ignore_space_change = false, ignore_trailing_space = false;
-  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false;
+  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false, function_names = false;
 };
 
 // Lines [a, a + a_count) of the first became [b, b + b_count) of the second. From 0.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cctype>
+
 #include "shell/commands/diff/compare.h"
 
 namespace atl::shell {
@@ -41,7 +43,7 @@ class Printer {
         if (count == 1) return fmt::format("{}", start + 1);
         return fmt::format("{},{}", count == 0 ? start : start + 1, count);
       };
-      colored("36", fmt::format("@@ -{} +{} @@", range(a0, a1), range(b0, b1)));
+      colored("36", fmt::format("@@ -{} +{} @@{}", range(a0, a1), range(b0, b1), function_before(a0)));
       std::size_t at = a0;
       for (std::size_t n = first; n <= last; ++n) {
         const Change& c = r_.changes[n];
@@ -56,7 +58,7 @@ class Printer {
 
   void context() {
     each_hunk([&](std::size_t first, std::size_t last, std::size_t a0, std::size_t a1, std::size_t b0, std::size_t b1) {
-      out_.append("***************\n");
+      out_.append(fmt::format("***************{}\n", function_before(a0)));
       auto range = [](std::size_t start, std::size_t end) {
         if (end - start <= 1) return fmt::format("{}", end);
         return fmt::format("{},{}", start + 1, end);
@@ -110,7 +112,7 @@ class Printer {
         text += mark;
         ++column;
       }
-      if (has_right && !(right.empty() && mark == ' ' && false)) {
+      if (has_right) {
         if (mark == ' ' || !right.empty()) pad_to(gutter);
         std::size_t used = 0;
         for (char c : right) {
@@ -139,6 +141,18 @@ class Printer {
   }
 
  private:
+  // -p: the last line above that looks like the begin of a function, as GNU cuts it.
+  std::string function_before(std::size_t line) const {
+    if (!s_.function_names) return {};
+    for (std::size_t i = line; i-- > 0;) {
+      std::string_view text = r_.a[i];
+      if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '$')) continue;
+      text = text.substr(0, 40);
+      while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+      return " " + std::string(text);
+    }
+    return {};
+  }
   void colored(std::string_view code, const std::string& text) {
     if (s_.color) out_.append(fmt::format("\33[{}m{}\33[0m\n", code, text));
     else out_.line(text);

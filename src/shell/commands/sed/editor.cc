@@ -24,13 +24,15 @@ bool Editor::open_next() {
     if (stat && stat->is_directory()) {
       call_.complain(options_.in_place ? fmt::format("couldn't edit {}: not a regular file", name_)
                                        : fmt::format("read error on {}: Is a directory", name_));
-      failed_ = true;
-      continue;
+      failed_ = 4;
+      if (options_.in_place) continue;
+      operand_ = operands_.size();  // GNU gives up at a read error
+      return false;
     }
     auto opened = call_.open_input(name_);
     if (!opened) {
       call_.complain(fmt::format("can't read {}: {}", name_, reason(opened.error())));
-      failed_ = true;
+      failed_ = std::max(failed_, 2);
       continue;
     }
     owned_ = std::move(*opened);
@@ -78,7 +80,7 @@ void Editor::finish_file() {
     auto written = call_.fs().write(*path, vfs::Content(in_place_text_->text()));
     if (!written) {
       call_.complain(fmt::format("couldn't write {}: {}", name_, reason(written.error())));
-      failed_ = true;
+      failed_ = std::max(failed_, 2);
     }
   }
   in_place_sink_.reset();
@@ -241,7 +243,7 @@ Sink* Editor::file_sink(const std::string& name) {
   auto opened = call_.open_output(name, false);
   if (!opened) {
     call_.complain(fmt::format("couldn't open file {}: {}", name, reason(opened.error())));
-    failed_ = true;
+    failed_ = std::max(failed_, 2);
     return nullptr;
   }
   file.out = std::move(*opened);
@@ -560,7 +562,7 @@ int Editor::run(const std::vector<std::string>& operands) {
   ahead_valid_ = false;
   lines_.reset();
   int status = out_.finish(call_, status_);
-  return status ? status : failed_ ? 2 : 0;
+  return status ? status : failed_;
 }
 
 }  // namespace atl::shell::sed

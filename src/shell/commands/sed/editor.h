@@ -71,7 +71,7 @@ class Editor {
   bool replaced_ = false;
   bool restart_ = false;
   int status_ = 0;
-  bool failed_ = false;
+  int failed_ = 0;  // the status for it
   struct Append {
     char kind;  // 'a' text, 'r' file, 'R' a line of a file
     std::string text;
