@@ -44,7 +44,7 @@ std::string Interpreter::prefix() const {
   std::string who = state.arg0;
   for (std::size_t i = state.frames.size(); i-- > 0;) {
     const std::string& source = state.frames[i]->source;
-    if (!source.empty() && source != "environment" && source != "main") {
+    if (!source.empty() && source != "main") {
       who = source;
       break;
     }

@@ -500,6 +500,7 @@ int unset(Interpreter& shell, const Args& args) {
         if (!shell.unset_function(text)) status = 1;
         continue;
       }
+      if (!variables) continue;  // no function of that name either: nothing to unset
       shell.error(fmt::format("unset: `{}': not a valid identifier", text));
       status = 1;
       continue;

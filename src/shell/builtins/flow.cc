@@ -191,7 +191,10 @@ int exec(Interpreter& shell, const Args& args) {
 
 int shift(Interpreter& shell, const Args& args) {
   std::int64_t count = 1;
-  if (args.size() > 2) return shell.fail(args, "too many arguments");
+  if (args.size() > 2) {
+    shell.error("shift: too many arguments");
+    throw Abandoned{false, 1};
+  }
   if (args.size() > 1 && !parse_int(args[1], count)) {
     shell.error(fmt::format("shift: {}: numeric argument required", args[1]));
     return 1;

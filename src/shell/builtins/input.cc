@@ -152,6 +152,10 @@ int read(Interpreter& shell, const Args& args) {
   ReadOptions options;
   std::size_t at = 1;
   if (int bad = parse_options(shell, args, at, options)) return bad;
+  if (!options.array.empty() && !is_name(options.array)) {
+    shell.error(fmt::format("read: `{}': not a valid identifier", options.array));
+    return 1;
+  }
   for (std::size_t i = at; i < args.size(); ++i) {
     if (!is_name(args[i].substr(0, args[i].find('[')))) {
       shell.error(fmt::format("read: `{}': not a valid identifier", args[i]));

@@ -247,6 +247,7 @@ int hash(Interpreter& shell, const Args& args) {
     auto it = shell.state.hashed->find(name);
     if (remove || target) {
       if (it == shell.state.hashed->end()) {
+        if (remove) continue;
         shell.error(fmt::format("hash: {}: not found", name));
         status = 1;
       } else if (remove) {

@@ -87,7 +87,7 @@ int set(Interpreter& shell, const Args& args) {
         int index = opt_index(name);
         if (index < 0) {
           shell.error(fmt::format("set: {}: invalid option name", name));
-          return 1;
+          return 2;
         }
         shell.state.options.set[static_cast<std::size_t>(index)] = on;
         if (name == "vi" && on) shell.state.options.put(Opt::emacs, false);
@@ -149,7 +149,7 @@ int shopt(Interpreter& shell, const Args& args) {
     if (print)
       return set_names ? fmt::format("set {}o {}\n", value_of(i) ? '-' : '+', name_of(i))
                        : fmt::format("shopt -{} {}\n", value_of(i) ? 's' : 'u', name_of(i));
-    return fmt::format("{:<{}}\t{}\n", name_of(i), set_names ? 15 : 20, value_of(i) ? "on" : "off");
+    return fmt::format("{:<15}\t{}\n", name_of(i), value_of(i) ? "on" : "off");
   };
   std::string out;
   int status = 0;
