@@ -268,6 +268,8 @@ int main(int argc, char** argv) {
   using namespace atl;
   const int count = argc > 1 ? std::atoi(argv[1]) : 100;
   const int warm = argc > 2 ? std::atoi(argv[2]) : 100;
+  // For profiles: forks of a small kernel and nothing else.
+  if (argc > 3 && std::string_view(argv[3]) == "forks") return measure_forks(count, "small", "x = 1"), 0;
   fmt::print("{:<60} {:>5} {:>9} {:>9} {:>9}  {}\n", "µs", "n", "p10", "p50", "p99", "of bare python3");
   Series bare;
   for (int i = 0; i < count; ++i) bare.values.push_back(run_python());

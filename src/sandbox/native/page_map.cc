@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 
 #include "guest/zygote/transplant.h"
 
@@ -16,15 +17,30 @@ constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 
 constexpr std::uint64_t kFrame = (1ULL << 55) - 1;
 constexpr std::uint64_t kStride = 64ULL << 20;
 
-using Entries = std::vector<std::uint64_t>;
+// /proc/<pid>/pagemap. A process has a hundred small areas close to each other: what lies behind one is read along.
+class PageMap {
+ public:
+  explicit PageMap(os::Fd fd) : fd_(std::move(fd)) {}
+  // An entry for each page, good until the next call; 0 where there is no memory.
+  std::span<const std::uint64_t> entries(std::uint64_t start, std::uint64_t end) {
+    if (start < start_ || end > start_ + entries_.size() * kPage) fill(start, std::max(end, start + kAhead));
+    return std::span(entries_).subspan((start - start_) / kPage, (end - start) / kPage);
+  }
 
-// Entries of /proc/<pid>/pagemap; fewer than asked for where there is no memory.
-void read_entries(int fd, std::uint64_t start, std::uint64_t end, Entries& entries) {
-  entries.resize((end - start) / kPage);
-  const ssize_t got = ::pread(fd, entries.data(), entries.size() * 8, static_cast<off_t>(start / kPage * 8));
-  const std::size_t count = got < 0 ? 0 : static_cast<std::size_t>(got) / 8;
-  std::fill(entries.begin() + static_cast<std::ptrdiff_t>(count), entries.end(), 0);
-}
+ private:
+  static constexpr std::uint64_t kAhead = 8ULL << 20;
+
+  void fill(std::uint64_t start, std::uint64_t end) {
+    start_ = start;
+    entries_.assign((end - start) / kPage, 0);
+    const ssize_t got = ::pread(fd_.get(), entries_.data(), entries_.size() * 8, static_cast<off_t>(start / kPage * 8));
+    if (got < 0) std::ranges::fill(entries_, 0);
+  }
+
+  os::Fd fd_;
+  std::uint64_t start_ = 0;
+  std::vector<std::uint64_t> entries_;
+};
 
 bool is_anonymous(std::uint64_t entry) {
   return (entry & (kPresent | kSwapped)) != 0 && (entry & kOfFile) == 0;
@@ -76,14 +92,12 @@ void append_page(std::vector<Run>& runs, std::uint64_t address) {
 }
 
 Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote) {
-  const os::Fd mine = TRY(process.open_file("pagemap", O_RDONLY));
-  const os::Fd theirs = TRY(zygote.open_file("pagemap", O_RDONLY));
+  PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
+  PageMap theirs(TRY(zygote.open_file("pagemap", O_RDONLY)));
   OwnPages pages;
-  Entries here, there;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
     if (area.shared) return;
-    read_entries(mine.get(), start, end, here);
-    read_entries(theirs.get(), start, end, there);
+    const auto here = mine.entries(start, end), there = theirs.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i) {
       if (is_anonymous(here[i])) {
         if (!is_same_frame(here[i], there[i])) append_page(pages.own, start + i * kPage);
@@ -96,12 +110,11 @@ Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& proces
 }
 
 Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
-  const os::Fd mine = TRY(process.open_file("pagemap", O_RDONLY));
+  PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   std::vector<Run> runs;
-  Entries here;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
     if (area.shared) return;
-    read_entries(mine.get(), start, end, here);
+    const auto here = mine.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i)
       if (is_anonymous(here[i])) append_page(runs, start + i * kPage);
   }));

@@ -182,21 +182,27 @@ Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, int process_m
   kernel.pages_at = at_;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
-  std::string piece;
+  // Hundreds of runs, most of one page: written together.
+  std::string piece(kPiece, '\0');
+  std::size_t filled = 0;
+  const auto write = [&]() -> Result<void> {
+    const std::string_view bytes(piece.data(), std::exchange(filled, 0));
+    XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
+    at_ += bytes.size();
+    return os::write_all(file_.get(), bytes);
+  };
   for (Run& run : memory.runs) {
-    run.offset = at_ - kernel.pages_at;
+    run.offset = at_ + filled - kernel.pages_at;
     for (std::uint64_t done = 0; done < run.size;) {
-      piece.resize(std::min<std::uint64_t>(kPiece, run.size - done));
-      const ssize_t got =
-          ::pread(process_memory, piece.data(), piece.size(), static_cast<off_t>(run.address + done));
+      const std::uint64_t part = std::min<std::uint64_t>(kPiece - filled, run.size - done);
+      const ssize_t got = ::pread(process_memory, piece.data() + filled, part, static_cast<off_t>(run.address + done));
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return fail(errno_error(errno, "read an interpreter's memory"));
-      piece.resize(static_cast<std::size_t>(got));
-      XXH3_64bits_update(sum.get(), piece.data(), piece.size());
-      TRY(os::write_all(file_.get(), piece));
-      done += piece.size(), at_ += piece.size();
+      done += static_cast<std::uint64_t>(got), filled += static_cast<std::size_t>(got);
+      if (filled == kPiece) TRY(write());
     }
   }
+  TRY(write());
   kernel.pages_size = at_ - kernel.pages_at, kernel.pages_checksum = XXH3_64bits_digest(sum.get());
   const std::string description = encode(memory);
   if (description.size() > kMemoryMax) return fail(Code::too_large, "its memory is in too many pieces");

@@ -44,7 +44,7 @@ Living* Spawner::find(const std::string& name) {
 }
 
 bool Spawner::should_end() const {
-  if (!living_.empty() || !copying_.empty()) return false;
+  if (!living_.empty() || !copying_.empty() || !reaping_.empty()) return false;
   if (shutting_down_) return true;
   return !daemon_.is_open() && !listener_.is_open();
 }
@@ -91,6 +91,9 @@ void Spawner::run() {
           break;
         case Source::copying:
           on_copied(fd);
+          break;
+        case Source::reaping:
+          on_reaped(fd);
           break;
         case Source::zygote:
           on_zygote(fd);

@@ -14,6 +14,7 @@
 
 #include "guest/zygote/birth.h"
 #include "os/file.h"
+#include "os/message.h"
 #include "os/fork.h"
 #include "os/process.h"
 #include "sandbox/native/spawner_loop.h"
@@ -143,12 +144,9 @@ void Spawner::copy_held(Copying copying, const Request& request, const std::func
 }
 
 Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>& work) {
-  constexpr int report_bytes = 256 << 10;
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) < 0) return fail(errno_error(errno, "pipe"));
-  copying.report = os::Fd(ends[0]);
-  const os::Fd theirs(ends[1]);
-  ::fcntl(theirs.get(), F_SETPIPE_SZ, report_bytes);
+  os::SocketPair report = TRY(os::socket_pair(os::SocketKind::packets));
+  copying.report = std::move(report.first);
+  const os::Fd theirs = std::move(report.second);
   const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork"));
   if (child == 0) {
@@ -158,38 +156,46 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>
     Result<Reply> done = shop_.enter_host() ? work() : fail(Code::provider_failed, "the host's files are out of reach");
     Reply reply = done ? std::move(*done) : Reply{};
     if (!done) reply.error = std::move(done).error();
-    ::_exit(os::write_all(theirs.get(), encode(reply)) ? 0 : 1);
+    ::_exit(os::send_message(theirs.get(), encode(reply)) ? 0 : 1);
   }
   copying.pidfd = TRY(os::pidfd_open(child));
-  const int key = copying.pidfd.get();
+  const int key = copying.report.get();
   watch(key, Source::copying);
   copying_.emplace(key, std::move(copying));
   return {};
 }
 
-static Reply report_of(const Copying& copying, bool ended_well) {
-  std::string bytes(256 << 10, '\0');
-  const ssize_t size = ended_well ? ::read(copying.report.get(), bytes.data(), bytes.size()) : 0;
-  bytes.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-  auto reply = decode_reply(bytes);
+static Reply report_of(const Copying& copying) {
+  const auto message = os::receive_message(copying.report.get(), os::Wait::no);
+  auto reply = decode_reply(message ? message->bytes : std::string());
   if (reply) return std::move(*reply);
   Reply failed;
   failed.error = Error(Code::provider_failed, "the process that worked on it ended");
   return failed;
 }
 
-void Spawner::on_copied(int pidfd) {
-  auto node = copying_.extract(pidfd);
+void Spawner::on_reaped(int pidfd) {
+  (void)os::pidfd_wait(pidfd);
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
+  reaping_.erase(pidfd);
+}
+
+// Its last word, or its end without one. Until it is gone altogether, which takes it a moment, nobody waits.
+void Spawner::on_copied(int report) {
+  auto node = copying_.extract(report);
   if (node.empty()) return;
   Copying& copying = node.mapped();
-  const auto exit = os::pidfd_wait(pidfd);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
+  // Children that were made meanwhile have it open too: closing it would not end the events.
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, report, nullptr);
+  const int pidfd = copying.pidfd.get();
+  watch(pidfd, Source::reaping);
+  reaping_.emplace(pidfd, std::move(copying.pidfd));
   Living* const living = find(copying.name);
   if (living != nullptr && copying.thaw_after) {
     (void)shop_.thaw(living->built);
     living->frozen = false;
   }
-  Reply reply = report_of(copying, exit && exit->signal == 0 && exit->code == 0);
+  Reply reply = report_of(copying);
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());

@@ -60,13 +60,14 @@ class Spawner {
 
  private:
   // Keys of epoll events: what the descriptor is; living and copying are looked up by it.
-  enum class Source : std::uint32_t { daemon, listener, living, copying, zygote, stock };
+  enum class Source : std::uint32_t { daemon, listener, living, copying, reaping, zygote, stock };
   void watch(int fd, Source source);
   void on_daemon();
   void on_listener();
   void on_end(int pidfd);
   void on_gone();
-  void on_copied(int pidfd);
+  void on_copied(int report);
+  void on_reaped(int pidfd);
   void serve(const Request& request, os::Fd beside = {});
   void create(const Request& request);
   void adopt(const Request& request);
@@ -124,7 +125,8 @@ class Spawner {
   std::map<int, std::string> by_pidfd_;
   std::map<std::uint64_t, std::string> by_ticket_;
   std::uint64_t tickets_ = 0;
-  std::map<int, Copying> copying_;
+  std::map<int, Copying> copying_;  // by the descriptor of their report
+  std::map<int, os::Fd> reaping_;   // children that have reported
   // Older ones stay while interpreters of theirs live.
   std::vector<std::unique_ptr<Zygote>> zygotes_;
   std::uint64_t generations_ = 0;

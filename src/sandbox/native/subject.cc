@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "os/file.h"
 #include "sandbox/native/memory.h"
@@ -70,9 +71,13 @@ std::string Subject::state_of(const Area& area) const {
 Result<std::vector<Area>> Subject::areas(Extent extent) const {
   std::vector<Area> areas = parse_areas(TRY(text("maps", kMapsMax)));
   if (extent == Extent::difference) return areas;
+  // A library is mapped in five pieces.
+  std::map<std::string, std::string> states;
   for (Area& area : areas) {
     if (area.file.empty()) continue;
-    area.state = state_of(area);
+    const auto [known, fresh] = states.try_emplace(area.file);
+    if (fresh) known->second = state_of(area);
+    area.state = known->second;
     area.file = fmt::format("{} {}", area.name, area.state);
   }
   return areas;

@@ -121,7 +121,10 @@ Result<void> survey_areas(const Subject& process, const Subject& zygote, Memory&
     if (area.file.empty()) continue;
     if (!known && (!is_path(area.name) || area.name.contains('\\')))
       return fail(Code::conflict, fmt::format("it has mapped {}", area.name));
-    if (area.state.empty()) area.state = process.state_of(area);
+    // What every child of the zygote has mapped from its birth cannot be another file.
+    if (known || !area.state.empty()) continue;
+    area.state = process.state_of(area);
+    if (area.state.empty()) return fail(Code::conflict, fmt::format("it has mapped {}", area.name));
   }
   return {};
 }

@@ -186,7 +186,10 @@ void reopen(const Memory& memory, Route& route) {
 Result<void> check_files(const Memory& memory, const std::vector<Area>& present, const Subject& process) {
   std::set<std::string> seen;
   for (const Area& want : memory.areas) {
-    if (want.file.empty() || is_untouchable(want) || want.shared || !seen.insert(want.name).second) continue;
+    if (want.file.empty() || is_untouchable(want) || want.shared) continue;
+    // Every child of one zygote has it from its birth.
+    if (memory.extent == Extent::difference && want.state.empty()) continue;
+    if (!seen.insert(want.name).second) continue;
     const Area* const have = area_at(present, want.start);
     if (have == nullptr || process.state_of(*have) != want.state)
       return fail(Code::conflict, fmt::format("the mapped file {} has changed", want.name));
@@ -253,13 +256,17 @@ Result<void> transplant(const Memory& memory, const char* pages, const Recipient
     return fail(Code::conflict, "it changed what it may do");
   const std::vector<Area> first = TRY(to.process.areas(memory.extent));
   TRY(check_layout(memory, first));
-  TRY(walk(to.control, grow(memory.areas, first), "grow"));
-  Route route = rebuild(memory.areas, TRY(to.process.areas(memory.extent)));
+  Route growth = grow(memory.areas, first);
+  const bool grows = !growth.bytes().empty();
+  if (grows) TRY(walk(to.control, std::move(growth), "grow"));
+  Route route = rebuild(memory.areas, grows ? TRY(to.process.areas(memory.extent)) : first);
+  const bool remaps = !route.bytes().empty();
   reopen(memory, route);
   TRY(walk(to.control, std::move(route), "map"));
-  const std::vector<Area> present = TRY(to.process.areas(memory.extent));
+  const std::vector<Area> present = grows || remaps ? TRY(to.process.areas(memory.extent)) : first;
   TRY(check_files(memory, present, to.process));
-  TRY(walk(to.control, clear(memory, present), "clear"));
+  if (Route route_back = clear(memory, present); !route_back.bytes().empty())
+    TRY(walk(to.control, std::move(route_back), "clear"));
   const os::Fd bytes = TRY(to.process.open_file("mem", O_RDWR));
   if (memory.extent == Extent::difference) TRY(undo(memory, present, to, bytes.get()));
   for (const Run& run : memory.runs) TRY(write_at(bytes.get(), pages + run.offset, run.size, run.address));
