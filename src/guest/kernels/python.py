@@ -2,7 +2,7 @@
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
 # modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote
-# gives CHARTS, PARK and RESEED too.
+# gives CHARTS, PARK and RESEED too, and FD only to a child, where it calls begin() and serve() itself.
 import _ast
 import _io
 import _signal
@@ -12,7 +12,6 @@ import sys
 from posix import read as _read, write as _write, getpid as _getpid, dup2 as _dup2, fstat as _fstat, _exit
 
 OWN = "<atoll>"
-MAIN_PID = _getpid()
 TEXT_MAX = 1 << 20
 TRACEBACK_MAX = 64 << 10
 ALLOW_AWAIT = 0x2000
@@ -23,7 +22,6 @@ CELLS_KEPT = 1000
 modules = sys.modules
 main = type(sys)("__main__")
 main.__dict__["__builtins__"] = builtins
-modules["__main__"] = main
 names = main.__dict__
 
 busy = False
@@ -82,17 +80,21 @@ def receive():
 
 # ---- standard streams
 
-saved_out, saved_err = high_copy(1), high_copy(2)
-
-
 def open_stream(fd):
     return _io.TextIOWrapper(_io.BufferedWriter(_io.FileIO(fd, "w", closefd=False)), "utf-8", "backslashreplace",
                              line_buffering=True)
 
 
-out, err = open_stream(1), open_stream(2)
-sys.stdout, sys.stderr = out, err
-sys.__stdout__, sys.__stderr__ = out, err
+def begin():
+    """What is of one process: a zygote has everything else before its children are born."""
+    global MAIN_PID, saved_out, saved_err, out, err
+    MAIN_PID = _getpid()
+    modules["__main__"] = main
+    os.environ.setdefault("MPLBACKEND", "agg")
+    saved_out, saved_err = high_copy(1), high_copy(2)
+    out, err = open_stream(1), open_stream(2)
+    sys.stdout, sys.stderr = out, err
+    sys.__stdout__, sys.__stderr__ = out, err
 
 
 def mend_streams():
@@ -308,7 +310,6 @@ class ShowFinder:
 
 
 sys.meta_path.insert(0, ShowFinder)
-os.environ.setdefault("MPLBACKEND", "agg")
 
 
 # ---- errors
@@ -591,4 +592,6 @@ def serve():
             charts_source = payload
 
 
-serve()
+if "FD" in globals():
+    begin()
+    serve()

@@ -45,15 +45,19 @@ def reseed():
         numpy_random.seed()
 
 
-def find_packages(standard_path):
-    """What a fresh interpreter's start would put on the path, looked up in this sandbox by its user."""
+def find_packages(standard, packages):
+    """What a fresh interpreter's start would put on the path: its user's packages, looked up in this sandbox by that user,
+    and those of the system, which are the zygote's own: a child is born only where they are the same."""
+    import os
     import site
-    sys.path[:] = standard_path
+    sys.path[:] = standard
     site.USER_BASE = site.USER_SITE = None
     site.ENABLE_USER_SITE = site.check_enableusersite()
-    known = site.removeduppaths()
-    site.addsitepackages(site.addusersitepackages(known))
-    if site.ENABLE_USER_SITE:
+    has_own = site.ENABLE_USER_SITE and os.path.isdir(site.getusersitepackages())
+    if has_own:
+        site.addusersitepackages(set(standard))
+    sys.path += packages
+    if has_own:
         site.execusercustomize()
     sys.path.insert(0, "")
 
@@ -68,8 +72,14 @@ def main():
     del sys.argv[1:]
     runner = compile(read("python.py"), "<atoll>", "exec")
     charts = read("python_charts.py")
-    packages = set(site.getsitepackages())
-    standard_path = [path for path in sys.path if path not in packages]
+    installed = set(site.getsitepackages())
+    first = next((at for at, path in enumerate(sys.path) if path in installed), len(sys.path))
+    standard, packages = sys.path[:first], sys.path[first:]
+    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": charts, "PARK": module.park,
+             "RESEED": reseed}
+    exec(runner, names)
+    # Once here already: a page that a child writes to is a page of its own.
+    find_packages(standard, packages)
     for name in [name for name in os.environ if name != "LC_CTYPE"]:
         del os.environ[name]
     gc.collect()
@@ -83,10 +93,11 @@ def main():
     for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
                        (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
         os.environb[key] = value
-    find_packages(standard_path)
-    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "FD": control, "CHARTS": charts,
-             "PARK": module.park, "RESEED": reseed}
-    return runner, names
+    find_packages(standard, packages)
+    names["FD"] = control
+    return names["begin"], names["serve"]
 
 
-exec(*main())
+begin, serve = main()
+begin()
+serve()
