@@ -201,7 +201,8 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   spec.user = environment->user;
   spec.working_directory = environment->working_directory;
   spec.sudo = environment->sudo;
-  spec.preimport = environment->preimport;
+  // The host's view stands in without the environment's packages.
+  if (!spec.layers.empty() || !environment->host_fallback) spec.preimport = environment->preimport;
   spec.network = live->facts.network;
   spec.limits = live->facts.limits;
   spec.env = live->facts.env;

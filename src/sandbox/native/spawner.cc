@@ -274,6 +274,8 @@ void Spawner::create(const Request& request) {
   if (options_.run_directory.empty()) living.built.handover.reset();
   std::vector<int> fds{stream.get(), living.built.pidfd.get(), living.built.upper.get()};
   answer(description(request, living), fds);
+  // Who names modules wants interpreters that have them: ready by the time one is asked for, if not the first.
+  if (!request.spec.preimport.empty() && living.built.plain_usr) raise_zygote(kind_of(request.spec));
 }
 
 // The guest gets a fresh stream: the old one may have stopped in the middle of a frame.

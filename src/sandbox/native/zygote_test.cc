@@ -16,7 +16,19 @@ namespace {
 
 using testing::HasSubstr;
 
-class ZygoteTest : public WarmHarness {};
+class ZygoteTest : public WarmHarness {
+ protected:
+  static Task<Outcome> limited(std::shared_ptr<Kernel> kernel, std::string code) {
+    ExecutionSpec spec;
+    spec.code = std::move(code);
+    spec.wall_time = std::chrono::milliseconds(300);
+    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    for (;;) {
+      CO_TRY(ExecutionEvent event, co_await stream->next());
+      if (auto* done = std::get_if<ExecutionDone>(&event)) co_return done->outcome;
+    }
+  }
+};
 
 // What /proc/self tells about the walls around a process, without what differs between any two.
 constexpr const char* kWallsOfSelf = R"(
@@ -220,6 +232,23 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
   EXPECT_EQ(said(kernel, "1+1"), "2");
 }
 
+// Python looks for an interrupt between its own instructions. What never comes back to them, and what came back from a wait,
+// is told apart by what is left: a kernel that goes on, or one whose death is told and that can be restarted.
+TEST_F(ZygoteTest, NativeCodeIsStoppedToo) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  const auto waiting = run(limited(kernel, "import select\nselect.select([], [], [])"));
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(waiting->ending, Ending::timed_out);
+  EXPECT_EQ(said(kernel, "1+1"), "2");
+  const auto computing = run(limited(kernel, "sum(range(1 << 62))"));
+  ASSERT_TRUE(computing);
+  EXPECT_EQ(computing->ending, Ending::timed_out);
+  EXPECT_THAT(computing->reason, HasSubstr("the kernel was killed"));
+  ASSERT_TRUE(run(kernel->restart()));
+  EXPECT_EQ(said(kernel, "1+1"), "2");
+}
+
 TEST_F(ZygoteTest, OutputOfAnySizeComesBeforeTheEnd) {
   const auto sandbox = warm_sandbox();
   const auto kernel = born_kernel(*sandbox);
@@ -233,17 +262,7 @@ TEST_F(ZygoteTest, InterruptsStopPythonAndItsChildren) {
   const auto sandbox = warm_sandbox();
   const auto kernel = born_kernel(*sandbox);
   for (const char* code : {"while True: pass", "import time; time.sleep(1000)", "!sleep 1000"}) {
-    ExecutionSpec spec;
-    spec.code = code;
-    spec.wall_time = std::chrono::milliseconds(300);
-    const auto follow_limited = [](std::shared_ptr<Kernel> target, ExecutionSpec what) -> Task<Outcome> {
-      CO_TRY(const auto stream, co_await target->execute(std::move(what)));
-      for (;;) {
-        CO_TRY(ExecutionEvent event, co_await stream->next());
-        if (auto* done = std::get_if<ExecutionDone>(&event)) co_return done->outcome;
-      }
-    };
-    const auto outcome = run(follow_limited(kernel, std::move(spec)));
+    const auto outcome = run(limited(kernel, code));
     ASSERT_TRUE(outcome) << code;
     EXPECT_EQ(outcome->ending, Ending::timed_out) << code;
     EXPECT_EQ(said(kernel, "1+1"), "2") << code;
