@@ -214,6 +214,7 @@ TEST_F(ImportTest, KeepsEverythingElse) {
   EXPECT_GT(status(digest, "future").st_mtime, 1'700'000'000);
   EXPECT_TRUE(store_->verify(digest));
   EXPECT_EQ(imported->stack.source, "import archive");
+  EXPECT_EQ(imported->stack.recipe, "") << "nothing that came from outside is ours";
 }
 
 TEST_F(ImportTest, TheSameArchiveIsTheSameLayer) {

@@ -278,6 +278,7 @@ class FakeSandbox final : public sandbox::Sandbox {
     state_->faults = std::move(faults);
     isolation_.walls.push_back({"fake", "none at all"});
   }
+  const sandbox::Spec& spec() const { return spec_; }
   const std::string& id() const override { return spec_.id; }
   const sandbox::Traits& traits() const override { return traits_; }
   const sandbox::Isolation& isolation() const override { return isolation_; }
