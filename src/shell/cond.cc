@@ -11,12 +11,7 @@ namespace atl::shell {
 int Interpreter::cond(const Cond& command) {
   line = command.line;
   debug_trap(command);
-  try {
-    return cond_node(*command.root) ? 0 : cond_status_ == 2 ? 2 : 1;
-  } catch (const Abandoned& gone) {
-    if (gone.exit) throw;
-    return 1;
-  }
+  return cond_node(*command.root) ? 0 : cond_status_ == 2 ? 2 : 1;
 }
 
 bool Interpreter::cond_node(const CondNode& node) {
@@ -73,8 +68,14 @@ bool Interpreter::cond_binary(const CondNode& node) {
   if (op == "<") return left < right;
   if (op == ">") return left > right;
   if (op == "-nt" || op == "-ot" || op == "-ef") return test_files(*this, op, left, right);
-  std::int64_t a = evaluate(left);
-  std::int64_t b = evaluate(right);
+  std::int64_t a = 0, b = 0;
+  try {
+    a = evaluate(left);
+    b = evaluate(right);
+  } catch (const Abandoned& gone) {  // a number that is none fails the comparison, not the script
+    if (gone.exit) throw;
+    return false;
+  }
   if (op == "-eq") return a == b;
   if (op == "-ne") return a != b;
   if (op == "-lt") return a < b;

@@ -385,8 +385,10 @@ void Expansion::slice(const Param& param, Value& value) {
   std::int64_t offset = shell_.evaluate(*param.offset);
   std::optional<std::int64_t> length;
   if (param.length) length = shell_.evaluate(*param.length);
+  if (!value.list && !value.set) return;
   if (value.list) {
     bool positional_params = param.name == "@" || param.name == "*";
+    std::int64_t least = 0;
     std::vector<std::pair<std::int64_t, std::string>> items;
     if (positional_params) {
       value = positional(value.star, true);
@@ -394,7 +396,9 @@ void Expansion::slice(const Param& param, Value& value) {
       for (auto& item : value.items) items.emplace_back(i++, std::move(item));
     } else {
       const Variable* variable = shell_.find(shell_.resolve_name(param.name));
-      std::int64_t i = variable && variable->is(attr::assoc) ? 1 : 0;  // bash counts those from 1
+      bool assoc = variable && variable->is(attr::assoc);
+      std::int64_t i = assoc ? 1 : 0;  // bash counts those from 1
+      least = assoc ? 1 : 0;           // and gives one where none is asked for
       if (variable && variable->is(attr::array)) {
         for (const auto& [index, item] : *variable->array) items.emplace_back(index, item);
       } else {
@@ -409,7 +413,7 @@ void Expansion::slice(const Param& param, Value& value) {
     if (offset < 0) return;
     for (auto& [index, item] : items) {
       if (index < offset) continue;
-      if (length && static_cast<std::int64_t>(value.items.size()) >= *length) break;
+      if (length && static_cast<std::int64_t>(value.items.size()) >= std::max(*length, least)) break;
       value.items.push_back(std::move(item));
     }
     return;

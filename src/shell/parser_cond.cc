@@ -102,25 +102,16 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
   }
   auto node = std::make_unique<CondNode>();
   if (unary_operator(token)) {
-    std::size_t save = pos_;
     pos_ += token.size();
     skip_blanks();
     std::string next(cond_peek());
     bool ends = next == "]]" || next == "&&" || next == "||" || next == ")" || next.empty();
-    bool binary = binary_operator(next);
-    if (binary) {
-      // `-f = x` compares strings unless nothing follows the operator.
-      pos_ = save;
-    } else if (ends) {
-      if (next == "]]" || next == ")" || next == "&&" || next == "||") {
-        pos_ = save;
-      }
-    } else {
-      node->kind = CondNode::Kind::unary;
-      node->op = token;
-      node->left = word();
-      return node;
-    }
+    if (next.empty()) unexpected_end("");
+    if (ends || next == "<" || next == ">") unexpected();
+    node->kind = CondNode::Kind::unary;
+    node->op = token;
+    node->left = word();  // an operator that is spelled like a word is its operand
+    return node;
   }
   if (token == "]]" || token == "&&" || token == "||" || token == ")" || token == "<" || token == ">" ||
       at_end()) {

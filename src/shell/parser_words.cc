@@ -1,6 +1,7 @@
 #include <cctype>
 
 #include "shell/parser_nested.h"
+#include "shell/variables.h"
 
 namespace atl::shell {
 
@@ -330,8 +331,12 @@ void Parser::back_quotes(std::vector<Part>& out, Mode mode) {
   ++pos_;
   Part part;
   part.kind = PartKind::command;
-  Parser inner(std::move(text), context_, line, depth_);
-  part.command = inner.all();
+  try {
+    part.command = Parser(text, context_, line, depth_).all();
+  } catch (const SyntaxError&) {
+    // What is wrong inside shows when it runs, not when the text around it is read.
+    part.command = Parser("eval " + quote_single(text), context_, line, depth_).all();
+  }
   out.push_back(std::move(part));
 }
 

@@ -206,16 +206,15 @@ bool Pattern::parse_set(std::string_view text, std::size_t& at, Item& item) {
 }
 
 bool Pattern::in_set(const Set& set, std::uint32_t code) const {
-  auto plain = [&](std::uint32_t c) {
+  auto in_range = [&](std::uint32_t c) {
     for (const Range& range : set.ranges)
       if (c >= range.low && c <= range.high) return true;
-    if (set.classes)
-      for (std::size_t i = 0; i < class_names.size(); ++i)
-        if ((set.classes >> i & 1U) && in_class(i, c)) return true;
     return false;
   };
-  bool found = plain(code);
-  if (!found && flags_.ignore_case) found = plain(utf8::to_lower(code)) || plain(utf8::to_upper(code));
+  bool found = in_range(code);
+  if (!found && flags_.ignore_case) found = in_range(utf8::to_lower(code)) || in_range(utf8::to_upper(code));
+  // A class asks for the character as it is.
+  for (std::size_t i = 0; !found && set.classes && i < class_names.size(); ++i) found = (set.classes >> i & 1U) && in_class(i, code);
   return found != set.negated;
 }
 

@@ -232,7 +232,14 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
     return bind_variable();
   }
   if (kind == RedirectKind::here_string) {
-    put_file(fd, open_string(expand_single(redirect.target) + "\n"), record);
+    std::string text;
+    try {
+      text = expand_single(redirect.target);
+    } catch (const Abandoned& gone) {  // the redirection fails, and with it the command alone
+      if (gone.exit) throw;
+      return false;
+    }
+    put_file(fd, open_string(text + "\n"), record);
     return bind_variable();
   }
   std::vector<std::string> fields;

@@ -601,7 +601,8 @@ std::string Interpreter::get(const std::string& name, const std::string* subscri
     value = get_element(name, *subscript, nullptr);
   }
   if (!value) {
-    if (option(Opt::nounset)) unbound(subscript ? name + "[" + *subscript + "]" : name);
+    // bash lets arithmetic read an element that is not set, if the array is.
+    if (option(Opt::nounset) && !(subscript && find(resolve_name(name)))) unbound(subscript ? name + "[" + *subscript + "]" : name);
     return {};
   }
   return *value;

@@ -366,8 +366,24 @@ test -n ''; echo $?; test 'a' = 'a' -a 1 -lt 2; echo $?; test a -o ''; echo $?; 
 #| 0
 #| 0
 
-#### touch f; test -e f -a -f f; echo $?; test -s f; echo $?; test -r f -a -w f; echo $?; test -x f; echo $?; test -L f; echo $?; test -O f; echo $?; test -G f; echo $?; test -N f; echo $?
-touch f; test -e f -a -f f; echo $?; test -s f; echo $?; test -r f -a -w f; echo $?; test -x f; echo $?; test -L f; echo $?; test -O f; echo $?; test -G f; echo $?; test -N f; echo $?
+#### builtin errors 1: touch f
+touch f
+test -e f -a -f f
+echo $?
+test -s f
+echo $?
+test -r f -a -w f
+echo $?
+test -x f
+echo $?
+test -L f
+echo $?
+test -O f
+echo $?
+test -G f
+echo $?
+test -N f
+echo $?
 #| 0
 #| 1
 #| 0
@@ -377,16 +393,48 @@ touch f; test -e f -a -f f; echo $?; test -s f; echo $?; test -r f -a -w f; echo
 #| 0
 #| 1
 
-#### touch -d 2001-01-01 a; touch -d 2002-01-01 b; test a -nt b; echo $?; test a -ot b; echo $?; ln a c; test a -ef c; echo $?; test -t 0; echo $?; test -p f; test -S f; test -b f; test -c f; test -u f; test -g f; test -k f; echo $?
-touch -d 2001-01-01 a; touch -d 2002-01-01 b; test a -nt b; echo $?; test a -ot b; echo $?; ln a c; test a -ef c; echo $?; test -t 0; echo $?; test -p f; test -S f; test -b f; test -c f; test -u f; test -g f; test -k f; echo $?
+#### builtin errors 2: touch -d 2001-01-01 a
+touch -d 2001-01-01 a
+touch -d 2002-01-01 b
+test a -nt b
+echo $?
+test a -ot b
+echo $?
+ln a c
+test a -ef c
+echo $?
+test -t 0
+echo $?
+test -p f
+test -S f
+test -b f
+test -c f
+test -u f
+test -g f
+test -k f
+echo $?
 #| 1
 #| 0
 #| 0
 #| 1
 #| 1
 
-#### x=1; test -v x; echo $?; test -v nope; echo $?; a=(1); test -v 'a[0]'; echo $?; test -o errexit; echo $?; declare -n r=x; test -R r; echo $?; test -Z 2>&1; echo $?
-x=1; test -v x; echo $?; test -v nope; echo $?; a=(1); test -v 'a[0]'; echo $?; test -o errexit; echo $?; declare -n r=x; test -R r; echo $?; test -Z 2>&1; echo $?
+#### builtin errors 3: x 1
+x=1
+test -v x
+echo $?
+test -v nope
+echo $?
+a=(1)
+test -v 'a[0]'
+echo $?
+test -o errexit
+echo $?
+declare -n r=x
+test -R r
+echo $?
+test -Z 2>&1
+echo $?
 #| 0
 #| 1
 #| 0
@@ -457,8 +505,19 @@ trap 'echo e' EXIT; trap '' INT; trap -p; trap 2 3; trap -p | wc -l
 #| 1
 #| e
 
-#### type nope 2>&1; echo $?; type -t cd if ls nope; type -a cd; type -p ls | sed 's,.*/,,'; f() { :; }; type f; type -f f 2>&1; echo $?; alias a=b; type a; type -P cat | sed 's,.*/,,'
-type nope 2>&1; echo $?; type -t cd if ls nope; type -a cd; type -p ls | sed 's,.*/,,'; f() { :; }; type f; type -f f 2>&1; echo $?; alias a=b; type a; type -P cat | sed 's,.*/,,'
+#### builtin errors 4: type nope 2 1
+type nope 2>&1
+echo $?
+type -t cd if ls nope
+type -a cd
+type -p ls | sed 's,.*/,,'
+f() { :; }
+type f
+type -f f 2>&1
+echo $?
+alias a=b
+type a
+type -P cat | sed 's,.*/,,'
 #| bash: line 1: type: nope: not found
 #| 1
 #| builtin
@@ -471,37 +530,63 @@ type nope 2>&1; echo $?; type -t cd if ls nope; type -a cd; type -p ls | sed 's,
 #| { 
 #|     :
 #| }
-#| bash: line 1: type: f: not found
+#| bash: line 8: type: f: not found
 #| 1
 #| cat
 
-#### command -v cd; command -V cd; command -v nope; echo $?; command -V nope 2>&1; echo $?; command nope 2>&1; echo $?; command -Z 2>&1 | sed -n 1p; command -p echo p; cd() { echo mine; }; command cd /; builtin cd /; pwd
-command -v cd; command -V cd; command -v nope; echo $?; command -V nope 2>&1; echo $?; command nope 2>&1; echo $?; command -Z 2>&1 | sed -n 1p; command -p echo p; cd() { echo mine; }; command cd /; builtin cd /; pwd
+#### builtin errors 5: command -v cd
+command -v cd
+command -V cd
+command -v nope
+echo $?
+command -V nope 2>&1
+echo $?
+command nope 2>&1
+echo $?
+command -Z 2>&1 | sed -n 1p
+command -p echo p
+cd() { echo mine; }
+command cd /
+builtin cd /
+pwd
 #| cd
 #| cd is a shell builtin
 #| 1
-#| bash: line 1: command: nope: not found
+#| bash: line 5: command: nope: not found
 #| 1
-#| bash: line 1: nope: command not found
+#| bash: line 7: nope: command not found
 #| 127
-#| bash: line 1: command: -Z: invalid option
+#| bash: line 9: command: -Z: invalid option
 #| p
 #| /
 
-#### builtin nope 2>&1; echo $?; builtin; echo $?; alias nope 2>&1; echo $?; unalias nope 2>&1; echo $?; alias a=b 'c=d e'; alias; unalias -a; alias; unalias 2>&1 | sed -n 1p; alias -p
-builtin nope 2>&1; echo $?; builtin; echo $?; alias nope 2>&1; echo $?; unalias nope 2>&1; echo $?; alias a=b 'c=d e'; alias; unalias -a; alias; unalias 2>&1 | sed -n 1p; alias -p
+#### builtin errors 6: builtin nope 2 1
+builtin nope 2>&1
+echo $?
+builtin
+echo $?
+alias nope 2>&1
+echo $?
+unalias nope 2>&1
+echo $?
+alias a=b 'c=d e'
+alias
+unalias -a
+alias
+unalias 2>&1 | sed -n 1p
+alias -p
 #| bash: line 1: builtin: nope: not a shell builtin
 #| 1
 #| 0
-#| bash: line 1: alias: nope: not found
+#| bash: line 5: alias: nope: not found
 #| 1
-#| bash: line 1: unalias: nope: not found
+#| bash: line 7: unalias: nope: not found
 #| 1
 #| alias a='b'
 #| alias c='d e'
 #| unalias: usage: unalias [-a] name [name ...]
 
-#### return 3 2>&1; echo $?; f() { return x 2>&1; }; f; echo $?; f() { return 300; }; f; echo $?; break 2>&1; echo $?; continue 2>&1; echo $?; for i in 1; do break x 2>&1; done; echo $?
+#### builtin errors 7: return 3 2 1  echo $  f    return x 2 1    f  echo $  f    r
 return 3 2>&1; echo $?; f() { return x 2>&1; }; f; echo $?; f() { return 300; }; f; echo $?; break 2>&1; echo $?; continue 2>&1; echo $?; for i in 1; do break x 2>&1; done; echo $?
 #| bash: line 1: return: can only `return' from a function or sourced script
 #| 2

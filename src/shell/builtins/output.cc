@@ -314,7 +314,7 @@ class Printf {
       }
       case 'c': {
         std::string text = value();
-        std::string one = text.substr(0, 1);
+        std::string one = text.empty() ? std::string(1, '\0') : text.substr(0, 1);
         out += pad(one, spec, one.size());
         return true;
       }

@@ -150,7 +150,7 @@ int run_cut(Invocation& call) {
       case 'b':
       case 'c':
       case 'f':
-        if (mode) return usage_error(call, "only one type of list may be specified");
+        if (mode) return usage_error(call, "only one list may be specified");
         mode = static_cast<char>(id);
         list = value;
         break;

@@ -132,6 +132,7 @@ int run_join(Invocation& call) {
   auto& operands = options.operands();
   if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])));
   if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+  if (operands[0] == "-" && operands[1] == "-") return call.fail("both files cannot be standard input");
   std::vector<Row> rows[2];
   for (std::size_t f = 0; f < 2; ++f) {
     std::unique_ptr<Input> owned;

@@ -76,13 +76,22 @@ int read_options(Invocation& call, CommandLine& options, LsSettings& s) {
         else return call.fail(fmt::format("invalid argument {} for '--sort'", quoted(value)), 2);
         break;
       case kTime: s.time = value.starts_with("a") || value == "use" ? 'u' : value.starts_with("c") || value == "status" ? 'c' : value.starts_with("b") ? 'b' : 'm'; break;
-      case kTimeStyle: s.time_style = value; break;
+      case kTimeStyle:
+        if (!value.starts_with('+') && value != "full-iso" && value != "long-iso" && value != "iso" && value != "locale")
+          return call.fail(fmt::format("invalid argument {} for 'time style'", quoted(value)), 2);
+        s.time_style = value;
+        break;
       case kFullTime: s.format = LsSettings::Format::lengthy; s.time_style = "full-iso"; break;
       case 't': s.sort = LsSettings::Sort::time; break;
       case 'u': s.time = 'u'; break;
       case 'U': s.sort = LsSettings::Sort::none; break;
       case 'v': s.sort = LsSettings::Sort::version; break;
-      case 'w': s.width = static_cast<std::size_t>(strtoul(value.c_str(), nullptr, 10)); break;
+      case 'w': {
+        std::uint64_t columns = 0;
+        if (!parse_size(value, columns)) return call.fail(fmt::format("invalid line width: {}", quoted(value)), 2);
+        s.width = static_cast<std::size_t>(columns);
+        break;
+      }
       case 'x': s.format = LsSettings::Format::across; break;
       case 'X': s.sort = LsSettings::Sort::extension; break;
       case '1': if (s.format != LsSettings::Format::lengthy) s.format = LsSettings::Format::single; break;

@@ -8,13 +8,13 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kPosix = 256, kDebug, kSandbox, kFollow };
+enum Long { kPosix = 256, kSandbox, kFollow };
 
 constexpr Option kOptions[] = {
     {'n', 'n', "quiet"}, {'n', 0, "silent"}, {'e', 'e', "expression", Arg::required}, {'f', 'f', "file", Arg::required},
     {'E', 'E', "regexp-extended"}, {'E', 'r', ""}, {'i', 'i', "in-place", Arg::optional},
     {'l', 'l', "line-length", Arg::required}, {'s', 's', "separate"}, {'u', 'u', "unbuffered"}, {'z', 'z', "null-data"},
-    {kPosix, 0, "posix"}, {kDebug, 0, "debug"}, {kSandbox, 0, "sandbox"}, {kFollow, 0, "follow-symlinks"},
+    {kPosix, 0, "posix"}, {kSandbox, 0, "sandbox"}, {kFollow, 0, "follow-symlinks"},
     {'b', 'b', "binary"},
 };
 
@@ -42,7 +42,7 @@ int run_sed(Invocation& call) {
           script = call.in().read_all();
         } else {
           auto in = call.open_input(value);
-          if (!in) return call.fail(fmt::format("couldn't open file {}: {}", value, reason(in.error())));
+          if (!in) return call.fail(fmt::format("couldn't open file {}: {}", value, reason(in.error())), 4);
           script = (*in)->read_all();
         }
         if (script.ends_with('\n')) script.pop_back();

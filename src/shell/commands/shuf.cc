@@ -39,6 +39,7 @@ int run_shuf(Invocation& call) {
   std::vector<std::string> owned;
   if (ranged)
     for (std::int64_t i = low; i <= high; ++i) owned.push_back(std::to_string(i)), call.charge(1);
+  if (ranged && !options.operands().empty()) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[0])));
   std::vector<std::string_view> lines(owned.begin(), owned.end());
   if (echo) lines.assign(options.operands().begin(), options.operands().end());
   else if (!ranged) {

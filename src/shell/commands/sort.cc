@@ -9,7 +9,7 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kCheck = 256, kSort, kParallel, kBatch, kFiles0, kCompress, kRandomSource, kDebug };
+enum Long { kCheck = 256, kSort, kParallel, kBatch, kFiles0, kCompress, kRandomSource };
 
 constexpr Option kOptions[] = {
     {'b', 'b', "ignore-leading-blanks"}, {'d', 'd', "dictionary-order"}, {'f', 'f', "ignore-case"},
@@ -22,7 +22,6 @@ constexpr Option kOptions[] = {
     {kParallel, 0, "parallel", Arg::required}, {kBatch, 0, "batch-size", Arg::required},
     {kFiles0, 0, "files0-from", Arg::required}, {'u', 'u', "unique"}, {'z', 'z', "zero-terminated"},
     {kCompress, 0, "compress-program", Arg::required}, {kRandomSource, 0, "random-source", Arg::required},
-    {kDebug, 0, "debug"},
 };
 
 struct Request {
@@ -77,8 +76,7 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       case kParallel:
       case kBatch:
       case kCompress:
-      case kRandomSource:
-      case kDebug: break;
+      case kRandomSource: break;
       case kFiles0: {
         auto in = value == "-" ? nullptr : open_or_complain(call, value);
         if (value != "-" && !in) return 2;

@@ -88,6 +88,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       case 'D': r.all_repeated = true; break;
       case kAllRepeated:
         r.all_repeated = true;
+        if (!value.empty() && value != "none" && value != "prepend" && value != "separate")
+          return usage_error(call, fmt::format("invalid argument {} for '--all-repeated'\nValid arguments are:\n  - 'none'\n  - 'prepend'\n  - 'separate'", quoted(value)));
         if (!value.empty()) r.separate = value;
         break;
       case 'f':

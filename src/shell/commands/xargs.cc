@@ -13,14 +13,14 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kShowLimits = 256, kProcessSlot };
+enum Long { kProcessSlot = 256 };
 
 constexpr Option kOptions[] = {
     {'0', '0', "null"}, {'a', 'a', "arg-file", Arg::required}, {'d', 'd', "delimiter", Arg::required},
     {'E', 'E', "", Arg::required}, {'e', 'e', "eof", Arg::optional}, {'I', 'I', "", Arg::required}, {'i', 'i', "replace", Arg::optional},
     {'L', 'L', "", Arg::required}, {'l', 'l', "max-lines", Arg::optional}, {'n', 'n', "max-args", Arg::required},
-    {'o', 'o', "open-tty"}, {'p', 'p', "interactive"}, {'P', 'P', "max-procs", Arg::required}, {'r', 'r', "no-run-if-empty"},
-    {'s', 's', "max-chars", Arg::required}, {'t', 't', "verbose"}, {'x', 'x', "exit"}, {kShowLimits, 0, "show-limits"},
+    {'p', 'p', "interactive"}, {'P', 'P', "max-procs", Arg::required}, {'r', 'r', "no-run-if-empty"},
+    {'s', 's', "max-chars", Arg::required}, {'t', 't', "verbose"}, {'x', 'x', "exit"},
     {kProcessSlot, 0, "process-slot-var", Arg::required},
 };
 

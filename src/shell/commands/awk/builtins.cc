@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "shell/commands/awk/machine.h"
+#include "shell/utf8.h"
 #include "shell/commands/calendar.h"
 
 namespace atl::shell::awk {
@@ -91,9 +92,8 @@ Value Machine::builtin(const Node* node) {
     case Builtin::toupper: {
       need(1, 1);
       bool upper = static_cast<Builtin>(node->slot) == Builtin::toupper;
-      std::string out(text(node->list[0], scratch));
-      for (char& c : out) c = static_cast<char>(upper ? (c >= 'a' && c <= 'z' ? c - 32 : c) : (c >= 'A' && c <= 'Z' ? c + 32 : c));
-      return Value::of(std::move(out));
+      std::string_view given = text(node->list[0], scratch);
+      return Value::of(upper ? utf8::to_upper(given) : utf8::to_lower(given));
     }
     case Builtin::system: need(1, 1); return builtin_system(node);
     case Builtin::close: {

@@ -93,7 +93,10 @@ Machine::Flow Machine::loop_over_input() {
     tick();
     Flow flow = run_rules();
     if (flow == Flow::exit) return flow;
-    if (flow == Flow::nextfile) main_.reset();
+    if (flow == Flow::nextfile) {
+      if (run_kind(Rule::Kind::end_file) == Flow::exit) return Flow::exit;
+      main_.reset();
+    }
   }
   return Flow::normal;
 }

@@ -479,6 +479,9 @@ Result<Node> Parser::named(const std::string& name) {
     return always(true);
   if (name == "-regextype") {
     std::string type = TRY(argument(name));
+    static constexpr std::string_view kTypes[] = {"awk", "ed", "egrep", "emacs", "findutils-default", "gnu-awk", "grep", "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "posix-minimal-basic", "sed"};
+    if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
+      return fail(Code::invalid_argument, fmt::format("Unknown regular expression type '{}'", type));
     emacs_ = type == "emacs" || type == "findutils-default";
     regex_syntax_ = type == "posix-extended" || type == "egrep" || type == "posix-egrep" || type == "awk" || type == "posix-awk" || type == "gnu-awk" ? Syntax::extended : Syntax::basic;
     return always(true);
@@ -489,6 +492,7 @@ Result<Node> Parser::named(const std::string& name) {
       return true;
     });
   if (name == "-quit") {
+    settings_.has_action = true;
     return make_test([](Context& c, Subject&) {
       c.quit = true;
       return true;
@@ -523,7 +527,9 @@ Result<Node> Parser::named(const std::string& name) {
   }
   if (name == "-user" || name == "-group") {
     std::string who = TRY(argument(name));
-    bool user = name == "-user";
+    bool user = name == "-user", number = !who.empty() && who.find_first_not_of("0123456789") == std::string::npos;
+    if (!number && who != "root" && who != user_name(call_, 1000))
+      return fail(Code::invalid_argument, fmt::format("'{}' is not the name of {}", who, user ? "a known user" : "an existing group"));
     return make_test([who, user](Context& c, Subject& s) {
       auto* stat = c.stat(s);
       if (!stat) return false;

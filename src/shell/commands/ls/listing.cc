@@ -328,7 +328,7 @@ int Ls::run(const std::vector<std::string>& given) {
                    (s_.format != LsSettings::Format::lengthy && !s_.directories && s_.indicator != 'F');
     if (stat->type == vfs::Type::symlink && through) {
       auto target = call_.fs().stat(*path);
-      if (!target && target.error().code() == Code::loop) {
+      if (!target && (target.error().code() == Code::loop || s_.follow)) {
         call_.complain(fmt::format("cannot access {}: {}", quoted(operand), reason(target.error())));
         status_ = 2;
         continue;
