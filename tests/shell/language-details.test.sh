@@ -78,3 +78,42 @@ declare -u s={a,b}; echo $s; f() { local v={1..4}; echo $v; }; f; export E=x{1,2
 #### braces that do not close
 echo {a,{b,c} {a,b}} a{b {x,y}z{ {{a,b}} {a{b,c}d,e} {,} {} {a} {{1..3}} }{a,b}
 #| {a,b {a,c a} b} a{b xz{ yz{ {a} {b} abd acd e {} {a} {1} {2} {3} }a }b
+
+#### what is wrong inside backquotes shows when they run
+echo a; echo `echo x )` 2>/dev/null; echo b
+#| a
+#|
+#| b
+
+#### an expansion that fails in a here-string fails the command alone
+c=; cat <<< ${c:0: -1} 2>/dev/null; echo $?; cat <<< $((1/0)) 2>/dev/null; echo $?
+#| 1
+#| 1
+
+#### an expansion that fails in a condition ends the line
+(n=1; [[ $((n/0)) == 1 ]] 2>/dev/null; echo not reached); echo $?; [[ 1/0 -eq 1 ]] 2>/dev/null; echo $?
+#| 1
+#| 1
+
+#### a unary operator takes what follows as its operand
+bash -c '[[ -f = x ]]; echo $?' 2>/dev/null; echo $?; bash -c '[[ -n ]]' 2>/dev/null; echo $?; [[ -n == ]]; echo $?; bash -c '[[ -n < x ]]' 2>/dev/null; echo $?
+#| 0
+#| 0
+#| 0
+#| 0
+
+#### set -u lets arithmetic read an element that is not set
+set -u; a=(1); echo $((a[9] + 1)); (echo $((b[1]))) 2>/dev/null; echo $?
+#| 1
+#| 1
+
+#### a class asks for the character as it is, whatever the case
+shopt -s nocasematch nocaseglob; [[ a == [[:upper:]] ]]; echo $?; [[ a == [A-C] ]]; echo $?; touch x Y; echo [[:upper:]]
+#| 1
+#| 0
+#| Y
+
+#### slices of associative arrays and of what is not set
+declare -A m=([k]=v); echo "${m[@]:1:0}" "${nope:0: -1}"; printf '%c|' '' a | od -An -c
+#| v 
+#|   \0   |   a   |
