@@ -39,4 +39,8 @@ std::optional<Language> parse_language(std::string_view word) {
   return found->language;
 }
 
+Language kernel_language(Language language) {
+  return language == Language::typescript ? Language::javascript : language;
+}
+
 }  // namespace atl::sandbox

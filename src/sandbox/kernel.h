@@ -20,6 +20,8 @@ enum class Language : std::uint8_t { python, javascript, typescript, shell };
 std::string_view to_string(Language language);
 // Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh.
 std::optional<Language> parse_language(std::string_view word);
+// The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
+Language kernel_language(Language language);
 
 // How an interpreter came to be. Both behave the same; one is ready sooner and shares its memory.
 enum class KernelOrigin : std::uint8_t {
@@ -55,6 +57,7 @@ using ExecutionEvent = std::variant<Output, ResultBundle, ExecutionError, Execut
 
 struct ExecutionSpec {
   std::string code;
+  std::optional<Language> language;                     // of the code; unset: the kernel's
   Variables env;                                        // for this execution, restored afterwards
   std::optional<std::chrono::milliseconds> wall_time;   // then interrupted, and killed if that does not help
   std::optional<std::uint64_t> output_bytes;
@@ -65,6 +68,9 @@ class ExecutionStream {
   virtual ~ExecutionStream() = default;
   virtual Task<ExecutionEvent> next() = 0;
 };
+
+// The field of the error of an execution that was refused because its kernel is dead and waits for restart().
+inline constexpr std::string_view kDeadKernel = "kernel";
 
 // A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one interrupts it.
 class Kernel {

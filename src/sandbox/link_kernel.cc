@@ -56,14 +56,14 @@ constexpr const char* kPythonBoot =
     "import builtins\n"
     "exec(compile(s,'<atoll>','exec'),{'__name__':'__atoll__','__builtins__':dict(vars(builtins)),'FD':f})";
 
-// In a block: names of its own at the top would be taken from every cell.
+// In a block: names of its own at the top would be taken from every cell. The runner gets a realm of its own.
 constexpr const char* kNodeBoot =
     "{const fd=Number(process.env.ATOLL_CONTROL_FD);delete process.env.ATOLL_CONTROL_FD;const "
     "fs=require('fs');"
     "let h='';const b=Buffer.alloc(1);while(!h.endsWith('\\n')){fs.readSync(fd,b,0,1);h+=b.toString()}"
     "const n=Number(h.slice(2)),s=Buffer.alloc(n);for(let i=0;i<n;)i+=fs.readSync(fd,s,i,n-i);"
-    "new Function('fd','require','load',s.toString()+'\\n//# "
-    "sourceURL=atoll-runner')(fd,require,s=>import(s));}";
+    "const vm=require('vm');vm.compileFunction(s.toString(),['fd','require','load','main'],"
+    "{filename:'atoll-runner',parsingContext:vm.createContext()})(fd,require,s=>import(s),globalThis);}";
 
 constexpr const char* kBashBoot =
     "LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
@@ -95,9 +95,8 @@ std::string first_words(const KernelInfo& info) {
     case Language::python:
       return message('S', runner("python.py")) + message('C', runner("python_charts.py"));
     case Language::javascript:
-      return message('S', runner("node.js"));
     case Language::typescript:
-      return message('S', runner("node.js")) + message('T', guest::type_stripper());
+      return message('S', runner("node.js"));
     case Language::shell:
       return message('S', runner("bash.sh"));
   }
@@ -187,6 +186,7 @@ Task<void> LinkKernel::start() {
 Task<void> LinkKernel::start_from(KernelOrigin origin) {
   state_ = State::starting;
   pending_.clear(), death_.clear();
+  strips_types_ = false;
   ProcessSpec spec = runner_process(info_);
   std::weak_ptr<ProcessTap> tap = weak_from_this();
   auto launched = co_await launch_(std::move(spec), tap, origin);
@@ -304,9 +304,12 @@ void LinkKernel::shut_down(const std::string& reason) {
 Task<std::unique_ptr<ExecutionStream>> LinkKernel::execute(ExecutionSpec spec) {
   const auto self = shared_from_this();
   if (state_ == State::dead)
-    co_return fail(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_));
+    co_return fail(Error(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_))
+                       .with_field(std::string(kDeadKernel)));
   if (waiting_.size() >= kWaitingMax)
     co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
+  if (spec.language && kernel_language(*spec.language) != kernel_language(info_.language))
+    co_return fail(Code::invalid_argument, fmt::format("kernel {} cannot execute {}", info_.id, to_string(*spec.language)));
   if (info_.language == Language::shell && spec.code.find('\0') != std::string::npos)
     co_return fail(Code::invalid_argument, "code for the shell cannot contain a NUL byte");
   for (const auto& [name, value] : spec.env)
@@ -343,7 +346,9 @@ void LinkKernel::begin_next() {
   const ExecutionSpec& spec = current_->spec_;
   std::string words;
   for (const auto& [name, value] : spec.env) words += message('V', name + "=" + value);
-  words += message('X', spec.code);
+  const bool typed = spec.language.value_or(info_.language) == Language::typescript;
+  if (typed && !std::exchange(strips_types_, true)) words += message('T', guest::type_stripper());
+  words += message(typed ? 'Y' : 'X', spec.code);
   if (!process_->write_control_now(words)) {
     // More than the window: goes out as the guest takes it.
     boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);

@@ -78,6 +78,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   std::string deferred_;                       // words for it when it goes on
   std::optional<std::string> moved_;  // what the runner said about its new directory; empty: all is well
   std::shared_ptr<LinkProcess> process_;
+  bool strips_types_ = false;  // it was given what turns TypeScript into JavaScript
   os::Event changed_;
   boost::asio::steady_timer clock_, pressure_;
   std::string pending_;

@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "guest/runners.h"
-#include "sandbox/link_harness.h"
+#include "sandbox/kernel_harness.h"
 
 namespace atl::sandbox {
 namespace {
@@ -12,63 +12,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
-
-class LinkKernelTest : public LinkTest {
- protected:
-  struct Cell {
-    std::string out, err;
-    std::vector<ResultBundle> results;
-    std::vector<ExecutionError> errors;
-    Outcome outcome;
-    std::uint64_t count = 0;
-
-    std::string text() const { return results.empty() ? "" : results.back().data.at("text/plain"); }
-    std::string error() const { return errors.empty() ? "" : errors.back().name; }
-  };
-
-  static Task<Cell> hear(std::unique_ptr<ExecutionStream> stream) {
-    Cell cell;
-    for (;;) {
-      CO_TRY(ExecutionEvent event, co_await stream->next());
-      if (auto* output = std::get_if<Output>(&event)) {
-        (output->stream == Stream::err ? cell.err : cell.out) += output->bytes;
-      } else if (auto* result = std::get_if<ResultBundle>(&event)) {
-        cell.results.push_back(*result);
-      } else if (auto* error = std::get_if<ExecutionError>(&event)) {
-        cell.errors.push_back(*error);
-      } else {
-        cell.outcome = std::get<ExecutionDone>(event).outcome;
-        cell.count = std::get<ExecutionDone>(event).execution_count;
-        co_return cell;
-      }
-    }
-  }
-  static Task<Cell> cell_of(std::shared_ptr<Kernel> kernel, ExecutionSpec spec) {
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
-    co_return co_await hear(std::move(stream));
-  }
-  Cell execute(ExecutionSpec spec) {
-    auto cell = run(cell_of(kernel(), std::move(spec)));
-    EXPECT_TRUE(cell) << cell.error().message();
-    return cell ? *cell : Cell{};
-  }
-  Cell execute(std::string code) {
-    ExecutionSpec spec;
-    spec.code = std::move(code);
-    return execute(std::move(spec));
-  }
-
-  std::shared_ptr<Kernel> kernel() {
-    if (kernel_) return kernel_;
-    auto made = run(link()->create_kernel(language_, "/tmp"));
-    EXPECT_TRUE(made) << made.error().message();
-    if (made) kernel_ = *made;
-    return kernel_;
-  }
-
-  Language language_ = Language::python;
-  std::shared_ptr<Kernel> kernel_;
-};
 
 class PythonKernelTest : public LinkKernelTest {};
 
@@ -364,6 +307,24 @@ TEST_F(NodeKernelTest, SurvivesHostileCode) {
 TEST_F(NodeKernelTest, LeavesEveryNameToCells) {
   EXPECT_EQ(execute("const fs = require('fs'), fd = 1, h = 2, b = 3, n = 4, s = 5; typeof fs.readSync + n").text(),
             "'function4'");
+}
+
+TEST_F(NodeKernelTest, SharesItsVariablesWithTypeScript) {
+  if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
+  execute("const base = 20");
+  ExecutionSpec typed;
+  typed.language = Language::typescript;
+  typed.code = "interface P { n: number }\nconst p: P = { n: base }; enum E { A = 1 }\np.n + E.A";
+  EXPECT_EQ(execute(typed).text(), "21");
+  EXPECT_EQ(execute("p.n + E.A + 1").text(), "22");
+  EXPECT_EQ(execute("const n: number = 1").error(), "SyntaxError") << "JavaScript stays JavaScript";
+  ExecutionSpec foreign;
+  foreign.language = Language::python;
+  foreign.code = "1";
+  EXPECT_EQ(run(cell_of(kernel(), foreign)).error().code(), Code::invalid_argument);
+  ASSERT_TRUE(run(kernel()->restart()));
+  typed.code = "const again: number = 5; again";
+  EXPECT_EQ(execute(typed).text(), "5") << "a fresh interpreter gets it again";
 }
 
 TEST_F(NodeKernelTest, StripsTypes) {

@@ -228,6 +228,7 @@ Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionR
 
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
                                                                             sandbox::Language language) {
+  language = sandbox::kernel_language(language);  // both share their variables
   if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
     co_return found->second;
   }
@@ -281,7 +282,8 @@ Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<L
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
     CO_TRY(auto known, co_await kernel_for(live, request, language));
-    if (request.language && known->info().language != *request.language) {
+    if (request.language &&
+        sandbox::kernel_language(known->info().language) != sandbox::kernel_language(*request.language)) {
       co_return fail(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
                                                          sandbox::to_string(known->info().language)));
     }

@@ -146,14 +146,20 @@ Task<std::vector<Result<Session>>> LocalService::bring_up_all(std::vector<LivePt
 
 // Written down first, then known to the store, then gone from memory: whenever the service ends in between, one of
 // the two states is whole.
-Task<void> LocalService::hibernate_held(LivePtr live, bool force, std::string reason) {
-  if (!live->provider->traits().live_fork || options_.snapshot_directory.empty()) {
-    co_return fail(Code::unsupported,
-                   fmt::format("provider {} lacks the trait 'live_fork'", live->facts.provider));
+Task<void> LocalService::hibernate_held(LivePtr live, PauseRequest request, std::string reason) {
+  const sandbox::Traits& traits = live->provider->traits();
+  if (!(request.files_only ? traits.snapshot : traits.live_fork) || options_.snapshot_directory.empty()) {
+    co_return fail(Code::unsupported, fmt::format("provider {} lacks the trait '{}'", live->facts.provider,
+                                                  request.files_only ? "snapshot" : "live_fork"));
   }
   const std::string state = std::string(kHibernationPrefix) + live->incarnation;
   const State before = live->facts.state;
-  auto carried = co_await take_state(live, state, {.whole = true, .strict = !force});
+  Result<sandbox::Carried> carried = sandbox::Carried();
+  if (request.files_only) {
+    CO_CHECK(co_await take_snapshot(live, state));
+  } else {
+    carried = co_await take_state(live, state, {.whole = true, .strict = !request.force});
+  }
   if (!carried) co_return fail(std::move(carried).error());
   if (live->facts.state != before)
     co_return fail(Code::conflict, fmt::format("the session is {}", to_string(live->facts.state)));
@@ -183,7 +189,7 @@ Task<void> LocalService::keep_paused(LivePtr live) {
   if (!live->sandbox) co_return fail(Code::conflict, "it has no sandbox");
   // Interpreters must be able to park.
   CO_CHECK(co_await live->sandbox->resume());
-  co_return co_await hibernate_held(live, true, live->facts.reason + "; on disk since the service stopped");
+  co_return co_await hibernate_held(live, {.on_disk = true, .force = true}, live->facts.reason + "; on disk since the service stopped");
 }
 
 // It stays as it is on the disk until a sandbox stands on it.

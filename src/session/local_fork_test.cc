@@ -157,6 +157,20 @@ TEST_F(ForkServiceTest, WhatIsPausedAndCannotBeWrittenDownEnds) {
   EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::stopped);
 }
 
+TEST_F(ForkServiceTest, SleepsWithoutItsKernelsIfOnlyFilesAreWanted) {
+  const Session session = create();
+  const std::string context = run(session, "print x").context;
+  const auto paused = wait(service_->pause(ann_, session.session_id, {.on_disk = true, .files_only = true}));
+  ASSERT_TRUE(paused) << paused.error().message();
+  EXPECT_EQ(paused->state, State::paused);
+  EXPECT_FALSE(paused->hibernation.empty());
+  EXPECT_THAT(paused->left_behind, IsEmpty());
+  const auto woken = wait(service_->resume(ann_, session.session_id, std::nullopt));
+  ASSERT_TRUE(woken) << woken.error().message();
+  EXPECT_EQ(woken->state, State::running);
+  EXPECT_NE(run(session, "print x").context, context);
+}
+
 TEST_F(ForkServiceTest, AStateThatCannotBeReadGivesFilesOnlyAndOneThatFailsStays) {
   const Session session = create();
   run(session, "print x");

@@ -312,14 +312,14 @@ Task<Session> LocalService::pause(Principal who, std::string id, PauseRequest re
                    fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
   }
   if (request.on_disk) {
-    CO_CHECK(co_await hibernate_held(found, request.force, "by request, on disk"));
+    CO_CHECK(co_await hibernate_held(found, request, "by request, on disk"));
     co_return found->facts;
   }
   CO_CHECK(co_await pause_sandbox(found));
   if (found->facts.state != State::running) {
     co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
   }
-  enter(found, State::paused, "by request");
+  enter(found, State::paused, kByRequest);
   CO_CHECK(co_await save(found));
   co_return found->facts;
 }

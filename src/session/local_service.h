@@ -143,7 +143,7 @@ class LocalService final : public Service {
   Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
   Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
-  Task<void> hibernate_held(LivePtr live, bool force, std::string reason);
+  Task<void> hibernate_held(LivePtr live, PauseRequest request, std::string reason);
   // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next one.
   Task<void> keep_paused(LivePtr live);
   Task<void> wake_held(LivePtr live);

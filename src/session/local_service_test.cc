@@ -342,8 +342,10 @@ TEST_F(LocalServiceTest, LifecycleForPrograms) {
   EXPECT_EQ(wait(lifecycle.execution_history(session->session_id))->size(), 1U);
   const auto kernel = wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::javascript));
   ASSERT_TRUE(kernel) << kernel.error().message();
-  EXPECT_NE(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id, kernel->id)
-      << "each language has its own default context";
+  EXPECT_EQ(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id, kernel->id)
+      << "TypeScript runs in the context of JavaScript";
+  EXPECT_NE(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::python))->id, kernel->id)
+      << "every other language has its own";
   ASSERT_TRUE(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)));
   EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)).error().code(), Code::not_found);
   ASSERT_TRUE(wait(lifecycle.stop(session->session_id)));

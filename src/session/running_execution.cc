@@ -76,6 +76,7 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     record_.context = kernel_->info().id;
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
+    spec.language = language;
     // The kernel has the session's variables from its start; setting them again would undo what code did to
     // them.
     spec.env = std::move(request.env);

@@ -92,9 +92,13 @@ struct Session {
   std::vector<std::string> left_behind;  // what the last fork, pause or resume could not carry, by name
 };
 
+// The reason of a pause or an end that somebody asked for, as against one that came by itself.
+inline constexpr const char* kByRequest = "by request";
+
 struct PauseRequest {
   bool on_disk = false;  // files and Python kernels are written down and the sandbox ends
   bool force = false;    // ... even if something cannot be carried; otherwise that is Code::conflict
+  bool files_only = false;  // with on_disk: no kernel either, everything starts afresh
 };
 
 // Every member that is set is changed.

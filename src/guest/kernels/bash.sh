@@ -1,24 +1,30 @@
 # The bash kernel: executes cells in one shell and tells errors and the end on a private descriptor.
-# Its own names begin with __atoll_. User code shares the shell: it can end it, and then the kernel is reported dead.
-__atoll_fd=$ATOLL_CONTROL_FD
+# Its own names begin with __atoll_. User code shares the shell: it can end it, and then the kernel is reported dead. What
+# it cannot do is leave the kernel alive and dumb: whatever cannot be said any more ends it.
+builtin declare -r __atoll_fd=$ATOLL_CONTROL_FD __atoll_nothing
 unset ATOLL_CONTROL_FD __atoll_line BASH_EXECUTION_STRING
-__atoll_count=0
+__atoll_count=0 __atoll_settled=1 __atoll_status=0 __atoll_stopped=0
+__atoll_before=('') __atoll_body='' __atoll_change='' __atoll_kind='' __atoll_traced=''
 set +m
 
-__atoll_done() { builtin printf 'D %d\n%s' "${#1}" "$1" >&"$__atoll_fd"; }
-
-__atoll_failed() {
-  builtin local LC_ALL=C text="exit status $1"
-  builtin local body="${#2}"$'\n'"$2${#text}"$'\n'"$text${#text}"$'\n'"$text"
-  builtin printf 'F %d\n%s' "${#body}" "$body" >&"$__atoll_fd"
+# An expansion ends the shell whatever became of its commands.
+__atoll_done() {
+  builtin printf 'D %d\n%s' "${#1}" "$1" >&"$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot answer any more}
 }
 
-# Reads one message into __atoll_kind and __atoll_body. Bytes, not characters.
+__atoll_failed() {
+  builtin local LC_ALL=C __atoll_text="exit status $1"
+  builtin local __atoll_said="${#2}"$'\n'"$2${#__atoll_text}"$'\n'"$__atoll_text${#__atoll_text}"$'\n'"$__atoll_text"
+  builtin printf 'F %d\n%s' "${#__atoll_said}" "$__atoll_said" >&"$__atoll_fd"
+}
+
+# Reads one message into __atoll_kind and __atoll_body. Bytes, not characters, and nothing split.
 __atoll_receive() {
-  builtin local LC_ALL=C head
-  IFS= builtin read -r -u "$__atoll_fd" head || builtin exit 0
-  __atoll_kind=${head%% *} __atoll_body=
-  (( ${head#* } == 0 )) || IFS= builtin read -r -d '' -N "${head#* }" -u "$__atoll_fd" __atoll_body || builtin exit 0
+  builtin local LC_ALL=C REPLY || _=${__atoll_nothing:?LC_ALL or REPLY cannot be set}
+  builtin read -r -u "$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot hear any more}
+  __atoll_kind=${REPLY%% *} __atoll_body=
+  (( ${REPLY#* } == 0 )) || builtin read -r -d '' -N "${REPLY#* }" -u "$__atoll_fd" __atoll_body ||
+    _=${__atoll_nothing:?the kernel cannot hear any more}
 }
 
 # An interrupt leaves all loops, and from then on no command of the cell is executed any more: with extdebug a DEBUG trap
@@ -30,47 +36,78 @@ __atoll_stop() {
   builtin trap __atoll_halt DEBUG
 }
 
-builtin trap : INT
-builtin printf 'K 0\n' >&"$__atoll_fd"
-while (( 1 )); do
-  __atoll_changes=()
-  while __atoll_receive; do
-    case $__atoll_kind in
-      V) __atoll_changes+=("$__atoll_body") ;;
-      P) builtin export "${__atoll_body%%=*}=${__atoll_body#*=}" ;;
-      X) builtin break ;;
-    esac
-  done
-  __atoll_count=$((__atoll_count + 1))
-  __atoll_before=()
-  for __atoll_change in "${__atoll_changes[@]}"; do
-    __atoll_name=${__atoll_change%%=*}
-    if [[ -v $__atoll_name ]]; then
-      __atoll_before+=("builtin export $__atoll_name=${!__atoll_name@Q}")
-    else
-      __atoll_before+=("builtin unset $__atoll_name")
-    fi
-    builtin export "$__atoll_name=${__atoll_change#*=}"
-  done
-  __atoll_stopped=0
-  builtin trap '__atoll_stop; builtin break 999 2>/dev/null' INT
-  # Sourced, not in a function: what the cell declares is global.
-  builtin source <(builtin printf '%s\n' "$__atoll_body") {__atoll_fd}<&- </dev/null
-  __atoll_status=$?
-  # A function of the cell's may have any name. In POSIX mode "unset" is the shell's own whatever was defined, and with it
-  # "builtin" is again what leads to all the others.
+# After a cell, which may have defined functions of any name and traces what is executed. In POSIX mode "unset" is the
+# shell's own whatever was defined, and with it "builtin" is again what leads to all the others. Variables of the kernel's
+# that are no longer plain would make it lie.
+__atoll_settle() {
+  (( __atoll_settled == 0 )) || return 0
   POSIXLY_CORRECT=1
   unset -f unset builtin
   builtin unset POSIXLY_CORRECT
   builtin trap : INT
-  builtin trap - DEBUG
   builtin shopt -u extdebug
+  __atoll_traced=
+  [[ $- != *x* ]] || __atoll_traced='{ builtin set -x; } 2>/dev/null; '
+  builtin set +x
+  [[ ${__atoll_before@a} == a && -z ${__atoll_count@a}${__atoll_settled@a}${__atoll_status@a} &&
+    -z ${__atoll_stopped@a}${__atoll_traced@a}${__atoll_kind@a}${__atoll_body@a}${__atoll_change@a} ]] ||
+    _=${__atoll_nothing:?}
+  __atoll_settled=1
+}
+# How a cell ended, after what was set for its time only; before the first one, that there is a kernel.
+__atoll_answer() {
+  if (( __atoll_count == 0 )); then
+    builtin printf 'K 0\n' >&"$__atoll_fd"
+    return
+  fi
   if (( __atoll_stopped )); then __atoll_status=130; fi
-  for __atoll_change in "${__atoll_before[@]}"; do builtin eval "$__atoll_change"; done
+  for __atoll_change in "${__atoll_before[@]:1}"; do builtin eval "$__atoll_change"; done
   if (( __atoll_stopped )); then
     __atoll_failed 130 KeyboardInterrupt
   elif (( __atoll_status != 0 )); then
     __atoll_failed "$__atoll_status" ExitStatus
   fi
   __atoll_done "$__atoll_status $__atoll_count"
+}
+
+# Until a cell comes.
+__atoll_await() {
+  __atoll_before=('')
+  while __atoll_receive; do
+    case $__atoll_kind in
+      V) __atoll_lend "${__atoll_body%%=*}" ;;
+      P) builtin export "${__atoll_body%%=*}=${__atoll_body#*=}" ;;
+      X) builtin break ;;
+    esac
+  done
+}
+
+__atoll_lend() {
+  if [[ -v $1 ]]; then
+    __atoll_before+=("builtin export $1=${!1@Q}")
+  else
+    __atoll_before+=("builtin unset $1")
+  fi
+  builtin export "$1=${__atoll_body#*=}"
+}
+
+# Cells are sourced, not in a function: what they declare is global. A cell that says break or continue outside of its
+# loops leaves this one: then it is answered on the way in again.
+__atoll_cells='
+while (( 1 )); do
+  { __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
+  __atoll_answer
+  __atoll_await
+  __atoll_count=$((__atoll_count + 1)) __atoll_stopped=0 __atoll_status=0 __atoll_settled=0
+  builtin trap "__atoll_stop; builtin break 999 2>/dev/null" INT
+  builtin source <(builtin printf "%s\n" "$__atoll_traced$__atoll_body") {__atoll_fd}<&- </dev/null
+  { __atoll_status=$? && __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
 done
+{ __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
+builtin eval "$__atoll_cells"'
+builtin declare -r __atoll_cells
+builtin declare -rf __atoll_done __atoll_failed __atoll_receive __atoll_halt __atoll_stop __atoll_settle __atoll_answer \
+  __atoll_await __atoll_lend
+
+builtin trap : INT
+builtin eval "$__atoll_cells"

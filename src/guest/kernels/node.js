@@ -1,52 +1,79 @@
 // The JavaScript kernel: executes cells in one global scope and tells results, errors and the end on a private
-// descriptor. Runs inside a function of (fd, require, load); what it needs is taken before user code can change it.
+// descriptor. Runs as a function of (fd, require, load, main) in a realm of its own: its Array, Promise, JSON and RegExp
+// are not those of the cells, which may do to theirs what they like. Of the cells' realm (`main`) and of Node's modules
+// it uses what it took before the first cell ran.
 'use strict';
-const fs = require('fs');
+const { writeSync } = require('fs');
 const vm = require('vm');
 const net = require('net');
-const util = require('util');
+const { inspect, types: { isNativeError, isPromise, isUint8Array } } = require('util');
 const Module = require('module');
-const { performance } = require('perf_hooks');
-const { writeSync } = fs;
-const { inspect } = util;
-const { stringify } = JSON;
-const { concat, from: bytesOf } = Buffer;
-const exit = process.exit.bind(process);
+const { process, Buffer, TextEncoder, TextDecoder } = main;
+const { apply, ownKeys, getPrototypeOf, getOwnPropertyDescriptor, defineProperty } = Reflect;
+const bound = (object, name) => {
+  const method = object[name];
+  return (...words) => apply(method, object, words);
+};
+const encodeInto = bound(new TextEncoder(), 'encodeInto');
+const decode = bound(new TextDecoder('utf-8', { ignoreBOM: true }), 'decode');
+const { base64Slice } = Buffer.prototype;
+const { then: theirThen } = main.Promise.prototype;
+const exit = bound(process, typeof process.reallyExit === 'function' ? 'reallyExit' : 'exit');
+const listen = bound(process, 'on');
+const listeners = bound(process, 'listeners');
+const cwd = bound(process, 'cwd');
+const makeRequire = bound(Module, 'createRequire');
+const stripBuiltin = Module.stripTypeScriptTypes;
+const { Script } = vm;
+const { runInThisContext } = Script.prototype;
 const here = new Int32Array(new SharedArrayBuffer(4));
-const pause = Atomics.wait;
 
 const TEXT_MAX = 1 << 20;
-let acorn = null;
-let topLevelAwait = null;
-try {
-  acorn = require('internal/deps/acorn/acorn/dist/acorn');
-  topLevelAwait = require('internal/repl/await').processTopLevelAwait;
-} catch {
-  // Without them a cell with await runs as the body of a function: its declarations do not outlive it.
-}
-
 let count = 0;
 let busy = null;          // how to end the running execution early
 let queue = Promise.resolve();
-let typescript = false;
-let stripTypes = () => { throw new Error('nothing here can strip types from TypeScript'); };
 
+// What a script that can be interrupted asks of the process; a cell that took these away would have no next one. Packages
+// do put a method of their own in the place of emit.
+for (const name of ['listeners', 'listenerCount', 'addListener', 'removeAllListeners', 'emit']) {
+  let method = process[name];
+  const set = (other) => { if (name === 'emit' && typeof other === 'function') method = other; };
+  defineProperty(process, name, { __proto__: null, get: () => method, set, enumerable: false, configurable: false });
+}
+
+// ---- words for the host
+
+function bytes(text) {
+  const room = new Uint8Array(text.length * 3);
+  return room.subarray(0, encodeInto(text, room).written);
+}
+function joined(parts) {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
 function send(data) {
   for (let at = 0; at < data.length;) {
     try {
       at += writeSync(fd, data, at);
     } catch (problem) {
       if (problem.code !== 'EAGAIN') exit(0);
-      pause(here, 0, 0, 1);
+      Atomics.wait(here, 0, 0, 1);
     }
   }
 }
 function message(kind, payload) {
-  return concat([bytesOf(`${kind} ${payload.length}\n`), payload]);
+  return joined([bytes(`${kind} ${payload.length}\n`), payload]);
 }
 function field(text) {
-  const data = typeof text === 'string' ? bytesOf(text) : text;
-  return concat([bytesOf(`${data.length}\n`), data]);
+  const data = bytes(text);
+  return joined([bytes(`${data.length}\n`), data]);
 }
 
 // ---- results
@@ -54,16 +81,17 @@ function field(text) {
 function plain(value) {
   let text;
   try {
-    text = inspect(value, { depth: 4, maxArrayLength: 1000, maxStringLength: TEXT_MAX });
-  } catch (problem) {
+    text = `${inspect(value, { depth: 4, maxArrayLength: 1000, maxStringLength: TEXT_MAX })}`;
+  } catch {
     text = '<a value that cannot be shown>';
   }
   return text.length > TEXT_MAX ? text.slice(0, TEXT_MAX) + '...' : text;
 }
 function mimeValue(value) {
   if (typeof value === 'string') return value;
-  if (value instanceof Uint8Array) return bytesOf(value).toString('base64');
-  return stringify(value);
+  if (!isUint8Array(value)) return `${JSON.stringify(value)}`;
+  const copy = new Uint8Array(value);
+  return apply(base64Slice, copy, [0, copy.length]);
 }
 const bundleSymbol = Symbol.for('Jupyter.display');
 function bundle(value) {
@@ -71,7 +99,7 @@ function bundle(value) {
   try {
     if (value !== null && typeof value === 'object') {
       const own = value[bundleSymbol];
-      if (typeof own === 'function') Object.assign(data, own.call(value));
+      if (typeof own === 'function') Object.assign(data, apply(own, value, []));
     }
   } catch {
     // a representation that fails is none
@@ -79,9 +107,9 @@ function bundle(value) {
   return data;
 }
 function resultMessage(data, isMain) {
-  const parts = [bytesOf(isMain ? '1' : '0')];
+  const parts = [bytes(isMain ? '1' : '0')];
   for (const mime of Object.keys(data)) parts.push(field(mime), field(mimeValue(data[mime])));
-  return message('R', concat(parts));
+  return message('R', joined(parts));
 }
 function display(value, options) {
   const raw = options && options.raw && value !== null && typeof value === 'object';
@@ -96,11 +124,11 @@ for (const [name, mime] of [['html', 'text/html'], ['markdown', 'text/markdown']
 function errorMessage(problem) {
   let name = 'Error', value = '', stack = '';
   try {
-    if (problem instanceof Error || (problem && typeof problem === 'object' && 'stack' in problem)) {
-      name = String(problem.name || 'Error');
-      value = String(problem.message);
+    if (isNativeError(problem) || (problem && typeof problem === 'object' && 'stack' in problem)) {
+      name = `${problem.name || 'Error'}`;
+      value = `${problem.message}`;
       if (problem.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') name = 'KeyboardInterrupt', value = '';
-      stack = String(problem.stack || `${name}: ${value}`);
+      stack = `${problem.stack || `${name}: ${value}`}`;
     } else {
       value = plain(problem);
       stack = `Uncaught ${value}`;
@@ -111,10 +139,47 @@ function errorMessage(problem) {
   } catch {
     stack = value;
   }
-  return message('F', concat([field(name), field(value.slice(0, TEXT_MAX)), field(stack.slice(0, 65536))]));
+  return message('F', joined([field(name), field(value.slice(0, TEXT_MAX)), field(stack.slice(0, 65536))]));
 }
 
-// ---- cells
+// ---- how cells are read
+
+// Node's own parser and its rewriting of await, made anew in this realm; else as Node has them; else nothing, and a
+// cell with await runs as the body of a function: its declarations do not outlive it.
+let acorn;
+let topLevelAwait = null;
+let sources = null;
+let primordials = null;
+try {
+  const { internalBinding, ...rest } = require('internal/test/binding');
+  for (const name of ['builtins', 'native_module']) {
+    try { sources ??= internalBinding(name).natives; } catch { /* an older or a newer Node */ }
+  }
+  primordials = rest.primordials;
+} catch {
+  // then as Node has them
+}
+const known = new Map();
+function ownModule(id) {
+  if (!known.has(id)) {
+    const module = { exports: {} };
+    const needs = (other) => (other.startsWith('internal/deps/acorn/') ? ownModule(other) : require(other));
+    new Function('exports', 'require', 'module', 'primordials', sources[id])(module.exports, needs, module, primordials);
+    known.set(id, module.exports);
+  }
+  return known.get(id);
+}
+function loadParser() {
+  for (const from of [ownModule, require]) {
+    try {
+      acorn = from('internal/deps/acorn/acorn/dist/acorn');
+      topLevelAwait = from('internal/repl/await').processTopLevelAwait;
+      return;
+    } catch {
+      acorn = null;
+    }
+  }
+}
 
 // import a, {b as c} from 'm'  ->  const {default: a, b: c} = await import('m')
 function importText(node) {
@@ -125,7 +190,7 @@ function importText(node) {
   for (const item of node.specifiers) {
     if (item.type === 'ImportNamespaceSpecifier') space = item.local.name;
     else if (item.type === 'ImportDefaultSpecifier') names.push(`default: ${item.local.name}`);
-    else names.push(`${item.imported.name ?? stringify(item.imported.value)}: ${item.local.name}`);
+    else names.push(`${item.imported.name ?? JSON.stringify(item.imported.value)}: ${item.local.name}`);
   }
   let text = '';
   if (space !== null) text += `const ${space} = await import(${source});`;
@@ -135,6 +200,8 @@ function importText(node) {
 
 // A script in which what the cell declares can be declared again by a later one.
 function prepare(code) {
+  if (!/\b(?:let|const|class|import|export|await)\b|\\u/.test(code)) return { code, waits: false };
+  if (acorn === undefined) loadParser();
   if (acorn === null) return { code, waits: /\bawait\b/.test(code) };
   let tree;
   try {
@@ -178,28 +245,51 @@ function topWaits(tree) {
   return false;
 }
 
-const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-function runScript(code, name) {
-  const script = new vm.Script(code, { filename: name, importModuleDynamically: loader || ((what) => load(what)) });
-  return script.runInThisContext({ breakOnSigint: true, displayErrors: false });
-}
-
 // What processTopLevelAwait makes declares with let and var in front; a later cell must be able to do so again.
 function redeclarable(code) {
   return code.replace(/^((?:let|var) [^;]*; )+/, (head) => head.replace(/let /g, 'var '));
 }
 
-async function runCell(code, name) {
-  if (typescript) code = stripTypes(code);
-  const prepared = prepare(code);
-  if (!prepared.waits) return { value: runScript(prepared.code, name) };
-  const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code);
-  if (wrapped === null) return { value: await runScript(`(async () => {${prepared.code}\n})()`, name) };
-  return (await runScript(redeclarable(wrapped), name)) || {};
+// ---- types
+
+let stripperText = '';
+let stripper = null;
+function stripTypes(code) {
+  if (stripper === null && stripperText !== '') {
+    const module = { exports: {} };
+    new Function('module', 'exports', 'require', 'TextDecoder', 'TextEncoder', stripperText)(module, module.exports, require,
+      TextDecoder, TextEncoder);
+    stripper = (text) => module.exports.transformSync(text, { mode: 'transform', sourceMap: false }).code;
+    stripperText = '';
+  }
+  if (stripper !== null) return stripper(code);
+  if (typeof stripBuiltin === 'function') return stripBuiltin(code, { mode: 'strip' });
+  throw new Error('nothing here can strip types from TypeScript');
 }
 
-async function execute(code, changes) {
-  count += 1;
+// ---- cells
+
+const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+function runScript(code, name) {
+  const script = new Script(code, { __proto__: null, filename: name, importModuleDynamically: loader || ((what) => load(what)) });
+  return apply(runInThisContext, script, [{ __proto__: null, breakOnSigint: true, displayErrors: false }]);
+}
+
+// A promise of the cells' realm, heard by the method that they may have replaced.
+function settled(promise) {
+  if (!isPromise(promise)) return promise;
+  return new Promise((yes, no) => { apply(theirThen, promise, [yes, no]); });
+}
+
+async function runCell(code, name, typed) {
+  const prepared = prepare(typed ? stripTypes(code) : code);
+  if (!prepared.waits) return { value: runScript(prepared.code, name) };
+  const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code);
+  if (wrapped === null) return { value: await settled(runScript(`(async () => {${prepared.code}\n})()`, name)) };
+  return (await settled(runScript(redeclarable(wrapped), name))) || {};
+}
+
+function setVariables(changes) {
   const before = new Map();
   for (const change of changes) {
     const at = change.indexOf('=');
@@ -207,87 +297,114 @@ async function execute(code, changes) {
     if (!before.has(key)) before.set(key, process.env[key]);
     process.env[key] = change.slice(at + 1);
   }
-  let ending = Buffer.alloc(0);
+  return before;
+}
+function restoreVariables(before) {
+  for (const [key, value] of before) {
+    if (value === undefined) delete process.env[key];
+    else process.env[key] = value;
+  }
+}
+
+async function execute(code, changes, typed) {
+  count += 1;
+  let ending = new Uint8Array(0);
   let status = 0;
+  let before = new Map();
   try {
+    hear();
+    before = setVariables(changes);
     const stopped = new Promise((_, reject) => { busy = reject; });
-    const { value } = await Promise.race([runCell(code, `<cell ${count}>`), stopped]);
+    const { value } = await Promise.race([runCell(code, `<cell ${count}>`, typed), stopped]);
     if (value !== undefined) ending = resultMessage(bundle(value), true);
   } catch (problem) {
     status = 1;
     ending = errorMessage(problem);
   }
   busy = null;
-  for (const [key, value] of before) {
-    if (value === undefined) delete process.env[key];
-    else process.env[key] = value;
+  try {
+    restoreVariables(before);
+  } catch {
+    // a cell that replaced process.env keeps what it has
   }
-  send(concat([ending, message('D', bytesOf(`${status} ${count}`))]));
+  send(joined([ending, message('D', bytes(`${status} ${count}`))]));
 }
 
-process.on('SIGINT', () => {
-  if (busy !== null) {
-    const interrupted = new Error('');
-    interrupted.code = 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
-    busy(interrupted);
+// ---- what is not asked for
+
+function interrupted() {
+  if (busy === null) return;
+  const problem = new Error('');
+  problem.code = 'ERR_SCRIPT_EXECUTION_INTERRUPTED';
+  busy(problem);
+}
+function unheard(problem) {
+  if (busy !== null) return busy(problem);
+  try {
+    writeSync(2, bytes(`Uncaught ${plain(problem)}\n`));
+  } catch {
+    // nobody to tell
   }
-});
-const unheard = (problem) => {
-  if (busy !== null) busy(problem);
-  else process.stderr.write(`Uncaught ${plain(problem)}\n`);
-};
-process.on('uncaughtException', unheard);
-process.on('unhandledRejection', unheard);
+}
+// Before every cell: the one before may have removed all that listen.
+function hear() {
+  for (const [name, listener] of [['SIGINT', interrupted], ['uncaughtException', unheard], ['unhandledRejection', unheard]])
+    if (!Array.prototype.includes.call(listeners(name), listener)) listen(name, listener);
+}
+hear();
 
 // ---- the scope of cells
 
-globalThis.require = Module.createRequire(process.cwd() + '/cell.js');
-globalThis.module = { exports: {} };
-globalThis.exports = globalThis.module.exports;
-globalThis.__dirname = process.cwd();
-globalThis.__filename = process.cwd() + '/cell.js';
-globalThis.display = display;
+main.require = makeRequire(cwd() + '/cell.js');
+main.module = { exports: {} };
+main.exports = main.module.exports;
+main.__dirname = cwd();
+main.__filename = cwd() + '/cell.js';
+main.display = display;
 
 // ---- messages
 
-let pending = Buffer.alloc(0);
+let parts = [];           // what came and was not yet taken
+let held = 0;             // bytes of them
+let wanted = 0;           // bytes that the next message needs
 let changes = [];
 function take(kind, payload) {
-  if (kind === 'X') {
-    const code = payload.toString(), now = changes;
+  if (kind === 'X' || kind === 'Y') {
+    const code = decode(payload), now = changes;
     changes = [];
-    queue = queue.then(() => execute(code, now));
+    queue = queue.then(() => execute(code, now, kind === 'Y'));
   } else if (kind === 'V') {
-    changes.push(payload.toString());
+    changes.push(decode(payload));
   } else if (kind === 'P') {
-    const text = payload.toString(), at = text.indexOf('=');
+    const text = decode(payload), at = text.indexOf('=');
     process.env[text.slice(0, at)] = text.slice(at + 1);
   } else if (kind === 'T') {
-    typescript = true;
-    const builtin = Module.stripTypeScriptTypes;
-    const module = { exports: {} };
-    if (payload.length > 0) {
-      new Function('module', 'exports', 'require', payload.toString())(module, module.exports, require);
-      stripTypes = (code) => module.exports.transformSync(code, { mode: 'transform', sourceMap: false }).code;
-    } else if (typeof builtin === 'function') {
-      stripTypes = (code) => builtin(code, { mode: 'strip' });
-    }
+    stripperText = decode(payload);
   }
 }
 const control = new net.Socket({ fd, readable: true, writable: true });
+// Its methods as its own: cells can change the prototypes that it got them from.
+for (let from = getPrototypeOf(control); from !== main.Object.prototype; from = getPrototypeOf(from)) {
+  for (const key of ownKeys(from)) {
+    if (key !== 'constructor' && !Object.hasOwn(control, key))
+      defineProperty(control, key, { ...getOwnPropertyDescriptor(from, key), enumerable: false });
+  }
+}
 control.on('data', (data) => {
-  pending = pending.length === 0 ? data : concat([pending, data]);
+  parts.push(new Uint8Array(data));
+  held += parts.at(-1).length;
+  if (held < wanted) return;
+  let rest = parts.length === 1 ? parts[0] : joined(parts);
   for (;;) {
-    const line = pending.indexOf(10);
-    if (line < 0) return;
-    const size = Number(pending.toString('latin1', 2, line));
-    if (pending.length < line + 1 + size) return;
-    const kind = String.fromCharCode(pending[0]);
-    const payload = pending.subarray(line + 1, line + 1 + size);
-    pending = pending.subarray(line + 1 + size);
+    const line = rest.indexOf(10);
+    wanted = line < 0 ? 0 : line + 1 + Number(decode(rest.subarray(2, line)));
+    if (line < 0 || rest.length < wanted) break;
+    const kind = String.fromCharCode(rest[0]), payload = rest.subarray(line + 1, wanted);
+    rest = rest.subarray(wanted);
     take(kind, payload);
   }
+  parts = [rest];
+  held = rest.length;
 });
-control.on('end', () => exit(0));
-control.on('error', () => exit(0));
-send(bytesOf('K 0\n'));
+for (const name of ['end', 'error', 'close']) control.on(name, () => exit(0));
+send(bytes('K 0\n'));
