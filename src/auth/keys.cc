@@ -46,7 +46,7 @@ Result<Principal> Keys::check(std::string_view key) const {
   return found->second;
 }
 
-Task<Keys::Created> Keys::create(std::string tenant, std::string name, std::string key) {
+Task<Keys::Created> Keys::create(std::string tenant, std::string name, std::string key, std::string role) {
   if (key.empty()) key = new_key();
   if (!is_key(key)) {
     co_return fail(Code::invalid_argument,
@@ -54,7 +54,7 @@ Task<Keys::Created> Keys::create(std::string tenant, std::string name, std::stri
   }
   store::KeyRow row{.key_id = "key_" + random_word(16),
                     .tenant = std::move(tenant),
-                    .role = "owner",
+                    .role = std::move(role),
                     .name = std::move(name),
                     .hash = sha256_hex(key),
                     .prefix = key.substr(0, kPrefix.size() + kShownLetters),

@@ -20,6 +20,10 @@ std::string new_key();
 // True for "e2b_" and 8 to 128 lowercase hexadecimal digits: the form E2B's clients accept.
 bool is_key(std::string_view text);
 
+// What a key is for. Both open the same; tokens stand in no list of keys.
+inline constexpr const char* kKeyRole = "owner";
+inline constexpr const char* kTokenRole = "token";
+
 // The keys in force, in memory; the store holds them hashed. Belongs to the loop thread.
 class Keys {
  public:
@@ -36,7 +40,7 @@ class Keys {
     store::KeyRow row;
   };
   // `key` empty: a new one. A key that exists already and is not revoked is left as it is.
-  Task<Created> create(std::string tenant, std::string name, std::string key);
+  Task<Created> create(std::string tenant, std::string name, std::string key, std::string role = kKeyRole);
   Task<std::vector<store::KeyRow>> list();
   // Code::not_found if no unrevoked key has this id.
   Task<void> revoke(std::string key_id);

@@ -12,6 +12,13 @@ Task<void> Store::put_key(KeyRow row) {
   });
 }
 
+Task<void> Store::rename_key(std::string key_id, std::string name) {
+  return write<void>([id = std::move(key_id), name = std::move(name)](Connection& db) -> Result<void> {
+    TRY(db.run("UPDATE keys SET name=? WHERE key_id=?", name, id));
+    return {};
+  });
+}
+
 Task<std::vector<KeyRow>> Store::list_keys() {
   return read<std::vector<KeyRow>>([](Connection& db) -> Result<std::vector<KeyRow>> {
     std::vector<KeyRow> keys;

@@ -72,6 +72,7 @@ class Store {
 
   // Keys.
   Task<void> put_key(KeyRow row);
+  Task<void> rename_key(std::string key_id, std::string name);
   Task<std::vector<KeyRow>> list_keys();
   Task<bool> revoke_key(std::string key_id, WallTime at);
 

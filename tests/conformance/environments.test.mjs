@@ -1,7 +1,7 @@
 // Templates and the environments under them: an imported image, and a base that is built while the daemon runs.
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { once } from 'node:events'
 import { dirname, join } from 'node:path'
@@ -88,6 +88,31 @@ test('a template is built on an imported image by its name', only, async () => {
   await Promise.all([box.kill(), next.kill()])
 })
 
+test('what an image says about its processes holds for what is built on it', only, async () => {
+  const image = join(work, 'image')
+  mkdirSync(image)
+  sh(`cp '${archive}' '${image}/layer.tar'`)
+  const digest = sh(`sha256sum < '${archive}' | cut -d' ' -f1`).trim()
+  const config = { architecture: 'amd64', os: 'linux', rootfs: { type: 'layers', diff_ids: [`sha256:${digest}`] },
+    config: { Env: ['PATH=/bin', 'COLOUR=blue'], User: 'user', WorkingDir: '/var' } }
+  writeFileSync(join(image, 'config.json'), JSON.stringify(config))
+  writeFileSync(join(image, 'manifest.json'), JSON.stringify([{ Config: 'config.json', RepoTags: ['said:1'], Layers: ['layer.tar'] }]))
+  sh(`tar -C '${image}' -cf '${work}/said.tar' manifest.json config.json layer.tar`)
+  env('import', join(work, 'said.tar'), '--name', 'said-1')
+  const line = 'echo "$COLOUR $PWD $(id -un)"'
+  await build(Template().fromImage('said:1').runCmd(`${line} > /home/user/seen`), 'on-said')
+  const box = await create('on-said')
+  assert.equal(await box.files.read('/home/user/seen'), 'blue /var user\n')
+  assert.equal((await box.commands.run(line)).stdout, 'blue /var user\n')
+  await box.kill()
+  // A step says otherwise.
+  await build(Template().fromImage('said:1').setEnvs({ COLOUR: 'red' }).setWorkdir('/home/user').setUser('root').runCmd(`${line} > /tmp/seen`), 'on-said')
+  const other = await create('on-said')
+  assert.equal(await other.files.read('/tmp/seen'), 'red /home/user root\n')
+  assert.equal((await other.commands.run(line)).stdout, 'red /home/user root\n')
+  await other.kill()
+})
+
 test('base is this machine until it is built, and again when that is removed', only, async () => {
   const marked = async (name) => {
     const box = await create(name)
@@ -107,6 +132,31 @@ test('base is this machine until it is built, and again when that is removed', o
   env('import', archive, '--name', 'base')
   assert.equal(await build(recipe(), 'on-base'), 0, 'layers of the older base are not used')
   assert.equal(await marked('on-base'), true)
+})
+
+const layers = () => readdirSync(join(work, 'data/snapshots')).filter((name) => name.startsWith('snp_'))
+
+test('what changed in the middle is done again from there, and a template takes along what only it stands on', only, async () => {
+  const recipe = (middle) => Template().fromImage('demo:1.0').runCmd('echo 1 > /home/user/one').runCmd(middle).runCmd('echo 3 > /home/user/three')
+  assert.equal(await build(recipe('echo a > /home/user/two'), 'middle'), 0)
+  const before = layers()
+  assert.equal(await build(recipe('echo a > /home/user/two'), 'middle'), 3)
+  assert.deepEqual(layers(), before, 'the same layers')
+  assert.equal(await build(recipe('echo b > /home/user/two'), 'middle'), 1)
+  assert.equal(layers().length, before.length + 2)
+  const box = await create('middle')
+  assert.equal((await box.commands.run('cd /home/user; cat one two three')).stdout, '1\nb\n3\n')
+  await box.kill()
+  // With a ready command the last state is the template's own; the layers below stay for others.
+  const steps = layers()
+  assert.equal(await build(recipe('echo b > /home/user/two').setReadyCmd('touch /home/user/ready'), 'ready'), 3)
+  assert.equal(layers().length, steps.length + 1)
+  const remove = () => fetch(`${at.apiUrl}/templates/ready`, { method: 'DELETE', headers: { 'X-API-KEY': apiKey } })
+  const user = await create('ready')
+  assert.equal((await remove()).status, 400, 'a sandbox uses it')
+  await user.kill()
+  await eventually(async () => assert.equal((await remove()).status, 204), 30_000)
+  assert.deepEqual(layers(), steps)
 })
 
 test('steps are layers: each holds what it changed, and shares the rest', only, async () => {

@@ -70,6 +70,37 @@ test('javascript', async () => {
   assert.equal(thrown.error.name, 'TypeError')
 })
 
+test('typescript runs in the context of javascript', async () => {
+  const js = (code) => box.runCode(code, { language: 'javascript' })
+  const ts = (code) => box.runCode(code, { language: 'ts' })
+  await js('const shared = 20')
+  const typed = await ts('interface P { n: number }\nconst p: P = { n: shared }; enum E { A = 1 }\np.n + E.A')
+  assert.equal(typed.text, '21', JSON.stringify(typed.error))
+  const after = await js('p.n + E.A + 1')
+  assert.equal(after.text, '22')
+  assert.equal(after.executionCount, typed.executionCount + 1, 'one counter')
+  assert.equal((await box.runCode('const t: string = "x"; t', { language: 'typescript' })).text, 'x')
+  assert.equal((await js('const n: number = 1')).error.name, 'SyntaxError')
+  if (!box.listCodeContexts) return
+  const listed = (await box.listCodeContexts()).map((one) => one.language)
+  assert.equal(listed.filter((one) => one === 'javascript').length, 1)
+  assert.ok(!listed.includes('typescript'))
+  // One that is made for TypeScript is apart, and needs no word at each run.
+  const context = await box.createCodeContext({ language: 'typescript' })
+  assert.equal(context.language, 'typescript')
+  assert.equal((await box.runCode('const own: number = 5; own', { context })).text, '5')
+  assert.equal((await box.runCode('typeof shared', { context })).text, 'undefined')
+  await box.removeCodeContext(context)
+})
+
+test('languages that are not here are refused with their name', async () => {
+  for (const language of ['r', 'java']) {
+    const response = await plane(box, '/execute', { port: 49999, method: 'POST', body: JSON.stringify({ code: '1', language }), headers: { 'content-type': 'application/json' } })
+    assert.equal(response.status, 400)
+    assert.match(await response.text(), new RegExp(`No kernel for language '${language}'`))
+  }
+})
+
 test('bash', async () => {
   const run = await box.runCode('echo $((6*7))', { language: 'bash' })
   assert.equal(run.logs.stdout.join(''), '42\n')

@@ -163,6 +163,13 @@ test('long output of code arrives whole and in order', async () => {
 test('an interpreter that dies is told, and the next run works', async () => {
   const died = await box.runCode('import os; os._exit(7)')
   assert.ok(died.error, 'the end of the interpreter is an error')
+  assert.equal((await box.runCode('"alive"')).text, 'alive')
   const context = await box.createCodeContext({ language: 'python' })
+  assert.ok((await box.runCode('import os; os.kill(os.getpid(), 9)', { context })).error)
   assert.equal((await run('"alive"', { context })).text, 'alive')
+  for (const [language, death, life] of [['javascript', 'process.exit(3)', '"ali" + "ve"'], ['bash', 'exit 3', 'echo alive']]) {
+    assert.ok((await box.runCode(death, { language })).error)
+    const next = await box.runCode(life, { language })
+    assert.equal(next.text ?? next.logs.stdout.join('').trim(), 'alive', language)
+  }
 })

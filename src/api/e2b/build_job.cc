@@ -108,11 +108,13 @@ std::vector<std::string> BuildJob::base_layers() const {
   return environment == nullptr ? std::vector<std::string>() : environment->digests;
 }
 
-// The variables of an imported image hold for what is built on it, as far as no step says otherwise.
+// What an imported image says about its processes holds for what is built on it, as far as no step says otherwise.
 void BuildJob::take_image_settings() {
   const registry::Environment* environment = context_.service.registry().environment(settings_.environment);
   if (environment == nullptr || !environment->imported) return;
   settings_.env = environment->env;
+  settings_.user = environment->user;
+  settings_.working_directory = environment->working_directory;
 }
 
 // What a step says about processes to come; no sandbox is needed for it.

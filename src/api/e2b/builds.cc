@@ -26,10 +26,46 @@ Result<std::optional<std::int64_t>> bounded(const Object& message, std::string_v
   return value;
 }
 
+// As they are kept: lower-cased and trimmed, as every reference is.
+Result<std::vector<std::string>> tags_of(const Object& message) {
+  std::vector<std::string> tags = TRY(text_list(message, "tags"));
+  for (std::string& tag : tags) {
+    auto ref = parse_template_ref("x:" + tag);
+    if (!ref) return fail(Error(Code::invalid_argument, fmt::format("Invalid tag: '{}'", tag)).with_field("tags"));
+    tag = ref->tag;
+  }
+  return tags;
+}
+
 int level_of(std::string_view word) {
   if (word == "debug") return 0;
   if (word == "info") return 1;
   return word == "warn" ? 2 : 3;
+}
+
+// Which log entries of a build are wanted.
+struct LogPage {
+  std::size_t offset = 0, limit = kLogsPage;
+  int level = 0;
+};
+
+Result<std::size_t> number_of(const net::Request& request, std::string_view name, std::size_t otherwise) {
+  auto text = request.query(name);
+  if (!text || text->empty()) return otherwise;
+  if (text->size() > 9 || text->find_first_not_of("0123456789") != std::string::npos)
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name)).with_field(std::string(name)));
+  return static_cast<std::size_t>(std::stoul(*text));
+}
+
+Result<LogPage> log_page(const net::Request& request) {
+  LogPage page;
+  page.offset = TRY(number_of(request, "logsOffset", 0));
+  page.limit = std::min(TRY(number_of(request, "limit", kLogsPage)), kLogsPage);
+  const std::string level = request.query("level").value_or("debug");
+  page.level = level_of(level);
+  if (page.level == 3 && level != "error")
+    return fail(Error(Code::invalid_argument, "level must be debug, info, warn or error").with_field("level"));
+  return page;
 }
 
 }  // namespace
@@ -76,7 +112,8 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
     CO_TRY(name, text_or(message, "alias", ""));
   }
   CO_TRY(TemplateRef ref, parse_template_ref(name));
-  CO_TRY(std::vector<std::string> tags, text_list(message, "tags"));
+  CO_CHECK(co_await templates_.check_name(who, ref));
+  CO_TRY(std::vector<std::string> tags, tags_of(message));
   if (!ref.tag.empty()) tags.push_back(ref.tag);
   if (tags.empty()) tags.emplace_back("default");
   CO_TRY(BuiltTemplate made, co_await templates_.find_or_create(who, ref.name));
@@ -101,13 +138,15 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
 Task<net::Response> Builds::file_link(net::Request& request, auth::Principal who) {
   std::string hash = request.param("hash");
   if (!is_sha256(hash)) co_return fail(Code::invalid_argument, "the hash must be 64 hexadecimal digits");
+  CO_CHECK(co_await templates_.built(who, request.param("template")));
   std::string path = upload_path(who.tenant, hash);
-  if (::access(path.c_str(), R_OK) == 0) co_return json_response(201, Object{{"present", true}});
+  // Also for what is here already: a client may insist on sending it again.
+  const bool present = ::access(path.c_str(), R_OK) == 0;
   std::string token = random_hex(20);
   uploads_[token] = path;
   std::string url =
       fmt::format("{}://{}/upload/{}", request.secure ? "https" : "http", request.host(), token);
-  co_return json_response(201, Object{{"present", false}, {"url", url}});
+  co_return json_response(201, Object{{"present", present}, {"url", url}});
 }
 
 Task<void> Builds::upload(net::Exchange& exchange) {
@@ -161,7 +200,7 @@ boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std
   };
   BuildJob job(context_, templates_, cache_, who, std::move(recipe), std::move(upload_of), std::move(write));
   Result<BuildJob::Done> done = co_await job.run();
-  Result<void> saved = co_await save(who, template_id, build_id, done);
+  Result<void> saved = co_await save(who, template_id, build_id, done, job.step());
   if (done && !saved) done = fail(std::move(saved).error());
   Progress& progress = progress_[build_id];
   if (!done) {
@@ -175,7 +214,7 @@ boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std
 }
 
 Task<void> Builds::save(auth::Principal who, std::string template_id, std::string build_id,
-                        const Result<BuildJob::Done>& done) {
+                        const Result<BuildJob::Done>& done, std::string step) {
   CO_TRY(BuiltTemplate made, co_await templates_.built(who, template_id));
   BuiltTemplate::Build& build = made.builds[build_id];
   build.status = done ? "ready" : "error";
@@ -188,6 +227,7 @@ Task<void> Builds::save(auth::Principal who, std::string template_id, std::strin
     if (memory_mb) build.settings.memory_mb = memory_mb;
   } else {
     build.reason = done.error().message();
+    build.reason_step = std::move(step);
   }
   CO_CHECK(co_await templates_.save(who, made));
   CO_TRY(const auto used, co_await templates_.built_snapshots(who));
@@ -204,14 +244,20 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
   Progress stored;
   stored.status = record->second.status;
   stored.reason = record->second.reason;
+  stored.reason_step = record->second.reason_step;
   const Progress& progress = found == progress_.end() ? stored : found->second;
-  auto offset =
-      static_cast<std::size_t>(std::max(0, std::atoi(request.query("logsOffset").value_or("0").c_str())));
-  int level = level_of(request.query("level").value_or("debug"));
+  // The offset counts what the level lets through, as clients count what they were given.
+  CO_TRY(const LogPage page, log_page(request));
+  const int level = page.level;
+  std::size_t skip = page.offset;
   Array entries, lines;
-  for (std::size_t i = offset; i < progress.logs.size() && entries.size() < kLogsPage; ++i) {
-    const Log& entry = progress.logs[i];
+  for (const Log& entry : progress.logs) {
     if (level_of(entry.level) < level) continue;
+    if (skip > 0) {
+      --skip;
+      continue;
+    }
+    if (entries.size() == page.limit) break;
     entries.push_back(log_object(entry));
     lines.emplace_back(entry.message);
   }
@@ -228,18 +274,40 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
   co_return json_response(200, body);
 }
 
+// By time instead of by count: `cursor` is the first millisecond that is wanted, in the direction of reading.
 Task<net::Response> Builds::logs(net::Request& request, auth::Principal who) {
-  CO_TRY(net::Response whole, co_await status(request, std::move(who)));
-  CO_TRY(Object body, parse_object(whole.body));
-  co_return json_response(200, Object{{"logs", body["logEntries"]}});
+  CO_TRY(const BuiltTemplate made, co_await templates_.built(who, request.param("template")));
+  std::string build_id = request.param("build");
+  if (!made.builds.contains(build_id)) co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
+  CO_TRY(const LogPage page, log_page(request));
+  const std::string direction = request.query("direction").value_or("forward");
+  if (direction != "forward" && direction != "backward")
+    co_return fail(Error(Code::invalid_argument, "direction must be forward or backward").with_field("direction"));
+  const bool forward = direction == "forward";
+  std::string cursor;
+  if (auto at = request.query("cursor"); at && !at->empty()) {
+    if (at->size() > 15 || at->find_first_not_of("0123456789") != std::string::npos)
+      co_return fail(Error(Code::invalid_argument, "cursor must be a time in milliseconds").with_field("cursor"));
+    cursor = to_timestamp(WallTime(std::chrono::milliseconds(std::stoll(*at))));
+  }
+  std::vector<Log> known = progress_.contains(build_id) ? progress_[build_id].logs : std::vector<Log>();
+  if (!forward) std::reverse(known.begin(), known.end());
+  Array entries;
+  for (const Log& entry : known) {
+    const bool outside = !cursor.empty() && (forward ? entry.timestamp < cursor : entry.timestamp > cursor);
+    if (outside || level_of(entry.level) < page.level) continue;
+    if (entries.size() == page.limit) break;
+    entries.push_back(log_object(entry));
+  }
+  co_return json_response(200, Object{{"logs", std::move(entries)}});
 }
 
 Task<net::Response> Builds::assign_tags(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string target, text_or(message, "target", ""));
-  CO_TRY(std::vector<std::string> tags, text_list(message, "tags"));
+  CO_TRY(std::vector<std::string> tags, tags_of(message));
   CO_TRY(TemplateRef ref, parse_template_ref(target));
-  for (const std::string& tag : tags) CO_CHECK(parse_template_ref("x:" + tag));
+  if (tags.empty()) co_return fail(Error(Code::invalid_argument, "tags are required").with_field("tags"));
   CO_TRY(BuiltTemplate made, co_await templates_.built(who, ref.name));
   std::string from = ref.tag.empty() ? "default" : ref.tag;
   std::string build_id = made.build_of(from);
@@ -258,7 +326,7 @@ Task<net::Response> Builds::assign_tags(net::Request& request, auth::Principal w
 Task<net::Response> Builds::remove_tags(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
-  CO_TRY(std::vector<std::string> tags, text_list(message, "tags"));
+  CO_TRY(std::vector<std::string> tags, tags_of(message));
   CO_TRY(TemplateRef ref, parse_template_ref(name));
   CO_TRY(BuiltTemplate made, co_await templates_.built(who, ref.name));
   for (const std::string& tag : tags) {

@@ -44,7 +44,7 @@ class Builds {
   boost::asio::awaitable<void> run(auth::Principal who, Recipe recipe, std::string template_id,
                                    std::string build_id);
   Task<void> save(auth::Principal who, std::string template_id, std::string build_id,
-                  const Result<BuildJob::Done>& done);
+                  const Result<BuildJob::Done>& done, std::string step);
   static Object log_object(const Log& entry);
   void log(const std::string& build_id, std::string level, std::string message, std::string step = {});
   std::string upload_path(const std::string& tenant, const std::string& hash) const;

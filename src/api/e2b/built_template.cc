@@ -74,6 +74,7 @@ std::string BuiltTemplate::to_json() const {
                            {"createdAt", unix_micros(build.created_at)},
                            {"status", build.status},
                            {"reason", build.reason},
+                           {"reasonStep", build.reason_step},
                            {"snapshot", build.snapshot},
                            {"settings", settings_object(build.settings)}};
   }
@@ -98,6 +99,7 @@ Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
     build.status = TRY(text_or(stored, "status", "error"));
     build.snapshot = TRY(text_or(stored, "snapshot", ""));
     build.reason = TRY(text_or(stored, "reason", ""));
+    build.reason_step = TRY(text_or(stored, "reasonStep", ""));
     if (const Object* settings = TRY(object(stored, "settings"))) build.settings = TRY(settings_from(*settings));
     made.builds[std::string(build_id)] = std::move(build);
   }

@@ -31,7 +31,7 @@ struct BuiltTemplate {
     std::vector<std::string> tags;
     WallTime created_at{};
     std::string status = "waiting";  // waiting, ready, error: what a restart remembers
-    std::string reason;              // of an error
+    std::string reason, reason_step;  // of an error
     std::string snapshot;            // empty: the environment as it is
     TemplateSettings settings;
   };

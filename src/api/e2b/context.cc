@@ -48,12 +48,17 @@ std::string clean(std::string_view path) {
 
 }  // namespace
 
-Result<auth::Principal> Context::authenticate(const net::Request& request) const {
+std::string_view Context::key_of(const net::Request& request) {
   std::string_view key = request.headers.get("X-API-Key");
   std::string_view bearer = request.headers.get("Authorization");
   if (key.empty() && bearer.size() > 7 && net::equal_ignoring_case(bearer.substr(0, 7), "Bearer ")) {
     key = bearer.substr(7);
   }
+  return key;
+}
+
+Result<auth::Principal> Context::authenticate(const net::Request& request) const {
+  const std::string_view key = key_of(request);
   if (key.empty()) return fail(Code::unauthenticated, "API key is missing");
   auto principal = keys.check(key);
   if (!principal) return fail(Code::unauthenticated, "Invalid API key");

@@ -32,6 +32,7 @@ inline constexpr const char* kSettings = "e2b.settings";  // of its template, as
 inline constexpr const char* kUser = "e2b.user";          // default user, if the template sets one
 inline constexpr const char* kDirectory = "e2b.directory";  // default working directory, likewise
 inline constexpr const char* kBuild = "e2b.build";        // a sandbox or snapshot of a template's build
+inline constexpr const char* kColdAfterPause = "e2b.cold";  // present: when its time is over, only files are kept
 }  // namespace attribute
 
 // What every part of the dialect works with. Lives as long as the server.
@@ -50,6 +51,7 @@ struct Context {
 
   // By X-API-KEY or a bearer token.
   Result<auth::Principal> authenticate(const net::Request& request) const;
+  static std::string_view key_of(const net::Request& request);
 };
 
 // A live sandbox that a request of the data plane is for, with its owner's rights.

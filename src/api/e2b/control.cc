@@ -17,6 +17,7 @@ using session::State;
 
 constexpr std::uint64_t kMegabyte = 1U << 20;
 constexpr std::chrono::minutes kReadyMax{2};
+constexpr session::PauseRequest kFilesOnly{.on_disk = true, .files_only = true};
 
 std::string attribute_of(const Session& session, const char* name) {
   auto found = session.attributes.find(name);
@@ -35,7 +36,9 @@ Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& messag
 Result<session::ListRequest> list_request(const net::Request& request) {
   session::ListRequest wanted;
   wanted.limit = static_cast<std::uint32_t>(TRY(page_limit(request)));
-  std::string states = request.query("state").value_or("running,paused");
+  // The first generation knows running ones alone.
+  const bool second = request.path.starts_with("/v2/");
+  std::string states = request.query("state").value_or(second ? "running,paused" : "running");
   for (std::string_view left = states; !left.empty();) {
     std::string_view word = left.substr(0, left.find(','));
     left = word.size() == left.size() ? std::string_view() : left.substr(word.size() + 1);
@@ -144,13 +147,31 @@ Task<void> Control::start_template(auth::Principal who, const Session& session, 
   co_return co_await wait_until_ready(context_, who, session.session_id, settings, settings.ready_command, kReadyMax);
 }
 
+// One that paused itself with autoPauseMemory off wakes cold, one that was paused by request as that request said.
+Task<Session> Control::wake(auth::Principal who, Session session, std::chrono::milliseconds ttl,
+                            std::optional<bool> memory) {
+  const bool by_itself = !session.reason.starts_with(session::kByRequest);
+  const bool cold = !memory.value_or(true) || !session.hibernation.empty() ||
+                    (by_itself && session.attributes.contains(attribute::kColdAfterPause));
+  if (cold && session.hibernation.empty()) {
+    CO_TRY(session, co_await context_.service.resume(who, session.session_id, ttl));
+    CO_TRY(session, co_await context_.service.pause(who, session.session_id, kFilesOnly));
+  }
+  CO_TRY(session, co_await context_.service.resume(who, session.session_id, ttl));
+  if (!cold) co_return session;
+  auto settings = TemplateSettings::from_json(attribute_of(session, attribute::kSettings));
+  if (settings) CO_CHECK(co_await start_template(who, session, *settings));
+  co_return session;
+}
+
 Task<net::Response> Control::connect(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  CO_TRY(auto memory, boolean(message, "memory"));
+  if (!timeout && !request.path.starts_with("/v2/")) co_return fail(Code::invalid_argument, "timeout is required");
   CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state == State::paused) {
-    CO_TRY(session, co_await context_.service.resume(who, session.session_id,
-                                                     timeout.value_or(std::chrono::minutes(5))));
+    CO_TRY(session, co_await wake(who, std::move(session), timeout.value_or(std::chrono::minutes(5)), memory));
     co_return json_response(201, sandbox_object(session));
   }
   session::UpdateRequest update;
@@ -164,12 +185,12 @@ Task<net::Response> Control::resume(net::Request& request, auth::Principal who) 
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   CO_TRY(auto auto_pause, boolean(message, "autoPause"));
+  CO_TRY(auto memory, boolean(message, "memory"));
   CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state != State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already running", session.sandbox_id));
   }
-  CO_TRY(session, co_await context_.service.resume(who, session.session_id,
-                                                   timeout.value_or(std::chrono::seconds(15))));
+  CO_TRY(session, co_await wake(who, std::move(session), timeout.value_or(std::chrono::seconds(15)), memory));
   if (auto_pause) {
     session::UpdateRequest update;
     update.on_expiry = *auto_pause ? session::OnExpiry::pause : session::OnExpiry::destroy;
@@ -251,11 +272,13 @@ Task<net::Response> Control::refresh(net::Request& request, auth::Principal who)
 }
 
 Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
+  CO_TRY(Object message, parse_object(request.body));
+  CO_TRY(const bool memory, boolean_or(message, "memory", true));
   CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state == State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already paused", session.sandbox_id));
   }
-  CO_CHECK(co_await context_.service.pause(who, session.session_id, {}));
+  CO_CHECK(co_await context_.service.pause(who, session.session_id, memory ? session::PauseRequest{} : kFilesOnly));
   co_return net::Response::empty(204);
 }
 

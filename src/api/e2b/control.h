@@ -29,6 +29,9 @@ class Control {
   Task<net::Response> fork(net::Request& request, auth::Principal who);
   Task<net::Response> update_network(net::Request& request, auth::Principal who);
 
+  // Paused to running. `memory` false: only the files go on.
+  Task<session::Session> wake(auth::Principal who, session::Session session, std::chrono::milliseconds ttl,
+                              std::optional<bool> memory);
   Task<void> start_template(auth::Principal who, const session::Session& session, const TemplateSettings& settings);
   Object sandbox_object(const session::Session& session) const;
   Object listed_object(const session::Session& session) const;

@@ -24,6 +24,7 @@ Result<void> read_lifecycle(const Object& message, session::CreateRequest& reque
   if (memory && !pause) return fail(Code::invalid_argument, "autoPauseMemory requires autoPause");
   if (memory && !*memory && resume)
     return fail(Code::invalid_argument, "autoResume requires a memory snapshot");
+  if (memory && !*memory) request.attributes[attribute::kColdAfterPause] = "true";
   request.on_expiry = pause ? session::OnExpiry::pause : session::OnExpiry::destroy;
   request.auto_resume = resume;
   return {};
@@ -77,6 +78,9 @@ void apply_template(const Template& made_from, session::CreateRequest& request) 
   if (settings != TemplateSettings{.environment = settings.environment})
     request.attributes[attribute::kSettings] = settings.to_json();
   for (const auto& [name, value] : settings.env) request.env.emplace(name, value);
+  // How programs find out that they are in a sandbox of this kind, and in which.
+  request.env.emplace("E2B_SANDBOX", "true");
+  request.env.emplace("E2B_TEMPLATE_ID", made_from.id);
   if (settings.cpu_count) request.limits.cpu_cores = static_cast<double>(*settings.cpu_count);
   if (settings.memory_mb) request.limits.memory_bytes = static_cast<std::uint64_t>(*settings.memory_mb) << 20;
 }

@@ -2,6 +2,7 @@
 
 #include "api/e2b/builds.h"
 #include "api/e2b/control.h"
+#include "api/e2b/credentials.h"
 #include "api/e2b/envd.h"
 #include "api/e2b/interpreter.h"
 #include "api/e2b/observation.h"
@@ -32,7 +33,7 @@ bool is_below(std::string_view path, std::string_view top) {
 
 bool is_control_path(std::string_view path) {
   for (std::string_view top : {"/sandboxes", "/v2", "/v3", "/templates", "/snapshots", "/teams", "/volumes",
-                               "/secrets", "/upload", "/api-keys"}) {
+                               "/secrets", "/upload", "/api-keys", "/access-tokens", "/nodes", "/admin"}) {
     if (is_below(path, top)) return true;
   }
   return false;
@@ -48,6 +49,7 @@ struct Dialect::Parts {
         builds(context, templates, cache),
         control(context, templates),
         observation(context),
+        credentials(context),
         volumes(context),
         guard(context),
         secrets(context),
@@ -61,6 +63,7 @@ struct Dialect::Parts {
   Builds builds;
   Control control;
   Observation observation;
+  Credentials credentials;
   Volumes volumes;
   VolumeGuard guard;
   Secrets secrets;
@@ -84,6 +87,7 @@ void Dialect::mount(net::Server& server) {
   control.set_error_renderer(render_control_error);
   parts_->control.mount(control);
   parts_->observation.mount(control);
+  parts_->credentials.mount(control);
   parts_->templates.mount(control);
   parts_->builds.mount(control);
   parts_->volumes.mount(control);

@@ -95,6 +95,17 @@ Task<std::unique_ptr<sandbox::Watch>> open_watch(sandbox::Files& files, WatchReq
   co_return co_await files.watch(request.path, request.recursive, user);
 }
 
+// With what is there by now, if that was asked for.
+Task<Object> event_object(sandbox::Files& files, const WatchRequest& request, const sandbox::WatchEvent& event,
+                          const std::string& user) {
+  Object seen{{"name", event.name}, {"type", event_word(event.type)}};
+  if (request.with_entry && carries_entry(event.type)) {
+    auto info = co_await files.stat(request.path + "/" + event.name, user);
+    if (info) seen["entry"] = entry_info(*info);
+  }
+  co_return seen;
+}
+
 bool never(const WatchEvents&) {
   return false;
 }
@@ -103,6 +114,8 @@ bool never(const WatchEvents&) {
 
 struct Envd::Watcher {
   std::string sandbox_id;
+  WatchRequest wanted;
+  std::string user;
   std::deque<sandbox::WatchEvent> events;
   std::unique_ptr<WatchPump> pump;
 };
@@ -221,11 +234,7 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
     if (!*events) co_return fail(std::move(*events).error());
     std::string out;
     for (const sandbox::WatchEvent& event : **events) {
-      Object seen{{"name", event.name}, {"type", event_word(event.type)}};
-      if (request.with_entry && carries_entry(event.type)) {
-        auto info = co_await files->stat(request.path + "/" + event.name, user);
-        if (info) seen["entry"] = entry_info(*info);
-      }
+      CO_TRY(Object seen, co_await event_object(*files, request, event, user));
       out += connect::envelope(to_text(Object{{"filesystem", std::move(seen)}}));
     }
     CO_CHECK(co_await exchange.write(std::move(out)));
@@ -242,6 +251,8 @@ Task<Object> Envd::create_watcher(Target target, Object message, net::Request& r
                 [&](const auto& entry) { return !context_.service.peek(entry.second->sandbox_id); });
   auto watcher = std::make_shared<Watcher>();
   watcher->sandbox_id = sandbox_id;
+  watcher->wanted = std::move(wanted);
+  watcher->user = std::move(user);
   watcher->pump = std::make_unique<WatchPump>(context_.executor, std::move(watch), never);
   std::string id = "w" + random_word(20);
   watchers_[id] = watcher;
@@ -264,11 +275,13 @@ Task<Object> Envd::watcher_events(Target target, Object message, net::Request&) 
   if (found == watchers_.end() || found->second->sandbox_id != target.id()) {
     co_return fail(Code::not_found, fmt::format("watcher with id {} not found", id));
   }
+  const std::shared_ptr<Watcher> watcher = found->second;
+  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   Array events;
-  for (const auto& event : found->second->events) {
-    events.push_back(Object{{"name", event.name}, {"type", event_word(event.type)}});
+  for (const auto& event : std::exchange(watcher->events, {})) {
+    CO_TRY(Object seen, co_await event_object(*files, watcher->wanted, event, watcher->user));
+    events.push_back(std::move(seen));
   }
-  found->second->events.clear();
   co_return Object{{"events", std::move(events)}};
 }
 

@@ -267,7 +267,7 @@ class Interpreter::Number {
       : numbers_(numbers),
         sandbox_id_(std::move(sandbox_id)),
         context_(request.context),
-        language_(request.language ? sandbox::to_string(*request.language) : ""),
+        language_(request.language ? sandbox::to_string(sandbox::kernel_language(*request.language)) : ""),
         value_(numbers.begin(sandbox_id_, context_, language_)) {}
   ~Number() { numbers_.end(sandbox_id_, context_, language_, context_id_, count_.value_or(value_)); }
   Number(const Number&) = delete;
@@ -287,12 +287,28 @@ class Interpreter::Number {
   std::optional<std::uint64_t> count_;
 };
 
+// The original's interpreters are started again when they die; ours are when somebody needs them.
+Task<std::unique_ptr<Execution>> Interpreter::execute_alive(const Target& target, session::ExecuteRequest request) {
+  auto execution = co_await context_.service.execute(target.owner, target.id(), request);
+  if (execution || execution.error().code() != Code::conflict || execution.error().field() != sandbox::kDeadKernel)
+    co_return execution;
+  std::string context_id = request.context;
+  if (context_id.empty()) {
+    CO_TRY(const auto info,
+           co_await context_.service.prepare_environment(target.owner, target.id(), *request.language));
+    context_id = info.id;
+  }
+  CO_CHECK(co_await context_.service.restart_context(target.owner, target.id(), context_id));
+  numbers_.restart(target.id(), context_id);
+  co_return co_await context_.service.execute(target.owner, target.id(), std::move(request));
+}
+
 Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::ExecuteRequest request) {
   if (numbers_.size() > kNumbersMax)
     numbers_.sweep([this](const std::string& id) { return !context_.service.peek(id); });
   std::string context_id = request.context;
   Number number(numbers_, target.id(), request);
-  auto execution = co_await context_.service.execute(target.owner, target.id(), std::move(request));
+  auto execution = co_await execute_alive(target, std::move(request));
   if (!execution) {
     number.set_unbegun();
     co_return fail(context_error(std::move(execution).error(), context_id));

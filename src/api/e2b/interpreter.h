@@ -15,6 +15,8 @@ class Interpreter {
  private:
   class Number;
   Task<void> execute(net::Exchange& exchange);
+  // A dead interpreter is started again first.
+  Task<std::unique_ptr<session::Execution>> execute_alive(const Target& target, session::ExecuteRequest request);
   Task<void> stream(net::Exchange& exchange, Target target, session::ExecuteRequest request);
   Task<net::Response> create_context(net::Request& request, Target target);
   Task<net::Response> list_contexts(net::Request& request, Target target);

@@ -28,6 +28,17 @@ bool all_of(std::string_view text, std::string_view allowed_beside_letters) {
   });
 }
 
+// A build's id is no tag: both stand in the same place.
+bool is_uuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash != (text[i] == '-') || (!dash && std::string_view("0123456789abcdef").find(text[i]) == std::string_view::npos))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Object> parse_object(std::string_view body) {
@@ -194,7 +205,7 @@ Result<TemplateRef> parse_template_ref(std::string_view given) {
   ref.name = left.substr(0, colon);
   bool good = !ref.name.empty() && all_of(ref.name, "-_.") && all_of(ref.space, "-_.") &&
               (slash == std::string_view::npos || !ref.space.empty()) &&
-              (!tagged || (!ref.tag.empty() && all_of(ref.tag, "-_.")));
+              (!tagged || (!ref.tag.empty() && all_of(ref.tag, "-_.") && !is_uuid(ref.tag)));
   if (!good) return fail(Code::invalid_argument, fmt::format("Invalid template reference: '{}'", given));
   return ref;
 }

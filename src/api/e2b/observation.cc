@@ -124,7 +124,6 @@ void Observation::mount(net::Router& router) {
   add(router, "/teams", &Observation::teams);
   add(router, "/teams/{team}/metrics", &Observation::team_metrics);
   add(router, "/teams/{team}/metrics/max", &Observation::team_maximum);
-  add(router, "/api-keys", &Observation::api_keys);
 }
 
 Task<net::Response> Observation::metrics(net::Request& request, auth::Principal who) {
@@ -179,8 +178,12 @@ Task<net::Response> Observation::logs_v2(net::Request& request, auth::Principal 
   co_return json_response(200, Object{{"logs", std::move(entries)}});
 }
 
-Task<net::Response> Observation::teams(net::Request&, auth::Principal who) {
-  Object team{{"teamID", who.tenant}, {"name", who.tenant}, {"apiKey", ""}, {"isDefault", true}};
+// The key is the one that asked: others are kept hashed.
+Task<net::Response> Observation::teams(net::Request& request, auth::Principal who) {
+  Object team{{"teamID", who.tenant},
+              {"name", who.tenant},
+              {"apiKey", Context::key_of(request)},
+              {"isDefault", true}};
   co_return json_response(200, Array{std::move(team)});
 }
 
@@ -239,24 +242,6 @@ Task<net::Response> Observation::team_maximum(net::Request& request, auth::Princ
   co_return json_response(200, Object{{"timestamp", to_timestamp(most->at)},
                                       {"timestampUnix", unix_millis(most->at) / 1000},
                                       {"value", value(*most)}});
-}
-
-// What can be told of keys: they are kept hashed, and made and revoked by `atoll keys`.
-Task<net::Response> Observation::api_keys(net::Request&, auth::Principal who) {
-  CO_TRY(const auto rows, co_await context_.keys.list());
-  Array list;
-  for (const store::KeyRow& row : rows) {
-    if (row.tenant != who.tenant || row.revoked_at) continue;
-    const std::string start = row.prefix.starts_with("e2b_") ? row.prefix.substr(4) : row.prefix;
-    Object mask{{"prefix", "e2b_"}, {"valueLength", 40}, {"maskedValuePrefix", start}, {"maskedValueSuffix", ""}};
-    list.push_back(Object{{"id", row.key_id},
-                          {"name", row.name},
-                          {"mask", std::move(mask)},
-                          {"createdAt", to_timestamp(row.created_at)},
-                          {"createdBy", nullptr},
-                          {"lastUsed", nullptr}});
-  }
-  co_return json_response(200, list);
 }
 
 }  // namespace atl::api::e2b

@@ -23,7 +23,6 @@ class Observation {
   Task<net::Response> teams(net::Request& request, auth::Principal who);
   Task<net::Response> team_metrics(net::Request& request, auth::Principal who);
   Task<net::Response> team_maximum(net::Request& request, auth::Principal who);
-  Task<net::Response> api_keys(net::Request& request, auth::Principal who);
 
   struct Sample {
     WallTime at{};

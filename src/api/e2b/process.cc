@@ -166,6 +166,7 @@ Task<void> Envd::process_start(Target target, Object message, net::Exchange& exc
   CO_TRY(std::string user, co_await user_of(context_, target, exchange.request()));
   CO_TRY(session::CommandRequest request, command_of(message, user));
   request.timeout = connect_timeout(exchange.request());
+  request.env.emplace("E2B_SANDBOX_ID", target.id());
   bool chosen = !request.cwd.empty();
   if (!chosen) request.cwd = target.attribute(attribute::kDirectory);
   if (chosen) {

@@ -1,11 +1,15 @@
 #include "api/e2b/templates.h"
 
+#include <algorithm>
+
 #include "base/ids.h"
 
 namespace atl::api::e2b {
 namespace {
 
 constexpr const char* kSnapshotTemplate = "e2b.template";
+constexpr const char* kSnapshotTag = "e2b.tag";  // absent: kDefaultTag
+constexpr const char* kDefaultTag = "default";
 constexpr const char* kKind = "e2b_template";
 constexpr const char* kNoBuild = "00000000-0000-4000-8000-000000000000";
 constexpr std::uint64_t kMegabyte = 1U << 20;
@@ -15,12 +19,30 @@ std::string attribute_of(const session::Snapshot& snapshot, const char* name) {
   return found == snapshot.attributes.end() ? std::string() : found->second;
 }
 
-Object snapshot_info(const session::Snapshot& snapshot) {
+std::string template_of(const session::Snapshot& snapshot) {
   std::string id = attribute_of(snapshot, kSnapshotTemplate);
-  if (id.empty()) id = snapshot.snapshot_id;
-  if (snapshot.name.empty()) return Object{{"snapshotID", id + ":default"}, {"names", Array()}};
+  return id.empty() ? snapshot.snapshot_id : id;
+}
+
+std::string tag_of(const session::Snapshot& snapshot) {
+  std::string tag = attribute_of(snapshot, kSnapshotTag);
+  return tag.empty() ? kDefaultTag : tag;
+}
+
+std::string tag_of(const TemplateRef& ref) {
+  return ref.tag.empty() ? kDefaultTag : ref.tag;
+}
+
+Object snapshot_info(const session::Snapshot& snapshot) {
+  const std::string tag = tag_of(snapshot);
+  if (snapshot.name.empty())
+    return Object{{"snapshotID", fmt::format("{}:{}", template_of(snapshot), tag)}, {"names", Array()}};
   std::string full = snapshot.tenant + "/" + snapshot.name;
-  return Object{{"snapshotID", full + ":default"}, {"names", Array{boost::json::value(full)}}};
+  return Object{{"snapshotID", fmt::format("{}:{}", full, tag)}, {"names", Array{boost::json::value(full)}}};
+}
+
+std::unexpected<Error> no_tag(std::string_view tag, std::string_view name) {
+  return fail(Code::not_found, fmt::format("tag '{}' does not exist for template '{}'", tag, name));
 }
 
 Template shipped(const std::string& name) {
@@ -104,51 +126,46 @@ void Templates::mount(net::Router& router) {
   add(router, net::Method::patch, "/v2/templates/{template}", &Templates::change);
 }
 
-Task<std::optional<session::Snapshot>> Templates::find_snapshot(auth::Principal who, TemplateRef ref) {
+// All of one name or id, newest first.
+Task<std::vector<session::Snapshot>> Templates::find_snapshots(auth::Principal who, TemplateRef ref) {
+  std::vector<session::Snapshot> found;
   std::string cursor;
   std::string any;
-  while (true) {
+  do {
     CO_TRY(auto page, co_await context_.service.list_snapshots(who, any, 100, cursor));
     for (session::Snapshot& snapshot : page.items) {
-      bool named = !snapshot.name.empty() && snapshot.name == ref.name &&
-                   (ref.space.empty() || ref.space == who.tenant);
-      if (named || snapshot.snapshot_id == ref.name ||
-          attribute_of(snapshot, kSnapshotTemplate) == ref.name) {
-        co_return std::optional<session::Snapshot>(std::move(snapshot));
-      }
+      const bool named = !snapshot.name.empty() && snapshot.name == ref.name;
+      if (named || snapshot.snapshot_id == ref.name || template_of(snapshot) == ref.name)
+        found.push_back(std::move(snapshot));
     }
-    if (page.next_cursor.empty()) co_return std::optional<session::Snapshot>();
     cursor = page.next_cursor;
-  }
+  } while (!cursor.empty());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.created_at > b.created_at; });
+  co_return found;
 }
 
 Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   CO_TRY(TemplateRef ref, parse_template_ref(reference));
   if (!ref.space.empty() && ref.space != who.tenant) co_return no_template(reference);
-  if (!ref.tag.empty() && ref.tag != "default" && is_shipped(ref.name)) {
-    co_return fail(Code::not_found,
-                   fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
+  const std::string tag = tag_of(ref);
+  if (is_shipped(ref.name)) {
+    if (tag != kDefaultTag) co_return no_tag(tag, ref.name);
+    co_return shipped(ref.name);
   }
-  if (is_shipped(ref.name)) co_return shipped(ref.name);
   auto document = co_await built(who, ref.name);
   if (document) {
-    std::string tag = ref.tag.empty() ? "default" : ref.tag;
     std::string build_id = document->build_of(tag);
-    if (build_id.empty()) {
-      co_return fail(Code::not_found,
-                     fmt::format("tag '{}' does not exist for template '{}'", tag, ref.name));
-    }
+    if (build_id.empty()) co_return no_tag(tag, ref.name);
     co_return from_document(*document, build_id);
   }
-  CO_TRY(auto snapshot, co_await find_snapshot(who, ref));
-  if (!snapshot) co_return no_template(reference);
-  if (!ref.tag.empty() && ref.tag != "default") {
-    co_return fail(Code::not_found,
-                   fmt::format("tag '{}' does not exist for template '{}'", ref.tag, ref.name));
-  }
+  CO_TRY(const auto snapshots, co_await find_snapshots(who, ref));
+  if (snapshots.empty()) co_return no_template(reference);
+  const auto snapshot = std::find_if(snapshots.begin(), snapshots.end(),
+                                     [&](const session::Snapshot& one) { return tag_of(one) == tag; });
+  if (snapshot == snapshots.end()) co_return no_tag(tag, ref.name);
   Template made;
-  made.id = attribute_of(*snapshot, kSnapshotTemplate);
-  if (made.id.empty()) made.id = snapshot->snapshot_id;
+  made.id = template_of(*snapshot);
   made.name = snapshot->name;
   made.build_id = kNoBuild;
   if (auto settings = attribute_of(*snapshot, attribute::kSettings); !settings.empty()) {
@@ -158,6 +175,7 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   made.settings.provider = snapshot->provider;
   made.snapshot = snapshot->snapshot_id;
   made.created_at = snapshot->created_at;
+  made.build_count = snapshots.size();
   co_return made;
 }
 
@@ -169,7 +187,6 @@ Task<BuiltTemplate> Templates::built(auth::Principal who, std::string id_or_name
 }
 
 Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
-  if (is_shipped(name)) co_return fail(Code::permission_denied, fmt::format("the name '{}' is taken", name));
   auto found = co_await built(who, name);
   if (found || found.error().code() != Code::not_found) co_return found;
   BuiltTemplate made;
@@ -202,43 +219,61 @@ Task<std::vector<std::string>> Templates::built_snapshots(auth::Principal who) {
   co_return snapshots;
 }
 
+Task<void> Templates::check_name(auth::Principal who, const TemplateRef& ref) {
+  if (!ref.space.empty() && ref.space != who.tenant)
+    co_return fail(Code::permission_denied, fmt::format("the namespace '{}' is not yours", ref.space));
+  if (is_shipped(ref.name))
+    co_return fail(Code::permission_denied, fmt::format("the name '{}' is taken", ref.name));
+  co_return Result<void>{};
+}
+
 Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Principal who) {
   CO_TRY(std::string id, sandbox_id_of(request.param("id")));
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
-  std::string template_id = random_word(20);
+  session::TextMap attributes{{kSnapshotTemplate, random_word(20)}};
+  std::vector<session::Snapshot> before;
   if (!name.empty()) {
     CO_TRY(TemplateRef ref, parse_template_ref(name));
+    CO_CHECK(co_await check_name(who, ref));
     name = ref.name;
-    // A name stands for its newest snapshot.
-    CO_TRY(auto before, co_await find_snapshot(who, ref));
-    if (before) {
-      template_id = attribute_of(*before, kSnapshotTemplate);
-      CO_CHECK(co_await context_.service.remove_snapshot(who, before->snapshot_id));
-    }
+    if (auto taken = co_await built(who, name); taken)
+      co_return fail(Code::invalid_argument, fmt::format("the name '{}' is that of a template that was built", name));
+    if (tag_of(ref) != kDefaultTag) attributes[kSnapshotTag] = ref.tag;
+    CO_TRY(before, co_await find_snapshots(who, ref));
+    // One name is one template, whatever its tags.
+    if (!before.empty()) attributes[kSnapshotTemplate] = template_of(before.front());
+    std::erase_if(before, [&](const session::Snapshot& one) { return tag_of(one) != tag_of(ref); });
   }
-  session::TextMap attributes{{kSnapshotTemplate, template_id}};
   CO_TRY(const session::Session source, co_await context_.service.get(who, id));
   if (auto settings = source.attributes.find(attribute::kSettings); settings != source.attributes.end())
     attributes.insert(*settings);
-  auto snapshot = co_await context_.service.snapshot(who, id, name, std::move(attributes));
-  if (!snapshot) co_return fail(std::move(snapshot).error());
-  co_return json_response(201, snapshot_info(*snapshot));
+  CO_TRY(const auto snapshot, co_await context_.service.snapshot(who, id, name, std::move(attributes)));
+  // A name with a tag stands for its newest snapshot. One that a sandbox stands on stays as long as that lives.
+  for (const session::Snapshot& older : before) {
+    auto removed = co_await context_.service.remove_snapshot(who, older.snapshot_id);
+    if (!removed && removed.error().code() != Code::conflict) co_return fail(std::move(removed).error());
+  }
+  co_return json_response(201, snapshot_info(snapshot));
 }
 
 Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Principal who) {
   std::string id = request.query("sandboxID").value_or("");
   std::string name = request.query("name").value_or("");
   std::string cursor = request.query("nextToken").value_or("");
+  TemplateRef ref;
+  if (!name.empty()) {
+    CO_TRY(ref, parse_template_ref(name));
+  }
   CO_TRY(const std::size_t limit, page_limit(request));
   CO_TRY(auto page,
          co_await context_.service.list_snapshots(who, id, static_cast<std::uint32_t>(limit), cursor));
   Array list;
   for (const session::Snapshot& snapshot : page.items) {
     if (snapshot.attributes.contains(attribute::kBuild)) continue;
-    if (name.empty() || snapshot.name == name || snapshot.tenant + "/" + snapshot.name == name) {
-      list.push_back(snapshot_info(snapshot));
-    }
+    const bool wanted = name.empty() || (!snapshot.name.empty() && snapshot.name == ref.name &&
+                                         (ref.tag.empty() || tag_of(snapshot) == ref.tag));
+    if (wanted) list.push_back(snapshot_info(snapshot));
   }
   net::Response response = json_response(200, list);
   if (!page.next_cursor.empty()) response.headers.add("X-Next-Token", page.next_cursor);
@@ -284,8 +319,14 @@ Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal 
     }
     co_return json_response(200, tags);
   }
+  CO_TRY(const TemplateRef ref, parse_template_ref(reference));
+  CO_TRY(const auto snapshots, co_await find_snapshots(who, ref));
+  for (const session::Snapshot& one : snapshots)
+    tags.push_back(
+        Object{{"tag", tag_of(one)}, {"buildID", kNoBuild}, {"createdAt", to_timestamp(one.created_at)}});
+  if (!tags.empty()) co_return json_response(200, tags);
   CO_TRY(Template found, co_await resolve(who, reference));
-  tags.push_back(Object{{"tag", "default"},
+  tags.push_back(Object{{"tag", kDefaultTag},
                         {"buildID", kNoBuild},
                         {"createdAt", to_timestamp(found.created_at)}});
   co_return json_response(200, tags);

@@ -33,6 +33,8 @@ class Templates {
 
   // Built templates, by id or name. Code::not_found if there is none.
   Task<BuiltTemplate> built(auth::Principal who, std::string id_or_name);
+  // Whether something new may be called so. Code::permission_denied otherwise.
+  Task<void> check_name(auth::Principal who, const TemplateRef& ref);
   Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
   Task<void> save(auth::Principal who, const BuiltTemplate& made);
   // Snapshots that builds of templates stand on.
@@ -54,7 +56,7 @@ class Templates {
   bool is_shipped(const std::string& name) const;
   Object template_info(const Template& made) const;
   Template from_document(const BuiltTemplate& document, const std::string& build_id) const;
-  Task<std::optional<session::Snapshot>> find_snapshot(auth::Principal who, TemplateRef ref);
+  Task<std::vector<session::Snapshot>> find_snapshots(auth::Principal who, TemplateRef ref);
 
   Context& context_;
   LayerCache& cache_;

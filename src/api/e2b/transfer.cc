@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/e2b/envd.h"
+#include "api/e2b/freshness.h"
 #include "api/e2b/multipart.h"
 #include "api/e2b/signature.h"
 
@@ -285,10 +286,18 @@ Task<void> Envd::download(net::Exchange& exchange) {
   auto reader = co_await files->open_read(path, 0, std::nullopt, user);
   if (!reader) co_return fail(std::move(reader).error());
   std::uint64_t size = (*reader)->info().size;
+  const WallTime modified = (*reader)->info().modified_at;
+  if (const Freshness freshness = freshness_of(request, modified); freshness != Freshness::send) {
+    net::Response short_answer = net::Response::empty(freshness == Freshness::unchanged ? 304 : 412);
+    short_answer.headers.add("Last-Modified", to_http_date(modified));
+    co_return co_await exchange.send(std::move(short_answer));
+  }
   Range range;
-  RangeKind kind = parse_range(request.headers.get("Range"), size, range);
+  RangeKind kind = is_range_valid(request, modified) ? parse_range(request.headers.get("Range"), size, range)
+                                                     : RangeKind::whole;
   net::Headers headers{{"Content-Type", "application/octet-stream"},
                        {"Content-Disposition", disposition(info->name)},
+                       {"Last-Modified", to_http_date(modified)},
                        {"Accept-Ranges", "bytes"}};
   if (kind == RangeKind::unsatisfiable && size > 0) {
     net::Response refused = control_error(416, "range not satisfiable");

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "api/e2b/context.h"
+#include "net/router.h"
+
+namespace atl::api::e2b {
+
+// What opens a tenant: API keys, and access tokens, which are keys that stand in a list of their own. Whoever holds one
+// can make others of the same tenant; what is made is shown once and kept hashed. Nobody here is an administrator of
+// the machine, so /nodes and /admin are refused.
+class Credentials {
+ public:
+  explicit Credentials(Context& context) : context_(context) {}
+  void mount(net::Router& router);
+
+ private:
+  using Handler = Task<net::Response> (Credentials::*)(net::Request& request, auth::Principal who);
+  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+
+  Task<net::Response> list_keys(net::Request& request, auth::Principal who);
+  Task<net::Response> create_key(net::Request& request, auth::Principal who);
+  Task<net::Response> rename_key(net::Request& request, auth::Principal who);
+  Task<net::Response> remove_key(net::Request& request, auth::Principal who);
+  Task<net::Response> create_token(net::Request& request, auth::Principal who);
+  Task<net::Response> remove_token(net::Request& request, auth::Principal who);
+  Task<net::Response> refuse(net::Request& request, auth::Principal who);
+
+  Task<auth::Keys::Created> make(const net::Request& request, auth::Principal who, std::string role);
+  // One of the tenant's that is in force. Code::not_found otherwise.
+  Task<store::KeyRow> find(auth::Principal who, std::string id, std::string role);
+
+  Context& context_;
+};
+
+}  // namespace atl::api::e2b
