@@ -149,21 +149,30 @@ function errorMessage(problem) {
 let acorn;
 let topLevelAwait = null;
 let sources = null;
-let primordials = null;
 try {
-  const { internalBinding, ...rest } = require('internal/test/binding');
-  for (const name of ['builtins', 'native_module']) {
-    try { sources ??= internalBinding(name).natives; } catch { /* an older or a newer Node */ }
-  }
-  primordials = rest.primordials;
+  const { internalBinding } = require('internal/test/binding');
+  sources = internalBinding('builtins').natives ?? process.binding('natives');
 } catch {
   // then as Node has them
 }
+// The names by which Node's modules call what belongs to a realm: ArrayPrototypePush, ObjectKeys, SyntaxError.
+const realm = { Array, Function, JSON, Map, Number, Object, Reflect, RegExp, Set, String, SyntaxError };
+const primordials = new Proxy({}, { get(_, name) {
+  const [, owner, prototype, symbol, rest] = /^(SyntaxError|[A-Z][a-z]+(?:Exp)?|JSON)(Prototype)?(Symbol)?(\w*)$/.exec(name);
+  const holder = prototype ? realm[owner].prototype : realm[owner];
+  if (rest === '') return holder;
+  const key = rest[0].toLowerCase() + rest.slice(1);
+  const method = holder[symbol ? Symbol[key] : key];
+  return prototype ? (self, ...words) => apply(method, self, words) : (...words) => apply(method, holder, words);
+} });
 const known = new Map();
 function ownModule(id) {
   if (!known.has(id)) {
     const module = { exports: {} };
-    const needs = (other) => (other.startsWith('internal/deps/acorn/') ? ownModule(other) : require(other));
+    const needs = (other) => {
+      if (other === 'internal/repl') return { Recoverable: SyntaxError };
+      return other.startsWith('internal/deps/acorn/') ? ownModule(other) : require(other);
+    };
     new Function('exports', 'require', 'module', 'primordials', sources[id])(module.exports, needs, module, primordials);
     known.set(id, module.exports);
   }
@@ -252,13 +261,13 @@ function redeclarable(code) {
 
 // ---- types
 
+const stripperNeeds = { util: { TextDecoder, TextEncoder }, 'node:buffer': { Buffer: { from: bound(Buffer, 'from') } } };
 let stripperText = '';
 let stripper = null;
 function stripTypes(code) {
   if (stripper === null && stripperText !== '') {
     const module = { exports: {} };
-    new Function('module', 'exports', 'require', 'TextDecoder', 'TextEncoder', stripperText)(module, module.exports, require,
-      TextDecoder, TextEncoder);
+    new Function('module', 'exports', 'require', stripperText)(module, module.exports, (name) => stripperNeeds[name]);
     stripper = (text) => module.exports.transformSync(text, { mode: 'transform', sourceMap: false }).code;
     stripperText = '';
   }
