@@ -12,6 +12,13 @@ export const url = process.env.ATOLL_URL
 export const key = process.env.E2B_API_KEY
 export const quick = process.env.QUICK === '1'
 export const newest = load('e2b/package.json').version.split('.')[1] >= 51
+// Older packages take a template's name among the options.
+if (!newest && e2b.Template) {
+  for (const method of ['build', 'buildInBackground']) {
+    const original = e2b.Template[method]
+    e2b.Template[method] = (recipe, name, options) => original.call(e2b.Template, recipe, { alias: name, ...options })
+  }
+}
 
 // Older packages reach the interpreter by its host alone, and not every resolver knows names below localhost.
 const lookup = dns.lookup
