@@ -51,6 +51,7 @@ test('steps change files, users, directories and variables', only, async () => {
   assert.equal(inside.stdout, 'a-b /opt/work builder\n')
   assert.equal((await box.commands.run('id -un', { user: 'user' })).stdout, 'user\n')
 
+  if (!newest) return
   const snapshot = await box.createSnapshot()
   const again = await e2b.Sandbox.create(snapshot.snapshotId)
   assert.equal((await again.commands.run('echo "$SECOND $(pwd) $(id -un)"')).stdout, 'a-b /opt/work builder\n')
@@ -121,7 +122,7 @@ test('a build goes on in the background and tells how it stands', only, async ()
   assert.equal(status.status, 'ready')
   assert.ok(lines.some((entry) => entry.message.includes('built')))
   assert.ok(lines[0].toString().length > 0)
-  assert.equal(await Template.aliasExists(name), true)
+  if (newest) assert.equal(await Template.aliasExists(name), true)
   const logger = e2b.defaultBuildLogger({ minLevel: 'error' })
   assert.equal(typeof logger, 'function')
   const stored = await (await control(`/templates/${info.templateId}/builds/${info.buildId}/logs`)).json()
@@ -146,8 +147,8 @@ test('a template names its environment and provider', only, async () => {
 })
 
 test('images that are not here are refused with what to do', only, async () => {
-  const refused = { fedora: Template().fromFedoraImage(), alpine: Template().fromAlpineImage(), arch: Template().fromArchImage(),
-    bun: Template().fromBunImage(), image: Template().fromImage('example.org/team/python:1', { username: 'u', password: 'p' }),
+  const newer = newest ? { fedora: Template().fromFedoraImage(), alpine: Template().fromAlpineImage(), arch: Template().fromArchImage() } : {}
+  const refused = { ...newer, bun: Template().fromBunImage(), image: Template().fromImage('example.org/team/python:1', { username: 'u', password: 'p' }),
     aws: Template().fromAWSRegistry('1.dkr.ecr.eu-west-1.amazonaws.com/x:1', { accessKeyId: 'a', secretAccessKey: 'b', region: 'eu-west-1' }),
     gcp: Template().fromGCPRegistry('gcr.io/x/y:1', { serviceAccountJSON: { project_id: 'x' } }) }
   for (const [name, recipe] of Object.entries(refused)) {
@@ -188,8 +189,10 @@ test('errors of builds have their words', only, async () => {
     /failed to run command 'whoami': command failed: unauthenticated: invalid username: 'root123'/)
   const dir = mkdtempSync(join(tmpdir(), 'atoll-template-'))
   await assert.rejects(Template.build(Template({ fileContextPath: dir }).fromBaseImage().copy('none.txt', '/x'), `copy-${mark}`))
-  await assert.rejects(Template.assignTags(`nothing-at-all-${mark}`, ['x']), /not found/)
-  await assert.rejects(Template.removeTags(`nothing-at-all-${mark}`, ['x']), /not found/)
+  if (newest) {
+    await assert.rejects(Template.assignTags(`nothing-at-all-${mark}`, ['x']), /not found/)
+    await assert.rejects(Template.removeTags(`nothing-at-all-${mark}`, ['x']), /not found/)
+  }
   assert.equal((await control('/templates/tags', { method: 'POST', body: { target: ':x', tags: ['y'] } })).status, 400)
   assert.equal((await control('/templates/tags', { method: 'POST', body: { target: 'base:', tags: ['y'] } })).status, 400)
   assert.equal((await control('/templates/x/files/nothash')).status, 400)
