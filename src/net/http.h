@@ -101,7 +101,7 @@ struct Message {
   std::string bytes;
 };
 
-// One receive and one send may be under way at once.
+// One receive and any number of sends may be under way at once; each message goes out whole.
 class WebSocket {
  public:
   virtual ~WebSocket() = default;

@@ -4,6 +4,7 @@
 #include <boost/beast/websocket/ssl.hpp>
 
 #include "net/exchange.h"
+#include "os/event.h"
 
 namespace atl::net {
 namespace {
@@ -17,7 +18,7 @@ template <class Next>
 class BeastWebSocket final : public WebSocket {
  public:
   BeastWebSocket(Next next, std::shared_ptr<Connection> connection)
-      : stream_(std::move(next)), connection_(std::move(connection)) {
+      : stream_(std::move(next)), connection_(std::move(connection)), sent_(stream_.get_executor()) {
     connection_->abort_upgraded = [this] { drop(); };
   }
   ~BeastWebSocket() override {
@@ -50,8 +51,13 @@ class BeastWebSocket final : public WebSocket {
     co_return Message{stream_.got_binary(), beast::buffers_to_string(buffer.data())};
   }
   Task<void> send(Message message) override {
+    // The stream takes one message at a time.
+    while (sending_) CO_CHECK(co_await sent_.wait());
+    sending_ = true;
     stream_.binary(message.binary);
     auto [error, size] = co_await stream_.async_write(asio::buffer(message.bytes), kAwait);
+    sending_ = false;
+    sent_.notify();
     if (error) co_return fail(Code::unavailable, "the client went away");
     co_return Result<void>();
   }
@@ -70,6 +76,8 @@ class BeastWebSocket final : public WebSocket {
 
   websocket::stream<Next> stream_;
   std::shared_ptr<Connection> connection_;
+  bool sending_ = false;
+  os::Event sent_;
 };
 
 template <class Next>

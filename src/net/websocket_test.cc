@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/websocket.hpp>
 
@@ -57,6 +59,36 @@ TEST_F(WebSocketTest, EchoesAndCloses) {
   client.read(buffer, error);
   EXPECT_EQ(error, beast::websocket::error::closed);
   EXPECT_EQ(client.reason().reason, "asked");
+}
+
+// A terminal answers its client while the shell's output is on its way.
+TEST_F(WebSocketTest, MessagesThatAreSentAtOnceGoOutWhole) {
+  test.server.router().add_stream(Method::get, "/many", [](Exchange& exchange) -> Task<void> {
+    CO_TRY(std::shared_ptr<WebSocket> socket, co_await exchange.accept_websocket({}));
+    const auto executor = co_await asio::this_coro::executor;
+    const auto send = [](std::shared_ptr<WebSocket> to, char letter) -> asio::awaitable<void> {
+      Message message{letter % 2 == 0, std::string(1 << 20, letter)};
+      EXPECT_TRUE((co_await to->send(std::move(message))).has_value());
+    };
+    for (char letter = 'a'; letter < 'i'; ++letter) asio::co_spawn(executor, send(socket, letter), asio::detached);
+    CO_CHECK(co_await socket->receive());
+    co_return co_await socket->close(1000, "read");
+  });
+  asio::io_context loop;
+  beast::websocket::stream<asio::ip::tcp::socket> client(loop);
+  client.next_layer().connect({asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(test.port())});
+  client.handshake("localhost", "/many");
+  std::string letters;
+  for (int i = 0; i < 8; ++i) {
+    beast::flat_buffer buffer;
+    client.read(buffer);
+    const std::string text = beast::buffers_to_string(buffer.data());
+    ASSERT_EQ(text, std::string(1 << 20, text[0]));
+    EXPECT_EQ(client.got_binary(), text[0] % 2 == 0);
+    letters += text[0];
+  }
+  EXPECT_THAT(letters, ::testing::UnorderedElementsAre('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'));
+  client.write(asio::buffer(std::string("thanks")));
 }
 
 TEST_F(WebSocketTest, EndsClientsThatSendTooMuch) {
