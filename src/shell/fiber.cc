@@ -42,9 +42,31 @@ struct Switch {
   }
   static inline thread_local const void* outer_low = nullptr;
   static inline thread_local std::size_t outer_size = 0;
+
+  // While a context is made its first frame is entered already. The sanitizer must not put that frame among those of
+  // whoever makes it: they go when he ends.
+  class Making {
+   public:
+    Making(const char* low, std::size_t size) { __sanitizer_start_switch_fiber(&kept_, low, size); }
+    ~Making() {
+      const void* low = nullptr;
+      std::size_t size = 0;
+      __sanitizer_finish_switch_fiber(kept_, &low, &size);
+      __sanitizer_start_switch_fiber(&kept_, low, size);
+      __sanitizer_finish_switch_fiber(kept_, nullptr, nullptr);
+    }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+   private:
+    void* kept_ = nullptr;
+  };
 #else
   static void leave(void**, const char*, std::size_t) {}
   static void arrive(void*, bool) {}
+  struct Making {
+    Making(const char*, std::size_t) {}
+  };
 #endif
 };
 
@@ -147,24 +169,27 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
   auto owned = std::make_unique<Fiber>();
   Fiber* fiber = owned.get();
   fiber->body_ = std::move(body);
-  PooledStack allocator{root};
-  ctx::stack_context stack = allocator.allocate();
+  ctx::stack_context stack = PooledStack{root}.allocate();
   fiber->stack_low_ = static_cast<char*>(stack.sp) - stack.size + guard_bytes;
   fiber->stack_size_ = stack.size - guard_bytes;
-  fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), allocator,
-                               [this, fiber](ctx::fiber&& out) {
-                                 Switch::arrive(nullptr, true);
-                                 out_ = &out;
-                                 try {
-                                   if (!ending_) fiber->body_();
-                                 } catch (const Ended&) {
-                                   // Unwound; nobody waits for what it would have given.
-                                 }
-                                 fiber->body_ = nullptr;
-                                 fiber->done_ = true;
-                                 Switch::leave(nullptr, nullptr, 0);
-                                 return std::move(*out_);
-                               });
+  {
+    [[maybe_unused]] Switch::Making making(fiber->stack_low_, fiber->stack_size_);
+    // Given as a value: of one that is named the fiber would keep a reference, to a frame that is gone when it ends.
+    fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), PooledStack{root},
+                                 [this, fiber](ctx::fiber&& out) {
+                                   Switch::arrive(nullptr, true);
+                                   out_ = &out;
+                                   try {
+                                     if (!ending_) fiber->body_();
+                                   } catch (const Ended&) {
+                                     // Unwound; nobody waits for what it would have given.
+                                   }
+                                   fiber->body_ = nullptr;
+                                   fiber->done_ = true;
+                                   Switch::leave(nullptr, nullptr, 0);
+                                   return std::move(*out_);
+                                 });
+  }
   fibers_.push_back(std::move(owned));
   fiber->queued_ = true;
   ready_.push_back(fiber);
