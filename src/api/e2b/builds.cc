@@ -161,8 +161,11 @@ Task<void> Builds::upload(net::Exchange& exchange) {
   Result<void> result;
   while (result) {
     auto piece = co_await exchange.read();
-    if (!piece) result = fail(std::move(piece).error());
-    if (!piece || piece->empty()) break;
+    if (!piece) {
+      result = fail(std::move(piece).error());
+      break;
+    }
+    if (piece->empty()) break;
     if (::write(file.get(), piece->data(), piece->size()) != static_cast<ssize_t>(piece->size())) {
       result = fail(errno_error(errno, "keep the upload"));
     }

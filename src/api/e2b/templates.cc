@@ -1,6 +1,7 @@
 #include "api/e2b/templates.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/ids.h"
 
@@ -140,8 +141,9 @@ Task<std::vector<session::Snapshot>> Templates::find_snapshots(auth::Principal w
     }
     cursor = page.next_cursor;
   } while (!cursor.empty());
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.created_at > b.created_at; });
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tie(b.created_at, b.snapshot_id) < std::tie(a.created_at, a.snapshot_id);
+  });
   co_return found;
 }
 
