@@ -76,6 +76,9 @@ TEST_F(ZygoteTest, ABornInterpreterStandsBehindTheSameWallsAsAStartedOne) {
 TEST_F(ZygoteTest, InheritsNothing) {
   const auto sandbox = warm_sandbox();
   const auto kernel = born_kernel(*sandbox);
+  // Of what the zygote executed to warm up.
+  EXPECT_EQ(said(kernel, "sorted(name for name in globals() if not name.startswith('__')), '_' in globals()"),
+            "(['display'], False)");
   // Standard streams, their two copies and the control stream; listdir itself opens one.
   EXPECT_EQ(said(kernel, "import os\nlen(os.listdir('/proc/self/fd'))"), "7");
   EXPECT_EQ(said(kernel, "sorted(n for n in os.environ if n not in ('LC_CTYPE', 'MPLBACKEND'))"),
