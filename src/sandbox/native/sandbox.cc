@@ -47,7 +47,7 @@ Inhabitant::Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<Sp
       cgroups(std::move(cgroups_)),
       handed(std::move(handed_)),
       name(handed.spec.id),
-      changed(std::move(executor)) {
+      changed(executor) {
   if (!cgroups->counts_processes() || !cgroups->has(Controller::memory))
     if (auto proc = os::open("/proc", O_RDONLY | O_DIRECTORY)) proc_ = std::move(*proc);
 }
