@@ -11,15 +11,15 @@ namespace bj = boost::json;
 
 template <class T>
 Result<T> read(std::string_view text, const char* what, T (*build)(const bj::object&)) {
+  const Error damaged(Code::data_loss, std::string("the stored description of a ") + what + " is damaged");
   auto value = json::parse(text);
-  if (value && value->is_object()) {
-    try {
-      return build(value->as_object());
-    } catch (const std::exception&) {
-      // Boost.JSON's accessors throw on a missing member or a wrong type.
-    }
+  if (!value || !value->is_object()) return fail(damaged);
+  try {
+    return build(value->as_object());
+  } catch (const std::exception&) {
+    // Boost.JSON's accessors throw on a missing member or a wrong type.
+    return fail(damaged);
   }
-  return fail(Code::data_loss, std::string("the stored description of a ") + what + " is damaged");
 }
 
 bj::array to_array(const std::vector<std::string>& list) {
