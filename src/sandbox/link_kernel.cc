@@ -40,8 +40,9 @@ bool take_field(std::string_view& from, std::string_view& field) {
   const std::size_t line = from.find('\n');
   std::size_t size = 0;
   if (line == std::string_view::npos) return false;
-  const auto [end, error] = std::from_chars(from.data(), from.data() + line, size);
-  if (error != std::errc() || end != from.data() + line || size > from.size() - line - 1) return false;
+  const char* const begin = from.data();
+  const auto [end, error] = std::from_chars(begin, begin + line, size);
+  if (error != std::errc() || end != begin + line || size > from.size() - line - 1) return false;
   field = from.substr(line + 1, size);
   from.remove_prefix(line + 1 + size);
   return true;
@@ -108,8 +109,8 @@ std::string first_words(const KernelInfo& info) {
 // One execution: what it said and was not yet heard. Shared by its kernel and its stream.
 class LinkExecution {
  public:
-  LinkExecution(boost::asio::any_io_executor executor, ExecutionSpec spec)
-      : spec_(std::move(spec)), changed_(std::move(executor)) {}
+  LinkExecution(const boost::asio::any_io_executor& executor, ExecutionSpec spec)
+      : spec_(std::move(spec)), changed_(executor) {}
 
   void add(ExecutionEvent event, std::size_t bytes) {
     if (done_) return;
@@ -490,8 +491,9 @@ bool LinkKernel::take(char kind, std::string_view payload) {
     case 'D': {
       Outcome outcome;
       std::uint64_t count = 0;
-      const char* const end = payload.data() + payload.size();
-      const auto code = std::from_chars(payload.data(), end, outcome.exit_code);
+      const char* const begin = payload.data();
+      const char* const end = begin + payload.size();
+      const auto code = std::from_chars(begin, end, outcome.exit_code);
       if (code.ec != std::errc() || code.ptr == end) return false;
       if (std::from_chars(code.ptr + 1, end, count).ec != std::errc()) return false;
       if (stopping_)
