@@ -64,7 +64,8 @@ TEST_F(WebSocketTest, EchoesAndCloses) {
 // A terminal answers its client while the shell's output is on its way.
 TEST_F(WebSocketTest, MessagesThatAreSentAtOnceGoOutWhole) {
   test.server.router().add_stream(Method::get, "/many", [](Exchange& exchange) -> Task<void> {
-    CO_TRY(std::shared_ptr<WebSocket> socket, co_await exchange.accept_websocket({}));
+    WebSocketOptions options;
+    CO_TRY(std::shared_ptr<WebSocket> socket, co_await exchange.accept_websocket(options));
     const auto executor = co_await asio::this_coro::executor;
     const auto send = [](std::shared_ptr<WebSocket> to, char letter) -> asio::awaitable<void> {
       Message message{letter % 2 == 0, std::string(1 << 20, letter)};
