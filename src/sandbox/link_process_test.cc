@@ -334,8 +334,8 @@ TEST_F(LinkProcessTest, TagsAreUniqueWhileTheyLive) {
 }
 
 TEST_F(LinkProcessTest, ReapsOrphans) {
-  execute(shell("for i in 1 2 3 4 5; do (setsid sh -c 'sleep 0.05' >/dev/null 2>&1 &) ; done"));
-  execute(command({"sleep", "0.3"}));
+  EXPECT_TRUE(execute(shell("for i in 1 2 3 4 5; do (setsid sh -c 'sleep 0.05' >/dev/null 2>&1 &) ; done")));
+  EXPECT_TRUE(execute(command({"sleep", "0.3"})));
   const auto zombies = execute(shell(fmt::format("ps -o stat= --ppid {} | grep -c Z", guest_)));
   EXPECT_EQ(zombies->out, "0\n");
 }
