@@ -73,6 +73,16 @@ struct Switch {
 // Thrown where a fiber waits when it is not to go on. Nobody but its first frame catches it.
 struct Ended {};
 
+// False if it was unwound; nobody waits for what it would have given.
+bool runs_to_its_end(const std::function<void()>& body) {
+  try {
+    body();
+    return true;
+  } catch (const Ended&) {
+    return false;
+  }
+}
+
 // Stacks with a guard page below, kept for reuse: mapping one costs more than a short command.
 class StackPool {
  public:
@@ -179,11 +189,7 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
                                  [this, fiber](ctx::fiber&& out) {
                                    Switch::arrive(nullptr, true);
                                    out_ = &out;
-                                   try {
-                                     if (!ending_) fiber->body_();
-                                   } catch (const Ended&) {
-                                     // Unwound; nobody waits for what it would have given.
-                                   }
+                                   if (!ending_) (void)runs_to_its_end(fiber->body_);
                                    fiber->body_ = nullptr;
                                    fiber->done_ = true;
                                    Switch::leave(nullptr, nullptr, 0);
@@ -233,14 +239,11 @@ void Scheduler::run(Fiber* root, const std::function<bool(SteadyTime)>& idle) {
   while (alive()) {
     if (!timed_.empty()) {
       SteadyTime now = std::chrono::steady_clock::now();
-      std::stable_sort(timed_.begin(), timed_.end(),
-                       [](const Fiber* a, const Fiber* b) { return a->wake_at_ < b->wake_at_; });
-      for (std::size_t i = 0; i < timed_.size();) {
-        Fiber* fiber = timed_[i];
-        if (fiber->wake_at_ <= now)
-          wake(fiber);
-        else
-          ++i;
+      auto earlier = [](const Fiber* a, const Fiber* b) { return a->wake_at_ < b->wake_at_; };
+      while (!timed_.empty()) {
+        Fiber* next = *std::min_element(timed_.begin(), timed_.end(), earlier);
+        if (next->wake_at_ > now) break;
+        wake(next);
       }
     }
     if (ready_.empty()) {

@@ -119,8 +119,11 @@ Pattern::Sequence Pattern::parse(std::string_view text, std::size_t& at, int dep
     if (group) {
       at += 2;
       Group parsed;
-      do parsed.alternatives.push_back(parse(text, at, depth + 1));
-      while (at < text.size() && text[at++] != ')');
+      for (bool open = true; open;) {
+        parsed.alternatives.push_back(parse(text, at, depth + 1));
+        open = at < text.size() && text[at] != ')';
+        if (at < text.size()) ++at;
+      }
       item.kind = Kind::group;
       item.op = c;
       item.index = static_cast<int>(groups_.size());

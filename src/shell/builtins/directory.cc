@@ -18,7 +18,6 @@ bool go(Interpreter& shell, std::string_view who, const std::string& path, bool 
   std::string logical =
       path.starts_with('/') ? path : (old.empty() ? shell.state.cwd.str() : old) + "/" + path;
   Result<vfs::Path> target = vfs::Path();
-  std::string shown;
   if (!physical) {
     // Every directory that ".." leaves must exist.
     target = vfs::Path::posix(logical);

@@ -68,7 +68,6 @@ int exit(Interpreter& shell, const Args& args) {
 int return_(Interpreter& shell, const Args& args) {
   std::int64_t status = shell.state.status;
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
-  bool bad = false;
   if (args.size() > at && !parse_int(args[at], status)) {
     shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
     status = 2;
@@ -80,7 +79,7 @@ int return_(Interpreter& shell, const Args& args) {
   for (const auto& frame : shell.state.frames) inside = inside || frame->function;
   if (!inside) {
     shell.error(fmt::format("{}: can only `return' from a function or sourced script", args[0]));
-    return bad ? 2 : 2;
+    return 2;
   }
   shell.set_flow(Flow::return_, 0);
   return shell.state.status = static_cast<int>(status & 255);

@@ -147,8 +147,9 @@ int run_join(Invocation& call) {
   }
   auto compare = [&](std::string_view a, std::string_view b) {
     if (!r.ignore_case) return a.compare(b);
-    int order = strncasecmp(a.data(), b.data(), std::min(a.size(), b.size()));
-    return order ? order : a.size() < b.size() ? -1 : a.size() > b.size();
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      if (int order = tolower(static_cast<unsigned char>(a[i])) - tolower(static_cast<unsigned char>(b[i]))) return order;
+    return a.size() < b.size() ? -1 : static_cast<int>(a.size() > b.size());
   };
   int status = 0;
   Sink out(call.out());

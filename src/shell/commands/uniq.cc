@@ -36,7 +36,8 @@ std::string_view key_of(std::string_view line, const Request& r) {
 
 bool same(std::string_view a, std::string_view b, bool ignore_case) {
   if (!ignore_case) return a == b;
-  return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
+  auto fold = [](char c) { return tolower(static_cast<unsigned char>(c)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return fold(x) == fold(y); });
 }
 
 class Grouper {

@@ -279,7 +279,6 @@ void Machine::print(const Node* node) {
     std::string spec(text(node->list[0], scratch));
     format(spec, arguments, line);
   } else {
-    std::string scratch;
     if (node->list.empty()) line.append(record());
     for (std::size_t i = 0; i < node->list.size(); ++i) {
       if (i) line += ofs_;

@@ -543,7 +543,6 @@ int Editor::run(const std::vector<std::string>& operands) {
   }
   if (options_.in_place && quit) {
     // What was not read stays as it is.
-    std::string rest;
     if (ahead_valid_) {
       put(ahead_);
       if (ahead_complete_) put({&options_.delimiter, 1});
