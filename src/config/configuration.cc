@@ -37,7 +37,8 @@ constexpr std::array kSettings = {
     Setting{"workers", ValueType::integer, "0", "threads for what computes or blocks; 0: by the machine"},
     Setting{"native.pool", ValueType::integer, "4", "sandboxes kept ready for the environment host"},
     Setting{"e2b.pool", ValueType::integer, "16",
-            "sandboxes kept ready for the environment base, E2B's default; four times as many while they are wanted"},
+            "sandboxes kept ready for the environment base, E2B's default; four times as many while they are "
+            "wanted"},
     Setting{"native.favor_dynmods", ValueType::boolean, "false",
             "make joining a control group fast, by a mount option that concerns the whole machine"},
     Setting{"run_as", ValueType::text, "",
@@ -46,6 +47,9 @@ constexpr std::array kSettings = {
             "parent control group of all sandboxes; empty: our own"},
     Setting{"session.ttl", ValueType::duration, "1h", "time to live of a session that names none"},
     Setting{"session.idle", ValueType::duration, "0s", "an unused session ends after this; 0s: never"},
+    Setting{
+        "session.to_disk", ValueType::duration, "1m",
+        "what is paused in memory for this long goes to the disk, if nothing of it would be lost; 0s: never"},
     Setting{"store.durability", ValueType::text, "process",
             "what acknowledged changes survive: process (its end, also by kill -9), power (a power failure)"},
     Setting{"keep.sessions", ValueType::duration, "7d", "how long ended sessions stay readable"},

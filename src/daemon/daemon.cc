@@ -199,6 +199,7 @@ Result<void> Daemon::build_service() {
   options.snapshot_directory = data_ + "/snapshots";
   options.default_ttl = configuration_.duration("session.ttl");
   options.idle_after = configuration_.duration("session.idle");
+  options.to_disk_after = configuration_.duration("session.to_disk");
   options.keep_ended = configuration_.duration("keep.sessions");
   options.keep_records = configuration_.duration("keep.records");
   options.record_bytes_max = static_cast<std::int64_t>(configuration_.bytes("keep.record_bytes"));

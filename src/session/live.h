@@ -48,6 +48,7 @@ struct Live {
   std::uint32_t busy = 0;  // executions and foreground commands under way
   bool unsaved = false;    // facts changed since the store saw them
   SteadyTime saved_at{};
+  std::optional<SteadyTime> to_disk_at;  // when what is paused in memory shall go to the disk
 };
 
 }  // namespace atl::session

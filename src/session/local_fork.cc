@@ -22,6 +22,14 @@ bool is_own_state(const std::string& name) {
   return name.starts_with(kForkPrefix) || name.starts_with(kHibernationPrefix);
 }
 
+// Nothing but kernels that a capture can carry, as far as the session knows.
+bool has_only_python(const Live& live) {
+  if (!live.sandbox || !live.sandbox->processes().empty()) return false;
+  const auto kernels = live.sandbox->kernels();
+  return std::ranges::all_of(
+      kernels, [](const auto& kernel) { return kernel->info().language == sandbox::Language::python; });
+}
+
 TextMap default_contexts_of(const Live& live) {
   TextMap contexts;
   for (const auto& [language, kernel] : live.default_kernels)
@@ -34,8 +42,8 @@ TextMap default_contexts_of(const Live& live) {
 void LocalService::discard_states(const Live& live, std::vector<std::string> names) {
   for (const std::string& name : names) {
     const bool shared = forking_.contains(name) || std::ranges::any_of(live_, [&](const auto& one) {
-      return one.second.get() != &live && one.second->facts.snapshot == name;
-    });
+                          return one.second.get() != &live && one.second->facts.snapshot == name;
+                        });
     if (!is_own_state(name) || shared) continue;
     layer_use_.end_snapshot(name);
     boost::asio::post(disk_, [path = snapshot_path(name)] {
@@ -67,14 +75,16 @@ Result<LocalService::LivePtr> LocalService::draft_copy(const Principal& who, con
 }
 
 // As take_snapshot(), with the kernels.
-Task<sandbox::Carried> LocalService::take_state(LivePtr live, std::string name, sandbox::CaptureOptions options) {
+Task<sandbox::Carried> LocalService::take_state(LivePtr live, std::string name,
+                                                sandbox::CaptureOptions options) {
   if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
   const std::string path = snapshot_path(name);
   auto once = [in, path, options] { return in->capture(path, options); };
   auto go_on = [live, in] { return live->sandbox == in; };
-  CO_TRY(sandbox::Carried carried, co_await with_retries<sandbox::Carried>(parts_.executor, "capture a sandbox",
-                                                                           std::move(once), std::move(go_on)));
+  CO_TRY(sandbox::Carried carried,
+         co_await with_retries<sandbox::Carried>(parts_.executor, "capture a sandbox", std::move(once),
+                                                 std::move(go_on)));
   auto keep = [this, name, sandbox = live->incarnation] { return layer_use_.keep(name, sandbox); };
   if (auto kept = co_await store::offload<void>(disk_, std::move(keep)); !kept) {
     auto removed = co_await live->provider->discard_snapshot(path);
@@ -129,7 +139,8 @@ Task<std::vector<Result<Session>>> LocalService::bring_up_all(std::vector<LivePt
   forking_.insert(state);
   for (std::size_t i = 0; i < copies.size(); ++i) {
     copies[i]->facts.snapshot = state;
-    const auto finish = [this, batch, i, copy = copies[i], state](const std::exception_ptr&, Result<Session> made) {
+    const auto finish = [this, batch, i, copy = copies[i], state](const std::exception_ptr&,
+                                                                  Result<Session> made) {
       batch->sessions[i] = std::move(made);
       if (--batch->left > 0) return;
       forking_.erase(state);
@@ -144,8 +155,8 @@ Task<std::vector<Result<Session>>> LocalService::bring_up_all(std::vector<LivePt
   co_return std::move(batch->sessions);
 }
 
-// Written down first, then known to the store, then gone from memory: whenever the service ends in between, one of
-// the two states is whole.
+// Written down first, then known to the store, then gone from memory: whenever the service ends in between,
+// one of the two states is whole.
 Task<void> LocalService::hibernate_held(LivePtr live, PauseRequest request, std::string reason) {
   const sandbox::Traits& traits = live->provider->traits();
   if (!(request.files_only ? traits.snapshot : traits.live_fork) || options_.snapshot_directory.empty()) {
@@ -189,7 +200,30 @@ Task<void> LocalService::keep_paused(LivePtr live) {
   if (!live->sandbox) co_return fail(Code::conflict, "it has no sandbox");
   // Interpreters must be able to park.
   CO_CHECK(co_await live->sandbox->resume());
-  co_return co_await hibernate_held(live, {.on_disk = true, .force = true}, live->facts.reason + "; on disk since the service stopped");
+  co_return co_await hibernate_held(live, {.on_disk = true, .force = true},
+                                    live->facts.reason + "; on disk since the service stopped");
+}
+
+// Interpreters park only while they run, so the sandbox goes on for the moment that this takes: not one in
+// which anything else could run, as far as can be told beforehand. Tried once a pause.
+boost::asio::awaitable<void> LocalService::move_to_disk(LivePtr live) {
+  auto hold = co_await live->lifecycle.take();
+  if (!hold || ending_ || live->facts.state != State::paused || !live->facts.hibernation.empty()) co_return;
+  if (!live->provider->traits().live_fork || !has_only_python(*live)) co_return;
+  if (auto resumed = co_await live->sandbox->resume(); !resumed) {
+    log::warn("a paused session stays in memory", {{"error", resumed.error().message()}});
+    co_return;
+  }
+  const auto moved =
+      co_await hibernate_held(live, {.on_disk = true}, live->facts.reason + "; on disk meanwhile");
+  if (moved || live->facts.state != State::paused) co_return;
+  if (moved.error().code() != Code::conflict)
+    log::warn("a paused session could not be written to the disk", {{"error", moved.error().message()}});
+  if (const auto paused = co_await pause_sandbox(live); !paused) {
+    const auto ended =
+        co_await stop_held(live, State::lost, "it could not be paused again: " + paused.error().message());
+    if (!ended) log::error("a lost session could not be stored", {{"error", ended.error().message()}});
+  }
 }
 
 // It stays as it is on the disk until a sandbox stands on it.

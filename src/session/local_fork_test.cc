@@ -85,7 +85,8 @@ TEST_F(ForkServiceTest, ACopyThatFailsIsToldBesideTheOthers) {
 
 TEST_F(ForkServiceTest, StrictForksAndPausesRefuseLosses) {
   const Session source = create();
-  ASSERT_TRUE(wait(service_->create_context(ann_, source.session_id, {.language = sandbox::Language::shell})));
+  ASSERT_TRUE(
+      wait(service_->create_context(ann_, source.session_id, {.language = sandbox::Language::shell})));
   EXPECT_EQ(wait(service_->fork(ann_, source.session_id, {.strict = true})).error().code(), Code::conflict);
   EXPECT_EQ(wait(service_->pause(ann_, source.session_id, {.on_disk = true})).error().code(), Code::conflict);
   EXPECT_EQ(wait(service_->get(ann_, source.session_id))->state, State::running);
@@ -125,11 +126,13 @@ TEST_F(ForkServiceTest, SleepsOnTheDiskThroughRestarts) {
   EXPECT_TRUE(until([&] { return std::filesystem::is_empty(folder_ + "/snapshots"); }));
 }
 
-// Paused in memory, by whatever dialect or by the end of its time: a service that ends in order writes it down first.
+// Paused in memory, by whatever dialect or by the end of its time: a service that ends in order writes it
+// down first.
 TEST_F(ForkServiceTest, WhatIsPausedOutlivesAnOrderlyEnd) {
   const Session session = create();
   const std::string context = run(session, "print x").context;
-  ASSERT_TRUE(wait(service_->create_context(ann_, session.session_id, {.language = sandbox::Language::shell})));
+  ASSERT_TRUE(
+      wait(service_->create_context(ann_, session.session_id, {.language = sandbox::Language::shell})));
   const Session running = create();
   ASSERT_TRUE(wait(service_->pause(ann_, session.session_id, {})));
   ASSERT_TRUE(wait(service_->shut_down("test")));
@@ -155,6 +158,72 @@ TEST_F(ForkServiceTest, WhatIsPausedAndCannotBeWrittenDownEnds) {
   ASSERT_TRUE(wait(service_->shut_down("test")));
   kill_and_open();
   EXPECT_EQ(wait(service_->get(ann_, session.session_id))->state, State::stopped);
+}
+
+class ToDiskTest : public ForkServiceTest {
+ protected:
+  void SetUp() override {
+    to_disk_after_ = std::chrono::milliseconds(1);
+    ForkServiceTest::SetUp();
+    ASSERT_TRUE(wait(service_->start()));
+  }
+  Session look(const Session& session) {
+    return wait(service_->get(ann_, session.session_id)).value_or(Session{});
+  }
+  Session pause(const Session& session) {
+    return wait(service_->pause(ann_, session.session_id, {})).value_or(Session{});
+  }
+  int calls(const std::string& name) { return provider_.faults->calls[name]; }
+};
+
+TEST_F(ToDiskTest, WhatIsPausedForLongGoesToTheDisk) {
+  const Session session = create();
+  const std::string context = run(session, "print x").context;
+  EXPECT_TRUE(pause(session).hibernation.empty());
+  ASSERT_TRUE(until([&] { return !look(session).hibernation.empty(); }));
+  EXPECT_EQ(look(session).state, State::paused);
+  EXPECT_EQ(look(session).reason, "by request; on disk meanwhile");
+  const auto woken = wait(service_->resume(ann_, session.session_id, std::nullopt));
+  ASSERT_TRUE(woken) << woken.error().message();
+  EXPECT_THAT(woken->left_behind, IsEmpty());
+  EXPECT_EQ(run(session, "print x").context, context);
+}
+
+TEST_F(ToDiskTest, WhatCouldNotBeCarriedStaysInMemoryAndIsNotWokenForIt) {
+  const Session with_shell = create(), with_process = create();
+  ASSERT_TRUE(
+      wait(service_->create_context(ann_, with_shell.session_id, {.language = sandbox::Language::shell})));
+  ASSERT_TRUE(wait(service_->start(ann_, with_process.session_id, {.argv = {"sleep"}, .background = true})));
+  pause(with_shell), pause(with_process);
+  let_pass(std::chrono::milliseconds(500));
+  EXPECT_TRUE(look(with_shell).hibernation.empty());
+  EXPECT_TRUE(look(with_process).hibernation.empty());
+  EXPECT_EQ(calls("resume"), 0);
+  EXPECT_TRUE(wait(service_->resume(ann_, with_shell.session_id, std::nullopt)));
+}
+
+TEST_F(ToDiskTest, WhatCannotBeWrittenIsPausedAgain) {
+  const Session session = create();
+  provider_.faults->left["snapshot"] = 1000;
+  provider_.faults->code = Code::no_space;
+  pause(session);
+  ASSERT_TRUE(until([&] { return calls("pause") == 2; }));
+  provider_.faults->left["snapshot"] = 0;
+  let_pass(std::chrono::milliseconds(300));
+  EXPECT_EQ(look(session).state, State::paused);
+  EXPECT_TRUE(look(session).hibernation.empty()) << "tried once a pause";
+  EXPECT_TRUE(wait(service_->resume(ann_, session.session_id, std::nullopt)));
+}
+
+TEST_F(ToDiskTest, WhatAnotherServicePausedGoesToTheDiskToo) {
+  to_disk_after_ = std::chrono::milliseconds(0);
+  kill_and_open();
+  const Session session = create();
+  pause(session);
+  provider_.running = {session.sandbox_id};
+  to_disk_after_ = std::chrono::milliseconds(1);
+  kill_and_open();
+  EXPECT_TRUE(until([&] { return !look(session).hibernation.empty(); }));
 }
 
 TEST_F(ForkServiceTest, SleepsWithoutItsKernelsIfOnlyFilesAreWanted) {

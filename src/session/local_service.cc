@@ -90,6 +90,9 @@ void LocalService::enter(const LivePtr& live, State state, std::string reason) {
   live->facts.state = state;
   live->facts.reason = std::move(reason);
   if (state == State::paused) live->facts.expires_at.reset();
+  live->to_disk_at.reset();
+  if (state == State::paused && options_.to_disk_after.count() > 0)
+    live->to_disk_at = parts_.clock->steady() + options_.to_disk_after;
   if (is_final(state)) live->facts.ended_at = parts_.clock->now();
   if (parts_.observer != nullptr) parts_.observer->changed(live->facts, from, state);
 }

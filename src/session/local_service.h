@@ -15,9 +15,9 @@
 #include "registry/registry.h"
 #include "sandbox/provider.h"
 #include "session/execution_engine.h"
+#include "session/layer_use.h"
 #include "session/live.h"
 #include "session/observer.h"
-#include "session/layer_use.h"
 #include "session/service.h"
 #include "store/blobs.h"
 #include "store/store.h"
@@ -32,6 +32,8 @@ struct ServiceOptions {
   std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);
   // Unused for this long and running nothing: what a session's own end would do is done. Zero: never.
   std::chrono::milliseconds idle_after{0};
+  // Paused in memory for this long: it goes to the disk if nothing of it would be lost. Zero: never.
+  std::chrono::milliseconds to_disk_after{0};
   std::chrono::milliseconds keep_ended = std::chrono::hours(24 * 7);  // ended sessions stay readable
   std::chrono::milliseconds keep_records = std::chrono::hours(24 * 30);
   std::int64_t record_bytes_max = 1LL << 30;
@@ -144,8 +146,11 @@ class LocalService final : public Service {
   Task<void> resume_held(LivePtr live);
   Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
   Task<void> hibernate_held(LivePtr live, PauseRequest request, std::string reason);
-  // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next one.
+  // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next
+  // one.
   Task<void> keep_paused(LivePtr live);
+  // Paused in memory for long: onto the disk, whole, or it stays where it is.
+  boost::asio::awaitable<void> move_to_disk(LivePtr live);
   Task<void> wake_held(LivePtr live);
   // Directories that only this session stands on, once it does not any more.
   void discard_states(const Live& live, std::vector<std::string> names);
@@ -157,8 +162,10 @@ class LocalService final : public Service {
   // Creating.
   Task<LivePtr> draft(const Principal& who, CreateRequest request);
   Task<void> build(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
-  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
-  Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state, Kernels kernels);
+  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path,
+                         Kernels kernels = Kernels::fresh);
+  Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state,
+                                                  Kernels kernels);
   // A draft that is a copy of `source`.
   Result<LivePtr> draft_copy(const Principal& who, const Live& source, const UpdateRequest& changes);
   // Directories of the volumes that the session names.

@@ -90,6 +90,8 @@ Task<void> LocalService::adopt_all() {
     for (const auto& kernel : live->sandbox->kernels())
       live->default_kernels.emplace(kernel->info().language, kernel);
     live->next_sample = parts_.clock->steady();
+    if (was == State::paused && options_.to_disk_after.count() > 0)
+      live->to_disk_at = parts_.clock->steady() + options_.to_disk_after;
     if (parts_.observer != nullptr) parts_.observer->changed(live->facts, was, was);
     boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
     log::info("a running sandbox was taken back", {{"session", live->facts.session_id}});
@@ -118,6 +120,10 @@ boost::asio::awaitable<void> LocalService::keep_time() {
     std::vector<LivePtr> due;
     std::vector<std::pair<LivePtr, std::string>> over;
     for (const auto& [id, live] : live_) {
+      if (live->to_disk_at && *live->to_disk_at <= steady) {
+        live->to_disk_at.reset();
+        boost::asio::co_spawn(parts_.executor, move_to_disk(live), boost::asio::detached);
+      }
       if (live->facts.state != State::running) continue;
       const bool expired = live->facts.expires_at && *live->facts.expires_at <= now;
       const bool idle = options_.idle_after.count() > 0 && live->busy == 0 &&
@@ -208,7 +214,8 @@ boost::asio::awaitable<void> LocalService::clean_up() {
   auto ids = co_await parts_.store->snapshot_ids();
   if (!ids) co_return;
   std::set<std::string> known(ids->begin(), ids->end());
-  for (const auto& [id, live] : live_) known.insert(live->facts.snapshot), known.insert(live->facts.hibernation);
+  for (const auto& [id, live] : live_)
+    known.insert(live->facts.snapshot), known.insert(live->facts.hibernation);
   auto sweep = [directory = options_.snapshot_directory, known = std::move(known)]() -> Result<void> {
     std::error_code failed;
     for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {

@@ -34,6 +34,7 @@ class ServiceTest : public testing::Test {
     ServiceOptions options;
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
+    options.to_disk_after = to_disk_after_;
     service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
   }
   void TearDown() override {
@@ -85,6 +86,7 @@ class ServiceTest : public testing::Test {
   std::string folder_;
   std::unique_ptr<registry::Registry> registry_;
   Observer* observer_ = nullptr;
+  std::chrono::milliseconds to_disk_after_{0};  // before open()
   fake::FakeProvider provider_{loop_.get_executor()};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;

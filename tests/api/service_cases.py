@@ -139,6 +139,25 @@ def what_is_not_used_ends_when_it_is_asked_for():
         assert client.ok("GET", busy)["state"] == "running", "it ran something"
 
 
+def what_is_paused_for_long_goes_to_the_disk():
+    with running("session.to_disk=1s") as daemon:
+        client = daemon.client()
+        whole, mixed = ("/api/sessions/" + client.ok("POST", "/api/sessions", {})["session_id"] for _ in range(2))
+        for base in (whole, mixed):
+            client.ok("POST", base + "/execute", {"code": "x = [1, 2]; open('here', 'w').write('file')"})
+        client.ok("POST", mixed + "/commands", {"command": "sleep 300", "background": True})
+        for base in (whole, mixed):
+            assert not client.ok("POST", base + "/pause", {})["on_disk"]
+        until(lambda: client.ok("GET", whole)["on_disk"], "it goes to the disk")
+        assert client.ok("GET", mixed)["state"] == "paused" and not client.ok("GET", mixed)["on_disk"]
+        daemon.kill()
+        client = daemon.start().client()
+        woken = client.ok("POST", whole + "/resume", {})
+        assert woken["state"] == "running" and woken["left_behind"] == [], woken
+        done = client.ok("POST", whole + "/execute", {"code": "x + [open('here').read()]"})
+        assert done["results"][0]["data"]["text/plain"] == "[1, 2, 'file']", done
+
+
 def history_goes_by_age_and_by_size():
     """Retention is applied at start and every ten minutes."""
     with running() as daemon:
@@ -272,6 +291,6 @@ def keys_are_hashed_and_beyond_loopback_needed():
 
 
 ALL = (a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
-       what_is_not_used_ends_when_it_is_asked_for, history_goes_by_age_and_by_size,
+       what_is_not_used_ends_when_it_is_asked_for, what_is_paused_for_long_goes_to_the_disk, history_goes_by_age_and_by_size,
        a_database_damaged_while_it_runs_is_told, a_spawner_that_died_too_is_told,
        keys_are_hashed_and_beyond_loopback_needed)
