@@ -352,7 +352,7 @@ Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents
       if (const Node* limits = root.find("limits")) TRY(read_limits(*limits, policy.limits_));
       Builder builder(*policy.compiled_);
       if (const Node* rules_node = root.find("rules")) TRY(builder.rules_section(*rules_node));
-      constexpr std::array<Language, 3> all{Language::python, Language::javascript, Language::shell};
+      constexpr std::array<Language, kLanguagesRead> all{Language::python, Language::javascript, Language::shell};
       for (Language language : all) {
         if (const Node* section = root.find(to_string(language)))
           TRY(builder.language_section(*section, language));

@@ -214,6 +214,14 @@ TEST(Policy, AListAloneIsAPolicy) {
   EXPECT_TRUE(security.validate("import json", Language::python).allowed);
 }
 
+TEST(Policy, MayLetRunWhatNobodyReads) {
+  SecurityManager mine = manager("rules:\n  unread-language: audit\n");
+  Verdict noted = mine.validate("x", Language::r);
+  EXPECT_TRUE(noted.allowed);
+  ASSERT_EQ(noted.notes.size(), 1U);
+  EXPECT_FALSE(mine.validate("x\xff", Language::r).allowed) << "its text is looked at all the same";
+}
+
 TEST(Rules, EachIsExplained) {
   std::set<std::string_view> ids;
   for (const Rule& rule : rules()) {

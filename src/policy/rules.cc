@@ -10,7 +10,7 @@ namespace {
 using enum RiskLevel;
 
 // In the order of RuleId.
-constexpr std::array<Rule, 29> table{{
+constexpr std::array<Rule, 30> table{{
     {"forbidden-import", high, "a module on the policy's list",
      "The code imports a module that the policy's `forbidden_imports` names (or, in JavaScript, a pattern "
      "such as "
@@ -132,8 +132,13 @@ constexpr std::array<Rule, 29> table{{
     {"too-complex", medium, "code that is too much for the parser: over 32,000 tokens, or too long in it",
      "The parser did not finish in its time, which only happens with text that is not code.",
      "Correct the syntax, or split the code."},
+    {"unread-language", high, "code in a language that nothing here reads",
+     "R and Java can be executed, but no scanner reads them: what the policy's lists say about other languages "
+     "cannot be looked for. A policy that denies would be got round by writing the same in R, so this denies too, "
+     "unless the policy says otherwise.",
+     "Write it in Python, JavaScript or shell, or ask the operator for a policy with `unread-language: audit`."},
 }};
-static_assert(static_cast<std::size_t>(RuleId::too_complex) + 1 == table.size());
+static_assert(static_cast<std::size_t>(RuleId::unread_language) + 1 == table.size());
 
 }  // namespace
 

@@ -149,7 +149,9 @@ bool refuse(std::string_view code, Language language, const Policy& policy, Repo
 }  // namespace
 
 void scan_code(std::string_view code, Language language, Report& report) {
-  if (language == Language::shell)
+  if (static_cast<std::size_t>(language) >= kLanguagesRead)
+    report.add(RuleId::unread_language, 0, fmt::format("not scanned: nothing here reads {}", to_string(language)));
+  else if (language == Language::shell)
     scan_shell(code, report);
   else
     scan_tree(code, language, report);

@@ -230,6 +230,20 @@ TEST(Verdict, AsJson) {
   EXPECT_TRUE(json::parse(to_json(standard.validate("eval(x); __import__(y)", Language::python))));
 }
 
+TEST(SecurityManager, DeniesWhatItCannotRead) {
+  for (Language language : {Language::r, Language::java}) {
+    for (const char* name : {"strict", "standard"}) {
+      Verdict verdict = SecurityManager(shipped_policy(name)).validate("x", language);
+      EXPECT_FALSE(verdict.allowed) << name;
+      ASSERT_EQ(verdict.findings.size(), 1U);
+      EXPECT_EQ(verdict.findings[0].rule, "unread-language");
+      EXPECT_THAT(summary(verdict), HasSubstr("not scanned: nothing here reads"));
+    }
+    EXPECT_TRUE(SecurityManager(shipped_policy("off")).validate("x", language).allowed);
+    EXPECT_EQ(parse_language(to_string(language)), language);
+  }
+}
+
 TEST(Verdict, Summary) {
   SecurityManager strict(shipped_policy("strict"));
   EXPECT_EQ(summary(strict.validate("x = 1", Language::python)), "allowed");

@@ -10,7 +10,7 @@
 namespace atl::policy {
 
 namespace {
-constexpr std::array<std::string_view, 3> language_names{"python", "javascript", "shell"};
+constexpr std::array<std::string_view, 5> language_names{"python", "javascript", "shell", "r", "java"};
 constexpr std::array<std::string_view, 5> level_names{"none", "low", "medium", "high", "critical"};
 
 void append_findings(std::string& out, const std::vector<Finding>& findings) {
@@ -41,7 +41,7 @@ std::string_view to_string(Language language) {
 }
 
 std::optional<Language> parse_language(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, Language>, 11> words{{{"python", Language::python},
+  constexpr std::array<std::pair<std::string_view, Language>, 14> words{{{"python", Language::python},
                                                                          {"python3", Language::python},
                                                                          {"py", Language::python},
                                                                          {"javascript", Language::javascript},
@@ -51,7 +51,10 @@ std::optional<Language> parse_language(std::string_view word) {
                                                                          {"shell", Language::shell},
                                                                          {"sh", Language::shell},
                                                                          {"bash", Language::shell},
-                                                                         {"dash", Language::shell}}};
+                                                                         {"dash", Language::shell},
+                                                                         {"r", Language::r},
+                                                                         {"R", Language::r},
+                                                                         {"java", Language::java}}};
   for (const auto& [name, language] : words) {
     if (name == word) return language;
   }

@@ -10,7 +10,9 @@
 // The answer of a policy for one piece of code. Plain values: copy, move and share them freely.
 namespace atl::policy {
 
-enum class Language : std::uint8_t { python, javascript, shell };
+// Nothing here reads the last two: their code is judged by its text alone, and by the rule that says so.
+enum class Language : std::uint8_t { python, javascript, shell, r, java };
+inline constexpr std::size_t kLanguagesRead = 3;
 std::string_view to_string(Language language);
 // Also the usual short forms ("py", "python3", "js", "node", "sh", "bash"); nothing for any other word.
 std::optional<Language> parse_language(std::string_view word);

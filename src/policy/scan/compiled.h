@@ -108,7 +108,7 @@ struct LanguageRules {
 struct Compiled {
   std::vector<RuleSetting> rules;  // by RuleIndex
   std::vector<Listed> listed;
-  std::array<LanguageRules, 3> languages;
+  std::array<LanguageRules, kLanguagesRead> languages;
 
   const LanguageRules& of(Language language) const { return languages[static_cast<std::size_t>(language)]; }
 };
@@ -144,6 +144,7 @@ enum class RuleId : RuleIndex {
   too_large,
   too_deep,
   too_complex,
+  unread_language,
 };
 
 // "a.b(" -> tokens. The error is a sentence about the pattern, without a place.

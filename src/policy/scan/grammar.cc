@@ -79,6 +79,9 @@ const TSLanguage* grammar_of(Language language) {
       return tree_sitter_javascript();
     case Language::shell:
       return tree_sitter_bash();
+    case Language::r:
+    case Language::java:
+      break;
   }
   return nullptr;
 }
