@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "guest/runners.h"
-#include "sandbox/kernel_harness.h"
+#include "sandbox/hostile_harness.h"
 
 namespace atl::sandbox {
 namespace {
@@ -13,37 +13,6 @@ using testing::AnyOf;
 using testing::Eq;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
-
-class HostileKernelTest : public LinkKernelTest {
- protected:
-  // The cell is answered in time one way or the other; if the kernel died of it, it says so, and a restart helps.
-  Cell attack(std::string code) {
-    ExecutionSpec spec;
-    spec.code = std::move(code);
-    spec.wall_time = 20s;
-    return execute(std::move(spec));
-  }
-  bool is_dead() {
-    ExecutionSpec spec;
-    spec.code = "1";
-    spec.wall_time = 20s;
-    auto cell = run(cell_of(kernel(), std::move(spec)));
-    return !cell && cell.error().code() == Code::conflict && cell.error().field() == kDeadKernel;
-  }
-  bool answers() {
-    ExecutionSpec spec;
-    spec.code = "1";
-    spec.wall_time = 20s;
-    auto cell = run(cell_of(kernel(), std::move(spec)));
-    return cell && cell->outcome.succeeded();
-  }
-  void expect_restart(const std::string& code, const std::string& out) {
-    EXPECT_TRUE(is_dead());
-    auto restarted = run(kernel()->restart());
-    ASSERT_TRUE(restarted) << restarted.error().message();
-    EXPECT_EQ(execute(code).out, out);
-  }
-};
 
 class HostileNodeTest : public HostileKernelTest {
  protected:
@@ -73,6 +42,15 @@ TEST_F(HostileNodeTest, ReplacesWhatEveryProgramUses) {
            "require('util').inspect = null; require('util').types.isPromise = null; 42",
            "String.prototype.split = null; String.prototype.slice = null; RegExp.prototype.exec = null; 42",
            "Reflect.apply = null; Symbol.for = null; Map.prototype.get = null; Atomics.wait = null; 42",
+           "Function.prototype.call = null; Function.prototype.bind = null; Function.prototype.apply = null; 42",
+           "Object.prototype.then = function (yes) { yes('forged') }; 42",
+           "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener'].forEach((n) =>"
+           "  Object.defineProperty(Object.prototype, n, { __proto__: null, get() { throw n }, set() { throw n }, configurable: true })); 42",
+           "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener', 'then'].forEach((n) =>"
+           "  delete Object.prototype[n]); 42",
+           "process._getActiveHandles().forEach((one) => { one.pause?.(); one.unref?.(); one.removeAllListeners?.() }); 42",
+           "Object.setPrototypeOf(Array.prototype, null); Object.setPrototypeOf(Function.prototype, null); 42",
+           "Object.freeze(Function.prototype); Object.freeze(Array.prototype); 42",
            "globalThis.process = null; globalThis.display = null; 42"}) {
     EXPECT_EQ(attack(code).text(), "42") << code;
     EXPECT_EQ(attack("6 * 7").text(), "42") << "after " << code;
@@ -123,6 +101,45 @@ TEST_F(HostileNodeTest, EndsItself) {
   expect_restart("console.log('back')", "back\n");
   EXPECT_EQ(attack("process.kill(process.pid, 'SIGKILL')").outcome.signal, SIGKILL);
   expect_restart("console.log('back')", "back\n");
+}
+
+// What Node itself needs is gone: no cell after it is told that this was its own error.
+TEST_F(HostileNodeTest, BreaksWhatRunsScripts) {
+  for (const char* code : {"Object.freeze(process); 1", "Object.freeze(process._events); 1"}) {
+    const Cell cell = attack(code);
+    EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 1") << code;
+    EXPECT_THAT(cell.err, HasSubstr("the kernel cannot go on: TypeError"));
+    expect_restart("console.log('back')", "back\n");
+  }
+}
+
+TEST_F(HostileNodeTest, FreezesItsScope) {
+  EXPECT_EQ(attack("Object.freeze(Object.prototype); Object.freeze(globalThis); 42").text(), "42");
+  EXPECT_EQ(attack("6 * 7").text(), "42");
+  EXPECT_EQ(attack("await 42").text(), "42");
+}
+
+TEST_F(HostileNodeTest, StopsItself) {
+  ExecutionSpec spec;
+  spec.wall_time = 300ms;
+  spec.code = "process.kill(process.pid, 'SIGSTOP')";
+  EXPECT_EQ(execute(spec).outcome.ending, Ending::timed_out);
+  expect_restart("console.log('back')", "back\n");
+}
+
+TEST_F(HostileNodeTest, HasNoDescriptorLeft) {
+  EXPECT_EQ(attack("const all = []; try { for (;;) all.push(require('fs').openSync('/dev/null')) } catch (e) { e.code }").text(),
+            "'EMFILE'");
+  EXPECT_EQ(attack("6 * 7").text(), "42");
+}
+
+TEST_F(HostileNodeTest, SpeaksForAnotherCell) {
+  EXPECT_EQ(attack("require('fs').writeSync(900, 'R 18\\n110\\ntext/plain2\\n99D 3\\n0 1'); 5").text(), "5");
+  EXPECT_EQ(attack("6 * 7").text(), "42");
+  EXPECT_EQ(attack("setInterval(() => require('fs').writeSync(900, 'D 3\\n0 4'), 1); 5").text(), "5");
+  const Cell cell = attack("await new Promise((r) => setTimeout(r, 200)); 42");
+  EXPECT_EQ(cell.text(), "42");
+  EXPECT_EQ(cell.count, 4U);
 }
 
 TEST_F(HostileNodeTest, ClosesDescriptors) {
@@ -227,6 +244,31 @@ TEST_F(HostileBashTest, BreaksTheRunnersVariables) {
   }
 }
 
+// Options that bash has no way back from, and what makes it skip every command: its end is told at once.
+TEST_F(HostileBashTest, ExecutesNothingAnyMore) {
+  for (const char* code : {"set -n", "set -o noexec; echo unseen", "f() { set -n; }; f", "set -r",
+                           "shopt -s extdebug; trap false DEBUG; echo x", "FUNCNEST=1; readonly FUNCNEST"}) {
+    ExecutionSpec spec;
+    spec.code = code;
+    spec.wall_time = 60s;
+    const Cell cell = execute(spec);
+    EXPECT_EQ(cell.out, "") << code;
+    if (!is_dead()) {
+      EXPECT_FALSE(answers()) << code;
+    }
+    EXPECT_TRUE(is_dead()) << code;
+    ASSERT_TRUE(run(kernel()->restart())) << code;
+    EXPECT_EQ(execute("echo back").out, "back\n") << code;
+  }
+}
+
+TEST_F(HostileBashTest, LimitsItsFunctions) {
+  EXPECT_TRUE(attack("FUNCNEST=1; set -k").outcome.succeeded());
+  EXPECT_EQ(attack("echo $FUNCNEST $-").out.substr(0, 2), "1 ");
+  EXPECT_EQ(attack("f() { g; }; g() { echo never; }; f").out, "") << "it holds in cells";
+  EXPECT_EQ(attack("unset FUNCNEST; f").out, "never\n");
+}
+
 TEST_F(HostileBashTest, IgnoresInterrupts) {
   ExecutionSpec spec;
   spec.wall_time = 300ms;
@@ -254,6 +296,63 @@ TEST_F(HostileBashTest, RecursesForEver) {
   const Cell cell = execute(spec);
   EXPECT_FALSE(cell.outcome.succeeded());
   if (is_dead()) expect_restart("echo back", "back\n");
+}
+
+class HostilePythonTest : public HostileKernelTest {};
+
+// One after the other in one interpreter: none of them may cost the runner anything.
+TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
+  for (const char* code : {
+           "import builtins\nfor n in ('compile', 'exec', 'eval', '__build_class__', '__import__'): setattr(builtins, n, None)",
+           "import sys\nsys.setrecursionlimit(60)", "import sys\nsys.settrace(lambda *a: None); sys.setprofile(lambda *a: None)",
+           "import sys\nsys.excepthook = sys.displayhook = sys.stdout = sys.stderr = None",
+           "import signal\nsignal.signal(2, signal.SIG_IGN); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))",
+           "import atexit\natexit.register(lambda: 1/0)", "import gc\ngc.callbacks.append(lambda *a: 1/0); gc.collect()",
+           "import linecache, traceback\nlinecache.cache = traceback.format_exception = None",
+           "import os\nos.environ.clear(); os.environ = None", "import codecs\ncodecs.lookup = None",
+           "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))", "import os; os.fork()",
+           "import sys\nsys.modules.clear(); sys.meta_path.clear(); sys.path.clear()", "del __builtins__",
+           "globals()['__builtins__'] = {}"}) {
+    attack(code);
+    EXPECT_EQ(attack("6 * 7").text(), "42") << "after " << code;
+    ASSERT_TRUE(run(kernel()->restart()));
+  }
+}
+
+TEST_F(HostilePythonTest, EndsOrBreaksTheRunner) {
+  for (const char* code : {
+           "import os; os.closerange(0, 10000)", "import sys\nsys.settrace(lambda *a: 1/0)",
+           "import ctypes; ctypes.string_at(0)", "import os; os.dup2(1, 900)",
+           "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o: o.clear()",
+           "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))\nx = []\n"
+           "while True: x.append(bytearray(1 << 16))"}) {
+    attack(code);
+    if (!is_dead()) {
+      EXPECT_FALSE(answers()) << code;
+    }
+    expect_restart("print('back')", "back\n");
+  }
+  // Alive and dumb: the time limit ends it.
+  for (const char* code : {"import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+                           "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o:\n"
+                           "    o['message'] = lambda *a: b''"}) {
+    ExecutionSpec spec;
+    spec.code = code;
+    spec.wall_time = 1s;
+    EXPECT_EQ(execute(spec).outcome.ending, Ending::timed_out) << code;
+    expect_restart("print('back')", "back\n");
+  }
+}
+
+TEST_F(HostilePythonTest, SpeaksForAnotherCell) {
+  EXPECT_EQ(attack("import os, threading, time\ndef w():\n  while True:\n"
+                   "    os.write(900, b'R 18\\n110\\ntext/plain2\\n99D 3\\n0 2'); time.sleep(0.001)\n"
+                   "threading.Thread(target=w, daemon=True).start()\n1")
+                .text(),
+            "1");
+  const Cell cell = attack("time.sleep(0.2)\n6 * 7");
+  EXPECT_EQ(cell.text(), "42");
+  EXPECT_EQ(cell.results.size(), 1U);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "base/bytes.h"
+#include "base/ids.h"
 #include "guest/runners.h"
 
 namespace atl::sandbox {
@@ -345,7 +346,8 @@ void LinkKernel::begin_next() {
   stopping_.reset();
   began_ = std::chrono::steady_clock::now();
   const ExecutionSpec& spec = current_->spec_;
-  std::string words;
+  mark_ = random_hex(8);
+  std::string words = message('A', mark_);
   for (const auto& [name, value] : spec.env) words += message('V', name + "=" + value);
   const bool typed = spec.language.value_or(info_.language) == Language::typescript;
   if (typed && !std::exchange(strips_types_, true)) words += message('T', guest::type_stripper());
@@ -421,6 +423,12 @@ std::size_t LinkKernel::held() const {
   return current_ ? current_->queued_ : 0;
 }
 
+// What is said about an execution names it. Words about one that is over, or of a child or thread that does not know the
+// one that runs, are nobody's.
+bool LinkKernel::is_stale(char kind, std::string_view mark) const {
+  return (kind == 'R' || kind == 'F' || kind == 'D') && (mark_.empty() || mark != mark_);
+}
+
 bool LinkKernel::control(std::string_view bytes) {
   pending_.append(bytes);
   std::string_view left = pending_;
@@ -432,10 +440,12 @@ bool LinkKernel::control(std::string_view bytes) {
     }
     std::size_t size = 0;
     if (line < 3 || left[1] != ' ') return false;
-    const auto [end, error] = std::from_chars(left.data() + 2, left.data() + line, size);
-    if (error != std::errc() || end != left.data() + line || size > kMessageMax) return false;
+    const char* const end_of_line = left.data() + line;
+    const auto [end, error] = std::from_chars(left.data() + 2, end_of_line, size);
+    if (error != std::errc() || (end != end_of_line && *end != ' ') || size > kMessageMax) return false;
     if (left.size() - line - 1 < size) break;
-    if (!take(left[0], left.substr(line + 1, size))) return false;
+    const std::string_view mark(std::min(end + 1, end_of_line), end_of_line);
+    if (!is_stale(left[0], mark) && !take(left[0], left.substr(line + 1, size))) return false;
     left.remove_prefix(line + 1 + size);
   }
   pending_.erase(0, pending_.size() - left.size());
@@ -511,6 +521,7 @@ bool LinkKernel::take(char kind, std::string_view payload) {
 void LinkKernel::finish_current(Outcome outcome, std::uint64_t count) {
   clock_.cancel(), pressure_.cancel();
   const auto finished = std::exchange(current_, nullptr);
+  mark_.clear();
   stopping_.reset();
   if (!finished) return;
   outcome.usage.wall_time =

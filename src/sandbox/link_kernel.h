@@ -61,6 +61,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
 
   Task<void> start_from(KernelOrigin origin);
   Task<void> become_ready(std::shared_ptr<LinkProcess> process);
+  bool is_stale(char kind, std::string_view mark) const;
   bool take(char kind, std::string_view payload);
   void begin_next();
   void finish_current(Outcome outcome, std::uint64_t count);
@@ -83,6 +84,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   boost::asio::steady_timer clock_, pressure_;
   std::string pending_;
   std::shared_ptr<LinkExecution> current_;
+  std::string mark_;  // of the running execution: its runner says it with every word about it
   std::deque<std::shared_ptr<LinkExecution>> waiting_;
   // Why the running execution is being stopped, if it is.
   std::optional<std::pair<Ending, std::string>> stopping_;

@@ -1,21 +1,22 @@
 # The bash kernel: executes cells in one shell and tells errors and the end on a private descriptor.
 # Its own names begin with __atoll_. User code shares the shell: it can end it, and then the kernel is reported dead. What
-# it cannot do is leave the kernel alive and dumb: whatever cannot be said any more ends it.
+# it cannot do is leave the kernel alive and dumb: whatever cannot be said any more ends it. So does what bash itself has no
+# way back from: `set -n` (it executes nothing from then on) and `set -r`.
 builtin declare -r __atoll_fd=$ATOLL_CONTROL_FD __atoll_nothing
 unset ATOLL_CONTROL_FD __atoll_line BASH_EXECUTION_STRING
-__atoll_count=0 __atoll_settled=1 __atoll_status=0 __atoll_stopped=0
-__atoll_before=('') __atoll_body='' __atoll_change='' __atoll_kind='' __atoll_traced=''
+__atoll_count=0 __atoll_settled=1 __atoll_status=0 __atoll_stopped=0 __atoll_rounds=0
+__atoll_before=('') __atoll_body='' __atoll_change='' __atoll_kind='' __atoll_traced='' __atoll_mark=''
 set +m
 
 # An expansion ends the shell whatever became of its commands.
 __atoll_done() {
-  builtin printf 'D %d\n%s' "${#1}" "$1" >&"$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot answer any more}
+  builtin printf 'D %d %s\n%s' "${#1}" "$__atoll_mark" "$1" >&"$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot answer any more}
 }
 
 __atoll_failed() {
   builtin local LC_ALL=C __atoll_text="exit status $1"
   builtin local __atoll_said="${#2}"$'\n'"$2${#__atoll_text}"$'\n'"$__atoll_text${#__atoll_text}"$'\n'"$__atoll_text"
-  builtin printf 'F %d\n%s' "${#__atoll_said}" "$__atoll_said" >&"$__atoll_fd"
+  builtin printf 'F %d %s\n%s' "${#__atoll_said}" "$__atoll_mark" "$__atoll_said" >&"$__atoll_fd"
 }
 
 # Reads one message into __atoll_kind and __atoll_body. Bytes, not characters, and nothing split.
@@ -47,10 +48,14 @@ __atoll_settle() {
   builtin trap : INT
   builtin shopt -u extdebug
   __atoll_traced=
-  [[ $- != *x* ]] || __atoll_traced='{ builtin set -x; } 2>/dev/null; '
-  builtin set +x
+  [[ ! -v FUNCNEST ]] || __atoll_traced="FUNCNEST=${FUNCNEST@Q}; "
+  builtin unset FUNCNEST
+  [[ $- != *k* ]] || __atoll_traced+='builtin set -k; '
+  [[ $- != *x* ]] || __atoll_traced+='{ builtin set -x; } 2>/dev/null; '
+  builtin set +xk
   [[ ${__atoll_before@a} == a && -z ${__atoll_count@a}${__atoll_settled@a}${__atoll_status@a} &&
-    -z ${__atoll_stopped@a}${__atoll_traced@a}${__atoll_kind@a}${__atoll_body@a}${__atoll_change@a} ]] ||
+    -z ${__atoll_stopped@a}${__atoll_traced@a}${__atoll_kind@a}${__atoll_body@a}${__atoll_change@a} &&
+    -z ${__atoll_mark@a}${__atoll_rounds@a} ]] ||
     _=${__atoll_nothing:?}
   __atoll_settled=1
 }
@@ -75,9 +80,10 @@ __atoll_await() {
   __atoll_before=('')
   while __atoll_receive; do
     case $__atoll_kind in
+      A) __atoll_mark=$__atoll_body ;;
       V) __atoll_lend "${__atoll_body%%=*}" ;;
       P) builtin export "${__atoll_body%%=*}=${__atoll_body#*=}" ;;
-      X) builtin break ;;
+      X) __atoll_rounds=0; builtin break ;;
     esac
   done
 }
@@ -92,10 +98,12 @@ __atoll_lend() {
 }
 
 # Cells are sourced, not in a function: what they declare is global. A cell that says break or continue outside of its
-# loops leaves this one: then it is answered on the way in again.
+# loops leaves this one: then it is answered on the way in again. The loop ends when its condition is not executed (after
+# `set -n`, or where a DEBUG trap skips all commands), and with it the shell; nor does it go round and hear nothing.
 __atoll_cells='
-while (( 1 )); do
+until (( 0 )); do
   { __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
+  [[ $- != *r* ]] && (( __atoll_rounds++ < 3 )) || _=${__atoll_nothing:?the kernel cannot go on}
   __atoll_answer
   __atoll_await
   __atoll_count=$((__atoll_count + 1)) __atoll_stopped=0 __atoll_status=0 __atoll_settled=0

@@ -30,6 +30,7 @@ const here = new Int32Array(new SharedArrayBuffer(4));
 
 const TEXT_MAX = 1 << 20;
 let count = 0;
+let mark = '';            // of the running execution: said with every word about it
 let busy = null;          // how to end the running execution early
 let queue = Promise.resolve();
 
@@ -40,6 +41,19 @@ for (const name of ['listeners', 'listenerCount', 'addListener', 'removeAllListe
   const set = (other) => { if (name === 'emit' && typeof other === 'function') method = other; };
   defineProperty(process, name, { __proto__: null, get: () => method, set, enumerable: false, configurable: false });
 }
+
+// Node calls listeners by their `apply`, and what a socket inherits by its `call`. Its functions would get these from the
+// cells' realm, where they may be gone.
+const { apply: theirApply, call: theirCall } = main.Function.prototype;
+function shield(emitter) {
+  for (const name of emitter.eventNames()) {
+    for (const listener of emitter.rawListeners(name)) {
+      if (!Object.hasOwn(listener, 'apply')) defineProperty(listener, 'apply', { __proto__: null, value: theirApply });
+    }
+  }
+}
+shield(process);
+defineProperty(require('stream').Duplex.prototype.read, 'call', { __proto__: null, value: theirCall });
 
 // ---- words for the host
 
@@ -69,7 +83,7 @@ function send(data) {
   }
 }
 function message(kind, payload) {
-  return joined([bytes(`${kind} ${payload.length}\n`), payload]);
+  return joined([bytes(`${kind} ${payload.length} ${mark}\n`), payload]);
 }
 function field(text) {
   const data = bytes(text);
@@ -315,8 +329,9 @@ function restoreVariables(before) {
   }
 }
 
-async function execute(code, changes, typed) {
+async function execute(code, changes, typed, its) {
   count += 1;
+  mark = its;
   let ending = new Uint8Array(0);
   let status = 0;
   let before = new Map();
@@ -329,6 +344,7 @@ async function execute(code, changes, typed) {
   } catch (problem) {
     status = 1;
     ending = errorMessage(problem);
+    if (!isSound()) giveUp(problem);
   }
   busy = null;
   try {
@@ -337,6 +353,24 @@ async function execute(code, changes, typed) {
     // a cell that replaced process.env keeps what it has
   }
   send(joined([ending, message('D', bytes(`${status} ${count}`))]));
+}
+
+// Whether scripts can be run at all. A cell can break what Node needs for that (it froze `process`, say), and its error would
+// be that of every cell after it.
+function isSound() {
+  try {
+    hear();
+    return runScript('1', 'atoll-runner') === 1;
+  } catch {
+    return false;
+  }
+}
+function giveUp(problem) {
+  try {
+    writeSync(2, bytes(`the kernel cannot go on: ${plain(problem)}\n`));
+  } finally {
+    exit(1);
+  }
 }
 
 // ---- what is not asked for
@@ -376,12 +410,14 @@ main.display = display;
 let parts = [];           // what came and was not yet taken
 let held = 0;             // bytes of them
 let wanted = 0;           // bytes that the next message needs
-let changes = [];
+let changes = [], named = '';
 function take(kind, payload) {
   if (kind === 'X' || kind === 'Y') {
-    const code = decode(payload), now = changes;
+    const code = decode(payload), now = changes, its = named;
     changes = [];
-    queue = queue.then(() => execute(code, now, kind === 'Y'));
+    queue = queue.then(() => execute(code, now, kind === 'Y', its));
+  } else if (kind === 'A') {
+    named = decode(payload);
   } else if (kind === 'V') {
     changes.push(decode(payload));
   } else if (kind === 'P') {
@@ -416,4 +452,9 @@ control.on('data', (data) => {
   held = rest.length;
 });
 for (const name of ['end', 'error', 'close']) control.on(name, () => exit(0));
+shield(control);
+// Cells find it among the handles of the process. It does not listen to them, or ends with what they wanted to end.
+for (const name of ['pause', 'unref', 'off', 'removeListener', 'removeAllListeners'])
+  defineProperty(control, name, { __proto__: null, value: () => control });
+for (const name of ['end', 'destroy', 'destroySoon']) defineProperty(control, name, { __proto__: null, value: () => exit(0) });
 send(bytes('K 0\n'));

@@ -26,6 +26,7 @@ names = main.__dict__
 
 busy = False
 count = 0
+mark = b""  # of the running execution: said with every word about it
 pending = b""
 cells = {}
 unlisted = []
@@ -46,7 +47,7 @@ def send(data):
 
 
 def message(kind, payload):
-    return b"%c %d\n" % (kind, len(payload)) + payload
+    return b"%c %d %s\n" % (kind, len(payload), mark) + payload
 
 
 def field(text):
@@ -473,7 +474,10 @@ def run_cell(code):
     if len(cells) > CELLS_KEPT:
         cells.pop(next(iter(cells)))
     if "linecache" in modules:
-        list_cells()
+        try:
+            list_cells()
+        except Exception:
+            pass  # the user's own `linecache`: tracebacks show no lines then
     tree = parse(code, name)
     body = tree.body
     last = None
@@ -563,7 +567,7 @@ def park():
 
 
 def serve():
-    global charts_source
+    global charts_source, mark
     changes = []
     _signal.signal(2, on_interrupt)
     send(message(75, here()))  # K
@@ -575,6 +579,8 @@ def serve():
                 _signal.signal(2, on_interrupt)
             send(with_environment(changes, payload.decode("utf-8", "replace")))
             changes = []
+        elif kind == 65:  # A
+            mark = payload
         elif kind == 86:  # V
             changes.append(payload)
         elif kind == 80:  # P
