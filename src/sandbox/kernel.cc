@@ -18,7 +18,8 @@ constexpr std::array kSpellings = {
     Spelling{"js", Language::javascript},         Spelling{"node", Language::javascript},
     Spelling{"typescript", Language::typescript}, Spelling{"ts", Language::typescript},
     Spelling{"shell", Language::shell},           Spelling{"bash", Language::shell},
-    Spelling{"sh", Language::shell},
+    Spelling{"sh", Language::shell},              Spelling{"r", Language::r},
+    Spelling{"R", Language::r},                   Spelling{"java", Language::java},
 };
 
 }  // namespace
@@ -29,6 +30,8 @@ std::string_view to_string(Language language) {
     case Language::javascript: return "javascript";
     case Language::typescript: return "typescript";
     case Language::shell: return "shell";
+    case Language::r: return "r";
+    case Language::java: return "java";
   }
   std::unreachable();
 }

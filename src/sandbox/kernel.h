@@ -15,10 +15,10 @@
 
 namespace atl::sandbox {
 
-enum class Language : std::uint8_t { python, javascript, typescript, shell };
+enum class Language : std::uint8_t { python, javascript, typescript, shell, r, java };
 
 std::string_view to_string(Language language);
-// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh.
+// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r; java.
 std::optional<Language> parse_language(std::string_view word);
 // The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
 Language kernel_language(Language language);

@@ -6,6 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/ids.h"
+#include "sandbox/kernel_boot.h"
 
 namespace atl::sandbox {
 using guest::Type;
@@ -109,10 +110,12 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
 }
 
 std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience) {
-  LinkKernel::Launch launch = [wire = wire_, options = options_, patience](
+  LinkKernel::Launch launch = [wire = wire_, options = options_, patience, language = info.language](
                                   ProcessSpec spec, std::weak_ptr<ProcessTap> tap,
                                   KernelOrigin origin) -> Task<std::shared_ptr<LinkProcess>> {
     complete(spec, *options);
+    if (wants_memory(language) && options->memory_bytes > 0)
+      spec.env.insert_or_assign(kMemoryVariable, std::to_string(options->memory_bytes));
     if (origin == KernelOrigin::born && options->midwife && can_be_born(spec.env)) {
       auto born = co_await options->midwife(spec.user, spec.cwd, patience);
       const auto process = std::make_shared<LinkProcess>(wire, spec, options->judge);

@@ -32,6 +32,7 @@ struct LinkOptions {
   std::string user = "user";                     // where a request names none
   std::string working_directory = "/home/user";  // the same; empty: the user's home
   Variables env;                                 // below each process's own
+  std::uint64_t memory_bytes = 0;                // what the sandbox has, for interpreters that must know; 0: unknown
   Judge judge;
   Midwife midwife;                            // empty: every interpreter is started as a program
   std::chrono::milliseconds patience{5'000};  // for the guest's greeting

@@ -11,9 +11,9 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "guest/runners.h"
+#include "sandbox/kernel_boot.h"
 
 namespace atl::sandbox {
-using guest::runner;
 using guest::SignalScope;
 
 namespace {
@@ -47,62 +47,6 @@ bool take_field(std::string_view& from, std::string_view& field) {
   field = from.substr(line + 1, size);
   from.remove_prefix(line + 1 + size);
   return true;
-}
-
-// How each interpreter is started: a line of its own language that reads the runner from the control stream.
-constexpr const char* kPythonBoot =
-    "import os;f=int(os.environ.pop('ATOLL_CONTROL_FD'));os.set_inheritable(f,False);h=b''\n"
-    "while not h.endswith(b'\\n'):h+=os.read(f,1)\n"
-    "n=int(h[2:]);s=b''\n"
-    "while len(s)<n:s+=os.read(f,n-len(s))\n"
-    "import builtins\n"
-    "exec(compile(s,'<atoll>','exec'),{'__name__':'__atoll__','__builtins__':dict(vars(builtins)),'FD':f})";
-
-// In a block: names of its own at the top would be taken from every cell. The runner gets a realm of its own.
-constexpr const char* kNodeBoot =
-    "{const fd=Number(process.env.ATOLL_CONTROL_FD);delete process.env.ATOLL_CONTROL_FD;const "
-    "fs=require('fs');"
-    "let h='';const b=Buffer.alloc(1);while(!h.endsWith('\\n')){fs.readSync(fd,b,0,1);h+=b.toString()}"
-    "const n=Number(h.slice(2)),s=Buffer.alloc(n);for(let i=0;i<n;)i+=fs.readSync(fd,s,i,n-i);"
-    "const vm=require('vm');vm.compileFunction(s.toString(),['fd','require','load','main'],"
-    "{filename:'atoll-runner',parsingContext:vm.createContext()})(fd,require,s=>import(s),globalThis);}";
-
-constexpr const char* kBashBoot =
-    "LC_ALL=C IFS= read -r -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
-    "LC_ALL=C IFS= read -r -d '' -N \"${__atoll_line:2}\" -u \"$ATOLL_CONTROL_FD\" __atoll_line; "
-    "eval \"$__atoll_line\"";
-
-ProcessSpec runner_process(const KernelInfo& info) {
-  ProcessSpec spec;
-  spec.cwd = info.cwd;
-  switch (info.language) {
-    case Language::python:
-      spec.argv = {"python3", "-c", kPythonBoot};
-      break;
-    case Language::javascript:
-    case Language::typescript:
-      // Before 20.12 (Debian has 18) cells can import modules only with this switch.
-      spec.argv = {"node",          "--expose-internals", "--experimental-vm-modules",
-                   "--no-warnings", "-e",                 kNodeBoot};
-      break;
-    case Language::shell:
-      spec.argv = {"bash", "--norc", "--noprofile", "-c", kBashBoot};
-      break;
-  }
-  return spec;
-}
-
-std::string first_words(const KernelInfo& info) {
-  switch (info.language) {
-    case Language::python:
-      return message('S', runner("python.py")) + message('C', runner("python_charts.py"));
-    case Language::javascript:
-    case Language::typescript:
-      return message('S', runner("node.js"));
-    case Language::shell:
-      return message('S', runner("bash.sh"));
-  }
-  std::unreachable();
 }
 
 }  // namespace
@@ -182,7 +126,10 @@ Task<void> LinkKernel::start() {
     // program would be, and if that fails too, its words are the clearer ones.
     if (born || info_.origin != KernelOrigin::born) co_return born;
   }
-  co_return co_await start_from(KernelOrigin::started);
+  lacks_interpreter_ = false;
+  auto started = co_await start_from(KernelOrigin::started);
+  if (!started && lacks_interpreter_) co_return fail(Code::unsupported, lacks_interpreter(info_.language, death_));
+  co_return started;
 }
 
 Task<void> LinkKernel::start_from(KernelOrigin origin) {
@@ -196,8 +143,7 @@ Task<void> LinkKernel::start_from(KernelOrigin origin) {
     info_.origin = KernelOrigin::started;
     state_ = State::dead, death_ = launched.error().message();
     if (launched.error().code() == Code::not_found)
-      co_return fail(Code::unsupported,
-                     fmt::format("no interpreter for {} here: {}", to_string(info_.language), death_));
+      co_return fail(Code::unsupported, lacks_interpreter(info_.language, death_));
     co_return fail(launched.error());
   }
   process_ = *launched;
@@ -207,7 +153,8 @@ Task<void> LinkKernel::start_from(KernelOrigin origin) {
   if (process->is_direct()) {
     set_variables(process->info().env);
   } else {
-    std::string words = first_words(info_);
+    std::string words;
+    for (const auto& [kind, payload] : first_messages(info_)) words += message(kind, payload);
     CO_CHECK(co_await process->write_control(std::move(words)));
   }
   co_return co_await become_ready(process);
@@ -312,8 +259,9 @@ Task<std::unique_ptr<ExecutionStream>> LinkKernel::execute(ExecutionSpec spec) {
     co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
   if (spec.language && kernel_language(*spec.language) != kernel_language(info_.language))
     co_return fail(Code::invalid_argument, fmt::format("kernel {} cannot execute {}", info_.id, to_string(*spec.language)));
-  if (info_.language == Language::shell && spec.code.find('\0') != std::string::npos)
-    co_return fail(Code::invalid_argument, "code for the shell cannot contain a NUL byte");
+  if ((info_.language == Language::shell || info_.language == Language::r) && spec.code.contains('\0'))
+    co_return fail(Code::invalid_argument,
+                   fmt::format("code for {} cannot contain a NUL byte", to_string(info_.language)));
   for (const auto& [name, value] : spec.env)
     if (name.empty() || name.find('=') != std::string::npos || (name + value).find('\0') != std::string::npos)
       co_return fail(Code::invalid_argument, fmt::format("'{}' is not a variable", name));
@@ -454,6 +402,8 @@ bool LinkKernel::control(std::string_view bytes) {
 }
 
 bool LinkKernel::take(char kind, std::string_view payload) {
+  if (kind == 'N' && state_ == State::starting)
+    return lacks_interpreter_ = true, death_ = to_valid_utf8(payload), true;
   if (kind == 'K' && state_ == State::starting) {
     if (info_.cwd.empty()) info_.cwd = to_valid_utf8(payload);
     state_ = State::idle;

@@ -80,6 +80,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   std::optional<std::string> moved_;  // what the runner said about its new directory; empty: all is well
   std::shared_ptr<LinkProcess> process_;
   bool strips_types_ = false;  // it was given what turns TypeScript into JavaScript
+  bool lacks_interpreter_ = false;  // it said itself that there is none
   os::Event changed_;
   boost::asio::steady_timer clock_, pressure_;
   std::string pending_;

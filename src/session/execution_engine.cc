@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kArgumentBytesMax = 100U << 10;
 constexpr std::size_t kReadOnLoopBytes = 16U << 10;
 
-std::optional<policy::Language> policy_language(sandbox::Language language) {
+policy::Language policy_language(sandbox::Language language) {
   switch (language) {
     case sandbox::Language::python:
       return policy::Language::python;
@@ -33,8 +33,12 @@ std::optional<policy::Language> policy_language(sandbox::Language language) {
       return policy::Language::javascript;
     case sandbox::Language::shell:
       return policy::Language::shell;
+    case sandbox::Language::r:
+      return policy::Language::r;
+    case sandbox::Language::java:
+      return policy::Language::java;
   }
-  return std::nullopt;
+  std::unreachable();
 }
 
 std::vector<std::string> interpreter_of(sandbox::Language language) {
@@ -46,6 +50,10 @@ std::vector<std::string> interpreter_of(sandbox::Language language) {
       return {"node", "-e"};
     case sandbox::Language::shell:
       return {"bash", "-c"};
+    case sandbox::Language::r:
+      return {"Rscript", "-e"};
+    case sandbox::Language::java:
+      break;
   }
   return {};
 }
@@ -74,6 +82,9 @@ Task<std::vector<std::string>> stateless_argv(std::shared_ptr<sandbox::Sandbox> 
                                               sandbox::Language language, std::string code,
                                               std::string record_id) {
   std::vector<std::string> argv = interpreter_of(language);
+  if (argv.empty())
+    co_return fail(Error(Code::unsupported, fmt::format("{} runs in a context only", sandbox::to_string(language)))
+                       .with_field("stateless"));
   if (code.size() <= kArgumentBytesMax) {
     argv.push_back(std::move(code));
     co_return argv;
@@ -146,8 +157,7 @@ std::chrono::milliseconds ExecutionEngine::wall_time_of(const Live& live, sandbo
 }
 
 Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
-                                             ExecutionRecord record,
-                                             std::optional<policy::Language> language) {
+                                             ExecutionRecord record, policy::Language language) {
   if (record.code.size() > options_.code_bytes_max) {
     co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
   }
@@ -158,16 +168,14 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
   record.key_id = who.key_id;
   record.admitted_at = parts_.clock->now();
   record.status = Status::admitted;
-  if (language) {
-    CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts.policy, record.code, *language));
-    record.verdict = policy::to_json(verdict);
-    if (!verdict.allowed && live->facts.policy_mode == PolicyMode::enforce) {
-      record.status = Status::denied;
-      record.finished_at = record.admitted_at;
-      record.error = "PolicyDenied";
-      record.error_value = policy::summary(verdict);
-      record.exit_code = -1;
-    }
+  CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts.policy, record.code, language));
+  record.verdict = policy::to_json(verdict);
+  if (!verdict.allowed && live->facts.policy_mode == PolicyMode::enforce) {
+    record.status = Status::denied;
+    record.finished_at = record.admitted_at;
+    record.error = "PolicyDenied";
+    record.error_value = policy::summary(verdict);
+    record.exit_code = -1;
   }
   // History is text: what is not, is marked where it stands.
   if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);

@@ -55,7 +55,7 @@ class ExecutionEngine {
   // Ends a kernel. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
-  // What the session's policy says; nothing where the language is not one that policies read.
+  // What the session's policy says.
   Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language) const;
 
  private:
@@ -68,7 +68,7 @@ class ExecutionEngine {
   std::chrono::milliseconds wall_time_of(const Live& live, sandbox::Language language) const;
   // Asks the policy and writes the first record.
   Task<ExecutionRecord> admit(std::shared_ptr<Live> live, auth::Principal who, ExecutionRecord record,
-                              std::optional<policy::Language> language);
+                              policy::Language language);
   // Fills in how it ended and writes the last record.
   Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
   // True while or after the session ends: a failure then is no failure of the provider's.

@@ -103,6 +103,28 @@ TEST_F(LocalServiceTest, WhatThePolicyDeniesNeverRuns) {
   EXPECT_EQ(run(create(audited), "import os\nos.system('reboot')").status, Status::success);
 }
 
+TEST_F(LocalServiceTest, WhatNobodyReadsIsDeniedUnlessItIsOnlyWatched) {
+  const auto in = [&](const Session& session, sandbox::Language language) {
+    return *wait(service_->run(ann_, session.session_id, {.code = "print 1", .language = language}));
+  };
+  for (const auto language : {sandbox::Language::r, sandbox::Language::java}) {
+    const auto denied = in(create({.policy = "standard"}), language);
+    EXPECT_EQ(denied.status, Status::denied);
+    EXPECT_THAT(denied.error_value, HasSubstr("not scanned: nothing here reads"));
+    CreateRequest audited;
+    audited.policy = "standard";
+    audited.policy_mode = PolicyMode::audit;
+    const auto watched = in(create(audited), language);
+    EXPECT_EQ(watched.status, Status::success);
+    EXPECT_THAT(watched.verdict, HasSubstr("not scanned"));
+    EXPECT_THAT(watched.verdict, HasSubstr("unread-language"));
+  }
+  EXPECT_EQ(in(create({.policy = "off"}), sandbox::Language::r).status, Status::success);
+  const auto alone = wait(service_->run(ann_, create({.policy = "off"}).session_id,
+                                        {.code = "1", .language = sandbox::Language::java, .stateless = true}));
+  EXPECT_EQ(alone.error().code(), Code::unsupported);
+}
+
 TEST_F(LocalServiceTest, LongOutputIsCutAndKeptWhole) {
   const Session session = create();
   const auto record = run(session, "many 5000");

@@ -57,6 +57,7 @@ Task<void> Inhabitant::greet() {
   options.user = handed.spec.user;
   options.working_directory = handed.spec.working_directory;
   options.env = handed.spec.env;
+  options.memory_bytes = handed.spec.limits.memory_bytes;
   options.judge = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
     if (const auto self = weak.lock()) self->judge(info, outcome);
   };

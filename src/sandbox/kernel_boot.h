@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sandbox/kernel.h"
+#include "sandbox/process.h"
+
+namespace atl::sandbox {
+
+// The process that becomes the interpreter of a kernel, and what it is told first: kinds of messages and their payload.
+ProcessSpec runner_process(const KernelInfo& info);
+std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& info);
+
+// A variable with the bytes of memory that the sandbox has, for interpreters that must be told: see
+// wants_memory().
+inline constexpr const char* kMemoryVariable = "ATOLL_MEMORY_BYTES";
+bool wants_memory(Language language);
+
+// Why there is no kernel, for whoever asked for one, and what to do: `problem` is the guest's or the boot's
+// own word.
+std::string lacks_interpreter(Language language, std::string_view problem);
+
+}  // namespace atl::sandbox
