@@ -157,7 +157,8 @@ Object context_object(const sandbox::KernelInfo& info) {
 
 Result<sandbox::Language> language_of(const std::string& word) {
   if (auto language = sandbox::parse_language(word)) return *language;
-  return fail(Code::invalid_argument, fmt::format("No kernel for language '{}' in this environment", word));
+  return fail(Code::invalid_argument,
+              fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java", word));
 }
 
 Error context_error(Error error, const std::string& id) {
@@ -249,6 +250,8 @@ Task<void> Interpreter::execute(net::Exchange& exchange) {
   CO_TRY(wanted.context, text_or(message, "context_id", ""));
   CO_TRY(auto language, text(message, "language"));
   CO_TRY(wanted.env, text_map(message, "env_vars"));
+  // As processes have it: interpreters were there before anybody knew whose they would be, and a copy's are its source's.
+  wanted.env.emplace("E2B_SANDBOX_ID", target.id());
   if (!wanted.context.empty() && language) {
     co_return fail(Code::invalid_argument, "Only one of context_id or language can be provided");
   }

@@ -31,6 +31,10 @@ async def languages(api):
         assert typed.error is None and typed.text == "4", typed.error
         shell = await a(box.run_code("echo $((6*7))", language="bash"))
         assert "".join(shell.logs.stdout) == "42\n"
+        assert (await a(box.run_code("x <- 6; x * 7", language="r"))).text == "[1] 42"
+        assert (await a(box.run_code("int x = 6; x * 7", language="java"))).text == "42"
+        here = await a(box.run_code("import os; os.environ['E2B_SANDBOX_ID']"))
+        assert here.text == box.sandbox_id, here
         await raises(Exception, lambda: box.run_code("1", language="cobol"))
 
 
