@@ -48,7 +48,6 @@ TEST_F(HostileNodeTest, ReplacesWhatEveryProgramUses) {
            "  Object.defineProperty(Object.prototype, n, { __proto__: null, get() { throw n }, set() { throw n }, configurable: true })); 42",
            "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener', 'then'].forEach((n) =>"
            "  delete Object.prototype[n]); 42",
-           "process._getActiveHandles().forEach((one) => { one.pause?.(); one.unref?.(); one.removeAllListeners?.() }); 42",
            "Object.setPrototypeOf(Array.prototype, null); Object.setPrototypeOf(Function.prototype, null); 42",
            "Object.freeze(Function.prototype); Object.freeze(Array.prototype); 42",
            "globalThis.process = null; globalThis.display = null; 42"}) {
@@ -117,6 +116,14 @@ TEST_F(HostileNodeTest, FreezesItsScope) {
   EXPECT_EQ(attack("Object.freeze(Object.prototype); Object.freeze(globalThis); 42").text(), "42");
   EXPECT_EQ(attack("6 * 7").text(), "42");
   EXPECT_EQ(attack("await 42").text(), "42");
+}
+
+TEST_F(HostileNodeTest, TurnsItsHandlesOff) {
+  EXPECT_EQ(attack("for (const one of process._getActiveHandles()) {"
+                   "  one.pause?.(); one.unref?.(); one.removeAllListeners?.() } 42")
+                .text(),
+            "42");
+  EXPECT_EQ(attack("6 * 7").text(), "42");
 }
 
 TEST_F(HostileNodeTest, StopsItself) {
