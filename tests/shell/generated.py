@@ -3,7 +3,9 @@
 A script is made of statements over a few variables, arrays and files. All of them end, none depends on time, process
 ids or the environment. Several go into one process, each in a subshell, because starting processes is what costs.
 """
-import concurrent.futures, random, shutil, subprocess, tempfile
+import concurrent.futures, random, subprocess
+
+import original
 
 NAMES = ["a", "b", "c", "n", "s"]
 FILES = "ab.txt abc.log x1 x2 Xy .hid 'a b' é"
@@ -153,10 +155,10 @@ class Generator:
         return "\n".join(self.statement() for _ in range(self.random.randint(1, 4)))
 
 
-def run(argv, script, cwd, environment):
+def run(argv, script, cwd, environment, **who):
     try:
         done = subprocess.run([*argv, script], cwd=cwd, env={**environment, "HOME": "/home/user"}, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60)
+                              capture_output=True, timeout=60, **who)
         return done.stdout.replace(cwd.encode(), b"/home/user") if argv[0] == "bash" else done.stdout
     except subprocess.TimeoutExpired:
         return b"no end within 60 s"
@@ -165,11 +167,8 @@ def run(argv, script, cwd, environment):
 def compare(atoll, scripts, environment):
     """What each shell printed for these scripts, in one process each."""
     text = PRELUDE + "".join(f"(\n{script}\n); echo \"--{i}:$?\"\n" for i, script in enumerate(scripts))
-    cwd = tempfile.mkdtemp()
-    try:
-        theirs = run(["bash", "-c"], text, cwd, environment)
-    finally:
-        shutil.rmtree(cwd, ignore_errors=True)
+    with original.directory() as cwd:
+        theirs = run(["bash", "-c"], text, cwd, environment, **original.user())
     ours = run([atoll, "shell", "--clean-env", *sum((["--env", f"{k}={v}"] for k, v in {**environment, "HOME": "/home/user"}.items()), []), "-c"], text, "/", environment)
     return ours, theirs
 
