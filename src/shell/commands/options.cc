@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shell/commands/table.h"
+#include "shell/commands/usage.h"
 
 namespace atl::shell {
 
@@ -14,6 +15,10 @@ bool looks_numeric(std::string_view text) {
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// What every command knows, behind its own rows.
+enum Everywhere { kHelp = -2, kVersion = -3 };
+constexpr Option kEverywhere[] = {{kHelp, 0, "help"}, {kVersion, 0, "version"}};
 
 }  // namespace
 
@@ -45,7 +50,7 @@ CommandLine::CommandLine(Invocation& call, std::span<const Option> table, Option
 
 void CommandLine::refuse(std::string_view message) {
   call_.complain(message);
-  call_.err().write(fmt::format("Try '{} --help' for more information.\n", call_.args()[0]));
+  call_.err().write(usage_hint(call_.args()[0]));
   stopped_ = true;
   status_ = rules_.status;
 }
@@ -84,23 +89,21 @@ void CommandLine::parse_long(std::size_t& index) {
   std::string_view name = body.substr(0, equals);
   const Option* match = nullptr;
   std::string candidates;
-  bool ambiguous = false;
-  for (const Option& option : table_) {
-    if (option.long_name.empty() || !option.long_name.starts_with(name)) continue;
-    if (option.long_name.size() == name.size()) {
-      match = &option;
-      ambiguous = false;
-      break;
+  bool ambiguous = false, exact = false;
+  auto look = [&](std::span<const Option> rows) {
+    for (const Option& option : rows) {
+      if (exact || option.long_name.empty() || !option.long_name.starts_with(name)) continue;
+      exact = option.long_name.size() == name.size();
+      candidates += fmt::format(" '--{}'", option.long_name);
+      if (match && (match->id != option.id || match->arg != option.arg)) ambiguous = true;
+      if (!match || exact) match = &option;
     }
-    candidates += fmt::format(" '--{}'", option.long_name);
-    if (match && (match->id != option.id || match->arg != option.arg)) ambiguous = true;
-    if (!match) match = &option;
-  }
-  if (ambiguous) return refuse(fmt::format("option '--{}' is ambiguous; possibilities:{}", name, candidates));
-  if (!match) {
-    if (name == "help" || name == "version") return answer(name);
-    return refuse(fmt::format("unrecognized option '--{}'", body));
-  }
+  };
+  look(table_);
+  look(kEverywhere);
+  if (ambiguous && !exact) return refuse(fmt::format("option '--{}' is ambiguous; possibilities:{}", body, candidates));
+  if (!match) return refuse(fmt::format("unrecognized option '--{}'", body));
+  if (match->id <= kHelp && equals == std::string_view::npos) return answer(match->long_name);
   if (equals != std::string_view::npos) {
     if (match->arg == Arg::none)
       return refuse(fmt::format("option '--{}' doesn't allow an argument", match->long_name));
