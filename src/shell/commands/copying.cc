@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
 #include "shell/commands/file_names.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/walk.h"
@@ -11,110 +14,165 @@ namespace atl::shell {
 
 namespace {
 
+using Links = CopySettings::Links;
+
 class Copier {
  public:
   Copier(Invocation& call, const CopySettings& settings, bool move) : call_(call), s_(settings), move_(move) {}
 
   bool one(const std::string& from, const std::string& to);
+  // --parents: the directories between the target and the file, with the attributes of those they stand for.
+  bool make_parents(const std::string& target, const std::string& from);
 
  private:
-  bool blocked(const std::string& from, const std::string& to, const vfs::Stat& source, bool& skip);
+  // What becomes of one source: done with it, passed over in silence, or to be carried out.
+  enum class Verdict : unsigned char { go_on, skip, refuse };
+
+  Verdict may_replace(const std::string& from, const std::string& to, const vfs::Stat& source);
+  Verdict same_file(const std::string& from, const std::string& to, const vfs::Path& target);
+  bool keep_backup(const std::string& from, const std::string& to, const vfs::Stat& source, const vfs::Path& target);
   bool stream(const std::string& from, const std::string& to);
   bool tree(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target);
-  bool entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target,
-             bool follow);
+  bool entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target, bool follow);
+  bool link_entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target);
+  Result<void> write_file(const vfs::Path& source, const vfs::Path& target, const vfs::Stat& stat);
   bool rename(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target);
-  void keep_attributes(const vfs::Stat& stat, const vfs::Path& target, bool link);
+  bool repeated(const std::string& from, const std::string& to, const vfs::Stat& stat, const vfs::Path& target);
+  void keep_attributes(const vfs::Stat& stat, const vfs::Path& target);
+  std::uint32_t mode_for(std::uint32_t mode, std::uint32_t fresh) const {
+    if (s_.keep_mode) return mode & 07777;
+    return (s_.plain_mode ? fresh : mode & 0777) & ~call_.umask();
+  }
   bool complain(std::string message) {
     call_.complain(message);
     return false;
   }
   void say(const std::string& from, const std::string& to) {
-    if (s_.verbose) call_.out().write(fmt::format("{}{} -> {}\n", move_ ? "renamed " : "", quoted(from), quoted(to)));
+    std::string kept = std::exchange(kept_as_, {});
+    if (!s_.verbose) return;
+    call_.out().write(fmt::format("{}{} -> {}{}\n", move_ ? "renamed " : "", quoted(from), quoted(to),
+                                  kept.empty() ? "" : fmt::format(" (backup: {})", quoted(kept))));
   }
 
   Invocation& call_;
   const CopySettings& s_;
   bool move_;
+  std::string kept_as_;  // where the backup of the file at hand went
+  std::map<std::uint64_t, vfs::Path> copies_;  // of files with several names, by inode (--preserve=links)
+  std::set<std::uint64_t> sources_;            // named as operands so far
+  std::set<std::string> made_;                 // what operands became so far
 };
 
-void Copier::keep_attributes(const vfs::Stat& stat, const vfs::Path& target, bool link) {
+void Copier::keep_attributes(const vfs::Stat& stat, const vfs::Path& target) {
+  bool link = stat.is_symlink();
   vfs::Follow follow = link ? vfs::Follow::no : vfs::Follow::yes;
-  vfs::Times times;
-  times.modified = stat.modified;
-  times.accessed = stat.accessed.value_or(stat.modified);
   // Best effort, as cp -p does with what it may not set.
-  if (!link) (void)call_.fs().set_mode(target, stat.mode, follow);
-  (void)call_.fs().set_times(target, times, follow);
+  if (s_.keep_owner) (void)call_.fs().set_owner(target, stat.uid, stat.gid, follow);
+  if (s_.keep_mode && !link) (void)call_.fs().set_mode(target, stat.mode, follow);
+  if (s_.keep_times) (void)call_.fs().set_times(target, {stat.accessed.value_or(stat.modified), stat.modified}, follow);
 }
 
-// Whether something at the destination forbids it; `skip` when it is passed over in silence.
-bool Copier::blocked(const std::string& from, const std::string& to, const vfs::Stat& source, bool& skip) {
+// cp -f -b of a file onto itself makes the backup only.
+Copier::Verdict Copier::same_file(const std::string& from, const std::string& to, const vfs::Path& target) {
+  if (s_.hard_links) return Verdict::skip;
+  if (!move_ && s_.force && s_.backup.wanted()) {
+    std::string name = s_.backup.name_for(call_, to);
+    auto kept = call_.resolve(name);
+    auto content = call_.fs().read(target);
+    if (kept && content && call_.fs().write(*kept, std::move(*content))) {
+      say(from, name);
+      return Verdict::skip;
+    }
+  }
+  complain(fmt::format("{} and {} are the same file", quoted(from), quoted(to)));
+  return Verdict::refuse;
+}
+
+bool Copier::keep_backup(const std::string& from, const std::string& to, const vfs::Stat& source, const vfs::Path& target) {
+  std::string name = s_.backup.name_for(call_, to);
+  auto kept = call_.resolve(name);
+  if (!kept) return complain(fmt::format("cannot backup {}: {}", quoted(to), reason(kept.error())));
+  if (auto there = call_.fs().find(*kept, vfs::Follow::no); there && there->inode == source.inode)
+    return complain(fmt::format("backing up {} might destroy source;  {} not {}", quoted(to), quoted(from), move_ ? "moved" : "copied"));
+  auto renamed = call_.fs().rename(target, *kept);
+  if (!renamed) return complain(fmt::format("cannot backup {}: {}", quoted(to), reason(renamed.error())));
+  kept_as_ = name;
+  return true;
+}
+
+Copier::Verdict Copier::may_replace(const std::string& from, const std::string& to, const vfs::Stat& source) {
+  kept_as_.clear();
   auto path = call_.resolve(to);
-  if (!path) return !complain(fmt::format("cannot stat {}: {}", quoted(to), reason(path.error())));
+  if (!path) return complain(fmt::format("cannot stat {}: {}", quoted(to), reason(path.error()))), Verdict::refuse;
   auto there = call_.fs().find(*path, vfs::Follow::no);
-  if (!there) return false;
-  if (there->type == vfs::Type::symlink && !move_) {
+  if (!there) return Verdict::go_on;
+  bool link = there->type == vfs::Type::symlink;
+  if (link && !move_ && !s_.remove_destination && !s_.backup.wanted())
     if (auto followed = call_.fs().find(*path)) there = followed;
-  }
-  std::string_view verb = move_ ? "move" : "copy";
-  if (there->inode == source.inode && there->inode != 0 && !s_.hard_links) {
-    call_.complain(fmt::format("{} and {} are the same file", quoted(from), quoted(to)));
-    return true;
-  }
-  if (!s_.clobber) {
-    skip = true;
-    return false;
-  }
-  if (s_.update && there->modified >= source.modified && !there->is_directory()) {
-    skip = true;
-    return false;
-  }
-  if (there->is_directory() && !source.is_directory()) {
-    call_.complain(fmt::format("cannot overwrite directory {} with non-directory {}", quoted(to), quoted(from)));
-    return true;
-  }
-  if (!there->is_directory() && source.is_directory()) {
-    call_.complain(fmt::format("cannot overwrite non-directory {} with directory {}", quoted(to), quoted(from)));
-    return true;
-  }
+  if (there->inode == source.inode && there->inode != 0) return same_file(from, to, *path);
+  if (!s_.clobber) return Verdict::skip;
+  if (s_.update && there->modified >= source.modified && !there->is_directory()) return Verdict::skip;
+  bool moves_aside = move_ && s_.backup.wanted();
+  if (there->is_directory() && !source.is_directory() && !moves_aside)
+    return complain(fmt::format("cannot overwrite directory {} with non-directory", quoted(to))), Verdict::refuse;
+  if (!there->is_directory() && source.is_directory() && !moves_aside)
+    return complain(fmt::format("cannot overwrite non-directory {} with directory {}", quoted(to), quoted(from))), Verdict::refuse;
   if (s_.ask && !there->is_directory()) {
     call_.err().write(fmt::format("{}: overwrite {}? ", call_.args()[0], quoted(to)));
     std::string answer;
-    if (!call_.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y')) {
-      skip = true;
-      return false;
-    }
+    if (!call_.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y')) return Verdict::skip;
   }
-  if (s_.backup && !there->is_directory()) {
-    auto kept = call_.resolve(to + s_.suffix);
-    if (kept) {
-      auto renamed = call_.fs().rename(*path, *kept);
-      if (!renamed) {
-        call_.complain(fmt::format("cannot backup {}: {}", quoted(to), reason(renamed.error())));
-        return true;
-      }
-    }
+  if (s_.backup.wanted() && (move_ || !there->is_directory())) return keep_backup(from, to, source, *path) ? Verdict::go_on : Verdict::refuse;
+  bool removes = s_.remove_destination || (s_.force && (s_.hard_links || s_.symbolic_links));
+  if (!move_ && removes && !there->is_directory()) {
+    auto removed = call_.fs().remove_file(*path);
+    if (!removed) return complain(fmt::format("cannot remove {}: {}", quoted(to), reason(removed.error()))), Verdict::refuse;
+    if (s_.verbose) call_.out().write(fmt::format("removed {}\n", quoted(to)));
   }
-  (void)verb;
-  return false;
+  return Verdict::go_on;
+}
+
+bool Copier::link_entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target) {
+  if (s_.symbolic_links && !from.starts_with('/') && dir_name(to) != ".") {
+    auto parent = call_.fs().find(target.parent()), here = call_.fs().find(call_.cwd());
+    if (!parent || !here || parent->inode != here->inode)
+      return complain(fmt::format("{}: can make relative symbolic links only in current directory", to));
+  }
+  auto done = s_.symbolic_links ? call_.fs().make_symlink(target, from) : call_.fs().make_link(source, target);
+  if (!done)
+    return complain(s_.symbolic_links ? fmt::format("cannot create symbolic link {} to {}: {}", quoted(to), quoted(from), reason(done.error()))
+                                      : fmt::format("cannot create hard link {} to {}: {}", quoted(to), quoted(from), reason(done.error())));
+  say(from, to);
+  return true;
+}
+
+Result<void> Copier::write_file(const vfs::Path& source, const vfs::Path& target, const vfs::Stat& stat) {
+  vfs::WriteOptions options;
+  options.mode = mode_for(stat.mode, 0666);
+  options.parents = vfs::Parents::must_exist;
+  if (s_.attributes_only) return call_.fs().exists(target) ? Result<void>() : call_.fs().write(target, vfs::Content(), options);
+  return call_.fs().write(target, TRY(call_.fs().read(source)), options);
 }
 
 bool Copier::entry(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target,
                    bool follow) {
   auto stat = call_.fs().stat(source, follow ? vfs::Follow::yes : vfs::Follow::no);
   if (!stat) return complain(fmt::format("cannot stat {}: {}", quoted(from), reason(stat.error())));
-  bool skip = false;
-  if (blocked(from, to, *stat, skip)) return false;
-  if (skip) return true;
+  if (Verdict verdict = may_replace(from, to, *stat); verdict != Verdict::go_on) return verdict == Verdict::skip;
+  if (s_.symbolic_links || s_.hard_links) return link_entry(from, to, follow ? call_.fs().real_path(source).value_or(source) : source, target);
+  if (s_.keep_links && stat->links > 1 && !stat->is_directory()) {
+    auto [copy, fresh] = copies_.emplace(stat->inode, target);
+    if (!fresh) {
+      (void)call_.fs().remove_file(target);
+      auto done = call_.fs().make_link(copy->second, target);
+      if (!done) return complain(fmt::format("cannot create hard link {} to {}: {}", quoted(to), quoted(from), reason(done.error())));
+      say(from, to);
+      return true;
+    }
+  }
   Result<void> done;
   std::string_view what = "create regular file";
-  if (s_.symbolic_links || s_.hard_links) {
-    auto there = call_.fs().find(target, vfs::Follow::no);
-    if (there && s_.force) (void)call_.fs().remove_file(target);
-    what = s_.symbolic_links ? "create symbolic link" : "create hard link";
-    done = s_.symbolic_links ? call_.fs().make_symlink(target, from) : call_.fs().make_link(source, target);
-  } else if (stat->type == vfs::Type::symlink) {
+  if (stat->type == vfs::Type::symlink) {
     auto link = call_.fs().read_link(source);
     if (!link) return complain(fmt::format("cannot read symbolic link {}: {}", quoted(from), reason(link.error())));
     if (call_.fs().find(target, vfs::Follow::no)) (void)call_.fs().remove_file(target);
@@ -122,20 +180,15 @@ bool Copier::entry(const std::string& from, const std::string& to, const vfs::Pa
     done = call_.fs().make_symlink(target, *link);
   } else if (stat->type == vfs::Type::fifo) {
     what = "create fifo";
-    done = call_.fs().make_fifo(target, stat->mode);
+    done = call_.fs().make_fifo(target, mode_for(stat->mode, 0666));
   } else {
-    auto content = call_.fs().read(source);
-    if (!content) return complain(fmt::format("cannot open {} for reading: {}", quoted(from), reason(content.error())));
-    vfs::WriteOptions options;
-    options.mode = stat->mode & 0777 & ~(s_.preserve ? 0U : call_.umask());
-    options.parents = vfs::Parents::must_exist;
     auto link = call_.fs().find(target, vfs::Follow::no);
     if (link && link->is_symlink() && !call_.fs().find(target))
       return complain(fmt::format("not writing through dangling symlink {}", quoted(to)));
-    done = call_.fs().write(target, std::move(*content), options);
+    done = write_file(source, target, *stat);
   }
   if (!done) return complain(fmt::format("cannot {} {}: {}", what, quoted(to), reason(done.error())));
-  if (s_.preserve) keep_attributes(*stat, target, stat->type == vfs::Type::symlink);
+  keep_attributes(*stat, target);
   say(from, to);
   return true;
 }
@@ -164,9 +217,9 @@ bool Copier::tree(const std::string& from, const std::string& to, const vfs::Pat
     if (real_target && real_target->is_same_or_child_of(*real_source))
       return complain(fmt::format("cannot copy a directory, {}, into itself, {}", quoted(from), quoted(to)));
   }
-  bool good = true;
+  bool good = true, follow = s_.links == Links::follow;
   std::vector<std::pair<vfs::Stat, vfs::Path>> made;
-  walk(call_, from, s_.follow_inside,
+  walk(call_, from, follow,
        [&](const Visit& visit) {
          std::string tail = visit.shown.substr(std::min(from.size(), visit.shown.size()));
          while (tail.starts_with('/')) tail.erase(0, 1);
@@ -177,7 +230,7 @@ bool Copier::tree(const std::string& from, const std::string& to, const vfs::Pat
            return Step::over;
          }
          if (visit.type != vfs::Type::directory) {
-           good &= entry(visit.shown, shown, visit.path, *path, s_.follow_inside);
+           good &= entry(visit.shown, shown, visit.path, *path, follow);
            return Step::over;
          }
          auto stat = call_.fs().find(visit.path);
@@ -187,29 +240,28 @@ bool Copier::tree(const std::string& from, const std::string& to, const vfs::Pat
            return Step::over;
          }
          if (!there) {
-           auto done = call_.fs().make_directory(*path, ((stat ? stat->mode : 0755) & 0777 & ~(s_.preserve ? 0U : call_.umask())) | 0700);
+           auto done = call_.fs().make_directory(*path, mode_for(stat ? stat->mode : 0755, 0777) | 0700);
            if (!done) {
              good = complain(fmt::format("cannot create directory {}: {}", quoted(shown), reason(done.error())));
              return Step::over;
            }
            say(visit.shown, shown);
          }
-         if (stat && s_.preserve) made.emplace_back(*stat, *path);
+         if (stat) made.emplace_back(*stat, *path);
          return Step::into;
        },
        [&](const std::string& shown, const Error& why) {
          good = complain(fmt::format("cannot access {}: {}", quoted(shown), reason(why)));
        });
-  for (auto it = made.rbegin(); it != made.rend(); ++it) keep_attributes(it->first, it->second, false);
+  for (auto it = made.rbegin(); it != made.rend(); ++it) keep_attributes(it->first, it->second);
   return good;
 }
 
 bool Copier::rename(const std::string& from, const std::string& to, const vfs::Path& source, const vfs::Path& target) {
   auto stat = call_.fs().stat(source, vfs::Follow::no);
   if (!stat) return complain(fmt::format("cannot stat {}: {}", quoted(from), reason(stat.error())));
-  bool skip = false;
-  if (blocked(from, to, *stat, skip)) return false;
-  if (skip) return true;
+  if (repeated(from, to, *stat, target)) return false;
+  if (Verdict verdict = may_replace(from, to, *stat); verdict != Verdict::go_on) return verdict == Verdict::skip;
   auto done = call_.fs().rename(source, target);
   if (!done) {
     if (done.error().code() == Code::loop)
@@ -217,6 +269,14 @@ bool Copier::rename(const std::string& from, const std::string& to, const vfs::P
     return complain(fmt::format("cannot move {} to {}: {}", quoted(from), quoted(to), reason(done.error())));
   }
   say(from, to);
+  return true;
+}
+
+// A second operand of one call that would undo what the first became.
+bool Copier::repeated(const std::string& from, const std::string& to, const vfs::Stat& stat, const vfs::Path& target) {
+  bool fresh = made_.insert(target.str()).second;
+  if (fresh || stat.is_directory()) return false;
+  complain(fmt::format("will not overwrite just-created {} with {}", quoted(to), quoted(from)));
   return true;
 }
 
@@ -235,22 +295,63 @@ bool Copier::one(const std::string& from, const std::string& to) {
     return rename(from, to, *source, *target);
   }
   if (!s_.recursive && (is_stream(from) || is_stream(to))) return stream(from, to);
-  bool follow = s_.follow && !(s_.recursive && !s_.follow_inside);
+  bool follow = s_.links != Links::keep;
   auto stat = call_.fs().stat(*source, follow ? vfs::Follow::yes : vfs::Follow::no);
   if (!stat) return complain(fmt::format("cannot stat {}: {}", quoted(from), reason(stat.error())));
   if (stat->is_directory()) {
     if (!s_.recursive) return complain(fmt::format("-r not specified; omitting directory {}", quoted(from)));
+    if (!sources_.insert(stat->inode).second) {
+      call_.complain(fmt::format("warning: source directory {} specified more than once", quoted(from)));
+      return true;
+    }
     return tree(from, to, *source, *target);
   }
   if (to.ends_with('/') && !call_.fs().find(*target))
     return complain(fmt::format("cannot create regular file {}: Not a directory", quoted(to)));
+  if (made_.count(target->str()) && !sources_.insert(stat->inode).second) {
+    call_.complain(fmt::format("warning: source file {} specified more than once", quoted(from)));
+    return true;
+  }
+  sources_.insert(stat->inode);
+  if (repeated(from, to, *stat, *target)) return false;
   return entry(from, to, *source, *target, follow);
+}
+
+bool Copier::make_parents(const std::string& target, const std::string& from) {
+  std::string_view up = dir_name(from);
+  if (up == "." || up == "/") return true;
+  std::string shown = target, original = from.starts_with('/') ? "/" : "";
+  for (auto part = vfs::next_component(up); !part.empty(); part = vfs::next_component(up)) {
+    shown = join_shown(shown, part);
+    original += (original.empty() || original.ends_with('/') ? "" : "/") + std::string(part);
+    auto path = call_.resolve(shown), source = call_.resolve(original);
+    if (!path || !source) return complain(fmt::format("cannot make directory {}: {}", quoted(shown), reason(path ? source.error() : path.error())));
+    auto stat = call_.fs().stat(*source);
+    if (!stat) return complain(fmt::format("failed to get attributes of {}: {}", quoted(original), reason(stat.error())));
+    auto there = call_.fs().find(*path);
+    if (there && !there->is_directory()) return complain(fmt::format("{} exists but is not a directory", quoted(shown)));
+    if (there) continue;
+    auto made = call_.fs().make_directory(*path, mode_for(stat->mode, 0777) | 0700);
+    if (!made) return complain(fmt::format("cannot make directory {}: {}", quoted(shown), reason(made.error())));
+    keep_attributes(*stat, *path);
+    if (s_.verbose) call_.out().write(fmt::format("{} -> {}\n", original, shown));
+  }
+  return true;
+}
+
+std::string without_slashes(std::string text) {
+  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
+  return text;
 }
 
 }  // namespace
 
 int copy_operands(Invocation& call, std::vector<std::string> operands, const CopySettings& s, bool move) {
   if (operands.empty()) return usage_error(call, "missing file operand");
+  if (s.hard_links && s.symbolic_links) return usage_error(call, "cannot make both hard and symbolic links");
+  if (s.backup.wanted() && !s.clobber) return usage_error(call, "options --backup and --no-clobber are mutually exclusive");
+  if (!s.target_directory.empty() && s.no_target_directory)
+    return call.fail("cannot combine --target-directory (-t) and --no-target-directory (-T)");
   std::string target = s.target_directory;
   if (target.empty()) {
     if (operands.size() < 2)
@@ -262,24 +363,25 @@ int copy_operands(Invocation& call, std::vector<std::string> operands, const Cop
   auto stat = path ? call.fs().find(*path) : std::nullopt;
   bool directory = stat && stat->is_directory() && !s.no_target_directory;
   if (!directory && (operands.size() > 1 || !s.target_directory.empty())) {
-    if (s.no_target_directory) return usage_error(call, fmt::format("extra operand {}", quoted(operands[1])));
+    if (s.no_target_directory) return usage_error(call, fmt::format("extra operand {}", quoted(operands.size() > 1 ? (operands.size() > 2 ? operands[2] : target) : target)));
     return call.fail(fmt::format("target {}: {}", quoted(target), stat ? "Not a directory" : "No such file or directory"));
   }
+  if (!directory && s.parents) return usage_error(call, "with --parents, the destination must be a directory");
   Copier copier(call, s, move);
   bool good = true;
-  for (const std::string& from : operands) {
+  for (const std::string& given : operands) {
     call.charge(1);
+    std::string from = s.strip_slashes ? without_slashes(given) : given;
     if (!directory) {
       good &= copier.one(from, target);
       continue;
     }
-    std::string_view name = s.parents ? std::string_view(from) : base_name(from);
-    if (s.parents) {
-      std::string up(dir_name(from));
-      auto parent = call.resolve(join_shown(target, up));
-      if (parent) (void)call.fs().make_directory(*parent, 0755, vfs::Parents::create);
-      while (name.starts_with('/')) name.remove_prefix(1);
+    if (s.parents && !copier.make_parents(target, from)) {
+      good = false;
+      continue;
     }
+    std::string_view name = s.parents ? std::string_view(from) : base_name(from);
+    while (s.parents && name.starts_with('/')) name.remove_prefix(1);
     std::string to = name == "." || name == ".." ? target : join_shown(target, name);
     good &= copier.one(from, to);
   }

@@ -4,17 +4,20 @@
 #include <vector>
 
 #include "shell/command.h"
+#include "shell/commands/backup.h"
 
 namespace atl::shell {
 
 struct CopySettings {
-  bool recursive = false, preserve = false, force = false, ask = false, clobber = true, update = false, verbose = false;
-  bool backup = false, parents = false, hard_links = false, symbolic_links = false, no_target_directory = false;
-  bool follow = true;          // a link named as the source
-  bool follow_set = false;
-  bool follow_inside = false;  // links inside a tree (-L)
-  bool links_inside = false;
-  std::string suffix = "~", target_directory;
+  enum class Links : unsigned char { unset, keep, follow, follow_arguments };  // -P, -L, -H
+  bool recursive = false, force = false, ask = false, clobber = true, update = false, verbose = false;
+  bool parents = false, hard_links = false, symbolic_links = false, no_target_directory = false, strip_slashes = false;
+  bool remove_destination = false, attributes_only = false;
+  bool keep_mode = false, keep_times = false, keep_owner = false, keep_links = false;
+  bool plain_mode = false;  // --no-preserve=mode: as if the file were new
+  Links links = Links::unset;
+  Backup backup;
+  std::string target_directory;
 };
 
 // What cp and mv share: where each source goes, whether it may, and doing it.

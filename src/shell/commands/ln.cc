@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/backup.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
@@ -14,7 +15,7 @@ namespace {
 enum Long { kBackup = 256 };
 
 constexpr Option kOptions[] = {
-    {'b', 'b', ""}, {kBackup, 0, "backup", Arg::optional}, {'d', 'd', "directory"}, {'f', 'f', "force"},
+    {'b', 'b', ""}, {kBackup, 0, "backup", Arg::optional}, {'d', 'd', "directory"}, {'d', 'F', ""}, {'f', 'f', "force"},
     {'i', 'i', "interactive"}, {'L', 'L', "logical"}, {'n', 'n', "no-dereference"}, {'P', 'P', "physical"},
     {'r', 'r', "relative"}, {'s', 's', "symbolic"}, {'S', 'S', "suffix", Arg::required},
     {'t', 't', "target-directory", Arg::required}, {'T', 'T', "no-target-directory"}, {'v', 'v', "verbose"},
@@ -22,16 +23,40 @@ constexpr Option kOptions[] = {
 
 struct Request {
   bool force = false, symbolic = false, relative = false, verbose = false, no_dereference = false, logical = false;
-  bool backup = false, no_target_directory = false;
-  std::string suffix = "~";
+  bool ask = false, directories = false, no_target_directory = false;
+  Backup backup;
 };
+
+// Asks where -i wants it; then moves what is in the way aside, or removes it. False: no link is to be made, and `failed`
+// tells whether that is an error.
+bool clear_way(Invocation& call, const std::string& name, const vfs::Path& path, const Request& r, std::string& kept, bool& failed) {
+  failed = false;
+  if (r.ask) {
+    call.err().write(fmt::format("{}: replace {}? ", call.args()[0], quoted(name)));
+    std::string answer;
+    if (!call.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y')) return false;
+  }
+  failed = true;
+  if (!r.backup.wanted()) {
+    auto removed = call.fs().remove_file(path);
+    if (removed) return true;
+    call.complain(fmt::format("cannot remove {}: {}", quoted(name), reason(removed.error())));
+    return false;
+  }
+  kept = r.backup.name_for(call, name);
+  auto target = call.resolve(kept);
+  auto renamed = target ? call.fs().rename(path, *target) : Result<void>(fail(target.error()));
+  if (renamed) return true;
+  call.complain(fmt::format("cannot backup {}: {}", quoted(name), reason(renamed.error())));
+  return false;
+}
 
 bool make(Invocation& call, const std::string& target, const std::string& name, const Request& r) {
   std::string_view kind = r.symbolic ? "symbolic" : "hard";
   auto path = call.resolve(name);
   auto failed = [&](const Error& error) {
-    call.complain(fmt::format("failed to create {} link {}{}: {}", kind, quoted(name),
-                              r.symbolic ? "" : fmt::format(" => {}", quoted(target)), reason(error)));
+    bool plain = r.symbolic || error.code() == Code::already_exists || error.code() == Code::no_space || error.code() == Code::read_only;
+    call.complain(fmt::format("failed to create {} link {}{}: {}", kind, quoted(name), plain ? "" : fmt::format(" => {}", quoted(target)), reason(error)));
     return false;
   };
   if (!path) return failed(path.error());
@@ -42,7 +67,13 @@ bool make(Invocation& call, const std::string& target, const std::string& name, 
     if (absolute) text = relative_path(*absolute, parent ? *parent : path->parent());
   }
   auto there = call.fs().find(*path, vfs::Follow::no);
-  if (there && (r.force || r.backup) && !there->is_directory()) {
+  std::string kept;
+  bool replaces = r.force || r.ask || r.backup.wanted();
+  if (there && replaces && there->is_directory()) {
+    call.complain(fmt::format("{}: cannot overwrite directory", name));
+    return false;
+  }
+  if (there && replaces) {
     if (!r.symbolic) {
       auto source = call.resolve(target);
       auto stat = source ? call.fs().find(*source, vfs::Follow::no) : std::nullopt;
@@ -55,13 +86,8 @@ bool make(Invocation& call, const std::string& target, const std::string& name, 
         return false;
       }
     }
-    if (r.backup) {
-      auto kept = call.resolve(name + r.suffix);
-      if (kept) (void)call.fs().rename(*path, *kept);
-    } else {
-      auto removed = call.fs().remove_file(*path);
-      if (!removed) return failed(removed.error());
-    }
+    bool error = false;
+    if (!clear_way(call, name, *path, r, kept, error)) return !error;
   }
   Result<void> done;
   if (r.symbolic) {
@@ -76,14 +102,19 @@ bool make(Invocation& call, const std::string& target, const std::string& name, 
       call.complain(fmt::format("failed to access {}: {}", quoted(target), reason(stat.error())));
       return false;
     }
-    if (stat->is_directory()) {
+    if (stat->is_directory() && !r.directories) {
       call.complain(fmt::format("{}: hard link not allowed for directory", target));
+      return false;
+    }
+    if (stat->is_directory()) {
+      call.complain(fmt::format("failed to create hard link {} => {}: Operation not permitted", quoted(name), quoted(target)));
       return false;
     }
     done = call.fs().make_link(*source, *path);
   }
   if (!done) return failed(done.error());
-  if (r.verbose) call.out().write(fmt::format("{} {} {}\n", quoted(name), r.symbolic ? "->" : "=>", quoted(text)));
+  if (r.verbose)
+    call.out().write(fmt::format("{}{} {} {}\n", kept.empty() ? "" : fmt::format("{} ~ ", quoted(kept)), quoted(name), r.symbolic ? "->" : "=>", quoted(text)));
   return true;
 }
 
@@ -96,14 +127,17 @@ int run_ln(Invocation& call) {
   std::string directory;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-      case kBackup: r.backup = true; break;
-      case 'f': r.force = true; break;
+      case 'b': r.backup.want(); break;
+      case kBackup: value.empty() ? r.backup.want() : r.backup.want(value); break;
+      case 'd': r.directories = true; break;
+      case 'f': r.force = true; r.ask = false; break;
+      case 'i': r.ask = true; r.force = false; break;
+      case 'P': r.logical = false; break;
       case 'L': r.logical = true; break;
       case 'n': r.no_dereference = true; break;
       case 'r': r.relative = true; break;
       case 's': r.symbolic = true; break;
-      case 'S': r.suffix = value; break;
+      case 'S': r.backup.suffix(value); break;
       case 't': directory = value; break;
       case 'T': r.no_target_directory = true; break;
       case 'v': r.verbose = true; break;
@@ -112,6 +146,15 @@ int run_ln(Invocation& call) {
   }
   auto operands = options.operands();
   if (operands.empty()) return usage_error(call, "missing file operand");
+  if (!r.backup.settle(call)) return 1;
+  if (r.relative && !r.symbolic) return call.fail("cannot do --relative without --symbolic");
+  if (!directory.empty() && r.no_target_directory) return call.fail("cannot combine --target-directory and --no-target-directory");
+  if (!directory.empty()) {
+    auto path = call.resolve(directory);
+    auto stat = path ? call.fs().find(*path) : std::nullopt;
+    if (!stat) return call.fail(fmt::format("failed to access {}: No such file or directory", quoted(directory)));
+    if (!stat->is_directory()) return call.fail(fmt::format("target {} is not a directory", quoted(directory)));
+  }
   if (directory.empty()) {
     if (operands.size() == 1) {
       if (r.no_target_directory) return usage_error(call, fmt::format("missing destination file operand after {}", quoted(operands[0])));

@@ -9,8 +9,10 @@ namespace atl::shell {
 
 namespace {
 
+enum Long { kContext = 256 };
+
 constexpr Option kOptions[] = {
-    {'p', 'p', "parents"}, {'m', 'm', "mode", Arg::required}, {'v', 'v', "verbose"}, {'Z', 'Z', ""},
+    {'p', 'p', "parents"}, {'m', 'm', "mode", Arg::required}, {'v', 'v', "verbose"}, {'Z', 'Z', ""}, {kContext, 0, "context", Arg::optional},
 };
 
 }  // namespace
@@ -23,6 +25,7 @@ int run_mkdir(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     if (id == 'p') parents = true;
     if (id == 'v') verbose = true;
+    if (id == kContext && !value.empty()) call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
     if (id == 'm') {
       mode = 0777;
       if (!apply_mode(value, mode, true, call.umask())) return call.fail(fmt::format("invalid mode {}", quoted(value)));

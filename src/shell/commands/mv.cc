@@ -8,13 +8,13 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kBackup = 256, kStripSlashes, kDebug };
+enum Long { kBackup = 256, kStripSlashes };
 
 constexpr Option kOptions[] = {
     {'b', 'b', ""}, {kBackup, 0, "backup", Arg::optional}, {'f', 'f', "force"}, {'i', 'i', "interactive"},
     {'n', 'n', "no-clobber"}, {kStripSlashes, 0, "strip-trailing-slashes"}, {'S', 'S', "suffix", Arg::required},
     {'t', 't', "target-directory", Arg::required}, {'T', 'T', "no-target-directory"}, {'u', 'u', "update"},
-    {'v', 'v', "verbose"}, {kDebug, 0, "debug"},
+    {'v', 'v', "verbose"}, {'Z', 'Z', "context"},
 };
 
 }  // namespace
@@ -25,19 +25,21 @@ int run_mv(Invocation& call) {
   CopySettings s;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-      case kBackup: s.backup = true; break;
+      case 'b': s.backup.want(); break;
+      case kBackup: value.empty() ? s.backup.want() : s.backup.want(value); break;
       case 'f': s.clobber = true; s.ask = false; break;
       case 'i': s.ask = true; s.clobber = true; break;
       case 'n': s.clobber = false; s.ask = false; break;
-      case 'S': s.suffix = value; break;
+      case kStripSlashes: s.strip_slashes = true; break;
+      case 'S': s.backup.suffix(value); break;
       case 't': s.target_directory = value; break;
       case 'T': s.no_target_directory = true; break;
       case 'u': s.update = true; break;
       case 'v': s.verbose = true; break;
-      default: break;
+      default: break;  // -Z: there are no labels here
     }
   }
+  if (!s.backup.settle(call)) return 1;
   return copy_operands(call, options.operands(), s, true);
 }
 

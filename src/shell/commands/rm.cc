@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/walk.h"
+#include "shell/stack.h"
 
 namespace atl::shell {
 
@@ -38,33 +40,36 @@ std::string_view kind_of(const vfs::Stat& stat) {
   }
 }
 
-// One by one, deepest first, where each is to be asked about or named.
-bool remove_tree_aloud(Invocation& call, const std::string& operand, const Request& r) {
-  std::vector<Visit> found;
-  bool good = true;
-  walk(call, operand, false,
-       [&](const Visit& visit) {
-         found.push_back(visit);
-         return Step::into;
-       },
-       [&](const std::string& shown, const Error& why) {
-         call.complain(fmt::format("cannot remove {}: {}", quoted(shown), reason(why)));
-         good = false;
-       });
-  for (std::size_t i = found.size(); i-- > 0;) {
-    const Visit& visit = found[i];
-    auto stat = call.fs().find(visit.path, vfs::Follow::no);
-    if (!stat) continue;
-    if (r.ask && !confirm(call, fmt::format("remove {} {}?", kind_of(*stat), quoted(visit.shown)))) continue;
-    auto removed = call.fs().remove(visit.path);
-    if (!removed) {
-      call.complain(fmt::format("cannot remove {}: {}", quoted(visit.shown), reason(removed.error())));
-      good = false;
-    } else if (r.verbose) {
-      call.out().write(fmt::format("removed {}{}\n", stat->is_directory() ? "directory " : "", quoted(visit.shown)));
+enum class Outcome : unsigned char { removed, kept, failed };
+
+// One by one, contents before their directory, where each is to be asked about or named. What was kept keeps the
+// directories above it.
+Outcome remove_aloud(Invocation& call, const std::string& shown, const vfs::Path& path, const Request& r) {
+  need_stack();
+  call.charge(1);
+  auto failed = [&](const Error& why) {
+    call.complain(fmt::format("cannot remove {}: {}", quoted(shown), reason(why)));
+    return Outcome::failed;
+  };
+  auto stat = call.fs().stat(path, vfs::Follow::no);
+  if (!stat) return failed(stat.error());
+  Outcome contents = Outcome::removed;
+  if (stat->is_directory()) {
+    auto listing = call.fs().list(path);
+    if (!listing) return failed(listing.error());
+    if (!listing->empty() && r.ask && !confirm(call, fmt::format("descend into directory {}?", quoted(shown)))) return Outcome::kept;
+    for (auto entry : *listing) {
+      auto child = path.child(entry.name);
+      if (!child) return failed(child.error());
+      contents = std::max(contents, remove_aloud(call, join_shown(shown, entry.name), *child, r));
     }
+    if (contents == Outcome::failed) return contents;
   }
-  return good;
+  if (r.ask && !confirm(call, fmt::format("remove {} {}?", kind_of(*stat), quoted(shown)))) return Outcome::kept;
+  auto removed = call.fs().remove(path);
+  if (!removed) return failed(removed.error());
+  if (r.verbose) call.out().write(fmt::format("removed {}{}\n", stat->is_directory() ? "directory " : "", quoted(shown)));
+  return Outcome::removed;
 }
 
 bool remove_one(Invocation& call, const std::string& operand, const Request& r) {
@@ -96,7 +101,7 @@ bool remove_one(Invocation& call, const std::string& operand, const Request& r) 
       return false;
     }
   }
-  if (stat->is_directory() && r.recursive && (r.verbose || r.ask)) return remove_tree_aloud(call, operand, r);
+  if (stat->is_directory() && r.recursive && (r.verbose || r.ask)) return remove_aloud(call, operand, *path, r) != Outcome::failed;
   if (r.ask && !confirm(call, fmt::format("remove {} {}?", kind_of(*stat), quoted(operand)))) return true;
   auto removed = stat->is_directory() ? (r.recursive ? call.fs().remove_all(*path) : call.fs().remove_directory(*path))
                                       : call.fs().remove_file(*path);
@@ -114,12 +119,26 @@ int run_rm(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   Request r;
+  bool once = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'f': r.force = true; r.ask = false; break;
-      case 'i': r.ask = true; r.force = false; break;
-      case 'I': r.ask = false; break;
-      case kInteractive: r.ask = value.empty() || value == "always" || value == "yes"; break;
+      case 'f': r.force = true; r.ask = once = false; break;
+      case 'i': r.ask = true; r.force = once = false; break;
+      case 'I': once = true; r.ask = r.force = false; break;
+      case kInteractive: {
+        enum { kNever, kOnce, kAlways };
+        static constexpr Choice kWords[] = {{"never", kNever}, {"no", kNever}, {"none", kNever}, {"once", kOnce}, {"always", kAlways}, {"yes", kAlways}};
+        auto when = value.empty() ? std::optional<int>(kAlways) : choose(call, "--interactive", value, kWords);
+        if (!when) return 1;
+        r.ask = *when == kAlways;
+        once = *when == kOnce;
+        if (*when != kNever) r.force = false;
+        break;
+      }
+      case kPreserveRoot:
+        if (!value.empty() && value != "all") return call.fail(fmt::format("unrecognized --preserve-root argument: {}", quoted(value)));
+        r.root = false;
+        break;
       case 'r': r.recursive = true; break;
       case 'd': r.directories = true; break;
       case 'v': r.verbose = true; break;
@@ -127,7 +146,11 @@ int run_rm(Invocation& call) {
       default: break;
     }
   }
-  if (options.operands().empty()) return r.force ? 0 : usage_error(call, "missing operand");
+  std::size_t count = options.operands().size();
+  if (count == 0) return r.force ? 0 : usage_error(call, "missing operand");
+  if (once && (r.recursive || count > 3) &&
+      !confirm(call, fmt::format("remove {} argument{}{}?", count, count == 1 ? "" : "s", r.recursive ? " recursively" : "")))
+    return 0;
   bool good = true;
   for (const std::string& operand : options.operands()) {
     call.charge(1);

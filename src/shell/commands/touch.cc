@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/commands/calendar.h"
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -50,7 +51,8 @@ bool parse_stamp(std::string_view text, WallTime now, const Zone& zone, WallTime
 int run_touch(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool access = false, modify = false, create = true;
+  bool access = false, modify = false, create = true, referenced = false, stamped = false;
+  std::optional<std::string> date;
   vfs::Follow follow = vfs::Follow::yes;
   WallTime accessed = call.now(), modified = accessed;
   Zone zone = Zone::of(call);
@@ -59,18 +61,20 @@ int run_touch(Invocation& call) {
       case 'a': access = true; break;
       case 'c': create = false; break;
       case 'm': modify = true; break;
-      case kTime: (value.starts_with("a") || value == "use" ? access : modify) = true; break;
-      case 'h': follow = vfs::Follow::no; break;
-      case 'd': {
-        auto time = parse_date(value, call.now(), zone);
-        if (!time) return call.fail(fmt::format("invalid date format {}", quoted(value)));
-        accessed = modified = *time;
+      case kTime: {
+        static constexpr Choice kWords[] = {{"atime", 0}, {"access", 0}, {"use", 0}, {"mtime", 1}, {"modify", 1}};
+        auto which = choose(call, "--time", value, kWords);
+        if (!which) return 1;
+        (*which == 0 ? access : modify) = true;
         break;
       }
+      case 'h': follow = vfs::Follow::no; break;
+      case 'd': date = value; break;
       case 't': {
         WallTime time;
         if (!parse_stamp(value, call.now(), zone, time)) return call.fail(fmt::format("invalid date format {}", quoted(value)));
         accessed = modified = time;
+        stamped = true;
         break;
       }
       case 'r': {
@@ -79,10 +83,19 @@ int run_touch(Invocation& call) {
         if (!stat) return call.fail(fmt::format("failed to get attributes of {}: {}", quoted(value), reason(stat.error())));
         modified = stat->modified;
         accessed = stat->accessed.value_or(stat->modified);
+        referenced = true;
         break;
       }
       default: break;
     }
+  }
+  if (stamped && (date || referenced)) return usage_error(call, "cannot specify times from more than one source");
+  if (date) {
+    // Relative to what -r names, if it does.
+    auto access_time = parse_date(*date, accessed, zone), modify_time = parse_date(*date, modified, zone);
+    if (!access_time || !modify_time) return call.fail(fmt::format("invalid date format {}", quoted(*date)));
+    accessed = *access_time;
+    modified = *modify_time;
   }
   if (!access && !modify) access = modify = true;
   if (options.operands().empty()) return usage_error(call, "missing file operand");

@@ -4,7 +4,6 @@
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
-#include "shell/commands/walk.h"
 
 namespace atl::shell {
 
@@ -14,10 +13,11 @@ int run_truncate(Invocation& call) {
   if (options.stopped()) return options.status();
   bool create = true, has_size = false, has_base = false;
   char mode = 0;
-  std::uint64_t size = 0, base = 0;
+  std::uint64_t size = 0, base = 0, unit = 1;  // -o: the size is in blocks
   std::string reference;
   for (auto& [id, value] : options.found()) {
     if (id == 'c') create = false;
+    if (id == 'o') unit = 4096;
     if (id == 'r') {
       reference = value;
       has_base = true;
@@ -31,6 +31,8 @@ int run_truncate(Invocation& call) {
       has_size = true;
     }
   }
+  if (unit > 1 && !has_size) return usage_error(call, "'--io-blocks' was specified but '--size' was not");
+  if (__builtin_mul_overflow(size, unit, &size)) return call.fail("size is too large");
   if (has_base && has_size && !mode) return usage_error(call, "you must specify a relative '--size' with '--reference'");
   if (has_base) {
     auto path = call.resolve(reference);
@@ -80,11 +82,13 @@ int run_truncate(Invocation& call) {
 }
 
 int run_mkfifo(Invocation& call) {
-  static constexpr Option kOptions[] = {{'m', 'm', "mode", Arg::required}};
+  static constexpr Option kOptions[] = {{'m', 'm', "mode", Arg::required}, {'Z', 'Z', ""}, {256, 0, "context", Arg::optional}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::uint32_t mode = 0666 & ~call.umask();
   for (auto& [id, value] : options.found()) {
+    if (id == 256 && !value.empty()) call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
+    if (id != 'm') continue;
     mode = 0666;
     if (!apply_mode(value, mode, false, call.umask())) return call.fail("invalid mode");
     if (mode & ~0777U) return call.fail("mode must specify only file permission bits");
@@ -122,82 +126,6 @@ int run_unlink(Invocation& call) {
   auto removed = path ? call.fs().remove_file(*path) : Result<void>(fail(path.error()));
   if (!removed) return call.fail(fmt::format("cannot unlink {}: {}", quoted(operands[0]), reason(removed.error())));
   return 0;
-}
-
-int run_install(Invocation& call) {
-  static constexpr Option kOptions[] = {{'d', 'd', "directory"}, {'D', 'D', ""}, {'m', 'm', "mode", Arg::required}, {'t', 't', "target-directory", Arg::required},
-                                        {'T', 'T', "no-target-directory"}, {'v', 'v', "verbose"}, {'p', 'p', "preserve-timestamps"}, {'c', 'c', ""},
-                                        {'C', 'C', "compare"}};
-  CommandLine options(call, kOptions);
-  if (options.stopped()) return options.status();
-  bool directories = false, parents = false, verbose = false, as_name = false, keep_times = false, compare = false;
-  std::uint32_t mode = 0755;
-  std::string target;
-  for (auto& [id, value] : options.found()) {
-    if (id == 'd') directories = true;
-    if (id == 'D') parents = true;
-    if (id == 'v') verbose = true;
-    if (id == 'T') as_name = true;
-    if (id == 'p') keep_times = true;
-    if (id == 'C') compare = true;
-    if (id == 't') target = value;
-    if (id == 'm') {
-      mode = 0;
-      if (!apply_mode(value, mode, false, 0)) return call.fail(fmt::format("invalid mode {}", quoted(value)));
-    }
-  }
-  auto operands = options.operands();
-  if (operands.empty()) return usage_error(call, "missing file operand");
-  int status = 0;
-  if (directories) {
-    for (const std::string& operand : operands) {
-      auto path = call.resolve(operand);
-      auto made = path ? call.fs().make_directory(*path, 0755, vfs::Parents::create) : Result<void>(fail(path.error()));
-      if (made) (void)call.fs().set_mode(*path, mode);
-      else {
-        call.complain(fmt::format("cannot create directory {}: {}", quoted(operand), reason(made.error())));
-        status = 1;
-      }
-    }
-    return status;
-  }
-  if (target.empty()) {
-    if (operands.size() < 2) return usage_error(call, fmt::format("missing destination file operand after {}", quoted(operands[0])));
-    target = operands.back();
-    operands.pop_back();
-    auto path = call.resolve(target);
-    bool there = path && call.fs().is_directory(*path);
-    if (as_name && there) return call.fail(fmt::format("cannot overwrite directory {} with non-directory", quoted(target)));
-    if (operands.size() > 1 && !there) return call.fail(fmt::format("target {}: {}", quoted(target), path && call.fs().find(*path) ? "Not a directory" : "No such file or directory"));
-    as_name = !there;
-  } else if (parents) {
-    if (auto path = call.resolve(target)) (void)call.fs().make_directory(*path, 0755, vfs::Parents::create);
-  }
-  for (const std::string& from : operands) {
-    std::string to = as_name ? target : join_shown(target, base_name(from));
-    auto source = call.resolve(from), path = call.resolve(to);
-    auto content = source ? call.fs().read(*source) : Result<vfs::Content>(fail(source.error()));
-    if (!content) {
-      call.complain(content.error().code() == Code::is_a_directory ? fmt::format("omitting directory {}", quoted(from)) : fmt::format("cannot stat {}: {}", quoted(from), reason(content.error())));
-      status = 1;
-      continue;
-    }
-    if (compare && path)
-      if (auto old = call.fs().read(*path); old && *old == *content) continue;
-    vfs::WriteOptions write;
-    write.mode = mode;
-    write.parents = parents ? vfs::Parents::create : vfs::Parents::must_exist;
-    auto written = path ? call.fs().write(*path, std::move(*content), write) : Result<void>(fail(path.error()));
-    if (!written) {
-      call.complain(fmt::format("cannot create regular file {}: {}", quoted(to), reason(written.error())));
-      status = 1;
-      continue;
-    }
-    (void)call.fs().set_mode(*path, mode);
-    if (auto stat = call.fs().find(*source); stat && keep_times) (void)call.fs().set_times(*path, {stat->accessed, stat->modified});
-    if (verbose) call.out().write(fmt::format("{} -> {}\n", quoted(from), quoted(to)));
-  }
-  return status;
 }
 
 }  // namespace atl::shell
