@@ -109,28 +109,43 @@ std::string describe(std::string_view d, std::string& mime) {
 }  // namespace
 
 int run_file(Invocation& call) {
-  enum { kMimeType = 256, kMimeEncoding };
-  static constexpr Option kOptions[] = {{'b', 'b', "brief"}, {'i', 'i', "mime"}, {kMimeType, 0, "mime-type"}, {kMimeEncoding, 0, "mime-encoding"}, {'L', 'L', "dereference"}, {'h', 'h', "no-dereference"}, {'s', 's', "special-files"}, {'F', 'F', "separator", Arg::required}, {'N', 'N', "no-pad"}};
+  enum { kMimeType = 256, kMimeEncoding, kExtension };
+  static constexpr Option kOptions[] = {{'b', 'b', "brief"}, {'i', 'i', "mime"}, {kMimeType, 0, "mime-type"}, {kMimeEncoding, 0, "mime-encoding"}, {'L', 'L', "dereference"}, {'h', 'h', "no-dereference"}, {'s', 's', "special-files"}, {'F', 'F', "separator", Arg::required}, {'N', 'N', "no-pad"},
+                                        {'0', '0', "print0"}, {'f', 'f', "files-from", Arg::required}, {kExtension, 0, "extension"}, {'n', 'n', "no-buffer"}, {'p', 'p', "preserve-date"},
+                                        {'r', 'r', "raw"}, {'S', 'S', "no-sandbox"}, {'E', 'E', ""}, {'v', 'v', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool brief = false, pad = true, follow = false, type = false, encoding = false;
+  bool brief = false, pad = true, follow = false, type = false, encoding = false, extension = false, fatal = false;
+  int zeros = 0;  // behind a name, and from two on behind the line as well
+  auto& operands = options.operands();
   std::string separator = ":";
   for (auto& [id, value] : options.found()) {
     if (id == 'b') brief = true;
     if (id == 'L') follow = true;
+    if (id == 'h') follow = false;
     if (id == 'N') pad = false;
+    if (id == '0') ++zeros;
+    if (id == 'E') fatal = true;
+    if (id == kExtension) extension = true;
+    if (id == 'v') return call.out().write(fmt::format("file (Atoll) {}\n", ATOLL_VERSION)), 0;
+    if (id == 'f') {
+      auto in = value == "-" ? nullptr : open_or_complain(call, value);
+      if (value != "-" && !in) return 1;
+      std::string line;
+      while ((in ? *in : call.in()).read_line(line)) operands.push_back(line);
+    }
     if (id == 'i' || id == kMimeType) type = true;
     if (id == 'i' || id == kMimeEncoding) encoding = true;
     if (id == 'F') separator = value;
   }
-  auto& operands = options.operands();
   if (operands.empty()) {
-    call.err().write("Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding] [--mime-type] file ...\n");
+    call.err().write("Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n            [--mime-type] [-e <testname>] [-F <separator>]  [-f <namefile>]\n            [-m <magicfiles>] [-P <parameter=value>] [--exclude-quiet]\n            <file> ...\n       file -C [-m <magicfiles>]\n       file [--help]\n");
     return 1;
   }
   std::size_t width = 0;
   for (const std::string& operand : operands) width = std::max(width, (operand == "-" ? std::string("/dev/stdin") : operand).size());
   std::string out;
+  int status = 0;
   for (const std::string& operand : operands) {
     std::string text, mime, data;
     auto path = call.resolve(operand);
@@ -155,12 +170,14 @@ int run_file(Invocation& call) {
       std::string charset = mime.starts_with("text/") || mime == "application/json" ? (utf8 ? "utf-8" : "us-ascii") : "binary";
       text = type && encoding ? mime + "; charset=" + charset : type ? mime : charset;
     }
+    if (extension) text = mime == "image/png" ? "png" : mime == "image/jpeg" ? "jpeg/jpg/jpe/jfif" : mime == "image/gif" ? "gif" : "???";
     std::string name = operand == "-" ? "/dev/stdin" : operand;
-    if (!brief) out += name + separator + std::string(pad ? width - name.size() + 1 : 1, ' ');
-    out += text + "\n";
+    if (!brief) out += name + (zeros ? std::string(1, '\0') : "") + separator + std::string(pad ? width - name.size() + 1 : 1, ' ');
+    out += text + (zeros > 1 ? std::string(1, '\0') : "\n");
+    if (fatal && !stat && mime == text) status = 1;
   }
   call.out().write(out);
-  return 0;
+  return status;
 }
 
 }  // namespace atl::shell

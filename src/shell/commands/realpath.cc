@@ -145,7 +145,7 @@ int run_realpath(Invocation& call) {
   CommandLine options(call, kRealOptions);
   if (options.stopped()) return options.status();
   Missing missing = Missing::last;
-  bool quiet = false, no_links = false;
+  bool quiet = false, no_links = false, logical = false;
   char end = '\n';
   std::string to, base;
   bool has_to = false, has_base = false;
@@ -154,7 +154,9 @@ int run_realpath(Invocation& call) {
       case 'e': missing = Missing::none; break;
       case 'm': missing = Missing::any; break;
       case 'q': quiet = true; break;
-      case 's': no_links = true; break;
+      case 's': no_links = true; logical = false; break;
+      case 'L': no_links = false; logical = true; break;
+      case 'P': no_links = logical = false; break;
       case 'z': end = '\0'; break;
       case kRelativeTo: to = value; has_to = true; break;
       case kRelativeBase: base = value; has_base = true; break;
@@ -162,10 +164,16 @@ int run_realpath(Invocation& call) {
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");
+  // -L: what ".." takes away goes before links are followed.
+  auto find = [&](const std::string& text) -> Result<vfs::Path> {
+    if (!logical) return canonical(call, text, missing, no_links);
+    auto path = canonical(call, text, missing, true);
+    return path ? canonical(call, path->str(), missing, false) : path;
+  };
   std::optional<vfs::Path> to_path, base_path;
   for (auto [given, text, out] : {std::tuple{has_to, &to, &to_path}, std::tuple{has_base, &base, &base_path}}) {
     if (!given) continue;
-    auto path = canonical(call, *text, missing, no_links);
+    auto path = find(*text);
     if (!path) return call.fail(fmt::format("{}: {}", *text, reason(path.error())));
     *out = *path;
   }
@@ -173,7 +181,7 @@ int run_realpath(Invocation& call) {
   if (base_path && to_path && !to_path->is_same_or_child_of(*base_path)) to_path.reset();
   int status = 0;
   for (const std::string& operand : options.operands()) {
-    auto path = canonical(call, operand, missing, no_links);
+    auto path = find(operand);
     if (!path) {
       if (!quiet) call.complain(fmt::format("{}: {}", operand, reason(path.error())));
       status = 1;

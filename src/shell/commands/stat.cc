@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/commands/calendar.h"
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
@@ -34,7 +35,30 @@ struct Subject {
   std::string name;
   vfs::Stat stat;
   std::string target;
+  vfs::Stats totals;  // of the filesystem
+  bool filesystem = false;
 };
+
+// The one filesystem, as df shows it: 1 GiB in blocks of 4096 bytes.
+std::string filesystem_directive(const Subject& s, char c) {
+  constexpr std::uint64_t kBlocks = (1ULL << 30) / 4096, kNodes = 1 << 20;
+  std::uint64_t used = std::min(kBlocks, (s.totals.bytes + 4095) / 4096), nodes = std::min(kNodes, s.totals.nodes());
+  switch (c) {
+    case 'a':
+    case 'f': return std::to_string(kBlocks - used);
+    case 'b': return std::to_string(kBlocks);
+    case 'c': return std::to_string(kNodes);
+    case 'd': return std::to_string(kNodes - nodes);
+    case 'i': return "0";
+    case 'l': return "255";
+    case 'n': return s.name;
+    case 's':
+    case 'S': return "4096";
+    case 't': return "1021994";
+    case 'T': return "tmpfs";
+    default: return "?";
+  }
+}
 
 std::uint64_t size_of(const vfs::Stat& stat) { return stat.is_directory() ? 4096 : stat.size; }
 std::uint64_t blocks_of(const vfs::Stat& stat) {
@@ -129,7 +153,7 @@ std::string expand(const Invocation& call, std::string_view format, const Subjec
       out += '%';
       continue;
     }
-    std::string text = directive(call, s, format[i]);
+    std::string text = s.filesystem ? filesystem_directive(s, format[i]) : directive(call, s, format[i]);
     if (alternate && format[i] == 'a' && !text.starts_with('0')) text = "0" + text;
     if (alternate && format[i] == 'f') text = "0x" + text;
     if (precision != std::string::npos && std::string_view("nNAFGU").find(format[i]) != std::string_view::npos) text = text.substr(0, precision);
@@ -146,13 +170,17 @@ constexpr std::string_view kDefault =
     "  File: %N\n  Size: %-10s\tBlocks: %-10b IO Block: %-6o %F\nDevice: 0,1\tInode: %-11i Links: %h\n"
     "Access: (%04a/%10.10A)  Uid: (%5u/%8U)   Gid: (%5g/%8G)\nAccess: %x\nModify: %y\nChange: %z\n Birth: %w\n";
 
+constexpr std::string_view kFilesystem =
+    "  File: \"%n\"\n    ID: %-8i Namelen: %-7l Type: %T\nBlock size: %-10s Fundamental block size: %S\n"
+    "Blocks: Total: %-10b Free: %-10f Available: %a\nInodes: Total: %-10c Free: %d\n";
+
 }  // namespace
 
 int run_stat(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::string format(kDefault);
-  bool escapes = false, newline = false, filesystem = false, given = false;
+  bool escapes = false, newline = false, filesystem = false, given = false, terse = false;
   vfs::Follow follow = vfs::Follow::no;
   for (auto& [id, value] : options.found()) {
     switch (id) {
@@ -160,27 +188,31 @@ int run_stat(Invocation& call) {
       case kPrintf: format = value; escapes = given = true; newline = false; break;
       case 'f': filesystem = true; break;
       case 'L': follow = vfs::Follow::yes; break;
-      case 't': format = "%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o"; newline = given = true; break;
+      case 't': terse = true; break;
+      case kCached: {
+        static constexpr Choice kWords[] = {{"default", 0}, {"never", 1}, {"always", 2}};
+        if (!choose(call, "--cached", value, kWords)) return 1;
+        break;
+      }
       default: break;
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");
+  if (!given && (terse || filesystem)) {
+    newline = terse;
+    format = !filesystem ? "%n %s %b %f %u %g %D %i %h %t %T %X %Y %Z %W %o" : terse ? "%n %i %l %t %s %S %b %f %a %c %d" : kFilesystem;
+  }
   int status = 0;
   for (const std::string& operand : options.operands()) {
     auto path = call.resolve(operand);
     auto stat = path ? call.fs().stat(*path, follow) : Result<vfs::Stat>(fail(path.error()));
     if (!stat) {
-      call.complain(fmt::format("cannot {}stat{} {}: {}", filesystem ? "read file system information for " : "", filesystem ? "" : "x", quoted(operand), reason(stat.error())));
+      call.complain(fmt::format("cannot {} {}: {}", filesystem ? "read file system information for" : "statx", quoted(operand), reason(stat.error())));
       status = 1;
       continue;
     }
-    if (filesystem && !given) {
-      auto totals = call.fs().stats();
-      call.out().write(fmt::format("  File: \"{}\"\n    ID: 0        Namelen: 255     Type: tmpfs\nBlock size: 4096\nInodes: Total: {}\n",
-                                   operand, totals ? totals->nodes() : 0));
-      continue;
-    }
-    Subject subject{operand, *stat, {}};
+    Subject subject{operand, *stat, {}, {}, filesystem};
+    if (filesystem) subject.totals = call.fs().stats().value_or(vfs::Stats{});
     if (stat->is_symlink())
       if (auto target = call.fs().read_link(*path)) subject.target = *target;
     std::string text = expand(call, format, subject, escapes);

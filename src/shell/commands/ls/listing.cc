@@ -52,6 +52,11 @@ void Ls::arrange(std::vector<Entry>& entries) const {
         if (order != 0) return order < 0;
         break;
       }
+      case LsSettings::Sort::width: {
+        std::size_t left = display_width(quoted_name(a.name)), right = display_width(quoted_name(b.name));
+        if (left != right) return left < right;
+        break;
+      }
       case LsSettings::Sort::extension: {
         auto extension = [](const std::string& n) {
           std::size_t dot = n.rfind('.');
@@ -72,18 +77,11 @@ void Ls::arrange(std::vector<Entry>& entries) const {
     std::stable_partition(entries.begin(), entries.end(), [](const Entry& e) { return e.stat.is_directory() || e.target_directory; });
 }
 
-std::string Ls::quoted_name(const std::string& name) const {
-  std::string out;
-  switch (s_.quote) {
-    case LsSettings::Quote::literal: return name;
-    case LsSettings::Quote::shell: return shell_quoted(name);
-    case LsSettings::Quote::question:
-      for (char c : name) out += static_cast<unsigned char>(c) < 32 || c == 127 ? '?' : c;
-      return out;
-    default: break;
-  }
-  bool c_style = s_.quote == LsSettings::Quote::c;
-  if (c_style) out += '"';
+namespace {
+
+// In C's escapes; in `close` quotes if given.
+std::string escaped(std::string_view name, std::string_view close) {
+  std::string out(close);
   for (char ch : name) {
     unsigned char c = static_cast<unsigned char>(ch);
     static constexpr std::string_view kFrom = "\a\b\f\n\r\t\v\\";
@@ -91,11 +89,44 @@ std::string Ls::quoted_name(const std::string& name) const {
     std::size_t at = kFrom.find(ch);
     if (at != std::string_view::npos && ch) out += {'\\', kTo[at]};
     else if (c < 32 || c == 127) out += fmt::format("\\{:03o}", c);
-    else if (ch == '"' && c_style) out += "\\\"";
-    else if (ch == ' ' && !c_style) out += "\\ ";
+    else if (close == "\"" && ch == '"') out += "\\\"";
+    else if (close.empty() && ch == ' ') out += "\\ ";
     else out += ch;
   }
-  if (c_style) out += '"';
+  return out.append(close);
+}
+
+}  // namespace
+
+std::string Ls::quoted_name(const std::string& name) const {
+  using Quote = LsSettings::Quote;
+  std::string out;
+  switch (s_.quote) {
+    case Quote::shell:
+    case Quote::shell_always: {
+      bool apostrophe = name.find('\'') != std::string::npos && name.find_first_of("\"$`\\!") == std::string::npos;
+      bool plain = shell_quoted(name) == name && s_.quote == Quote::shell;
+      out = plain ? name : apostrophe ? fmt::format("\"{}\"", name) : quoted(name);
+      break;
+    }
+    case Quote::shell_escape: return shell_quoted(name);
+    case Quote::shell_escape_always: {
+      out = shell_quoted(name);
+      return out == name ? quoted(name) : out;
+    }
+    case Quote::c: return escaped(name, "\"");
+    case Quote::c_maybe: {
+      out = escaped(name, "\"");
+      return out.size() == name.size() + 2 ? name : out;
+    }
+    case Quote::escape: return escaped(name, "");
+    case Quote::locale:
+    case Quote::clocale: return escaped(name, "'");
+    default: out = name;
+  }
+  if (s_.hide_controls)
+    for (char& c : out)
+      if (static_cast<unsigned char>(c) < 32 || c == 127) c = '?';
   return out;
 }
 
@@ -109,10 +140,11 @@ std::string Ls::indicator(const Entry& entry) const {
   return {};
 }
 
-std::string Ls::cell(const Entry& entry) const {
+std::string Ls::cell(const Entry& entry, bool bare) const {
   std::string text;
-  if (s_.inodes) text += fmt::format("{} ", entry.stat.inode);
-  if (s_.blocks) text += fmt::format("{} ", blocks_of(entry));
+  if (s_.inodes && !bare) text += fmt::format("{} ", entry.stat.inode);
+  if (s_.blocks && !bare) text += fmt::format("{} ", shown_blocks(entry));
+  if (s_.context && !bare) text += "? ";
   std::string name = quoted_name(entry.name);
   if (s_.color) {
     std::string_view code = entry.stat.is_directory()                  ? "01;34"
@@ -122,6 +154,10 @@ std::string Ls::cell(const Entry& entry) const {
                                                                        : "";
     if (!code.empty()) name = fmt::format("\33[0m\33[{}m{}\33[0m", code, name);
   }
+  if (s_.links) {
+    std::string place = call_.fs().real_path(entry.path).value_or(entry.path).str();
+    name = fmt::format("\33]8;;file://{}{}\a{}\33]8;;\a", call_.variable("HOSTNAME").value_or("atoll"), place, name);
+  }
   return text + name + indicator(entry);
 }
 
@@ -130,12 +166,14 @@ std::string Ls::time_text(const Entry& entry) const {
   Zone zone = Zone::of(call_);
   if (s_.time_style == "full-iso") return format_time("%Y-%m-%d %H:%M:%S.%N %z", time, zone);
   if (s_.time_style == "long-iso") return format_time("%Y-%m-%d %H:%M", time, zone);
-  if (s_.time_style.starts_with('+')) {
-    std::string_view spec = std::string_view(s_.time_style).substr(1);
-    return format_time(spec.substr(0, spec.find('\n')), time, zone);
-  }
   auto age = call_.now() - time;
   bool recent = age > std::chrono::hours(-1) && age < std::chrono::hours(24 * 365 / 2);
+  if (s_.time_style.starts_with('+')) {
+    // A second line of the format is for what is recent.
+    std::string_view spec = std::string_view(s_.time_style).substr(1);
+    std::size_t newline = spec.find('\n');
+    return format_time(recent && newline != std::string_view::npos ? spec.substr(newline + 1) : spec.substr(0, newline), time, zone);
+  }
   if (s_.time_style == "iso") return format_time(recent ? "%m-%d %H:%M" : "%Y-%m-%d ", time, zone);
   return format_time(recent ? "%b %e %H:%M" : "%b %e  %Y", time, zone);
 }
@@ -149,12 +187,12 @@ void Ls::print_long(const std::vector<Entry>& entries) {
   for (const Entry& e : entries) {
     Columns c;
     if (s_.inodes) c.inode = std::to_string(e.stat.inode);
-    if (s_.blocks) c.blocks = s_.human ? human_size(blocks_of(e) * 1024, s_.human) : std::to_string(blocks_of(e));
+    if (s_.blocks) c.blocks = shown_blocks(e);
     c.links = std::to_string(std::max<std::uint32_t>(e.stat.is_directory() ? 2 : 1, e.stat.links));
     c.user = s_.numeric ? std::to_string(e.stat.uid) : user_name(call_, e.stat.uid);
     c.group = s_.numeric ? std::to_string(e.stat.gid) : group_name(call_, e.stat.gid);
     std::uint64_t size = e.stat.is_directory() ? 4096 : e.stat.size;
-    c.size = s_.human ? human_size(size, s_.human) : std::to_string(size);
+    c.size = s_.file_size.text(size);
     c.time = time_text(e);
     const std::string* all[6] = {&c.inode, &c.blocks, &c.links, &c.user, &c.group, &c.size};
     for (int i = 0; i < 6; ++i) widths[i] = std::max(widths[i], all[i]->size());
@@ -169,12 +207,10 @@ void Ls::print_long(const std::vector<Entry>& entries) {
     line += fmt::format("{} {:>{}} ", mode_text(e.stat.type, e.stat.mode), c.links, widths[2]);
     if (s_.owner) line += s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
     if (s_.group) line += s_.numeric ? fmt::format("{:>{}} ", c.group, widths[4]) : fmt::format("{:<{}} ", c.group, widths[4]);
+    if (s_.author) line += s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
+    if (s_.context) line += "? ";
     line += fmt::format("{:>{}} {} ", c.size, widths[5], c.time);
-    Entry bare = e;
-    LsSettings saved = s_;
-    s_.inodes = s_.blocks = false;
-    line += cell(bare);
-    s_ = saved;
+    line += cell(e, true);
     if (e.stat.type == vfs::Type::symlink) {
       line += " -> " + quoted_name(e.target);
       if (s_.indicator && e.target_directory) line += '/';
@@ -210,14 +246,23 @@ void Ls::print_columns(const std::vector<Entry>& entries, bool down) {
   std::size_t rows = (count + columns - 1) / columns;
   for (std::size_t row = 0; row < rows; ++row) {
     std::string line;
+    std::size_t begin = 0;
     for (std::size_t column = 0; column < columns; ++column) {
       std::size_t i = down ? column * rows + row : row * columns + column;
       if (i >= count) break;
       line += cells[i];
       std::size_t next = down ? (column + 1) * rows + row : i + 1;
-      if (column + 1 < columns && next < count) line.append(widths[column] + 2 - sizes[i], ' ');
+      if (column + 1 >= columns || next >= count) break;
+      // Tabs where they reach farther than a blank, as GNU does.
+      std::size_t at = begin + sizes[i], end = begin + widths[column] + 2;
+      while (at < end) {
+        bool tab = s_.tab && end / s_.tab > (at + 1) / s_.tab;
+        line += tab ? '\t' : ' ';
+        at = tab ? at + s_.tab - at % s_.tab : at + 1;
+      }
+      begin = end;
     }
-    out_.line(line, '\n');
+    out_.line(line, s_.end);
   }
 }
 
@@ -225,7 +270,7 @@ void Ls::print(const std::vector<Entry>& entries, bool total) {
   if (total && (s_.format == LsSettings::Format::lengthy || s_.blocks)) {
     std::uint64_t blocks = 0;
     for (const Entry& e : entries) blocks += blocks_of(e);
-    out_.append(fmt::format("total {}\n", s_.human ? human_size(blocks * 1024, s_.human) : std::to_string(blocks)));
+    out_.append(fmt::format("total {}{}", s_.block_size.text(blocks * 1024), s_.end));
   }
   switch (s_.format) {
     case LsSettings::Format::lengthy: print_long(entries); break;
@@ -236,7 +281,7 @@ void Ls::print(const std::vector<Entry>& entries, bool total) {
       for (std::size_t i = 0; i < entries.size(); ++i) {
         std::string text = cell(entries[i]);
         if (i) {
-          bool fits = at + 2 + text.size() + (i + 1 < entries.size() ? 1 : 0) < s_.width;
+          bool fits = s_.width == 0 || at + 2 + text.size() + (i + 1 < entries.size() ? 1 : 0) < s_.width;
           out_.append(fits ? ", " : ",\n");
           at = fits ? at + 2 : 0;
         }
@@ -250,18 +295,23 @@ void Ls::print(const std::vector<Entry>& entries, bool total) {
       std::size_t inode_width = 0, block_width = 0;
       for (const Entry& e : entries) {
         inode_width = std::max(inode_width, std::to_string(e.stat.inode).size());
-        block_width = std::max(block_width, std::to_string(blocks_of(e)).size());
+        if (s_.blocks) block_width = std::max(block_width, shown_blocks(e).size());
       }
       for (const Entry& e : entries) {
         if (s_.inodes) out_.append(fmt::format("{:>{}} ", e.stat.inode, inode_width));
-        if (s_.blocks) out_.append(fmt::format("{:>{}} ", blocks_of(e), block_width));
-        LsSettings saved = s_;
-        s_.inodes = s_.blocks = false;
-        out_.line(cell(e), s_.end);
-        s_ = saved;
+        if (s_.blocks) out_.append(fmt::format("{:>{}} ", shown_blocks(e), block_width));
+        if (s_.context) out_.append("? ");
+        out_.line(cell(e, true), s_.end);
       }
     }
   }
+}
+
+bool Ls::skipped(std::string_view name) const {
+  bool few = s_.hidden == LsSettings::Hidden::no;
+  if (few && name.starts_with('.')) return true;
+  auto matches = [&](const std::string& pattern) { return glob_match(pattern, name, false, false, true); };
+  return std::any_of(s_.ignore.begin(), s_.ignore.end(), matches) || (few && std::any_of(s_.hide.begin(), s_.hide.end(), matches));
 }
 
 void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool header) {
@@ -283,13 +333,10 @@ void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool he
     std::vector<Entry> entries;
     for (auto item : *listing) {
       call_.charge(1);
-      if (item.name.starts_with('.') && s_.hidden == LsSettings::Hidden::no) continue;
-      bool ignored = false;
-      for (const std::string& pattern : s_.ignore) ignored |= glob_match(pattern, item.name, false, false, true);
-      if (ignored) continue;
+      if (skipped(item.name)) continue;
       auto child = now.path.child(item.name);
       if (!child) continue;
-      auto stat = call_.fs().find(*child, s_.follow ? vfs::Follow::yes : vfs::Follow::no);
+      auto stat = call_.fs().find(*child, s_.follow == LsSettings::Follow::always ? vfs::Follow::yes : vfs::Follow::no);
       if (!stat) stat = call_.fs().find(*child, vfs::Follow::no);
       if (stat) entries.push_back(load(std::string(item.name), *child, *stat));
     }
@@ -324,17 +371,19 @@ int Ls::run(const std::vector<std::string>& given) {
       status_ = 2;
       continue;
     }
-    bool through = s_.follow || s_.follow_arguments || operand.ends_with('/') ||
-                   (s_.format != LsSettings::Format::lengthy && !s_.directories && s_.indicator != 'F');
+    using Follow = LsSettings::Follow;
+    bool all = s_.follow == Follow::always || s_.follow == Follow::arguments || operand.ends_with('/');
+    bool through = all || s_.follow == Follow::argument_directories ||
+                   (s_.follow == Follow::unset && s_.format != LsSettings::Format::lengthy && !s_.directories && s_.indicator != 'F');
     if (stat->type == vfs::Type::symlink && through) {
       auto target = call_.fs().stat(*path);
-      if (!target && (target.error().code() == Code::loop || s_.follow)) {
+      if (!target && (target.error().code() == Code::loop || s_.follow == Follow::always)) {
         call_.complain(fmt::format("cannot access {}: {}", quoted(operand), reason(target.error())));
         status_ = 2;
         continue;
       }
       if (auto followed = call_.fs().find(*path))
-        if (s_.follow || s_.follow_arguments || followed->is_directory()) *stat = *followed;
+        if (all || followed->is_directory()) *stat = *followed;
     }
     Entry entry = load(operand, *path, *stat);
     (stat->is_directory() && !s_.directories ? directories : files).push_back(std::move(entry));

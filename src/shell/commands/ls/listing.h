@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "shell/command.h"
+#include "shell/commands/size_style.h"
 #include "shell/commands/text_io.h"
 
 namespace atl::shell {
@@ -11,16 +12,18 @@ namespace atl::shell {
 struct LsSettings {
   enum class Hidden : unsigned char { no, almost, all } hidden = Hidden::no;
   enum class Format : unsigned char { single, columns, across, commas, lengthy } format = Format::single;
-  enum class Sort : unsigned char { name, none, size, time, version, extension } sort = Sort::name;
-  enum class Quote : unsigned char { literal, escape, c, question, shell } quote = Quote::literal;
-  bool directories = false, reverse = false, recursive = false, follow = false, follow_arguments = false;
-  bool inodes = false, blocks = false, numeric = false, owner = true, group = true, directories_first = false;
-  bool color = false;
-  int human = 0;
+  enum class Sort : unsigned char { name, none, size, time, version, extension, width } sort = Sort::name;
+  enum class Quote : unsigned char { literal, shell, shell_always, shell_escape, shell_escape_always, c, c_maybe, escape, locale, clocale } quote = Quote::literal;
+  enum class Follow : unsigned char { unset, never, arguments, argument_directories, always } follow = Follow::unset;
+  bool directories = false, reverse = false, recursive = false, hide_controls = false;
+  bool inodes = false, blocks = false, numeric = false, owner = true, group = true, author = false, context = false;
+  bool directories_first = false, color = false, links = false;
+  SizeStyle block_size, file_size{0, 1, ""};
   char time = 'm', indicator = 0, end = '\n';
   std::string time_style;
-  std::size_t width = 80;
+  std::size_t width = 80, tab = 8;
   std::vector<std::string> ignore;
+  std::vector<std::string> hide;  // unless -a or -A
 };
 
 class Ls {
@@ -43,7 +46,9 @@ class Ls {
   void print(const std::vector<Entry>& entries, bool total);
   void print_long(const std::vector<Entry>& entries);
   void print_columns(const std::vector<Entry>& entries, bool down);
-  std::string cell(const Entry& entry) const;
+  std::string cell(const Entry& entry, bool bare = false) const;
+  std::string shown_blocks(const Entry& entry) const { return s_.block_size.text(blocks_of(entry) * 1024); }
+  bool skipped(std::string_view name) const;
   std::string quoted_name(const std::string& name) const;
   std::string time_text(const Entry& entry) const;
   std::string indicator(const Entry& entry) const;
