@@ -332,11 +332,21 @@ int run_fmt(Invocation& call) {
   if (int status = read_options(call, options, request); status >= 0) return status;
   Sink out(call.out());
   Formatter formatter(call, request, out);
-  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
-    std::string text = in.read_all();
+  auto operands = options.operands();
+  if (operands.empty()) operands.push_back("-");
+  int status = 0;
+  for (const std::string& operand : operands) {
+    auto in = call.open_input(operand);
+    if (!in) {
+      bool directory = in.error().code() == Code::is_a_directory;
+      call.complain(directory ? fmt::format("read error: Is a directory") : fmt::format("cannot open {} for reading: {}", quoted(operand), reason(in.error())));
+      status = 1;
+      continue;
+    }
+    std::string text = (*in)->read_all();
     formatter.run(text);
-  });
-  return out.finish(call, good ? 0 : 1);
+  }
+  return out.finish(call, status);
 }
 
 }  // namespace atl::shell

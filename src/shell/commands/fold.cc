@@ -11,9 +11,10 @@ int run_fold(Invocation& call) {
   CommandLine options(call, kOptions, {.digits = true});
   if (options.stopped()) return options.status();
   std::uint64_t width = 80;
-  bool bytes = false, spaces = false;
+  bool bytes = false, spaces = false, characters = false;
   for (auto& [id, value] : options.found()) {
     if (id == 'b') bytes = true;
+    if (id == 'c') characters = true;
     if (id == 's') spaces = true;
     if ((id == 'w' || id == '0') && (!parse_size(value, width) || width == 0)) return call.fail(fmt::format("invalid number of columns: {}{}", quoted(value), value == "0" ? ": Numerical result out of range" : ""));
   }
@@ -27,6 +28,7 @@ int run_fold(Invocation& call) {
       std::uint64_t column = 0;
       auto advance = [&](std::uint64_t from, char c) -> std::uint64_t {
         if (bytes) return from + 1;
+        if (characters) return from + ((static_cast<unsigned char>(c) & 0xC0) != 0x80);
         if (c == '\b') return from ? from - 1 : 0;
         if (c == '\r') return 0;
         if (c == '\t') return from + 8 - from % 8;

@@ -11,7 +11,7 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kColor = 256, kInclude, kExclude, kExcludeDir, kExcludeFrom, kBinaryFiles, kLabel, kNoIgnoreCase, kLineBuffered, kNoMessages };
+enum Long { kColor = 256, kInclude, kExclude, kExcludeDir, kExcludeFrom, kBinaryFiles, kLabel, kNoIgnoreCase, kLineBuffered, kGroupSeparator, kNoGroupSeparator };
 
 constexpr Option kOptions[] = {
     {'E', 'E', "extended-regexp"}, {'F', 'F', "fixed-strings"}, {'G', 'G', "basic-regexp"}, {'P', 'P', "perl-regexp"},
@@ -29,7 +29,8 @@ constexpr Option kOptions[] = {
     {'l', 'l', "files-with-matches"}, {'c', 'c', "count"}, {'T', 'T', "initial-tab"}, {'Z', 'Z', "null"},
     {'A', 'A', "after-context", Arg::required}, {'B', 'B', "before-context", Arg::required},
     {'C', 'C', "context", Arg::required}, {kColor, 0, "color", Arg::optional}, {kColor, 0, "colour", Arg::optional},
-    {'U', 'U', "binary"},
+    {kGroupSeparator, 0, "group-separator", Arg::required}, {kNoGroupSeparator, 0, "no-group-separator"},
+    {'U', 'U', "binary"}, {'V', 'V', ""},
 };
 
 struct Request {
@@ -38,10 +39,16 @@ struct Request {
   RegexOptions regex;
   std::vector<std::string> patterns;
   bool has_patterns = false;
-  bool recursive = false, follow = false, skip_directories = false;
+  bool recursive = false, follow = false, skip_directories = false, skip_devices = false;
   std::vector<std::string> include, exclude, exclude_dir;
   std::string label = "(standard input)";
 };
+
+constexpr std::string_view kUsage = "Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.";
+
+int bad_word(Invocation& call, std::string_view option, std::string_view value, std::string_view words) {
+  return call.fail(fmt::format("invalid argument {} for '{}'\nValid arguments are:{}\n{}", quoted(value), option, words, kUsage), 1);
+}
 
 void add_patterns(Request& request, std::string_view text) {
   request.has_patterns = true;
@@ -110,7 +117,11 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
       case 'd':
         if (value == "recurse") request.recursive = true;
         else if (value == "skip") request.skip_directories = true;
-        else if (value != "read") return call.fail(fmt::format("invalid argument '{}' for '--directories'", value), 2);
+        else if (value != "read") return bad_word(call, "--directories", value, "\n  - 'read'\n  - 'recurse'\n  - 'skip'");
+        break;
+      case 'D':
+        if (value != "read" && value != "skip") return call.fail("unknown devices method", 2);
+        request.skip_devices = value == "skip";
         break;
       case 'r': request.recursive = true; request.follow = false; break;
       case 'R': request.recursive = request.follow = true; break;
@@ -136,7 +147,14 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         if (!count(value, s.after)) return 2;
         s.before = s.after;
         break;
-      case kColor: s.color = value == "always" || value == "yes" || value == "force"; break;
+      case kGroupSeparator: s.group_separator = value; break;
+      case kNoGroupSeparator: s.group_separator.reset(); break;
+      case kColor:
+        s.color = value == "always" || value == "yes" || value == "force";
+        if (!s.color && !value.empty() && value != "never" && value != "no" && value != "none" && value != "auto" && value != "tty" && value != "if-tty")
+          return call.fail(fmt::format("invalid argument {} for '--color' (always, never or auto)\n{}", quoted(value), kUsage), 2);
+        break;
+      case 'V': call.out().write(fmt::format("grep (Atoll) {}\n", ATOLL_VERSION)); return 0;
       default: break;
     }
   }
@@ -179,6 +197,7 @@ int search_all(Invocation& call, Request& request, Grep& grep, const std::vector
     auto stat = path ? call.fs().find(*path) : std::nullopt;
     bool directory = stat && stat->is_directory();
     if (!directory) {
+      if (request.skip_devices && stat && stat->type == vfs::Type::fifo) continue;
       if (request.include.empty() && request.exclude.empty()) file(operand);
       else if (wanted(request, operand)) file(operand);
       continue;
@@ -200,7 +219,7 @@ int search_all(Invocation& call, Request& request, Grep& grep, const std::vector
              if (!request.exclude_dir.empty() && excluded(request.exclude_dir, trimmed)) return Step::over;
              return Step::into;
            }
-           if (visit.type != vfs::Type::file) return Step::over;
+           if (visit.type != vfs::Type::file) return Step::over;  // links, unless followed, and FIFOs
            if (s.strip_dot && shown.starts_with("./")) shown.erase(0, 2);
            if (wanted(request, shown)) file(shown);
            return Step::over;
@@ -226,7 +245,7 @@ int run_grep(Invocation& call) {
   auto& operands = options.operands();
   if (!request.has_patterns) {
     if (operands.empty()) {
-      call.err().write("Usage: grep [OPTION]... PATTERNS [FILE]...\nTry 'grep --help' for more information.\n");
+      call.err().write(fmt::format("{}\n", kUsage));
       return 2;
     }
     add_patterns(request, operands.front());

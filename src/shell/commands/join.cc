@@ -23,6 +23,8 @@ struct Row {
 struct Request {
   int separator = -1;
   bool ignore_case = false, unpaired[2] = {}, paired = true, automatic = false, header = false;
+  enum class Check : unsigned char { when_unpaired, always, never } check = Check::when_unpaired;
+  char delimiter = '\n';
   std::size_t key[2] = {0, 0};
   std::string empty;
   std::vector<std::pair<int, std::size_t>> format;  // file 0: the join field
@@ -76,8 +78,96 @@ void print(Sink& out, const Request& r, const Row* a, const Row* b, std::size_t 
     rest(a, r.key[0], width_a);
     rest(b, r.key[1], width_b);
   }
-  out.line(line);
+  out.line(line, r.delimiter);
 }
+
+// Two files of rows, met as GNU's join meets them: it matters where a disorder is noticed.
+class Joiner {
+ public:
+  Joiner(Invocation& call, const Request& r, const std::vector<std::string>& names, std::vector<Row>* rows, Sink& out)
+      : call_(call), r_(r), names_(names), rows_(rows), out_(out) {}
+
+  // False when the order was found wrong and that was to end everything.
+  bool run() {
+    width_[0] = rows_[0].empty() ? 0 : rows_[0][0].fields.size();
+    width_[1] = rows_[1].empty() ? 0 : rows_[1][0].fields.size();
+    if (r_.header && (!rows_[0].empty() || !rows_[1].empty())) {
+      show(rows_[0].empty() ? nullptr : &rows_[0][0], rows_[1].empty() ? nullptr : &rows_[1][0]);
+      for (std::size_t f = 0; f < 2; ++f) at_[f] = first_[f] = rows_[f].empty() ? 0 : 1;
+    }
+    while (has(0) && has(1)) {
+      call_.charge(1);
+      int order = compare(key(0, at_[0]), key(1, at_[1]));
+      if (order != 0) {
+        std::size_t f = order < 0 ? 0 : 1;
+        if (r_.unpaired[f]) alone(f);
+        if (!advance(f)) return false;
+        unpairable_ = true;
+        continue;
+      }
+      if (!pairs()) return false;
+    }
+    return tail(0) && tail(1);
+  }
+  bool disorder() const { return told_[0] || told_[1]; }
+
+ private:
+  bool has(std::size_t f) const { return at_[f] < rows_[f].size(); }
+  std::string_view key(std::size_t f, std::size_t row) const { return field(rows_[f][row], r_.key[f]); }
+  void show(const Row* a, const Row* b) { print(out_, r_, a, b, width_[0], width_[1]); }
+  void alone(std::size_t f) { f == 0 ? show(&rows_[0][at_[0]], nullptr) : show(nullptr, &rows_[1][at_[1]]); }
+  int compare(std::string_view a, std::string_view b) const {
+    if (!r_.ignore_case) return a.compare(b);
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      if (int order = tolower(static_cast<unsigned char>(a[i])) - tolower(static_cast<unsigned char>(b[i]))) return order;
+    return a.size() < b.size() ? -1 : static_cast<int>(a.size() > b.size());
+  }
+  // To the next row of a file, which is then looked at.
+  bool advance(std::size_t f) {
+    ++at_[f];
+    if (!has(f) || at_[f] <= first_[f] || told_[f] || r_.check == Request::Check::never) return true;
+    if (r_.check == Request::Check::when_unpaired && !unpairable_) return true;
+    if (compare(key(f, at_[f] - 1), key(f, at_[f])) <= 0) return true;
+    told_[f] = true;
+    out_.flush();
+    call_.complain(fmt::format("{}:{}: is not sorted: {}", names_[f], at_[f] + 1, rows_[f][at_[f]].text));
+    return r_.check != Request::Check::always;
+  }
+  // All rows of one key with all of the other file's.
+  bool pairs() {
+    std::size_t begin[2] = {at_[0], at_[1]};
+    for (std::size_t f = 0; f < 2; ++f) {
+      do
+        if (!advance(f)) return false;
+      while (has(f) && compare(key(f, at_[f]), key(1 - f, begin[1 - f])) == 0);
+    }
+    if (!r_.paired) return true;
+    for (std::size_t x = begin[0]; x < at_[0]; ++x)
+      for (std::size_t y = begin[1]; y < at_[1]; ++y) {
+        call_.charge(1);
+        show(&rows_[0][x], &rows_[1][y]);
+      }
+    return true;
+  }
+  // What is left of a file when the other one is at its end.
+  bool tail(std::size_t f) {
+    if (has(f) && has(1 - f)) unpairable_ = true;
+    while (has(f)) {
+      call_.charge(1);
+      if (r_.unpaired[f]) alone(f);
+      if (!advance(f)) return false;
+    }
+    return true;
+  }
+
+  Invocation& call_;
+  const Request& r_;
+  const std::vector<std::string>& names_;
+  std::vector<Row>* rows_;
+  Sink& out_;
+  std::size_t at_[2] = {}, first_[2] = {}, width_[2] = {};
+  bool told_[2] = {}, unpairable_ = false;
+};
 
 }  // namespace
 
@@ -85,13 +175,12 @@ int run_join(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   Request r;
-  char delimiter = '\n';
   for (auto& [id, value] : options.found()) {
     std::uint64_t n = 0;
     switch (id) {
       case 'a':
       case 'v':
-        if (value != "1" && value != "2") return call.fail(fmt::format("invalid file number: {}", quoted(value)));
+        if (value != "1" && value != "2") return call.fail(fmt::format("invalid field number: {}", quoted(value)));
         r.unpaired[value[0] - '1'] = true;
         if (id == 'v') r.paired = false;
         break;
@@ -118,6 +207,8 @@ int run_join(Invocation& call) {
           std::string_view one = rest.substr(0, end);
           if (one == "0") r.format.emplace_back(0, 0);
           else if (one.size() > 2 && (one[0] == '1' || one[0] == '2') && one[1] == '.' && parse_size(one.substr(2), n) && n > 0) r.format.emplace_back(one[0] - '0', static_cast<std::size_t>(n - 1));
+          else if (one.size() > 1 && one[1] == '.' && isdigit(static_cast<unsigned char>(one[0])) && one[0] != '1' && one[0] != '2')
+            return call.fail(fmt::format("invalid file number in field spec: {}", quoted(one)));
           else return call.fail(fmt::format("invalid field specifier: {}", quoted(one)));
           if (end == std::string_view::npos) break;
           rest.remove_prefix(end + 1);
@@ -125,7 +216,9 @@ int run_join(Invocation& call) {
         break;
       }
       case kHeader: r.header = true; break;
-      case 'z': delimiter = '\0'; break;
+      case 'z': r.delimiter = '\0'; break;
+      case kCheck: r.check = Request::Check::always; break;
+      case kNoCheck: r.check = Request::Check::never; break;
       default: break;
     }
   }
@@ -137,7 +230,7 @@ int run_join(Invocation& call) {
   for (std::size_t f = 0; f < 2; ++f) {
     std::unique_ptr<Input> owned;
     if (operands[f] != "-" && !(owned = open_or_complain(call, operands[f]))) return 1;
-    Lines lines(owned ? *owned : call.in(), delimiter);
+    Lines lines(owned ? *owned : call.in(), r.delimiter);
     std::string_view line;
     while (lines.next(line)) {
       rows[f].push_back({std::string(line), {}});
@@ -145,64 +238,14 @@ int run_join(Invocation& call) {
     }
     for (Row& row : rows[f]) split_row(row, r);
   }
-  auto compare = [&](std::string_view a, std::string_view b) {
-    if (!r.ignore_case) return a.compare(b);
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      if (int order = tolower(static_cast<unsigned char>(a[i])) - tolower(static_cast<unsigned char>(b[i]))) return order;
-    return a.size() < b.size() ? -1 : static_cast<int>(a.size() > b.size());
-  };
-  int status = 0;
   Sink out(call.out());
-  std::size_t wa = rows[0].empty() ? 0 : rows[0][0].fields.size(), wb = rows[1].empty() ? 0 : rows[1][0].fields.size();
-  std::size_t i = 0, k = 0;
-  if (r.header && !rows[0].empty() && !rows[1].empty()) {
-    print(out, r, &rows[0][0], &rows[1][0], wa, wb);
-    i = k = 1;
+  Joiner joiner(call, r, operands, rows, out);
+  if (!joiner.run()) return out.finish(call, 1);
+  if (joiner.disorder()) {
+    out.flush();
+    call.complain("input is not in sorted order");
   }
-  // GNU complains about disorder only when some line found no partner.
-  bool unpairable = false;
-  for (std::size_t f = 0; f < 2 && !unpairable; ++f)
-    for (const Row& row : rows[f]) {
-      call.charge(1);
-      bool found = false;
-      for (const Row& other : rows[1 - f]) found = found || compare(field(row, r.key[f]), field(other, r.key[1 - f])) == 0;
-      call.charge(rows[1 - f].size() / 8 + 1);
-      if (!found) {
-        unpairable = true;
-        break;
-      }
-    }
-  for (std::size_t f = 0; f < 2; ++f)
-    for (std::size_t n = r.header ? 2 : 1; n < rows[f].size() && !status && unpairable; ++n)
-      if (compare(field(rows[f][n - 1], r.key[f]), field(rows[f][n], r.key[f])) > 0) {
-        call.complain(fmt::format("{}:{}: is not sorted: {}", operands[f], n + 1, rows[f][n].text));
-        status = 1;
-      }
-  while (i < rows[0].size() || k < rows[1].size()) {
-    call.charge(1);
-    int order = i >= rows[0].size() ? 1 : k >= rows[1].size() ? -1 : compare(field(rows[0][i], r.key[0]), field(rows[1][k], r.key[1]));
-    if (order < 0) {
-      if (r.unpaired[0]) print(out, r, &rows[0][i], nullptr, wa, wb);
-      ++i;
-    } else if (order > 0) {
-      if (r.unpaired[1]) print(out, r, nullptr, &rows[1][k], wa, wb);
-      ++k;
-    } else {
-      std::size_t i2 = i, k2 = k;
-      while (i2 < rows[0].size() && compare(field(rows[0][i2], r.key[0]), field(rows[0][i], r.key[0])) == 0) ++i2;
-      while (k2 < rows[1].size() && compare(field(rows[1][k2], r.key[1]), field(rows[1][k], r.key[1])) == 0) ++k2;
-      if (r.paired)
-        for (std::size_t x = i; x < i2; ++x)
-          for (std::size_t y = k; y < k2; ++y) {
-            call.charge(1);
-            print(out, r, &rows[0][x], &rows[1][y], wa, wb);
-          }
-      i = i2;
-      k = k2;
-    }
-  }
-  if (status) call.complain("input is not in sorted order");
-  return out.finish(call, status);
+  return out.finish(call, joiner.disorder() ? 1 : 0);
 }
 
 }  // namespace atl::shell

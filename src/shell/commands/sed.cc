@@ -62,6 +62,7 @@ int run_sed(Invocation& call) {
       case 'z': editor.delimiter = '\0'; break;
       case kPosix: editor.posix = parsing.posix = true; break;
       case kSandbox: parsing.sandbox = true; break;
+      case kFollow: editor.follow_links = true; break;
       default: break;
     }
   }

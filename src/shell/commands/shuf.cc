@@ -9,7 +9,7 @@
 namespace atl::shell {
 
 int run_shuf(Invocation& call) {
-  static constexpr Option kOptions[] = {{'e', 'e', "echo"}, {'i', 'i', "input-range", Arg::required}, {'n', 'n', "head-count", Arg::required}, {'o', 'o', "output", Arg::required}, {'r', 'r', "repeat"}, {'z', 'z', "zero-terminated"}, {256, 0, "random-source", Arg::required}};
+  static constexpr Option kOptions[] = {{'e', 'e', "echo"}, {'i', 'i', "input-range", Arg::required}, {'n', 'n', "head-count", Arg::required}, {'o', 'o', "output", Arg::required}, {'r', 'r', "repeat"}, {'z', 'z', "zero-terminated"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool echo = false, repeat = false, ranged = false;
@@ -35,6 +35,7 @@ int run_shuf(Invocation& call) {
       default: break;
     }
   }
+  if (echo && ranged) return usage_error(call, "cannot combine -e and -i options");
   std::string text;
   std::vector<std::string> owned;
   if (ranged)

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/sort/order.h"
@@ -9,7 +10,7 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kCheck = 256, kSort, kParallel, kBatch, kFiles0, kCompress, kRandomSource };
+enum Long { kCheck = 256, kSort, kParallel, kBatch, kFiles0, kCompress };
 
 constexpr Option kOptions[] = {
     {'b', 'b', "ignore-leading-blanks"}, {'d', 'd', "dictionary-order"}, {'f', 'f', "ignore-case"},
@@ -21,7 +22,7 @@ constexpr Option kOptions[] = {
     {'t', 't', "field-separator", Arg::required}, {'T', 'T', "temporary-directory", Arg::required},
     {kParallel, 0, "parallel", Arg::required}, {kBatch, 0, "batch-size", Arg::required},
     {kFiles0, 0, "files0-from", Arg::required}, {'u', 'u', "unique"}, {'z', 'z', "zero-terminated"},
-    {kCompress, 0, "compress-program", Arg::required}, {kRandomSource, 0, "random-source", Arg::required},
+    {kCompress, 0, "compress-program", Arg::required},
 };
 
 struct Request {
@@ -29,8 +30,54 @@ struct Request {
   SortKey global;
   char check = 0;
   std::string output;
-  bool has_output = false;
+  bool has_output = false, merge = false;
 };
+
+constexpr Choice kChecks[] = {{"quiet", 'C'}, {"silent", 'C'}, {"diagnose-first", 'c'}};
+constexpr Choice kSorts[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'}, {"numeric", 'n'}, {"random", 'R'}, {"version", 'V'}};
+
+// Memory, threads and temporary files are the shell's own affair: such options are read and have no effect.
+bool check_tuning(Invocation& call, int id, const std::string& value) {
+  std::uint64_t number = 0;
+  std::string text = value.ends_with('%') ? value.substr(0, value.size() - 1) : value;
+  switch (id) {
+    case 'S':
+      if (parse_size(text, number)) return true;
+      call.complain(fmt::format("invalid -S argument '{}'", value));
+      return false;
+    case kParallel:
+      if (!parse_size(value, number)) call.complain(fmt::format("invalid --parallel argument '{}'", value));
+      else if (number == 0) call.complain("number in parallel must be nonzero");
+      return number > 0;
+    case kBatch:
+      if (parse_size(value, number) && number > 1) return true;
+      call.complain(fmt::format("invalid --batch-size argument {}", quoted(value)));
+      if (number < 2) call.complain("minimum --batch-size argument is '2'");
+      return false;
+    default: return true;
+  }
+}
+
+// -m: the inputs are taken to be sorted, and stay in that order among themselves.
+std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::string_view> inputs, const SortOrder& order) {
+  std::vector<std::string_view> out;
+  std::vector<std::optional<std::string_view>> heads(inputs.size());
+  auto next = [&](std::size_t i) {
+    if (inputs[i].empty()) return heads[i].reset();
+    heads[i] = inputs[i].substr(0, inputs[i].find(order.delimiter));
+    inputs[i].remove_prefix(heads[i]->size() + 1);
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) next(i);
+  while (true) {
+    std::size_t best = inputs.size();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (heads[i] && (best == inputs.size() || order.compare_lines(*heads[i], *heads[best]) < 0)) best = i;
+    if (best == inputs.size()) return out;
+    call.charge(heads[best]->size() / 8 + inputs.size());
+    if (!order.unique || out.empty() || order.compare_lines(out.back(), *heads[best]) != 0) out.push_back(*heads[best]);
+    next(best);
+  }
+}
 
 // -1: go on.
 int read_options(Invocation& call, CommandLine& options, Request& r) {
@@ -38,15 +85,16 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
     switch (id) {
       case 'c': r.check = 'c'; break;
       case 'C': r.check = 'C'; break;
-      case kCheck: r.check = value == "quiet" || value == "silent" ? 'C' : 'c'; break;
+      case kCheck: {
+        auto way = value.empty() ? std::optional<int>('c') : choose(call, "--check", value, kChecks);
+        if (!way) return 1;
+        r.check = static_cast<char>(*way);
+        break;
+      }
       case kSort: {
-        static constexpr std::pair<std::string_view, char> kWords[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'},
-                                                                       {"numeric", 'n'}, {"random", 'R'}, {"version", 'V'}};
-        char letter = 0;
-        for (auto& [word, l] : kWords)
-          if (word.starts_with(value)) letter = l;
-        if (!letter) return call.fail(fmt::format("invalid argument {} for '--sort'", quoted(value)), 2);
-        set_ordering(r.global, letter);
+        auto letter = choose(call, "--sort", value, kSorts);
+        if (!letter) return 1;
+        set_ordering(r.global, static_cast<char>(*letter));
         break;
       }
       case 'k': {
@@ -56,7 +104,7 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         r.order.keys.push_back(key);
         break;
       }
-      case 'm': break;
+      case 'm': r.merge = true; break;
       case 'o':
         if (r.has_output && r.output != value) return call.fail("multiple output files specified", 2);
         r.output = value;
@@ -76,7 +124,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       case kParallel:
       case kBatch:
       case kCompress:
-      case kRandomSource: break;
+        if (!check_tuning(call, id, value)) return 2;
+        break;
       case kFiles0: {
         auto in = value == "-" ? nullptr : open_or_complain(call, value);
         if (value != "-" && !in) return 2;
@@ -88,6 +137,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
     }
   }
   r.order.finish(r.global);
+  for (const SortKey& key : r.order.keys)
+    if (std::string problem = incompatible(key); !problem.empty()) return call.fail(problem, 2);
   return -1;
 }
 
@@ -131,6 +182,7 @@ int run_sort(Invocation& call) {
     return check(call, r, operands[0]);
   }
   std::string text;
+  std::vector<std::size_t> ends;  // of each input in the text
   for (const std::string& operand : operands) {
     std::unique_ptr<Input> owned;
     Input* in = &call.in();
@@ -152,8 +204,16 @@ int run_sort(Invocation& call) {
       in->consume(block.size());
     }
     if (!text.empty() && text.back() != r.order.delimiter) text += r.order.delimiter;
+    ends.push_back(text.size());
   }
-  std::vector<std::string_view> lines = sort_lines(call, text, r.order);
+  std::vector<std::string_view> lines;
+  if (r.merge) {
+    std::vector<std::string_view> inputs;
+    for (std::size_t i = 0; i < ends.size(); ++i) inputs.push_back(std::string_view(text).substr(i ? ends[i - 1] : 0, ends[i] - (i ? ends[i - 1] : 0)));
+    lines = merge_lines(call, std::move(inputs), r.order);
+  } else {
+    lines = sort_lines(call, text, r.order);
+  }
   std::unique_ptr<Output> file;
   if (r.has_output) {
     auto opened = call.open_output(r.output, false);

@@ -79,7 +79,7 @@ int run_split(Invocation& call) {
     if (way) mode = way;
     switch (id) {
       case 'a':
-        if (!parse_size(value, names.length) || names.length == 0) return usage_error(call, fmt::format("invalid suffix length: {}", quoted(value)));
+        if (!parse_size(value, names.length) || names.length == 0) return call.fail(fmt::format("invalid suffix length: {}", quoted(value)));
         names.fixed = true;
         break;
       case kAdditional:

@@ -21,7 +21,17 @@ int run_tac(Invocation& call) {
   auto regex = Regex::compile(separator, is_regex ? Syntax::basic : Syntax::fixed);
   if (!regex) return call.fail(regex.error().message());
   Sink out(call.out());
-  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+  bool good = true;
+  std::vector<std::string> readable;
+  for (const std::string& operand : options.operands().empty() ? std::vector<std::string>{"-"} : options.operands()) {
+    auto opened = call.open_input(operand);
+    if (opened) readable.push_back(operand);
+    else if (opened.error().code() == Code::is_a_directory) call.complain(fmt::format("{}: read error: Invalid argument", operand));
+    else call.complain(fmt::format("failed to open {} for reading: {}", quoted(operand), reason(opened.error())));
+    good = good && opened;
+  }
+  if (readable.empty()) return 1;
+  good &= each_input(call, readable, [&](Input& in, const std::string&) {
     std::string text = in.read_all();
     call.charge(text.size() / 8 + 1);
     std::vector<std::size_t> cuts{0};

@@ -6,6 +6,7 @@
 #include "shell/commands/count_byte.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
+#include "shell/interpreter.h"
 
 namespace atl::shell {
 
@@ -25,8 +26,10 @@ struct Request {
   bool bytes = false, from_start = false, follow = false;
   bool by_name = false;  // -F: what a name leads to is followed, also when it comes late or is replaced
   char delimiter = '\n';
+  bool retry = false;    // what is not there yet is waited for
   int headers = -1;
   double interval = 1;
+  std::vector<int> pids;  // following ends when none of them runs any more
 };
 
 // Whole blocks are kept and dropped from the front as soon as the rest holds enough lines.
@@ -124,12 +127,18 @@ class Follower {
     auto pause = std::chrono::milliseconds(static_cast<int>(std::clamp(request_.interval, 0.02, 60.0) * 1000));
     while (true) {
       out_.flush();
-      call_.sleep(pause);
+      bool last = !request_.pids.empty() && std::none_of(request_.pids.begin(), request_.pids.end(), [&](int pid) { return runs(pid); });
+      if (!last) call_.sleep(pause);
       for (std::size_t i = 0; i < files_.size(); ++i) look(i);
+      if (last) return;
     }
   }
 
  private:
+  bool runs(int pid) {
+    Process* process = call_.interpreter().machine.find_process(pid);
+    return process && !process->done;
+  }
   void look(std::size_t at) {
     Followed& file = files_[at];
     auto stat = call_.fs().find(file.path);
@@ -139,7 +148,7 @@ class Follower {
       return;
     }
     if (file.inode != stat->inode) {
-      if (!request_.by_name) return;
+      if (!request_.by_name && file.inode) return;
       complain(fmt::format("'{}' has {};  following new file", file.name, file.inode ? "been replaced" : "appeared"));
       file.inode = stat->inode;
       file.size = 0;
@@ -190,7 +199,20 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
       case 'q': request.headers = 0; break;
       case 'v': request.headers = 1; break;
       case 'z': request.delimiter = '\0'; break;
-      case 'F': request.by_name = request.follow = true; break;
+      case 'F': request.by_name = request.follow = request.retry = true; break;
+      case kRetry: request.retry = true; break;
+      case kPid: {
+        std::int64_t pid = 0;
+        if (!parse_integer(value, pid) || pid < 0 || pid > INT32_MAX) return call.fail(fmt::format("invalid PID: {}", quoted(value)));
+        request.pids.push_back(static_cast<int>(pid));
+        break;
+      }
+      case kMaxUnchanged: {
+        // Names are looked up in every round anyway.
+        std::uint64_t rounds = 0;
+        if (!parse_size(value, rounds)) return call.fail(fmt::format("invalid maximum number of unchanged stats between opens: {}", quoted(value)));
+        break;
+      }
       case 'f': request.follow = true; break;
       case kFollow:
         request.follow = true;
@@ -198,7 +220,12 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         if (!value.empty() && value != "name" && value != "descriptor")
           return call.fail(fmt::format("invalid argument {} for '--follow'\nValid arguments are:\n  - 'descriptor'\n  - 'name'\nTry 'tail --help' for more information.", quoted(value)));
         break;
-      case 's': request.interval = strtod(value.c_str(), nullptr); break;
+      case 's': {
+        char* end = nullptr;
+        request.interval = strtod(value.c_str(), &end);
+        if (end == value.c_str() || *end || !(request.interval >= 0)) return call.fail(fmt::format("invalid number of seconds: {}", quoted(value)));
+        break;
+      }
       default: break;
     }
   }
@@ -212,6 +239,9 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
   }
   if (request.headers < 0) request.headers = operands.size() > 1;
   if (operands.empty()) operands.push_back("-");
+  if (request.retry && !request.follow) call.complain("warning: --retry ignored; --retry is useful only when following");
+  else if (request.retry && !request.by_name) call.complain("warning: --retry only effective for the initial open");
+  if (!request.pids.empty() && !request.follow) call.complain("warning: PID ignored; --pid=PID is useful only when following");
   return -1;
 }
 
@@ -236,7 +266,7 @@ int run_tail(Invocation& call) {
                                 : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
         good = false;
         auto path = call.resolve(operand);
-        if (request.by_name && path && !directory) followed.push_back({operand, *path, std::nullopt, 0});
+        if (request.retry && request.follow && path && !directory) followed.push_back({operand, *path, std::nullopt, 0});
         continue;
       }
       owned = std::move(*opened);

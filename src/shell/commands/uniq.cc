@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -74,6 +75,15 @@ class Grouper {
   bool any_ = false;
 };
 
+constexpr Choice kSeparate[] = {{"none", 0}, {"prepend", 1}, {"separate", 2}};
+constexpr Choice kGroups[] = {{"prepend", 0}, {"append", 1}, {"separate", 2}, {"both", 3}};
+
+bool word(Invocation& call, std::string_view option, const std::string& value, std::span<const Choice> words, std::string& into) {
+  auto found = choose(call, option, value, words);
+  if (found) into = words[static_cast<std::size_t>(*found)].word;
+  return found.has_value();
+}
+
 // -1: go on.
 int read_options(Invocation& call, CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
@@ -89,15 +99,16 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       case 'D': r.all_repeated = true; break;
       case kAllRepeated:
         r.all_repeated = true;
-        if (!value.empty() && value != "none" && value != "prepend" && value != "separate")
-          return usage_error(call, fmt::format("invalid argument {} for '--all-repeated'\nValid arguments are:\n  - 'none'\n  - 'prepend'\n  - 'separate'", quoted(value)));
-        if (!value.empty()) r.separate = value;
+        if (!value.empty() && !word(call, "--all-repeated", value, kSeparate, r.separate)) return 1;
         break;
       case 'f':
       case '0':
         if (!number(r.skip_fields, "fields to skip")) return 1;
         break;
-      case kGroup: r.group = value.empty() ? "separate" : value; break;
+      case kGroup:
+        r.group = "separate";
+        if (!value.empty() && !word(call, "--group", value, kGroups, r.group)) return 1;
+        break;
       case 'i': r.ignore_case = true; break;
       case 's':
         if (!number(r.skip_chars, "bytes to skip")) return 1;
@@ -110,8 +121,10 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       default: break;
     }
   }
+  if (!r.group.empty() && (r.count || r.repeated || r.all_repeated || r.unique))
+    return usage_error(call, "--group is mutually exclusive with -c/-d/-D/-u");
   if (r.all_repeated && r.count)
-    return call.fail("printing all duplicated lines and repeat counts is meaningless");
+    return usage_error(call, "printing all duplicated lines and repeat counts is meaningless");
   return -1;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/count_byte.h"
 #include "shell/commands/options.h"
@@ -101,10 +102,15 @@ struct Row {
   std::string name;
 };
 
-int width_of(Invocation& call, const std::vector<std::string>& operands, const What& what) {
+// As wide as the sizes of all files together need; 7 where one of them is not known before it is read.
+int width_of(Invocation& call, const std::vector<std::string>& operands, const What& what, const std::vector<Row>& rows) {
   if (operands.size() <= 1 && what.columns() == 1) return 1;
   std::uint64_t size = 0;
-  bool unknown = operands.empty();
+  bool unknown = false, standard_file = call.in().inode() != 0;
+  if (operands.empty()) {
+    unknown = !standard_file;
+    if (standard_file) size += rows[0].counts.bytes;
+  }
   for (const std::string& operand : operands) {
     auto path = call.resolve(operand);
     auto stat = operand == "-" || !path ? std::nullopt : call.fs().find(*path);
@@ -150,7 +156,13 @@ int run_wc(Invocation& call) {
       case 'l': what.lines = true; break;
       case 'L': what.longest = true; break;
       case 'w': what.words = true; break;
-      case kTotal: total_when = value; break;
+      case kTotal: {
+        static constexpr Choice kWhen[] = {{"auto", 0}, {"always", 1}, {"only", 2}, {"never", 3}};
+        auto when = choose(call, "--total", value, kWhen);
+        if (!when) return 1;
+        total_when = kWhen[*when].word;
+        break;
+      }
       case kFiles0: {
         auto in = value == "-" ? nullptr : open_or_complain(call, value);
         if (value != "-" && !in) return 1;
@@ -166,7 +178,6 @@ int run_wc(Invocation& call) {
   std::vector<Row> rows;
   Counts total;
   bool good = true;
-  int width = width_of(call, operands, what);
   if (operands.empty()) rows.push_back({count(call, call.in(), what), ""});
   for (const std::string& operand : operands) {
     if (operand == "-") {
@@ -183,6 +194,7 @@ int run_wc(Invocation& call) {
     }
     total.add(rows.back().counts);
   }
+  int width = width_of(call, operands, what, rows);
   bool only = total_when == "only";
   if (only) {
     rows.clear();

@@ -155,14 +155,14 @@ void Grep::prefix(std::uint64_t offset, std::uint64_t number, char separator) {
     else separate();
   }
   char digits[24];
-  auto number_text = [&](std::uint64_t value, int width) {
-    auto length = static_cast<std::size_t>(snprintf(digits, sizeof digits, "%*llu", width, static_cast<unsigned long long>(value)));
+  auto number_text = [&](std::uint64_t value) {
+    auto length = static_cast<std::size_t>(snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value)));
     if (settings_.color) out_.append(fmt::format("{}{}{}", kNumberColor, std::string_view(digits, length), kPlain));
     else out_.append({digits, length});
     separate();
   };
-  if (settings_.line_numbers) number_text(number, settings_.initial_tab ? 4 : 0);
-  if (settings_.byte_offset) number_text(offset, settings_.initial_tab ? 4 : 0);
+  if (settings_.line_numbers) number_text(number);
+  if (settings_.byte_offset) number_text(offset);
   if (settings_.initial_tab && (settings_.with_name == 1 || settings_.line_numbers || settings_.byte_offset)) out_.put('\t');
 }
 
@@ -233,9 +233,9 @@ void Grep::context(std::string_view text, std::size_t begin, std::size_t) {
   } else {
     next = base_ + start;
   }
-  if (printed_any_ && next > next_unprinted_ && (settings_.before > 0 || settings_.after > 0)) {
-    if (settings_.color) out_.append(fmt::format("{}--{}", kSeparatorColor, kPlain));
-    else out_.append("--");
+  if (printed_any_ && next > next_unprinted_ && settings_.group_separator) {
+    if (settings_.color) out_.append(fmt::format("{}{}{}", kSeparatorColor, *settings_.group_separator, kPlain));
+    else out_.append(*settings_.group_separator);
     out_.put('\n');
   }
   for (std::size_t i = from_kept; i > 0; --i) {
@@ -393,7 +393,7 @@ void Grep::search(Input& in, const std::string& name) {
   }
   if (binary_ && selected_count_ > 0) {
     out_.flush();
-    call_.out().write(fmt::format("{}: {}: binary file matches\n", call_.args()[0], name_));
+    call_.complain(fmt::format("{}: binary file matches", name_));
   }
 }
 

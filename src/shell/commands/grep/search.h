@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct GrepSettings {
   std::int64_t max_count = INT64_MAX;
   std::int64_t before = 0, after = 0;
   char delimiter = '\n';
+  std::optional<std::string> group_separator = "--";  // between groups of context
 };
 
 // Searches inputs one after the other and prints what grep prints. The whole of what is buffered is searched at once;

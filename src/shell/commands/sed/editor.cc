@@ -77,7 +77,14 @@ void Editor::finish_file() {
         if (!kept) call_.complain(fmt::format("cannot rename {}: {}", name_, reason(kept.error())));
       }
     }
-    auto written = call_.fs().write(*path, vfs::Content(in_place_text_->text()));
+    vfs::WriteOptions write;
+    auto link = call_.fs().find(*path, vfs::Follow::no);
+    if (link && link->is_symlink() && !options_.follow_links) {
+      // The new file takes the link's place.
+      if (auto target = call_.fs().find(*path)) write.mode = target->mode;
+      (void)call_.fs().remove_file(*path);
+    }
+    auto written = call_.fs().write(*path, vfs::Content(in_place_text_->text()), write);
     if (!written) {
       call_.complain(fmt::format("couldn't write {}: {}", name_, reason(written.error())));
       failed_ = std::max(failed_, 2);

@@ -16,6 +16,7 @@ struct EditorOptions {
   bool quiet = false;
   bool separate = false;       // -s: each file has its own last line; implied by in_place
   bool in_place = false;
+  bool follow_links = false;   // in place: what a link leads to is changed, not the link
   std::string backup_suffix;
   char delimiter = '\n';
   std::uint64_t line_length = 70;

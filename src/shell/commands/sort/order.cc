@@ -207,7 +207,17 @@ int compare_versions(std::string_view a, std::string_view b) {
   return order != 0 ? order : compare(a, b);
 }
 
+std::string incompatible(const SortKey& key) {
+  auto has = [&](char c) { return key.letters.find(c) != std::string::npos; };
+  if (has('g') + has('h') + has('n') + has('M') + (has('V') || has('R') || has('d') || has('i')) < 2) return {};
+  std::string shown;
+  for (char c : std::string_view("dfghiMnRV"))
+    if (has(c)) shown += c;
+  return fmt::format("options '-{}' are incompatible", shown);
+}
+
 void set_ordering(SortKey& key, char letter) {
+  if (key.letters.find(letter) == std::string::npos) key.letters += letter;
   switch (letter) {
     case 'b': key.skip_begin = key.skip_end = true; break;
     case 'd': key.dictionary = true; break;

@@ -14,6 +14,7 @@ struct SortKey {
   bool whole = true;  // no -k at all
   bool skip_begin = false, skip_end = false, reverse = false, dictionary = false, fold = false, printable = false;
   enum class Kind : unsigned char { text, numeric, general, human, month, version, random } kind = Kind::text;
+  std::string letters;  // that were given, to see which do not go together
   bool plain() const {
     return !(skip_begin || skip_end || reverse || dictionary || fold || printable) && kind == Kind::text;
   }
@@ -21,6 +22,8 @@ struct SortKey {
 
 // Applies one ordering letter (b d f g h i M n R r V).
 void set_ordering(SortKey& key, char letter);
+// "options '-Mn' are incompatible", or nothing.
+std::string incompatible(const SortKey& key);
 // "2.3,4nr"; a message if it is none.
 std::string parse_key(std::string_view text, SortKey& key);
 
