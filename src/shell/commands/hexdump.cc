@@ -175,7 +175,10 @@ int run_hexdump(Invocation& call) {
         break;
       }
       case 'v': r.squeeze = false; break;
-      case 'L': break;
+      case 'L':
+        if (!value.empty() && value != "=auto" && value != "=never" && value != "=always" && value != "auto" && value != "never" && value != "always")
+          return call.fail(fmt::format("unsupported color mode: '{}'", value));
+        break;  // none of the layouts has colors
       default: add_layout(r, static_cast<char>(id));
     }
   }
@@ -186,8 +189,8 @@ int run_hexdump(Invocation& call) {
   Sink out(call.out());
   Blocks blocks(call, options.operands());
   dump(call, out, blocks, r, formats, block);
-  bool nothing = !blocks.any && blocks.failed;
-  return out.finish(call, blocks.failed || nothing ? 1 : 0);
+  if (!blocks.any && blocks.failed) call.complain("all input file arguments failed");
+  return out.finish(call, blocks.failed ? 1 : 0);
 }
 
 }  // namespace atl::shell

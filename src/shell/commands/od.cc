@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -8,10 +9,13 @@ namespace atl::shell {
 
 namespace {
 
+enum Long { kStrings = 256, kEndian };
+
 constexpr Option kOptions[] = {
     {'A', 'A', "address-radix", Arg::required}, {'j', 'j', "skip-bytes", Arg::required}, {'N', 'N', "read-bytes", Arg::required}, {'t', 't', "format", Arg::required},
     {'v', 'v', "output-duplicates"}, {'w', 'w', "width", Arg::optional}, {'a', 'a', ""}, {'b', 'b', ""}, {'c', 'c', ""}, {'d', 'd', ""}, {'o', 'o', ""}, {'x', 'x', ""}, {'i', 'i', ""}, {'l', 'l', ""}, {'s', 's', ""}, {'f', 'f', ""},
-    {'S', 'S', "strings", Arg::optional},
+    {'S', 'S', "", Arg::required}, {kStrings, 0, "strings", Arg::optional}, {kEndian, 0, "endian", Arg::required}, {'h', 'h', ""}, {'B', 'B', ""}, {'D', 'D', ""}, {'O', 'O', ""}, {'X', 'X', ""},
+    {'H', 'H', ""}, {'I', 'I', ""}, {'L', 'L', ""}, {'e', 'e', ""}, {'F', 'F', ""},
 };
 
 struct Format {
@@ -29,7 +33,14 @@ struct Format {
   }
 };
 
-std::string cell(const Format& f, std::string_view bytes) {
+std::string cell(const Format& f, std::string_view bytes, bool big) {
+  std::string turned;
+  if (big && f.size > 1) {
+    turned.assign(bytes);
+    turned.resize(f.size, '\0');
+    std::reverse(turned.begin(), turned.end());
+    bytes = turned;
+  }
   std::uint64_t value = 0;
   for (std::size_t i = std::min(bytes.size(), f.size); i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[i]);
   unsigned char c = static_cast<unsigned char>(bytes[0]);
@@ -97,7 +108,8 @@ int run_od(Invocation& call) {
   if (options.stopped()) return options.status();
   char radix = 'o';
   std::uint64_t skip = 0, limit = UINT64_MAX, width = 16;
-  bool all = false;
+  bool all = false, big = false;
+  std::uint64_t strings = 0;
   std::vector<Format> formats;
   for (auto& [id, value] : options.found()) {
     switch (id) {
@@ -107,7 +119,7 @@ int run_od(Invocation& call) {
         break;
       case 'j': if (!parse_size(value, skip)) return call.fail(fmt::format("invalid -j argument {}", quoted(value))); break;
       case 'N': if (!parse_size(value, limit)) return call.fail(fmt::format("invalid -N argument {}", quoted(value))); break;
-      case 't': if (!parse_formats(value, formats)) return call.fail(fmt::format("invalid type string {}", quoted(value))); break;
+      case 't': if (!parse_formats(value, formats)) return call.fail(value.empty() || std::string_view("acduoxf").find(value[0]) != std::string_view::npos ? fmt::format("invalid type string {}", quoted(value)) : fmt::format("invalid character '{}' in type string {}", value[0], quoted(value))); break;
       case 'v': all = true; break;
       case 'w':
         width = 32;
@@ -123,9 +135,32 @@ int run_od(Invocation& call) {
       case 'l': formats.push_back({'d', 8}); break;
       case 's': formats.push_back({'d', 2}); break;
       case 'f': formats.push_back({'f', 4}); break;
-      default: return call.fail("strings mode is not supported");
+      case 'h': formats.push_back({'x', 2}); break;
+      case 'B': formats.push_back({'o', 2}); break;
+      case 'D': formats.push_back({'u', 4}); break;
+      case 'O': formats.push_back({'o', 4}); break;
+      case 'X':
+      case 'H': formats.push_back({'x', 4}); break;
+      case 'I':
+      case 'L': formats.push_back({'d', 8}); break;
+      case 'e':
+      case 'F': formats.push_back({'f', 8}); break;
+      case kEndian: {
+        static constexpr Choice kOrders[] = {{"little", 0}, {"big", 1}};
+        auto order = choose(call, "--endian", value, kOrders);
+        if (!order) return 1;
+        big = *order == 1;
+        break;
+      }
+      case 'S':
+      case kStrings:
+        strings = 3;
+        if (!value.empty() && (!parse_size(value, strings) || strings == 0)) return call.fail(fmt::format("invalid -S argument {}", quoted(value)));
+        break;
+      default: break;
     }
   }
+  if (strings && !formats.empty()) return call.fail("no type may be specified when dumping strings");
   if (formats.empty()) formats.push_back({'o', 2});
   std::string data;
   bool any = false;
@@ -151,6 +186,17 @@ int run_od(Invocation& call) {
     if (radix == 'n') return std::string();
     return radix == 'd' ? fmt::format("{:07}", at) : radix == 'x' ? fmt::format("{:06x}", at) : fmt::format("{:07o}", at);
   };
+  if (strings) {
+    // What is printable and ends with a zero byte, one a line.
+    for (std::size_t at = 0; at < view.size();) {
+      std::size_t end = at;
+      while (end < view.size() && isprint(static_cast<unsigned char>(view[end]))) ++end;
+      call.charge(end - at + 1);
+      if (end - at >= strings && end < view.size() && view[end] == '\0') out.line(address(skip + at) + (radix == 'n' ? "" : " ") + std::string(view.substr(at, end - at)));
+      at = end + 1;
+    }
+    return out.finish(call, good ? 0 : 1);
+  }
   std::string_view previous;
   bool starred = false;
   for (std::size_t at = 0; at < view.size(); at += width) {
@@ -168,7 +214,7 @@ int run_od(Invocation& call) {
       std::string line = first ? address(skip + at) : std::string(radix == 'n' ? 0 : radix == 'x' ? 6 : 7, ' ');
       first = false;
       std::size_t column = static_cast<std::size_t>(per_byte * static_cast<double>(f.size) + 0.5);
-      for (std::size_t i = 0; i < row.size(); i += f.size) line += fmt::format("{:>{}}", cell(f, row.substr(i, f.size)), column);
+      for (std::size_t i = 0; i < row.size(); i += f.size) line += fmt::format("{:>{}}", cell(f, row.substr(i, f.size), big), column);
       if (f.text) {
         std::size_t cells = (static_cast<std::size_t>(width) - row.size()) / f.size;
         line += std::string(cells * column, ' ') + "  >";

@@ -13,6 +13,8 @@ int run_strings(Invocation& call) {
   std::uint64_t least = 4;
   char radix = 0;
   bool names = false, white = false;
+  std::size_t unit = 1;  // bytes of a character
+  bool big = false, eight_bits = false;
   std::string separator = "\n";
   for (auto& [id, value] : options.found()) {
     switch (id) {
@@ -26,7 +28,13 @@ int run_strings(Invocation& call) {
       case 'o': radix = 'o'; break;
       case 'w': white = true; break;
       case 's': separator = value; break;
-      default: break;
+      case 'e':
+        if (value.size() != 1 || std::string_view("sSblBL").find(value[0]) == std::string_view::npos) return usage_error(call, fmt::format("invalid encoding: {}", quoted(value)));
+        unit = value == "b" || value == "l" ? 2 : value == "B" || value == "L" ? 4 : 1;
+        big = value == "b" || value == "B";
+        eight_bits = value == "S";
+        break;
+      default: break;  // -a, -d: there are no object files whose data alone would be looked at
     }
   }
   Sink out(call.out());
@@ -44,20 +52,41 @@ int run_strings(Invocation& call) {
     auto flush = [&] {
       if (run.size() >= least) {
         if (names) out.append((name == "-" ? "{standard input}" : name) + ": ");
-        std::uint64_t at = offset - run.size();
+        std::uint64_t at = offset - run.size() * unit;
         if (radix) out.append(radix == 'd' ? fmt::format("{:>7} ", at) : radix == 'o' ? fmt::format("{:>7o} ", at) : fmt::format("{:>7x} ", at));
         out.append(run);
         out.append(separator);
       }
       run.clear();
     };
+    auto printable = [&](unsigned char c) {
+      return (c >= 32 && c < 127) || c == '\t' || (white && isspace(c)) || (eight_bits && c >= 160);
+    };
+    if (unit > 1) {
+      // Wide characters: one byte of each holds the character, the others are zero.
+      std::string data = in.read_all();
+      call.charge(data.size() / 4 + 1);
+      while (offset + unit <= data.size()) {
+        std::size_t low = static_cast<std::size_t>(offset) + (big ? unit - 1 : 0);
+        bool zeros = true;
+        for (std::size_t i = 0; i < unit; ++i) zeros = zeros && (offset + i == low || data[static_cast<std::size_t>(offset) + i] == '\0');
+        if (zeros && printable(static_cast<unsigned char>(data[low]))) {
+          run += data[low];
+          offset += unit;
+        } else {
+          flush();
+          ++offset;
+        }
+      }
+      flush();
+      return;
+    }
     while (true) {
       std::string_view block = in.fill();
       if (block.empty()) break;
       call.charge(block.size() / 8 + 1);
       for (char c : block) {
-        bool printable = (c >= 32 && c < 127) || c == '\t' || (white && isspace(static_cast<unsigned char>(c)));
-        if (printable) run += c;
+        if (printable(static_cast<unsigned char>(c))) run += c;
         else flush();
         ++offset;
       }

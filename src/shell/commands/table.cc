@@ -110,6 +110,7 @@ constexpr Command kCommands[] = {
     {"sqlite3", run_sqlite3, "Query SQLite databases of the filesystem"},
     {"stat", run_stat, "Show file status"},
     {"strings", run_strings, "Print the printable strings of files"},
+    {"sum", run_cksum, "Print checksums and block counts"},
     {"sync", run_sync, "Write everything back (nothing to do here)"},
     {"tac", run_tac, "Print files with the last line first"},
     {"tail", run_tail, "Print the last part of files"},

@@ -10,11 +10,11 @@ namespace {
 
 constexpr Option kOptions[] = {
     {'a', 'a', "autoskip"}, {'b', 'b', "bits"}, {'c', 'c', "cols", Arg::required}, {'e', 'e', ""}, {'g', 'g', "groupsize", Arg::required}, {'i', 'i', "include"}, {'l', 'l', "len", Arg::required},
-    {'o', 'o', "", Arg::required}, {'p', 'p', "plain"}, {'p', 0, "ps"}, {'r', 'r', "revert"}, {'s', 's', "seek", Arg::required}, {'u', 'u', "uppercase"}, {'E', 'E', ""}, {'n', 'n', "name", Arg::required}, {'d', 'd', ""},
+    {'o', 'o', "", Arg::required}, {'p', 'p', "plain"}, {'p', 0, "ps"}, {'r', 'r', "revert"}, {'s', 's', "seek", Arg::required}, {'u', 'u', "uppercase"}, {'n', 'n', "name", Arg::required}, {'d', 'd', ""}, {'C', 'C', "capitalize"},
 };
 
 struct Request {
-  bool bits = false, little = false, include = false, plain = false, revert = false, upper = false, decimal = false, skip_zero = false;
+  bool bits = false, little = false, include = false, plain = false, revert = false, upper = false, decimal = false, skip_zero = false, capitals = false;
   std::int64_t columns = -1, group = -1, length = INT64_MAX, offset = 0, seek = 0;
   std::string name;
 };
@@ -76,7 +76,7 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
   };
   if (r.include) {
     std::string name;
-    for (char c : r.name) name += isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    for (char c : r.name) name += !isalnum(static_cast<unsigned char>(c)) ? '_' : r.capitals ? static_cast<char>(toupper(static_cast<unsigned char>(c))) : c;
     if (!name.empty()) out.append(fmt::format("unsigned char {}[] = {{\n", name));
     for (std::size_t i = 0; i < data.size(); ++i) {
       std::string shown = i == 0 ? "  0x" : i % columns == 0 ? ",\n  0x" : ", 0x";
@@ -84,7 +84,7 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
       out.append(shown);
     }
     if (!data.empty()) out.append("\n");
-    if (!name.empty()) out.append(fmt::format("}};\nunsigned int {}_len = {};\n", name, data.size()));
+    if (!name.empty()) out.append(fmt::format("}};\nunsigned int {}{} = {};\n", name, r.capitals ? "_LEN" : "_len", data.size()));
     return;
   }
   if (r.plain) {
@@ -100,9 +100,23 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
   std::size_t digits = r.bits ? 8 : 2;
   std::size_t width = columns * digits + (columns + group - 1) / group;
   std::string text;
+  auto zero = [&](std::size_t at) {
+    std::string_view row = data.substr(std::min(at, data.size()), columns);
+    return row.size() == columns && row.find_first_not_of('\0') == std::string_view::npos;
+  };
+  std::size_t counted = 0;  // a run of zeros up to here was looked at
   for (std::size_t at = 0; at < data.size(); at += columns) {
     call.charge(columns);
     std::string_view row = data.substr(at, columns);
+    std::size_t skipped = 0;
+    if (r.skip_zero && at >= counted && zero(at)) {
+      // -a: of many lines of zeros the first is shown, and the last if it ends the file.
+      std::size_t run = 0;
+      while (zero(at + run * columns)) ++run;
+      counted = at + run * columns;
+      std::size_t last = counted >= data.size() ? 1 : 0;
+      if (run > 2 + last) skipped = run - 1 - last;
+    }
     std::uint64_t shown = at + static_cast<std::uint64_t>(r.offset + r.seek);
     char address[32];
     int length = snprintf(address, sizeof address, r.decimal ? "%08llu: " : "%08llx: ", static_cast<unsigned long long>(shown));
@@ -121,6 +135,8 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
     text += ' ';
     for (char c : row) text += c >= 32 && c < 127 ? c : '.';
     out.line(text);
+    if (skipped) out.append("*\n");
+    at += skipped * columns;
   }
 }
 
@@ -130,7 +146,7 @@ int run_xxd(Invocation& call) {
   // -c5 and -len are both usual; long names with one dash too.
   std::vector<std::string> args(call.args().begin(), call.args().end());
   for (std::string& arg : args)
-    for (const char* name : {"-len", "-cols", "-seek", "-plain", "-revert", "-include", "-bits", "-groupsize", "-ps"})
+    for (const char* name : {"-len", "-cols", "-seek", "-plain", "-revert", "-include", "-bits", "-groupsize", "-ps", "-autoskip", "-capitalize", "-name", "-uppercase"})
       if (arg == name) arg = "-" + arg;
   CommandLine options(call, kOptions, {.args = &args});
   if (options.stopped()) return options.status();
@@ -150,6 +166,8 @@ int run_xxd(Invocation& call) {
       case 's': good = number(value, r.seek); break;
       case 'u': r.upper = true; break;
       case 'd': r.decimal = true; break;
+      case 'a': r.skip_zero = true; break;
+      case 'C': r.capitals = true; break;
       case 'n': r.name = value; break;
       default: break;
     }
