@@ -28,6 +28,14 @@ std::string normal_form(std::string_view line, const DiffStyle& s) {
   if (s.strip_cr && line.ends_with('\r')) line.remove_suffix(1);
   if (s.ignore_trailing_space || s.ignore_space_change)
     while (!line.empty() && isspace(static_cast<unsigned char>(line.back()))) line.remove_suffix(1);
+  std::string expanded;
+  if (s.ignore_tab_expansion) {
+    for (char c : line) {
+      if (c == '\t') expanded.append(s.tab - expanded.size() % s.tab, ' ');
+      else expanded += c;
+    }
+    line = expanded;
+  }
   bool space = false;
   for (char c : line) {
     if (isspace(static_cast<unsigned char>(c)) && (s.ignore_all_space || s.ignore_space_change)) {
@@ -186,7 +194,13 @@ DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, 
       bool blank = style.ignore_blank_lines;
       for (std::size_t n = 0; blank && n < c.a_count; ++n) blank = r.a[c.a + n].empty();
       for (std::size_t n = 0; blank && n < c.b_count; ++n) blank = r.b[c.b + n].empty();
-      if (!blank) r.changes.push_back(c);
+      auto ignored = [&](std::string_view line) {
+        return std::any_of(style.ignored.begin(), style.ignored.end(), [&](const auto& regex) { return regex->matches(line); });
+      };
+      bool passed = !style.ignored.empty();
+      for (std::size_t n = 0; passed && n < c.a_count; ++n) passed = ignored(r.a[c.a + n]);
+      for (std::size_t n = 0; passed && n < c.b_count; ++n) passed = ignored(r.b[c.b + n]);
+      if (!blank && !passed) r.changes.push_back(c);
     } else {
       ++i;
       ++k;

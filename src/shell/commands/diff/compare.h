@@ -1,17 +1,30 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "shell/command.h"
 #include "shell/commands/text_io.h"
+#include "shell/regex/regex.h"
 
 namespace atl::shell {
 
+// How groups of lines and lines are written where the user said it: --old-line-format, -D, ...
+struct DiffFormats {
+  std::string old_line = "%l\n", new_line = "%l\n", same_line = "%l\n";
+  std::optional<std::string> old_group, new_group, changed_group, same_group;
+};
+
 struct DiffStyle {
-  enum class Kind : unsigned char { normal, unified, context, side_by_side, ed } kind = Kind::normal;
-  std::size_t context = 3, width = 130;
+  enum class Kind : unsigned char { normal, unified, context, side_by_side, ed, rcs, formats } kind = Kind::normal;
+  std::size_t context = 3, width = 130, tab = 8;
+  bool expand_tabs = false, initial_tab = false, blank_empty = true, left_column = false, ignore_tab_expansion = false;
+  std::vector<std::shared_ptr<Regex>> ignored;  // -I: changes of nothing but such lines do not count
+  std::shared_ptr<Regex> function;              // -F
+  DiffFormats formats;
   bool ignore_case = false, ignore_all_space = false, ignore_space_change = false, ignore_trailing_space = false;
   bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false, function_names = false;
 };
