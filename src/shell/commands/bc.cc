@@ -8,8 +8,7 @@
 namespace atl::shell {
 
 int run_bc(Invocation& call) {
-  static constexpr Option kOptions[] = {{'i', 'i', "interactive"}, {'l', 'l', "mathlib"}, {'q', 'q', "quiet"},
-                                        {'s', 's', "standard"}, {'w', 'w', "warn"}, {'h', 'h', ""}, {'v', 'v', ""}};
+  static constexpr Option kOptions[] = {{'l', 'l', "mathlib"}, {'q', 'q', "quiet"}, {'h', 'h', ""}, {'v', 'v', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool library = false;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/commands/calendar.h"
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -9,14 +10,16 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kRfc3339 = 256, kResolution, kDebug };
+enum Long { kRfc3339 = 256, kResolution };
 
 constexpr Option kOptions[] = {
     {'d', 'd', "date", Arg::required}, {'f', 'f', "file", Arg::required}, {'I', 'I', "iso-8601", Arg::optional},
     {'R', 'R', "rfc-email"}, {'R', 0, "rfc-822"}, {'R', 0, "rfc-2822"}, {kRfc3339, 0, "rfc-3339", Arg::required},
     {'r', 'r', "reference", Arg::required}, {'s', 's', "set", Arg::required}, {'u', 'u', "utc"}, {'u', 0, "universal"},
-    {kResolution, 0, "resolution"}, {kDebug, 0, "debug"},
+    {kResolution, 0, "resolution"},
 };
+
+constexpr Choice kPrecisions[] = {{"hours", 0}, {"minutes", 1}, {"date", 2}, {"seconds", 3}, {"ns", 4}};
 
 std::string iso_format(std::string_view what, bool& good) {
   good = true;
@@ -45,14 +48,19 @@ int run_date(Invocation& call) {
       case 'd': text = value; has_text = true; break;
       case 'f': file = value; has_file = true; break;
       case 'I':
-        format = iso_format(value, good);
-        if (!good) return usage_error(call, fmt::format("invalid argument {} for '--iso-8601'", quoted(value)));
+        if (!value.empty() && !choose(call, "--iso-8601", value, kPrecisions)) return 1;
+        format = iso_format(value.empty() ? "date" : kPrecisions[*choose(call, "--iso-8601", value, kPrecisions)].word, good);
         has_format = true;
         break;
       case 'R': format = "%a, %d %b %Y %H:%M:%S %z"; has_format = true; break;
       case kRfc3339:
-        format = value == "date" ? "%Y-%m-%d" : value == "seconds" ? "%Y-%m-%d %H:%M:%S%:z" : value == "ns" ? "%Y-%m-%d %H:%M:%S.%N%:z" : "";
-        if (format.empty()) return usage_error(call, fmt::format("invalid argument {} for '--rfc-3339'", quoted(value)));
+      {
+        static constexpr std::string_view kFormats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S%:z", "%Y-%m-%d %H:%M:%S.%N%:z"};
+        static constexpr Choice kWords[] = {{"date", 0}, {"seconds", 1}, {"ns", 2}};
+        auto word = choose(call, "--rfc-3339", value, kWords);
+        if (!word) return 1;
+        format = kFormats[*word];
+      }
         has_format = true;
         break;
       case kResolution: call.out().write("0.000000001\n"); return 0;
@@ -67,10 +75,10 @@ int run_date(Invocation& call) {
       default: break;
     }
   }
+  if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
   for (const std::string& operand : options.operands()) {
     if (!operand.starts_with('+')) {
       if (has_text) return usage_error(call, fmt::format("the argument {} lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'", quoted(operand)));
-      if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
       return call.fail(fmt::format("invalid date {}", quoted(operand)));
     }
     if (has_format) return call.fail("multiple output formats specified");

@@ -30,7 +30,7 @@ struct Codec {
   int bad_data_status;
 };
 
-constexpr Codec kGzip{"gzip", ".gz", "cdfklnNqrStv123456789", 6, false, deflate_gzip, inflate_gzip,
+constexpr Codec kGzip{"gzip", ".gz", "cdfklnqrStv123456789", 6, false, deflate_gzip, inflate_gzip,
                       "{}: {}", "{} already exists;\tnot overwritten", "{} already has .gz suffix -- unchanged", "{}: unknown suffix -- ignored", 1};
 constexpr Codec kZstd{"zstd", ".zst", "cdzfklnqrtvoT123456789", 3, true, deflate_zstd, inflate_zstd,
                       "can't stat {} : {} -- ignored ", "{} already exists; not overwritten", "",

@@ -22,9 +22,10 @@ int run_id(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   char what = 0, end = '\n';
-  bool names = false;
+  bool names = false, real = false;
   for (auto& [id, value] : options.found()) {
     if (id == 'n') names = true;
+    if (id == 'r') real = true;  // the same here
     if (id == 'z') end = '\0';
     if (id == 'u' || id == 'g' || id == 'G') {
       if (what && what != id) return call.fail("cannot print \"only\" of more than one choice");
@@ -38,7 +39,7 @@ int run_id(Invocation& call) {
     else if (who != user_name(call, uid) && who != std::to_string(uid)) return call.fail(fmt::format("{}: no such user", quoted(who)));
   }
   std::string name = user_name(call, uid);
-  if (names && !what) return call.fail("cannot print only names or real IDs in default format");
+  if ((names || real) && !what) return call.fail("cannot print only names or real IDs in default format");
   if (end == '\0' && !what) return call.fail("option --zero not permitted in default format");
   if (what) call.out().write((names ? name : std::to_string(uid)) + end);
   else call.out().write(fmt::format("uid={0}({1}) gid={0}({1}) groups={0}({1})\n", uid, name));
@@ -46,6 +47,15 @@ int run_id(Invocation& call) {
 }
 
 int run_groups(Invocation& call) {
+  CommandLine options(call, {});
+  if (options.stopped()) return options.status();
+  std::string own = user_name(call, current_uid(call));
+  int status = 0;
+  for (const std::string& who : options.operands()) {
+    if (who == own || who == "root") call.out().write(fmt::format("{0} : {0}\n", who));
+    else status = call.fail(fmt::format("{}: no such user", quoted(who)));
+  }
+  if (!options.operands().empty()) return status;
   call.out().write(user_name(call, current_uid(call)) + "\n");
   return 0;
 }
@@ -55,7 +65,13 @@ int run_hostname(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   if (!options.operands().empty()) return call.fail("you must be root to change the host name");
-  call.out().write(call.variable("HOSTNAME").value_or("atoll") + "\n");
+  std::string name = call.variable("HOSTNAME").value_or("atoll");
+  std::size_t dot = name.find('.');
+  char what = options.found().empty() ? '\0' : static_cast<char>(options.found().back().id);
+  if (what == 's') name = name.substr(0, dot);
+  if (what == 'd') name = dot == std::string::npos ? "" : name.substr(dot + 1);
+  if (what == 'i' || what == 'I') name = "127.0.0.1";
+  call.out().write(name + "\n");
   return 0;
 }
 
@@ -87,6 +103,9 @@ int run_uname(Invocation& call) {
 }
 
 int run_arch(Invocation& call) {
+  CommandLine options(call, {});
+  if (options.stopped()) return options.status();
+  if (!options.operands().empty()) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[0])));
   call.out().write("x86_64\n");
   return 0;
 }
@@ -112,10 +131,34 @@ int run_tty(Invocation& call) {
 }
 
 int run_clear(Invocation& call) {
-  call.out().write("\33[H\33[2J\33[3J");
+  static constexpr Option kOptions[] = {{'x', 'x', ""}, {'V', 'V', ""}};
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  bool scrollback = true;
+  for (auto& [id, value] : options.found()) {
+    if (id == 'V') return call.out().write(fmt::format("clear (Atoll) {}\n", ATOLL_VERSION)), 0;
+    scrollback = false;
+  }
+  call.out().write(scrollback ? "\33[H\33[2J\33[3J" : "\33[H\33[2J");
   return 0;
 }
 
-int run_sync(Invocation&) { return 0; }
+// All that is written is there at once; only what does not exist can go wrong.
+int run_sync(Invocation& call) {
+  static constexpr Option kOptions[] = {{'d', 'd', "data"}, {'f', 'f', "file-system"}};
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  bool data = false, system = false;
+  for (auto& [id, value] : options.found()) (id == 'd' ? data : system) = true;
+  if (data && system) return call.fail("cannot specify both --data and --file-system");
+  if (data && options.operands().empty()) return call.fail("--data needs at least one argument");
+  int status = 0;
+  for (const std::string& operand : options.operands()) {
+    auto path = call.resolve(operand);
+    if (path && call.fs().find(*path)) continue;
+    status = call.fail(fmt::format("error opening {}: No such file or directory", quoted(operand)));
+  }
+  return status;
+}
 
 }  // namespace atl::shell

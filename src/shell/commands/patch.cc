@@ -14,12 +14,12 @@ using patch::Hunk;
 
 namespace {
 
-enum Long { kDryRun = 256, kVerbose, kBinary };
+enum Long { kDryRun = 256, kBinary };
 
 constexpr Option kOptions[] = {
     {'p', 'p', "strip", Arg::required}, {'R', 'R', "reverse"}, {'i', 'i', "input", Arg::required}, {'o', 'o', "output", Arg::required}, {'d', 'd', "directory", Arg::required}, {'b', 'b', "backup"},
     {'N', 'N', "forward"}, {'f', 'f', "force"}, {'s', 's', "quiet"}, {'s', 0, "silent"}, {'u', 'u', "unified"}, {'F', 'F', "fuzz", Arg::required}, {'l', 'l', "ignore-whitespace"},
-    {'t', 't', "batch"}, {'z', 'z', "suffix", Arg::required}, {kDryRun, 0, "dry-run"}, {kVerbose, 0, "verbose"}, {kBinary, 0, "binary"}, {'n', 'n', "normal"}, {'c', 'c', "context"},
+    {'t', 't', "batch"}, {'z', 'z', "suffix", Arg::required}, {kDryRun, 0, "dry-run"}, {kBinary, 0, "binary"}, {'n', 'n', "normal"}, {'c', 'c', "context"},
 };
 
 struct Request {

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "shell/commands/calendar.h"
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/file_names.h"
 #include "shell/commands/options.h"
@@ -15,18 +16,18 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kExclude = 256, kStrip, kOwner, kGroup, kMtime, kTransform, kWildcards, kNoRecursion, kNumeric, kSort, kShowTransformed, kDelete, kTotals, kKeepOld, kOverwrite, kOneTop, kNull, kIgnored, kZstd, kFormat, kNoSame, kMode };
+enum Long { kExclude = 256, kStrip, kOwner, kGroup, kMtime, kTransform, kWildcards, kNoRecursion, kNumeric, kSort, kShowTransformed, kOverwrite, kOneTop, kNull, kIgnored, kZstd, kFormat, kNoSame, kMode, kSkipOld, kExcludeVcs };
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "create"}, {'x', 'x', "extract"}, {'x', 0, "get"}, {'t', 't', "list"}, {'r', 'r', "append"}, {'u', 'u', "update"}, {'A', 'A', "catenate"}, {'d', 'd', "diff"},
+    {'c', 'c', "create"}, {'x', 'x', "extract"}, {'x', 0, "get"}, {'t', 't', "list"}, {'r', 'r', "append"}, {'u', 'u', "update"},
     {'f', 'f', "file", Arg::required}, {'z', 'z', "gzip"}, {'z', 0, "gunzip"}, {'j', 'j', "bzip2"}, {'J', 'J', "xz"}, {kZstd, 0, "zstd"}, {'a', 'a', "auto-compress"}, {'I', 'I', "use-compress-program", Arg::required},
     {'v', 'v', "verbose"}, {'C', 'C', "directory", Arg::required}, {kExclude, 0, "exclude", Arg::required}, {'X', 'X', "exclude-from", Arg::required}, {'T', 'T', "files-from", Arg::required},
     {kStrip, 0, "strip-components", Arg::required}, {kStrip, 0, "strip", Arg::required}, {'k', 'k', "keep-old-files"}, {'O', 'O', "to-stdout"}, {'p', 'p', "preserve-permissions"}, {'p', 0, "same-permissions"},
     {'P', 'P', "absolute-names"}, {'h', 'h', "dereference"}, {'m', 'm', "touch"}, {kOwner, 0, "owner", Arg::required}, {kGroup, 0, "group", Arg::required}, {kMtime, 0, "mtime", Arg::required},
     {kTransform, 0, "transform", Arg::required}, {kTransform, 0, "xform", Arg::required}, {kWildcards, 0, "wildcards"}, {kNoRecursion, 0, "no-recursion"}, {kNumeric, 0, "numeric-owner"},
-    {kSort, 0, "sort", Arg::required}, {kShowTransformed, 0, "show-transformed-names"}, {kDelete, 0, "delete"}, {kTotals, 0, "totals"}, {kOverwrite, 0, "overwrite"}, {kOneTop, 0, "one-top-level", Arg::optional},
-    {kNull, 0, "null"}, {'w', 'w', "interactive"}, {'W', 'W', "verify"}, {'l', 'l', "check-links"}, {'S', 'S', "sparse"}, {'b', 'b', "blocking-factor", Arg::required}, {kFormat, 0, "format", Arg::required},
-    {'H', 'H', "", Arg::required}, {kNoSame, 0, "no-same-owner"}, {kNoSame, 0, "no-same-permissions"}, {'o', 'o', ""}, {kMode, 0, "mode", Arg::required}, {kIgnored, 0, "ignore-failed-read"}, {'U', 'U', "unlink-first"},
+    {kSort, 0, "sort", Arg::required}, {kShowTransformed, 0, "show-transformed-names"}, {kOverwrite, 0, "overwrite"}, {kSkipOld, 0, "skip-old-files"}, {kExcludeVcs, 0, "exclude-vcs"}, {kOneTop, 0, "one-top-level", Arg::optional},
+    {kNull, 0, "null"}, {'S', 'S', "sparse"}, {'b', 'b', "blocking-factor", Arg::required}, {kFormat, 0, "format", Arg::required},
+    {kFormat, 'H', "", Arg::required}, {kNoSame, 0, "no-same-owner"}, {kNoSame, 0, "no-same-permissions"}, {'o', 'o', ""}, {kMode, 0, "mode", Arg::required}, {kIgnored, 0, "ignore-failed-read"}, {'U', 'U', "unlink-first"},
     {kIgnored, 0, "warning", Arg::required}, {kIgnored, 0, "posix"}, {'s', 's', "preserve-order"},
 };
 
@@ -35,7 +36,8 @@ struct Request {
   std::string file = "-";
   ArchiveFilter filter = ArchiveFilter::none;
   int verbose = 0;
-  bool keep = false, to_stdout = false, absolute = false, follow = false, touch = false, recursion = true, auto_compress = false, show_transformed = false, wildcards = false, numeric = false, permissions = false;
+  bool keep = false, to_stdout = false, absolute = false, follow = false, touch = false, recursion = true, auto_compress = false, show_transformed = false, wildcards = false, numeric = false, permissions = false, skip_old = false;
+  std::string mode;
   std::vector<std::string> exclude;
   std::size_t strip = 0;
   std::string owner, group, transform;
@@ -86,9 +88,12 @@ std::string transformed(const Request& r, std::string name) {
     std::size_t second = r.transform.find(d, 2);
     std::size_t third = second == std::string::npos ? second : r.transform.find(d, second + 1);
     if (third != std::string::npos) {
-      auto regex = Regex::compile(r.transform.substr(2, second - 2), Syntax::basic);
+      auto flag = [&](char c) { return r.transform.find(c, third + 1) != std::string::npos; };
+      RegexOptions how;
+      how.ignore_case = flag('i');
+      auto regex = Regex::compile(r.transform.substr(2, second - 2), flag('x') ? Syntax::extended : Syntax::basic, how);
       std::string with = r.transform.substr(second + 1, third - second - 1);
-      bool global = r.transform.find('g', third) != std::string::npos;
+      bool global = flag('g');
       std::vector<Regex::Span> spans;
       std::string out;
       std::size_t at = 0;
@@ -176,6 +181,7 @@ void Tar::add(const std::string& shown, const std::string& directory, std::vecto
          ArchiveEntry e;
          e.type = stat->type;
          e.mode = stat->mode;
+         if (!r_.mode.empty()) apply_mode(r_.mode, e.mode, stat->is_directory(), 0);
          e.uid = stat->uid;
          e.gid = stat->gid;
          e.user = user_name(call_, stat->uid);
@@ -299,6 +305,7 @@ bool Tar::extract(ArchiveEntry& e, const std::string& given) {
     if (!there || !there->is_directory()) done = call_.fs().make_directory(*path, mode | 0700, vfs::Parents::create);
     if (done && !r_.touch) directories_.emplace_back(*path, e.modified);
   } else {
+    if (there && r_.skip_old) return true;
     if (there && r_.keep) {
       call_.complain(fmt::format("{}: Cannot open: File exists", given));
       failed_ = true;
@@ -372,7 +379,9 @@ int run_tar(Invocation& call) {
     std::size_t next = 2;
     for (char c : args[1]) {
       expanded.push_back(std::string("-") + c);
-      if (std::string_view("fCXTIbH").find(c) != std::string_view::npos && next < args.size()) expanded.push_back(args[next++]);
+      if (std::string_view("fCXTIbH").find(c) == std::string_view::npos) continue;
+      if (next >= args.size()) return usage_error(call, fmt::format("Old option '{}' requires an argument.", c), 64);
+      expanded.push_back(args[next++]);
     }
     expanded.insert(expanded.end(), args.begin() + static_cast<std::ptrdiff_t>(next), args.end());
     args = std::move(expanded);
@@ -389,11 +398,12 @@ int run_tar(Invocation& call) {
     r.action = a;
     return true;
   };
+  char delimiter = '\n';  // --null: of the lists behind it
   auto read_list = [&](const std::string& file, const std::function<void(const std::string&)>& each) {
     std::unique_ptr<Input> in;
     if (file != "-" && !(in = open_or_complain(call, file))) return false;
     std::string line;
-    while ((in ? *in : call.in()).read_line(line)) each(line);
+    while ((in ? *in : call.in()).read_line(line, delimiter)) each(line);
     return true;
   };
   for (auto& [id, value] : options.found()) {
@@ -410,7 +420,10 @@ int run_tar(Invocation& call) {
       case 'j': r.filter = ArchiveFilter::bzip2; break;
       case 'J': r.filter = ArchiveFilter::xz; break;
       case kZstd: r.filter = ArchiveFilter::zstd; break;
-      case 'I': r.filter = value.starts_with("gzip") ? ArchiveFilter::gzip : value.starts_with("bzip2") ? ArchiveFilter::bzip2 : value.starts_with("xz") ? ArchiveFilter::xz : value.starts_with("zstd") ? ArchiveFilter::zstd : ArchiveFilter::none; break;
+      case 'I':
+        r.filter = value.starts_with("gzip") ? ArchiveFilter::gzip : value.starts_with("bzip2") ? ArchiveFilter::bzip2 : value.starts_with("xz") ? ArchiveFilter::xz : value.starts_with("zstd") ? ArchiveFilter::zstd : ArchiveFilter::none;
+        if (r.filter == ArchiveFilter::none) return call.fail(fmt::format("--use-compress-program: {} is none of gzip, bzip2, xz and zstd", quoted(value)), 2);
+        break;
       case 'a': r.auto_compress = true; break;
       case 'v': ++r.verbose; break;
       case 'C': directory = directory.empty() || value.starts_with('/') ? value : join_shown(directory, value); break;
@@ -432,11 +445,41 @@ int run_tar(Invocation& call) {
         r.mtime = *time;
         break;
       }
-      case kTransform: r.transform = value; break;
+      case kTransform: {
+        std::size_t second = value.size() > 1 && value[0] == 's' ? value.find(value[1], 2) : std::string::npos;
+        std::size_t third = second == std::string::npos ? second : value.find(value[1], second + 1);
+        if (third == std::string::npos || value.find_first_not_of("gixrRsShH", third + 1) != std::string::npos) return call.fail("Invalid transform expression", 2);
+        r.transform = value;
+        break;
+      }
       case kWildcards: r.wildcards = true; break;
       case kNoRecursion: r.recursion = false; break;
       case kNumeric: r.numeric = true; break;
       case kShowTransformed: r.show_transformed = true; break;
+      case kSkipOld: r.skip_old = true; break;
+      case kNull: delimiter = '\0'; break;
+      case kExcludeVcs:
+        for (const char* name : {"CVS", "RCS", "SCCS", ".git", ".gitignore", ".gitmodules", ".gitattributes", ".cvsignore", ".svn", ".arch-ids", "{arch}", ".bzr", ".bzrignore", ".bzrtags", ".hg", ".hgignore", ".hgtags", "_darcs"})
+          r.exclude.emplace_back(name);
+        break;
+      case kMode: {
+        std::uint32_t probe = 0;
+        if (!apply_mode(value, probe, false, 0)) return call.fail("Invalid mode given on option", 2);
+        r.mode = value;
+        break;
+      }
+      case kFormat: {
+        // Readers of all of them are everywhere; what differs is how long names are kept.
+        static constexpr Choice kFormats[] = {{"v7", 0}, {"oldgnu", 1}, {"ustar", 2}, {"posix", 3}, {"pax", 3}, {"gnu", 4}};
+        if (std::none_of(std::begin(kFormats), std::end(kFormats), [&](const Choice& c) { return c.word == value; })) return call.fail(fmt::format("{}: Invalid archive format", value), 2);
+        break;
+      }
+      case kSort: {
+        // Names come sorted, whatever is asked for.
+        static constexpr Choice kOrders[] = {{"none", 0}, {"name", 1}, {"inode", 2}};
+        if (!choose(call, "--sort", value, kOrders)) return 2;
+        break;
+      }
       case kOneTop: r.top = value.empty() ? std::string(base_name(r.file)).substr(0, base_name(r.file).find(".t")) : value; break;
       case CommandLine::kOperand: r.names.emplace_back(value, directory); break;
       default: break;
@@ -459,6 +502,7 @@ int run_tar(Invocation& call) {
   Tar tar(call, r);
   if (r.action == 'c') return tar.create({});
   if (r.action == 'r' || r.action == 'u') {
+    if (r.file == "-") return usage_error(call, "Options '-Aru' are incompatible with '-f -'", 2);
     if (r.filter != ArchiveFilter::none) return call.fail("Cannot update compressed archives", 2);
     std::vector<ArchiveEntry> entries;
     std::string data;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "shell/commands/choice.h"
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -8,8 +9,10 @@ namespace atl::shell {
 
 namespace {
 
+enum Long { kOutputError = 256 };
+
 constexpr Option kOptions[] = {
-    {'a', 'a', "append"}, {'i', 'i', "ignore-interrupts"}, {'p', 'p', ""}, {256, 0, "output-error", Arg::optional},
+    {'a', 'a', "append"}, {'i', 'i', "ignore-interrupts"}, {'p', 'p', ""}, {kOutputError, 0, "output-error", Arg::optional},
 };
 
 }  // namespace
@@ -17,8 +20,17 @@ constexpr Option kOptions[] = {
 int run_tee(Invocation& call) {
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool append = false;
-  for (auto& [id, value] : options.found()) append |= id == 'a';
+  bool append = false, gives_up = false;
+  for (auto& [id, value] : options.found()) {
+    if (id == 'a') append = true;
+    if (id == kOutputError) {
+      // Writing to a pipe that nobody reads is an error like any other here, which "warn" and "warn-nopipe" report.
+      static constexpr Choice kWords[] = {{"warn", 0}, {"warn-nopipe", 1}, {"exit", 2}, {"exit-nopipe", 3}};
+      auto word = value.empty() ? std::optional<int>(1) : choose(call, "--output-error", value, kWords);
+      if (!word) return 1;
+      gives_up = *word >= 2;
+    }
+  }
   int status = 0;
   struct Target {
     std::string name;
@@ -30,6 +42,7 @@ int run_tee(Invocation& call) {
     if (!opened) {
       call.complain(fmt::format("{}: {}", operand, reason(opened.error())));
       status = 1;
+      if (gives_up) return 1;
       continue;
     }
     targets.push_back({operand, std::move(*opened)});
@@ -44,6 +57,7 @@ int run_tee(Invocation& call) {
       call.complain(fmt::format("{}: {}", target.name, target.out->error()));
       target.out.reset();
       status = 1;
+      if (gives_up) return 1;
     }
     if (standard && !call.out().write(block)) {
       call.complain(fmt::format("standard output: {}", call.out().error()));

@@ -54,20 +54,27 @@ std::string formatted(std::string_view format, const Spent& spent) {
   return out + "\n";
 }
 
+// -v: what is known of a command that runs in this process.
+constexpr std::string_view kVerbose =
+    "\tCommand being timed: \"%C\"\n\tUser time (seconds): %U\n\tSystem time (seconds): %S\n\tPercent of CPU this job got: %P\n"
+    "\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
+
 }  // namespace
 
 // The program; `time` before a pipeline is the language's own word.
 int run_time(Invocation& call) {
-  static constexpr Option kOptions[] = {{'p', 'p', "portability"}, {'f', 'f', "format", Arg::required}, {'o', 'o', "output", Arg::required}, {'a', 'a', "append"}, {'q', 'q', "quiet"}};
+  static constexpr Option kOptions[] = {{'p', 'p', "portability"}, {'f', 'f', "format", Arg::required}, {'o', 'o', "output", Arg::required}, {'a', 'a', "append"}, {'q', 'q', "quiet"}, {'v', 'v', "verbose"}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   std::string format = "%Uuser %Ssystem %Eelapsed %PCPU", output;
-  bool append = false;
+  bool append = false, quiet = false;
   for (auto& [id, value] : options.found()) {
     if (id == 'p') format = "real %e\nuser %U\nsys %S";
     if (id == 'f') format = value;
     if (id == 'o') output = value;
     if (id == 'a') append = true;
+    if (id == 'q') quiet = true;
+    if (id == 'v') format = kVerbose;
   }
   auto& argv = options.operands();
   if (argv.empty()) return usage_error(call, "missing operand", 125);
@@ -79,6 +86,7 @@ int run_time(Invocation& call) {
   spent.real = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   spent.cpu = thread_seconds() - cpu;
   std::string text = formatted(format, spent);
+  if (spent.status != 0 && !quiet) text = fmt::format("Command exited with non-zero status {}\n{}", spent.status, text);
   if (output.empty()) {
     call.err().write(text);
     return spent.status;

@@ -64,7 +64,10 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
     }
   }
   auto& operands = options.operands();
-  if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])), 125);
+  if (operands.size() < 2) {
+    call.err().write("Try 'timeout --help' for more information.\n");
+    return 125;
+  }
   if (!parse_duration(operands[0], r.seconds)) return usage_error(call, fmt::format("invalid time interval {}", quoted(operands[0])), 125);
   return -1;
 }

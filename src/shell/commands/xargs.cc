@@ -13,20 +13,20 @@ namespace atl::shell {
 
 namespace {
 
-enum Long { kProcessSlot = 256 };
+enum Long { kShowLimits = 256 };
 
 constexpr Option kOptions[] = {
     {'0', '0', "null"}, {'a', 'a', "arg-file", Arg::required}, {'d', 'd', "delimiter", Arg::required},
     {'E', 'E', "", Arg::required}, {'e', 'e', "eof", Arg::optional}, {'I', 'I', "", Arg::required}, {'i', 'i', "replace", Arg::optional},
     {'L', 'L', "", Arg::required}, {'l', 'l', "max-lines", Arg::optional}, {'n', 'n', "max-args", Arg::required},
-    {'p', 'p', "interactive"}, {'P', 'P', "max-procs", Arg::required}, {'r', 'r', "no-run-if-empty"},
+    {'P', 'P', "max-procs", Arg::required}, {'r', 'r', "no-run-if-empty"},
     {'s', 's', "max-chars", Arg::required}, {'t', 't', "verbose"}, {'x', 'x', "exit"},
-    {kProcessSlot, 0, "process-slot-var", Arg::required},
+    {kShowLimits, 0, "show-limits"},
 };
 
 struct Request {
   char delimiter = 0;
-  bool delimited = false, replace = false, verbose = false, ask = false, run_if_empty = true, exit_if_big = false;
+  bool delimited = false, replace = false, verbose = false, show_limits = false, run_if_empty = true, exit_if_big = false;
   std::string marker = "{}", end_marker;
   std::uint64_t lines = 0, count = 0, bytes = 128 * 1024;
   std::uint64_t at_once = 1;  // 0: as many as there are
@@ -141,11 +141,10 @@ class Runner {
 
   // False when xargs should stop at once.
   bool run(std::vector<std::string> argv) {
-    if (r_.verbose || r_.ask) {
+    if (r_.verbose) {
       std::string line;
       for (const std::string& arg : argv) line += (line.empty() ? "" : " ") + shell_quoted(arg);
-      call_.err().write(line + (r_.ask ? "?..." : "\n"));
-      if (r_.ask) return true;
+      call_.err().write(line + "\n");
     }
     if (r_.at_once != 1) return start(std::move(argv));
     Invocation::Redirects redirects;
@@ -260,11 +259,11 @@ int run_xargs(Invocation& call) {
     auto number = [&](std::uint64_t& out, std::uint64_t low) {
       std::int64_t n = 0;
       if (!parse_integer(text, n)) {
-        call.complain(fmt::format("invalid number \"{}\" for -{} option", text, static_cast<char>(id)));
+        usage_error(call, fmt::format("invalid number \"{}\" for -{} option", text, static_cast<char>(id)));
         return false;
       }
       if (n < static_cast<std::int64_t>(low)) {
-        call.complain(fmt::format("value {} for -{} option should be >= {}", text, static_cast<char>(id), low));
+        usage_error(call, fmt::format("value {} for -{} option should be >= {}", text, static_cast<char>(id), low));
         return false;
       }
       out = static_cast<std::uint64_t>(n);
@@ -304,7 +303,7 @@ int run_xargs(Invocation& call) {
         if (r.count == 1 && r.replace) r.count = 0;
         else r.replace = false;
         break;
-      case 'p': r.ask = true; break;
+      case kShowLimits: r.show_limits = true; break;
       case 'P': if (!number(r.at_once, 0)) return 1; break;
       case 'r': r.run_if_empty = false; break;
       case 's': if (!number(r.bytes, 1)) return 1; break;
@@ -315,6 +314,8 @@ int run_xargs(Invocation& call) {
   }
   std::vector<std::string> base = options.operands();
   if (base.empty()) base.push_back("echo");
+  if (r.show_limits)
+    call.err().write(fmt::format("Size of command buffer we are actually using: {}\nMaximum parallelism (--max-procs must be no greater): 100\n", r.bytes));
   Input& in = file ? *file : call.in();
   Words words(in, r);
   Runner runner(call, r, file ? &call.in() : nullptr);

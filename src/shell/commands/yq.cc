@@ -20,7 +20,7 @@ constexpr Option kOptions[] = {
     {'r', 'r', "raw-output"}, {'r', 0, "unwrapScalar"}, {'o', 'o', "output-format", Arg::required}, {'p', 'p', "input-format", Arg::required},
     {'P', 'P', "prettyPrint"}, {'i', 'i', "inplace"}, {'i', 0, "in-place"}, {'n', 'n', "null-input"}, {'e', 'e', "exit-status"},
     {'j', 'j', "join-output"}, {'c', 'c', "compact-output"}, {'s', 's', "slurp"}, {'I', 'I', "indent", Arg::required}, {'N', 'N', "no-doc"},
-    {'C', 'C', "colors"}, {'M', 'M', "no-colors"}, {'y', 'y', "yaml-output"}, {'S', 'S', "sort-keys"}, {kArg, 0, "arg", Arg::required}, {kArgJson, 0, "argjson", Arg::required},
+    {'M', 'M', "no-colors"}, {'y', 'y', "yaml-output"}, {'S', 'S', "sort-keys"}, {kArg, 0, "arg", Arg::required}, {kArgJson, 0, "argjson", Arg::required},
 };
 
 struct Request {
@@ -94,6 +94,7 @@ int read_arguments(Invocation& call, Request& r) {
       case 'c': r.style.indent = 0; if (!output_given) r.json_output = true; break;
       case 's': r.slurp = true; break;
       case 'N': r.separators = false; break;
+      case 'y': output_given = true; r.json_output = false; break;
       case 'S': r.style.sort_keys = true; break;
       case 'I': {
         std::int64_t indent = 0;

@@ -19,16 +19,19 @@ int nothing_to_do(Invocation& call, const std::string& archive) {
 }  // namespace
 
 int run_zip(Invocation& call) {
-  static constexpr Option kOptions[] = {{'r', 'r', "recurse-paths"}, {'q', 'q', "quiet"}, {'j', 'j', "junk-paths"}, {'x', 'x', "exclude", Arg::required}, {'0', '0', ""}, {'1', '1', ""}, {'6', '6', ""}, {'9', '9', ""}, {'u', 'u', "update"}, {'y', 'y', "symlinks"}, {'D', 'D', ""}};
+  static constexpr Option kOptions[] = {{'r', 'r', "recurse-paths"}, {'q', 'q', "quiet"}, {'j', 'j', "junk-paths"}, {'x', 'x', "exclude", Arg::required}, {'0', '0', ""}, {'1', '1', ""}, {'2', '2', ""}, {'3', '3', ""}, {'4', '4', ""}, {'5', '5', ""}, {'6', '6', ""}, {'7', '7', ""}, {'8', '8', ""}, {'9', '9', ""}, {'m', 'm', "move"}, {'u', 'u', "update"}, {'y', 'y', "symlinks"}, {'D', 'D', ""}};
   CommandLine options(call, kOptions, {.status = 16});
   if (options.stopped()) return options.status();
-  bool recursive = false, quiet = false, junk = false, links = false;
+  bool recursive = false, quiet = false, junk = false, links = false, update = false, directories = true, move = false;
   std::vector<std::string> exclude;
   for (auto& [id, value] : options.found()) {
     if (id == 'r') recursive = true;
     if (id == 'q') quiet = true;
     if (id == 'j') junk = true;
     if (id == 'y') links = true;
+    if (id == 'u') update = true;
+    if (id == 'D') directories = false;
+    if (id == 'm') move = true;
     if (id == 'x') exclude.push_back(value);
   }
   auto& operands = options.operands();
@@ -44,6 +47,7 @@ int run_zip(Invocation& call) {
     if (!loaded) return call.fail(fmt::format("error: Zip file structure invalid ({})", archive), 3);
   }
   bool missing = false;
+  std::vector<vfs::Path> moved;
   for (std::size_t i = 1; i < operands.size(); ++i) {
     walk(call, operands[i], !links,
          [&](const Visit& visit) {
@@ -63,8 +67,11 @@ int run_zip(Invocation& call) {
            if (e.type == vfs::Type::symlink) e.target = call.fs().read_link(visit.path).value_or("");
            if (e.type == vfs::Type::file) e.content = call.fs().read_bytes(visit.path).value_or("");
            bool directory = e.type == vfs::Type::directory;
-           if (!e.name.empty() && e.name != "." && e.name != "./" && !(directory && junk)) {
+           if (!e.name.empty() && e.name != "." && e.name != "./" && !(directory && (junk || !directories))) {
              auto old = std::find_if(entries.begin(), entries.end(), [&](const ArchiveEntry& x) { return x.name == e.name; });
+             // Times in an archive are even seconds.
+             if (update && old != entries.end() && e.modified < old->modified + std::chrono::seconds(2)) return recursive ? Step::into : Step::over;
+             moved.push_back(visit.path);
              if (!quiet) call.out().write(fmt::format("{}: {} (stored 0%)\n", old == entries.end() ? "  adding" : "updating", e.name));
              if (old != entries.end()) *old = std::move(e);
              else entries.push_back(std::move(e));
@@ -81,11 +88,13 @@ int run_zip(Invocation& call) {
   if (!bytes) return call.fail(bytes.error().message(), 15);
   auto written = path ? call.fs().write(*path, vfs::Content(*bytes)) : Result<void>(fail(path.error()));
   if (!written) return call.fail(fmt::format("I/O error: {}", reason(written.error())), 15);
+  // Contents stand behind their directory in the list; one that holds what was not taken stays.
+  for (auto it = moved.rbegin(); move && it != moved.rend(); ++it) (void)call.fs().remove(*it);
   return missing ? 18 : 0;
 }
 
 int run_unzip(Invocation& call) {
-  static constexpr Option kOptions[] = {{'d', 'd', "", Arg::required}, {'l', 'l', ""}, {'o', 'o', ""}, {'n', 'n', ""}, {'p', 'p', ""}, {'q', 'q', ""}, {'j', 'j', ""}, {'t', 't', ""}, {'x', 'x', ""}, {'v', 'v', ""}, {'Z', 'Z', ""}, {'1', '1', ""}};
+  static constexpr Option kOptions[] = {{'d', 'd', "", Arg::required}, {'l', 'l', ""}, {'o', 'o', ""}, {'n', 'n', ""}, {'p', 'p', ""}, {'q', 'q', ""}, {'j', 'j', ""}, {'t', 't', ""}, {'x', 'x', ""}, {'Z', 'Z', "", Arg::required}};
   std::vector<std::string> args(call.args().begin(), call.args().end());
   CommandLine options(call, kOptions, {.status = 10, .args = &args});
   if (options.stopped()) return options.status();
@@ -95,8 +104,7 @@ int run_unzip(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
       case 'd': directory = value; break;
-      case 'l':
-      case 'v': list = true; break;
+      case 'l': list = true; break;
       case 'o': overwrite = true; break;
       case 'n': never = true; break;
       case 'p': pipe = true; break;
@@ -105,7 +113,9 @@ int run_unzip(Invocation& call) {
       case 't': test = true; break;
       case 'x': excluding = true; break;
       case 'Z':
-      case '1': names_only = true; break;
+        if (value != "1") return call.fail(fmt::format("-Z{}: of zipinfo only -Z1 is known", value), 10);
+        names_only = true;
+        break;
       case CommandLine::kOperand:
         if (archive.empty()) archive = value;
         else (excluding ? unwanted : wanted).push_back(value);
@@ -135,7 +145,10 @@ int run_unzip(Invocation& call) {
     total += e.size;
     if (names_only) return out.line(e.name), true;
     if (list) return out.append(fmt::format("{:>9}  {}   {}\n", e.size, format_time("%Y-%m-%d %H:%M", e.modified, Zone::of(call)), e.name)), true;
-    if (test) return out.append(fmt::format("    testing: {:<22}   OK\n", e.name)), true;
+    if (test) {
+      if (!quiet) out.append(fmt::format("    testing: {:<22}   OK\n", e.name));
+      return true;
+    }
     if (pipe) return out.append(e.content), true;
     std::string name = e.name;
     while (name.starts_with('/')) name.erase(0, 1);

@@ -189,6 +189,7 @@ class Parser {
     if (is("(")) {
       if (++depth_ > 200) return fail(Code::invalid_argument, "expression nested too deeply");
       ++at_;
+      if (at_ >= args_.size()) return fail(Code::invalid_argument, "invalid expression; expected to find a ')' but didn't see one. Perhaps you need an extra predicate after '('");
       if (is(")")) return fail(Code::invalid_argument, "invalid expression; empty parentheses are not allowed.");
       Node node = TRY(list());
       if (!is(")")) return fail(Code::invalid_argument, "invalid expression; I was expecting to find a ')' somewhere but did not see one.");
@@ -279,6 +280,10 @@ Result<Node> Parser::name_test(const std::string& name) {
 Result<Node> Parser::time_test(const std::string& name) {
   char which = name[1];
   if (name == "-newer" || name == "-anewer" || name == "-cnewer" || name.starts_with("-newer")) {
+    std::string_view kinds = "aBcmt";
+    if (name.starts_with("-newer") && name != "-newer" &&
+        (name.size() != 8 || kinds.substr(0, 4).find(name[6]) == std::string_view::npos || kinds.find(name[7]) == std::string_view::npos))
+      return fail(Code::invalid_argument, fmt::format("invalid predicate `{}'", name));
     std::string file = TRY(argument(name));
     WallTime limit;
     if (name.size() == 8 && name.ends_with('t')) {
@@ -289,12 +294,15 @@ Result<Node> Parser::time_test(const std::string& name) {
       auto path = call_.resolve(file);
       auto stat = path ? call_.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
       if (!stat) return fail(Code::invalid_argument, fmt::format("{}: {}", quoted(file), reason(stat.error())));
-      limit = stat->modified;
+      // -newerXY: X of the file that is looked at is compared with Y of the one that is named.
+      char reference = name.size() == 8 ? name[7] : 'm';
+      limit = reference == 'a' ? stat->accessed.value_or(stat->modified) : reference == 'c' ? stat->changed : reference == 'B' ? stat->created : stat->modified;
     }
+    if (name.size() == 8) which = name[6];
     return make_test([limit, which](Context& c, Subject& s) {
       auto* stat = c.stat(s);
       if (!stat) return false;
-      return (which == 'a' ? stat->accessed.value_or(stat->modified) : which == 'c' ? stat->changed : stat->modified) > limit;
+      return (which == 'a' ? stat->accessed.value_or(stat->modified) : which == 'c' ? stat->changed : which == 'B' ? stat->created : stat->modified) > limit;
     });
   }
   bool minutes = name.ends_with("min");
@@ -362,7 +370,7 @@ Result<Node> Parser::perm_test(const std::string& name) {
     spec.erase(0, 1);
   }
   std::uint32_t mode = 0;
-  if (!apply_mode(spec, mode, false, 0)) return fail(Code::invalid_argument, fmt::format("invalid mode `{}'", text));
+  if (!apply_mode(spec, mode, false, 0)) return fail(Code::invalid_argument, fmt::format("invalid mode '{}'", text));
   return make_test([mode, kind](Context& c, Subject& s) {
     auto* stat = c.stat(s);
     if (!stat) return false;
@@ -481,7 +489,7 @@ Result<Node> Parser::named(const std::string& name) {
     std::string type = TRY(argument(name));
     static constexpr std::string_view kTypes[] = {"awk", "ed", "egrep", "emacs", "findutils-default", "gnu-awk", "grep", "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "posix-minimal-basic", "sed"};
     if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
-      return fail(Code::invalid_argument, fmt::format("Unknown regular expression type '{}'", type));
+      return fail(Code::invalid_argument, fmt::format("Unknown regular expression type '{}'; valid types are 'findutils-default', 'ed', 'emacs', 'gnu-awk', 'grep', 'posix-awk', 'awk', 'posix-basic', 'posix-egrep', 'egrep', 'posix-extended', 'posix-minimal-basic', 'sed'.", type));
     emacs_ = type == "emacs" || type == "findutils-default";
     regex_syntax_ = type == "posix-extended" || type == "egrep" || type == "posix-egrep" || type == "awk" || type == "posix-awk" || type == "gnu-awk" ? Syntax::extended : Syntax::basic;
     return always(true);
