@@ -131,6 +131,7 @@ nohup 2>/dev/null; echo $?; nice -n x true 2>/dev/null; echo $?; nohup nosuchcom
 #~ the machine may have no such program
 command time -f '%x %C' -o t sh -c 'exit 3'; echo $?; cat t; env time -p true 2>&1 | cut -d ' ' -f 1
 #| 3
+#| Command exited with non-zero status 3
 #| 3 sh -c exit 3
 #| real
 #| user
