@@ -25,11 +25,11 @@ namespace atl::shell {
 
 namespace ctx = boost::context;
 
+constinit thread_local const char* stack_lowest = nullptr;
+
 namespace {
 
 constexpr std::size_t guard_bytes = 4096;
-
-thread_local const char* lowest = nullptr;  // of the stack in use
 
 // The address sanitizer must know which stack is in use. `low` null: the stack that run() was called on.
 struct Switch {
@@ -203,7 +203,7 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
 }
 
 void Scheduler::resume(Fiber* fiber) {
-  const char* outer_lowest = std::exchange(lowest, fiber->stack_low_);
+  const char* outer_lowest = std::exchange(stack_lowest, fiber->stack_low_);
   current_ = fiber;
   fiber->queued_ = false;
   fiber->waiting_ = false;
@@ -215,7 +215,7 @@ void Scheduler::resume(Fiber* fiber) {
   }
   Switch::arrive(outer, false);
   current_ = nullptr;
-  lowest = outer_lowest;
+  stack_lowest = outer_lowest;
   if (fiber->done_) reap(fiber);
 }
 
@@ -305,11 +305,6 @@ void Scheduler::wake(Fiber* fiber) {
 
 void Scheduler::wake(WaitQueue& queue) {
   for (Fiber* fiber : queue.take()) wake(fiber);
-}
-
-// The address of the frame, not of a variable: the sanitizer may keep those elsewhere.
-std::size_t stack_left_here() {
-  return lowest ? static_cast<std::size_t>(static_cast<const char*>(__builtin_frame_address(0)) - lowest) : SIZE_MAX;
 }
 
 std::size_t Scheduler::stack_left() const {

@@ -504,3 +504,7 @@ jq -n input
 #| 2
 #| jq: error: No more inputs
 #| 5
+
+#### deep recursion works as far as the stack goes
+jq -n 'def f: if . == 0 then 0 else . - 1 | f end; 1500 | f'
+#| 0

@@ -3,15 +3,9 @@
 #include <cmath>
 
 #include "shell/commands/awk/machine.h"
+#include "shell/stack.h"
 
 namespace atl::shell::awk {
-
-namespace {
-
-constexpr std::ptrdiff_t kStackMax = 96 * 1024;
-constexpr int kCallDepthMax = 2000;
-
-}  // namespace
 
 bool Machine::truth_of(const Value& value) const {
   if (value.unset()) return false;
@@ -430,8 +424,7 @@ Value Machine::increment(const Node* node, double by, bool post) {
 }
 
 Value Machine::call_user(const Function& function, const std::vector<Node*>& arguments) {
-  char here = 0;
-  if (++call_depth_ > kCallDepthMax || stack_base_ - &here > kStackMax)
+  if (stack_left_here() < stack_reserve_for_tree)
     fatal(fmt::format("function `{}': calls nested too deeply", function.name));
   if (arguments.size() > function.parameters.size())
     fatal(fmt::format("function `{}' called with more arguments than declared", function.name));
@@ -462,7 +455,6 @@ Value Machine::call_user(const Function& function, const std::vector<Node*>& arg
   returned_ = Value{};
   Flow flow = execute(function.body);
   locals_ = saved;
-  --call_depth_;
   if (flow == Flow::exit || flow == Flow::next || flow == Flow::nextfile) throw Jump{flow};
   return std::move(returned_);
 }

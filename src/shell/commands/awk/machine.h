@@ -131,8 +131,6 @@ class Machine {
   std::vector<Cell> globals_;
   std::vector<Cell>* locals_ = nullptr;
   std::uint64_t ticks_ = 0;
-  int call_depth_ = 0;
-  const char* stack_base_ = nullptr;
   Value returned_;
   int exit_status_ = 0;
   bool exiting_ = false;

@@ -48,8 +48,6 @@ void Machine::set_arguments(const std::vector<std::string>& operands) {
 }
 
 int Machine::run() {
-  char here = 0;
-  stack_base_ = &here;
   try {
     Flow flow = run_kind(Rule::Kind::begin);
     bool wants_input = false;
@@ -83,7 +81,6 @@ Machine::Flow Machine::guarded(const Node* node) {
     return execute(node);
   } catch (const Jump& jump) {
     locals_ = nullptr;
-    call_depth_ = 0;
     return jump.flow;
   }
 }

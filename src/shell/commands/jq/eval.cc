@@ -3,12 +3,11 @@
 #include <cmath>
 
 #include "shell/commands/jq/machine.h"
+#include "shell/stack.h"
 
 namespace atl::shell::jq {
 
 namespace {
-
-constexpr std::ptrdiff_t kStackMax = 600 * 1024;
 
 const Env* climb(const Env* env, int levels) {
   while (levels-- > 0) env = env->up;
@@ -34,9 +33,7 @@ bool Machine::raise(Value value) {
 }
 
 bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
-  char here = 0;
-  if (!stack_base_) stack_base_ = &here;
-  if (stack_base_ - &here > kStackMax) return raise(std::string("Recursion too deep"));
+  if (stack_left_here() < stack_reserve_for_tree) return raise(std::string("Recursion too deep"));
   tick();
   switch (node->op) {
     case Op::identity: return out(in, path);
@@ -179,8 +176,7 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
 
 bool Machine::eval_recurse(const Value& in, const Path* path, const Out& out) {
   // Depth is bounded by the depth of the value.
-  char here = 0;
-  if (stack_base_ - &here > kStackMax) return raise(std::string("Recursion too deep"));
+  if (stack_left_here() < stack_reserve_for_tree) return raise(std::string("Recursion too deep"));
   tick();
   if (!out(in, path)) return false;
   if (in.is_array()) {

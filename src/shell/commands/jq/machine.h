@@ -127,7 +127,6 @@ class Machine {
 
   Invocation& call_;
   std::uint64_t ticks_ = 0;
-  const char* stack_base_ = nullptr;
   std::unordered_map<std::string, std::unique_ptr<Regex>> regexes_;
 };
 

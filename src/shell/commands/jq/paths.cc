@@ -4,6 +4,7 @@
 
 #include "shell/commands/jq/machine.h"
 #include "shell/commands/text_io.h"
+#include "shell/stack.h"
 
 namespace atl::shell::jq {
 
@@ -103,8 +104,7 @@ bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::s
     out = value;
     return true;
   }
-  char here = 0;
-  if (stack_base_ && stack_base_ - &here > 700 * 1024) return raise(std::string("Path too deep"));
+  if (stack_left_here() < stack_reserve) return raise(std::string("Path too deep"));
   const Value& key = path[at];
   Value old, fresh;
   if (key.is_string() && (root.is_object() || root.is_null())) {
