@@ -20,10 +20,20 @@ struct Part;
 // script.
 using NodePtr = std::shared_ptr<const Node>;
 
+// A piece of a word that is printed in another form than it was written in: a substitution anew from its command, $'..'
+// decoded, a continued line joined. Offsets into the raw text.
+struct Reprint {
+  std::size_t begin = 0, end = 0;
+  std::string text;       // before the command
+  NodePtr command;        // may be null
+  bool substitution = false;
+};
+
 // A shell word: the concatenation of its parts, not yet expanded.
 struct Word {
   std::vector<Part> parts;
   std::string raw;      // as written; for printing functions and for messages
+  std::shared_ptr<const std::vector<Reprint>> reprints;  // where printing differs from raw; in order, not nested
   bool braces = false;  // an unquoted { was seen: brace expansion may apply
   std::shared_ptr<const Assign>
       assign;  // `declare x=(1 2)`: the argument of a declaration command as an assignment
@@ -206,6 +216,7 @@ struct List final : Node {
   struct Item {
     NodePtr command;
     bool background = false;
+    bool line = false;  // ended by a newline, not by ;
   };
   std::vector<Item> items;
 };
@@ -269,7 +280,7 @@ struct FunctionDef final : Node {
 
 // [[ ... ]]
 struct CondNode {
-  enum class Kind : std::uint8_t { word, unary, binary, not_, and_, or_ };
+  enum class Kind : std::uint8_t { word, unary, binary, not_, and_, or_, group };
   Kind kind = Kind::word;
   std::string op;
   Word left, right;

@@ -24,6 +24,8 @@ bool Interpreter::cond_node(const CondNode& node) {
         err().write(fmt::format("{}[[ -n {} ]]\n", trace_prefix(), quote_if_needed(text)));
       return !text.empty();
     }
+    case Kind::group:
+      return cond_node(*node.a);
     case Kind::not_:
       return !cond_node(*node.a) && cond_status_ != 2;
     case Kind::and_:

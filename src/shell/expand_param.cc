@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "shell/expansion.h"
+#include "shell/quoting.h"
 #include "shell/utf8.h"
 
 namespace atl::shell {
@@ -513,8 +514,22 @@ std::string Expansion::recase(const Param& param, const Pattern* pattern, const 
 }
 
 void Expansion::transform(const Param& param, Value& value) {
-  std::string name = shell_.resolve_name(param.name);
-  const Variable* variable = is_name(param.name) ? shell_.find(name) : nullptr;
+  std::string named = param.name;
+  if (param.indirect) {  // ${!r@a} is about what r names
+    named = param.subscript == Subscript::none ? shell_.get_value(param.name).value_or("") : "";
+    named = named.substr(0, named.find('['));
+  }
+  std::string name = shell_.resolve_name(named);
+  const Variable* variable = is_name(named) ? shell_.find(name) : nullptr;
+  auto give_words = [&](bool several, std::vector<std::string> words) {
+    if (several) {
+      value.items = std::move(words);
+      return;
+    }
+    value = Value();
+    value.set = true;
+    value.text = fmt::format("{}", fmt::join(words, " "));
+  };
   switch (param.mode) {
     case 'Q':
       map(value, [](const std::string& text) { return quote_single(text); });
@@ -550,18 +565,19 @@ void Expansion::transform(const Param& param, Value& value) {
     case 'A': {
       if (!variable) {
         if (param.name == "@" || param.name == "*") {
-          std::string text = "set --";
-          for (auto& item : value.items) text += " " + quote_single(item);
-          value = Value();
-          value.text = text;
+          std::vector<std::string> words = {"set", "--"};
+          for (auto& item : value.items) words.push_back(quote_single(item));
+          give_words(param.name == "@", std::move(words));
         }
         break;
       }
       std::string letters = attribute_letters(*variable);
+      if (value.list && variable->is_array()) {
+        give_words(param.subscript == Subscript::at, {"declare", "-" + letters, fmt::format("{}={}", name, array_literal(*variable))});
+        break;
+      }
       std::string text;
-      if (value.list && variable->is_array())
-        text = fmt::format("declare -{} {}={}", letters, name, array_literal(*variable));
-      else if (letters.empty())
+      if (letters.empty())
         text = fmt::format("{}={}", name, quote_single(value.text));
       else if (!value.set)
         text = fmt::format("declare -{} {}", letters, name);
@@ -592,7 +608,7 @@ void Expansion::transform(const Param& param, Value& value) {
       std::string text;
       for (auto& [key, item] : pairs) {
         if (!text.empty()) text += ' ';
-        text += (variable->is(attr::assoc) ? quote_if_needed(key) : key) + " " + quote_double(item);
+        text += (variable->is(attr::assoc) ? quote_key(key) : key) + " " + quote_double(item);
       }
       if (variable->is(attr::assoc) && !text.empty()) text += ' ';
       value.items = {text};

@@ -155,6 +155,7 @@ void Parser::expect_reserved(std::string_view word) {
 }
 
 NodePtr Parser::next() {
+  reprints_.clear();
   skip_newlines();
   if (at_end()) {
     if (!pending_.empty()) read_here_docs();
@@ -175,7 +176,7 @@ NodePtr Parser::all() {
       const auto& inner = static_cast<const List&>(*command);
       list->items.insert(list->items.end(), inner.items.begin(), inner.items.end());
     } else {
-      list->items.push_back({command, false});
+      list->items.push_back({command, false, false});
     }
   }
   if (list->items.empty()) return nullptr;
@@ -227,6 +228,7 @@ NodePtr Parser::compound_list(std::string_view after) {
       continue;
     }
     if (!take_newline()) break;
+    list->items.back().line = true;
     skip_newlines();
   }
   if (list->items.empty()) unexpected();
@@ -261,13 +263,13 @@ NodePtr Parser::pipeline() {
     if (word == "!") {
       out->negate = !out->negate;
       ++pos_;
-    } else if (word == "time" && !any) {
+    } else if (word == "time") {
       pos_ += 4;
       out->timed = true;
       skip_blanks();
       if (looking_at("-p") && plain_word_end(pos_ + 2)) out->time_posix = true, pos_ += 2;
       skip_blanks();
-      if (looking_at("--") && plain_word_end(pos_ + 2)) pos_ += 2;
+      if (looking_at("--") && plain_word_end(pos_ + 2)) out->time_posix = true, pos_ += 2;  // as bash has it
     } else {
       break;
     }

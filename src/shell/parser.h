@@ -93,6 +93,9 @@ class Parser {
   Word subscript_word();
   std::size_t find_subscript_end(std::size_t open) const;
   void add_text(std::vector<Part>& out, PartKind kind, std::string_view text);
+  void keep_text(Word& out, std::size_t start);
+  void forget_reprints(std::size_t start);
+  void reprint(std::size_t start, std::string text, NodePtr command = nullptr, bool substitution = false);
   Word text_word(std::size_t from, std::size_t to, Mode mode);
 
   // parser.cc
@@ -164,6 +167,7 @@ class Parser {
   std::vector<std::pair<std::string, std::size_t>> alias_ends_;
   bool alias_next_ = false;  // the last alias ended in a blank: the next word is a candidate too
   std::size_t alias_next_at_ = 0;
+  std::vector<Reprint> reprints_;  // of the word being read, and of words before it
   std::vector<std::pair<std::string, int>> open_;  // constructs begun: what the end of the file interrupts
 };
 

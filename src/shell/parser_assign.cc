@@ -184,7 +184,7 @@ void Parser::read_here_doc(HereDoc& doc) {
     std::size_t slashes = 0;
     while (slashes < text.size() && text[text.size() - 1 - slashes] == '\\') ++slashes;
     bool joined = !doc.quoted && slashes % 2 == 1 && !last;
-    if (!last || joined) body += '\n';
+    body += '\n';
     while (joined && !at_end()) {
       end = src_.find('\n', pos_);
       last = end == std::string::npos;
@@ -194,7 +194,7 @@ void Parser::read_here_doc(HereDoc& doc) {
       slashes = 0;
       while (slashes < text.size() && text[text.size() - 1 - slashes] == '\\') ++slashes;
       joined = slashes % 2 == 1 && !last;
-      if (!last) body += '\n';
+      body += '\n';
     }
   }
   if (!ended) context_.here_document_open(doc.delimiter);

@@ -81,7 +81,7 @@ std::unique_ptr<CondNode> Parser::cond_and() {
 std::unique_ptr<CondNode> Parser::cond_not() {
   Nested nested(*this);
   auto node = std::make_unique<CondNode>();
-  if (cond_peek() == "!") {
+  if (cond_peek() == "!" && !(peek(1) == '(' && context_.extglob())) {
     ++pos_;
     node->kind = CondNode::Kind::not_;
     node->a = cond_not();
@@ -95,7 +95,9 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
   std::string token(cond_peek());
   if (token == "(") {
     ++pos_;
-    auto inner = cond_or();
+    auto inner = std::make_unique<CondNode>();
+    inner->kind = CondNode::Kind::group;
+    inner->a = cond_or();
     if (cond_peek() != ")") unexpected();
     ++pos_;
     return inner;
@@ -142,6 +144,7 @@ std::unique_ptr<CondNode> Parser::cond_primary() {
 Word Parser::cond_regex() {
   Word out;
   std::size_t start = pos_;
+  forget_reprints(start);
   int depth = 0;
   while (!at_end()) {
     char c = peek();
@@ -160,7 +163,7 @@ Word Parser::cond_regex() {
     }
     if (!word_part(out, Mode::plain, false)) break;
   }
-  out.raw = src_.substr(start, pos_ - start);
+  keep_text(out, start);
   out.braces = false;
   return out;
 }

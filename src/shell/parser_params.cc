@@ -54,10 +54,15 @@ Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
   Word out;
   std::size_t start = pos_;
   bool quoted = mode != Mode::plain;
+  std::size_t shielded = 0;  // "${x-'}'}": the quotes stay, and what they hold does not end the word
   while (true) {
     if (at_end()) unexpected_end("}");
     char c = peek();
-    if (stops.find(c) != std::string_view::npos) break;
+    if (pos_ >= shielded && stops.find(c) != std::string_view::npos) break;
+    if (c == '\'' && quoted && !pattern && pos_ > shielded) {
+      std::size_t end = src_.find('\'', pos_ + 1);
+      if (end != std::string::npos) shielded = end;
+    }
     if (!quoted || pattern) {
       if (quoted && c == '"') {
         double_quotes(out.parts);

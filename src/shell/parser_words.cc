@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "shell/parser_nested.h"
 #include "shell/variables.h"
@@ -191,6 +193,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
         ++pos_;
       } else if (peek(1) == '\n') {
         pos_ += 2;
+        reprint(pos_ - 2, "");
       } else {
         add_text(out.parts, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
         pos_ += 2;
@@ -241,10 +244,32 @@ Word Parser::word(bool pattern) {
   context_.count_token();
   Word out;
   std::size_t start = pos_;
+  forget_reprints(start);
   while (!at_end() && word_part(out, Mode::plain, pattern)) {
   }
-  if (pos_ >= start) out.raw = src_.substr(start, pos_ - start);
+  if (pos_ >= start) keep_text(out, start);
   return out;
+}
+
+// The text from `start` to here is the word's, with what was noted about it.
+void Parser::keep_text(Word& out, std::size_t start) {
+  out.raw = src_.substr(start, pos_ - start);
+  if (reprints_.empty() || reprints_.back().begin < start) return;
+  auto from = std::find_if(reprints_.begin(), reprints_.end(), [&](const Reprint& piece) { return piece.begin >= start; });
+  auto kept = std::make_shared<std::vector<Reprint>>(from, reprints_.end());
+  for (Reprint& piece : *kept) piece.begin -= start, piece.end -= start;
+  out.reprints = std::move(kept);
+}
+
+// What was noted from `start` on: by a reading that was given up, or inside of something that is printed as a whole.
+void Parser::forget_reprints(std::size_t start) {
+  while (!reprints_.empty() && reprints_.back().begin >= start) reprints_.pop_back();
+}
+
+// From `start` to here the text is printed as `text` and the command.
+void Parser::reprint(std::size_t start, std::string text, NodePtr command, bool substitution) {
+  forget_reprints(start);
+  reprints_.push_back({start, pos_, std::move(text), std::move(command), substitution});
 }
 
 void Parser::single_quotes(std::vector<Part>& out) {
@@ -264,8 +289,9 @@ void Parser::ansi_quotes(std::vector<Part>& out) {
   Part part;
   part.kind = PartKind::quoted;
   part.text = decode_ansi(std::string_view(src_).substr(pos_ + 2, i - pos_ - 2));
+  std::size_t start = std::exchange(pos_, i + 1);
+  reprint(start, quote_verbatim(part.text));
   out.push_back(std::move(part));
-  pos_ = i + 1;
 }
 
 void Parser::double_quotes(std::vector<Part>& out) {
@@ -282,7 +308,11 @@ void Parser::double_quotes(std::vector<Part>& out) {
     if (c == '\\' && pos_ + 1 < src_.size()) {
       char d = peek(1);
       if (d == '\n') {
-      } else if (d == '$' || d == '`' || d == '"' || d == '\\') {
+        pos_ += 2;
+        reprint(pos_ - 2, "");
+        continue;
+      }
+      if (d == '$' || d == '`' || d == '"' || d == '\\') {
         add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_ + 1, 1));
       } else {
         add_text(part.children, PartKind::quoted, std::string_view(src_).substr(pos_, 2));
@@ -343,6 +373,9 @@ void Parser::back_quotes(std::vector<Part>& out, Mode mode) {
 void Parser::command_sub(std::vector<Part>& out) {
   Nested nested(*this);
   open_.emplace_back("$(", line_at(pos_));
+  std::size_t start = pos_;
+  // A here-document of the line around it begins behind that line, not at a newline in here.
+  auto outer = std::exchange(pending_, {});
   pos_ += 2;
   Part part;
   part.kind = PartKind::command;
@@ -352,7 +385,9 @@ void Parser::command_sub(std::vector<Part>& out) {
   if (at_end()) unexpected_end(")");
   if (peek() != ')') unexpected();
   ++pos_;
+  pending_.insert(pending_.begin(), outer.begin(), outer.end());
   open_.pop_back();
+  reprint(start, "$(", part.command, true);
   if (part.command && part.command->kind == NodeKind::list) {
     const auto& list = static_cast<const List&>(*part.command);
     if (list.items.size() == 1 && !list.items[0].background &&
@@ -368,6 +403,8 @@ void Parser::command_sub(std::vector<Part>& out) {
 
 void Parser::process_sub(std::vector<Part>& out, char direction) {
   Nested nested(*this);
+  std::size_t start = pos_;
+  auto outer = std::exchange(pending_, {});
   pos_ += 2;
   Part part;
   part.kind = PartKind::process;
@@ -378,6 +415,8 @@ void Parser::process_sub(std::vector<Part>& out, char direction) {
   if (at_end()) unexpected_end(")");
   if (peek() != ')') unexpected();
   ++pos_;
+  pending_.insert(pending_.begin(), outer.begin(), outer.end());
+  reprint(start, direction == '<' ? "<(" : ">(", part.command, true);
   out.push_back(std::move(part));
 }
 
@@ -489,6 +528,7 @@ void Parser::dollar(std::vector<Part>& out, Mode mode) {
   if (c == '\'' && mode == Mode::plain) return ansi_quotes(out);
   if (c == '"' && mode == Mode::plain) {
     ++pos_;
+    reprint(pos_ - 1, "");
     return double_quotes(out);
   }
   if (c == '[') {

@@ -1,211 +1,354 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/interpreter.h"
+#include "shell/stack.h"
 
 namespace atl::shell {
 
 namespace {
 
-// Writes commands the way bash prints functions: four spaces a level, one command a line.
+// What stands before a command, and the |& behind it.
+struct Prefix {
+  bool timed = false, posix = false, negate = false;
+  bool both = false;
+};
+
+// Writes commands the way bash does, step by step: its oddities (where a line ends, where the body of a
+// here-document comes) follow from the order of the steps, so they are the same here.
 class Printer {
  public:
+  explicit Printer(bool substitution = false) : in_substitution_(substitution) {}
   std::string out;
 
-  void command(const Node& node) {
-    body(node);
-    redirects(node.redirects);
-  }
+  void command(const Node& node) { make(node); }
 
+  // What `declare -f` shows.
   void function(const std::string& name, const FunctionDef& definition) {
+    if (is_reserved(name)) out += "function ";
     if (!name.empty()) out += name + " ";
     out += "() \n";
-    function_body(*definition.body);
+    braced_body(*definition.body);
   }
 
  private:
+  static bool is_reserved(std::string_view name) {
+    static constexpr std::string_view words[] = {
+        "if", "then", "else",     "elif",   "fi", "case", "esac", "for", "select", "while", "until",
+        "do", "done", "function", "coproc", "in", "time", "{",    "}",   "!",      "[[",    "]]"};
+    return std::find(std::begin(words), std::end(words), name) != std::end(words);
+  }
+
+  // Nested deeper than can be shown: the text ends there.
+  bool deep() {
+    if (stack_left_here() >= stack_reserve) return false;
+    out += "...";
+    return true;
+  }
+
   void indent() { out.append(static_cast<std::size_t>(level_) * 4, ' '); }
-  void newline() {
+  void newline(std::string_view text) {
     out += '\n';
-    if (!heredocs_.empty()) {
-      for (const HereDoc* doc : heredocs_) out += doc->raw + doc->delimiter + "\n";
-      heredocs_.clear();
-    }
-  }
-
-  void function_body(const Node& node) {
-    if (node.kind == NodeKind::group) {
-      indent();
-      out += "{ \n";
-      ++level_;
-      list(*static_cast<const Grouped&>(node).body);
-      --level_;
-      newline();
-      indent();
-      out += "}";
-      redirects(node.redirects);
-      return;
-    }
-    out += "{ \n";
-    ++level_;
     indent();
-    command(node);
-    --level_;
-    newline();
-    indent();
-    out += "}";
+    out += text;
+  }
+  void semicolon() {
+    if (!out.empty() && (out.back() == '&' || out.back() == '\n')) return;
+    out += ';';
   }
 
-  // The items of a list, each on its line, without a final newline.
-  void list(const Node& node) {
-    if (node.kind != NodeKind::list) {
-      indent();
-      command(node);
-      return;
-    }
-    const auto& items = static_cast<const List&>(node).items;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      indent();
-      command(*items[i].command);
-      bool last = i + 1 == items.size();
-      if (items[i].background)
-        out += " &";
-      else if (!last && heredocs_.empty())
-        out += ";";
-      if (!last) newline();
-    }
-  }
+  // ---- here-documents: in a connection their bodies wait until the connector is printed ----
 
-  void inline_list(const Node& node) {
-    if (node.kind != NodeKind::list) return command(node);
-    const auto& items = static_cast<const List&>(node).items;
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      command(*items[i].command);
-      bool last = i + 1 == items.size();
-      if (items[i].background)
-        out += last ? " &" : " & ";
-      else if (!last)
-        out += "; ";
-    }
+  void bodies(const std::vector<const HereDoc*>& docs) {
+    out += '\n';
+    for (const HereDoc* doc : docs) out += body_of(*doc) + doc->delimiter + "\n";
+    was_here_doc_ = true;
   }
-
-  void block(const Node& node) {
-    ++level_;
-    list(node);
-    --level_;
-    if (heredocs_.empty()) out += ";";
-    newline();
-  }
-
-  void redirects(const std::vector<Redirect>& redirects) {
-    for (const Redirect& redirect : redirects) {
-      out += ' ';
-      if (!redirect.fd_var.empty())
-        out += "{" + redirect.fd_var + "}";
-      else if (redirect.fd >= 0)
-        out += std::to_string(redirect.fd);
-      switch (redirect.kind) {
-        case RedirectKind::in:
-          out += "< " + redirect.target.raw;
-          break;
-        case RedirectKind::out:
-          out += "> " + redirect.target.raw;
-          break;
-        case RedirectKind::append:
-          out += ">> " + redirect.target.raw;
-          break;
-        case RedirectKind::clobber:
-          out += ">| " + redirect.target.raw;
-          break;
-        case RedirectKind::in_out:
-          out += "<> " + redirect.target.raw;
-          break;
-        case RedirectKind::dup_in:
-          out += (redirect.fd < 0 ? "0<&" : "<&") + redirect.target.raw;
-          break;
-        case RedirectKind::dup_out:
-          out += (redirect.fd < 0 ? "1>&" : ">&") + redirect.target.raw;
-          break;
-        case RedirectKind::both:
-          out += "&> " + redirect.target.raw;
-          break;
-        case RedirectKind::both_append:
-          out += "&>> " + redirect.target.raw;
-          break;
-        case RedirectKind::here_string:
-          out += "<<< " + redirect.target.raw;
-          break;
-        case RedirectKind::here_doc:
-          out += (redirect.here->strip_tabs ? "<<-" : "<<") + redirect.target.raw;
-          heredocs_.push_back(redirect.here.get());
-          break;
+  static std::string body_of(const HereDoc& doc) {
+    if (doc.quoted) return doc.raw;
+    std::string text;  // joined lines are one line
+    for (std::size_t i = 0; i < doc.raw.size(); ++i) {
+      if (doc.raw[i] == '\\' && i + 1 < doc.raw.size()) {
+        if (doc.raw[i + 1] != '\n') text.append(doc.raw, i, 2);
+        ++i;
+      } else {
+        text += doc.raw[i];
       }
     }
+    return text;
+  }
+  void connector(std::string_view text) {
+    bool shown = !text.empty() && text != ";";
+    if (shown) out += text;
+    if (deferred_.empty()) return;
+    std::vector<const HereDoc*> docs;
+    docs.swap(deferred_);
+    bodies(docs);
+    if (shown) out += ' ';
+  }
+  void flush_deferred() {
+    if (!deferred_.empty()) connector("");
   }
 
-  void words(const std::vector<Word>& words) {
+  // ---- connections ----
+
+  void make(const Node& node, Prefix prefix = {}) {
+    if (deep()) return;
+    if (node.kind == NodeKind::list) {
+      const auto& items = static_cast<const List&>(node).items;
+      if (items.size() == 1 && !items[0].background) return make(*items[0].command, prefix);
+    } else if (node.kind == NodeKind::and_or && static_cast<const AndOr&>(node).rest.empty()) {
+      return make(*static_cast<const AndOr&>(node).first, prefix);
+    } else if (node.kind == NodeKind::pipeline) {
+      const auto& pipe = static_cast<const Pipeline&>(node);
+      prefix.timed |= pipe.timed;
+      prefix.posix |= pipe.time_posix;
+      prefix.negate ^= pipe.negate;
+      if (pipe.stages.size() == 1) return make(*pipe.stages[0], prefix);
+    }
+    if (skip_indent_ > 0)
+      --skip_indent_;
+    else
+      indent();
+    if (prefix.timed) out += prefix.posix ? "time -p " : "time ";
+    if (prefix.negate) out += "! ";
+    body(node);
+    redirects(node, prefix.both);
+  }
+
+  void list(const List& list) {
+    ++skip_indent_;
+    ++connections_;
+    const auto& items = list.items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      make(*items[i].command);
+      bool last = i + 1 == items.size();
+      // `a; b & c` is a and then (b & c): what waits of b waits on.
+      bool joins = items[i].background && i > 0 && !items[i - 1].background;
+      if (i > 0 && !joins) flush_deferred();
+      if (items[i].background) {
+        connector(" &");
+        if (!last) {
+          out += ' ';
+          ++skip_indent_;
+        }
+      } else if (!last) {
+        next_command(in_substitution_ && items[i].line);
+      }
+    }
+    flush_deferred();
+    --connections_;
+  }
+
+  // Between two commands of a list.
+  void next_command(bool line) {
+    if (!deferred_.empty())
+      connector(inside_function_ > 0 ? "" : ";");
+    else if (was_here_doc_)
+      was_here_doc_ = false;
+    else
+      out += line ? '\n' : ';';
+    if (inside_function_ > 0) {
+      out += '\n';
+      return;
+    }
+    if (!line) out += ' ';
+    ++skip_indent_;
+  }
+
+  void and_or(const AndOr& chain) {
+    ++skip_indent_;
+    ++connections_;
+    make(*chain.first);
+    for (const auto& next : chain.rest) {
+      connector(next.is_and ? " && " : " || ");
+      ++skip_indent_;
+      make(*next.command);
+      flush_deferred();
+    }
+    --connections_;
+  }
+
+  void pipeline(const Pipeline& pipe) {
+    ++skip_indent_;
+    ++connections_;
+    for (std::size_t i = 0; i < pipe.stages.size(); ++i) {
+      if (i) {
+        connector(" |");
+        out += ' ';
+        ++skip_indent_;
+      }
+      Prefix prefix;
+      prefix.both = i < pipe.both.size() && pipe.both[i];
+      make(*pipe.stages[i], prefix);
+    }
+    flush_deferred();
+    --connections_;
+  }
+
+  // ---- words and redirections ----
+
+  void word(const Word& word) {
+    if (word.assign) return assign(*word.assign);
+    if (!word.reprints) {
+      out += word.raw;
+      return;
+    }
+    std::size_t at = 0;
+    for (const Reprint& piece : *word.reprints) {
+      if (piece.begin < at || piece.end > word.raw.size()) continue;
+      out.append(word.raw, at, piece.begin - at);
+      out += piece.text;
+      if (piece.command) substitution(*piece.command);
+      if (piece.substitution) out += ')';
+      at = piece.end;
+    }
+    out.append(word.raw, at);
+  }
+
+  void substitution(const Node& command) {
+    if (deep()) return;
+    Printer inner(true);
+    inner.command(command);
+    if (inner.out.starts_with('(')) out += ' ';  // not to be taken for arithmetic
+    out += inner.out;
+  }
+
+  void words(const std::vector<Word>& words, std::string_view between = " ") {
     for (std::size_t i = 0; i < words.size(); ++i) {
-      if (i) out += ' ';
-      out += words[i].raw;
+      if (i) out += between;
+      word(words[i]);
     }
   }
+
+  void subscript(const Word& index) { out += "[" + index.raw + "]"; }
+
+  void assign(const Assign& assign) {
+    out += assign.name;
+    if (assign.has_index) subscript(assign.index);
+    out += assign.append ? "+=" : "=";
+    if (!assign.is_array) return word(assign.value);
+    out += '(';
+    for (std::size_t i = 0; i < assign.items.size(); ++i) {
+      const ArrayItem& item = assign.items[i];
+      if (i) out += ' ';
+      if (item.has_index) {
+        subscript(item.index);
+        out += item.append ? "+=" : "=";
+      }
+      word(item.value);
+    }
+    out += ')';
+  }
+
+  void redirects(const Node& node, bool both) {
+    if (node.redirects.empty() && !both) return;
+    if (node.kind != NodeKind::simple || !static_cast<const SimpleCommand&>(node).words.empty() ||
+        !static_cast<const SimpleCommand&>(node).assigns.empty())
+      out += ' ';
+    std::vector<const HereDoc*> docs;
+    was_here_doc_ = false;
+    bool first = true;
+    for (const Redirect& item : node.redirects) {
+      if (!first) out += ' ';
+      first = false;
+      redirect(item);
+      if (item.here) docs.push_back(item.here.get());
+    }
+    if (both) out += first ? "2>&1" : " 2>&1";
+    if (docs.empty()) return;
+    if (connections_ > 0)
+      deferred_ = std::move(docs);
+    else
+      bodies(docs);
+  }
+
+  void redirect(const Redirect& redirect) {
+    // The descriptor is left out where it is the one that bash leaves out, which for <> is not its default.
+    auto file = [&](std::string_view op, int silent, int usual) {
+      int fd = redirect.fd < 0 ? usual : redirect.fd;
+      if (!redirect.fd_var.empty())
+        out += "{" + redirect.fd_var + "}";
+      else if (fd != silent)
+        out += std::to_string(fd);
+      out += op;
+    };
+    switch (redirect.kind) {
+      case RedirectKind::in:
+        file("< ", 0, 0);
+        break;
+      case RedirectKind::out:
+        file("> ", 1, 1);
+        break;
+      case RedirectKind::append:
+        file(">> ", 1, 1);
+        break;
+      case RedirectKind::clobber:
+        file(">| ", 1, 1);
+        break;
+      case RedirectKind::in_out:
+        file("<> ", 1, 0);
+        break;
+      case RedirectKind::both:
+        out += "&> ";
+        break;
+      case RedirectKind::both_append:
+        out += "&>> ";
+        break;
+      case RedirectKind::here_string:
+        file("<<< ", 0, 0);
+        break;
+      case RedirectKind::dup_in:
+      case RedirectKind::dup_out: {
+        bool in = redirect.kind == RedirectKind::dup_in;
+        std::string_view target = redirect.target.raw;
+        bool close = target == "-";
+        std::string_view digits = target.ends_with('-') ? target.substr(0, target.size() - 1) : target;
+        bool number = target.ends_with('-') ||
+                      (!digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos);
+        int usual = in ? 0 : 1;
+        file(in && !close ? "<&" : ">&", number ? -1 : usual, usual);
+        break;
+      }
+      case RedirectKind::here_doc:
+        file(redirect.here->strip_tabs ? "<<-" : "<<", 0, 0);
+        out += redirect.here->quoted ? quote_verbatim(redirect.here->delimiter) : redirect.here->delimiter;
+        return;
+    }
+    word(redirect.target);
+  }
+
+  // ---- commands ----
 
   void body(const Node& node) {
     switch (node.kind) {
       case NodeKind::simple: {
         const auto& simple = static_cast<const SimpleCommand&>(node);
-        for (std::size_t i = 0; i < simple.assigns.size(); ++i) out += (i ? " " : "") + simple.assigns[i].raw;
+        for (std::size_t i = 0; i < simple.assigns.size(); ++i) {
+          if (i) out += ' ';
+          assign(simple.assigns[i]);
+        }
         if (!simple.assigns.empty() && !simple.words.empty()) out += ' ';
-        words(simple.words);
-        if (simple.assigns.empty() && simple.words.empty() && !simple.redirects.empty()) trim_ = true;
-        break;
+        return words(simple.words);
       }
-      case NodeKind::pipeline: {
-        const auto& pipe = static_cast<const Pipeline&>(node);
-        if (pipe.timed) out += pipe.time_posix ? "time -p " : "time ";
-        if (pipe.negate) out += "! ";
-        for (std::size_t i = 0; i < pipe.stages.size(); ++i) {
-          if (i) out += pipe.both[i - 1] ? " 2>&1 | " : " | ";
-          command(*pipe.stages[i]);
-        }
-        break;
-      }
-      case NodeKind::and_or: {
-        const auto& chain = static_cast<const AndOr&>(node);
-        command(*chain.first);
-        for (const auto& next : chain.rest) {
-          out += next.is_and ? " && " : " || ";
-          command(*next.command);
-        }
-        break;
-      }
+      case NodeKind::pipeline:
+        return pipeline(static_cast<const Pipeline&>(node));
+      case NodeKind::and_or:
+        return and_or(static_cast<const AndOr&>(node));
       case NodeKind::list:
-        inline_list(node);
-        break;
+        return list(static_cast<const List&>(node));
       case NodeKind::group:
-        if (level_ == 0) {
-          out += "{ ";
-          inline_list(*static_cast<const Grouped&>(node).body);
-          out += "; }";
-          break;
-        }
-        out += "{ \n";
-        ++level_;
-        list(*static_cast<const Grouped&>(node).body);
-        --level_;
-        newline();
-        indent();
-        out += "}";
-        break;
+        return group(static_cast<const Grouped&>(node));
       case NodeKind::subshell:
         out += "( ";
-        inline_list(*static_cast<const Grouped&>(node).body);
+        ++skip_indent_;
+        make(*static_cast<const Grouped&>(node).body);
+        flush_deferred();
         out += " )";
-        break;
-      case NodeKind::if_: {
-        const auto& branch = static_cast<const If&>(node);
-        conditional(branch, 0);
-        break;
-      }
+        return;
+      case NodeKind::if_:
+        return conditional(static_cast<const If&>(node), 0);
       case NodeKind::for_:
       case NodeKind::select: {
         const auto& loop = static_cast<const For&>(node);
@@ -214,143 +357,186 @@ class Printer {
           words(loop.words);
         else
           out += "\"$@\"";
-        out += ";\n";
-        do_block(*loop.body);
-        break;
+        out += ';';
+        return do_block(*loop.body);
       }
       case NodeKind::arith_for: {
         const auto& loop = static_cast<const ArithFor&>(node);
-        out += fmt::format("for (({}; {}; {}))\n", trimmed(loop.init->word.raw), trimmed(loop.test->word.raw),
-                           trimmed(loop.step->word.raw));
-        do_block(*loop.body);
-        break;
+        out +=
+            fmt::format("for (({}; {}; {}))", section(*loop.init), section(*loop.test), section(*loop.step));
+        return do_block(*loop.body);
       }
       case NodeKind::while_: {
         const auto& loop = static_cast<const While&>(node);
         out += loop.until ? "until " : "while ";
-        inline_list(*loop.condition);
-        out += "; do\n";
+        ++skip_indent_;
+        make(*loop.condition);
+        flush_deferred();
+        semicolon();
+        out += " do\n";
         block(*loop.body);
-        indent();
-        out += "done";
-        break;
+        semicolon();
+        return newline("done");
       }
       case NodeKind::case_:
-        cases(static_cast<const Case&>(node));
-        break;
+        return cases(static_cast<const Case&>(node));
       case NodeKind::function: {
         const auto& definition = static_cast<const FunctionDef&>(node);
         out += "function " + definition.name + " () \n";
-        function_body(*definition.body);
-        break;
+        indent();
+        return braced_body(*definition.body);
       }
       case NodeKind::cond:
         out += "[[ ";
-        condition(*static_cast<const Cond&>(node).root);
+        condition(*static_cast<const Cond&>(node).root, false);
         out += " ]]";
-        break;
+        return;
       case NodeKind::arith:
         out += "((" + static_cast<const ArithCommand&>(node).text->word.raw + "))";
-        break;
-      case NodeKind::coproc: {
-        const auto& process = static_cast<const Coproc&>(node);
-        out += "coproc " +
-               (process.name == "COPROC" && process.body->kind == NodeKind::simple ? "" : process.name + " ");
-        command(*process.body);
-        break;
-      }
+        return;
+      case NodeKind::coproc:
+        out += "coproc " + static_cast<const Coproc&>(node).name + " ";
+        ++skip_indent_;
+        return make(*static_cast<const Coproc&>(node).body);
     }
   }
 
-  static std::string trimmed(const std::string& text) {
-    std::size_t begin = text.find_first_not_of(" \t\n");
-    if (begin == std::string::npos) return "1";
-    return text.substr(begin, text.find_last_not_of(" \t\n") - begin + 1);
+  // From the brace on. The redirections of a group are the function's.
+  void braced_body(const Node& node) {
+    out += "{ \n";
+    ++inside_function_;
+    ++level_;
+    bool group = node.kind == NodeKind::group;
+    make(group ? *static_cast<const Grouped&>(node).body : node);
+    flush_deferred();
+    --level_;
+    --inside_function_;
+    was_here_doc_ = false;
+    newline("}");
+    if (group) redirects(node, false);
+  }
+
+  void group(const Grouped& node) {
+    out += "{ ";
+    if (inside_function_ == 0) {
+      ++skip_indent_;
+    } else {
+      out += '\n';
+      ++level_;
+    }
+    make(*node.body);
+    flush_deferred();
+    if (inside_function_ > 0) {
+      --level_;
+      newline("");
+    } else {
+      semicolon();
+      out += ' ';
+    }
+    out += '}';
+  }
+
+  void block(const Node& node) {
+    ++level_;
+    make(node);
+    flush_deferred();
+    --level_;
   }
 
   void do_block(const Node& node) {
-    indent();
-    out += "do\n";
+    newline("do\n");
     block(node);
-    indent();
-    out += "done";
+    semicolon();
+    newline("done");
+  }
+
+  static std::string section(const ArithText& part) {
+    const std::string& text = part.word.raw;
+    std::size_t begin = text.find_first_not_of(" \t\n");
+    return begin == std::string::npos ? "1" : text.substr(begin);
   }
 
   void conditional(const If& branch, std::size_t arm) {
+    if (deep()) return;
     out += "if ";
-    inline_list(*branch.arms[arm].condition);
-    out += "; then\n";
+    ++skip_indent_;
+    make(*branch.arms[arm].condition);
+    semicolon();
+    out += " then\n";
     block(*branch.arms[arm].body);
-    indent();
-    if (arm + 1 < branch.arms.size()) {
-      out += "else\n";
-      ++level_;
-      indent();
-      conditional(branch, arm + 1);
-      --level_;
-      out += ";\n";
-      indent();
-    } else if (branch.otherwise) {
-      out += "else\n";
-      block(*branch.otherwise);
-      indent();
+    bool more = arm + 1 < branch.arms.size();
+    if (more || branch.otherwise) {
+      semicolon();
+      newline("else\n");
+      if (more) {
+        ++level_;
+        indent();
+        conditional(branch, arm + 1);
+        flush_deferred();
+        --level_;
+      } else {
+        block(*branch.otherwise);
+      }
     }
-    out += "fi";
+    semicolon();
+    newline("fi");
   }
 
   void cases(const Case& node) {
-    out += "case " + node.subject.raw + " in \n";
+    out += "case ";
+    word(node.subject);
+    out += " in ";
     ++level_;
     for (const Case::Arm& arm : node.arms) {
-      indent();
-      for (std::size_t i = 0; i < arm.patterns.size(); ++i) out += (i ? " | " : "") + arm.patterns[i].raw;
+      newline("");
+      words(arm.patterns, " | ");
       out += ")\n";
-      if (arm.body) {
-        ++level_;
-        list(*arm.body);
-        --level_;
-      }
-      newline();
-      indent();
-      out += arm.end == Case::End::stop ? ";;" : arm.end == Case::End::fall ? ";&" : ";;&";
-      out += '\n';
+      if (arm.body) block(*arm.body);
+      newline(arm.end == Case::End::stop ? ";;" : arm.end == Case::End::fall ? ";&" : ";;&");
     }
     --level_;
-    indent();
-    out += "esac";
+    newline("esac");
   }
 
-  void condition(const CondNode& node) {
+  void condition(const CondNode& node, bool negate) {
+    using Kind = CondNode::Kind;
+    if (deep()) return;
+    if (node.kind == Kind::not_) return condition(*node.a, !negate);
+    if (negate) out += "! ";
     switch (node.kind) {
-      case CondNode::Kind::word:
-        out += node.left.raw;
+      case Kind::word:
+      case Kind::unary:
+        out += node.kind == Kind::word ? "-n " : node.op + " ";
+        word(node.left);
         break;
-      case CondNode::Kind::unary:
-        out += node.op + " " + node.left.raw;
+      case Kind::binary:
+        word(node.left);
+        out += " " + node.op + " ";
+        word(node.right);
         break;
-      case CondNode::Kind::binary:
-        out += node.left.raw + " " + node.op + " " + node.right.raw;
+      case Kind::group:
+        out += "( ";
+        condition(*node.a, false);
+        out += " )";
         break;
-      case CondNode::Kind::not_:
-        out += "! ";
-        condition(*node.a);
+      case Kind::and_:
+      case Kind::or_:
+        condition(*node.a, false);
+        out += node.kind == Kind::and_ ? " && " : " || ";
+        condition(*node.b, false);
         break;
-      case CondNode::Kind::and_:
-        condition(*node.a);
-        out += " && ";
-        condition(*node.b);
-        break;
-      case CondNode::Kind::or_:
-        condition(*node.a);
-        out += " || ";
-        condition(*node.b);
+      case Kind::not_:
         break;
     }
   }
 
+  bool in_substitution_;
   int level_ = 0;
-  bool trim_ = false;
-  std::vector<const HereDoc*> heredocs_;
+  int skip_indent_ = 0;
+  int inside_function_ = 0;
+  int connections_ = 0;
+  bool was_here_doc_ = false;
+  std::vector<const HereDoc*> deferred_;
 };
 
 }  // namespace
@@ -358,14 +544,13 @@ class Printer {
 std::string print_function(const std::string& name, const FunctionDef& function) {
   Printer printer;
   printer.function(name, function);
-  return printer.out;
+  return std::move(printer.out);
 }
 
 std::string print_command(const Node& command) {
   Printer printer;
   printer.command(command);
-  std::size_t begin = printer.out.find_first_not_of(' ');
-  return begin == std::string::npos ? std::string() : printer.out.substr(begin);
+  return std::move(printer.out);
 }
 
 }  // namespace atl::shell

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "shell/quoting.h"
 #include "shell/utf8.h"
 
 namespace atl::shell {
@@ -125,7 +126,11 @@ std::vector<std::string> AssocArray::keys() const {
 }
 
 std::string quote_single(std::string_view text) {
-  if (needs_ansi(text)) return quote_ansi(text);
+  return needs_ansi(text) ? quote_ansi(text) : quote_verbatim(text);
+}
+
+std::string quote_verbatim(std::string_view text) {
+  if (text == "'") return "\\'";
   std::string out = "'";
   for (char c : text) {
     if (c == '\'')
@@ -186,6 +191,13 @@ std::string attribute_letters(const Variable& variable) {
   return out;
 }
 
+std::string quote_key(const std::string& key) {
+  bool plain = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("_-./:,+=%@").find(c) != std::string_view::npos;
+  });
+  return plain ? key : quote_double(key);
+}
+
 std::string array_literal(const Variable& variable) {
   std::string out = "(";
   bool first = true;
@@ -196,15 +208,8 @@ std::string array_literal(const Variable& variable) {
       out += fmt::format("[{}]={}", index, quote_double(value));
     }
   } else {
-    for (const std::string& key : variable.assoc->keys()) {
-      bool plain = !key.empty();
-      for (char c : key)
-        if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' &&
-            std::string_view("-./:,+=%@").find(c) == std::string_view::npos)
-          plain = false;
-      out +=
-          fmt::format("[{}]={} ", plain ? key : quote_double(key), quote_double(*variable.assoc->find(key)));
-    }
+    for (const std::string& key : variable.assoc->keys())
+      out += fmt::format("[{}]={} ", quote_key(key), quote_double(*variable.assoc->find(key)));
   }
   return out + ")";
 }

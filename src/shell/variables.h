@@ -59,6 +59,8 @@ using VariableTable = std::unordered_map<std::string, Variable, NameHash, std::e
 
 // 'text' in single quotes, or $'...' if it holds control characters; as ${x@Q} and declare -p do.
 std::string quote_single(std::string_view text);
+// '...' around the text as it is, control characters included: how functions are printed.
+std::string quote_verbatim(std::string_view text);
 // As `set` and xtrace print a value: bare if nothing needs quoting.
 std::string quote_if_needed(std::string_view text);
 // As printf %q.

@@ -93,3 +93,37 @@ x="aBc def"; echo "${x@Q}"
 #### a=(ab Cd); echo "${a[@]@Q}"
 a=(ab Cd); echo "${a[@]@Q}"
 #| 'ab' 'Cd'
+
+#### @A of all elements is several words
+a=(one 'two words'); declare -A m=([k]=v ['x y']='1 2'); show() { printf '[%s]' "$@"; echo; }
+show "${a[@]@A}"; show "${a[*]@A}"; show "${m[@]@A}"; show ${a[@]@A}; set -- p1 'p 2'; show "${@@A}"; show "${*@A}"
+#| [declare][-a][a=([0]="one" [1]="two words")]
+#| [declare -a a=([0]="one" [1]="two words")]
+#| [declare][-A][m=([k]="v" ["x y"]="1 2" )]
+#| [declare][-a][a=([0]="one"][[1]="two][words")]
+#| [set][--]['p1']['p 2']
+#| [set -- 'p1' 'p 2']
+
+#### @K quotes keys as declare -p does
+declare -A m=([k]=v ['x y']='1 2' ['a"b']='q$x'); show() { printf '[%s]' "$@"; echo; }; show "${m[@]@K}" | tr ' ' '\n' | sort; declare -A n=(['x y']=1); show "${n[@]@K}"; show "${n[*]@K}"; show ${n[@]@K}; show "${n[@]@k}"
+#| "1
+#| "a\"b"
+#| "q\$x"
+#| "v"
+#| "x
+#| 2"
+#| [k
+#| ]
+#| y"
+#| ["x y" "1" ]
+#| ["x y" "1" ]
+#| ["x][y"]["1"]
+#| [x y][1]
+
+#### a transformation of what a name names
+a=(1 2 3); r=a; echo "${!r@a}"; r='a[1]'; echo "${!r@a}" "${!r@Q}" "${!r@A}"; declare -A d=([0]=f); r=d; echo "${!r@a}"; declare -i n=3; r=n; echo "${!r@a}" "${!r@A}"; echo "<${!d[@]@a}>"
+#| a
+#| a '2' declare -a a='2'
+#| A
+#| i declare -i n='3'
+#| <>

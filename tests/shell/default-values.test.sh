@@ -79,3 +79,10 @@ unset x; y=${x:-"a  b"}; echo "$y"
 #### unset x; printf "<%s>" ${x:-a "b c"}; echo
 unset x; printf "<%s>" ${x:-a "b c"}; echo
 #| <a><b c>
+
+#### single quotes inside of double quotes stay, and hide a brace
+unset u; a=1; n=7; echo "${u-'}'}" "${u-'a}b'}x" "${a+'$n}'}" "${u-"'"}" "x${u+'}'}y"; cat <<E
+${u-'}'}
+E
+#| '}' 'a}b'x '7}' ' xy
+#| '}'

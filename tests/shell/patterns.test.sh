@@ -48,3 +48,13 @@ case a in a) echo 1;& b) echo 2;; esac
 #### shopt -s nocasematch; [[ ABC == abc ]] && echo y
 shopt -s nocasematch; [[ ABC == abc ]] && echo y
 #| y
+
+#### with extglob !( in a condition is a pattern
+e= s=x; [[ !($e) ]] && echo 1; [[ !($s) ]] || echo 2
+shopt -s extglob
+[[ !($e) ]] && echo 3; [[ !($s) ]] && echo 4; [[ ! ( $s ) ]] || echo 5
+#| 1
+#| 2
+#| 3
+#| 4
+#| 5

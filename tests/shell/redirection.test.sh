@@ -121,3 +121,11 @@ echo hi > "a b"; cat "a b"
 x=$(< /dev/null); echo "[$x]"; echo w > f; echo $(< f)
 #| []
 #| w
+
+#### a here-document that the end of the script ends has whole lines
+bash -c 'cat <<E
+one
+two' 2>/dev/null | tail -n 1 | wc -c; bash -c 'cat <<"E"
+a\' 2>/dev/null | wc -c
+#| 4
+#| 3
