@@ -137,6 +137,11 @@ bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
     std::string subscript;
     name = resolve_name(name, &subscript);
     Variable* variable = find_edit(name);
+    if (!variable && is_assoc(name)) {  // a table of the shell: nothing is taken from it
+      for (const ArrayItem& item : assign_to.items)
+        if (item.has_index) assign_element(name, expand_single(item.index), expand_without_tilde(item.value), item.append);
+      return true;
+    }
     if (!variable) variable = &state.variables.edit()[name];
     if (variable->is(attr::readonly)) {
       error(fmt::format("{}: readonly variable", name));
@@ -150,8 +155,7 @@ bool Interpreter::assign(const Assign& assign_to, std::uint16_t attributes) {
   }
   std::string value = expand_assignment(assign_to.value);
   if (!assign_to.has_index) return assign(name, std::move(value), assign_to.append);
-  const Variable* variable = find(resolve_name(name));
-  if (variable && variable->is(attr::assoc)) {
+  if (is_assoc(name)) {
     std::string key = expand_single(assign_to.index);
     if (key.empty()) {
       error(fmt::format("{}[{}]: bad array subscript", name, assign_to.index.raw));

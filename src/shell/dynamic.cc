@@ -29,6 +29,15 @@ Variable list_value(std::vector<std::string> values, std::uint16_t attrs = 0) {
   return out;
 }
 
+template <class Map>
+Variable table_value(const Map& entries) {
+  Variable out;
+  out.set = true;
+  out.attrs = attr::assoc;
+  for (const auto& [key, text] : entries) out.assoc.edit().set(key, text);
+  return out;
+}
+
 }  // namespace
 
 std::string Interpreter::option_letters() const {
@@ -70,13 +79,9 @@ std::optional<Variable> Interpreter::dynamic(std::string_view name) const {
       }
       if (name == "BASH_SOURCE" || name == "BASH_LINENO") return call_stack(name);
       if (name == "BASH_ARGC" || name == "BASH_ARGV") return call_arguments(name == "BASH_ARGC");
-      if (name == "BASH_ALIASES") {
-        Variable out;
-        out.set = true;
-        out.attrs = attr::assoc;
-        for (const auto& [alias, text] : *state.aliases) out.assoc.edit().set(alias, text);
-        return out;
-      }
+      if (name == "BASH_ALIASES") return table_value(*state.aliases);
+      if (name == "BASH_CMDS") return table_value(*state.hashed);
+      if (name == "BASH_ARGV0") return scalar_value(state.arg0);
       if (name == "BASH_VERSINFO")
         return list_value({"5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"}, attr::readonly);
       if (name == "BASH_VERSION") return scalar_value("5.2.15(1)-release");

@@ -15,7 +15,32 @@ constexpr std::string_view default_ifs = " \t\n";
 
 bool has_effect(std::string_view name) {
   return name == "IFS" || name == "OPTIND" || name == "RANDOM" || name == "SECONDS" ||
-         name == "POSIXLY_CORRECT" || name == "GLOBIGNORE" || name == "SHELLOPTS";
+         name == "POSIXLY_CORRECT" || name == "GLOBIGNORE" || name == "SHELLOPTS" || name == "BASH_ARGV0";
+}
+
+// Computed variables that take an assignment without a word and stay what they are.
+bool ignores_assignment(std::string_view name) {
+  static constexpr std::string_view names[] = {"BASHPID",      "BASH_ARGC",     "BASH_ARGV", "BASH_COMMAND", "BASH_LINENO", "BASH_SOURCE",
+                                               "EPOCHSECONDS", "EPOCHREALTIME", "FUNCNAME",  "GROUPS",       "SRANDOM"};
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+// Tables of the shell that are shown as arrays: an element that is assigned goes into the table.
+bool shown_table(std::string_view name) {
+  return name == "BASH_ALIASES" || name == "BASH_CMDS";
+}
+
+bool put_in_table(Interpreter& shell, const std::string& name, const std::string& key, std::string value, bool append) {
+  if (append) value = shell.get_element(name, key, nullptr).value_or("") + value;
+  shell.machine.charge_memory(static_cast<std::int64_t>(value.size() + key.size()) + 128);
+  if (name == "BASH_CMDS") {
+    shell.state.hashed.edit()[key] = std::move(value);
+  } else if (key.find_first_of(" \t\n;&|<>()$`\"'\\/") != std::string::npos) {
+    shell.error(fmt::format("`{}': invalid alias name", key));
+  } else {
+    shell.state.aliases.edit().insert_or_assign(key, std::move(value));
+  }
+  return true;
 }
 
 }  // namespace
@@ -205,6 +230,11 @@ bool Interpreter::assign(const std::string& given, std::string value, bool appen
   VariableTable& table = state.variables.edit();
   auto it = table.find(name);
   if (it == table.end()) {
+    if (ignores_assignment(name)) return true;
+    if (auto computed = dynamic(name); computed && computed->is(attr::readonly)) {
+      error(fmt::format("{}: readonly variable", name));
+      return false;
+    }
     machine.charge_memory(static_cast<std::int64_t>(value.size() + name.size()) + 128);
     it = table.try_emplace(name).first;
     it->second.special = has_effect(name);
@@ -237,6 +267,7 @@ bool Interpreter::assign_element(const std::string& given, const std::string& su
     return false;
   }
   Variable* variable = find_edit(name);
+  if (!variable && shown_table(name)) return put_in_table(*this, name, subscript, std::move(value), append);
   if (!variable) variable = &state.variables.edit()[name];
   if (variable->is(attr::readonly)) {
     error(fmt::format("{}: readonly variable", name));
@@ -297,8 +328,7 @@ bool Interpreter::assign_reference(const std::string& reference, std::string val
   }
   if (bracket == std::string::npos) return assign(name, std::move(value));
   std::string subscript = reference.substr(bracket + 1, reference.size() - bracket - 2);
-  const Variable* variable = find(resolve_name(name));
-  if (variable && variable->is(attr::assoc)) {
+  if (is_assoc(name)) {
     Word word = parse_word(subscript);
     subscript = expand_single(word);
   }
@@ -339,6 +369,11 @@ void Interpreter::assigned_special(std::string_view name) {
     state.seconds_offset = evaluate(get_or_empty("SECONDS"));
     state.seconds_base = std::chrono::steady_clock::now();
     state.variables.edit().erase("SECONDS");
+  } else if (name == "BASH_ARGV0") {
+    if (!is_local("BASH_ARGV0")) {
+      state.arg0 = get_or_empty("BASH_ARGV0");
+      state.variables.edit().erase("BASH_ARGV0");
+    }
   } else if (name == "POSIXLY_CORRECT")
     state.options.put(Opt::posix, true);
   else if (name == "GLOBIGNORE")
@@ -452,10 +487,20 @@ void Interpreter::pop_frame() {
 
 bool Interpreter::unset_variable(const std::string& name) {
   const Variable* variable = find(name);
-  if (!variable) return true;
+  std::optional<Variable> computed;
+  if (!variable) {
+    if (name == "_" || name == "PIPESTATUS") return true;  // every command sets them anew
+    computed = dynamic(name);
+    if (!computed) return true;
+    variable = &*computed;
+  }
   if (variable->is(attr::readonly)) {
     error(fmt::format("unset: {}: cannot unset: readonly variable", name));
     return false;
+  }
+  if (computed) {
+    state.variables.edit().try_emplace(name);  // hides it: what is unset loses its meaning
+    return true;
   }
   if (name == "IFS") ifs_known_ = false;
   // A local of the running function stays local and becomes unset; a caller's local gives way to what it hid.
@@ -573,7 +618,12 @@ bool Interpreter::is_set(const std::string& reference) {
   std::string name = resolve_name(reference.substr(0, bracket));
   std::string subscript = reference.substr(bracket + 1, reference.size() - bracket - 2);
   const Variable* variable = find(name);
-  if (!variable) return false;
+  std::optional<Variable> computed;
+  if (!variable) {
+    computed = dynamic(name);
+    if (!computed) return false;
+    variable = &*computed;
+  }
   if (subscript == "@" || subscript == "*") {
     if (variable->is(attr::assoc) && variable->assoc->find(subscript)) return true;
     return variable->is_array() ? variable->has_elements() : variable->set;
@@ -628,8 +678,9 @@ void Interpreter::set(const std::string& name, const std::string* subscript, std
 }
 
 bool Interpreter::is_assoc(const std::string& name) {
-  const Variable* variable = find(resolve_name(name));
-  return variable && variable->is(attr::assoc);
+  std::string target = resolve_name(name);
+  const Variable* variable = find(target);
+  return variable ? variable->is(attr::assoc) : shown_table(target);
 }
 
 std::string Interpreter::expand_key(const std::string& text) {

@@ -519,7 +519,7 @@ int unset(Interpreter& shell, const Args& args) {
       const Variable* found = shell.find(name);
       if (!found || !found->is(attr::nameref)) continue;
     }
-    if (shell.find(target)) {
+    if (shell.find(target) || shell.dynamic(target)) {
       if (!shell.unset_variable(target)) status = 1;
     } else if (!variables && shell.find_function(name)) {
       if (!shell.unset_function(name)) status = 1;
