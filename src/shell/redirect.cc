@@ -232,14 +232,7 @@ bool Interpreter::apply_one(const Redirect& redirect, std::vector<std::pair<int,
     return bind_variable();
   }
   if (kind == RedirectKind::here_string) {
-    std::string text;
-    try {
-      text = expand_single(redirect.target);
-    } catch (const Abandoned& gone) {  // the redirection fails, and with it the command alone
-      if (gone.exit) throw;
-      return false;
-    }
-    put_file(fd, open_string(text + "\n"), record);
+    put_file(fd, open_string(expand_single(redirect.target) + "\n"), record);
     return bind_variable();
   }
   std::vector<std::string> fields;

@@ -226,7 +226,14 @@ int Interpreter::simple_dispatch(const SimpleCommand& command, Args& args) {
     // `exec cmd` inside a function may have ended the shell; restoring is harmless then.
     restore(saved);
   });
-  if (!apply(command.redirects, permanent ? nullptr : &saved)) {
+  bool applied = false;
+  try {
+    applied = apply(command.redirects, permanent ? nullptr : &saved);
+  } catch (const Abandoned& gone) {
+    if (function || builtin) throw;
+    return gone.status;  // a program expands its redirections itself: what fails there ends it alone
+  }
+  if (!applied) {
     if (builtin && builtin->special && !function && option(Opt::posix)) throw Abandoned{true, 1};
     return 1;
   }

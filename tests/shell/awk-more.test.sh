@@ -240,3 +240,14 @@ awk 'BEGIN { while (("printf \"1\\n2\\n\"" | getline x) > 0) n++; print n, x }'
 #| 9
 #| 1
 #| 2 2
+
+#### a width that is too large is an error, not a shorter text
+awk 'BEGIN { x = sprintf("%1000000000d", 1); print length(x) }' 2>/dev/null; echo $?; awk 'BEGIN { printf "%.*f", 1e300, 1 }' 2>/dev/null; echo $?; awk 'BEGIN { printf "%*d|%-*d|%.*f\n", 5, 1, 3, 2, 1, 3.14159 }'
+#~ gawk makes the text, as long as there is memory
+#| 2
+#| 2
+#|     1|2  |3.1
+
+#### deep recursion works as far as the stack goes
+awk 'function f(n) { return n ? f(n - 1) + 1 : 0 } BEGIN { print f(2500) }'
+#| 2500

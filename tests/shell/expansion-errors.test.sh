@@ -310,3 +310,21 @@ exec {fd}> f; echo $((fd >= 10)); echo a >&$fd; exec {fd}>&-; cat f; exec {1x}> 
 #| 1
 #| a
 #? 127
+
+#### a redirection that cannot be expanded ends a program alone
+n=7; cat <<E
+${n:1: -5}
+E
+echo $?; cat <<< $((1 / 0)); echo $?; cat < $((1 / 0)); echo $?; cat <<< ${none?no}; echo $?; set -u; cat <<< $none; echo $?
+#| 1
+#| 1
+#| 1
+#| 127
+#| 127
+
+#### a redirection that cannot be expanded ends the script with a builtin, a function, a compound command
+(: <<< $((1 / 0)); echo on); echo $?; f() { :; }; (f <<< $((1 / 0)); echo on); echo $?; ({ :; } <<< $((1 / 0)); echo on); echo $?; (exec 3<<< $((1 / 0)); echo on); echo $?
+#| 1
+#| 1
+#| 1
+#| 1

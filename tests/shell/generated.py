@@ -29,7 +29,7 @@ class Generator:
 
     def literal(self):
         return self.pick("x", "foo", "a.b", "1", "-n", "A-B", "0x1F", "é", "a=b", "%s", "~", "/", ",", "x1", "+3", "08", "a\\ b",
-                         "\\$a", "\\*", "'q u'", "'*'", "''", '""', "$'t\\tn\\n'", "$'\\x41\\u00e9'", "{", "}", "#", "a#b", "^", "!x")
+                         "\\$a", "\\*", "'q u'", "'*'", "''", '""', "$'t\\tn\\n'", "$'\\x41\\u00e9'", "{", "}", "'#'", "a#b", "^", "!x")
 
     def pattern(self):
         return self.pick("*", "?", "a*", "*o", "[a-h]*", "[!a]?", "h?l*", "[[:digit:]]", "*[[:space:]]*", "x*", "l", "ll", "'*'", '"$a"',
@@ -111,7 +111,7 @@ class Generator:
         name = self.pick(*NAMES)
         return self.pick(f"{name}={self.word()}", f"{name}+={self.word()}", f"arr+=({self.words()})", f"arr=({self.words()})", f"arr[{self.pick('1', '-1', '9', 'n')}]={self.word()}",
                          f"map[{self.pick('k', 'new', '$a')}]={self.word()}", f"unset {self.pick('a', 'arr[1]', 'c', 'map[k]', 'n')}", f"local_{name}={self.word()}; echo $local_{name}",
-                         f"declare -i n={self.number()}; echo $n", f"declare -u s={self.word()}; echo $s", f"set -- {self.words()}; echo $#", f"read -r a b <<< {self.word()}; echo \"$a|$b\"",
+                         f"declare -i n=\"{self.number()}\"; echo $n", f"declare -u s={self.word()}; echo $s", f"set -- {self.words()}; echo $#", f"read -r a b <<< {self.word()}; echo \"$a|$b\"",
                          f"IFS={self.pick(':', ',', chr(39) + chr(39), chr(39) + ' ' + chr(39), 'x')}; set -f; echo $s $a; set +f", f"IFS=: read -ra arr <<< \"$s:{self.literal()}\"; declare -p arr",
                          f"printf -v c '%s-%s' {self.words()}; echo \"$c\"", f"mapfile -t arr < <(printf '%s\\n' {self.words()}); echo ${{#arr[@]}} \"${{arr[@]}}\"")
 
@@ -127,6 +127,8 @@ class Generator:
         if kind < 0.5:
             return self.assign()
         body = lambda: self.statement(depth + 1)
+        if kind < 0.72:
+            return self.wide(body)
         return self.pick(
             lambda: f"if {self.condition()}; then {body()}; else {body()}; fi",
             lambda: f"for v in {self.words()}; do {body()}; echo \"$v\"; done",
@@ -149,6 +151,69 @@ class Generator:
             lambda: f"declare -p {self.pick('a', 'arr', 'map', 'n')}",
             lambda: "x=$(" + body() + "); echo \"${x//$'\\n'/;}\"",
             lambda: f"{body()}; echo st=$?; {self.condition()} | cat; echo ${{PIPESTATUS[@]}}",
+        )()
+
+    def quoted_parameter(self):
+        """Quotes inside of an expansion, and expansions inside of those."""
+        op = self.pick(":-", "-", ":+", "+", ":=", "#", "%", "/x/", "//l/")
+        inner = self.pick("'a b'", '"$b"', '"${c:-d e}"', "a\\ b", "$'x\\ty'", '"$(echo "in $n")"', "${b#x}", "~", "\\}", "'}'", '"}"', "`echo q`", "*")
+        text = "${" + self.pick("a", "c", "unset", "b", "arr[1]", "map[k]", "1", "@", "arr[@]") + op.replace(":=", ":-") + inner + "}"
+        return self.pick(text, f'"{text}"', f'"x{text}y"', f"x{text}")
+
+    def transform(self):
+        name = self.pick("a", "b", "c", "n", "arr", "arr[@]", "map[@]", "arr[1]", "@", "*", "unset", "map")
+        return f'"${{{name}@{self.pick("Q", "U", "u", "L", "E", "A", "a", "K", "k", "Q")}}}"'
+
+    def record_reading(self):
+        separators = self.pick(":", ",", "' :'", "$'\\t'", "''", "'x '", "$'\\n'", "' '")
+        text = self.pick("a:b::c", " a  b ", "::", "a,b,", "x y:z", "", "a\\\\ b c", "  ", "\\\\:a:b", "1 2 3 4", "axbx c")
+        names = self.pick("a", "a b", "a b c", "-a arr", "a b c n s", "")
+        flags = self.pick("", "-r ", "-r ", "-n 3 ", "-d : ", "-r -d ' ' ", "-N 4 ")
+        shown = "declare -p arr" if "-a" in names else 'printf "<%s>" "$a" "$b" "$c" "${REPLY-}"; echo'
+        return f"unset REPLY; IFS={separators} read {flags}{names} <<< \"{text}\"; echo $?; {shown}"
+
+    def wide(self, body):
+        """What the other statements do not reach."""
+        w, p = self.word, self.parameter
+        return self.pick(
+            lambda: f"cat <<'E'\n{p()} $n `x`\nE\ncat <<-E\n\t{self.quoted_parameter()}\n\t$((n + 1))\nE\n:",
+            lambda: f"cat <<A; cat <<B\n{p()}\nA\n\"{p()}\" \\\\ \\$n\nB\n:",
+            lambda: f"declare -A m2=([a]={w(1)} [b c]={w(1)}); for k in a 'b c' d; do echo \"$k=${{m2[$k]-none}}\"; done; echo ${{#m2[@]}}",
+            lambda: f"m3=(); declare -A m3; m3[$a]+={w(1)}; m3[$a]+=x; unset 'm3[nope]'; declare -p m3",
+            lambda: f"trap 'echo err $?' ERR; {body()}; false; {self.condition()}; trap - ERR",
+            lambda: f"trap 'echo dbg' DEBUG; {self.pick('n=1', ':', 'f x')}; trap - DEBUG",
+            lambda: f"h() {{ trap 'echo ret' RETURN; {body()}; trap - RETURN; }}; h; echo $?",
+            lambda: f"(trap 'echo sub $?' EXIT; {body()}; exit {self.pick('3', '0', '$n')}); echo $?",
+            lambda: f"l() {{ local a=1 b; local -i n=\"{self.number()}\"; local -a arr=({self.words()}); {body()}; echo \"$a|${{b-unset}}|$n|${{#arr[@]}}\"; }}; l; echo \"$a\"",
+            lambda: f"o() {{ local a=in; i() {{ a=deep; {body()}; }}; i; echo $a; }}; o; echo $a",
+            self.record_reading,
+            lambda: f"while IFS={self.pick(':', ',', chr(39) + ' ' + chr(39))} read -r a b; do echo \"$b-$a\"; done <<< {self.word(1)}",
+            lambda: f"printf '{self.pick('%s', '%5s|', '%-5s|', '%05.1f', '%x %o', '%i', '%e', '%g', '%%', '%*d', '%.*s', '%q', '%(%Y)T', '%c%c', '%b', '%.3s', '%+d', '% d', '%#x', '%s %d')}\\n' {self.words(1)}",
+            lambda: f"shopt -s extglob\ncase {self.word(1)} in {self.pick('@(a|b)*', '!(x)', '+([0-9])', '*(h)?(e)l*', '[[:alpha:]]*', '?')}) echo in;; *) echo out;; esac",
+            lambda: f"shopt -s extglob\necho {self.pick('@(a|x)*', '!(*.txt)', '+(x)[12]', '?(d)', '*(a)b*')} \"${{a//{self.pick('@(l|e)', '+(l)', '!(h)', '?(h)e')}/_}}\"",
+            lambda: f"set -e; {self.pick('if ' + self.condition() + '; then :; fi', self.condition() + ' || true', '! ' + self.condition(), 'x=$(false; echo in)', 'f y 1 && :', '(false; echo no) || echo or')}; echo on; {body()}",
+            lambda: f"set -e; e() {{ false; echo after; }}; {self.pick('e || echo caught', 'if e; then echo t; fi', 'e && :', 'x=$(e); echo $x', '! e', '(e); echo no', 'e | cat', 'echo $(e)')}; echo end",
+            lambda: f"set -o pipefail; {self.pick('true | false', 'false | true', 'f a 3 | cat', 'exit 4 | f b 2 | true', '! false | true')}; echo $? ${{PIPESTATUS[@]}}",
+            lambda: f"echo {self.quoted_parameter()} {self.quoted_parameter()}; printf '<%s>' {self.quoted_parameter()}; echo",
+            lambda: f"echo {self.transform()}; printf '[%s]' {self.transform()}; echo",
+            lambda: f"declare -n ref={self.pick('a', 'arr', 'map', 'n', 'arr[1]', 'nope')}; echo \"$ref\" \"${{!ref}}\"; ref={w(1)}; {self.pick('echo $a', 'declare -p arr', 'unset ref; echo ${a-gone}', 'unset -n ref; echo $a')}",
+            lambda: f"r() {{ local -n out=$1; out={w(1)}; }}; r {self.pick('a', 'n', 'arr[2]', 'fresh')}; echo \"$a|$n|${{arr[2]}}|${{fresh-}}\"",
+            lambda: f"mapfile {self.pick('', '-t ', '-n 2 ', '-s 1 ', '-O 3 ', '-d : ', '-t -c 1 -C ' + chr(39) + 'echo cb' + chr(39) + ' ')}arr < <(printf '%s\\n' {self.words(1)}); declare -p arr",
+            lambda: f"OPTIND=1; while getopts {self.pick(':ab:c', 'ab:', ':x', 'a')} o {self.pick('-a -b v r', '-ab v', '-c', '-b', '-z', '-- -a', '-abc', 'r -a', '-b ' + chr(39) + chr(39) + ' x')}; do echo \"$o:${{OPTARG-}}:$OPTIND\"; done; echo $OPTIND",
+            lambda: f"for ((i = {self.pick('0', 'n', '3')}; i {self.pick('< 3', '!= 5', '<= n')} && i < 20; i{self.pick('++', ' += 2')})); do printf '%d,' $i; done; echo",
+            lambda: f"let {self.pick('n+=2', 'n=n*2', chr(34) + 'a1 = 3, n = a1' + chr(34), 'n--', '0')}; echo $? $n; (( n {self.pick('++', '--', '= 0', '%= 3')} )); echo $? $n",
+            lambda: f"until (( n{self.pick('--', '-=3')} < 1 )); do printf '%s ' $n; done; echo $n",
+            lambda: f"exec 5> out; echo {w(1)} >&5; exec 5>&-; cat out; {{ echo o; echo e >&2; }} 2>&1 | sort; echo x &> out; cat < out",
+            lambda: f"{{ {body()}; }} > out 2>&1; cat out; read -r a < out; echo \"$a\"",
+            lambda: f"a={w(1)} {self.pick('f $a', 'eval echo ' + chr(39) + '$a' + chr(39), 'printenv a', ':')}; echo \"$a\"",
+            lambda: f"shift {self.pick('', '2', '0', '9', '$#')}; echo $? $# \"$*\"; IFS={self.pick('-', chr(39) + chr(39), ',x')}; echo \"$*\" $* \"${{arr[*]}}\"",
+            lambda: f"arr=({self.words()}); echo \"${{arr[@]:{self.pick('1', '0:2', ' -2', '2:1')}}}\" \"${{!arr[@]}}\"; unset 'arr[{self.pick('0', '-1', '1')}]'; declare -p arr",
+            lambda: f"v={self.pick('a', 'arr[1]', 'map[k]', 'n', '2', 'nope')}; echo \"${{!v-none}}\" \"${{!v:1}}\"",
+            lambda: f"echo {self.pick('$((', '$[')[:3]}{self.number()})); echo $? $n",
+            lambda: f"[[ {self.word(1)} {self.pick('-eq', '-lt', '<', '>', '!=', '=')} {self.word(1)} || ( -z $c && ! -n $a ) ]]; echo $?",
+            lambda: f"x={w(1)}; echo \"${{x:?{self.pick('', 'msg')}}}\"; echo after",
+            lambda: f"exec 3<<< {self.word(1)}; read -r -u 3 a; echo \"$a\"; exec 3<&-",
+            lambda: f"u() {{ unset {self.pick('a', '-v a', '-f f', 'arr')}; {body()}; }}; u; echo \"${{a-unset}}\"; f 1",
         )()
 
     def script(self):

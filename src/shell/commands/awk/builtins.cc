@@ -430,6 +430,7 @@ std::vector<std::string> Machine::ordered_keys(Array& a, std::string_view how) {
   bool descending = how.ends_with("desc");
   auto number_key = [&](const std::string& k) { return by_value ? number_of(a.at(k).value) : to_number(k); };
   std::stable_sort(keys.begin(), keys.end(), [&](const std::string& x, const std::string& y) {
+    tick();
     if (descending) {
       if (numeric) return number_key(x) > number_key(y);
       std::string s, t;

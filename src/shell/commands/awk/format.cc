@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -43,12 +44,14 @@ void Machine::format(std::string_view spec, std::vector<Value>& arguments, std::
     auto number_or_star = [&](int& value) {
       if (i < spec.size() && spec[i] == '*') {
         ++i;
-        value = next < arguments.size() ? static_cast<int>(number_of(arguments[next++])) : 0;
+        constexpr double most = kWidthMax + 1;
+        double given = next < arguments.size() ? number_of(arguments[next++]) : 0;
+        value = std::isnan(given) ? 0 : static_cast<int>(std::clamp(given, -most, most));
         return;
       }
       value = 0;
       while (i < spec.size() && isdigit(static_cast<unsigned char>(spec[i]))) {
-        value = std::min(value * 10 + (spec[i] - '0'), kWidthMax);
+        value = std::min(value * 10 + (spec[i] - '0'), kWidthMax + 1);
         ++i;
       }
       if (i < spec.size() && spec[i] == '$' && value > 0) {
@@ -57,7 +60,7 @@ void Machine::format(std::string_view spec, std::vector<Value>& arguments, std::
         ++i;
         value = 0;
         while (i < spec.size() && isdigit(static_cast<unsigned char>(spec[i]))) {
-          value = std::min(value * 10 + (spec[i] - '0'), kWidthMax);
+          value = std::min(value * 10 + (spec[i] - '0'), kWidthMax + 1);
           ++i;
         }
       }
@@ -69,12 +72,11 @@ void Machine::format(std::string_view spec, std::vector<Value>& arguments, std::
       flags += '-';
       width = -width;
     }
-    width = std::min(width, kWidthMax);
     if (i < spec.size() && spec[i] == '.') {
       ++i;
       number_or_star(precision);
-      precision = std::min(precision, kWidthMax);
     }
+    if (width > kWidthMax || precision > kWidthMax) fatal(fmt::format("format: a width or precision is too large (limit {})", kWidthMax));
     while (i < spec.size() && (spec[i] == 'l' || spec[i] == 'h' || spec[i] == 'L')) ++i;
     if (i >= spec.size()) {
       out.append(spec.substr(start));

@@ -129,11 +129,19 @@ bool keyed(Machine& m, const Node& n, const Env* env, const Value& in, std::vect
   return true;
 }
 
+// One sort of many items can take long: it asks as it compares.
+void sort_rows(Machine& m, std::vector<Keyed>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Keyed& a, const Keyed& b) {
+    m.tick();
+    return compare(a.key, b.key) < 0;
+  });
+}
+
 BUILTIN(do_sort) {
   if (!need_array(m, in, "sorted")) return false;
   std::vector<Keyed> rows;
   if (!keyed(m, n, env, in, rows)) return false;
-  std::stable_sort(rows.begin(), rows.end(), [](const Keyed& a, const Keyed& b) { return compare(a.key, b.key) < 0; });
+  sort_rows(m, rows);
   std::vector<Value> items;
   for (Keyed& row : rows) items.push_back(std::move(row.value));
   return out(Value::array(std::move(items)), nullptr);
@@ -142,7 +150,7 @@ BUILTIN(do_group) {
   if (!need_array(m, in, "grouped")) return false;
   std::vector<Keyed> rows;
   if (!keyed(m, n, env, in, rows)) return false;
-  std::stable_sort(rows.begin(), rows.end(), [](const Keyed& a, const Keyed& b) { return compare(a.key, b.key) < 0; });
+  sort_rows(m, rows);
   bool unique = n.text.starts_with("unique");
   std::vector<Value> groups;
   for (std::size_t i = 0; i < rows.size();) {
