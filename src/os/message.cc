@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 namespace atl::os {
 
@@ -47,8 +48,9 @@ Result<void> send_message(int socket, std::string_view bytes, std::span<const in
 
 Result<Message> receive_message(int socket, Wait wait) {
   Message message;
-  message.bytes.resize(kMessageBytesMax);
-  iovec data{message.bytes.data(), message.bytes.size()};
+  // Kept: so much memory, taken and given back each time, would cost more than the message.
+  thread_local const auto room = std::make_unique_for_overwrite<char[]>(kMessageBytesMax);
+  iovec data{room.get(), kMessageBytesMax};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMessageFdsMax)] = {};
   msghdr header{};
   header.msg_iov = &data;
@@ -82,7 +84,7 @@ Result<Message> receive_message(int socket, Wait wait) {
   }
   if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
     return fail(Code::internal, "a message was cut short");
-  message.bytes.resize(static_cast<std::size_t>(n));
+  message.bytes.assign(room.get(), static_cast<std::size_t>(n));
   return message;
 }
 

@@ -9,6 +9,9 @@
 namespace atl::sandbox::native {
 namespace {
 
+// What copies that are made at once are made from: beyond this it may go to the disk.
+constexpr std::uint64_t kInMemoryMax = 256U << 20;
+
 // Paths of a user's choice go into messages: not without end.
 std::string shortened(std::string text) {
   constexpr std::size_t longest = 160;
@@ -16,17 +19,31 @@ std::string shortened(std::string text) {
   return text;
 }
 
-Result<void> take(const CaptureJob& job, const CaptureJob::Kernel& kernel, ParkedWriter& writer,
-                  CaptureReport& report) {
-  const Subject process = TRY(Subject::open(job.proc, kernel.process.pid, kernel.process.born_at));
+struct Seen {
+  const CaptureJob::Kernel& kernel;
+  Subject process;
+  Survey survey;
+};
+
+Result<Seen> look_at(const CaptureJob& job, const CaptureJob::Kernel& kernel, std::uint64_t bytes_max) {
+  Subject process = TRY(Subject::open(job.proc, kernel.process.pid, kernel.process.born_at));
   const Subject zygote = TRY(Subject::open(job.proc, kernel.zygote.pid, kernel.zygote.born_at));
-  const std::uint64_t left = job.bytes_max - std::min(job.bytes_max, writer.size());
-  Survey seen = TRY(survey(process, zygote, kernel.parked.control, job.extent, left));
-  const os::Fd memory = TRY(process.open_file("mem", O_RDONLY));
-  TRY(writer.add(kernel.parked, std::move(seen.memory), memory.get()));
-  report.carried.push_back(kernel.parked.id);
-  for (std::string& name : seen.left_behind)
-    report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", kernel.parked.id, name)));
+  Survey seen = TRY(survey(process, zygote, kernel.parked.control, job.extent, bytes_max));
+  return Seen{kernel, std::move(process), std::move(seen)};
+}
+
+std::uint64_t size_of(const Survey& survey) {
+  std::uint64_t bytes = 0;
+  for (const Run& run : survey.memory.runs) bytes += run.size;
+  return bytes;
+}
+
+Result<void> take(Seen seen, ParkedWriter& writer, CaptureReport& report) {
+  const std::string& id = seen.kernel.parked.id;
+  TRY(writer.add(seen.kernel.parked, std::move(seen.survey.memory), seen.process));
+  report.carried.push_back(id);
+  for (std::string& name : seen.survey.left_behind)
+    report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", id, name)));
   return {};
 }
 
@@ -37,12 +54,27 @@ Result<void> refuse_losses(const CaptureJob& job, const CaptureReport& report) {
 
 Result<void> take_all(const CaptureJob& job, int directory, CaptureReport& report) {
   if (job.kernels.empty()) return {};
-  ParkedWriter writer = TRY(ParkedWriter::create(directory));
-  for (const CaptureJob::Kernel& kernel : job.kernels)
-    if (auto taken = take(job, kernel, writer, report); !taken)
-      report.left_behind.push_back(
-          shortened(fmt::format("kernel {}: {}", kernel.parked.id, taken.error().message())));
-  return writer.finish();
+  const auto leave = [&](const CaptureJob::Kernel& kernel, const Error& why) {
+    report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", kernel.parked.id, why.message())));
+  };
+  std::vector<Seen> all;
+  std::uint64_t bytes = 0;
+  for (const CaptureJob::Kernel& kernel : job.kernels) {
+    auto seen = look_at(job, kernel, job.bytes_max - std::min(job.bytes_max, bytes));
+    if (seen)
+      bytes += size_of(seen->survey), all.push_back(std::move(*seen));
+    else
+      leave(kernel, seen.error());
+  }
+  const bool in_memory = job.extent == Extent::difference && bytes <= kInMemoryMax;
+  ParkedWriter writer = TRY(in_memory ? ParkedWriter::in_memory() : ParkedWriter::create(directory));
+  for (Seen& seen : all) {
+    const CaptureJob::Kernel& kernel = seen.kernel;
+    if (auto taken = take(std::move(seen), writer, report); !taken) leave(kernel, taken.error());
+  }
+  TRY(writer.finish());
+  if (in_memory) report.kernels = writer.release();
+  return {};
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 #include "sandbox/native/parked_file.h"
 #include "sandbox/native/snapshot.h"
 
-// The two halves of a live fork and of hibernation, each in a child of the spawner's own. The sandbox stands still
-// while it is captured.
+// The two halves of a live fork and of hibernation, each in a child of the spawner's own. The sandbox stands
+// still while it is captured.
 namespace atl::sandbox::native {
 
 // A process, and when it began: its number alone may have become another's.
@@ -35,9 +35,11 @@ struct CaptureJob {
 struct CaptureReport {
   std::vector<std::string> carried;      // kernels, by id
   std::vector<std::string> left_behind;  // by name
+  os::Fd kernels;                        // a file of them in memory, where there is none on the disk
 };
 
-// Files and kernels into one directory, whole or not at all. A kernel that cannot be copied truthfully is left behind.
+// Files and kernels into one directory, whole or not at all; kernels for copies that are made at once stay in
+// memory unless they are large. A kernel that cannot be copied truthfully is left behind.
 Result<CaptureReport> write_capture(CaptureJob job);
 
 struct ReviveJob {

@@ -1,9 +1,10 @@
-// Capturing a running sandbox and going on from it: the daemon's part of a live fork. The order is: kernels park, the
-// sandbox freezes, memory and files are taken, it thaws, the kernels go on.
+// Capturing a running sandbox and going on from it: the daemon's part of a live fork. The order is: kernels
+// park, the sandbox freezes, memory and files are taken, it thaws, the kernels go on.
 #include <fcntl.h>
 #include <fmt/format.h>
 
 #include <chrono>
+#include <optional>
 
 #include "os/file.h"
 #include "sandbox/link_kernel.h"
@@ -45,7 +46,7 @@ Task<Carried> NativeSandbox::capture(std::string target, CaptureOptions options)
   if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
   const auto link = inhabitant->link;
   Request request{.verb = Verb::capture, .name = inhabitant->name};
-  request.text = std::move(target);
+  request.text = target;
   request.capture.whole = options.whole, request.capture.strict = options.strict;
   CO_TRY(const Kernels parked, co_await park_all(*link, request.capture.left_behind));
   for (const auto& kernel : parked)
@@ -59,6 +60,8 @@ Task<Carried> NativeSandbox::capture(std::string target, CaptureOptions options)
   link->set_paused(false);
   for (const auto& kernel : parked) kernel->unpark();
   if (!answer) co_return fail(std::move(answer).error());
+  if (!answer->fds.empty())
+    inhabitant->spawner->parked[target] = std::make_shared<os::Fd>(std::move(answer->fds.front()));
   Carried carried;
   carried.kernels = std::move(answer->reply.carried);
   carried.left_behind = std::move(answer->reply.names);
@@ -79,11 +82,21 @@ Task<void> NativeSandbox::receive_kernel(const os::Fd& file, std::uint32_t numbe
 
 Task<void> NativeSandbox::receive_kernels() {
   const auto inhabitant = inhabitant_;
-  const std::string path = inhabitant->handed.spec.snapshot.value_or("") + "/" + kParkedName;
-  auto file = os::open(path.c_str(), O_RDONLY | O_NOFOLLOW);
-  // A capture without kernels has no such file.
-  if (!file && file.error().code() == Code::not_found) co_return Result<void>();
-  auto parked = file ? read_parked(file->get()) : Result<std::vector<ParkedKernel>>(fail(file.error()));
+  const std::string directory = inhabitant->handed.spec.snapshot.value_or("");
+  const auto held = inhabitant->spawner->parked.find(directory);
+  std::shared_ptr<os::Fd> file = held == inhabitant->spawner->parked.end() ? nullptr : held->second;
+  std::optional<Error> problem;
+  if (!file) {
+    auto opened = os::open((directory + "/" + kParkedName).c_str(), O_RDONLY | O_NOFOLLOW);
+    // A capture without kernels has no such file.
+    if (!opened && opened.error().code() == Code::not_found) co_return Result<void>();
+    if (opened)
+      file = std::make_shared<os::Fd>(std::move(*opened));
+    else
+      problem = std::move(opened).error();
+  }
+  auto parked =
+      file ? read_parked(file->get()) : Result<std::vector<ParkedKernel>>(fail(std::move(*problem)));
   if (!parked) {
     revival_.left_behind.push_back(fmt::format("all kernels: {}", parked.error().message()));
     co_return Result<void>();

@@ -64,6 +64,8 @@ class Subject {
   static Result<std::uint64_t> started_at(int proc, pid_t pid);
 
   pid_t pid() const { return pid_; }
+  // False once it has ended: from then on its number may be another's.
+  bool is_alive() const;
   Result<std::string> text(const char* name, std::size_t bytes_max = 1 << 20) const;
   Result<os::Fd> open_file(const char* name, int flags) const;
   // Files as Extent says; their states only in Extent::whole.

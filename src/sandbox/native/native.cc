@@ -93,6 +93,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   }
 
   Task<void> discard_snapshot(std::string directory) override {
+    spawner_->parked.erase(directory);
     Request request{.verb = Verb::discard};
     request.text = std::move(directory);
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
@@ -101,6 +102,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   }
 
   void discard_kernels(const std::string& directory) override {
+    spawner_->parked.erase(directory);
     ::unlink((directory + "/" + kParkedName).c_str());
   }
 

@@ -28,7 +28,7 @@ class PageMap {
   }
 
  private:
-  static constexpr std::uint64_t kAhead = 8ULL << 20;
+  static constexpr std::uint64_t kAhead = 1ULL << 20;
 
   void fill(std::uint64_t start, std::uint64_t end) {
     start_ = start;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -27,7 +28,8 @@ constexpr char kMagic[8] = {'A', 'T', 'L', 'P', 'A', 'R', 'K', '\n'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kKernelsMax = 256;
 constexpr std::uint64_t kIndexMax = 4U << 20, kMemoryMax = 64U << 20;
-constexpr std::size_t kPiece = 1U << 20;
+constexpr std::size_t kPiece = 256U << 10;
+constexpr std::size_t kStretchesMax = 512;  // the kernel takes 1024 at once
 
 struct Head {
   char magic[8] = {};
@@ -161,13 +163,79 @@ bool is_within(const ParkedKernel& one, std::uint64_t size) {
          one.pages_at % kPage == 0 && one.pid > 1 && one.control > 2;
 }
 
+bool is_sealed(int file) {
+  const int seals = ::fcntl(file, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_WRITE) != 0;
+}
+
+// Pages from all over a process's memory, one behind the other.
+class PageReader {
+ public:
+  PageReader(const Subject& process, os::Fd memory)
+      : process_(process),
+        memory_(std::move(memory)),
+        piece_(std::make_unique_for_overwrite<char[]>(kPiece)) {}
+  bool is_full() const { return wanted_ == kPiece || from_.size() == kStretchesMax; }
+  std::size_t wanted() const { return wanted_; }
+  // How much of it will be read by the next read().
+  std::uint64_t want(std::uint64_t address, std::uint64_t size) {
+    const std::size_t part = std::min<std::uint64_t>(size, kPiece - wanted_);
+    from_.push_back({reinterpret_cast<void*>(address), part});
+    wanted_ += part;
+    return part;
+  }
+  // Everything that was wanted; good until the next call.
+  Result<std::string_view> read() {
+    const std::string_view bytes(piece_.get(), std::exchange(wanted_, 0));
+    const std::vector<iovec> from = std::exchange(from_, {});
+    const iovec here{piece_.get(), bytes.size()};
+    // By its number: who uses what was read makes sure that it was not another's by then.
+    const ssize_t got = ::process_vm_readv(process_.pid(), &here, 1, from.data(), from.size(), 0);
+    if (got != static_cast<ssize_t>(bytes.size())) TRY(read_singly(from));
+    return bytes;
+  }
+
+ private:
+  // There is memory that its owner may not read, and that the call above does not read either.
+  Result<void> read_singly(const std::vector<iovec>& from) {
+    char* to = piece_.get();
+    for (const iovec& one : from)
+      for (std::size_t done = 0; done < one.iov_len;) {
+        const auto at = static_cast<off_t>(reinterpret_cast<std::uint64_t>(one.iov_base) + done);
+        const ssize_t got = ::pread(memory_.get(), to, one.iov_len - done, at);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return fail(errno_error(errno, "read an interpreter's memory"));
+        done += static_cast<std::size_t>(got), to += got;
+      }
+    return {};
+  }
+
+  const Subject& process_;
+  os::Fd memory_;
+  std::unique_ptr<char[]> piece_;
+  std::vector<iovec> from_;
+  std::size_t wanted_ = 0;
+};
+
 }  // namespace
 
-Result<ParkedWriter> ParkedWriter::create(int directory) {
+Result<ParkedWriter> ParkedWriter::begin(os::Fd file) {
   ParkedWriter writer;
-  writer.file_ = TRY(os::open_at(directory, kParkedName, O_RDWR | O_CREAT | O_EXCL, 0600));
+  writer.file_ = std::move(file);
   TRY(os::write_all(writer.file_.get(), std::string(kPage, '\0')));
   writer.at_ = kPage;
+  return writer;
+}
+
+Result<ParkedWriter> ParkedWriter::create(int directory) {
+  return begin(TRY(os::open_at(directory, kParkedName, O_RDWR | O_CREAT | O_EXCL, 0600)));
+}
+
+Result<ParkedWriter> ParkedWriter::in_memory() {
+  os::Fd file(::memfd_create(kParkedName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.is_open()) return fail(errno_error(errno, "park kernels"));
+  ParkedWriter writer = TRY(begin(std::move(file)));
+  writer.in_memory_ = true;
   return writer;
 }
 
@@ -177,33 +245,31 @@ Result<void> ParkedWriter::pad() {
   return os::write_all(file_.get(), std::string(more, '\0'));
 }
 
-Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, int process_memory) {
+Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, const Subject& process) {
   kernel.extent = memory.extent;
   kernel.pages_at = at_;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
-  // Hundreds of runs, most of one page: written together.
-  std::string piece(kPiece, '\0');
-  std::size_t filled = 0;
+  // Hundreds of runs, most of one page: read and written together.
+  PageReader reader(process, TRY(process.open_file("mem", O_RDONLY)));
   const auto write = [&]() -> Result<void> {
-    const std::string_view bytes(piece.data(), std::exchange(filled, 0));
-    XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
+    const std::string_view bytes = TRY(reader.read());
+    if (!in_memory_) XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
     at_ += bytes.size();
     return os::write_all(file_.get(), bytes);
   };
   for (Run& run : memory.runs) {
-    run.offset = at_ + filled - kernel.pages_at;
+    run.offset = at_ + reader.wanted() - kernel.pages_at;
     for (std::uint64_t done = 0; done < run.size;) {
-      const std::uint64_t part = std::min<std::uint64_t>(kPiece - filled, run.size - done);
-      const ssize_t got = ::pread(process_memory, piece.data() + filled, part, static_cast<off_t>(run.address + done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return fail(errno_error(errno, "read an interpreter's memory"));
-      done += static_cast<std::uint64_t>(got), filled += static_cast<std::size_t>(got);
-      if (filled == kPiece) TRY(write());
+      done += reader.want(run.address + done, run.size - done);
+      if (reader.is_full()) TRY(write());
     }
   }
   TRY(write());
-  kernel.pages_size = at_ - kernel.pages_at, kernel.pages_checksum = XXH3_64bits_digest(sum.get());
+  // Only now it is sure that all of it was this process's.
+  if (!process.is_alive()) return fail(Code::not_found, "the interpreter has ended");
+  kernel.pages_size = at_ - kernel.pages_at,
+  kernel.pages_checksum = in_memory_ ? 0 : XXH3_64bits_digest(sum.get());
   const std::string description = encode(memory);
   if (description.size() > kMemoryMax) return fail(Code::too_large, "its memory is in too many pieces");
   kernel.memory_at = at_, kernel.memory_size = description.size(), kernel.memory_checksum = checksum_of(description);
@@ -224,7 +290,11 @@ Result<void> ParkedWriter::finish() {
   const auto* const bytes = reinterpret_cast<const char*>(&head);
   head.checksum = checksum_of({bytes, offsetof(Head, checksum)});
   TRY(os::write_all(file_.get(), index));
-  if (::pwrite(file_.get(), &head, sizeof head, 0) != sizeof head) return fail(errno_error(errno, "park kernels"));
+  if (::pwrite(file_.get(), &head, sizeof head, 0) != sizeof head)
+    return fail(errno_error(errno, "park kernels"));
+  constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+  if (in_memory_ && ::fcntl(file_.get(), F_ADD_SEALS, seals) < 0)
+    return fail(errno_error(errno, "seal parked kernels"));
   return {};
 }
 
@@ -271,7 +341,7 @@ Result<ParkedPages> ParkedPages::open(int file, const ParkedKernel& kernel) {
                           static_cast<off_t>(kernel.pages_at));
   if (at == MAP_FAILED) return fail(errno_error(errno, "read parked kernels"));
   pages.bytes_ = static_cast<const char*>(at), pages.size_ = kernel.pages_size;
-  if (checksum_of({pages.bytes_, pages.size_}) != kernel.pages_checksum)
+  if (!is_sealed(file) && checksum_of({pages.bytes_, pages.size_}) != kernel.pages_checksum)
     return fail(damaged("the memory of a kernel"));
   return pages;
 }

@@ -2,15 +2,16 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "os/fd.h"
 #include "sandbox/native/memory.h"
 
-// A file of parked interpreters (docs/formats/parked-kernels.md): versioned, with checksums over all of it. It holds a
-// user's memory and comes back to a spawner that writes it into processes of a sandbox, so reading believes nothing:
-// every size is checked before it is used, and what does not add up is Code::data_loss.
+// A file of parked interpreters (docs/formats/parked-kernels.md): versioned, with checksums over all of it.
+// It holds a user's memory and comes back to a spawner that writes it into processes of a sandbox, so reading
+// believes nothing: every size is checked before it is used, and what does not add up is Code::data_loss.
 namespace atl::sandbox::native {
 
 inline constexpr const char* kParkedName = "kernels";  // in a snapshot's directory
@@ -31,14 +32,19 @@ class ParkedWriter {
  public:
   // Creates it; there must be none.
   static Result<ParkedWriter> create(int directory);
+  // In memory, for copies that are made at once. It is sealed when it is finished: as nobody can change it,
+  // its pages have no checksum.
+  static Result<ParkedWriter> in_memory();
   // Its runs get their offsets.
-  Result<void> add(ParkedKernel kernel, Memory memory, int process_memory);
+  Result<void> add(ParkedKernel kernel, Memory memory, const Subject& process);
   Result<void> finish();
-  std::uint64_t size() const { return at_; }
+  os::Fd release() { return std::move(file_); }
 
  private:
+  static Result<ParkedWriter> begin(os::Fd file);
   Result<void> pad();
   os::Fd file_;
+  bool in_memory_ = false;
   std::uint64_t at_ = 0;
   std::vector<ParkedKernel> kernels_;
 };
@@ -46,7 +52,7 @@ class ParkedWriter {
 // Code::data_loss or, for another version, Code::unsupported.
 Result<std::vector<ParkedKernel>> read_parked(int file);
 
-// One of them, mapped and verified.
+// One of them, mapped and verified; sealed pages need no verification.
 class ParkedPages {
  public:
   static Result<ParkedPages> open(int file, const ParkedKernel& kernel);

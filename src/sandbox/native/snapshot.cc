@@ -8,6 +8,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 #include <vector>
@@ -20,6 +21,8 @@ namespace {
 constexpr int kDepthMax = 512;
 constexpr const char* kOpaque = "trusted.overlay.opaque";
 constexpr const char* kOpaqueOfUsers = "user.overlay.opaque";
+// In /etc: made anew for each sandbox.
+constexpr const char* kMadeAnew[] = {"machine-id", "hostname", "hosts", "resolv.conf"};
 
 bool is_whiteout(const struct stat& info) {
   return S_ISCHR(info.st_mode) && info.st_rdev == 0;
@@ -74,6 +77,12 @@ class Copier {
   Copier(Owner owner, bool link_files, bool rootless)
       : owner_(owner), link_files_(link_files), opaque_(rootless ? kOpaqueOfUsers : kOpaque) {}
 
+  // Everything but what is made anew.
+  Result<void> root(int from, int to) {
+    is_root_ = true;
+    return directory(from, to, 0);
+  }
+
   Result<void> directory(int from, int to, int depth) {
     if (depth > kDepthMax) return fail(Code::too_large, "directories are nested too deeply");
     const int copy = ::openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -81,7 +90,11 @@ class Copier {
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), &::closedir);
     while (const dirent* entry = ::readdir(stream.get())) {
       const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") TRY(copy_entry(from, to, entry->d_name, depth));
+      if (name == "." || name == ".." ||
+          (depth == 1 && in_etc_ && std::ranges::find(kMadeAnew, name) != std::end(kMadeAnew)))
+        continue;
+      if (depth == 0) in_etc_ = is_root_ && name == "etc";
+      TRY(copy_entry(from, to, entry->d_name, depth));
     }
     return {};
   }
@@ -144,6 +157,7 @@ class Copier {
 
   Owner owner_;
   bool link_files_;
+  bool is_root_ = false, in_etc_ = false;
   const char* opaque_;
 };
 
@@ -157,13 +171,13 @@ Result<void> fill(const SnapshotJob& job, int target) {
     }
     const os::Fd in = TRY(os::open_at(job.upper, part, O_RDONLY | O_DIRECTORY));
     Copier copier(Owner{job.first_id, job.ids, !job.rootless}, false, job.rootless);
-    TRY(copier.directory(in.get(), out.get(), 0));
+    TRY(part == std::string_view("root") ? copier.root(in.get(), out.get())
+                                         : copier.directory(in.get(), out.get(), 0));
   }
-  // Those are made anew for each sandbox, and whom it trusts is its own matter (sandbox/outlet.h). The tree
-  // is a guest's: its links are not followed.
-  if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY))
-    for (const char* name : {"machine-id", "hostname", "hosts", "resolv.conf"})
-      ::unlinkat(etc->get(), name, 0);
+  // A parent of an earlier version may hold them, and whom a sandbox trusts is its own matter
+  // (sandbox/outlet.h). The tree is a guest's: its links are not followed.
+  if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY); etc && job.parent)
+    for (const char* name : kMadeAnew) ::unlinkat(etc->get(), name, 0);
   if (const auto run = os::open_beneath(target, "root/run", O_RDONLY | O_DIRECTORY))
     TRY(os::remove_tree(run->get(), "atoll"));
   return job.beside ? job.beside(target) : Result<void>();

@@ -105,6 +105,11 @@ void Spawner::run() {
     }
   }
   zygotes_.clear();
+  for (Copier& copier : std::exchange(copiers_, {})) {
+    copier.socket.reset();
+    (void)os::pidfd_kill(copier.pidfd.get(), SIGKILL);
+    (void)os::pidfd_wait(copier.pidfd.get());
+  }
   shop_.close();
   if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
 }

@@ -14,8 +14,8 @@
 
 #include "guest/zygote/birth.h"
 #include "os/file.h"
-#include "os/message.h"
 #include "os/fork.h"
+#include "os/message.h"
 #include "os/process.h"
 #include "sandbox/native/spawner_loop.h"
 
@@ -42,11 +42,13 @@ void Spawner::take_snapshot(const Request& request) {
   const auto was_frozen = hold_still(living);
   if (!was_frozen) return answer_error(request, was_frozen.error());
   const SnapshotJob job = snapshot_job(living, request.text);
-  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = !*was_frozen};
-  copy_held(std::move(copying), request, [&]() -> Result<Reply> {
+  Copying copying{
+      .verb = request.verb, .token = request.token, .name = request.name, .thaw_after = !*was_frozen};
+  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
     TRY(write_snapshot(job));
     return Reply{};
   });
+  if (!begun) let_go(request, !*was_frozen, begun.error());
 }
 
 namespace {
@@ -67,7 +69,8 @@ Program program_of(int proc, pid_t pid) {
 
 }  // namespace
 
-// The guest has children of its own that look after files for the daemon: they belong to no workload and are no loss.
+// The guest has children of its own that look after files for the daemon: they belong to no workload and are
+// no loss.
 std::vector<std::string> Spawner::strangers(const Living& living, const Capture& capture) {
   std::vector<std::string> names;
   const Program guest = program_of(shop_.proc(), living.built.pid);
@@ -117,12 +120,7 @@ void Spawner::capture(const Request& request) {
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = true};
   if (auto held = hold_still(living); !held) return answer_error(request, std::move(held).error());
   const CaptureJob job = capture_job(request, living);
-  copy_held(std::move(copying), request, [&]() -> Result<Reply> {
-    CaptureReport report = TRY(write_capture(job));
-    Reply reply;
-    reply.names = std::move(report.left_behind), reply.carried = std::move(report.carried);
-    return reply;
-  });
+  if (auto begun = assign(std::move(copying), job); !begun) let_go(request, true, std::move(begun).error());
 }
 
 void Spawner::discard_snapshot(const Request& request) {
@@ -134,13 +132,10 @@ void Spawner::discard_snapshot(const Request& request) {
   if (!begun) answer_error(request, begun.error());
 }
 
-void Spawner::copy_held(Copying copying, const Request& request, const std::function<Result<Reply>()>& work) {
-  const bool thaw = copying.thaw_after;
-  const auto begun = copy(std::move(copying), work);
-  if (begun) return;
+void Spawner::let_go(const Request& request, bool thaw, Error error) {
   if (Living* living = find(request.name); living != nullptr && thaw)
     (void)shop_.thaw(living->built), living->frozen = false;
-  answer_error(request, begun.error());
+  answer_error(request, std::move(error));
 }
 
 Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>& work) {
@@ -165,13 +160,46 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>
   return {};
 }
 
-static Reply report_of(const Copying& copying) {
-  const auto message = os::receive_message(copying.report.get(), os::Wait::no);
-  auto reply = decode_reply(message ? message->bytes : std::string());
-  if (reply) return std::move(*reply);
-  Reply failed;
-  failed.error = Error(Code::provider_failed, "the process that worked on it ended");
-  return failed;
+template <class Job>
+Result<void> Spawner::assign(Copying copying, const Job& job) {
+  Copier copier;
+  while (!copier.socket.is_open()) {
+    const bool waits = !copiers_.empty();
+    copier = waits ? std::move(copiers_.back())
+                   : TRY(make_copier());
+    if (waits) copiers_.pop_back();
+    auto given = give(copier, job);
+    if (given) break;
+    // It ended while it waited.
+    reap(std::move(copier.pidfd));
+    copier.socket.reset();
+    if (!waits) return given;
+  }
+  copying.pidfd = std::move(copier.pidfd), copying.report = std::move(copier.socket),
+  copying.by_copier = true;
+  const int key = copying.report.get();
+  watch(key, Source::copying);
+  copying_.emplace(key, std::move(copying));
+  return {};
+}
+template Result<void> Spawner::assign(Copying copying, const CaptureJob& job);
+template Result<void> Spawner::assign(Copying copying, const ReviveJob& job);
+
+Result<Copier> Spawner::make_copier() {
+  const Urgency urgency = shop_.realtime() ? Urgency::realtime : Urgency::none;
+  return start_copier(shop_.proc(), urgency, [&] { return shop_.enter_host(); });
+}
+
+void Spawner::raise_copier() {
+  if (!copiers_.empty()) return;
+  if (auto copier = make_copier())
+    copiers_.push_back(std::move(*copier));
+}
+
+void Spawner::reap(os::Fd pidfd) {
+  const int key = pidfd.get();
+  watch(key, Source::reaping);
+  reaping_.emplace(key, std::move(pidfd));
 }
 
 void Spawner::on_reaped(int pidfd) {
@@ -182,28 +210,52 @@ void Spawner::on_reaped(int pidfd) {
 
 // Its last word, or its end without one. Until it is gone altogether, which takes it a moment, nobody waits.
 void Spawner::on_copied(int report) {
+  take_over(report);
+  revive_next();
+}
+
+void Spawner::take_over(int report) {
   auto node = copying_.extract(report);
   if (node.empty()) return;
   Copying& copying = node.mapped();
   // Children that were made meanwhile have it open too: closing it would not end the events.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, report, nullptr);
-  const int pidfd = copying.pidfd.get();
-  watch(pidfd, Source::reaping);
-  reaping_.emplace(pidfd, std::move(copying.pidfd));
+  auto told = take_report(report);
+  if (told && copying.by_copier && copiers_.size() < kRevivalsMax)
+    copiers_.push_back({std::move(copying.pidfd), std::move(copying.report)});
+  else
+    reap(std::move(copying.pidfd));
   Living* const living = find(copying.name);
   if (living != nullptr && copying.thaw_after) {
     (void)shop_.thaw(living->built);
     living->frozen = false;
   }
-  Reply reply = report_of(copying);
+  Reply reply = told ? std::move(told->reply) : Reply{};
+  if (!told) reply.error = std::move(told).error();
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
-  if (!copying.born) return answer(std::move(reply));
+  if (!copying.born) {
+    const int beside = told ? told->beside.get() : -1;
+    return answer(std::move(reply), std::span(&beside, beside >= 0 ? 1 : 0));
+  }
   if (!reply.error && living == nullptr) reply.error = Error(Code::not_found, "the sandbox has ended");
   if (!reply.error) return hand_over(std::move(reply), *living, std::move(*copying.born));
   (void)os::pidfd_kill(copying.born->pidfd.get(), SIGKILL);
   answer(std::move(reply));
+}
+
+bool Spawner::is_reviving_enough() const {
+  const auto reviving = std::ranges::count_if(copying_, [](const auto& one) { return one.second.born.has_value(); });
+  return static_cast<std::size_t>(reviving) >= kRevivalsMax;
+}
+
+void Spawner::revive_next() {
+  while (!patient_.empty() && !is_reviving_enough()) {
+    Expecting next = std::move(patient_.front());
+    patient_.pop_front();
+    serve(next.request, std::move(next.beside));
+  }
 }
 
 }  // namespace atl::sandbox::native

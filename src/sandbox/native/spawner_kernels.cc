@@ -1,6 +1,7 @@
 // Interpreters: zygotes, and who is born of them.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -59,6 +60,12 @@ void Spawner::on_zygote(int fd) {
     if (zygote->socket() != fd) continue;
     zygote->hear();
     const ZygoteKind kind = zygote->kind();
+    if (zygote->state() == Zygote::State::ready) {
+      // It only forks from here on: whoever waits for a birth waits for the spawner too.
+      const sched_param priority{.sched_priority = 1};
+      if (shop_.realtime()) ::sched_setscheduler(zygote->pid(), SCHED_FIFO, &priority);
+      raise_copier();
+    }
     if (zygote->state() == Zygote::State::dead) {
       Failure& failure = failed_zygotes_[kind];
       ++failure.count, failure.reason = zygote->complaint();
@@ -119,6 +126,9 @@ Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, 
 }
 
 Result<void> Spawner::settle(const Living& living, const Born& born) {
+  // Its zygote's urgency is not for what follows, and would not be let into the group of the processor.
+  const sched_param normal{};
+  if (shop_.realtime()) ::sched_setscheduler(born.host_pid, SCHED_OTHER, &normal);
   auto attached = shop_.cgroups().attach(living.built.parts.group, born.host_pid, CgroupTree::Part::all);
   if (attached && ::write(born.control.get(), "g", 1) == 1) return {};
   (void)os::pidfd_kill(born.pidfd.get(), SIGKILL);
@@ -175,6 +185,7 @@ void Spawner::revive(const Request& request, os::Fd file) {
   Zygote* const zygote = zygote_for(kernel, kind_of(living.spec), is_coming);
   if (zygote == nullptr && is_coming) return expecting_.push_back({request, std::move(file)});
   if (zygote == nullptr) return answer_error(request, Error(Code::conflict, "its zygote is gone"));
+  if (is_reviving_enough()) return patient_.push_back({request, std::move(file)});
   if (guest::control_number(living.spec.limits.open_files_max) != kernel.control)
     return answer_error(request, Error(Code::conflict, "the limit of open files is another one"));
   os::Fd users;
@@ -197,11 +208,7 @@ void Spawner::revive(const Request& request, os::Fd file) {
                       .control = born->control.get()};
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
   copying.born = std::move(*born);
-  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
-    TRY(native::revive(job));
-    return Reply{};
-  });
-  if (!begun) answer_error(request, begun.error());
+  if (auto begun = assign(std::move(copying), job); !begun) answer_error(request, std::move(begun).error());
 }
 
 }  // namespace atl::sandbox::native

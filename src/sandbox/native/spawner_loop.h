@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "os/fd.h"
 #include "sandbox/native/capture.h"
+#include "sandbox/native/copier.h"
 #include "sandbox/native/snapshot.h"
 #include "sandbox/native/spawner.h"
 #include "sandbox/native/wire.h"
@@ -49,6 +51,7 @@ struct Copying {
   std::uint64_t token = 0;
   std::string name;
   bool thaw_after = false;
+  bool by_copier = false;  // which does the next job when it has reported
   SteadyTime since = Clock::machine().steady();
   std::optional<Born> born;  // revive: who is to come to life
 };
@@ -67,6 +70,7 @@ class Spawner {
   void on_end(int pidfd);
   void on_gone();
   void on_copied(int report);
+  void take_over(int report);
   void on_reaped(int pidfd);
   void serve(const Request& request, os::Fd beside = {});
   void create(const Request& request);
@@ -83,8 +87,19 @@ class Spawner {
   SnapshotJob snapshot_job(const Living& living, std::string target);
   // `work` in a child, on the host's filesystem; its end, with what it says, is the answer.
   Result<void> copy(Copying copying, const std::function<Result<Reply>()>& work);
-  // As copy(); on failure the sandbox goes on and the caller is told.
-  void copy_held(Copying copying, const Request& request, const std::function<Result<Reply>()>& work);
+  // The same by a copier, one that waits or a new one.
+  template <class Job>
+  Result<void> assign(Copying copying, const Job& job);
+  // A sandbox that was held still for something that could not begin goes on, and the caller is told.
+  void let_go(const Request& request, bool thaw, Error error);
+  void raise_copier();
+  Result<Copier> make_copier();
+  // More at once would only wait for each other.
+  static constexpr std::size_t kRevivalsMax = 4;
+  bool is_reviving_enough() const;
+  // Those that had to wait, as many as there is room for.
+  void revive_next();
+  void reap(os::Fd pidfd);
   void bear(const Request& request);
   void revive(const Request& request, os::Fd file);
   Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
@@ -127,6 +142,7 @@ class Spawner {
   std::uint64_t tickets_ = 0;
   std::map<int, Copying> copying_;  // by the descriptor of their report
   std::map<int, os::Fd> reaping_;   // children that have reported
+  std::vector<Copier> copiers_;     // those that wait
   // Older ones stay while interpreters of theirs live.
   std::vector<std::unique_ptr<Zygote>> zygotes_;
   std::uint64_t generations_ = 0;
@@ -141,6 +157,7 @@ class Spawner {
     os::Fd beside;
   };
   std::vector<Expecting> expecting_;  // who waits for a zygote
+  std::deque<Expecting> patient_;     // who waits until others have been revived
   std::optional<std::uint64_t> shutting_down_;
   std::optional<SteadyTime> orphan_since_;
 

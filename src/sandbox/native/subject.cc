@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "os/file.h"
 #include "sandbox/native/memory.h"
@@ -27,6 +29,39 @@ Result<std::uint64_t> start_field(const std::string& stat) {
   return std::strtoull(stat.c_str() + at, nullptr, 10);
 }
 
+// A number and the character behind it.
+bool take_number(std::string_view& line, std::uint64_t& value, int base, char behind) {
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value, base);
+  if (error != std::errc() || end == line.data() + line.size() || *end != behind) return false;
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+  return true;
+}
+
+// "start-end rwxp offset device inode  name"
+std::optional<Area> parse_area(std::string_view line) {
+  Area area;
+  std::uint64_t inode = 0;
+  if (!take_number(line, area.start, 16, '-') || !take_number(line, area.end, 16, ' ') || line.size() < 5)
+    return {};
+  const std::string_view permissions = line.substr(0, 4);
+  line.remove_prefix(5);
+  if (!take_number(line, area.offset, 16, ' ')) return {};
+  const std::string_view device = line.substr(0, line.find(' '));
+  line.remove_prefix(std::min(line.size(), device.size() + 1));
+  // Without a name the number is the last thing, or a space is.
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), inode);
+  if (error != std::errc()) return {};
+  line.remove_prefix(static_cast<std::size_t>(end - line.data()));
+  line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
+  area.protection = (permissions[0] == 'r' ? unsigned{PROT_READ} : 0U) |
+                    (permissions[1] == 'w' ? unsigned{PROT_WRITE} : 0U) |
+                    (permissions[2] == 'x' ? unsigned{PROT_EXEC} : 0U);
+  area.shared = permissions[3] == 's';
+  if (inode != 0) area.file = fmt::format("{} {}", device, inode);
+  area.name = line;
+  return area;
+}
+
 }  // namespace
 
 Result<std::uint64_t> Subject::started_at(int proc, pid_t pid) {
@@ -41,6 +76,10 @@ Result<Subject> Subject::open(int proc, pid_t pid, std::uint64_t born_at) {
   if (TRY(start_field(stat)) != born_at)
     return fail(Code::not_found, "the interpreter has ended");
   return subject;
+}
+
+bool Subject::is_alive() const {
+  return text("stat").has_value();
 }
 
 Result<std::string> Subject::text(const char* name, std::size_t bytes_max) const {
@@ -87,23 +126,9 @@ std::vector<Area> parse_areas(const std::string& text) {
   std::vector<Area> areas;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    const std::string line = text.substr(at, line_end - at);
+    if (auto area = parse_area(std::string_view(text).substr(at, line_end - at)))
+      areas.push_back(std::move(*area));
     at = line_end + 1;
-    Area area;
-    char permissions[5] = "", device[32] = "";
-    unsigned long start = 0, end = 0, offset = 0, inode = 0;
-    int name_at = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx %4s %lx %31s %lu %n", &start, &end, permissions, &offset, device, &inode,
-                    &name_at) < 6)
-      continue;
-    area.start = start, area.end = end, area.offset = offset;
-    area.protection = (permissions[0] == 'r' ? unsigned{PROT_READ} : 0U) |
-                      (permissions[1] == 'w' ? unsigned{PROT_WRITE} : 0U) |
-                      (permissions[2] == 'x' ? unsigned{PROT_EXEC} : 0U);
-    area.shared = permissions[3] == 's';
-    if (inode != 0) area.file = fmt::format("{} {}", device, inode);
-    if (name_at > 0) area.name = line.substr(static_cast<std::size_t>(name_at));
-    areas.push_back(std::move(area));
   }
   return areas;
 }

@@ -1,0 +1,211 @@
+#include "sandbox/native/copier.h"
+
+#include <malloc.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "guest/protocol.h"
+#include "os/fork.h"
+#include "os/message.h"
+#include "os/process.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+enum class Kind : std::uint8_t { capture = 1, revive };
+
+struct Out {
+  std::string bytes;
+  guest::Writer<std::string> writer{bytes};
+  void text(const std::string& value) { writer.text(value.data(), value.size()); }
+  void place(const Place& place) {
+    writer.u32(static_cast<std::uint32_t>(place.pid)), writer.u64(place.born_at);
+  }
+};
+
+struct In {
+  explicit In(const std::string& bytes) : reader(bytes.data(), bytes.size()) {}
+  guest::Reader reader;
+  std::string text() {
+    const guest::Text value = reader.text();
+    return std::string(value.data == nullptr ? "" : value.data, value.size);
+  }
+  Place place() {
+    const auto pid = static_cast<pid_t>(reader.u32());
+    return {pid, reader.u64()};
+  }
+};
+
+void put_kernel(Out& out, const CaptureJob::Kernel& kernel) {
+  const ParkedKernel& parked = kernel.parked;
+  out.text(parked.id), out.text(parked.directory), out.text(parked.user), out.text(parked.zygote);
+  out.writer.u64(parked.layout);
+  out.writer.u32(static_cast<std::uint32_t>(parked.pid)),
+      out.writer.u32(static_cast<std::uint32_t>(parked.control));
+  out.place(kernel.process), out.place(kernel.zygote);
+}
+
+CaptureJob::Kernel get_kernel(In& in) {
+  CaptureJob::Kernel kernel;
+  ParkedKernel& parked = kernel.parked;
+  parked.id = in.text(), parked.directory = in.text(), parked.user = in.text(), parked.zygote = in.text();
+  parked.layout = in.reader.u64();
+  parked.pid = static_cast<std::int32_t>(in.reader.u32()),
+  parked.control = static_cast<std::int32_t>(in.reader.u32());
+  kernel.process = in.place(), kernel.zygote = in.place();
+  return kernel;
+}
+
+std::string encode(const CaptureJob& job) {
+  Out out;
+  out.writer.u8(static_cast<std::uint8_t>(Kind::capture));
+  out.writer.u32(job.files.first_id), out.writer.u32(job.files.ids);
+  out.writer.u8(job.files.rootless ? 1 : 0), out.writer.u8(job.files.durable ? 1 : 0);
+  out.writer.u8(job.files.parent ? 1 : 0), out.text(job.files.parent.value_or("")),
+      out.text(job.files.target);
+  out.writer.u8(static_cast<std::uint8_t>(job.extent)), out.writer.u64(job.bytes_max);
+  out.writer.u8(job.strict ? 1 : 0);
+  out.writer.u32(static_cast<std::uint32_t>(job.kernels.size()));
+  for (const CaptureJob::Kernel& kernel : job.kernels) put_kernel(out, kernel);
+  out.writer.u32(static_cast<std::uint32_t>(job.left_behind.size()));
+  for (const std::string& name : job.left_behind) out.text(name);
+  return std::move(out.bytes);
+}
+
+CaptureJob get_capture(In& in) {
+  CaptureJob job;
+  job.files.first_id = in.reader.u32(), job.files.ids = in.reader.u32();
+  job.files.rootless = in.reader.u8() != 0, job.files.durable = in.reader.u8() != 0;
+  const bool has_parent = in.reader.u8() != 0;
+  std::string parent = in.text();
+  if (has_parent) job.files.parent = std::move(parent);
+  job.files.target = in.text();
+  job.extent = static_cast<Extent>(in.reader.u8()), job.bytes_max = in.reader.u64();
+  job.strict = in.reader.u8() != 0;
+  for (std::uint32_t left = in.reader.u32(); left > 0 && in.reader.ok(); --left)
+    job.kernels.push_back(get_kernel(in));
+  for (std::uint32_t left = in.reader.u32(); left > 0 && in.reader.ok(); --left)
+    job.left_behind.push_back(in.text());
+  return job;
+}
+
+std::string encode(const ReviveJob& job) {
+  Out out;
+  out.writer.u8(static_cast<std::uint8_t>(Kind::revive));
+  out.writer.u32(job.index), out.place(job.process), out.place(job.zygote);
+  return std::move(out.bytes);
+}
+
+Result<CopierReport> work(const os::Message& message, int proc) {
+  const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
+  In in(message.bytes);
+  CopierReport report;
+  switch (static_cast<Kind>(in.reader.u8())) {
+    case Kind::capture: {
+      CaptureJob job = get_capture(in);
+      if (!in.reader.done() || message.fds.size() != 1) return wrong();
+      job.proc = proc, job.files.upper = message.fds[0].get();
+      CaptureReport done = TRY(write_capture(std::move(job)));
+      report.reply.names = std::move(done.left_behind), report.reply.carried = std::move(done.carried);
+      report.beside = std::move(done.kernels);
+      return report;
+    }
+    case Kind::revive: {
+      ReviveJob job{.proc = proc};
+      job.index = in.reader.u32(), job.process = in.place(), job.zygote = in.place();
+      if (!in.reader.done() || message.fds.size() != 2) return wrong();
+      job.file = message.fds[0].get(), job.control = message.fds[1].get();
+      TRY(revive(job));
+      return report;
+    }
+  }
+  return wrong();
+}
+
+// A descriptor that is forgotten here would live as long as the spawner: a sandbox's files, or its streams.
+void close_all_but(std::array<int, 2> kept) {
+  std::ranges::sort(kept);
+  unsigned from = 3;
+  for (const int fd : kept) {
+    if (static_cast<unsigned>(fd) > from)
+      (void)os::close_range(from, static_cast<unsigned>(fd) - 1, os::UnshareTable::no);
+    from = static_cast<unsigned>(fd) + 1;
+  }
+  (void)os::close_range(from, ~0U, os::UnshareTable::no);
+}
+
+void become_ordinary(int) {
+  const sched_param normal{};
+  ::sched_setscheduler(0, SCHED_OTHER, &normal);
+}
+
+// Before others for as long as a small state takes, and no longer: the kernel counts, and says so by a signal.
+void go_first() {
+  constexpr rlim_t micros = 5000;
+  const rlimit limit{micros, RLIM_INFINITY};
+  const sched_param priority{.sched_priority = 1};
+  if (::setrlimit(RLIMIT_RTTIME, &limit) == 0) ::sched_setscheduler(0, SCHED_FIFO, &priority);
+}
+
+[[noreturn]] void serve(int socket, int proc, Urgency urgency) {
+  ::signal(SIGXCPU, become_ordinary);
+  if (urgency == Urgency::none) become_ordinary(0);
+  // Its few large pieces of memory stay its own from one job to the next.
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20), ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+  for (;;) {
+    Result<os::Message> message = os::receive_message(socket);
+    if (!message || message->bytes.empty()) ::_exit(0);
+    if (urgency == Urgency::realtime) go_first();
+    Result<CopierReport> done = work(*message, proc);
+    message->fds.clear();
+    CopierReport report = done ? std::move(*done) : CopierReport{};
+    if (!done) report.reply.error = std::move(done).error();
+    const int beside = report.beside.get();
+    if (!os::send_message(socket, encode(report.reply), std::span(&beside, report.beside.is_open() ? 1 : 0)))
+      ::_exit(1);
+  }
+}
+
+}  // namespace
+
+Result<Copier> start_copier(int proc, Urgency urgency, const std::function<bool()>& enter_host) {
+  os::SocketPair pair = TRY(os::socket_pair(os::SocketKind::packets));
+  const pid_t child = os::fork_alone();
+  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!enter_host()) ::_exit(1);
+    close_all_but({pair.second.get(), proc});
+    serve(pair.second.get(), proc, urgency);
+  }
+  return Copier{TRY(os::pidfd_open(child)), std::move(pair.first)};
+}
+
+Result<void> give(const Copier& copier, const CaptureJob& job) {
+  const int fds[] = {job.files.upper};
+  return os::send_message(copier.socket.get(), encode(job), fds, os::Wait::no);
+}
+
+Result<void> give(const Copier& copier, const ReviveJob& job) {
+  const int fds[] = {job.file, job.control};
+  return os::send_message(copier.socket.get(), encode(job), fds, os::Wait::no);
+}
+
+Result<CopierReport> take_report(int socket) {
+  auto message = os::receive_message(socket, os::Wait::no);
+  auto reply = decode_reply(message ? message->bytes : std::string());
+  if (!reply) return fail(Code::provider_failed, "the process that worked on it ended");
+  CopierReport report{std::move(*reply), {}};
+  if (!message->fds.empty()) report.beside = std::move(message->fds.front());
+  return report;
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/native/capture.h"
+#include "sandbox/native/wire.h"
+
+// Children of the spawner that look into interpreters and write into them: each does one job after the other,
+// so that no copy waits for a process to be made. What they look at is a user's: one that it brings down
+// takes a job with it and nothing else.
+namespace atl::sandbox::native {
+
+// Belongs to the spawner. The process ends when this goes away.
+struct Copier {
+  os::Fd pidfd;
+  os::Fd socket;  // readable when the job is done, or the process is gone
+};
+
+// realtime: the first milliseconds of a job come before ordinary processes, as the spawner does.
+enum class Urgency : std::uint8_t { none, realtime };
+// `proc` shows this process; `enter_host` makes the host's files reachable. Of all other descriptors the child
+// keeps none.
+Result<Copier> start_copier(int proc, Urgency urgency, const std::function<bool()>& enter_host);
+
+// One job at a time.
+Result<void> give(const Copier& copier, const CaptureJob& job);
+Result<void> give(const Copier& copier, const ReviveJob& job);
+
+// What it says at the end, and a descriptor beside it: the file of a capture that lies in memory.
+struct CopierReport {
+  Reply reply;
+  os::Fd beside;
+};
+// Code::provider_failed if it is gone.
+Result<CopierReport> take_report(int socket);
+
+}  // namespace atl::sandbox::native
