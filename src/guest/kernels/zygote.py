@@ -41,7 +41,13 @@ def read(name):
 def reseed():
     # `random` reseeds itself after a fork, and is told to in a copy.
     numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is not None:
+    if numpy_random is None:
+        return
+    try:  # a state of pure chance: seed() asks for chance too, by three times as many pages of its own
+        import os
+        key = sys.modules["numpy"].frombuffer(os.urandom(624 * 4), "uint32")
+        numpy_random.set_state(("MT19937", key, 624))
+    except Exception:  # a user chose another generator
         numpy_random.seed()
 
 
@@ -98,6 +104,7 @@ def main():
              "RESEED": reseed}
     exec(runner, names)
     rehearse(names)
+    reseed()
     find_packages(standard, packages)
     for name in [name for name in os.environ if name != "LC_CTYPE"]:
         del os.environ[name]

@@ -84,6 +84,7 @@ Result<CaptureReport> write_capture(CaptureJob job) {
   for (std::string& name : job.left_behind) report.left_behind.push_back(shortened(std::move(name)));
   TRY(refuse_losses(job, report));
   job.files.beside = [&](int directory) -> Result<void> {
+    if (job.on_files) job.on_files();
     TRY(take_all(job, directory, report));
     return refuse_losses(job, report);
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct CaptureJob {
   std::uint64_t bytes_max = 0;            // of memory
   std::vector<std::string> left_behind;  // what is known not to be carried
   bool strict = false;                    // then that, whatever it is, is a failure
+  std::function<void()> on_files;         // told when the files are there and the kernels are not; may be empty
 };
 
 struct CaptureReport {

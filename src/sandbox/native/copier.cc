@@ -104,7 +104,9 @@ std::string encode(const ReviveJob& job) {
   return std::move(out.bytes);
 }
 
-Result<CopierReport> work(const os::Message& message, int proc) {
+constexpr const char* kFilesAreThere = "files";
+
+Result<CopierReport> work(const os::Message& message, int proc, int socket) {
   const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
   In in(message.bytes);
   CopierReport report;
@@ -113,6 +115,8 @@ Result<CopierReport> work(const os::Message& message, int proc) {
       CaptureJob job = get_capture(in);
       if (!in.reader.done() || message.fds.size() != 1) return wrong();
       job.proc = proc, job.files.upper = message.fds[0].get();
+      if (job.extent == Extent::difference)
+        job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
       CaptureReport done = TRY(write_capture(std::move(job)));
       report.reply.names = std::move(done.left_behind), report.reply.carried = std::move(done.carried);
       report.beside = std::move(done.kernels);
@@ -156,6 +160,7 @@ void go_first() {
 }
 
 [[noreturn]] void serve(int socket, int proc, Urgency urgency) {
+  ::prctl(PR_SET_NAME, "atoll-copier");
   ::signal(SIGXCPU, become_ordinary);
   if (urgency == Urgency::none) become_ordinary(0);
   // Its few large pieces of memory stay its own from one job to the next.
@@ -164,7 +169,7 @@ void go_first() {
     Result<os::Message> message = os::receive_message(socket);
     if (!message || message->bytes.empty()) ::_exit(0);
     if (urgency == Urgency::realtime) go_first();
-    Result<CopierReport> done = work(*message, proc);
+    Result<CopierReport> done = work(*message, proc, socket);
     message->fds.clear();
     CopierReport report = done ? std::move(*done) : CopierReport{};
     if (!done) report.reply.error = std::move(done).error();
@@ -203,7 +208,8 @@ Result<CopierReport> take_report(int socket) {
   auto message = os::receive_message(socket, os::Wait::no);
   auto reply = decode_reply(message ? message->bytes : std::string());
   if (!reply) return fail(Code::provider_failed, "the process that worked on it ended");
-  CopierReport report{std::move(*reply), {}};
+  CopierReport report{.reply = std::move(*reply)};
+  report.is_last = report.reply.text != kFilesAreThere;
   if (!message->fds.empty()) report.beside = std::move(message->fds.front());
   return report;
 }

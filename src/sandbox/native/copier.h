@@ -31,6 +31,7 @@ Result<void> give(const Copier& copier, const ReviveJob& job);
 
 // What it says at the end, and a descriptor beside it: the file of a capture that lies in memory.
 struct CopierReport {
+  bool is_last = true;  // false: a capture's files are there, in the draft of its directory; the rest follows
   Reply reply;
   os::Fd beside;
 };

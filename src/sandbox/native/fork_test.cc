@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <filesystem>
 #include <fstream>
 
 #include "sandbox/native/native.h"
 #include "sandbox/native/native_harness.h"
+#include "sandbox/native/sandbox.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -194,6 +197,95 @@ TEST_F(ForkTest, ManyAtOnce) {
   }
   for (int i = 0; i < 100; ++i)
     EXPECT_EQ(said(only_kernel(*copies[i]), "mine + seed[-1]"), std::to_string(i + 999));
+}
+
+// As a client of the daemon asks for them: all at the same time, some of them while others are being revived.
+TEST_F(ForkTest, ManyAtTheSameTime) {
+  const auto source = sandbox();
+  said(born_kernel(*source), "seed = list(range(1000))");
+  const std::string target = new_target();
+  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  std::vector<Result<std::unique_ptr<Sandbox>>> copies;
+  for (int i = 0; i < 30; ++i) {
+    Spec spec;
+    spec.id = new_sandbox_id(), spec.snapshot = target, spec.with_kernels = true;
+    boost::asio::co_spawn(loop_, provider_->create(std::move(spec)),
+                          [&](std::exception_ptr, auto made) { copies.push_back(std::move(made)); });
+  }
+  while (copies.size() < 30) {
+    loop_.restart();
+    loop_.run_one();
+  }
+  for (auto& copy : copies) {
+    ASSERT_TRUE(copy) << copy.error().message();
+    EXPECT_THAT((*copy)->revival().left_behind, IsEmpty());
+    EXPECT_EQ(said(only_kernel(**copy), "seed[-1]"), "999");
+  }
+}
+
+// The sandbox of the first copy is made ahead, like the source's: whoever asks for another one gets another one.
+TEST_F(ForkTest, CopiesMayHaveOtherLimits) {
+  const auto source = sandbox();
+  said(born_kernel(*source), "x = 5");
+  const std::string target = new_target();
+  capture(*source, target);
+  Spec other;
+  other.limits.disk_bytes /= 2;
+  const auto small = go_on(target, other), same = go_on(target);
+  ASSERT_TRUE(small && same);
+  EXPECT_EQ(run(small->usage())->disk_limit_bytes, other.limits.disk_bytes);
+  EXPECT_EQ(run(same->usage())->disk_limit_bytes, Limits{}.disk_bytes);
+  for (const auto* copy : {&small, &same}) EXPECT_EQ(said(only_kernel(**copy), "x"), "5");
+}
+
+// What was made ahead and not asked for is gone by the end, and is nobody's meanwhile.
+TEST_F(ForkTest, CapturesWithoutCopies) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "x = 6");
+  for (int i = 0; i < 3; ++i) {
+    const std::string target = new_target();
+    ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+    ASSERT_TRUE(run(provider_->discard_snapshot(target)));
+    const auto late = run(provider_->create({.id = new_sandbox_id(), .snapshot = target, .with_kernels = true}));
+    EXPECT_FALSE(late);
+  }
+  ASSERT_TRUE(run(source->stop()));
+}
+
+// Names in /etc are each sandbox's own; everything else is copied.
+TEST_F(ForkTest, WhatIsMadeAnewIsNotCopied) {
+  const auto [source, copy, kernel, other] =
+      forked_after("import os\nos.makedirs('etc/hosts')\nopen('etc/hosts/machine-id', 'w').write('1')\n"
+                   "before = open('/etc/machine-id').read()");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(said(other, "open('etc/hosts/machine-id').read(), open('/etc/hostname').read() != ''"), "('1', True)");
+  EXPECT_EQ(said(other, "open('/etc/machine-id').read() == before"), "False");
+}
+
+// A process that copies may be brought down by what it looks at: the next copy is made by another one.
+TEST_F(ForkTest, CopiersMayDie) {
+  const auto source = sandbox();
+  said(born_kernel(*source), "x = 7");
+  ASSERT_TRUE(fork(*source));
+  const auto status = [](const std::string& pid, const std::string& name) {
+    std::ifstream file("/proc/" + pid + "/status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with(name)) return line.substr(line.find('\t') + 1);
+    return std::string();
+  };
+  const auto guest = std::to_string(static_cast<NativeSandbox&>(*source).inhabitant()->handed.pid);
+  const std::string spawner = status(guest, "PPid:");
+  int killed = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string pid = entry.path().filename();
+    if (status(pid, "Name:") != "atoll-copier" || status(pid, "PPid:") != spawner) continue;
+    ++killed, ::kill(std::stoi(pid), SIGKILL);
+  }
+  EXPECT_GT(killed, 0);
+  const auto copy = fork(*source);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(said(only_kernel(*copy), "x"), "7");
 }
 
 // Everything that cannot be carried is told by name; with `strict` it is refused and the source goes on.

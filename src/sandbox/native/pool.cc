@@ -14,8 +14,7 @@ bool same_walls(const Limits& a, const Limits& b) {
 
 }  // namespace
 
-bool Pool::serves(const Spec& spec) const {
-  const Spec& mine = options.spec;
+bool serves(const Spec& mine, const Spec& spec) {
   return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers && spec.preimport == mine.preimport &&
          spec.snapshot == mine.snapshot && spec.hostname == mine.hostname && spec.sudo == mine.sudo &&
          same_walls(spec.limits, mine.limits) && spec.host_mounts.empty() && mine.host_mounts.empty();

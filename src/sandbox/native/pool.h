@@ -11,13 +11,15 @@
 
 namespace atl::sandbox::native {
 
+// True if a sandbox made from `made` is what `asked` asks for. Name, user, working directory, variables and the limits
+// of single executions are given at the hand-out.
+bool serves(const Spec& made, const Spec& asked);
+
 // Sandboxes of one kind that nobody has used yet. One that was handed out never comes back.
 struct Pool {
   explicit Pool(PoolOptions options_) : options(std::move(options_)), wanted(options.ready) {}
 
-  // True if a sandbox made from this pool's spec is what `spec` asks for. Name, user, working directory,
-  // variables and the limits of single executions are given at the hand-out.
-  bool serves(const Spec& spec) const;
+  bool serves(const Spec& spec) const { return native::serves(options.spec, spec); }
   // A ready one, or none. One that died while waiting is passed over.
   std::unique_ptr<NativeSandbox> take();
   // One fewer from now on if it was calm since the last miss and the last time; what is too many ends.

@@ -186,7 +186,7 @@ Result<void> fill(const SnapshotJob& job, int target) {
 }  // namespace
 
 Result<void> write_snapshot(const SnapshotJob& job) {
-  const std::string draft = job.target + ".part";
+  const std::string draft = job.target + kDraftSuffix;
   if (os::exists(job.target)) return fail(Code::already_exists, "the snapshot exists");
   TRY(os::remove_tree(AT_FDCWD, draft));
   TRY(os::make_directories(draft, 0700));

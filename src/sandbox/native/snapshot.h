@@ -29,6 +29,9 @@ struct SnapshotJob {
   std::function<Result<void>(int directory)> beside;
 };
 
+// Until then it is called so.
+inline constexpr const char* kDraftSuffix = ".part";
+
 // Complete under its name or not there at all. Follows no symbolic link of the sandbox.
 Result<void> write_snapshot(const SnapshotJob& job);
 

@@ -62,6 +62,15 @@ int Spawner::timeout_ms() {
     }
     timeout = static_cast<int>(left_ms) + 1;
   }
+  if (spare_) {
+    constexpr std::chrono::seconds patience{2};
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(spare_->since + patience -
+                                                                            Clock::machine().steady());
+    if (left.count() <= 0)
+      drop_spare();
+    else
+      timeout = timeout < 0 ? static_cast<int>(left.count()) + 1 : std::min(timeout, static_cast<int>(left.count()) + 1);
+  }
   return timeout;
 }
 
@@ -132,6 +141,7 @@ void Spawner::hide() {
 // Without a place to be found again, the sandboxes end with the daemon.
 void Spawner::lose_daemon() {
   daemon_.reset();
+  drop_spare();
   if (listener_.is_open() && !shutting_down_ && !living_.empty()) {
     orphan_since_ = Clock::machine().steady();
     return;
@@ -213,11 +223,7 @@ void Spawner::serve(const Request& request, os::Fd beside) {
     case Verb::rename: {
       if (living_.contains(request.text))
         return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-      auto node = living_.extract(request.name);
-      node.key() = request.text;
-      node.mapped()->spec.id = request.text;
-      by_pidfd_[node.mapped()->built.pidfd.get()] = request.text;
-      living_.insert(std::move(node));
+      rename(request.name, request.text);
       return answer_done(request);
     }
     case Verb::limits: {
@@ -231,6 +237,7 @@ void Spawner::serve(const Request& request, os::Fd beside) {
     }
     case Verb::shut_down:
       shutting_down_ = request.token;
+      spare_.reset();
       hide();
       for (auto& [name, each] : living_) kill(*each);
       return;
@@ -262,18 +269,35 @@ static Reply description(const Request& request, const Living& living) {
   return reply;
 }
 
+// Known before anybody is told: if the daemon is gone by now, it ends with the others.
+Living& Spawner::move_in(const std::string& name, const Spec& spec, Built built) {
+  Living& living = *living_.emplace(name, std::make_unique<Living>()).first->second;
+  living.built = std::move(built);
+  living.spec = spec;
+  watch(living.built.pidfd.get(), Source::living);
+  by_pidfd_[living.built.pidfd.get()] = name;
+  return living;
+}
+
+void Spawner::rename(const std::string& from, const std::string& to) {
+  auto node = living_.extract(from);
+  node.key() = to;
+  node.mapped()->spec.id = to;
+  by_pidfd_[node.mapped()->built.pidfd.get()] = to;
+  living_.insert(std::move(node));
+}
+
 void Spawner::create(const Request& request) {
   if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
   if (living_.contains(request.name))
     return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-  auto built = shop_.build(request.spec);
-  if (!built) return answer_error(request, std::move(built).error());
-  // Known before anybody is told: if the daemon is gone by now, it ends with the others.
-  Living& living = *living_.emplace(request.name, std::make_unique<Living>()).first->second;
-  living.built = std::move(*built);
-  living.spec = request.spec;
-  watch(living.built.pidfd.get(), Source::living);
-  by_pidfd_[living.built.pidfd.get()] = request.name;
+  Living* made = take_spare(request);
+  if (made == nullptr) {
+    auto built = shop_.build(request.spec);
+    if (!built) return answer_error(request, std::move(built).error());
+    made = &move_in(request.name, request.spec, std::move(*built));
+  }
+  Living& living = *made;
   // The daemon's is the only end of the stream; with a run directory the guest can be given another.
   const os::Fd stream = std::move(living.built.stream);
   if (options_.run_directory.empty()) living.built.handover.reset();

@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 #include "guest/zygote/birth.h"
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/message.h"
 #include "os/process.h"
+#include "sandbox/native/pool.h"
 #include "sandbox/native/spawner_loop.h"
 
 namespace atl::sandbox::native {
@@ -119,11 +121,47 @@ void Spawner::capture(const Request& request) {
   if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = true};
   if (auto held = hold_still(living); !held) return answer_error(request, std::move(held).error());
+  copying.target = request.text;
   const CaptureJob job = capture_job(request, living);
   if (auto begun = assign(std::move(copying), job); !begun) let_go(request, true, std::move(begun).error());
 }
 
+// Nothing of it is seen by anybody until it is asked for. Where it cannot be made, whoever asks will be told why.
+void Spawner::make_spare(const Copying& copying) {
+  const Living* const source = find(copying.name);
+  if (source == nullptr || shutting_down_ || shop_.standing().rootless || !serves(source->spec, source->spec)) return;
+  drop_spare();
+  Spec spec = source->spec;
+  // A mount stays where it is when the directory gets its name.
+  spec.snapshot = copying.target + kDraftSuffix;
+  auto built = shop_.build(spec);
+  if (!built) return;
+  Spare spare{.name = fmt::format("pool-spare-{}", ++spares_), .since = Clock::machine().steady()};
+  spec.snapshot = copying.target;
+  spare.spec = spec;
+  move_in(spare.name, spec, std::move(*built));
+  spare_ = std::move(spare);
+}
+
+Living* Spawner::take_spare(const Request& request) {
+  if (!spare_ || !serves(spare_->spec, request.spec) || spare_->spec.required_walls != request.spec.required_walls)
+    return nullptr;
+  const std::string name = std::exchange(spare_, std::nullopt)->name;
+  if (find(name) == nullptr) return nullptr;
+  rename(name, request.name);
+  Living& living = *find(request.name);
+  living.spec = request.spec;
+  return &living;
+}
+
+void Spawner::drop_spare(const std::optional<std::string>& target) {
+  if (!spare_ || (target && spare_->spec.snapshot != target)) return;
+  if (Living* const living = find(spare_->name)) kill(*living);
+  spare_.reset();
+}
+
 void Spawner::discard_snapshot(const Request& request) {
+  drop_spare(request.text);
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
   const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
     TRY(os::remove_tree(AT_FDCWD, request.text));
@@ -215,12 +253,15 @@ void Spawner::on_copied(int report) {
 }
 
 void Spawner::take_over(int report) {
-  auto node = copying_.extract(report);
-  if (node.empty()) return;
+  const auto found = copying_.find(report);
+  if (found == copying_.end()) return;
+  auto told = take_report(report);
+  if (told && !told->is_last) return make_spare(found->second);
+  auto node = copying_.extract(found);
   Copying& copying = node.mapped();
+  if (!told || told->reply.error) drop_spare(copying.target);
   // Children that were made meanwhile have it open too: closing it would not end the events.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, report, nullptr);
-  auto told = take_report(report);
   if (told && copying.by_copier && copiers_.size() < kRevivalsMax)
     copiers_.push_back({std::move(copying.pidfd), std::move(copying.report)});
   else

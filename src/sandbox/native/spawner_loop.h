@@ -50,6 +50,7 @@ struct Copying {
   Verb verb = Verb::snapshot;
   std::uint64_t token = 0;
   std::string name;
+  std::string target;  // capture: its directory
   bool thaw_after = false;
   bool by_copier = false;  // which does the next job when it has reported
   SteadyTime since = Clock::machine().steady();
@@ -74,6 +75,13 @@ class Spawner {
   void on_reaped(int pidfd);
   void serve(const Request& request, os::Fd beside = {});
   void create(const Request& request);
+  Living& move_in(const std::string& name, const Spec& spec, Built built);
+  // The sandbox of the first copy that will be asked for: made while the kernels' memory is being taken.
+  void make_spare(const Copying& copying);
+  Living* take_spare(const Request& request);
+  // The one made for that capture, or any.
+  void drop_spare(const std::optional<std::string>& target = std::nullopt);
+  void rename(const std::string& from, const std::string& to);
   void adopt(const Request& request);
   void destroy(const Request& request);
   void take_snapshot(const Request& request);
@@ -158,6 +166,13 @@ class Spawner {
   };
   std::vector<Expecting> expecting_;  // who waits for a zygote
   std::deque<Expecting> patient_;     // who waits until others have been revived
+  struct Spare {
+    std::string name;
+    Spec spec;  // that it serves
+    SteadyTime since;
+  };
+  std::optional<Spare> spare_;
+  std::uint64_t spares_ = 0;
   std::optional<std::uint64_t> shutting_down_;
   std::optional<SteadyTime> orphan_since_;
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -207,10 +208,18 @@ Result<void> write_at(int memory, const char* from, std::uint64_t size, std::uin
   return {};
 }
 
+// It has changed no protection since its birth: what it could not write to then it has not written to.
+std::vector<Area> writable(const std::vector<Area>& areas) {
+  std::vector<Area> some;
+  std::ranges::copy_if(areas, std::back_inserter(some),
+                       [](const Area& area) { return (area.protection & PROT_WRITE) != 0; });
+  return some;
+}
+
 // Pages that this child made its own since its birth and that the other did not: as the zygote has them.
-Result<void> undo(const Memory& memory, const std::vector<Area>& present, const Recipient& to, int bytes) {
+Result<void> undo(const Memory& memory, const std::vector<Area>& areas, const Recipient& to, int bytes) {
   const os::Fd original = TRY(to.zygote.open_file("mem", O_RDONLY));
-  const OwnPages mine = TRY(own_pages(present, to.process, to.zygote));
+  const OwnPages mine = TRY(own_pages(areas, to.process, to.zygote));
   char page[kPage];
   std::size_t next = 0;
   for (const Run& run : mine.own)
@@ -268,7 +277,7 @@ Result<void> transplant(const Memory& memory, const char* pages, const Recipient
   if (Route route_back = clear(memory, present); !route_back.bytes().empty())
     TRY(walk(to.control, std::move(route_back), "clear"));
   const os::Fd bytes = TRY(to.process.open_file("mem", O_RDWR));
-  if (memory.extent == Extent::difference) TRY(undo(memory, present, to, bytes.get()));
+  if (memory.extent == Extent::difference) TRY(undo(memory, writable(first), to, bytes.get()));
   for (const Run& run : memory.runs) TRY(write_at(bytes.get(), pages + run.offset, run.size, run.address));
   Route last;
   Step step = step_of(Move::go_on);
