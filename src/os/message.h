@@ -18,7 +18,7 @@ enum class SocketKind { stream, packets };
 Result<SocketPair> socket_pair(SocketKind kind);
 
 inline constexpr std::size_t kMessageBytesMax = 192 * 1024;
-inline constexpr std::size_t kMessageFdsMax = 8;
+inline constexpr std::size_t kMessageFdsMax = 12;
 
 struct Message {
   std::string bytes;  // empty: the other side is gone

@@ -8,7 +8,7 @@
 namespace atl::guest {
 
 inline constexpr int kZygoteFd = 3;
-inline constexpr uint32_t kBirthMagic = 0x31'6e'72'62;  // "brn1"
+inline constexpr uint32_t kBirthMagic = 0x32'6e'72'62;  // "brn2"
 inline constexpr uint32_t kInstructionsMax = 4096;
 
 // Where an interpreter finds its control stream: far from what programs number their own descriptors.
@@ -16,6 +16,10 @@ constexpr int control_number(uint32_t open_files) { return open_files > 900 ? 90
 
 // Descriptors beside a birth, in this order.
 enum BirthFd : int { kBirthGuest, kBirthUserNamespace, kBirthOut, kBirthErr, kBirthControl, kBirthFds };
+// Behind them those of its control groups: the `unified` directory of version 2 that it is born in, and `groups` files of
+// version 1 that it writes itself into. Joined by itself, alone in its process, a group costs microseconds; put there by
+// another it makes the kernel wait for the whole machine.
+inline constexpr int kBirthGroupsMax = 5;
 
 // Then: the filter's instructions, the user's name, the working directory (empty: the user's home).
 struct BirthHeader {
@@ -26,11 +30,12 @@ struct BirthHeader {
   uint32_t user_size = 0, directory_size = 0;
   int32_t pid = 0;  // the number inside; 0: any
   uint32_t copy = 0;  // 1: becomes a copy of a parked interpreter (transplant.h)
-  uint32_t unused = 0;
+  uint32_t unified = 0;  // 1: there is a directory to be born in
+  uint32_t groups = 0;   // how many files to write to
 };
 
-// With the child's pidfd if it was born. The child waits for one byte on its control stream before it does
-// anything else: until then its maker can put it where it belongs.
+// With the child's pidfd if it was born. The child joins its groups and waits for one byte on its control stream before it
+// does anything else.
 struct BirthAnswer {
   int32_t error = 0;  // errno
   int32_t pid = 0;    // inside

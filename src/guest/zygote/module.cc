@@ -30,12 +30,15 @@
 namespace atl::guest {
 namespace {
 
-constexpr int kEntered = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET | CLONE_NEWCGROUP;
+// The control groups' own namespace is entered last, by the interpreter: from inside, the kernel may let nobody be born in a
+// group who comes from outside of it.
+constexpr int kEntered = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWNET;
 constexpr size_t kMessageMax = 128U << 10;
 
 struct Birth {
   BirthHeader header;
-  int fds[kBirthFds];
+  int fds[kBirthFds + kBirthGroupsMax];
+  int fd_count = 0;
   const sock_filter* filter = nullptr;
   Text user, directory;
   int control = -1;  // where the interpreter finds its control stream
@@ -81,6 +84,10 @@ __attribute__((noinline)) void make_interpreter(Birth* birth) {
   arguments.pidfd = reinterpret_cast<uint64_t>(&birth->pidfd);
   arguments.exit_signal = SIGCHLD;
   const pid_t wanted = birth->header.pid;
+  if (birth->header.unified != 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<uint64_t>(birth->fds[kBirthFds]);
+  }
   if (wanted > 0) arguments.set_tid = reinterpret_cast<uint64_t>(&wanted), arguments.set_tid_size = 1;
   const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (pid == 0) return;
@@ -141,6 +148,17 @@ bool put_filters(const Birth& birth) {
   return birth.header.set_uid == 0 || drop_capabilities() == 0;
 }
 
+// Before it uses anything that is counted. Its zygote's urgency is not for what follows, and a group of the processor would
+// not let it in.
+bool join_groups(const Birth& birth) {
+  const sched_param normal{};
+  if (sched_setscheduler(0, SCHED_OTHER, &normal) != 0) return false;
+  const int* const files = birth.fds + kBirthFds + birth.header.unified;
+  for (uint32_t i = 0; i < birth.header.groups; ++i)
+    if (write(files[i], "0", 1) != 1) return false;
+  return syscall(SYS_setns, birth.fds[kBirthGuest], CLONE_NEWCGROUP) == 0;
+}
+
 // What went wrong, or null. The order is that of sandbox/native/walls.cc and then of guest/program/spawn.cc.
 const char* settle(Birth* birth, User* user) {
   setsid();
@@ -184,7 +202,7 @@ void close_fds(const int* fds, int count) {
 // False when the spawner is gone or speaks another language.
 bool receive(int socket, Birth* birth) {
   iovec piece{message, sizeof message};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kBirthFds)];
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof birth->fds)];
   msghdr header{};
   header.msg_iov = &piece, header.msg_iovlen = 1;
   header.msg_control = control, header.msg_controllen = sizeof control;
@@ -194,10 +212,13 @@ bool receive(int socket, Birth* birth) {
   if (got < static_cast<ssize_t>(sizeof(BirthHeader)) || (header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
     return false;
   const cmsghdr* const part = CMSG_FIRSTHDR(&header);
-  if (part == nullptr || part->cmsg_type != SCM_RIGHTS || part->cmsg_len != CMSG_LEN(sizeof birth->fds)) return false;
-  memcpy(birth->fds, CMSG_DATA(part), sizeof birth->fds);
   memcpy(&birth->header, message, sizeof birth->header);
   const BirthHeader& h = birth->header;
+  if (h.unified > 1 || h.groups > kBirthGroupsMax - h.unified) return false;
+  birth->fd_count = kBirthFds + static_cast<int>(h.unified + h.groups);
+  const size_t fds_size = sizeof(int) * static_cast<size_t>(birth->fd_count);
+  if (part == nullptr || part->cmsg_type != SCM_RIGHTS || part->cmsg_len != CMSG_LEN(fds_size)) return false;
+  memcpy(birth->fds, CMSG_DATA(part), fds_size);
   if (h.magic != kBirthMagic || h.instructions > kInstructionsMax || h.user_size > kPathMax || h.directory_size >= kPathMax)
     return false;
   const size_t filter = h.instructions * sizeof(sock_filter);
@@ -231,6 +252,7 @@ PyObject* bytes_of(const Bytes& bytes) {
 
 // The interpreter's first steps: (control descriptor, user's name, home, shell).
 PyObject* live(Birth* birth) {
+  if (!join_groups(*birth)) give_up(*birth, "it could not join its control groups");
   char go = 0;
   ssize_t got = 0;
   while ((got = read(birth->fds[kBirthControl], &go, 1)) < 0 && errno == EINTR) {
@@ -255,7 +277,7 @@ PyObject* serve(PyObject*, PyObject* number) {
     if (bear(&birth)) return live(&birth);
     PyOS_AfterFork_Parent();
     answer(static_cast<int>(socket), birth);
-    close_fds(birth.fds, kBirthFds);
+    close_fds(birth.fds, birth.fd_count);
     if (birth.pidfd >= 0) close(birth.pidfd);
   }
 }

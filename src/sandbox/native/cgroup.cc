@@ -304,18 +304,6 @@ Result<void> CgroupTree::limit_io(const std::string& name, std::uint64_t bytes_p
   return {};
 }
 
-Result<void> CgroupTree::attach(const std::string& name, pid_t pid, Part part) {
-  const std::string text = std::to_string(pid);
-  for (const Controller controller : kAll) {
-    if (!has(controller) || at(controller).duplicate) continue;
-    const bool separate = controller == Controller::cpu && !is_v2(controller);
-    if (part == Part::all_but_cpu && separate) continue;
-    if (part == Part::only_cpu && !separate) continue;
-    TRY(set(controller, name, "cgroup.procs", text));
-  }
-  return {};
-}
-
 Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
   for (const Controller controller : kAll) {
     if (!has(controller) || at(controller).duplicate || (born && is_v2(controller))) continue;
@@ -331,6 +319,16 @@ Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
 Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
   if (!has(Controller::unified)) return os::Fd();
   return os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+}
+
+Result<GroupDoors> CgroupTree::open_doors(const std::string& name) {
+  GroupDoors doors;
+  doors.unified = TRY(open_v2(name));
+  for (const Controller controller : kAll) {
+    if (!has(controller) || is_v2(controller) || at(controller).duplicate) continue;
+    doors.tasks.push_back(TRY(os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
+  }
+  return doors;
 }
 
 Result<void> CgroupTree::freeze(const std::string& name) {

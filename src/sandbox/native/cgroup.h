@@ -21,6 +21,13 @@ namespace atl::sandbox::native {
 enum class Controller : std::uint8_t { memory, pids, cpu, io, unified };
 inline constexpr std::size_t kControllers = 5;
 
+// Ways into one group for a process that takes them itself: to be born in `unified` (CLONE_INTO_CGROUP), then to write "0"
+// to each of `tasks`. Takes no lock that makes the whole machine wait.
+struct GroupDoors {
+  os::Fd unified;  // closed where nothing is version 2
+  std::vector<os::Fd> tasks;
+};
+
 // What the kernel counted for one group.
 struct GroupUsage {
   std::uint64_t cpu_micros = 0;
@@ -54,15 +61,15 @@ class CgroupTree {
   Result<void> make_group(const std::string& name);
   // Sets the limits and appends what the kernel accepted to `walls`.
   Result<void> apply(const std::string& name, const Limits& limits, std::vector<Wall>& walls);
-  // Moves one process into the group, everywhere or without (then only) the CPU controller: a version 1 CPU
-  // group does not take a process with real-time priority. "0" is the caller.
+  // Moves the caller, whose process has no other thread, into the group, everywhere or without (then only) the CPU
+  // controller: a version 1 CPU group does not take a process with real-time priority. `born`: the kernel put it into the
+  // version 2 group when it made it. Takes no lock that makes the whole machine wait, as moving another does: its first use
+  // after some quiet costs 10 ms.
   enum class Part { all, all_but_cpu, only_cpu };
-  Result<void> attach(const std::string& name, pid_t pid, Part part);
-  // The same for the caller, whose process has no other thread; `born`: the kernel put it into the version 2 group when
-  // it made it. Takes no lock that makes the whole machine wait, which attach() cannot avoid.
   Result<void> join(const std::string& name, Part part, bool born);
   // A descriptor for CLONE_INTO_CGROUP; closed where nothing is version 2.
   Result<os::Fd> open_v2(const std::string& name);
+  Result<GroupDoors> open_doors(const std::string& name);
 
   Result<void> freeze(const std::string& name);  // returns when everything stands still
   Result<void> thaw(const std::string& name);

@@ -80,7 +80,7 @@ void Spawner::on_zygote(int fd) {
   }
 }
 
-// The interpreter waits for a byte before it does anything, and gets it when it is in its control groups.
+// The interpreter is in its control groups before it waits for the byte that lets it do anything else.
 void Spawner::bear(const Request& request) {
   Living& living = *find(request.name);
   os::Fd users;
@@ -97,7 +97,7 @@ void Spawner::bear(const Request& request) {
   }
   auto born = ready->bear(*cradle);
   if (!born) return answer_error(request, std::move(born).error());
-  if (auto settled = settle(living, *born); !settled) return answer_error(request, std::move(settled).error());
+  if (auto gone = wake(*born); !gone) return answer_error(request, std::move(gone).error());
   hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(*born));
   raise_zygote(kind);
 }
@@ -121,18 +121,15 @@ Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, 
                 .filter = shop_.filter(),
                 .open_files = living.spec.limits.open_files_max,
                 .set_uid = living.spec.sudo,
+                .doors = TRY(shop_.cgroups().open_doors(living.built.parts.group)),
                 .user = request.user,
                 .directory = request.directory};
 }
 
-Result<void> Spawner::settle(const Living& living, const Born& born) {
-  // Its zygote's urgency is not for what follows, and would not be let into the group of the processor.
-  const sched_param normal{};
-  if (shop_.realtime()) ::sched_setscheduler(born.host_pid, SCHED_OTHER, &normal);
-  auto attached = shop_.cgroups().attach(living.built.parts.group, born.host_pid, CgroupTree::Part::all);
-  if (attached && ::write(born.control.get(), "g", 1) == 1) return {};
+Result<void> Spawner::wake(const Born& born) {
+  if (::write(born.control.get(), "g", 1) == 1) return {};
   (void)os::pidfd_kill(born.pidfd.get(), SIGKILL);
-  return attached ? fail(Code::provider_failed, "the interpreter ended at once") : attached;
+  return fail(Code::provider_failed, "the interpreter ended at once");
 }
 
 void Spawner::hand_over(Reply reply, Living& living, Born born) {
@@ -199,7 +196,7 @@ void Spawner::revive(const Request& request, os::Fd file) {
   if (!born) return answer_error(request, std::move(born).error());
   constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
   ::setsockopt(born->control.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (auto settled = settle(living, *born); !settled) return answer_error(request, std::move(settled).error());
+  if (auto gone = wake(*born); !gone) return answer_error(request, std::move(gone).error());
   const ReviveJob job{.proc = shop_.proc(),
                       .file = file.get(),
                       .index = request.number,

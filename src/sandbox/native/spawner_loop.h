@@ -111,8 +111,7 @@ class Spawner {
   void bear(const Request& request);
   void revive(const Request& request, os::Fd file);
   Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
-  // Into its control groups; then it may go on.
-  Result<void> settle(const Living& living, const Born& born);
+  Result<void> wake(const Born& born);
   // Gives the ends of its streams to the daemon.
   void hand_over(Reply reply, Living& living, Born born);
   Zygote* zygote_of(std::uint64_t generation);

@@ -182,6 +182,8 @@ std::string birth_message(const Cradle& cradle) {
   header.directory_size = static_cast<std::uint32_t>(cradle.directory.size());
   header.pid = cradle.pid;
   header.copy = cradle.copy ? 1 : 0;
+  header.unified = cradle.doors.unified.is_open() ? 1 : 0;
+  header.groups = static_cast<std::uint32_t>(cradle.doors.tasks.size());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(cradle.filter.program.data()),
                cradle.filter.program.size() * sizeof(sock_filter));
@@ -262,8 +264,10 @@ Result<Born> Zygote::bear(const Cradle& cradle) {
   auto [out, child_out] = TRY(make_pipe());
   auto [err, child_err] = TRY(make_pipe());
   os::SocketPair control = TRY(os::socket_pair(os::SocketKind::stream));
-  const std::array<int, guest::kBirthFds> fds{cradle.guest_pidfd, cradle.user_namespace, child_out.get(),
-                                              child_err.get(), control.second.get()};
+  std::vector<int> fds{cradle.guest_pidfd, cradle.user_namespace, child_out.get(), child_err.get(),
+                       control.second.get()};
+  if (cradle.doors.unified.is_open()) fds.push_back(cradle.doors.unified.get());
+  for (const os::Fd& tasks : cradle.doors.tasks) fds.push_back(tasks.get());
   auto sent = os::send_message(socket_.get(), birth_message(cradle), fds);
   auto message = sent ? os::receive_message(socket_.get()) : Result<os::Message>(fail(sent.error()));
   if (!message || message->bytes.size() != sizeof(guest::BirthAnswer)) {

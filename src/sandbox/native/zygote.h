@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "os/fd.h"
+#include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
 
 // Interpreters that are born ready: a zygote is a Python that has imported what programs usually want and then
@@ -41,13 +42,14 @@ struct Cradle {
   const Filter& filter;
   std::uint32_t open_files = 0;
   bool set_uid = false;
+  GroupDoors doors;  // to the control groups that it is to be in
   std::string user;
   std::string directory;  // empty: the user's home
   pid_t pid = 0;          // inside; 0: any
   bool copy = false;      // becomes a copy of a parked interpreter (memory.h)
 };
 
-// A child that waits for one byte on `control`. It is a child of the sandbox's process 1.
+// A child, in its control groups, that waits for one byte on `control`. It is a child of the sandbox's process 1.
 struct Born {
   os::Fd control, out, err;  // the host's ends
   os::Fd pidfd;
