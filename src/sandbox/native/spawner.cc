@@ -348,22 +348,25 @@ void Spawner::on_end(int pidfd) {
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
   living->ended = std::move(why);
-  living->ticket = ++tickets_;
-  by_ticket_[living->ticket] = name;
+  const std::uint64_t ticket = ++tickets_;
   living->built.upper.reset();
-  shop_.stock().give_back(std::move(living->built.parts), living->ticket);
+  if (shop_.stock().give_back(std::move(living->built.parts), ticket))
+    tell_end(name);
+  else
+    by_ticket_[ticket] = name;
+}
+
+void Spawner::on_gone() {
+  for (const std::uint64_t ticket : shop_.stock().finished())
+    if (const auto named = by_ticket_.extract(ticket); !named.empty()) tell_end(named.mapped());
 }
 
 // The name is free from here on, not earlier: word of the end must not be taken for another's.
-void Spawner::on_gone() {
-  for (const std::uint64_t ticket : shop_.stock().finished()) {
-    const auto named = by_ticket_.extract(ticket);
-    if (named.empty()) continue;
-    const auto node = living_.extract(named.mapped());
-    for (const std::uint64_t token : node.mapped()->waiting)
-      answer(Reply{.verb = Verb::destroy, .token = token, .name = named.mapped()});
-    answer(Reply{.verb = Verb::ended, .name = named.mapped(), .text = std::move(*node.mapped()->ended)});
-  }
+void Spawner::tell_end(const std::string& name) {
+  const auto node = living_.extract(name);
+  for (const std::uint64_t token : node.mapped()->waiting)
+    answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
+  answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(*node.mapped()->ended)});
 }
 
 namespace {

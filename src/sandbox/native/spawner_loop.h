@@ -39,9 +39,8 @@ struct Living {
   std::map<pid_t, Interpreter> interpreters;
   // Requests to answer when it is gone.
   std::vector<std::uint64_t> waiting;
-  // Its processes have ended, for this reason; what they leave behind is being taken away under this ticket.
+  // Its processes have ended, for this reason; what they leave behind is being taken away.
   std::optional<std::string> ended;
-  std::uint64_t ticket = 0;
 };
 
 // Something that a child of the spawner works on.
@@ -70,6 +69,7 @@ class Spawner {
   void on_listener();
   void on_end(int pidfd);
   void on_gone();
+  void tell_end(const std::string& name);
   void on_copied(int report);
   void take_over(int report);
   void on_reaped(int pidfd);

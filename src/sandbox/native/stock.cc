@@ -77,7 +77,8 @@ void Stock::retire(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const bool gone = take_apart(leaving);
   lock.lock();
-  if (gone || ++leaving.attempts == kPatience) finish(leaving.ticket);
+  const bool over = gone || ++leaving.attempts == kPatience;
+  if (over && leaving.ticket != 0) finish(leaving.ticket);
   if (gone) {
     // Whoever waited for its end has been told.
     lock.unlock();
@@ -122,10 +123,20 @@ Result<void> Stock::limit(Parts& parts, const Limits& limits) {
   return setting_.cgroups->apply(parts.group, limits, parts.limit_walls);
 }
 
-void Stock::give_back(Parts parts, std::uint64_t ticket) {
-  const std::lock_guard lock(lock_);
-  leaving_.push_back({std::move(parts), ticket});
+// The group goes at once, here: whoever waits for the end would wait for two changes of threads more. Where many end, the
+// thread has it all to do, because the caller has others to serve. The rest is the thread's in any case.
+bool Stock::give_back(Parts parts, std::uint64_t ticket) {
+  std::unique_lock lock(lock_);
+  bool gone = false;
+  if (leaving_.empty()) {
+    lock.unlock();
+    gone = setting_.cgroups->remove_group(parts.group).has_value();
+    lock.lock();
+  }
+  if (gone) parts.group.clear();
+  leaving_.push_back({std::move(parts), gone ? 0 : ticket});
   changed_.notify_one();
+  return gone;
 }
 
 std::vector<std::uint64_t> Stock::finished() {
@@ -217,6 +228,7 @@ Result<void> Stock::complete(Parts& parts) {
 }
 
 bool Stock::take_apart(Leaving& leaving) {
+  if (leaving.parts.group.empty()) return true;
   if (leaving.attempts > 0) setting_.cgroups->kill(leaving.parts.group);
   return setting_.cgroups->remove_group(leaving.parts.group).has_value();
 }

@@ -26,8 +26,8 @@ struct Parts {
   std::vector<Wall> limit_walls;
 };
 
-// Parts of sandboxes: made before they are asked for and taken apart after their processes are gone, both on a thread
-// of its own, so that the one that builds does neither. A control group serves one sandbox only. A range of ids serves
+// Parts of sandboxes: made before they are asked for, on a thread of its own, so that the one that builds does not, and
+// taken apart after their processes are gone. A control group serves one sandbox only. A range of ids serves
 // the next with its user namespace, which is nothing but their map; so does a network namespace in which, by all that
 // the kernel counts, nothing ever happened.
 class Stock {
@@ -46,8 +46,9 @@ class Stock {
   // From the stock, or made at once if it is empty. Its limits are these; the next ones are made with them, because who
   // asks once asks again.
   Result<Parts> take(const Limits& limits);
-  // Parts of a sandbox whose processes are gone. `ticket` is among finished() when nothing is left of them.
-  void give_back(Parts parts, std::uint64_t ticket);
+  // Parts of a sandbox whose processes are gone. True: nothing is left of them. Else `ticket` is among finished() when that
+  // is so: the kernel may need a moment to let go of a group.
+  bool give_back(Parts parts, std::uint64_t ticket);
   // Readable when there is something in finished().
   int finished_fd() const { return finished_event_.get(); }
   std::vector<std::uint64_t> finished();
