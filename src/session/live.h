@@ -8,11 +8,11 @@
 #include <string>
 
 #include "egress/proxy.h"
+#include "os/turn.h"
 #include "sandbox/provider.h"
 #include "sandbox/sandbox.h"
 #include "session/cpu_share.h"
 #include "session/network_log.h"
-#include "session/turn.h"
 #include "session/types.h"
 
 namespace atl::session {
@@ -28,8 +28,8 @@ struct Live {
   sandbox::Provider* provider = nullptr;
   std::shared_ptr<sandbox::Sandbox> sandbox;
 
-  Turn lifecycle;  // pause, resume, restore, destroy
-  Turn kernels;    // the making of default kernels
+  os::Turn lifecycle;  // pause, resume, restore, destroy
+  os::Turn kernels;    // the making of default kernels
   std::map<sandbox::Language, std::shared_ptr<sandbox::Kernel>> default_kernels;
 
   // What was seen in the output directory: size and time of change by path.

@@ -4,19 +4,20 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <utility>
 
 #include "os/task.h"
 
-namespace atl::session {
+namespace atl::os {
 
-// One at a time, first come first served, for coroutines of the loop. Not for threads.
+// One at a time, or so many, first come first served, for coroutines of the loop. Not for threads.
 class Turn {
  public:
-  explicit Turn(boost::asio::any_io_executor executor)
-      : state_(std::make_shared<State>(std::move(executor))) {}
+  explicit Turn(boost::asio::any_io_executor executor, std::uint32_t at_once = 1)
+      : state_(std::make_shared<State>(std::move(executor), at_once)) {}
 
   // Whoever holds it has the turn; letting go passes it on. May outlive the Turn.
   class Hold {
@@ -47,7 +48,7 @@ class Turn {
 };
 
 struct TurnState {
-  explicit TurnState(boost::asio::any_io_executor e) : executor(std::move(e)) {}
+  TurnState(boost::asio::any_io_executor e, std::uint32_t at_once) : executor(std::move(e)), free(at_once) {}
   struct Waiter {
     explicit Waiter(const boost::asio::any_io_executor& e)
         : timer(e, boost::asio::steady_timer::time_point::max()) {}
@@ -55,12 +56,12 @@ struct TurnState {
     bool given = false;
   };
   boost::asio::any_io_executor executor;
-  bool taken = false;
+  std::uint32_t free;
   std::deque<std::shared_ptr<Waiter>> waiting;
 
   void pass_on() {
     if (waiting.empty()) {
-      taken = false;
+      ++free;
       return;
     }
     const auto next = std::move(waiting.front());
@@ -76,8 +77,8 @@ void Turn::Hold::release() {
 
 Task<Turn::Hold> Turn::take() {
   const auto state = state_;
-  if (!state->taken) {
-    state->taken = true;
+  if (state->free > 0) {
+    --state->free;
     Hold hold(state);
     co_return hold;
   }
@@ -93,4 +94,4 @@ Task<Turn::Hold> Turn::take() {
   co_return hold;
 }
 
-}  // namespace atl::session
+}  // namespace atl::os
