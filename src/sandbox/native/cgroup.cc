@@ -437,8 +437,6 @@ Result<GroupUsage> CgroupTree::usage(const std::string& name) const {
     usage.memory_peak_bytes = number(Controller::memory, name, "memory.max_usage_in_bytes");
     usage.memory_cache_bytes = keyed(get(Controller::memory, name, "memory.stat").value_or(""), "cache");
   }
-  usage.tasks = tasks(name);
-  usage.oom_kills = oom_kills(name);
   const char* io_file = is_v2(Controller::io) ? "io.stat" : "blkio.throttle.io_service_bytes";
   std::istringstream lines(get(Controller::io, name, io_file).value_or(""));
   for (std::string line; std::getline(lines, line);) {

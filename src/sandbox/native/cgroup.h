@@ -34,10 +34,8 @@ struct GroupUsage {
   std::uint64_t memory_bytes = 0;
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t memory_cache_bytes = 0;
-  std::uint64_t tasks = 0;
   std::uint64_t read_bytes = 0;
   std::uint64_t written_bytes = 0;
-  std::uint64_t oom_kills = 0;
 };
 
 // The hierarchies of this machine and the parent directory in each. The spawner makes it; the daemon opens

@@ -85,7 +85,6 @@ GroupUsage tree_usage(int proc, pid_t root) {
     const std::string status = os::read_file_at(proc, fmt::format("{}/status", pid).c_str()).value_or("");
     usage.memory_bytes +=
         (status_kilobytes(status, "\nRssAnon:") + status_kilobytes(status, "\nRssShmem:")) * 1024;
-    usage.tasks += status_kilobytes(status, "\nThreads:");
   }
   usage.memory_peak_bytes = usage.memory_bytes;
   usage.cpu_micros = ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));

@@ -113,7 +113,6 @@ GroupUsage Inhabitant::measured() const {
   const GroupUsage tree = tree_usage(proc_.get(), handed.pid);
   if (!counts_cpu) group.cpu_micros = tree.cpu_micros;
   if (!counts_memory) group.memory_bytes = tree.memory_bytes;
-  if (!cgroups->has(Controller::pids)) group.tasks = tree.tasks;
   return group;
 }
 
