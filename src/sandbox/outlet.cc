@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/this_coro.hpp>
 
 #include "sandbox/sandbox.h"
@@ -130,10 +131,14 @@ Task<void> put(Files& files, std::string path, std::string text) {
 
 Task<void> open_outlet(std::shared_ptr<Link> link, std::shared_ptr<egress::Proxy> proxy) {
   const auto executor = co_await asio::this_coro::executor;
-  CO_TRY(auto clients, co_await link->listen(kProxyPort));
-  CO_TRY(auto streams, co_await link->listen(kResolverPort));
+  // Asked together, they cost one turn of the guest.
+  using namespace asio::experimental::awaitable_operators;
+  auto [proxy_port, resolver_port, datagram_port] =
+      co_await (link->listen(kProxyPort) && link->listen(kResolverPort) && link->datagrams(kResolverPort));
+  CO_TRY(auto clients, std::move(proxy_port));
+  CO_TRY(auto streams, std::move(resolver_port));
   const auto questions = std::make_shared<Questions>();
-  CO_TRY(questions->port, co_await link->datagrams(kResolverPort));
+  CO_TRY(questions->port, std::move(datagram_port));
   questions->proxy = proxy;
   asio::co_spawn(executor, serve_proxy(std::move(clients), proxy), asio::detached);
   asio::co_spawn(executor, serve_question_streams(std::move(streams), proxy), asio::detached);

@@ -3,6 +3,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
@@ -183,6 +184,29 @@ Task<std::vector<sandbox::HostMount>> LocalService::volume_mounts(const Session&
   co_return mounts;
 }
 
+// Asked of the guest together: each answer alone would cost two changes of processes.
+Task<void> LocalService::furnish(LivePtr live) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  auto make_output = [](std::shared_ptr<sandbox::Sandbox> in) -> Task<void> {
+    std::string path(kOutputDirectory), user;
+    auto made = co_await in->files().make_directory(std::move(path), std::move(user));
+    // A user of an image may not be allowed to make it: what is not there holds no artifacts.
+    if (!made && made.error().code() != Code::already_exists && made.error().code() != Code::permission_denied)
+      co_return fail(std::move(made).error().context("make the output directory"));
+    co_return Result<void>{};
+  };
+  auto open = [](LocalService* self, LivePtr to) -> Task<void> {
+    CO_TRY(auto rules, compile_rules(to->facts.egress));
+    auto opened = co_await self->open_network(to, std::move(rules));
+    if (!opened) co_return fail(std::move(opened).error().context("open the network"));
+    co_return opened;
+  };
+  if (live->facts.network != sandbox::Network::egress) co_return co_await make_output(live->sandbox);
+  auto [output, network] = co_await (make_output(live->sandbox) && open(this, live));
+  CO_CHECK(std::move(output));
+  co_return std::move(network);
+}
+
 Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Kernels kernels) {
   const registry::Environment* environment = parts_.registry->environment(live->facts.environment);
   if (environment == nullptr) co_return fail(unknown("environment", live->facts.environment, "environment"));
@@ -229,21 +253,10 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   live->proxy.reset();
   live->trusts_authority = false;
   live->output_empty_since.reset();
-  auto output = co_await live->sandbox->files().make_directory(std::string(kOutputDirectory), std::string());
-  // A user of an image may not be allowed to make it: what is not there holds no artifacts.
-  if (!output && output.error().code() != Code::already_exists && output.error().code() != Code::permission_denied) {
+  if (auto furnished = co_await furnish(live); !furnished) {
     CO_CHECK(co_await live->sandbox->stop());
     live->sandbox.reset();
-    co_return fail(std::move(output).error().context("make the output directory"));
-  }
-  if (live->facts.network == sandbox::Network::egress) {
-    CO_TRY(auto rules, compile_rules(live->facts.egress));
-    auto opened = co_await open_network(live, std::move(rules));
-    if (!opened) {
-      CO_CHECK(co_await live->sandbox->stop());
-      live->sandbox.reset();
-      co_return fail(std::move(opened).error().context("open the network"));
-    }
+    co_return furnished;
   }
   boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
   co_return Result<void>{};

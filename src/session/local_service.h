@@ -162,10 +162,10 @@ class LocalService final : public Service {
   // Creating.
   Task<LivePtr> draft(const Principal& who, CreateRequest request);
   Task<void> build(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
-  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path,
-                         Kernels kernels = Kernels::fresh);
-  Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state,
-                                                  Kernels kernels);
+  // What every session has in its sandbox: a place for output, and its way out.
+  Task<void> furnish(LivePtr live);
+  Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
+  Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state, Kernels kernels);
   // A draft that is a copy of `source`.
   Result<LivePtr> draft_copy(const Principal& who, const Live& source, const UpdateRequest& changes);
   // Directories of the volumes that the session names.
