@@ -94,11 +94,13 @@ Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
   const auto process = std::make_shared<LinkProcess>(wire_, std::move(spec), options_->judge);
   keep(process);
   const auto all = processes_;
+  const auto options = options_;
   const Result<void> started = co_await process->start();
   if (!started) {
     std::erase(*all, process);
     co_return fail(started.error());
   }
+  if (options->stirred) options->stirred();
   co_return std::shared_ptr<Process>(process);
 }
 
@@ -132,7 +134,11 @@ std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience
     CO_CHECK(co_await process->start());
     co_return process;
   };
-  return std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+  auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+  kernel->on_begin([options = options_] {
+    if (options->stirred) options->stirred();
+  });
+  return kernel;
 }
 
 std::shared_ptr<LinkKernel> Link::take_warm(Language language) {
@@ -174,6 +180,7 @@ Task<void> Link::receive_kernel(BornInterpreter born, KernelInfo info) {
                       born.pid);
   CO_CHECK(co_await kernel->continue_as(process));
   kernels_.push_back(kernel);
+  if (options_->stirred) options_->stirred();
   co_return Result<void>();
 }
 

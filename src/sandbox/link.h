@@ -34,6 +34,7 @@ struct LinkOptions {
   Variables env;                                 // below each process's own
   std::uint64_t memory_bytes = 0;                // what the sandbox has, for interpreters that must know; 0: unknown
   Judge judge;
+  std::function<void()> stirred;              // called whenever a process or an execution begins; may be empty
   Midwife midwife;                            // empty: every interpreter is started as a program
   std::chrono::milliseconds patience{5'000};  // for the guest's greeting
 };

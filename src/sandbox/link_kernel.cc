@@ -289,6 +289,7 @@ void LinkKernel::drop(const std::shared_ptr<LinkExecution>& execution) {
 void LinkKernel::begin_next() {
   if (state_ != State::idle || waiting_.empty() || !process_) return;
   state_ = State::busy;
+  if (begun_) begun_();
   current_ = waiting_.front();
   waiting_.pop_front();
   stopping_.reset();

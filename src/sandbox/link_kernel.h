@@ -40,6 +40,8 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   void unpark();
   // Goes on with an interpreter that is a copy of another kernel's.
   Task<void> continue_as(std::shared_ptr<LinkProcess> process);
+  // Called whenever an execution begins.
+  void on_begin(std::function<void()> begun) { begun_ = std::move(begun); }
   // Something is being executed.
   bool is_busy() const { return state_ == State::busy; }
   // The process behind it, while there is one.
@@ -73,6 +75,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   boost::asio::any_io_executor executor_;
   KernelInfo info_;
   Launch launch_;
+  std::function<void()> begun_;
   State state_ = State::absent;
   std::string death_;
   std::optional<std::string> parked_without_;  // what the runner said cannot come along

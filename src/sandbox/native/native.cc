@@ -13,6 +13,8 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "guest/program.h"
+#include "os/turn.h"
+#include "sandbox/native/census.h"
 #include "sandbox/native/pool.h"
 #include "sandbox/native/sandbox.h"
 #include "sandbox/native/watch.h"
@@ -21,8 +23,13 @@
 namespace atl::sandbox::native {
 namespace {
 
-constexpr std::chrono::milliseconds kCountEvery{50};
-constexpr std::chrono::milliseconds kAfterHandOut{5};
+// Nothing began or ended for so long: whoever works with sandboxes has paused.
+constexpr std::chrono::milliseconds kQuiet{10};
+// A pool that is not low waits so long for a quiet moment, for each that it lacks.
+constexpr std::chrono::milliseconds kPatience{200};
+// The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has this many to
+// do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have none.
+constexpr std::uint32_t kMakersMax = 4;
 constexpr std::string_view kPoolPrefix = "pool-";
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
@@ -54,7 +61,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   }
   ~NativeProvider() override {
     alive_->closing = true;
-    alive_->counting.cancel();
+    alive_->census.close();
     alive_->calming.cancel();
     spawner_->close();
   }
@@ -75,7 +82,10 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     if (auto pooled = word_is_due ? nullptr : from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
     Request request{.verb = Verb::create, .name = spec.id};
     request.spec = spec;
+    const Making making(alive_);
+    CO_TRY(auto turn, co_await alive_->makers.take());
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    turn = {};
     const bool with_kernels = spec.snapshot && spec.with_kernels;
     CO_TRY(auto sandbox, co_await move_in(alive_, handed_over(std::move(answer), std::move(spec))));
     if (with_kernels) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_kernels());
@@ -131,23 +141,31 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   struct Alive {
     Alive(const boost::asio::any_io_executor& executor_, std::shared_ptr<SpawnerClient> spawner_,
           std::shared_ptr<const CgroupTree> cgroups_, MonitorOptions alerts)
-        : counting(executor_),
+        : census(executor_),
+          makers(executor_, kMakersMax),
           calming(executor_),
           executor(executor_),
           spawner(std::move(spawner_)),
           cgroups(std::move(cgroups_)),
           watcher(executor_, std::move(alerts)) {}
     std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
-    boost::asio::steady_timer counting;
+    Census census;
+    os::Turn makers;
     boost::asio::steady_timer calming;
     std::chrono::milliseconds calm = std::chrono::hours(1);
     boost::asio::any_io_executor executor;
     std::shared_ptr<SpawnerClient> spawner;
     std::shared_ptr<const CgroupTree> cgroups;
     Watcher watcher;
-    bool is_counting = false;
     bool closing = false;
+    // When something last began or ended, and how many sandboxes are being made for somebody who waits.
+    std::chrono::steady_clock::time_point stirred;
+    std::uint32_t making = 0;
 
+    void stir(const std::shared_ptr<Inhabitant>& inhabitant) {
+      stirred = std::chrono::steady_clock::now();
+      census.stir(inhabitant);
+    }
     void end(const std::string& name, const std::string& why) {
       const auto found = inhabitants.find(name);
       if (found == inhabitants.end()) return;
@@ -164,10 +182,25 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     }
   };
 
+  // While somebody waits for a sandbox that is being made.
+  class Making {
+   public:
+    explicit Making(std::shared_ptr<Alive> alive) : alive_(std::move(alive)) { ++alive_->making; }
+    ~Making() { --alive_->making; }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+   private:
+    std::shared_ptr<Alive> alive_;
+  };
+
   static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, Handed handed) {
     const auto inhabitant =
         std::make_shared<Inhabitant>(alive->executor, alive->spawner, alive->cgroups, std::move(handed));
     alive->inhabitants[inhabitant->name] = inhabitant;
+    inhabitant->on_stir([weak = std::weak_ptr(alive)](const std::shared_ptr<Inhabitant>& who) {
+      if (const auto self = weak.lock()) self->stir(who);
+    });
     auto sandbox = std::make_unique<NativeSandbox>(inhabitant);
     CO_CHECK(co_await inhabitant->greet());
     if (inhabitant->ended)
@@ -178,7 +211,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   static Task<std::unique_ptr<Sandbox>> move_in(std::shared_ptr<Alive> alive, Handed handed) {
     CO_TRY(auto sandbox, co_await greet(alive, std::move(handed)));
     alive->watcher.add(sandbox->inhabitant());
-    count(alive);
+    alive->stir(sandbox->inhabitant());
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
   }
 
@@ -186,13 +219,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     for (const auto& pool : pools_) {
       if (!pool->serves(spec)) continue;
       std::unique_ptr<NativeSandbox> sandbox = pool->take();
+      alive_->stirred = std::chrono::steady_clock::now();
       refill(pool);
       if (!sandbox || !has_walls(sandbox->isolation(), spec.required_walls)) return nullptr;
       // Both names lead to it until it ends: word of its end may be on the way under the old one.
       alive_->inhabitants[spec.id] = sandbox->inhabitant();
       sandbox->settle(spec);
       alive_->watcher.add(sandbox->inhabitant());
-      count(alive_);
+      alive_->stir(sandbox->inhabitant());
       return sandbox;
     }
     return nullptr;
@@ -210,15 +244,26 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     boost::asio::co_spawn(executor_, fill(alive_, pool), boost::asio::detached);
   }
 
-  // One after the other, so that a create that missed the pool waits for one build at most.
-  static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
-    // Whoever was just given one goes first: building another would take the processor from under it.
-    if (!pool->ready.empty()) {
-      boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor, kAfterHandOut);
+  // Whoever works with a sandbox goes first: building another would take the processor from under it. So does whoever waits
+  // for one that is made on demand, which costs no interpreter. A pool that runs low does not wait for the former, and no
+  // pool waits for ever.
+  static boost::asio::awaitable<void> wait_for_quiet(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
+    boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor);
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    for (auto now = std::chrono::steady_clock::now(); now < until; now = std::chrono::steady_clock::now()) {
+      const auto quiet = alive->stirred + kQuiet;
+      if (alive->closing || (alive->making == 0 && (pool->is_low() || now >= quiet))) break;
+      moment.expires_at(std::min(until, std::max(quiet, now + kQuiet)));
       boost::system::error_code ignored;
       co_await moment.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
     }
+  }
+
+  // One after the other, so that a create that missed the pool waits for one build at most.
+  static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
     while (!alive->closing && pool->ready.size() < pool->wanted) {
+      co_await wait_for_quiet(alive, pool);
+      if (alive->closing) break;
       Request request{.verb = Verb::create, .name = std::string(kPoolPrefix) + random_word(16)};
       request.spec = pool->options.spec;
       request.spec.id = request.name;
@@ -248,22 +293,6 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       if (error || !self || self->closing) return;
       for (const auto& pool : pools) pool->shrink();
       shrink(self, pools);
-    });
-  }
-
-  // The kernel says nothing when a process is added to a group: somebody has to look.
-  static void count(const std::shared_ptr<Alive>& alive) {
-    if (alive->is_counting || alive->inhabitants.empty()) return;
-    alive->is_counting = true;
-    alive->counting.expires_after(kCountEvery);
-    alive->counting.async_wait([weak = std::weak_ptr(alive)](boost::system::error_code error) {
-      const auto self = weak.lock();
-      if (error || !self) return;
-      self->is_counting = false;
-      for (const auto& [name, each] : self->inhabitants)
-        if (const auto inhabitant = each.lock(); inhabitant && inhabitant->is_busy())
-          inhabitant->count_processes();
-      count(self);
     });
   }
 

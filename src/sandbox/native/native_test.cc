@@ -255,6 +255,55 @@ TEST_F(NativeTest, APoolGrowsWithDemandAndFallsBackWhenItIsCalm) {
   wait_for([&] { return provider.pools()[0].target == 1 && provider.pools()[0].ready == 1; });
 }
 
+// A pool waits for a quiet moment, but not for ever.
+TEST_F(NativeTest, APoolIsFilledAgainWhileItsSandboxesAreAtWork) {
+  NativeOptions options;
+  options.pools.push_back({.environment = "host", .spec = {}, .ready = 4});
+  Provider& provider = open(std::move(options));
+  wait_for([&] { return provider.pools()[0].ready == 4; });
+  auto sandbox = create(provider);
+  ASSERT_TRUE(sandbox);
+  EXPECT_EQ(provider.pools()[0].ready, 3U);
+  // Never quiet: one command follows the other.
+  for (int round = 0; round < 20000 && provider.pools()[0].ready < 4; ++round)
+    ASSERT_TRUE(shell(*sandbox, ":").outcome.succeeded());
+  EXPECT_EQ(provider.pools()[0].ready, 4U);
+}
+
+TEST_F(NativeTest, ABurstLargerThanThePoolIsServedAndLeavesNothing) {
+  NativeOptions options;
+  options.pools.push_back({.environment = "host", .spec = {}, .ready = 3});
+  Provider& provider = open(std::move(options));
+  wait_for([&] { return provider.pools()[0].ready == 3; });
+  constexpr int kBurst = 20;
+  std::vector<std::unique_ptr<Sandbox>> made;
+  int over = 0;
+  for (int i = 0; i < kBurst; ++i) {
+    Spec spec;
+    spec.id = new_sandbox_id();
+    boost::asio::co_spawn(context(), provider.create(std::move(spec)), [&](const std::exception_ptr&, auto sandbox) {
+      ++over;
+      EXPECT_TRUE(sandbox) << sandbox.error().message();
+      if (sandbox) made.push_back(std::move(*sandbox));
+    });
+  }
+  wait_for([&] { return over == kBurst; });
+  ASSERT_EQ(made.size(), std::size_t{kBurst});
+  EXPECT_EQ(shell(*made.back(), "echo here").out, "here\n");
+  wait_for([&] { return provider.pools()[0].ready == provider.pools()[0].target; });
+  std::vector<pid_t> guests;
+  for (const auto& one : made) guests.push_back(guest_of(*one));
+  over = 0;
+  for (const auto& one : made)
+    boost::asio::co_spawn(context(), one->stop(), [&](const std::exception_ptr&, const Result<void>& stopped) {
+      ++over;
+      EXPECT_TRUE(stopped);
+    });
+  wait_for([&] { return over == kBurst; });
+  // Stopped means gone, whatever else goes on.
+  for (const pid_t guest : guests) EXPECT_TRUE(::kill(guest, 0) < 0 && errno == ESRCH) << guest;
+}
+
 TEST_F(NativeTest, ADiskImageHoldsWhatMemoryShouldNot) {
   Spec spec;
   spec.limits.memory_bytes = 64 << 20;

@@ -22,6 +22,8 @@ struct Pool {
   bool serves(const Spec& spec) const { return native::serves(options.spec, spec); }
   // A ready one, or none. One that died while waiting is passed over.
   std::unique_ptr<NativeSandbox> take();
+  // So few that the next burst would find it empty.
+  bool is_low() const { return ready.size() <= wanted / 4; }
   // One fewer from now on if it was calm since the last miss and the last time; what is too many ends.
   void shrink();
 

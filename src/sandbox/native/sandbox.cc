@@ -61,6 +61,9 @@ Task<void> Inhabitant::greet() {
   options.judge = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
     if (const auto self = weak.lock()) self->judge(info, outcome);
   };
+  options.stirred = [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->stir();
+  };
   options.midwife = [weak = weak_from_this()](std::string user, std::string directory,
                                               Patience patience) -> Task<BornInterpreter> {
     const auto self = weak.lock();
@@ -117,6 +120,7 @@ GroupUsage Inhabitant::measured() const {
 }
 
 void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
+  stir();
   const std::uint64_t oom_kills = cgroups->oom_kills(handed.group);
   const bool killed = (outcome.ending == Ending::signaled && outcome.signal == SIGKILL) ||
                       (outcome.ending == Ending::exited && outcome.exit_code == 128 + SIGKILL) ||
@@ -149,13 +153,26 @@ std::uint32_t Inhabitant::held_processes() const {
   return held;
 }
 
-void Inhabitant::count_processes() {
+bool Inhabitant::is_executing() const {
+  if (!link) return false;
+  if (!link->processes().empty()) return true;
+  return std::ranges::any_of(link->kernels(), [](const std::shared_ptr<Kernel>& one) {
+    const auto kernel = std::dynamic_pointer_cast<LinkKernel>(one);
+    return kernel && kernel->is_busy();
+  });
+}
+
+std::uint64_t Inhabitant::count_processes() {
   const std::uint32_t allowed = handed.spec.limits.processes_max;
+  if (!link) return 0;
   // Tasks are at least as many as processes: most of the time one small read settles it.
-  if (!link || (cgroups->has(Controller::pids) && cgroups->tasks(handed.group) <= allowed + 1)) return;
+  const bool counted = cgroups->has(Controller::pids);
+  const std::uint64_t tasks = counted ? cgroups->tasks(handed.group) : 0;
+  if (counted && tasks <= allowed + 1) return tasks;
   const std::uint32_t held = held_processes();
-  if (held <= allowed) return;
-  end_executions(Ending::too_many_processes, fmt::format("{} processes; {} are allowed", held, allowed));
+  if (held > allowed)
+    end_executions(Ending::too_many_processes, fmt::format("{} processes; {} are allowed", held, allowed));
+  return counted ? tasks : held;
 }
 
 void Inhabitant::end_executions(Ending ending, const std::string& reason) {
@@ -322,6 +339,7 @@ Task<void> NativeSandbox::snapshot(std::string target) {
 Task<void> NativeSandbox::stop() {
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return Result<void>();
+  inhabitant->stir();
   auto done = co_await ask(Verb::destroy);
   inhabitant->has_ended("stopped");
   // Ended by itself in the meantime: as good.

@@ -42,12 +42,20 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   Usage usage() const;
   // Adds what the kernel knows to how a process ended.
   void judge(const ProcessInfo& info, Outcome& outcome);
-  // Ends executions that hold more processes than allowed. Called now and then while something runs.
-  void count_processes();
+  // Ends executions that hold more processes than allowed; says how many tasks there are. Called now and then while
+  // something runs.
+  std::uint64_t count_processes();
   // Ends every process, or where there is none what a busy kernel runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
   bool is_busy() const { return link && (!link->processes().empty() || !link->kernels().empty()); }
+  // Something was asked for that is not over.
+  bool is_executing() const;
   void has_ended(std::string why);
+  // Whom to tell when something begins or ends in it.
+  void on_stir(std::function<void(const std::shared_ptr<Inhabitant>&)> stirred) { stirred_ = std::move(stirred); }
+  void stir() {
+    if (stirred_) stirred_(shared_from_this());
+  }
 
   const std::shared_ptr<SpawnerClient> spawner;
   const std::shared_ptr<const CgroupTree> cgroups;
@@ -62,6 +70,7 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   std::uint32_t held_processes() const;
   // What the kernel counted for the group; where it does not, what /proc says about the tree.
   GroupUsage measured() const;
+  std::function<void(const std::shared_ptr<Inhabitant>&)> stirred_;
   std::uint64_t oom_kills_seen_ = 0;
   mutable std::uint32_t processes_peak_ = 0;
   mutable std::uint64_t memory_peak_ = 0;  // where the kernel does not keep it

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+
+namespace atl::sandbox::native {
+
+class Inhabitant;
+
+// How often to look at one sandbox: at once after something began there, every 50 ms while something is executed or the
+// number of its tasks changes, and twice as seldom each time otherwise, to every 0.8 s.
+class Rhythm {
+ public:
+  static constexpr std::chrono::milliseconds kOften{50};
+  static constexpr std::chrono::milliseconds kSeldom{800};
+
+  void quicken() { pause_ = kOften; }
+  // After a look that saw `tasks`.
+  void seen(std::uint64_t tasks, bool executing) {
+    pause_ = executing || tasks != tasks_ ? kOften : std::min(pause_ * 2, kSeldom);
+    tasks_ = tasks;
+  }
+  // Looks fall on common multiples, so that many sandboxes that rest cost as many wake-ups as one.
+  std::chrono::steady_clock::time_point next(std::chrono::steady_clock::time_point now) const;
+
+ private:
+  std::chrono::milliseconds pause_ = kOften;
+  std::uint64_t tasks_ = 0;
+};
+
+// Counts the processes of sandboxes: the kernel says nothing when one is added to a group, so somebody has to look. Sleeps
+// while no sandbox has anything that could add one. Belongs to the loop thread.
+class Census {
+ public:
+  explicit Census(const boost::asio::any_io_executor& executor) : timer_(executor) {}
+  Census(const Census&) = delete;
+  Census& operator=(const Census&) = delete;
+
+  // Something begins there: a process, an execution. The first word of a sandbox makes it known.
+  void stir(const std::shared_ptr<Inhabitant>& inhabitant);
+  void close();
+
+ private:
+  struct Subject {
+    std::weak_ptr<Inhabitant> inhabitant;
+    Rhythm rhythm;
+    std::chrono::steady_clock::time_point due;
+  };
+  void schedule();
+  void look();
+
+  boost::asio::steady_timer timer_;
+  std::map<const Inhabitant*, Subject> subjects_;
+  bool closed_ = false;
+  // Gone with this object: a timer that has run out may not have been heard yet.
+  std::shared_ptr<Census*> self_ = std::make_shared<Census*>(this);
+};
+
+}  // namespace atl::sandbox::native
