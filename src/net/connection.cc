@@ -14,6 +14,7 @@ namespace {
 namespace asio = boost::asio;
 constexpr std::size_t kFirstBuffer = 8U << 10;
 constexpr std::size_t kBuffer = 64U << 10;
+constexpr std::chrono::seconds kLingerTime{30}, kLingerStall{5};
 
 bool sane_request_id(std::string_view id) {
   if (id.empty() || id.size() > 64) return false;
@@ -248,16 +249,16 @@ asio::awaitable<void> Connection::refuse(int status, std::string_view message) {
   co_await linger();
 }
 
-// Closing with unread input makes the kernel send a reset, which can destroy our answer on its way. So: end
-// our half, and read for a moment.
+// Closing with unread input makes the kernel send a reset, which can destroy our answer on its way: a client that
+// writes a large body sees its connection break before it comes to reading why. So: end our half, and read on until
+// it has noticed, as long as it sends, but not for ever.
 asio::awaitable<void> Connection::linger() {
   if (gone || transport->secure()) co_return;
   co_await transport->shut_down_write();
-  set_deadline(Phase::idle, std::chrono::milliseconds(1000));
-  for (std::size_t drained = 0; drained < (4U << 20);) {
+  for (const auto until = Steady::now() + kLingerTime; Steady::now() < until;) {
+    set_deadline(Phase::idle, kLingerStall);
     begin_ = end_;
     if (!co_await fill()) co_return;
-    drained += end_ - begin_;
   }
 }
 

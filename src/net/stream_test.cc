@@ -68,6 +68,20 @@ TEST(Stream, AbortLeavesNoFinalChunk) {
   }
 }
 
+TEST(Stream, ARefusalReachesAClientThatStillSends) {
+  TestServer test;
+  test.server.router().add_stream(
+      Method::post, "/no", [](Exchange&) -> Task<void> { co_return fail(Code::invalid_argument, "not this"); },
+      {.body_bytes_max = 1U << 30});
+  test.start();
+  RawClient client(test.port());
+  client.send("POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 33554432\r\n\r\n");
+  const std::string block(1U << 20, 'x');
+  for (int i = 0; i < 32; ++i) client.send(block);
+  EXPECT_THAT(client.receive_all(), AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("not this")));
+  EXPECT_FALSE(client.reset) << "whoever writes first and reads then would not have come to the answer";
+}
+
 TEST(Stream, ReadsPieceByPieceAndHoldsTheClientBack) {
   TestServer test;
   std::atomic<std::size_t> taken = 0;
