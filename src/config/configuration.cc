@@ -59,6 +59,8 @@ constexpr std::array kSettings = {
     Setting{"rate.burst", ValueType::integer, "1000", "requests a key may make at once"},
     Setting{"volume.bytes", ValueType::bytes, "10G", "how much one volume holds"},
     Setting{"volume.count", ValueType::integer, "100", "how many volumes a tenant may have"},
+    Setting{"network.proxies", ValueType::list, "",
+            "internal addresses and ranges where a sandbox's owner may have an egress proxy; empty: none"},
     Setting{"e2b.domain", ValueType::text, "",
             "domain of sandbox hosts given to E2B clients; empty: by the listener"},
 };

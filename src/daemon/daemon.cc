@@ -60,6 +60,7 @@ class TenantSecrets final : public egress::Secrets {
  public:
   TenantSecrets(vault::Vault& vault, std::string tenant) : vault_(vault), tenant_(std::move(tenant)) {}
   Task<std::string> reveal(std::string name) override { return vault_.reveal(tenant_, std::move(name)); }
+  Task<std::string> unseal(std::string sealed) override { co_return vault_.unseal(tenant_, sealed); }
 
  private:
   vault::Vault& vault_;
@@ -191,6 +192,8 @@ Result<void> Daemon::build_service() {
   parts.outside.resolver = machine_.get();
   parts.outside.connector = machine_.get();
   parts.outside.authority = authority_.get();
+  for (const std::string& range : configuration_.list("network.proxies"))
+    parts.outside.internal_proxies.push_back(TRY_CONTEXT("network.proxies", egress::Cidr::parse(range)));
   parts.secrets = [this](const std::string& tenant) {
     return std::make_shared<TenantSecrets>(*vault_, tenant);
   };

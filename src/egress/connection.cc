@@ -30,6 +30,7 @@ void Proxy::Connection::cut() {
 
 bool Proxy::Connection::is_allowed(const Rules& rules) const {
   if (!reached_) return true;  // it will ask
+  if (rules.proxy() != via_) return false;
   const auto* name = std::get_if<std::string>(&host_);
   return rules.check_host(host_, port_).allowed &&
          rules.check_address(name ? *name : std::string(), *reached_, port_).allowed;
@@ -73,17 +74,22 @@ Task<std::unique_ptr<ByteStream>> Proxy::Connection::reach(Host host, std::uint1
     host_ = host;
     port_ = port;
     reached_ = address;
+    via_ = state_->rules->proxy();
     if (!is_allowed(*state_->rules)) continue;
-    if (tls == Tls::no) {
-      upstream = co_await state_->outside.connector->connect(address, port);
-    } else {
-      upstream = co_await state_->outside.connector->connect_tls(address, port, to_string(host));
-    }
+    upstream = co_await dial(address, port);
+    if (upstream && tls == Tls::yes)
+      upstream = co_await state_->outside.connector->secure(std::move(*upstream), to_string(host));
     if (upstream) break;
   }
-  // A server that does not prove who it is was refused, not missed.
-  if (!upstream && tls == Tls::yes) refuse(host, port, upstream.error());
+  // A server that does not prove who it is was refused, not missed; and whose proxy it is wants to know why
+  // not.
+  if (!upstream && (tls == Tls::yes || via_)) refuse(host, port, upstream.error());
   co_return upstream;
+}
+
+Task<std::unique_ptr<ByteStream>> Proxy::Connection::dial(Address address, std::uint16_t port) {
+  if (!via_) co_return co_await state_->outside.connector->connect(address, port);
+  co_return co_await via_->connect(state_->outside, address, port);
 }
 
 asio::awaitable<void> Proxy::Connection::run() {

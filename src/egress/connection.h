@@ -37,6 +37,7 @@ class Proxy::Connection {
 
   // Checks, resolves and dials. Only what this returns may be spoken to.
   Task<std::unique_ptr<ByteStream>> reach(Host host, std::uint16_t port, Tls tls);
+  Task<std::unique_ptr<ByteStream>> dial(Address address, std::uint16_t port);
   // Addresses that may be dialled, in the order in which they are tried.
   Task<std::vector<Address>> choose(const Host& host, std::uint16_t port);
 
@@ -68,6 +69,7 @@ class Proxy::Connection {
   Host host_ = std::string();
   std::uint16_t port_ = 0;
   std::optional<Address> reached_;
+  std::optional<Upstream> via_;  // the proxy it was reached through
 };
 
 // An answer of our own.

@@ -99,14 +99,15 @@ std::string refusal_answer(const Error& why) {
   return plain_answer(refused ? 403 : 502, refused ? "Forbidden" : "Bad Gateway", why.message());
 }
 
-// A secret travels over TLS only, or to an address inside the house that a rule names.
+// A secret travels over TLS only, or to an address inside the house that a rule names; what goes through a
+// proxy leaves the house.
 Task<SetHeaders> Proxy::Connection::headers_to_set(const Host& host, Tls tls, Redactor& redactor) const {
   SetHeaders set;
   const auto rules = state_->rules;
   const Headers* headers = rules->headers_for(host);
   if (headers == nullptr) co_return set;
   for (const auto& [name, value] : *headers) {
-    if (value.has_secret() && tls == Tls::no && !reached_->is_internal())
+    if (value.has_secret() && tls == Tls::no && (via_ || !reached_->is_internal()))
       co_return fail(Code::permission_denied, fmt::format("{} holds a secret: use https", name));
     std::vector<std::string> revealed;
     CO_TRY(auto filled, co_await value.fill(state_->outside.secrets.get(), revealed));

@@ -16,6 +16,8 @@ class Secrets {
   virtual ~Secrets() = default;
   // Code::not_found if there is none of that name.
   virtual Task<std::string> reveal(std::string name) = 0;
+  // What was sealed for the same owner; Code::data_loss if it was not.
+  virtual Task<std::string> unseal(std::string sealed) = 0;
 };
 
 // The value of a header that the proxy sets: text with references to secrets, "Bearer ${secrets.github}".

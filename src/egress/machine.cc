@@ -110,10 +110,8 @@ Task<std::unique_ptr<ByteStream>> Machine::connect(Address address, std::uint16_
   co_return std::make_unique<TcpStream>(std::move(socket));
 }
 
-Task<std::unique_ptr<ByteStream>> Machine::connect_tls(Address address, std::uint16_t port,
-                                                       std::string name) {
-  CO_TRY(auto stream, co_await connect(address, port));
-  co_return co_await egress::connect_tls(std::move(stream), *context_, std::move(name));
+Task<std::unique_ptr<ByteStream>> Machine::secure(std::unique_ptr<ByteStream> stream, std::string name) {
+  return connect_tls(std::move(stream), *context_, std::move(name));
 }
 
 }  // namespace atl::egress

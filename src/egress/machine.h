@@ -18,8 +18,7 @@ class Machine final : public Resolver, public Connector {
 
   Task<std::vector<Address>> resolve(std::string name) override;
   Task<std::unique_ptr<ByteStream>> connect(Address address, std::uint16_t port) override;
-  Task<std::unique_ptr<ByteStream>> connect_tls(Address address, std::uint16_t port,
-                                                std::string name) override;
+  Task<std::unique_ptr<ByteStream>> secure(std::unique_ptr<ByteStream> stream, std::string name) override;
 
  private:
   boost::asio::any_io_executor executor_;

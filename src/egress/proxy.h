@@ -29,9 +29,8 @@ class Connector {
  public:
   virtual ~Connector() = default;
   virtual Task<std::unique_ptr<ByteStream>> connect(Address address, std::uint16_t port) = 0;
-  // The same, with TLS to a server that proves to be `name`.
-  virtual Task<std::unique_ptr<ByteStream>> connect_tls(Address address, std::uint16_t port,
-                                                        std::string name) = 0;
+  // TLS over a connection, to a server that proves to be `name`.
+  virtual Task<std::unique_ptr<ByteStream>> secure(std::unique_ptr<ByteStream> stream, std::string name) = 0;
 };
 
 // What a proxy needs of the world. Outlives it and its connections.
@@ -41,6 +40,7 @@ struct Outside {
   // Null: names with header rules are refused over TLS instead of passed without the header.
   Authority* authority = nullptr;
   std::shared_ptr<Secrets> secrets;  // null: there are none
+  std::vector<Cidr> internal_proxies;  // internal addresses where an owner may have a proxy of theirs
 };
 
 // One attempt to get out, for the session's log.

@@ -47,7 +47,9 @@ class World final : public Resolver, public Connector {
     if (address != Address::v4({1, 1, 1, 1}) || port != 80 || ++dialled > 1) std::abort();
     co_return std::make_unique<Script>("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 7, sent);
   }
-  Task<std::unique_ptr<ByteStream>> connect_tls(Address, std::uint16_t, std::string) override { std::abort(); }
+  Task<std::unique_ptr<ByteStream>> secure(std::unique_ptr<ByteStream>, std::string) override {
+    std::abort();
+  }
 
   int dialled = 0;
   std::string sent;

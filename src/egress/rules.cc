@@ -90,7 +90,11 @@ Result<Rules> Rules::compile(const RuleTexts& texts) {
   for (const auto& [domain, headers] : texts.inject)
     rules.inject_.push_back(
         TRY_CONTEXT(fmt::format("headers for '{}'", domain), compile_headers(domain, headers)));
-  std::ranges::stable_partition(rules.inject_, [](const HeaderRule& rule) { return !rule.target.wildcard; });
+  const auto closer = [](const HeaderRule& a, const HeaderRule& b) {
+    return a.target.closeness() > b.target.closeness();
+  };
+  std::ranges::stable_sort(rules.inject_, closer);
+  if (texts.proxy) rules.proxy_ = TRY(Upstream::parse(*texts.proxy));
   return rules;
 }
 

@@ -9,6 +9,7 @@
 
 #include "egress/address.h"
 #include "egress/header_value.h"
+#include "egress/upstream.h"
 
 namespace atl::egress {
 
@@ -20,6 +21,7 @@ struct RuleTexts {
   // Requests to these names (wildcards as above) get these headers, set by the proxy; the values, in which
   // ${secrets.NAME} stands for a secret, never enter the sandbox.
   std::map<std::string, std::map<std::string, std::string>> inject;
+  std::optional<UpstreamText> proxy;  // everything that is allowed goes through it
 
   bool operator==(const RuleTexts&) const = default;
 };
@@ -54,6 +56,8 @@ class Rules {
   const Headers* headers_for(const Host& host) const;
   bool sets_headers() const { return !inject_.empty(); }
   bool allows_nothing() const { return allow_.empty(); }
+  // What connections go through; unset: they go straight.
+  const std::optional<Upstream>& proxy() const { return proxy_; }
 
  private:
   struct Rule {
@@ -80,7 +84,8 @@ class Rules {
                                             const std::map<std::string, std::string>& headers);
 
   std::vector<Rule> allow_, deny_;
-  std::vector<HeaderRule> inject_;  // names before wildcards
+  std::vector<HeaderRule> inject_;  // names before wildcards, the longest of those first
+  std::optional<Upstream> proxy_;
 };
 
 }  // namespace atl::egress

@@ -11,6 +11,13 @@ std::uint8_t octet(std::string_view bytes, std::size_t at) {
   return static_cast<std::uint8_t>(bytes[at]);
 }
 
+// 0: no kind of address. `first` is the first byte of it, the length of a name.
+std::size_t address_size(std::uint8_t type, std::uint8_t first) {
+  if (type == kAddress4) return 4;
+  if (type == kAddress6) return 16;
+  return type == kName ? 1U + first : 0;
+}
+
 SocksRequest refused(SocksReply reply, std::string reason, std::size_t size) {
   SocksRequest request;
   request.kind = SocksRequest::Kind::refused;
@@ -43,10 +50,7 @@ SocksRequest parse_socks(std::string_view bytes) {
   if (octet(bytes, 1) != kConnect)
     return refused(SocksReply::bad_command, "a SOCKS command other than CONNECT", bytes.size());
   const auto type = octet(bytes, 3);
-  const std::size_t length = type == kAddress4   ? 4
-                             : type == kAddress6 ? 16
-                             : type == kName     ? 1U + octet(bytes, 4)
-                                                 : 0;
+  const std::size_t length = address_size(type, octet(bytes, 4));
   if (length == 0) return refused(SocksReply::bad_type, "an unknown kind of address", bytes.size());
   const auto size = 4 + length + 2;
   if (bytes.size() < size) return {};
@@ -60,6 +64,43 @@ SocksRequest parse_socks(std::string_view bytes) {
   request.host = *host;
   request.port = port;
   return request;
+}
+
+std::string socks_credentials(std::string_view username, std::string_view password) {
+  std::string bytes(1, '\x01');
+  for (const std::string_view word : {username, password}) {
+    bytes += static_cast<char>(word.size());
+    bytes += word;
+  }
+  return bytes;
+}
+
+std::string socks_request(const Address& address, std::uint16_t port) {
+  std::string bytes{kVersion, kConnect, 0, static_cast<char>(address.is_v4() ? kAddress4 : kAddress6)};
+  for (std::size_t i = 0; i < (address.is_v4() ? 4U : 16U); ++i)
+    bytes += static_cast<char>(address.bytes()[i]);
+  bytes += static_cast<char>(port >> 8);
+  bytes += static_cast<char>(port & 0xff);
+  return bytes;
+}
+
+std::size_t socks_answer_size(std::string_view bytes) {
+  const std::size_t length = address_size(octet(bytes, 3), octet(bytes, 4));
+  return length == 0 ? 0 : 4 + length + 2;
+}
+
+std::string_view socks_failure(char reply) {
+  constexpr std::array<std::string_view, 9> kWords = {"",
+                                                      "general failure",
+                                                      "not allowed by its rules",
+                                                      "network unreachable",
+                                                      "host unreachable",
+                                                      "connection refused",
+                                                      "time to live expired",
+                                                      "command not supported",
+                                                      "address type not supported"};
+  const auto at = static_cast<std::uint8_t>(reply);
+  return at < kWords.size() ? kWords[at] : "unknown failure";
 }
 
 std::string socks_reply(SocksReply reply) {

@@ -29,4 +29,15 @@ inline constexpr std::string_view kSocksWelcome{"\x05\x00", 2};
 SocksRequest parse_socks(std::string_view bytes);
 std::string socks_reply(SocksReply reply);
 
+// The client's side, towards a proxy outside, which may ask for a user name (RFC 1929).
+inline constexpr std::string_view kSocksWithout{"\x05\x01\x00", 3};
+inline constexpr std::string_view kSocksWithUser{"\x05\x02\x00\x02", 4};
+inline constexpr std::string_view kSocksPasswordPlease{"\x05\x02", 2};
+// Neither has more than 255 bytes.
+std::string socks_credentials(std::string_view username, std::string_view password);
+std::string socks_request(const Address& address, std::uint16_t port);
+// The length of an answer by its first five bytes; 0: it cannot be one.
+std::size_t socks_answer_size(std::string_view bytes);
+std::string_view socks_failure(char reply);
+
 }  // namespace atl::egress

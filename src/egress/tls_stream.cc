@@ -111,6 +111,15 @@ Task<std::unique_ptr<ByteStream>> accept_tls(std::unique_ptr<ByteStream> stream,
   co_return tls;
 }
 
+Task<std::unique_ptr<ByteStream>> connect_tls_unverified(std::unique_ptr<ByteStream> stream,
+                                                         ssl_ctx_st& context) {
+  auto tls = std::make_unique<TlsStream>(std::move(stream), context);
+  SSL_set_connect_state(tls->ssl());
+  SSL_set_verify(tls->ssl(), SSL_VERIFY_NONE, nullptr);
+  CO_CHECK(co_await tls->handshake());
+  co_return tls;
+}
+
 Task<std::unique_ptr<ByteStream>> connect_tls(std::unique_ptr<ByteStream> stream, ssl_ctx_st& context,
                                               std::string name) {
   auto tls = std::make_unique<TlsStream>(std::move(stream), context);

@@ -72,8 +72,8 @@ class Detour final : public Connector {
   Task<std::unique_ptr<ByteStream>> connect(Address, std::uint16_t) override {
     co_return co_await machine_.connect(*Address::parse("127.0.0.1"), port_);
   }
-  Task<std::unique_ptr<ByteStream>> connect_tls(Address, std::uint16_t, std::string name) override {
-    co_return co_await machine_.connect_tls(*Address::parse("127.0.0.1"), port_, std::move(name));
+  Task<std::unique_ptr<ByteStream>> secure(std::unique_ptr<ByteStream> stream, std::string name) override {
+    return machine_.secure(std::move(stream), std::move(name));
   }
 
  private:

@@ -92,9 +92,14 @@ std::string egress_json(const egress::RuleTexts& rules) {
   if (rules == egress::RuleTexts{}) return "{}";
   bj::object inject;
   for (const auto& [domain, headers] : rules.inject) inject[domain] = bj::value_from(headers);
-  return bj::serialize(bj::object{{"allow", bj::value_from(rules.allow)},
-                                  {"deny", bj::value_from(rules.deny)},
-                                  {"inject", std::move(inject)}});
+  bj::object written{{"allow", bj::value_from(rules.allow)},
+                     {"deny", bj::value_from(rules.deny)},
+                     {"inject", std::move(inject)}};
+  if (rules.proxy)
+    written["proxy"] = bj::object{{"address", rules.proxy->address},
+                                  {"username", rules.proxy->username},
+                                  {"sealed", rules.proxy->sealed_password}};
+  return bj::serialize(written);
 }
 
 egress::RuleTexts egress_from(const std::string& json) {
@@ -108,6 +113,10 @@ egress::RuleTexts egress_from(const std::string& json) {
   };
   list("allow", rules.allow);
   list("deny", rules.deny);
+  if (const bj::value* proxy = object.if_contains("proxy"); proxy != nullptr && proxy->is_object()) {
+    const bj::object& kept = proxy->get_object();
+    rules.proxy = egress::UpstreamText{text(kept, "address"), text(kept, "username"), text(kept, "sealed")};
+  }
   const bj::value* inject = object.if_contains("inject");
   if (inject == nullptr || !inject->is_object()) return rules;
   for (const auto& domain : inject->get_object()) {

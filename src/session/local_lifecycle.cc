@@ -144,6 +144,7 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   }
   facts.egress = std::move(request.egress);
   CO_CHECK(check_network(facts.network, facts.egress, parts_.outside.resolver != nullptr));
+  CO_CHECK(co_await check_proxy(facts.egress));
   facts.env = environment->env;
   if (agent) facts.env.insert(agent->env.begin(), agent->env.end());
   for (auto& [name, value] : request.env) facts.env.insert_or_assign(name, std::move(value));
@@ -298,7 +299,9 @@ Task<Session> LocalService::create(Principal who, CreateRequest request) {
   std::optional<std::string> from;
   std::string snapshot_id;
   if (!request.snapshot.empty()) {
-    CO_TRY(const Snapshot source, co_await get_snapshot(who, request.snapshot));
+    Principal owner = who;
+    if (!request.snapshot_tenant.empty()) owner.tenant = request.snapshot_tenant;
+    CO_TRY(const Snapshot source, co_await get_snapshot(std::move(owner), request.snapshot));
     if (request.provider.empty()) request.provider = source.provider;
     if (request.environment.empty()) request.environment = source.environment;
     if (request.provider != source.provider) {

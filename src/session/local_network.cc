@@ -36,6 +36,15 @@ Result<void> check_network(sandbox::Network mode, const egress::RuleTexts& texts
   return {};
 }
 
+// Before there is a sandbox, because it would be deaf and dumb otherwise.
+Task<void> LocalService::check_proxy(const egress::RuleTexts& texts) {
+  if (!texts.proxy) co_return Result<void>();
+  CO_TRY(const auto proxy, egress::Upstream::parse(*texts.proxy));
+  auto found = co_await proxy.locate(parts_.outside);
+  if (!found) co_return fail(wrong(std::string(found.error().message())));
+  co_return Result<void>();
+}
+
 Task<void> LocalService::open_network(LivePtr live, std::shared_ptr<const egress::Rules> rules) {
   const auto sandbox = live->sandbox;
   if (!live->proxy) {
@@ -100,6 +109,7 @@ Task<NetworkFacts> LocalService::network(Principal who, std::string id) {
 Task<NetworkFacts> LocalService::update_network(Principal who, std::string id, NetworkRequest request) {
   CO_TRY(LivePtr found, co_await live(who, id));
   CO_CHECK(check_network(request.mode, request.rules, parts_.outside.resolver != nullptr));
+  CO_CHECK(co_await check_proxy(request.rules));
   if (request.mode != sandbox::Network::none && !found->provider->traits().network) {
     co_return fail(
         Error(Code::unsupported, fmt::format("provider {} lacks the trait 'network'", found->facts.provider))

@@ -176,6 +176,7 @@ class LocalService final : public Service {
   Task<void> take_snapshot(LivePtr live, std::string snapshot_id);
 
   // Network: the proxy of a session whose sandbox stands, as its facts ask for it.
+  Task<void> check_proxy(const egress::RuleTexts& texts);
   Task<void> open_network(LivePtr live, std::shared_ptr<const egress::Rules> rules);
   Task<void> save_network_log(LivePtr live);
 

@@ -314,6 +314,25 @@ TEST_F(LocalServiceTest, SnapshotsRestoreAndFork) {
   EXPECT_EQ(wait(service_->remove_snapshot(ann_, "base")).error().code(), Code::not_found);
 }
 
+TEST_F(LocalServiceTest, ASnapshotOfAnotherTenantIsUsedOnlyWhereItsOwnerIsNamed) {
+  const Session session = create();
+  auto snapshot = wait(service_->snapshot(ann_, session.session_id, "", {}));
+  ASSERT_TRUE(snapshot) << snapshot.error().message();
+  const std::string id = snapshot->snapshot_id;
+  EXPECT_EQ(wait(service_->create(bob_, {.snapshot = id})).error().code(), Code::not_found);
+  EXPECT_EQ(wait(service_->create(bob_, {.snapshot = id, .snapshot_tenant = "two"})).error().code(),
+            Code::not_found);
+  auto made = wait(service_->create(bob_, {.snapshot = id, .snapshot_tenant = "one"}));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->tenant, "two");
+  EXPECT_EQ(wait(service_->get(ann_, made->session_id)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(service_->remove_snapshot(bob_, id)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(service_->remove_snapshot(ann_, id)).error().code(), Code::conflict)
+      << "another's sandbox stands on it";
+  ASSERT_TRUE(wait(service_->destroy(bob_, made->session_id)));
+  EXPECT_TRUE(wait(service_->remove_snapshot(ann_, id)));
+}
+
 // What a killed service leaves in its store, seen by the next one.
 TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
   const Session kept = create();

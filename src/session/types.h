@@ -54,6 +54,8 @@ struct CreateRequest {
   TextMap attributes;  // a dialect's own words; never shown by another dialect
   std::vector<std::string> skills;
   std::string snapshot;  // id of a snapshot to start from; empty: fresh
+  // Whose snapshot that is: set by a dialect that knows that its owner shares it, never from a client's words.
+  std::string snapshot_tenant;  // empty: the caller's own
   TextMap volumes;       // path inside to a volume's name or id: mounted there, for writing
   LocalRequest local;
 };

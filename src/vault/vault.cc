@@ -63,6 +63,11 @@ std::string place_of(const store::DocumentRow& row, std::int64_t version) {
   return fmt::format("{}\n{}\n{}", row.tenant, row.id, version);
 }
 
+// Values that belong to no row; no row's place has a single line.
+std::string apart(std::string_view tenant) {
+  return fmt::format("apart {}", tenant);
+}
+
 Result<bj::object> body_of(const store::DocumentRow& row) {
   auto parsed = TRY(json::parse(row.body));
   if (!parsed.is_object()) return fail(Code::data_loss, "a stored secret is damaged");
@@ -110,6 +115,16 @@ Result<void> Vault::seal_into(store::DocumentRow& row, const Secret& secret, std
   row.body = bj::serialize(bj::object{
       {"version", secret.version}, {"metadata", std::move(metadata)}, {"sealed", to_base64(sealed)}});
   return {};
+}
+
+Result<std::string> Vault::seal(std::string_view tenant, std::string_view value) const {
+  return to_base64(TRY(cipher_.seal(value, apart(tenant))));
+}
+
+Result<std::string> Vault::unseal(std::string_view tenant, std::string_view sealed) const {
+  const auto bytes = from_base64(sealed);
+  if (!bytes) return fail(Code::data_loss, "a sealed value is damaged");
+  return cipher_.open(*bytes, apart(tenant));
 }
 
 Task<store::DocumentRow> Vault::row_of(std::string tenant, std::string id_or_name) {

@@ -45,6 +45,11 @@ class Vault {
   // The value itself, for egress rules at the time of use. Nothing else may call it.
   Task<std::string> reveal(std::string tenant, std::string name);
 
+  // For what is kept elsewhere and is no secret with a name, such as the password of a proxy: base64 that opens
+  // for the same tenant only. Code::data_loss otherwise.
+  Result<std::string> seal(std::string_view tenant, std::string_view value) const;
+  Result<std::string> unseal(std::string_view tenant, std::string_view sealed) const;
+
  private:
   Vault(store::Store& store, std::string key, Clock& clock)
       : store_(store), cipher_(std::move(key)), clock_(clock) {}

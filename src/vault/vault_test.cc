@@ -62,6 +62,16 @@ class VaultTest : public ::testing::Test {
   std::unique_ptr<Vault> vault_;
 };
 
+TEST_F(VaultTest, SealsWhatIsKeptElsewhere) {
+  const std::string sealed = *vault_->seal("acme", "hush");
+  EXPECT_EQ(sealed.find("hush"), std::string::npos);
+  EXPECT_NE(sealed, *vault_->seal("acme", "hush"));
+  EXPECT_EQ(*vault_->unseal("acme", sealed), "hush");
+  EXPECT_EQ(vault_->unseal("other", sealed).error().code(), Code::data_loss);
+  for (const char* damaged : {"", "no base64!", "AAAA"})
+    EXPECT_EQ(vault_->unseal("acme", damaged).error().code(), Code::data_loss) << damaged;
+}
+
 TEST_F(VaultTest, KeepsVersionsAndRevealsTheNewest) {
   auto made = wait(vault_->create("acme", "openai", "sk-one", {{"team", "a"}}));
   ASSERT_TRUE(made) << made.error().message();
