@@ -269,8 +269,11 @@ boost::asio::awaitable<void> Daemon::refresh_keys() {
 
 void Daemon::mount_basics() {
   net::Router& router = server_->router();
-  router.add(net::Method::get, "/health", [](net::Request&) -> Task<net::Response> {
-    net::Response response = net::Response::json(200, R"({"status":"ok"})");
+  router.add(net::Method::get, "/health", [](net::Request& request) -> Task<net::Response> {
+    // E2B's clients name themselves, and their service has nothing to add.
+    const bool brief = request.headers.get("User-Agent").starts_with("e2b-");
+    net::Response response =
+        brief ? net::Response::empty(204) : net::Response::json(200, R"({"status":"ok"})");
     response.headers.add("Cache-Control", "no-store");
     co_return response;
   });

@@ -84,6 +84,11 @@ Task<void> BuildJob::find_base() {
       co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", recipe_.from_template));
     settings_ = from.settings;
     snapshot_ = from.snapshot;
+    // What stands on another tenant's files gets files of its own: whose template it was may take it back.
+    if (!snapshot_.empty() && from.tenant != who_.tenant) {
+      snapshot_tenant_ = from.tenant;
+      is_kept_ = false;
+    }
   } else {
     CO_TRY(const LocalImage image, local_image(recipe_.from_image, context_.service.registry()));
     settings_.environment = image.environment;
@@ -145,6 +150,8 @@ Task<std::size_t> BuildJob::skip_kept() {
     CO_TRY(auto found, co_await cache_.find(who_, names_[count - 1]));
     if (!found) continue;
     snapshot_ = std::move(*found);
+    snapshot_tenant_.clear();
+    is_kept_ = true;
     kept = count;
   }
   for (std::size_t i = 0; i < kept; ++i) {
@@ -162,6 +169,7 @@ Task<void> BuildJob::open_sandbox() {
   wanted.environment = settings_.environment;
   wanted.provider = settings_.provider;
   wanted.snapshot = snapshot_;
+  wanted.snapshot_tenant = snapshot_tenant_;
   wanted.policy_mode = session::PolicyMode::audit;
   wanted.ttl = std::chrono::hours(2);
   wanted.attributes[attribute::kBuild] = "true";
@@ -294,11 +302,13 @@ Task<void> BuildJob::start_and_wait() {
 
 Task<std::string> BuildJob::keep() {
   if (is_kept_) co_return snapshot_;
+  CO_CHECK(co_await open_sandbox());
   std::string unnamed;
   session::TextMap attributes{{attribute::kBuild, "true"}};
   CO_TRY(const auto snapshot,
          co_await context_.service.snapshot(who_, session_id_, unnamed, std::move(attributes)));
   snapshot_ = snapshot.snapshot_id;
+  snapshot_tenant_.clear();
   is_kept_ = true;
   co_return snapshot_;
 }

@@ -65,6 +65,7 @@ class BuildJob {
   std::string step_ = "base";
   TemplateSettings settings_;          // as the steps so far leave them
   std::string snapshot_;               // the state that the sandbox started from, or the last one kept
+  std::string snapshot_tenant_;        // whose it is, if not this tenant's
   bool is_kept_ = true;                // nothing was done since
   std::vector<std::string> names_;     // of the layers
   std::string session_id_;             // empty: no sandbox stands

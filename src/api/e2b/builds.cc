@@ -129,7 +129,7 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
   Array names{boost::json::value(ref.name)};
   co_return json_response(202, Object{{"templateID", made.id},
                                       {"buildID", build_id},
-                                      {"public", false},
+                                      {"public", made.is_public},
                                       {"names", names},
                                       {"tags", std::move(tag_list)},
                                       {"aliases", names}});
@@ -311,7 +311,7 @@ Task<net::Response> Builds::assign_tags(net::Request& request, auth::Principal w
   CO_TRY(std::vector<std::string> tags, tags_of(message));
   CO_TRY(TemplateRef ref, parse_template_ref(target));
   if (tags.empty()) co_return fail(Error(Code::invalid_argument, "tags are required").with_field("tags"));
-  CO_TRY(BuiltTemplate made, co_await templates_.built(who, ref.name));
+  CO_TRY(BuiltTemplate made, co_await templates_.changeable(who, ref));
   std::string from = ref.tag.empty() ? "default" : ref.tag;
   std::string build_id = made.build_of(from);
   if (build_id.empty()) {
@@ -331,7 +331,7 @@ Task<net::Response> Builds::remove_tags(net::Request& request, auth::Principal w
   CO_TRY(std::string name, text_or(message, "name", ""));
   CO_TRY(std::vector<std::string> tags, tags_of(message));
   CO_TRY(TemplateRef ref, parse_template_ref(name));
-  CO_TRY(BuiltTemplate made, co_await templates_.built(who, ref.name));
+  CO_TRY(BuiltTemplate made, co_await templates_.changeable(who, ref));
   for (const std::string& tag : tags) {
     if (tag == "default") co_return fail(Code::invalid_argument, "the tag 'default' cannot be deleted");
     if (made.build_of(tag).empty()) {

@@ -78,8 +78,11 @@ std::string BuiltTemplate::to_json() const {
                            {"snapshot", build.snapshot},
                            {"settings", settings_object(build.settings)}};
   }
-  return to_text(
-      Object{{"id", id}, {"name", name}, {"createdAt", unix_micros(created_at)}, {"builds", std::move(all)}});
+  return to_text(Object{{"id", id},
+                        {"name", name},
+                        {"public", is_public},
+                        {"createdAt", unix_micros(created_at)},
+                        {"builds", std::move(all)}});
 }
 
 Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
@@ -87,6 +90,7 @@ Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
   BuiltTemplate made;
   made.id = TRY(text_or(body, "id", ""));
   made.name = TRY(text_or(body, "name", ""));
+  made.is_public = TRY(boolean_or(body, "public", false));
   made.created_at = from_unix_micros(TRY(integer(body, "createdAt")).value_or(0));
   const Object* all = TRY(object(body, "builds"));
   if (all == nullptr) return made;

@@ -36,6 +36,7 @@ struct BuiltTemplate {
     TemplateSettings settings;
   };
   std::string id, name;
+  bool is_public = false;  // every tenant may make sandboxes from it; only its own changes it
   WallTime created_at{};
   std::map<std::string, Build> builds;
 

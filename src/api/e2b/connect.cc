@@ -30,9 +30,9 @@ std::string framed(char flags, std::string_view json) {
   return out;
 }
 
-std::string error_object(const Error& error) {
+std::string error_object(const Error& error, std::string_view code) {
   std::string out = R"({"code":)";
-  json::append_quoted(out, row(error.code()).connect_code);
+  json::append_quoted(out, code);
   out += R"(,"message":)";
   json::append_quoted(out, error.message());
   out += '}';
@@ -50,7 +50,8 @@ std::string end_of_stream() {
 }
 
 std::string end_of_stream(const Error& error) {
-  return framed(kEndStream, R"({"error":)" + error_object(error) + R"(,"metadata":{}})");
+  return framed(kEndStream,
+                R"({"error":)" + error_object(error, row(error.code()).connect_code) + R"(,"metadata":{}})");
 }
 
 Result<std::string_view> open_envelope(std::string_view body) {
@@ -96,7 +97,11 @@ int http_status(std::string_view code) {
 }
 
 net::Response error_response(const Error& error) {
-  return net::Response::json(http_status(row(error.code()).connect_code), error_object(error));
+  return error_response(error, row(error.code()).connect_code);
+}
+
+net::Response error_response(const Error& error, std::string_view code) {
+  return net::Response::json(http_status(code), error_object(error, code));
 }
 
 }  // namespace atl::api::e2b::connect

@@ -39,5 +39,6 @@ class EnvelopeReader {
 int http_status(std::string_view connect_code);
 // {"code":"not_found","message":"..."} with its status.
 net::Response error_response(const Error& error);
+net::Response error_response(const Error& error, std::string_view code);
 
 }  // namespace atl::api::e2b::connect

@@ -25,6 +25,25 @@ std::optional<session::Session> find_by_proof(const Context& context, const net:
   return std::nullopt;
 }
 
+// A person with a browser: what scripts and clients send has no such pair.
+bool is_navigation(const net::Request& request) {
+  return request.method == net::Method::get &&
+         request.headers.get("User-Agent").find("Mozilla/") != std::string_view::npos &&
+         request.headers.get("Accept").find("text/html") != std::string_view::npos;
+}
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'') {
+      out += fmt::format("&#{};", static_cast<int>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 std::string home_of(std::string_view user) {
   if (user.empty()) return "/home/user";
   return user == "root" ? "/root" : fmt::format("/home/{}", user);
@@ -70,9 +89,25 @@ bool is_reachable(const session::Session& session) {
          (session.state == session::State::paused && session.auto_resume);
 }
 
-net::Response sandbox_gone(std::string_view sandbox_id) {
-  Object body{{"sandboxId", sandbox_id}, {"message", "The sandbox was not found"}, {"code", 502}};
-  return json_response(502, body);
+net::Response place_error(const net::Request& request, const Object& body) {
+  const int status = body.at("code").to_number<int>();
+  if (!is_navigation(request)) return json_response(status, body);
+  const std::string title = escaped(body.at("message").as_string());
+  const std::string id = escaped(body.at("sandboxId").as_string());
+  const std::string port =
+      body.contains("port") ? fmt::format(", port {}", body.at("port").to_number<int>()) : "";
+  net::Response page = net::Response::text(
+      status, fmt::format("<!doctype html><html><head><meta charset=\"utf-8\"><title>{0}</title></head>"
+                          "<body><h1>{0}</h1><p>Sandbox {1}{2}</p></body></html>\n",
+                          title, id, port));
+  page.headers.set("Content-Type", "text/html; charset=utf-8");
+  page.headers.set("Cache-Control", "no-store");
+  return page;
+}
+
+net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id) {
+  const Object body{{"sandboxId", sandbox_id}, {"message", "The sandbox was not found"}, {"code", 502}};
+  return place_error(request, body);
 }
 
 std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request) {
@@ -86,11 +121,11 @@ std::variant<Target, net::Response> find_target(const Context& context, const ne
     target.port = kEnvdPort;
   } else {
     auto found = context.service.peek((*place)->sandbox_id);
-    if (!found) return sandbox_gone((*place)->sandbox_id);
+    if (!found) return sandbox_gone(request, (*place)->sandbox_id);
     target.session = std::move(*found);
     target.port = (*place)->port;
   }
-  if (!is_reachable(target.session)) return sandbox_gone(target.session.sandbox_id);
+  if (!is_reachable(target.session)) return sandbox_gone(request, target.session.sandbox_id);
   target.owner = session::Service::owner(target.session);
   return target;
 }
@@ -141,6 +176,11 @@ Task<std::string> user_of(const Context& context, const Target& target, const ne
   CO_TRY(bool known, co_await user_exists(context, target, user));
   if (!known) co_return fail(Code::unauthenticated, fmt::format("invalid username: '{}'", user));
   co_return user;
+}
+
+Result<std::string> resolve_path(std::string_view path, std::string_view user, const Target& target) {
+  const std::string directory = target.attribute(attribute::kDirectory);
+  return resolve_path(path.empty() && !directory.empty() ? std::string_view(directory) : path, user);
 }
 
 Result<std::string> resolve_path(std::string_view path, std::string_view user) {

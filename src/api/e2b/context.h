@@ -28,6 +28,7 @@ inline constexpr const char* kTrafficToken = "e2b.traffic_token";  // present: p
 inline constexpr const char* kNetwork = "e2b.network";             // the client's own JSON, shown by get
 inline constexpr const char* kInternet = "e2b.internet";           // "true" or "false" if the client said
 inline constexpr const char* kMaskHost = "e2b.mask_host";
+inline constexpr const char* kHttpsPorts = "e2b.https_ports";  // " 3000 8443 ": servers there speak TLS
 inline constexpr const char* kSettings = "e2b.settings";  // of its template, as JSON, if it has any of its own
 inline constexpr const char* kUser = "e2b.user";          // default user, if the template sets one
 inline constexpr const char* kDirectory = "e2b.directory";  // default working directory, likewise
@@ -49,6 +50,10 @@ struct Context {
   std::function<std::string()> domain;
   std::string data = {};  // directory of the host for uploads of template builds
 
+  // What seals passwords of this tenant.
+  std::function<Result<std::string>(const std::string&)> seal_for(const auth::Principal& who) const {
+    return [this, tenant = who.tenant](const std::string& plain) { return vault.seal(tenant, plain); };
+  }
   // By X-API-KEY or a bearer token.
   Result<auth::Principal> authenticate(const net::Request& request) const;
   static std::string_view key_of(const net::Request& request);
@@ -69,8 +74,11 @@ struct Target {
 
 // The sandbox, or the answer that says why not (400, 502).
 std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request);
+// What the way to a sandbox answers in its own name: `body` has sandboxId, message and code. A page for
+// whoever navigates there with a browser, JSON for everybody else.
+net::Response place_error(const net::Request& request, const Object& body);
 // 502 {"sandboxId","message":"The sandbox was not found","code":502}
-net::Response sandbox_gone(std::string_view sandbox_id);
+net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id);
 // True while calls into the sandbox can succeed: running, or paused and waking on traffic.
 bool is_reachable(const session::Session& session);
 
@@ -87,5 +95,7 @@ Task<bool> user_exists(const Context& context, const Target& target, std::string
 
 // Empty and "~" are the user's home, relative paths start there; "." and ".." are resolved.
 Result<std::string> resolve_path(std::string_view path, std::string_view user);
+// The same in a sandbox, where an empty path is the template's working directory if it has one.
+Result<std::string> resolve_path(std::string_view path, std::string_view user, const Target& target);
 
 }  // namespace atl::api::e2b

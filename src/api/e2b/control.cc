@@ -123,8 +123,15 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
   bool second = request.path.starts_with("/v2/");
   CO_TRY(std::string reference, text_or(message, "templateID", ""));
   if (reference.empty()) co_return fail(Code::invalid_argument, "templateID is required");
-  CO_TRY(session::CreateRequest wanted, create_request(message, second));
-  CO_TRY(Template made_from, co_await templates_.resolve(who, reference));
+  CO_TRY(session::CreateRequest wanted, create_request(message, second, context_.seal_for(who)));
+  auto resolved = co_await templates_.resolve(who, reference);
+  if (!resolved && resolved.error().code() == Code::not_found && member(message, "mcp") != nullptr)
+    co_return fail(Code::not_found,
+                   fmt::format("{}: a sandbox with 'mcp' needs a template or an environment of that "
+                               "name that holds the program mcp-gateway",
+                               resolved.error().message()));
+  if (!resolved) co_return fail(std::move(resolved).error());
+  const Template made_from = std::move(*resolved);
   if (!made_from.is_ready)
     co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", reference));
   apply_template(made_from, wanted);
@@ -204,9 +211,9 @@ Task<net::Response> Control::list(net::Request& request, auth::Principal who) {
   if (auto reference = request.query("template")) {
     CO_TRY(TemplateRef ref, parse_template_ref(*reference));
     if (!ref.tag.empty()) co_return fail(Code::invalid_argument, "a template filter cannot have a tag");
+    // An unknown one has no sandboxes: none has an empty template.
     auto found = co_await templates_.resolve(who, *reference);
-    if (!found) co_return json_response(200, Array());
-    wanted.attributes[attribute::kTemplate] = found->id;
+    wanted.attributes[attribute::kTemplate] = found ? found->id : std::string();
   }
   bool paged = !wanted.cursor.empty();
   auto page = co_await context_.service.list(who, std::move(wanted));
@@ -319,15 +326,13 @@ Task<net::Response> Control::update_network(net::Request& request, auth::Princip
   CO_TRY(Session session, co_await live_session(context_, request, who));
   if (session.state != State::running) co_return fail(Code::conflict, "the sandbox is not running");
   CO_TRY(auto internet, boolean(message, "allow_internet_access"));
-  CO_TRY(auto wanted, read_egress(message, internet.value_or(true)));
+  CO_TRY(auto wanted, read_egress(message, internet.value_or(true), context_.seal_for(who)));
   CO_CHECK(co_await context_.service.update_network(who, session.session_id, std::move(wanted)));
   // What get() shows: these settings, and those about traffic in as they were.
   session::UpdateRequest update;
   update.attributes = session.attributes;
   auto before = parse_object(attribute_of(session, attribute::kNetwork));
-  Object network = without_egress(before ? std::move(*before) : Object{});
-  for (auto& field : message)
-    if (field.key() != "allow_internet_access") network[field.key()] = field.value();
+  const Object network = updated_network(before ? std::move(*before) : Object{}, message);
   (*update.attributes)[attribute::kNetwork] = to_text(network);
   update.attributes->erase(attribute::kInternet);
   if (internet) (*update.attributes)[attribute::kInternet] = *internet ? "true" : "false";

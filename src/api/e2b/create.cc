@@ -1,6 +1,5 @@
 #include "api/e2b/create.h"
 
-#include "api/e2b/egress.h"
 #include "base/ids.h"
 
 namespace atl::api::e2b {
@@ -30,11 +29,27 @@ Result<void> read_lifecycle(const Object& message, session::CreateRequest& reque
   return {};
 }
 
-Result<void> read_network(const Object& message, session::CreateRequest& request) {
+// Ports whose servers speak TLS, as " 3000 8443 ".
+Result<std::string> https_ports(const Object& network) {
+  const Array* ports = TRY(array(network, "httpsPorts"));
+  std::string written;
+  if (ports == nullptr) return written;
+  for (const auto& port : *ports) {
+    if (!port.is_int64() || port.get_int64() < 1 || port.get_int64() > 65535)
+      return fail(Code::invalid_argument, "httpsPorts: a port is a number from 1 to 65535");
+    if (port.get_int64() == kEnvdPort || port.get_int64() == kInterpreterPort)
+      return fail(Code::invalid_argument,
+                  fmt::format("httpsPorts: port {} is not yours to list", port.get_int64()));
+    written += fmt::format("{}{} ", written.empty() ? " " : "", port.get_int64());
+  }
+  return written;
+}
+
+Result<void> read_network(const Object& message, session::CreateRequest& request, const Seal& seal) {
   auto internet = TRY(boolean(message, "allow_internet_access"));
   if (internet) request.attributes[attribute::kInternet] = *internet ? "true" : "false";
   const Object* given = TRY(object(message, "network"));
-  auto egress = TRY(read_egress(given == nullptr ? Object{} : *given, internet.value_or(true)));
+  auto egress = TRY(read_egress(given == nullptr ? Object{} : *given, internet.value_or(true), seal));
   request.network = egress.mode;
   request.egress = std::move(egress.rules);
   // Nobody asked for anything: what the provider can give.
@@ -45,7 +60,9 @@ Result<void> read_network(const Object& message, session::CreateRequest& request
   }
   std::string mask = TRY(text_or(*given, "maskRequestHost", ""));
   if (!mask.empty()) request.attributes[attribute::kMaskHost] = mask;
-  request.attributes[attribute::kNetwork] = to_text(*given);
+  std::string secured = TRY(https_ports(*given));
+  if (!secured.empty()) request.attributes[attribute::kHttpsPorts] = std::move(secured);
+  request.attributes[attribute::kNetwork] = to_text(shown_network(*given));
   return {};
 }
 
@@ -71,6 +88,7 @@ void apply_template(const Template& made_from, session::CreateRequest& request) 
   request.environment = settings.environment;
   request.provider = settings.provider;
   request.snapshot = made_from.snapshot;
+  request.snapshot_tenant = made_from.tenant;
   request.attributes[attribute::kTemplate] = made_from.id;
   if (!made_from.name.empty()) request.attributes[attribute::kAlias] = made_from.name;
   if (!settings.user.empty()) request.attributes[attribute::kUser] = settings.user;
@@ -85,14 +103,15 @@ void apply_template(const Template& made_from, session::CreateRequest& request) 
   if (settings.memory_mb) request.limits.memory_bytes = static_cast<std::uint64_t>(*settings.memory_mb) << 20;
 }
 
-Result<session::CreateRequest> create_request(const Object& message, bool second_generation) {
+Result<session::CreateRequest> create_request(const Object& message, bool second_generation,
+                                              const Seal& seal) {
   session::CreateRequest request;
   request.policy_mode = session::PolicyMode::audit;
   request.ttl = TRY(timeout_of(message, second_generation));
   request.metadata = TRY(text_map(message, "metadata"));
   request.env = TRY(text_map(message, "envVars"));
   TRY(read_lifecycle(message, request));
-  TRY(read_network(message, request));
+  TRY(read_network(message, request, seal));
   bool secure = second_generation || TRY(boolean_or(message, "secure", false));
   if (secure) request.attributes[attribute::kToken] = random_hex(20);
   TRY(read_volumes(message, request));

@@ -8,8 +8,7 @@ namespace atl::api::e2b {
 namespace {
 
 constexpr const char* kEverything = "0.0.0.0/0";
-constexpr std::string_view kOutward[] = {"allowOut", "denyOut", "rules", "egressProxy",
-                                         "allow_internet_access"};
+constexpr std::string_view kOutward[] = {"allowOut", "denyOut", "rules", "egressProxy"};
 
 bool is_address(const std::string& entry) {
   return egress::Cidr::parse(entry).has_value();
@@ -47,14 +46,28 @@ Result<void> read_rules(const Object& rules, egress::RuleTexts& texts) {
   return {};
 }
 
+// {"address": "host:port", "username": "...", "password": "..."}, a SOCKS5 proxy.
+Result<std::optional<egress::UpstreamText>> read_proxy(const Object& network, const Seal& seal) {
+  const Object* given = TRY(object(network, "egressProxy"));
+  if (given == nullptr) return std::nullopt;
+  egress::UpstreamText proxy;
+  proxy.address = TRY(text_or(*given, "address", ""));
+  proxy.username = TRY(text_or(*given, "username", ""));
+  const std::string password = TRY(text_or(*given, "password", ""));
+  const auto wrong = [](std::string message) {
+    return fail(Error(Code::invalid_argument, "egressProxy: " + std::move(message)).with_field("network"));
+  };
+  if (proxy.address.empty()) return wrong("address is required, as 'host:port'");
+  if (password.size() > egress::Upstream::kCredentialMax)
+    return wrong(fmt::format("the password has more than {} bytes", egress::Upstream::kCredentialMax));
+  if (!password.empty() && proxy.username.empty()) return wrong("a password needs a username");
+  if (!password.empty()) proxy.sealed_password = TRY(seal(password));
+  return proxy;
+}
+
 }  // namespace
 
-Result<session::NetworkRequest> read_egress(const Object& network, bool internet) {
-  if (member(network, "egressProxy") != nullptr)
-    return fail(Code::unsupported, "network.egressProxy is not supported");
-  const Array* ports = TRY(array(network, "httpsPorts"));
-  if (ports != nullptr && std::ranges::any_of(*ports, [](const auto& port) { return port != 443; }))
-    return fail(Code::unsupported, "network.httpsPorts other than 443 are not supported");
+Result<session::NetworkRequest> read_egress(const Object& network, bool internet, const Seal& seal) {
   session::NetworkRequest request;
   egress::RuleTexts& texts = request.rules;
   texts.allow = TRY(text_list(network, "allowOut"));
@@ -70,15 +83,29 @@ Result<session::NetworkRequest> read_egress(const Object& network, bool internet
   if (const auto denied = std::ranges::find_if_not(texts.deny, is_address); denied != texts.deny.end())
     return fail(Code::invalid_argument, fmt::format("denyOut takes addresses and ranges, not '{}'", *denied));
   if (const Object* rules = TRY(object(network, "rules"))) TRY(read_rules(*rules, texts));
+  texts.proxy = TRY(read_proxy(network, seal));
   if (closed && texts.allow.empty()) return session::NetworkRequest{};
   request.mode = sandbox::Network::egress;
   texts.allow.emplace_back("*");
   return request;
 }
 
-Object without_egress(Object network) {
-  for (const std::string_view name : kOutward) network.erase(name);
+Object shown_network(Object network) {
+  auto* proxy = network.if_contains("egressProxy");
+  if (proxy != nullptr && proxy->is_object()) {
+    proxy->get_object().erase("password");
+  } else {
+    network.erase("egressProxy");
+  }
   return network;
+}
+
+Object updated_network(Object before, const Object& update) {
+  for (const std::string_view name : kOutward) {
+    before.erase(name);
+    if (const auto* given = update.if_contains(name)) before[name] = *given;
+  }
+  return shown_network(std::move(before));
 }
 
 }  // namespace atl::api::e2b

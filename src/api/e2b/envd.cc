@@ -70,8 +70,8 @@ std::chrono::milliseconds keepalive_interval(const net::Request& request) {
   return std::chrono::seconds(seconds > 0 && seconds <= 3600 ? seconds : 90);
 }
 
-void Envd::unary(net::Router& router, std::string_view path, Unary method) {
-  auto handle = [this, method](net::Request& request) -> Task<net::Response> {
+void Envd::unary(net::Router& router, std::string_view path, Unary method, std::string_view conflict) {
+  auto handle = [this, method, conflict](net::Request& request) -> Task<net::Response> {
     auto found = find_target(context_, request);
     if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
     Target& target = std::get<Target>(found);
@@ -81,6 +81,8 @@ void Envd::unary(net::Router& router, std::string_view path, Unary method) {
     auto message = parse_object(request.body);
     if (!message) co_return connect::error_response(message.error());
     auto answer = co_await (this->*method)(std::move(target), std::move(*message), request);
+    if (!answer && answer.error().code() == Code::conflict && !conflict.empty())
+      co_return connect::error_response(answer.error(), conflict);
     if (!answer) co_return connect::error_response(answer.error());
     co_return json_response(200, *answer);
   };

@@ -20,7 +20,9 @@ class Envd {
   // One unary call: the request's message and its headers in, the answer's message out.
   using Unary = Task<Object> (Envd::*)(Target target, Object message, net::Request& request);
   using Streamed = Task<void> (Envd::*)(Target target, Object message, net::Exchange& exchange);
-  void unary(net::Router& router, std::string_view path, Unary method);
+  // `conflict`: the Connect code of Code::conflict, where clients know it by another than
+  // failed_precondition.
+  void unary(net::Router& router, std::string_view path, Unary method, std::string_view conflict = {});
   void streamed(net::Router& router, std::string_view path, Streamed method);
 
   // Whom a stream is for, or why it is refused before it begins.

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <deque>
 
 #include "api/e2b/connect.h"
@@ -32,7 +34,11 @@ std::string_view type_word(FileType type) {
 // Go's FileMode text.
 std::string permissions(const FileInfo& info) {
   std::uint32_t mode = info.type == FileType::symlink ? info.link_mode : info.mode;
-  std::string out = info.type == FileType::directory ? "d" : info.type == FileType::symlink ? "L" : "-";
+  std::string out = info.type == FileType::directory ? "d" : info.type == FileType::symlink ? "L" : "";
+  if (mode & S_ISUID) out += 'u';
+  if (mode & S_ISGID) out += 'g';
+  if (mode & S_ISVTX) out += 't';
+  if (out.empty()) out = "-";
   for (int shift = 6; shift >= 0; shift -= 3) {
     std::uint32_t bits = mode >> shift & 7;
     out += bits & 4 ? 'r' : '-';
@@ -74,10 +80,10 @@ struct WatchRequest {
   bool with_entry = false;
 };
 
-Result<WatchRequest> watch_request(const Object& message, const std::string& user) {
+Result<WatchRequest> watch_request(const Object& message, const std::string& user, const Target& target) {
   WatchRequest request;
   std::string given = TRY(text_or(message, "path", ""));
-  request.path = TRY(resolve_path(given, user));
+  request.path = TRY(resolve_path(given, user, target));
   request.recursive =
       TRY(boolean_or(message, "recursive", false)) ? sandbox::Recursive::yes : sandbox::Recursive::no;
   request.with_entry = TRY(boolean_or(message, "includeEntry", false));
@@ -125,7 +131,7 @@ Object entry_info(const FileInfo& info) {
   Object entry{{"name", info.name}, {"path", info.path}, {"permissions", permissions(info)}};
   if (type_word(type) != "FILE_TYPE_UNSPECIFIED") entry["type"] = type_word(type);
   if (info.size != 0) entry["size"] = std::to_string(info.size);
-  if (info.mode != 0) entry["mode"] = info.mode & 07777;
+  if ((info.mode & 0777) != 0) entry["mode"] = info.mode & 0777;
   if (!info.owner.empty()) entry["owner"] = info.owner;
   if (!info.group.empty()) entry["group"] = info.group;
   entry["modifiedTime"] = to_rfc3339(info.modified_at);
@@ -143,7 +149,7 @@ Object entry_info(const FileInfo& info) {
 Task<Object> Envd::file_stat(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string given, text_or(message, "path", ""));
-  CO_TRY(std::string path, resolve_path(given, user));
+  CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto info = co_await files->stat(path, user);
   if (!info) co_return fail(file_error(std::move(info).error(), path));
@@ -153,7 +159,7 @@ Task<Object> Envd::file_stat(Target target, Object message, net::Request& reques
 Task<Object> Envd::file_make_dir(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string given, text_or(message, "path", ""));
-  CO_TRY(std::string path, resolve_path(given, user));
+  CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto made = co_await files->make_directory(path, user);
   if (made) co_return Object{{"entry", entry_info(*made)}};
@@ -170,8 +176,8 @@ Task<Object> Envd::file_move(Target target, Object message, net::Request& reques
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string source, text_or(message, "source", ""));
   CO_TRY(std::string destination, text_or(message, "destination", ""));
-  CO_TRY(std::string from, resolve_path(source, user));
-  CO_TRY(std::string to, resolve_path(destination, user));
+  CO_TRY(std::string from, resolve_path(source, user, target));
+  CO_TRY(std::string to, resolve_path(destination, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto moved = co_await files->move(from, to, user, sandbox::Overwrite::yes);
   if (!moved && moved.error().code() == Code::not_found) {
@@ -190,7 +196,7 @@ Task<Object> Envd::file_list(Target target, Object message, net::Request& reques
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string given, text_or(message, "path", ""));
   CO_TRY(auto depth, integer(message, "depth"));
-  CO_TRY(std::string path, resolve_path(given, user));
+  CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto levels = static_cast<std::uint32_t>(std::clamp<std::int64_t>(depth.value_or(1), 1, 1000));
   auto entries = co_await files->list(path, levels, kEntriesMax, user);
@@ -206,7 +212,7 @@ Task<Object> Envd::file_list(Target target, Object message, net::Request& reques
 Task<Object> Envd::file_remove(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string given, text_or(message, "path", ""));
-  CO_TRY(std::string path, resolve_path(given, user));
+  CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto removed = co_await files->remove(path, sandbox::Recursive::yes, user);
   if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
@@ -215,7 +221,7 @@ Task<Object> Envd::file_remove(Target target, Object message, net::Request& requ
 
 Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchange) {
   CO_TRY(std::string user, co_await user_of(context_, target, exchange.request()));
-  CO_TRY(WatchRequest request, watch_request(message, user));
+  CO_TRY(WatchRequest request, watch_request(message, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   CO_TRY(auto watch, co_await open_watch(*files, request, user));
   WatchPump pump(context_.executor, std::move(watch), never);
@@ -243,7 +249,7 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
 
 Task<Object> Envd::create_watcher(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
-  CO_TRY(WatchRequest wanted, watch_request(message, user));
+  CO_TRY(WatchRequest wanted, watch_request(message, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   CO_TRY(auto watch, co_await open_watch(*files, wanted, user));
   std::string sandbox_id = target.id();

@@ -68,7 +68,9 @@ std::string end_event(const Outcome& outcome) {
   if (code != 0) end["exitCode"] = code;
   if (exited) end["exited"] = true;
   end["status"] = status;
-  if (code != 0) end["error"] = outcome.reason.empty() ? status : status + ": " + outcome.reason;
+  // The status again, but what ran into a limit is told which.
+  const bool known = exited || outcome.ending == Ending::signaled || outcome.ending == Ending::killed;
+  if (code != 0) end["error"] = known || outcome.reason.empty() ? status : status + ": " + outcome.reason;
   return to_text(Object{{"event", Object{{"end", std::move(end)}}}});
 }
 

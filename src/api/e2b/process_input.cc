@@ -29,7 +29,7 @@ Task<void> feed(std::shared_ptr<sandbox::Process> process, const Object* input) 
 
 void Envd::mount_input(net::Router& router) {
   unary(router, "/process.Process/SendInput", &Envd::process_send_input);
-  unary(router, "/process.Process/CloseStdin", &Envd::process_close_stdin);
+  unary(router, "/process.Process/CloseStdin", &Envd::process_close_stdin, "unknown");
   router.add_stream(
       net::Method::post, "/process.Process/StreamInput",
       [this](net::Exchange& exchange) { return process_stream_input(exchange); }, kUnbounded);
@@ -44,7 +44,7 @@ Task<Object> Envd::process_send_input(Target target, Object message, net::Reques
 
 Task<Object> Envd::process_close_stdin(Target target, Object message, net::Request&) {
   CO_TRY(auto process, co_await select(target, message));
-  if (process->info().pty) co_return fail(Code::internal, "cannot close the standard input of a pty");
+  if (process->info().pty) co_return fail(Code::conflict, "cannot close the standard input of a pty");
   auto closed = co_await process->close_stdin();
   if (!closed && closed.error().code() != Code::conflict) co_return fail(std::move(closed).error());
   co_return Object();

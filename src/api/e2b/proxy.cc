@@ -1,5 +1,8 @@
 #include "api/e2b/proxy.h"
 
+#include <fmt/format.h>
+#include <openssl/ssl.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -9,10 +12,13 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/bytes.h"
+#include "egress/tls_stream.h"
 
 namespace atl::api::e2b {
 namespace {
 
+constexpr std::string_view kPortClosed = "The sandbox is running but port is not open";
+constexpr std::chrono::seconds kHandshakeTime{30};
 constexpr net::RouteOptions kOptions{.body_bytes_max = 1ULL << 40, .header_bytes_max = 64U << 10};
 
 // A connection into a sandbox as the HTTP client's stream. abort() cancels a read that waits.
@@ -101,19 +107,22 @@ net::ClientRequest onward(const net::Request& request, const Target& target, boo
   return out;
 }
 
-net::Response port_closed(const Target& target) {
-  return json_response(502, Object{{"sandboxId", target.id()},
-                                   {"message", "The sandbox is running but port is not open"},
-                                   {"port", target.port},
-                                   {"code", 502}});
+net::Response port_fails(const net::Request& request, const Target& target, std::string_view message) {
+  const Object body{{"sandboxId", target.id()}, {"message", message}, {"port", target.port}, {"code", 502}};
+  return place_error(request, body);
 }
 
-net::Response traffic_refused(const Target& target, bool given) {
+bool speaks_tls(const Target& target) {
+  return target.attribute(attribute::kHttpsPorts).find(fmt::format(" {} ", target.port)) != std::string::npos;
+}
+
+net::Response traffic_refused(const net::Request& request, const Target& target, bool given) {
   std::string message = given ? "Sandbox is secured with traffic access token. Provided token in header "
                                 "'e2b-traffic-access-token' is invalid"
                               : "Sandbox is secured with traffic access token. Token header "
                                 "'e2b-traffic-access-token' is missing";
-  return json_response(403, Object{{"sandboxId", target.id()}, {"message", message}, {"code", 403}});
+  const Object body{{"sandboxId", target.id()}, {"message", message}, {"code", 403}};
+  return place_error(request, body);
 }
 
 Task<void> send_body(net::Exchange& exchange, net::ClientCall& call) {
@@ -159,6 +168,8 @@ Task<void> pass_upgrade(net::Exchange& exchange, net::ClientCall& call) {
 
 }  // namespace
 
+Proxy::Proxy(Context& context) : context_(context), tls_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {}
+
 void Proxy::mount(net::Router& router) {
   router.set_error_renderer(render_control_error);
   for (net::Method method :
@@ -178,7 +189,7 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   std::string token = target.attribute(attribute::kTrafficToken);
   std::string_view given = request.headers.get("E2b-Traffic-Access-Token");
   if (!token.empty() && !equal_in_constant_time(token, given)) {
-    net::Response refused = traffic_refused(target, !given.empty());
+    net::Response refused = traffic_refused(request, target, !given.empty());
     co_return co_await exchange.send(std::move(refused));
   }
   // A server that is just starting gets a moment.
@@ -192,9 +203,17 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   }
   if (!stream) {
     auto session = context_.service.peek(target.id());
-    net::Response refused =
-        session && is_reachable(*session) ? port_closed(target) : sandbox_gone(target.id());
+    net::Response refused = session && is_reachable(*session) ? port_fails(request, target, kPortClosed)
+                                                              : sandbox_gone(request, target.id());
     co_return co_await exchange.send(std::move(refused));
+  }
+  if (speaks_tls(target)) {
+    stream = co_await secure(std::move(*stream));
+    if (!stream) {
+      net::Response refused =
+          port_fails(request, target, "The port is among httpsPorts, but its server does not speak TLS");
+      co_return co_await exchange.send(std::move(refused));
+    }
   }
   net::ClientOptions options;
   options.head_time = std::chrono::hours(1);
@@ -202,6 +221,16 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   auto call = net::make_call(context_.executor,
                              std::make_unique<SandboxStream>(context_.executor, std::move(*stream)), options);
   co_return co_await forward(exchange, target, *call);
+}
+
+Task<std::unique_ptr<sandbox::ByteStream>> Proxy::secure(std::unique_ptr<sandbox::ByteStream> stream) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  boost::asio::steady_timer timer(context_.executor, kHandshakeTime);
+  auto outcome = co_await (egress::connect_tls_unverified(std::move(stream), *tls_) ||
+                           timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable)));
+  if (outcome.index() == 1)
+    co_return fail(Code::deadline_exceeded, "the server did not finish its TLS handshake");
+  co_return std::get<0>(std::move(outcome));
 }
 
 Task<void> Proxy::forward(net::Exchange& exchange, const Target& target, net::ClientCall& call) {

@@ -12,6 +12,8 @@ constexpr const char* kSnapshotTemplate = "e2b.template";
 constexpr const char* kSnapshotTag = "e2b.tag";  // absent: kDefaultTag
 constexpr const char* kDefaultTag = "default";
 constexpr const char* kKind = "e2b_template";
+// Of no tenant: which templates are public, by id, and whose.
+constexpr const char* kPublicKind = "e2b_public_template";
 constexpr const char* kNoBuild = "00000000-0000-4000-8000-000000000000";
 constexpr std::uint64_t kMegabyte = 1U << 20;
 
@@ -42,6 +44,18 @@ Object snapshot_info(const session::Snapshot& snapshot) {
   return Object{{"snapshotID", fmt::format("{}:{}", full, tag)}, {"names", Array{boost::json::value(full)}}};
 }
 
+Array tag_list(const BuiltTemplate& document) {
+  Array tags;
+  for (const auto& [build_id, build] : document.builds) {
+    for (const std::string& tag : build.tags) {
+      if (document.build_of(tag) != build_id) continue;
+      tags.push_back(
+          Object{{"tag", tag}, {"buildID", build_id}, {"createdAt", to_timestamp(build.created_at)}});
+    }
+  }
+  return tags;
+}
+
 std::unexpected<Error> no_tag(std::string_view tag, std::string_view name) {
   return fail(Code::not_found, fmt::format("tag '{}' does not exist for template '{}'", tag, name));
 }
@@ -58,6 +72,23 @@ std::unexpected<Error> no_template(std::string_view name) {
   return fail(Code::not_found, fmt::format("template '{}' not found", name));
 }
 
+std::unexpected<Error> not_yours(std::string_view name) {
+  return fail(Code::permission_denied,
+              fmt::format("template '{}' belongs to another team: it cannot be changed", name));
+}
+
+// As others can call it.
+std::string full_name(const Template& made) {
+  const bool bare = made.tenant.empty() || made.name.find('/') != std::string::npos;
+  return bare ? made.name : made.tenant + "/" + made.name;
+}
+
+Array name_list(const std::string& name) {
+  Array names;
+  if (!name.empty()) names.emplace_back(name);
+  return names;
+}
+
 }  // namespace
 
 // Every environment of the registry is a template under its name.
@@ -70,29 +101,32 @@ Object Templates::template_info(const Template& made) const {
   sandbox::Limits limits;
   if (const auto* environment = registry.environment(made.settings.environment))
     limits = registry.sandbox_limits(*environment, {});
-  Array names;
-  if (!made.name.empty()) names.emplace_back(made.name);
   std::string at = to_timestamp(made.created_at);
-  return Object{{"templateID", made.id},
-                {"buildID", made.build_id},
-                {"cpuCount", made.settings.cpu_count.value_or(static_cast<std::int64_t>(limits.cpu_cores + 0.999))},
-                {"memoryMB", made.settings.memory_mb.value_or(static_cast<std::int64_t>(limits.memory_bytes / kMegabyte))},
-                {"diskSizeMB", limits.disk_bytes / kMegabyte},
-                {"public", made.is_public},
-                {"aliases", names},
-                {"names", names},
-                {"createdAt", at},
-                {"updatedAt", at},
-                {"createdBy", nullptr},
-                {"lastSpawnedAt", nullptr},
-                {"spawnCount", 0},
-                {"buildCount", made.build_count},
-                {"envdVersion", kEnvdVersion},
-                {"buildStatus", made.is_ready ? "ready" : "waiting"}};
+  return Object{
+      {"templateID", made.id},
+      {"buildID", made.build_id},
+      {"cpuCount", made.settings.cpu_count.value_or(static_cast<std::int64_t>(limits.cpu_cores + 0.999))},
+      {"memoryMB",
+       made.settings.memory_mb.value_or(static_cast<std::int64_t>(limits.memory_bytes / kMegabyte))},
+      {"diskSizeMB", limits.disk_bytes / kMegabyte},
+      {"public", made.is_public},
+      {"aliases", name_list(made.name)},
+      {"names", name_list(full_name(made))},
+      {"createdAt", at},
+      {"updatedAt", at},
+      {"createdBy", nullptr},
+      {"lastSpawnedAt", nullptr},
+      {"spawnCount", 0},
+      {"buildCount", made.build_count},
+      {"envdVersion", kEnvdVersion},
+      {"buildStatus", made.is_ready ? "ready" : "waiting"}};
 }
 
-Template Templates::from_document(const BuiltTemplate& document, const std::string& build_id) const {
+Template Templates::from_document(const std::string& tenant, const BuiltTemplate& document,
+                                  const std::string& build_id) const {
   Template found;
+  found.tenant = tenant;
+  found.is_public = document.is_public;
   found.id = document.id;
   found.name = document.name;
   found.created_at = document.created_at;
@@ -149,26 +183,41 @@ Task<std::vector<session::Snapshot>> Templates::find_snapshots(auth::Principal w
 
 Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
   CO_TRY(TemplateRef ref, parse_template_ref(reference));
-  if (!ref.space.empty() && ref.space != who.tenant) co_return no_template(reference);
   const std::string tag = tag_of(ref);
-  if (is_shipped(ref.name)) {
+  const bool foreign = !ref.space.empty() && ref.space != who.tenant;
+  if (!foreign && is_shipped(ref.name)) {
     if (tag != kDefaultTag) co_return no_tag(tag, ref.name);
     co_return shipped(ref.name);
   }
-  auto document = co_await built(who, ref.name);
-  if (document) {
-    std::string build_id = document->build_of(tag);
-    if (build_id.empty()) co_return no_tag(tag, ref.name);
-    co_return from_document(*document, build_id);
+  if (!foreign) {
+    auto document = co_await built(who, ref.name);
+    if (!document && document.error().code() != Code::not_found) co_return fail(std::move(document).error());
+    if (document) {
+      std::string build_id = document->build_of(tag);
+      if (build_id.empty()) co_return no_tag(tag, ref.name);
+      co_return from_document(who.tenant, *document, build_id);
+    }
   }
-  CO_TRY(const auto snapshots, co_await find_snapshots(who, ref));
-  if (snapshots.empty()) co_return no_template(reference);
+  std::vector<session::Snapshot> snapshots;
+  if (!foreign) {
+    CO_TRY(snapshots, co_await find_snapshots(who, ref));
+  }
+  if (snapshots.empty()) {
+    CO_TRY(const auto shared, co_await find_public(ref));
+    if (!shared) co_return no_template(reference);
+    std::string build_id = shared->document.build_of(tag);
+    if (build_id.empty()) co_return no_tag(tag, ref.name);
+    Template found = from_document(shared->tenant, shared->document, build_id);
+    found.name = full_name(found);
+    co_return found;
+  }
   const auto snapshot = std::find_if(snapshots.begin(), snapshots.end(),
                                      [&](const session::Snapshot& one) { return tag_of(one) == tag; });
   if (snapshot == snapshots.end()) co_return no_tag(tag, ref.name);
   Template made;
   made.id = template_of(*snapshot);
   made.name = snapshot->name;
+  made.tenant = who.tenant;
   made.build_id = kNoBuild;
   if (auto settings = attribute_of(*snapshot, attribute::kSettings); !settings.empty()) {
     CO_TRY(made.settings, TemplateSettings::from_json(settings));
@@ -186,6 +235,48 @@ Task<BuiltTemplate> Templates::built(auth::Principal who, std::string id_or_name
   if (!row && row.error().code() == Code::not_found) co_return no_template(id_or_name);
   if (!row) co_return fail(std::move(row).error());
   co_return BuiltTemplate::from_json(row->body);
+}
+
+Task<BuiltTemplate> Templates::changeable(auth::Principal who, TemplateRef ref) {
+  const bool foreign = !ref.space.empty() && ref.space != who.tenant;
+  Result<BuiltTemplate> own = no_template(ref.space + "/" + ref.name);
+  if (!foreign) own = co_await built(who, ref.name);
+  if (own || own.error().code() != Code::not_found) co_return own;
+  CO_TRY(const auto shared, co_await find_public(ref));
+  if (shared) co_return not_yours(ref.name);
+  co_return own;
+}
+
+Task<std::optional<Templates::Shared>> Templates::find_public(TemplateRef ref) {
+  std::optional<Shared> none;
+  std::string tenant = ref.space;
+  if (tenant.empty()) {
+    std::string kind = kPublicKind, nobody;
+    auto entry = co_await context_.store.get_document(kind, nobody, ref.name);
+    if (!entry && entry.error().code() == Code::not_found) co_return none;
+    if (!entry) co_return fail(std::move(entry).error());
+    tenant = entry->body;
+  }
+  auto row = co_await context_.store.get_document(kKind, tenant, ref.name);
+  if (!row && row.error().code() == Code::not_found) co_return none;
+  if (!row) co_return fail(std::move(row).error());
+  CO_TRY(BuiltTemplate document, BuiltTemplate::from_json(row->body));
+  if (!document.is_public) co_return none;
+  co_return Shared{std::move(tenant), std::move(document)};
+}
+
+// The template says it, the list of ids only finds it: in doubt it is private.
+Task<void> Templates::set_public(auth::Principal who, BuiltTemplate made, bool is_public) {
+  made.is_public = is_public;
+  store::DocumentRow entry;
+  entry.kind = kPublicKind;
+  entry.id = made.id;
+  entry.body = who.tenant;
+  entry.created_at = entry.updated_at = context_.clock.now();
+  if (is_public) CO_CHECK(co_await context_.store.put_document(entry));
+  CO_CHECK(co_await save(who, made));
+  if (!is_public) CO_CHECK(co_await context_.store.remove_document(entry.kind, entry.tenant, entry.id));
+  co_return Result<void>{};
 }
 
 Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
@@ -230,9 +321,9 @@ Task<void> Templates::check_name(auth::Principal who, const TemplateRef& ref) {
 }
 
 Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Principal who) {
-  CO_TRY(std::string id, sandbox_id_of(request.param("id")));
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
+  CO_TRY(const session::Session source, co_await live_session(context_, request, who));
   session::TextMap attributes{{kSnapshotTemplate, random_word(20)}};
   std::vector<session::Snapshot> before;
   if (!name.empty()) {
@@ -247,10 +338,9 @@ Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Prin
     if (!before.empty()) attributes[kSnapshotTemplate] = template_of(before.front());
     std::erase_if(before, [&](const session::Snapshot& one) { return tag_of(one) != tag_of(ref); });
   }
-  CO_TRY(const session::Session source, co_await context_.service.get(who, id));
   if (auto settings = source.attributes.find(attribute::kSettings); settings != source.attributes.end())
     attributes.insert(*settings);
-  CO_TRY(const auto snapshot, co_await context_.service.snapshot(who, id, name, std::move(attributes)));
+  CO_TRY(const auto snapshot, co_await context_.service.snapshot(who, source.session_id, name, std::move(attributes)));
   // A name with a tag stands for its newest snapshot. One that a sandbox stands on stays as long as that lives.
   for (const session::Snapshot& older : before) {
     auto removed = co_await context_.service.remove_snapshot(who, older.snapshot_id);
@@ -282,17 +372,30 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
   co_return response;
 }
 
-Task<net::Response> Templates::list(net::Request&, auth::Principal who) {
+// The second generation has pages; a page starts after the template that the page before ended with.
+Task<net::Response> Templates::list(net::Request& request, auth::Principal who) {
   Array list;
   std::string kind = kKind;
   CO_TRY(auto rows, co_await context_.store.list_documents(kind, who.tenant));
   for (const store::DocumentRow& row : rows) {
     CO_TRY(const BuiltTemplate document, BuiltTemplate::from_json(row.body));
-    list.push_back(template_info(from_document(document, document.build_of("default"))));
+    list.push_back(template_info(from_document(who.tenant, document, document.build_of("default"))));
   }
   for (const auto& [name, environment] : context_.service.registry().environments())
     list.push_back(template_info(shipped(name)));
-  co_return json_response(200, list);
+  if (!request.path.starts_with("/v2/")) co_return json_response(200, list);
+  CO_TRY(const std::size_t limit, page_limit(request));
+  const std::string after = request.query("nextToken").value_or("");
+  const auto is_last = [&](const boost::json::value& one) { return one.at("templateID").as_string() == after; };
+  auto first = after.empty() ? list.begin() : std::find_if(list.begin(), list.end(), is_last);
+  if (first == list.end() && !after.empty()) co_return fail(Code::invalid_argument, "Invalid next token");
+  if (!after.empty()) ++first;
+  const auto end = first + std::min<std::ptrdiff_t>(list.end() - first, static_cast<std::ptrdiff_t>(limit));
+  const Array page(first, end);
+  net::Response response = json_response(200, page);
+  if (end != list.end())
+    response.headers.add("X-Next-Token", std::string(page.back().at("templateID").as_string()));
+  co_return response;
 }
 
 Task<net::Response> Templates::get(net::Request& request, auth::Principal who) {
@@ -309,20 +412,21 @@ Task<net::Response> Templates::alias(net::Request& request, auth::Principal who)
 
 Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
-  Array tags;
-  auto document = co_await built(who, reference);
-  if (document) {
-    for (const auto& [build_id, build] : document->builds) {
-      for (const std::string& tag : build.tags) {
-        if (document->build_of(tag) != build_id) continue;
-        tags.push_back(
-            Object{{"tag", tag}, {"buildID", build_id}, {"createdAt", to_timestamp(build.created_at)}});
-      }
-    }
-    co_return json_response(200, tags);
-  }
   CO_TRY(const TemplateRef ref, parse_template_ref(reference));
-  CO_TRY(const auto snapshots, co_await find_snapshots(who, ref));
+  const bool foreign = !ref.space.empty() && ref.space != who.tenant;
+  Result<BuiltTemplate> document = no_template(reference);
+  if (!foreign) document = co_await built(who, ref.name);
+  if (!document && document.error().code() != Code::not_found) co_return fail(std::move(document).error());
+  if (document) co_return json_response(200, tag_list(*document));
+  std::vector<session::Snapshot> snapshots;
+  if (!foreign) {
+    CO_TRY(snapshots, co_await find_snapshots(who, ref));
+  }
+  if (snapshots.empty()) {
+    CO_TRY(const auto shared, co_await find_public(ref));
+    if (shared) co_return json_response(200, tag_list(shared->document));
+  }
+  Array tags;
   for (const session::Snapshot& one : snapshots)
     tags.push_back(
         Object{{"tag", tag_of(one)}, {"buildID", kNoBuild}, {"createdAt", to_timestamp(one.created_at)}});
@@ -334,29 +438,34 @@ Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal 
   co_return json_response(200, tags);
 }
 
-// Only what is true can be said: a template belongs to its tenant, nobody else can use it.
 Task<net::Response> Templates::change(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
   CO_TRY(const Object message, parse_object(request.body));
   CO_TRY(const auto is_public, boolean(message, "public"));
   CO_TRY(const Template found, co_await resolve(who, reference));
+  if (!found.tenant.empty() && found.tenant != who.tenant) co_return not_yours(reference);
   if (is_public && *is_public != found.is_public) {
-    co_return fail(Code::unsupported, found.is_public ? "a shipped template is everybody's"
-                                                      : "templates cannot be shared between tenants: build it there");
+    if (found.tenant.empty())
+      co_return fail(Code::permission_denied, "a shipped template is everybody's: it cannot be made private");
+    auto document = co_await built(who, found.id);
+    if (!document)
+      co_return fail(Code::unsupported,
+                     "a snapshot cannot be made public: build a template from it (fromTemplate)");
+    CO_CHECK(co_await set_public(who, std::move(*document), *is_public));
   }
-  Array names;
-  if (!found.name.empty()) names.emplace_back(found.name);
-  co_return json_response(200, Object{{"names", std::move(names)}});
+  co_return json_response(200, Object{{"names", name_list(full_name(found))}});
 }
 
 Task<net::Response> Templates::remove(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
   CO_TRY(Template found, co_await resolve(who, reference));
-  if (found.is_public) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
+  if (found.tenant.empty()) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
+  if (found.tenant != who.tenant) co_return not_yours(reference);
   std::string id = found.id;
+  // Also by sandboxes of others, if it is or was public.
   for (const session::Session& session : context_.service.peek_all()) {
     auto used = session.attributes.find(attribute::kTemplate);
-    if (session.tenant == who.tenant && used != session.attributes.end() && used->second == id) {
+    if (used != session.attributes.end() && used->second == id) {
       co_return fail(Code::invalid_argument, "the template is used by a sandbox");
     }
   }
@@ -364,6 +473,8 @@ Task<net::Response> Templates::remove(net::Request& request, auth::Principal who
   if (document) {
     std::string kind = kKind;
     CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document->id));
+    std::string public_kind = kPublicKind, nobody;
+    CO_CHECK(co_await context_.store.remove_document(public_kind, nobody, document->id));
     CO_TRY(const auto used, co_await built_snapshots(who));
     for (const auto& [build_id, build] : document->builds) {
       if (build.snapshot.empty() || std::find(used.begin(), used.end(), build.snapshot) != used.end()) continue;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "api/e2b/built_template.h"
 #include "api/e2b/context.h"
 #include "api/e2b/layer_cache.h"
@@ -13,6 +15,7 @@ struct Template {
   std::string id;        // 20 characters, or the environment's name
   std::string name;      // without namespace; may be empty for an unnamed snapshot
   std::string snapshot;  // to start from; empty: the environment fresh
+  std::string tenant;    // whose it is; empty: shipped, everybody's
   TemplateSettings settings;
   bool is_public = false;
   bool is_ready = true;
@@ -27,12 +30,15 @@ class Templates {
   Templates(Context& context, LayerCache& cache) : context_(context), cache_(cache) {}
   void mount(net::Router& router);
 
-  // By "[namespace/]name[:tag]", template id or snapshot id. Code::not_found "template 'x' not found" or
-  // "tag 'y' does not exist for template 'x'".
+  // By "[namespace/]name[:tag]", template id or snapshot id; one's own, a shipped one, or a public one of
+  // another tenant by "namespace/name" or id. Code::not_found "template 'x' not found" (another's private one
+  // too) or "tag 'y' does not exist for template 'x'".
   Task<Template> resolve(auth::Principal who, std::string reference);
 
-  // Built templates, by id or name. Code::not_found if there is none.
+  // Built templates of one's own, by id or name. Code::not_found if there is none.
   Task<BuiltTemplate> built(auth::Principal who, std::string id_or_name);
+  // The same for whoever wants to change it: Code::permission_denied if it is a public one of another tenant.
+  Task<BuiltTemplate> changeable(auth::Principal who, TemplateRef ref);
   // Whether something new may be called so. Code::permission_denied otherwise.
   Task<void> check_name(auth::Principal who, const TemplateRef& ref);
   Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
@@ -54,8 +60,16 @@ class Templates {
   Task<net::Response> change(net::Request& request, auth::Principal who);
 
   bool is_shipped(const std::string& name) const;
+  // A public template of another tenant, by namespace and name, or by id. Nothing if there is none.
+  struct Shared {
+    std::string tenant;
+    BuiltTemplate document;
+  };
+  Task<std::optional<Shared>> find_public(TemplateRef ref);
+  Task<void> set_public(auth::Principal who, BuiltTemplate made, bool is_public);
   Object template_info(const Template& made) const;
-  Template from_document(const BuiltTemplate& document, const std::string& build_id) const;
+  Template from_document(const std::string& tenant, const BuiltTemplate& document,
+                         const std::string& build_id) const;
   Task<std::vector<session::Snapshot>> find_snapshots(auth::Principal who, TemplateRef ref);
 
   Context& context_;

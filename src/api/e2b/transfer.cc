@@ -56,9 +56,30 @@ RangeKind parse_range(std::string_view header, std::uint64_t size, Range& range)
   return RangeKind::part;
 }
 
+// Whether an item such as "identity;q=0.0" is of that name and weighs nothing.
+bool is_refusal(std::string_view item, std::string_view name, bool& named) {
+  const auto semicolon = item.find(';');
+  std::string_view word = item.substr(0, semicolon);
+  while (!word.empty() && word.front() == ' ') word.remove_prefix(1);
+  while (!word.empty() && word.back() == ' ') word.remove_suffix(1);
+  if (!net::equal_ignoring_case(word, name)) return false;
+  named = true;
+  if (semicolon == std::string_view::npos) return false;
+  std::string_view weight = item.substr(semicolon + 1);
+  while (!weight.empty() && weight.front() == ' ') weight.remove_prefix(1);
+  return weight.starts_with("q=0") && weight.find_first_not_of("0. ", 2) == std::string_view::npos;
+}
+
+// RFC 9110: identity is acceptable unless it is refused by its name, or by "*" without being named.
 bool forbids_identity(std::string_view accept) {
-  return accept.find("identity;q=0") != std::string_view::npos ||
-         accept.find("*;q=0") != std::string_view::npos;
+  bool named = false, anything = false, refused = false, all_refused = false;
+  while (!accept.empty()) {
+    const std::string_view item = accept.substr(0, accept.find(','));
+    accept.remove_prefix(std::min(accept.size(), item.size() + 1));
+    refused = is_refusal(item, "identity", named) || refused;
+    all_refused = is_refusal(item, "*", anything) || all_refused;
+  }
+  return named ? refused : all_refused;
 }
 
 std::string disposition(std::string_view name) {
@@ -272,7 +293,7 @@ Task<void> Envd::download(net::Exchange& exchange) {
     co_return co_await exchange.send(std::move(refused));
   }
   CO_TRY(std::string user, co_await file_user(context_, target, request));
-  CO_TRY(std::string path, resolve_path(proof.path, user));
+  CO_TRY(std::string path, resolve_path(proof.path, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto info = co_await files->stat(path, user);
   if (!info && info.error().code() == Code::not_found) {
