@@ -3,7 +3,7 @@
 A script is made of statements over a few variables, arrays and files. All of them end, none depends on time, process
 ids or the environment. Several go into one process, each in a subshell, because starting processes is what costs.
 """
-import concurrent.futures, random, subprocess
+import concurrent.futures, contextlib, os, random, signal, subprocess
 
 import original
 
@@ -221,12 +221,17 @@ class Generator:
 
 
 def run(argv, script, cwd, environment, **who):
-    try:
-        done = subprocess.run([*argv, script], cwd=cwd, env={**environment, "HOME": "/home/user"}, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, **who)
-        return done.stdout.replace(cwd.encode(), b"/home/user") if argv[0] == "bash" else done.stdout
-    except subprocess.TimeoutExpired:
-        return b"no end within 60 s"
+    # In a session of its own: what a script leaves running in the background ends with it.
+    with subprocess.Popen([*argv, script], cwd=cwd, env={**environment, "HOME": "/home/user"}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True, **who) as process:
+        try:
+            out, _ = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            out = b"no end within 60 s"
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        return out.replace(cwd.encode(), b"/home/user") if argv[0] == "bash" else out
 
 
 def compare(atoll, scripts, environment):

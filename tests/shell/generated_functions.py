@@ -1,9 +1,10 @@
 """Random function bodies: what `declare -f` prints of them is what bash prints.
 
 A body is made of every construct there is, nested, with here-documents and redirections at every place that takes them.
-Nothing of it runs.
+Nothing of it should run; where bash reads one in another way than it was meant, it does so without root's rights.
 """
 import concurrent.futures, random
+import original
 from generated import run
 
 WORDS = ["a", "$x", '"$x y"', "'q u'", "${x:-y}", "${a[@]}", "$(ls;pwd)", "$(ls)", '"$(echo  a;  b)"', "`ls;pwd`", "$'a\\tb'", "$'it\\'s'", '$"loc"',
@@ -144,7 +145,8 @@ def quoted(text):
 def printed(atoll, bodies, environment):
     text = "shopt -s extglob\n" + "".join(f"unset -f f; eval {quoted(body)} 2>/dev/null && declare -f f; echo --\n" for body in bodies)
     ours = [atoll, "shell", "--clean-env", *sum((["--env", f"{k}={v}"] for k, v in environment.items()), []), "-c"]
-    return run(ours, text, "/", environment), run(["bash", "-c"], text, "/", environment)
+    with original.directory() as cwd:
+        return run(ours, text, "/", environment), run(["bash", "-c"], text, cwd, environment, **original.user())
 
 
 def differing(atoll, seed, count, environment, batch=25):
