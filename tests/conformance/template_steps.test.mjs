@@ -134,7 +134,7 @@ test('limits of a template hold in its sandboxes', only, async () => {
   const box = await sandbox({}, { create: (options) => e2b.Sandbox.create(name, options) })
   const info = await box.getInfo()
   assert.deepEqual([info.cpuCount, info.memoryMB], [1, 512])
-  const listed = (await (await control('/templates')).json()).find((one) => one.names.includes(name))
+  const listed = (await (await control('/templates')).json()).find((one) => one.aliases.includes(name))
   assert.deepEqual([listed.cpuCount, listed.memoryMB, listed.buildStatus], [1, 512, 'ready'])
 })
 
