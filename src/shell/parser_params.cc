@@ -91,7 +91,7 @@ Word Parser::param_word(Mode mode, std::string_view stops, bool pattern) {
       bool escapes = peek(1) == '\'' && mode == Mode::dquote;  // "${x-$'\t'}" is a tab
       dollar(out.parts, escapes ? Mode::plain : mode);
     } else if (c == '`') {
-      back_quotes(out.parts, mode);
+      back_quotes(out.parts, Mode::plain);  // in here a quote keeps its backslash
     } else if (c == '"') {
       double_quotes(out.parts);
     } else {

@@ -86,3 +86,12 @@ ${u-'}'}
 E
 #| '}' 'a}b'x '7}' ' xy
 #| '}'
+
+#### backquotes inside of an expansion in quotes
+n=7; echo "${n:+`echo "a\"b"`}"; echo "${n:+`echo \"a b\"`}"; echo "${n:+`echo \\$n \$n \\\\x`}"; cat <<E
+${n:+`echo "a\"b"`} `echo "a\"b"` ${n:+`echo \"a\"`}
+E
+#| a"b
+#| "a b"
+#| $n 7 \x
+#| a"b a"b "a"
