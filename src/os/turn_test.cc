@@ -74,6 +74,8 @@ TEST_F(TurnTest, WhoeverGivesUpLeavesTheLine) {
                         boost::asio::bind_cancellation_slot(signal.slot(), [](const std::exception_ptr&) {}));
   come(turn, 3);
   signal.emit(boost::asio::cancellation_type::terminal);
+  loop_.poll();
+  loop_.restart();
   leave(1);
   EXPECT_EQ(inside(), std::vector{3});
 }
