@@ -17,7 +17,7 @@
 namespace atl::guest {
 
 inline constexpr uint32_t kMagic = 0x31'6c'74'61;  // "atl1"
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 // The guest finds its stream here when it starts.
 inline constexpr int kStreamFd = 3;
@@ -95,6 +95,9 @@ enum class Type : uint16_t {
   signal = 48,  // i32 number, u8 scope (SignalScope)
   resize = 49,  // u16 columns, u16 rows
   close = 50,   // no interest any more: files and connections are closed, a process goes on unheard
+  // u32 pid: a child of this process that goes on in its place when it dies (0: none). Replaces the one
+  // before. The guest answers the same with the number, or with 0 if it is no such child.
+  spare = 51,
 
   // Both.
   data = 64,    // bytes, covered by credit
@@ -110,11 +113,15 @@ enum class Type : uint16_t {
   exited = 83,    // u32 wait status, u64 user µs, u64 system µs; the channel is over
   events = 84,    // of a watch: any number of {u8 WatchKind, str name}
   accepted = 85,  // u32 new channel (kGuestChannel set), with kInputWindow credit both ways
+  // The process has ended and its spare goes on in its place, on the same streams: as `exited`, then u32 pid.
+  // What the one that ended had said was told before.
+  continued = 86,
 };
 
 enum class SignalScope : uint8_t {
-  group = 0,  // the process group
-  tree = 1,   // also its session and all descendants; with SIGKILL output is no longer waited for
+  group = 0,           // the process group
+  tree = 1,            // also its session and all descendants; with SIGKILL output is no longer waited for
+  tree_but_spare = 2,  // the same, except its spare, which then goes on
 };
 
 // start: u32 flags, u16 columns, u16 rows, u64 CPU time limit in µs (0: none), u32 output credit, str user,

@@ -1,6 +1,7 @@
 #include "guest/runners.h"
 
 #include "embedded/guest_kernels.h"
+#include "embedded/guest_started_module.h"
 #include "embedded/guest_zygote_module.h"
 #ifdef ATOLL_TYPESCRIPT
 #include "embedded/guest_typescript.h"
@@ -16,6 +17,10 @@ std::string_view runner(std::string_view name) {
 
 std::string_view zygote_module() {
   return embedded::guest_zygote_module().front().bytes;
+}
+
+std::string_view started_module() {
+  return embedded::guest_started_module().front().bytes;
 }
 
 std::string_view type_stripper() {

@@ -2,7 +2,7 @@
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
 # modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote
-# gives CHARTS, PARK and RESEED too, and FD only to a child, where it calls begin() and serve() itself.
+# gives CHARTS, PARK, RESEED, SPARE and END_SPARE too, and FD only to a child, where it calls begin() and serve() itself.
 import _ast
 import _io
 import _signal
@@ -10,6 +10,7 @@ import builtins
 import os
 import sys
 from posix import read as _read, write as _write, getpid as _getpid, dup2 as _dup2, fstat as _fstat, _exit
+from posix import open as _open, close as _close, listdir as _listdir, waitid as _waitid
 
 OWN = "<atoll>"
 TEXT_MAX = 1 << 20
@@ -18,6 +19,8 @@ ALLOW_AWAIT = 0x2000
 ONLY_AST = 0x400
 IS_COROUTINE = 0x80
 CELLS_KEPT = 1000
+PAGE = 4096
+ANY_CHILD = (0, 0, 0x1000005)  # P_ALL; WEXITED, WNOHANG, WNOWAIT
 
 modules = sys.modules
 main = type(sys)("__main__")
@@ -33,6 +36,8 @@ unlisted = []
 charts_source = globals().get("CHARTS", b"")
 charts = None
 loop = None
+spare = 0
+SPARE = globals().get("SPARE")
 
 
 def high_copy(fd):
@@ -548,9 +553,84 @@ def here():
         return b""
 
 
+def load_spare(image):
+    """What a zygote's child has from its zygote, for one that was started as a program."""
+    global SPARE, END_SPARE
+    import _imp
+    from posix import memfd_create
+    fd = memfd_create("atoll", 1)
+    try:
+        view = memoryview(image)
+        while view:
+            view = view[_write(fd, view):]
+        spec = type("Spec", (), {"name": "atoll_spare", "origin": f"/proc/self/fd/{fd}"})()
+        module = _imp.create_dynamic(spec)
+        _imp.exec_dynamic(module)
+    finally:
+        _close(fd)
+    SPARE, END_SPARE = module.spare, module.end_spare
+
+
+def end_spare():
+    global spare
+    if spare:
+        END_SPARE(spare)
+    spare = 0
+
+
+def hindrance(bytes_max):
+    """Why no copy can be kept that goes on as this interpreter would; nothing if one can."""
+    if SPARE is None:
+        return "this Python cannot load what copies it"
+    if len(_listdir("/proc/self/task")) != 1:
+        return "it has threads"
+    try:
+        _waitid(*ANY_CHILD)
+        return "it has child processes"
+    except ChildProcessError:
+        pass
+    for kind in range(3):
+        if _signal.getitimer(kind)[0]:
+            return "it has a timer"
+    fd = _open("/proc/self/statm", 0x80000)  # O_CLOEXEC
+    try:
+        resident, shared = _read(fd, 256).split()[1:3]
+    finally:
+        _close(fd)
+    if (int(resident) - int(shared)) * PAGE > bytes_max:
+        return f"it holds more than {bytes_max >> 20} MiB"
+    return None
+
+
+def make_spare(bytes_max, word):
+    """Leaves a copy behind that waits for the end of this interpreter and then goes on from here."""
+    global spare, MAIN_PID, pending
+    try:
+        end_spare()
+        flush_streams()
+        why = hindrance(bytes_max)
+        pid = SPARE() if why is None else -1
+    except BaseException as problem:
+        why, pid = f"{type(problem).__name__}: {problem}", -1
+    if pid > 0:
+        spare = pid
+        return send(message(81, b"%d" % pid))  # Q
+    if pid < 0:
+        return send(message(81, (why or "the system has no room for it").encode("utf-8", "backslashreplace")[:200]))
+    # The copy, and alone now. What the other one was still to hear is not for this one: the host says where that ends,
+    # and hears from the same word on.
+    MAIN_PID = _getpid()
+    while word not in pending:
+        pending = pending[-len(word):]
+        fill()
+    pending = pending[pending.find(word) + len(word):]
+    send(word + message(75, here()))  # K
+
+
 def park():
     """Stands still while the host looks; a copy of this interpreter comes out of here too."""
     global loop
+    end_spare()
     flush_streams()
     waking = PARK(FD)
     if not waking:
@@ -586,6 +666,14 @@ def serve():
         elif kind == 80:  # P
             key, _, value = payload.decode("utf-8", "surrogateescape").partition("=")
             os.environ[key] = value
+        elif kind == 81:  # Q
+            bytes_max, _, word = payload.partition(b" ")
+            make_spare(int(bytes_max), word)
+        elif kind == 76:  # L
+            try:
+                load_spare(payload)
+            except BaseException:
+                pass  # there will be none
         elif kind == 66:  # B
             park()
         elif kind == 87:  # W

@@ -101,7 +101,7 @@ def main():
     first = next((at for at, path in enumerate(sys.path) if path in installed), len(sys.path))
     standard, packages = sys.path[:first], sys.path[first:]
     names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": charts, "PARK": module.park,
-             "RESEED": reseed}
+             "RESEED": reseed, "SPARE": module.spare, "END_SPARE": module.end_spare}
     exec(runner, names)
     rehearse(names)
     reseed()

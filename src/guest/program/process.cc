@@ -159,6 +159,30 @@ void take_credit(Process* process, uint32_t bytes) {
   finish_if_done(process);
 }
 
+// Whoever names a process that is no child of this one names nobody: the code that runs in it is not to be
+// believed.
+void take_spare(Process* process, pid_t pid) {
+  Parentage found;
+  const bool known =
+      !process->reaped && !process->passing && find_parentage(pid, &found) && found.parent == process->pid;
+  process->spare = known ? pid : 0, process->spare_born = found.born;
+  const auto taken = static_cast<uint32_t>(process->spare);
+  send_frame(process->id, Type::spare, 0, &taken, sizeof taken);
+}
+
+// The spare is alive, the same one as when it was named, and a child of `parent`.
+bool is_spare_of(const Process* process, pid_t parent) {
+  Parentage found;
+  return process->spare > 1 && find_parentage(process->spare, &found) && found.born == process->spare_born &&
+         found.parent == parent;
+}
+
+// Its parent may have ended a moment ago, so it is not found by that.
+void end_spare(Process* process) {
+  if (is_spare_of(process, process->pid) || is_spare_of(process, getpid())) kill(process->spare, SIGKILL);
+  process->spare = 0;
+}
+
 void message(Channel* channel, Type type, uint16_t flags, Reader in) {
   auto* const process = static_cast<Process*>(channel);
   switch (type) {
@@ -182,34 +206,61 @@ void message(Channel* channel, Type type, uint16_t flags, Reader in) {
       if (in.ok() && process->pty) ioctl(process->out.fd, TIOCSWINSZ, &size);
       return;
     }
+    case Type::spare: {
+      const uint32_t pid = in.u32();
+      if (in.done()) take_spare(process, static_cast<pid_t>(pid));
+      return;
+    }
     default:
       return;
   }
+}
+
+// Moves at most `tail` bytes of a stream; the first call finds out how many are there. False while credit is
+// missing.
+bool drain(Process* process, Source* source, uint16_t flags, size_t* tail) {
+  if (*tail == SIZE_MAX) *tail = waiting_bytes(*source);
+  const uint32_t before = process->credit;
+  const Pumped result = pump(process, source, flags, *tail);
+  *tail -= before - process->credit;
+  return result != Pumped::no_credit || *tail == 0;
+}
+
+void append_end(const Process* process, Bytes* body) {
+  Writer<Bytes> out(*body);
+  out.u32(static_cast<uint32_t>(process->status)), out.u64(process->user_us), out.u64(process->system_us);
+}
+
+// The dead one's words first, then that another goes on; its streams stay as they are, because they are the
+// other's too.
+void pass_on(Process* process) {
+  if (!drain(process, &process->out, out_flags(process), &process->tail_out)) return;
+  if (!drain(process, &process->err, stream_flags(kStreamErr), &process->tail_err)) return;
+  if (!drain(process, &process->control, stream_flags(kStreamControl), &process->tail_control)) return;
+  process->passing = false;
+  process->tail_out = process->tail_err = process->tail_control = SIZE_MAX;
+  Bytes body;
+  append_end(process, &body);
+  Writer<Bytes>(body).u32(static_cast<uint32_t>(process->pid));
+  send_frame(process->id, Type::continued, 0, body.data(), body.size());
 }
 
 // The end is told when the process is reaped and its output is out: to the end of its pipes, or, when it was
 // killed for good or sat on a terminal, as much as is there now.
 void finish_if_done(Process* process) {
   // Without a stream nobody could hear it: told when there is one again.
-  if (!process->reaped || process->over || stream_fd() < 0) return;
+  if (process->over || stream_fd() < 0) return;
+  if (process->passing) pass_on(process);
+  if (!process->reaped) return;
   if (process->cut || process->pty) {
-    if (process->tail_out == SIZE_MAX) process->tail_out = waiting_bytes(process->out);
-    if (process->tail_err == SIZE_MAX) process->tail_err = waiting_bytes(process->err);
-    const auto drain = [process](Source* source, uint16_t flags, size_t* tail) {
-      const uint32_t before = process->credit;
-      const Pumped result = pump(process, source, flags, *tail);
-      *tail -= before - process->credit;
-      if (result == Pumped::no_credit && *tail > 0) return false;
-      close_source(source);
-      return true;
-    };
-    if (!drain(&process->out, out_flags(process), &process->tail_out)) return;
-    if (!drain(&process->err, stream_flags(kStreamErr), &process->tail_err)) return;
+    if (!drain(process, &process->out, out_flags(process), &process->tail_out)) return;
+    close_source(&process->out);
+    if (!drain(process, &process->err, stream_flags(kStreamErr), &process->tail_err)) return;
+    close_source(&process->err);
   }
   if (process->out.fd >= 0 || process->err.fd >= 0) return;
   Bytes body;
-  Writer<Bytes> out(body);
-  out.u32(static_cast<uint32_t>(process->status)), out.u64(process->user_us), out.u64(process->system_us);
+  append_end(process, &body);
   send_frame(process->id, Type::exited, 0, body.data(), body.size());
   end_channel(process);
 }
@@ -297,16 +348,27 @@ void request_adopt(uint32_t channel, const char* payload, size_t size) {
 void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us) {
   for (Process* process = all; process != nullptr; process = process->next_process) {
     if (process->pid != pid || process->reaped || process->over) continue;
-    process->reaped = true;
     process->status = status, process->user_us = user_us, process->system_us = system_us;
+    // A spare whose parent has ended is a child of ours.
+    process->passing = !process->cut && is_spare_of(process, getpid());
+    if (process->passing) {
+      process->pid = process->spare, process->spare = 0;
+      // What the dead one had started and left in its session belongs to what is lost.
+      signal_tree(pid, true, SIGKILL, process->pid);
+    } else {
+      process->reaped = true;
+      // Whoever inherited an interpreter's pipes has nothing to say for it.
+      if (process->control.fd >= 0) process->cut = true;
+    }
     return finish_if_done(process);
   }
 }
 
 void signal_process(Process* process, int number, SignalScope scope) {
-  if (scope == SignalScope::tree) {
-    if (number == SIGKILL) process->cut = true;
-    signal_tree(process->pid, process->reaped, number);
+  if (scope == SignalScope::tree || scope == SignalScope::tree_but_spare) {
+    const pid_t except = scope == SignalScope::tree_but_spare ? process->spare : 0;
+    signal_tree(process->pid, process->reaped, number, except);
+    if (number == SIGKILL && except == 0) end_spare(process), process->cut = true;
   }
   // The group of a reaped leader may still have members, and its number stays taken as long as it has.
   if (process->pid > 1) kill(-process->pid, number);

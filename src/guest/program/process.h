@@ -14,10 +14,15 @@ struct Process : Channel {
   bool reaped = false;
   bool cut = false;          // killed for good: do not wait for others who hold its pipes
   bool input_ended = false;  // the host will send no more input
+  // A child of it that goes on in its place when it dies, and when that was born: a number alone may become
+  // another's.
+  pid_t spare = 0;
+  uint64_t spare_born = 0;
+  bool passing = false;  // it died, and the spare goes on as soon as its last words are told
   int status = 0;
   uint64_t user_us = 0, system_us = 0;
   uint32_t credit = 0;  // bytes of output the host still takes
-  size_t tail_out = SIZE_MAX, tail_err = SIZE_MAX;
+  size_t tail_out = SIZE_MAX, tail_err = SIZE_MAX, tail_control = SIZE_MAX;
   int64_t started_at = 0;
   Source in, out, err, control, control_out;
   Bytes input, control_input;
@@ -34,7 +39,15 @@ struct Ends {
 // Makes the process a channel. Takes over the descriptors.
 void add_process(Process* process, uint32_t channel, const Ends& ends);
 void signal_process(Process* process, int number, SignalScope scope);
-// Signals everything in the session of `leader` and, while it lives, its descendants.
-void signal_tree(pid_t leader, bool reaped, int number);
+// Signals everything in the session of `leader` and, while it lives, its descendants; not `except`, nor what
+// is below it.
+void signal_tree(pid_t leader, bool reaped, int number, pid_t except = 0);
+
+struct Parentage {
+  pid_t parent = 0;
+  uint64_t born = 0;  // in ticks since the machine started
+};
+// False if there is no such process or it has ended.
+bool find_parentage(pid_t pid, Parentage* found);
 
 }  // namespace atl::guest

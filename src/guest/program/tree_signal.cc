@@ -11,10 +11,11 @@ namespace {
 
 struct Task {
   pid_t pid, parent, session;
+  uint64_t born;
   bool hit;
 };
 
-// Fields 4 (parent) and 6 (session) of /proc/PID/stat, behind the name that may contain anything.
+// Fields 4 (parent), 6 (session) and 22 (start) of /proc/PID/stat, behind the name that may contain anything.
 bool read_task(const char* name, Task* task) {
   char path[32] = "/proc/";
   if (strlen(name) > 12) return false;
@@ -33,6 +34,8 @@ bool read_task(const char* name, Task* task) {
   task->parent = static_cast<pid_t>(strtol(at + 4, &rest, 10));
   strtol(rest, &rest, 10);
   task->session = static_cast<pid_t>(strtol(rest, &rest, 10));
+  for (int field = 7; field < 22; ++field) strtol(rest, &rest, 10);
+  task->born = strtoull(rest, &rest, 10);
   task->hit = false;
   return true;
 }
@@ -52,12 +55,12 @@ size_t read_tasks(Bytes* out) {
 }
 
 // Marks the members among `tasks`; true if any is new.
-bool mark(Task* tasks, size_t count, pid_t leader, bool reaped) {
+bool mark(Task* tasks, size_t count, pid_t leader, bool reaped, pid_t except) {
   bool any = false;
   for (bool again = true; again;) {
     again = false;
     for (size_t i = 0; i < count; ++i) {
-      if (tasks[i].hit || tasks[i].pid == 1) continue;
+      if (tasks[i].hit || tasks[i].pid == 1 || tasks[i].pid == except) continue;
       bool member = tasks[i].session == leader || (!reaped && tasks[i].pid == leader);
       for (size_t j = 0; j < count && !member; ++j) member = tasks[j].hit && tasks[j].pid == tasks[i].parent;
       if (member) tasks[i].hit = again = any = true;
@@ -68,7 +71,16 @@ bool mark(Task* tasks, size_t count, pid_t leader, bool reaped) {
 
 }  // namespace
 
-void signal_tree(pid_t leader, bool reaped, int number) {
+bool find_parentage(pid_t pid, Parentage* found) {
+  Bytes name;
+  append_number(name, static_cast<uint64_t>(pid));
+  Task task;
+  if (pid <= 0 || !read_task(name.c_str(), &task)) return false;
+  *found = {task.parent, task.born};
+  return true;
+}
+
+void signal_tree(pid_t leader, bool reaped, int number, pid_t except) {
   // A member may fork while we look: stop what was found, look again, and only then signal. What is stopped
   // cannot fork; a few rounds catch the rest.
   const bool kills = number == SIGKILL;
@@ -76,7 +88,7 @@ void signal_tree(pid_t leader, bool reaped, int number) {
     Bytes found(0);
     const size_t count = read_tasks(&found);
     auto* const tasks = reinterpret_cast<Task*>(found.data());
-    if (!mark(tasks, count, leader, reaped)) return;
+    if (!mark(tasks, count, leader, reaped, except)) return;
     if (kills && round == 0) {
       for (size_t i = 0; i < count; ++i)
         if (tasks[i].hit) kill(tasks[i].pid, SIGSTOP);

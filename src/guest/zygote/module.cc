@@ -5,9 +5,7 @@
 // interpreter, which process 1 inherits when the helpers end. Both helpers share this process's memory and
 // stack, as after vfork, and cost no copy of the page tables. Everything that the sandbox's user controls (names,
 // directories, files) is touched only by the interpreter, after it has given up its power.
-#define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x03090000
-#include <Python.h>
+#include "guest/zygote/spare_module.h"
 //
 #include <errno.h>
 #include <fcntl.h>
@@ -289,8 +287,11 @@ PyObject* park_here(PyObject*, PyObject* number) {
   return PyLong_FromLong(static_cast<long>(park(static_cast<int>(control))));
 }
 
-PyMethodDef methods[] = {
-    {"serve", serve, METH_O, nullptr}, {"park", park_here, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {{"serve", serve, METH_O, nullptr},
+                         {"park", park_here, METH_O, nullptr},
+                         {"spare", py_make_spare, METH_NOARGS, nullptr},
+                         {"end_spare", py_end_spare, METH_O, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition{PyModuleDef_HEAD_INIT, "atoll_zygote", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "guest/zygote/system_call.h"
+
 namespace atl::guest {
 namespace {
 
@@ -29,19 +31,6 @@ struct Parked {
 };
 Parked parked;
 
-// The kernel's answer: an error is -errno.
-__attribute__((always_inline)) inline long call(long number, uint64_t a = 0, uint64_t b = 0, uint64_t c = 0,
-                                                uint64_t d = 0, uint64_t e = 0, uint64_t f = 0) {
-  long result;
-  register uint64_t r10 asm("r10") = d;
-  register uint64_t r8 asm("r8") = e;
-  register uint64_t r9 asm("r9") = f;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-               : "rcx", "r11", "memory");
-  return result;
-}
 // As setjmp and longjmp, without what the C library does to the registers and without the compiler's ideas of them.
 // 0, and then 1 from go_back().
 __attribute__((naked, noinline, returns_twice)) int mark_place(uint64_t*) {
@@ -68,14 +57,6 @@ __attribute__((naked, noinline, noreturn)) void go_back(const uint64_t*) {
       "mov 48(%rdi), %rsp\n\t"
       "mov $1, %eax\n\t"
       "jmp *56(%rdi)");
-}
-
-template <class T>
-uint64_t address_of(T* pointer) {
-  return reinterpret_cast<uint64_t>(pointer);
-}
-uint64_t number_of(int value) {
-  return static_cast<uint64_t>(static_cast<int64_t>(value));
 }
 
 void save() {

@@ -1,0 +1,215 @@
+// Born interpreters that die and go on, behind real walls. What does not need walls is in link_spare_test.cc.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <set>
+#include <sstream>
+
+#include "sandbox/link_kernel.h"
+#include "sandbox/native/native.h"
+#include "sandbox/native/native_harness.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
+
+class SpareTest : public CaptureHarness {
+ protected:
+  // What there is to be decided about a copy is decided.
+  bool has_spare(const std::shared_ptr<Kernel>& kernel) {
+    const auto known = std::dynamic_pointer_cast<LinkKernel>(kernel);
+    for (int i = 0; i < 3000 && !known->has_settled(); ++i) turn(std::chrono::milliseconds(10));
+    return known->has_spare();
+  }
+  Executed limited(const std::shared_ptr<Kernel>& kernel, std::string code) {
+    const auto go = [](std::shared_ptr<Kernel> of, std::string what) -> Task<Outcome> {
+      ExecutionSpec spec;
+      spec.code = std::move(what);
+      spec.wall_time = std::chrono::milliseconds(200);
+      CO_TRY(const auto stream, co_await of->execute(std::move(spec)));
+      for (;;) {
+        CO_TRY(ExecutionEvent event, co_await stream->next());
+        if (auto* done = std::get_if<ExecutionDone>(&event)) co_return done->outcome;
+      }
+    };
+    auto outcome = run(go(kernel, std::move(code)));
+    EXPECT_TRUE(outcome) << outcome.error().message();
+    return {.text = "", .outcome = outcome ? *outcome : Outcome{}};
+  }
+  // Names of the processes inside, without the one that looks.
+  std::string processes(Sandbox& sandbox) {
+    auto shell = run(sandbox.create_kernel(Language::shell, ""));
+    EXPECT_TRUE(shell);
+    std::istringstream names(said(*shell, "for p in /proc/[0-9]*; do read -r n < $p/comm && echo $n; done"));
+    std::multiset<std::string> all;
+    for (std::string name; names >> name;) all.insert(name);
+    EXPECT_TRUE(run(sandbox.remove_kernel((*shell)->info().id)));
+    return fmt::format("{}", fmt::join(all, " "));
+  }
+};
+
+TEST_F(SpareTest, NativeCodeAndCrashesCostOneExecution) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os, ctypes\nkept = [1, 2, 3]\nos.chdir('/tmp')");
+  ASSERT_TRUE(has_spare(kernel));
+  const Executed computing = limited(kernel, "kept.append(4)\nsum(range(1 << 62))");
+  EXPECT_EQ(computing.outcome.ending, Ending::timed_out);
+  EXPECT_EQ(computing.outcome.reason,
+            std::string("wall time limit of 0.200 s; the interpreter was killed") + kGoesOn);
+  EXPECT_EQ(said(kernel, "kept, os.getcwd(), os.getppid()"), "([1, 2, 3], '/tmp', 1)");
+  for (const char* code : {"ctypes.string_at(0)", "os._exit(3)", "os.abort()", "os.closerange(3, 1000)"}) {
+    ASSERT_TRUE(has_spare(kernel)) << code;
+    const Executed died = execute(kernel, fmt::format("print('before')\n{}", code));
+    EXPECT_FALSE(died.outcome.succeeded()) << code;
+    EXPECT_THAT(died.outcome.reason, EndsWith(kGoesOn)) << code;
+    EXPECT_THAT(died.text, testing::StartsWith("before\n")) << code;
+    EXPECT_EQ(said(kernel, "kept"), "[1, 2, 3]") << code;
+  }
+  EXPECT_EQ(kernel->info().origin, KernelOrigin::born);
+}
+
+TEST_F(SpareTest, AKillAtTheMemoryLimitCostsOneExecution) {
+  Spec spec;
+  spec.limits.memory_bytes = 128U << 20;
+  const auto sandbox = this->sandbox(std::move(spec));
+  auto kernel = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(kernel);
+  said(*kernel, "x = 'here'");
+  ASSERT_TRUE(has_spare(*kernel));
+  const Executed hog = execute(*kernel, "x = bytearray(b'x' * (500 << 20))");
+  EXPECT_EQ(hog.outcome.ending, Ending::out_of_memory) << to_string(hog.outcome.ending);
+  EXPECT_THAT(hog.outcome.reason, HasSubstr("memory limit of 134217728 bytes"));
+  EXPECT_THAT(hog.outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(*kernel, "x"), "'here'");
+}
+
+TEST_F(SpareTest, MoreThanAQuarterOfTheMemoryIsNotKeptTwice) {
+  Spec spec;
+  spec.limits.memory_bytes = 256U << 20;
+  const auto sandbox = this->sandbox(std::move(spec));
+  auto kernel = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(kernel);
+  said(*kernel, "x = bytearray(b'x' * (80 << 20))");
+  EXPECT_FALSE(has_spare(*kernel));
+  const Executed computing = limited(*kernel, "sum(range(1 << 62))");
+  EXPECT_THAT(computing.outcome.reason, HasSubstr("no copy of it was kept: it holds more than 64 MiB"));
+}
+
+TEST_F(SpareTest, NobodyElsesBusinessBeforeTheFirstExecution) {
+  const auto sandbox = warm_sandbox();
+  turn(std::chrono::milliseconds(300));
+  EXPECT_EQ(processes(*sandbox), "bash guest python3") << "the warm one, alone";
+  const auto kernel = born_kernel(*sandbox);
+  EXPECT_FALSE(has_spare(kernel));
+  said(kernel, "1");
+  EXPECT_TRUE(has_spare(kernel));
+  const auto usage = run(sandbox->usage());
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->processes, 0U) << "none of the workload's";
+}
+
+TEST_F(SpareTest, TheLimitOnProcessesDoesNotCountIt) {
+  Spec spec;
+  spec.limits.processes_max = 2;
+  const auto sandbox = this->sandbox(std::move(spec));
+  auto kernel = run(sandbox->create_kernel(Language::python, ""));
+  ASSERT_TRUE(kernel);
+  said(*kernel, "import subprocess, time");
+  ASSERT_TRUE(has_spare(*kernel));
+  EXPECT_EQ(said(*kernel,
+                 "two = [subprocess.Popen(['sleep', '60']) for _ in range(2)]\ntime.sleep(0.5)\n"
+                 "for one in two: one.kill(); one.wait()\n'done'"),
+            "'done'");
+}
+
+TEST_F(SpareTest, AForkBombTakesItWithItOrNot) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os, time\nx = 1");
+  ASSERT_TRUE(has_spare(kernel));
+  const Executed bomb = execute(
+      kernel, "for _ in range(40):\n  if os.fork() == 0: time.sleep(60); os._exit(0)\ntime.sleep(60)");
+  EXPECT_EQ(bomb.outcome.ending, Ending::too_many_processes) << bomb.outcome.reason;
+  EXPECT_THAT(bomb.outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(kernel, "x"), "1");
+  ASSERT_TRUE(has_spare(kernel));
+  const auto usage = run(sandbox->usage());
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->processes, 0U);
+}
+
+TEST_F(SpareTest, LeavesNothingWhenItsKernelGoes) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os");
+  ASSERT_TRUE(has_spare(kernel));
+  EXPECT_EQ(processes(*sandbox), "bash guest python3 python3");
+  execute(kernel, "os._exit(1)");
+  ASSERT_TRUE(has_spare(kernel));
+  ASSERT_TRUE(run(kernel->restart()));
+  EXPECT_EQ(said(kernel, "'os' in globals()"), "False");
+  ASSERT_TRUE(has_spare(kernel));
+  EXPECT_EQ(processes(*sandbox), "bash guest python3 python3");
+  ASSERT_TRUE(run(sandbox->remove_kernel(kernel->info().id)));
+  // What was killed is gone in a moment.
+  for (int i = 0; i < 1000 && processes(*sandbox) != "bash guest"; ++i) turn(std::chrono::milliseconds(10));
+  EXPECT_EQ(processes(*sandbox), "bash guest");
+  EXPECT_TRUE(run(sandbox->stop()));
+}
+
+TEST_F(SpareTest, IsGoneBeforeACopyOfTheSandboxIsMade) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os\nx = [1]");
+  ASSERT_TRUE(has_spare(kernel));
+  const std::string target = new_target();
+  const Carried carried = capture(*sandbox, target);
+  EXPECT_EQ(carried.kernels.size(), 1U);
+  EXPECT_THAT(carried.left_behind, testing::IsEmpty());
+  const auto copy = go_on(target);
+  const auto other = only_kernel(*copy);
+  ASSERT_NE(other, nullptr);
+  // Both have one of their own again.
+  ASSERT_TRUE(has_spare(kernel));
+  ASSERT_TRUE(has_spare(other));
+  EXPECT_THAT(execute(other, "x.append(2); os._exit(1)").outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(other, "x"), "[1]");
+  EXPECT_THAT(execute(kernel, "x.append(3); os._exit(1)").outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(kernel, "x"), "[1]");
+  // One that went on is no child of a zygote any more, and named.
+  ASSERT_TRUE(has_spare(kernel));
+  const Carried without = capture(*sandbox, new_target());
+  EXPECT_THAT(without.kernels, testing::IsEmpty());
+  ASSERT_EQ(without.left_behind.size(), 1U);
+  EXPECT_THAT(without.left_behind[0],
+              HasSubstr("its interpreter died, and the copy that goes on cannot be copied"));
+  EXPECT_EQ(said(kernel, "x"), "[1]");
+}
+
+TEST_F(SpareTest, IsNoHindranceToHibernation) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os\nx = [1]");
+  ASSERT_TRUE(has_spare(kernel));
+  const std::string whole = new_target();
+  const Carried asleep = capture(*sandbox, whole, {.whole = true, .strict = true});
+  EXPECT_EQ(asleep.kernels.size(), 1U);
+  EXPECT_TRUE(run(sandbox->stop()));
+  const auto awake = go_on(whole);
+  const auto other = only_kernel(*awake);
+  ASSERT_NE(other, nullptr);
+  ASSERT_TRUE(has_spare(other));
+  EXPECT_THAT(execute(other, "x.append(2); os._exit(1)").outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(other, "x.append(4); x"), "[1, 4]");
+}
+
+}  // namespace
+}  // namespace atl::sandbox::native
