@@ -134,7 +134,7 @@ std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience
     CO_CHECK(co_await process->start());
     co_return process;
   };
-  auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch));
+  auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch), options_->spare);
   kernel->on_begin([options = options_] {
     if (options->stirred) options->stirred();
   });
@@ -190,6 +190,11 @@ std::vector<std::uint32_t> Link::interpreter_pids() const {
     for (const auto& kernel : *list)
       if (kernel->process()) pids.push_back(kernel->process()->info().pid);
   return pids;
+}
+
+std::size_t Link::interpreters() const {
+  const auto spares = std::ranges::count_if(kernels_, [](const auto& kernel) { return kernel->has_spare(); });
+  return kernels_.size() + warm_.size() + static_cast<std::size_t>(spares);
 }
 
 Task<void> Link::warm_up(Language language) {

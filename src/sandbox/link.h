@@ -37,6 +37,7 @@ struct LinkOptions {
   std::function<void()> stirred;              // called whenever a process or an execution begins; may be empty
   Midwife midwife;                            // empty: every interpreter is started as a program
   std::chrono::milliseconds patience{5'000};  // for the guest's greeting
+  SpareOptions spare;                         // of Python's interpreters
 };
 
 // A guest at the other end of a byte stream, as the interfaces of this room: what any provider with real
@@ -70,8 +71,8 @@ class Link {
   Task<void> receive_kernel(BornInterpreter born, KernelInfo info);
   // Numbers inside of the interpreters, asked for or not.
   std::vector<std::uint32_t> interpreter_pids() const;
-  // Processes that are interpreters, asked for or not.
-  std::size_t interpreters() const { return kernels_.size() + warm_.size(); }
+  // Processes that are interpreters, asked for or not, and their spares.
+  std::size_t interpreters() const;
   // Ends it and whatever runs in it.
   Task<void> remove_kernel(std::string id);
 

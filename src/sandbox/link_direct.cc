@@ -124,19 +124,36 @@ void DirectStreams::flush() {
   });
 }
 
+void DirectStreams::tell_rest_of(Pipe& pipe) {
+  if (!pipe.descriptor.is_open()) return;
+  // Whoever inherited the pipe may go on writing: only what is there now is this process's.
+  std::size_t left = waiting_bytes(pipe.descriptor.native_handle());
+  const auto tap = tap_.lock();
+  for (char bytes[kPiece]; tap && left > 0;) {
+    const ssize_t got = ::read(pipe.descriptor.native_handle(), bytes, std::min(left, sizeof bytes));
+    if (got <= 0) break;
+    tap->output(pipe.stream, {bytes, static_cast<std::size_t>(got)});
+    left -= static_cast<std::size_t>(got);
+  }
+}
+
+bool DirectStreams::tell_rest() {
+  tell_rest_of(out_), tell_rest_of(err_);
+  const auto tap = tap_.lock();
+  std::size_t left = control_.is_open() ? waiting_bytes(control_.native_handle()) : 0;
+  for (char bytes[kPiece]; tap && left > 0;) {
+    const ssize_t got = ::recv(control_.native_handle(), bytes, std::min(left, sizeof bytes), MSG_DONTWAIT);
+    if (got <= 0) break;
+    if (!tap->control({bytes, static_cast<std::size_t>(got)})) return false;
+    left -= static_cast<std::size_t>(got);
+  }
+  return control_.is_open();
+}
+
 void DirectStreams::finish() {
   for (Pipe* pipe : {&out_, &err_}) {
-    if (!pipe->descriptor.is_open()) continue;
-    // Whoever inherited the pipe may go on writing: only what is there now is this process's.
-    std::size_t left = waiting_bytes(pipe->descriptor.native_handle());
-    const auto tap = tap_.lock();
-    for (char bytes[kPiece]; tap && left > 0;) {
-      const ssize_t got = ::read(pipe->descriptor.native_handle(), bytes, std::min(left, sizeof bytes));
-      if (got <= 0) break;
-      tap->output(pipe->stream, {bytes, static_cast<std::size_t>(got)});
-      left -= static_cast<std::size_t>(got);
-    }
-    pipe->descriptor.close();
+    tell_rest_of(*pipe);
+    if (pipe->descriptor.is_open()) pipe->descriptor.close();
   }
   if (control_.is_open()) control_.close();
 }

@@ -28,6 +28,9 @@ class DirectStreams : public std::enable_shared_from_this<DirectStreams> {
   void write(std::string_view bytes);
   // The tap has taken something.
   void resume();
+  // The process has ended and another goes on with its streams: tells what is still there. False if it broke
+  // the rules.
+  bool tell_rest();
   // The process has ended: tells what is still there, then closes.
   void finish();
 
@@ -44,6 +47,7 @@ class DirectStreams : public std::enable_shared_from_this<DirectStreams> {
   // At most `limit` bytes to the tap. False if the tap holds too much.
   bool pump(Pipe& pipe, std::size_t limit);
   void hear_control();
+  void tell_rest_of(Pipe& pipe);
   void flush();
   bool is_full() const;
 

@@ -24,11 +24,11 @@ namespace {
 using Random = std::mt19937;
 
 constexpr guest::Type kTypes[] = {
-    guest::Type::hello,  guest::Type::live,    guest::Type::start,  guest::Type::stat,     guest::Type::list,
-    guest::Type::read,   guest::Type::write,   guest::Type::watch,  guest::Type::connect,  guest::Type::listen,
-    guest::Type::ports,  guest::Type::ping,    guest::Type::signal, guest::Type::resize,   guest::Type::close,
-    guest::Type::data,   guest::Type::credit,  guest::Type::end,    guest::Type::reply,    guest::Type::failed,
-    guest::Type::exited, guest::Type::accepted};
+    guest::Type::hello,  guest::Type::live,   guest::Type::start,   guest::Type::stat,    guest::Type::list,
+    guest::Type::read,   guest::Type::write,  guest::Type::watch,   guest::Type::connect, guest::Type::listen,
+    guest::Type::ports,  guest::Type::ping,   guest::Type::signal,  guest::Type::resize,  guest::Type::close,
+    guest::Type::spare,  guest::Type::data,   guest::Type::credit,  guest::Type::end,     guest::Type::reply,
+    guest::Type::failed, guest::Type::exited, guest::Type::accepted};
 
 // A guest of nobody's, so that a word which means something by chance can do no harm.
 class GarbageTest : public testing::Test {

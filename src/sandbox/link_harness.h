@@ -81,6 +81,7 @@ class LinkTest : public testing::Test {
   std::shared_ptr<Link> link() {
     if (link_) return link_;
     LinkOptions options = root_options();
+    options.spare = spare_;
     auto opened = run(Link::open(start_guest(), std::move(options)));
     EXPECT_TRUE(opened.has_value()) << opened.error().message();
     if (opened) link_ = *opened;
@@ -120,6 +121,7 @@ class LinkTest : public testing::Test {
   static ProcessSpec shell(std::string script) { return command({"/bin/sh", "-c", std::move(script)}); }
 
   boost::asio::io_context loop_;
+  SpareOptions spare_;  // of the link that link() opens
   std::shared_ptr<Link> link_;
   pid_t guest_ = -1;
 };

@@ -23,9 +23,14 @@ constexpr std::size_t kMessageMax = 64U << 20;
 constexpr std::size_t kResultsMax = 128U << 20;
 constexpr std::size_t kWaitingMax = 256;
 constexpr std::chrono::seconds kReadyPatience{30};
+// Executions wait for an answer about a spare; it takes a millisecond.
+constexpr std::chrono::seconds kSparePatience{5};
 // An interrupt that is not heard is repeated, then the kernel is killed.
 constexpr std::chrono::milliseconds kPressAgain{1000};
 constexpr int kPresses = 4;
+// Where a spare goes on, less is lost by being killed.
+constexpr int kPressesWithSpare = 2;
+constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
 
 std::string message(char kind, std::string_view payload) {
   return fmt::format("{} {}\n{}", kind, payload.size(), payload);
@@ -106,13 +111,17 @@ class LinkExecutionStream final : public ExecutionStream {
 
 }  // namespace
 
-LinkKernel::LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch)
+LinkKernel::LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch,
+                       SpareOptions spare)
     : executor_(executor),
       info_(std::move(info)),
       launch_(std::move(launch)),
       changed_(executor),
       clock_(executor),
-      pressure_(executor) {}
+      pressure_(executor),
+      spare_(info_.language == Language::python ? spare : SpareOptions{}),
+      calm_(executor),
+      patience_(executor) {}
 
 LinkKernel::~LinkKernel() {
   if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, "its kernel was dropped");
@@ -134,8 +143,10 @@ Task<void> LinkKernel::start() {
 
 Task<void> LinkKernel::start_from(KernelOrigin origin) {
   state_ = State::starting;
-  pending_.clear(), death_.clear();
-  strips_types_ = false;
+  pending_.clear(), death_.clear(), sought_.clear(), since_spare_.clear();
+  death_of_interpreter_.reset();
+  spare_.reset();
+  strips_types_ = has_module_ = false;
   ProcessSpec spec = runner_process(info_);
   std::weak_ptr<ProcessTap> tap = weak_from_this();
   auto launched = co_await launch_(std::move(spec), tap, origin);
@@ -172,6 +183,7 @@ Task<void> LinkKernel::become_ready(std::shared_ptr<LinkProcess> process) {
   if (state_ == State::dead)
     co_return fail(Code::provider_failed, fmt::format("the interpreter did not start: {}", death_));
   begin_next();
+  wait_for_calm();
   co_return Result<void>();
 }
 
@@ -180,6 +192,7 @@ Task<void> LinkKernel::continue_as(std::shared_ptr<LinkProcess> process) {
   state_ = State::starting;
   process_ = process;
   info_.origin = KernelOrigin::born;
+  spare_.inherit();
   CO_CHECK(co_await process->start());
   co_return co_await become_ready(process);
 }
@@ -208,10 +221,9 @@ Task<std::string> LinkKernel::park() {
 void LinkKernel::unpark() {
   if (state_ != State::parked || !process_) return;
   state_ = State::idle;
-  std::string words = message('U', {}) + std::exchange(deferred_, {});
-  if (!process_->write_control_now(words))
-    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+  say(message('U', {}) + std::exchange(deferred_, {}));
   begin_next();
+  wait_for_calm();
 }
 
 Task<void> LinkKernel::change_directory(std::string path) {
@@ -236,8 +248,8 @@ void LinkKernel::set_variables(const Variables& env) {
     deferred_ += words;
     return;
   }
-  if (!process_->write_control_now(words))
-    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+  if (has_spare()) since_spare_ += words;
+  say(std::move(words));
 }
 
 void LinkKernel::shut_down(const std::string& reason) {
@@ -245,6 +257,7 @@ void LinkKernel::shut_down(const std::string& reason) {
   Outcome outcome;
   outcome.ending = Ending::killed, outcome.reason = reason;
   fail_all(outcome);
+  death_of_interpreter_.reset();
   if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, reason);
   process_.reset();
   changed_.notify();
@@ -287,9 +300,10 @@ void LinkKernel::drop(const std::shared_ptr<LinkExecution>& execution) {
 }
 
 void LinkKernel::begin_next() {
-  if (state_ != State::idle || waiting_.empty() || !process_) return;
+  if (state_ != State::idle || waiting_.empty() || !process_ || spare_.is_asked()) return;
   state_ = State::busy;
   if (begun_) begun_();
+  spare_.begin();
   current_ = waiting_.front();
   waiting_.pop_front();
   stopping_.reset();
@@ -301,10 +315,7 @@ void LinkKernel::begin_next() {
   const bool typed = spec.language.value_or(info_.language) == Language::typescript;
   if (typed && !std::exchange(strips_types_, true)) words += message('T', guest::type_stripper());
   words += message(typed ? 'Y' : 'X', spec.code);
-  if (!process_->write_control_now(words)) {
-    // More than the window: goes out as the guest takes it.
-    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
-  }
+  say(std::move(words));
   if (!spec.wall_time) return;
   clock_.expires_after(*spec.wall_time);
   clock_.async_wait([weak = weak_from_this(), execution = current_](boost::system::error_code error) {
@@ -321,13 +332,22 @@ void LinkKernel::stop_current(Ending ending, std::string reason) {
   press(0);
 }
 
+// To the interpreter. More than the window goes out as the guest takes it.
+void LinkKernel::say(std::string words) {
+  if (!process_->write_control_now(words))
+    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+}
+
 // Interrupts, again and again, and finally kills.
 void LinkKernel::press(int attempt) {
-  if (!current_ || !process_) return;
-  if (attempt >= kPresses) {
-    const std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
-    return process_->end_with(stopping_ ? stopping_->first : Ending::killed,
-                              reason + "; the kernel was killed");
+  if (!current_ || !process_ || state_ != State::busy) return;
+  const bool spared = spare_.is_fresh(true);
+  if (attempt >= (spared ? kPressesWithSpare : kPresses)) {
+    std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
+    reason += spared ? "; the interpreter was killed" : "; the kernel was killed";
+    if (const std::string lack = spare_.lack(); !spared && !lack.empty())
+      reason += fmt::format(", and no copy of it was kept: {}", lack);
+    return end_current(stopping_ ? stopping_->first : Ending::killed, std::move(reason));
   }
   process_->send_signal(SIGINT, SignalScope::group);
   pressure_.expires_after(kPressAgain);
@@ -336,6 +356,12 @@ void LinkKernel::press(int attempt) {
         const auto kernel = weak.lock();
         if (!error && kernel && kernel->current_ == execution) kernel->press(attempt + 1);
       });
+}
+
+void LinkKernel::end_current(Ending ending, std::string reason) {
+  if (!current_ || !process_ || process_->has_ended()) return;
+  if (spare_.is_fresh(true)) return process_->end_but_spare(ending, std::move(reason));
+  process_->end_with(ending, std::move(reason));
 }
 
 Task<void> LinkKernel::interrupt() {
@@ -369,7 +395,20 @@ void LinkKernel::output(Stream stream, std::string_view bytes) {
 }
 
 std::size_t LinkKernel::held() const {
-  return current_ ? current_->queued_ : 0;
+  // Whether a spare goes on does not depend on who listens to the one before it.
+  return current_ && state_ != State::continuing ? current_->queued_ : 0;
+}
+
+// What the dead one left half said ends where the spare's first word is found. True when it was.
+bool LinkKernel::seek() {
+  const std::size_t at = pending_.find(sought_);
+  if (at == std::string::npos) {
+    if (pending_.size() > sought_.size()) pending_.erase(0, pending_.size() - sought_.size());
+    return false;
+  }
+  pending_.erase(0, at + sought_.size());
+  sought_.clear();
+  return true;
 }
 
 // What is said about an execution names it. Words about one that is over, or of a child or thread that does not know the
@@ -380,6 +419,7 @@ bool LinkKernel::is_stale(char kind, std::string_view mark) const {
 
 bool LinkKernel::control(std::string_view bytes) {
   pending_.append(bytes);
+  if (!sought_.empty() && !seek()) return true;
   std::string_view left = pending_;
   for (;;) {
     const std::size_t line = left.find('\n');
@@ -411,9 +451,18 @@ bool LinkKernel::take(char kind, std::string_view payload) {
     changed_.notify();
     return true;
   }
+  if (state_ == State::continuing) return kind == 'K' && (go_on(), true);
+  if (kind == 'Q' && spare_.is_owed()) {
+    if (const auto pid = spare_.take_answer(payload))
+      process_->set_spare(*pid);
+    else
+      begin_next();
+    return true;
+  }
   if (kind == 'E' && state_ == State::starting) return death_ = to_valid_utf8(payload), true;
   if (kind == 'B' && state_ == State::parked && !parked_without_) {
     parked_without_ = to_valid_utf8(payload);
+    spare_.forget();
     changed_.notify();
     return true;
   }
@@ -460,8 +509,11 @@ bool LinkKernel::take(char kind, std::string_view payload) {
       if (stopping_)
         outcome.ending = stopping_->first, outcome.reason = stopping_->second, outcome.signal = SIGINT;
       state_ = State::idle;
+      const auto ran = std::chrono::steady_clock::now() - began_;
       finish_current(std::move(outcome), count);
+      if (ran >= spare_.options().at_once_after) ask_for_spare();
       begin_next();
+      wait_for_calm();
       return true;
     }
     default:
@@ -486,18 +538,105 @@ void LinkKernel::fail_all(const Outcome& outcome) {
   for (const auto& execution : std::exchange(waiting_, {})) execution->finish(outcome, 0);
 }
 
-void LinkKernel::ended(const Outcome& outcome) {
-  Outcome told = outcome;
-  if (told.reason.empty()) {
-    told.reason = told.ending == Ending::exited
-                      ? fmt::format("the kernel's process exited with code {}", told.exit_code)
-                      : fmt::format("the kernel's process was ended by signal {}", told.signal);
+namespace {
+
+Outcome with_reason(Outcome outcome) {
+  if (outcome.reason.empty()) {
+    outcome.reason = outcome.ending == Ending::exited
+                         ? fmt::format("the kernel's process exited with code {}", outcome.exit_code)
+                         : fmt::format("the kernel's process was ended by signal {}", outcome.signal);
   }
+  return outcome;
+}
+
+}  // namespace
+
+void LinkKernel::ended(const Outcome& outcome) {
+  Outcome told = with_reason(outcome);
+  // Its spare did not last: what matters is how the interpreter ended.
+  if (death_of_interpreter_ && told.ending != Ending::lost) told = *death_of_interpreter_;
+  death_of_interpreter_.reset();
   if (state_ == State::starting && !death_.empty())
     state_ = State::dead;  // it said why itself
   else if (state_ != State::dead)
     state_ = State::dead, death_ = told.reason;
+  spare_.forget();
   fail_all(told);
+  changed_.notify();
+}
+
+// One timer serves all executions that follow each other closely.
+void LinkKernel::wait_for_calm() {
+  if (state_ != State::idle || !spare_.is_wanted()) return;
+  calm_since_ = std::chrono::steady_clock::now();
+  if (!std::exchange(waits_for_calm_, true)) look_for_calm();
+}
+
+void LinkKernel::look_for_calm() {
+  calm_.expires_at(calm_since_ + spare_.options().calm);
+  calm_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (error || !kernel) return;
+    const auto calm_at = kernel->calm_since_ + kernel->spare_.options().calm;
+    if (kernel->state_ == State::idle && std::chrono::steady_clock::now() < calm_at)
+      return kernel->look_for_calm();
+    kernel->waits_for_calm_ = false;
+    kernel->ask_for_spare();
+  });
+}
+
+void LinkKernel::ask_for_spare() {
+  if (state_ != State::idle || !process_ || !spare_.is_wanted()) return;
+  std::string words;
+  if (info_.origin == KernelOrigin::started && !std::exchange(has_module_, true))
+    words += message('L', guest::started_module());
+  since_spare_.clear();
+  words += message('Q', spare_.request());
+  say(std::move(words));
+  patience_.expires_after(kSparePatience);
+  patience_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (error || !kernel || !kernel->spare_.is_asked()) return;
+    kernel->spare_.give_up();
+    kernel->begin_next();
+  });
+}
+
+void LinkKernel::spare_known(std::uint32_t pid) {
+  spare_.confirm(pid);
+  begin_next();
+}
+
+void LinkKernel::continued(const Outcome& outcome) {
+  if (state_ == State::dead || !process_) return;  // it is being ended with everything of it
+  const bool executing = state_ == State::busy;
+  if (!death_of_interpreter_) death_of_interpreter_ = with_reason(outcome);
+  if ((!executing && state_ != State::idle) || !spare_.is_fresh(executing))
+    return process_->end_with(outcome.ending, "a copy that nobody waits for");
+  state_ = State::continuing;
+  pending_.clear();
+  sought_ = spare_.use();
+  say(sought_ + since_spare_);
+  process_->grant();
+  pressure_.cancel();
+  clock_.expires_after(kReadyPatience);
+  clock_.async_wait([weak = weak_from_this(), process = process_](boost::system::error_code error) {
+    const auto kernel = weak.lock();
+    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::continuing)
+      process->end_with(Ending::killed, "the copy of the interpreter did not go on");
+  });
+}
+
+void LinkKernel::go_on() {
+  state_ = State::idle;
+  Outcome told = std::exchange(death_of_interpreter_, std::nullopt).value_or(Outcome{});
+  told.reason += kGoesOn;
+  // Who dies while nothing is executed may do so again and again: not faster than this.
+  const bool was_executing = current_ != nullptr;
+  finish_current(std::move(told), 0);
+  if (was_executing) ask_for_spare();
+  begin_next();
+  wait_for_calm();
   changed_.notify();
 }
 

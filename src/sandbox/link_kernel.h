@@ -8,6 +8,7 @@
 
 #include "sandbox/kernel.h"
 #include "sandbox/link_process.h"
+#include "sandbox/link_spare.h"
 
 namespace atl::sandbox {
 
@@ -22,7 +23,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   // `born` one it may give a `started` one.
   using Launch = std::function<Task<std::shared_ptr<LinkProcess>>(
       ProcessSpec spec, std::weak_ptr<ProcessTap> tap, KernelOrigin origin)>;
-  LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch);
+  LinkKernel(boost::asio::any_io_executor executor, KernelInfo info, Launch launch, SpareOptions spare = {});
   ~LinkKernel() override;
 
   // Starts the interpreter and waits until it is ready.
@@ -43,7 +44,13 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   // Called whenever an execution begins.
   void on_begin(std::function<void()> begun) { begun_ = std::move(begun); }
   // Something is being executed.
-  bool is_busy() const { return state_ == State::busy; }
+  bool is_busy() const { return current_ != nullptr; }
+  // Ends what is being executed, by force, and with it the interpreter; its spare goes on if there is one.
+  void end_current(Ending ending, std::string reason);
+  // A copy of the interpreter is kept, or being made.
+  bool has_spare() const { return spare_.is_kept() || spare_.is_asked(); }
+  // Nothing is left to be done about it: it is there, or the interpreter said why not.
+  bool has_settled() const { return state_ == State::idle && !spare_.is_asked() && !spare_.is_wanted(); }
   // The process behind it, while there is one.
   const std::shared_ptr<LinkProcess>& process() const { return process_; }
 
@@ -56,10 +63,13 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   bool control(std::string_view bytes) override;
   std::size_t held() const override;
   void ended(const Outcome& outcome) override;
+  void continued(const Outcome& outcome) override;
+  void spare_known(std::uint32_t pid) override;
 
  private:
   friend class LinkExecution;
-  enum class State { absent, starting, idle, busy, parked, dead };
+  // continuing: the interpreter died and its spare was told to go on.
+  enum class State { absent, starting, idle, busy, continuing, parked, dead };
 
   Task<void> start_from(KernelOrigin origin);
   Task<void> become_ready(std::shared_ptr<LinkProcess> process);
@@ -71,6 +81,12 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   void press(int attempt);
   void drop(const std::shared_ptr<LinkExecution>& execution);
   void fail_all(const Outcome& outcome);
+  void say(std::string words);
+  void wait_for_calm();
+  void look_for_calm();
+  void ask_for_spare();
+  void go_on();
+  bool seek();
 
   boost::asio::any_io_executor executor_;
   KernelInfo info_;
@@ -87,6 +103,14 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   os::Event changed_;
   boost::asio::steady_timer clock_, pressure_;
   std::string pending_;
+  LinkSpare spare_;
+  bool has_module_ = false;  // a started Python was given what it needs to make a spare
+  boost::asio::steady_timer calm_, patience_;
+  bool waits_for_calm_ = false;
+  std::chrono::steady_clock::time_point calm_since_;
+  std::string since_spare_;  // variables that were told to the interpreter and that its spare did not hear
+  std::string sought_;       // the word at which the spare's words begin
+  std::optional<Outcome> death_of_interpreter_;  // while its spare is to go on, or to end as well
   std::shared_ptr<LinkExecution> current_;
   std::string mark_;  // of the running execution: its runner says it with every word about it
   std::deque<std::shared_ptr<LinkExecution>> waiting_;

@@ -168,6 +168,14 @@ bool LinkProcess::frame(Type type, std::uint16_t flags, std::string_view payload
       return output(flags, payload);
     case Type::exited:
       return exited(payload);
+    case Type::continued:
+      return continued(payload);
+    case Type::spare: {
+      const std::uint32_t pid = in.u32();
+      if (!in.done() || !started_ || !has_tap_) return false;
+      if (const auto tap = tap_.lock()) tap->spare_known(pid);
+      return true;
+    }
     case Type::end:
       stdin_open_ = false;
       changed_.notify();
@@ -287,11 +295,7 @@ void LinkProcess::grant() {
   wire_->send_credit(channel_, static_cast<std::uint32_t>(bytes));
 }
 
-bool LinkProcess::exited(std::string_view payload) {
-  guest::Reader in(payload.data(), payload.size());
-  const auto status = static_cast<int>(in.u32());
-  const std::uint64_t cpu_us = in.u64() + in.u64();
-  if (!in.done() || !started_ || outcome_) return false;
+Outcome LinkProcess::outcome_of(int status, std::uint64_t cpu_us) {
   Outcome outcome;
   if (WIFEXITED(status)) {
     outcome.exit_code = WEXITSTATUS(status);
@@ -312,9 +316,37 @@ bool LinkProcess::exited(std::string_view payload) {
     outcome.ending = Ending::killed;
     outcome.reason = fmt::format("signal {} by request", outcome.signal);
   }
-  wire_->forget(channel_);
   if (judge_) judge_(info_, outcome);
-  finish(std::move(outcome));
+  return outcome;
+}
+
+bool LinkProcess::exited(std::string_view payload) {
+  guest::Reader in(payload.data(), payload.size());
+  const auto status = static_cast<int>(in.u32());
+  const std::uint64_t cpu_us = in.u64() + in.u64();
+  if (!in.done() || !started_ || outcome_) return false;
+  wire_->forget(channel_);
+  finish(outcome_of(status, cpu_us));
+  return true;
+}
+
+bool LinkProcess::continued(std::string_view payload) {
+  guest::Reader in(payload.data(), payload.size());
+  const auto status = static_cast<int>(in.u32());
+  const std::uint64_t cpu_us = in.u64() + in.u64();
+  const std::uint32_t pid = in.u32();
+  if (!in.done() || !started_ || !*started_ || outcome_ || !has_tap_) return false;
+  const Outcome outcome = outcome_of(status, cpu_us);
+  info_.pid = pid;
+  // Who was to end with everything of it has not ended yet.
+  if (forced_ && !forced_but_spare_) return true;
+  forced_.reset(), forced_but_spare_ = false;
+  signals_sent_.clear();
+  if (direct_ && !direct_->tell_rest()) {
+    end_with(Ending::killed, "the interpreter broke its protocol");
+    return true;
+  }
+  if (const auto tap = tap_.lock()) tap->continued(outcome);
   return true;
 }
 
@@ -433,9 +465,23 @@ void LinkProcess::send_signal(int number, SignalScope scope) {
 }
 
 void LinkProcess::end_with(Ending ending, std::string reason) {
-  if (outcome_ || forced_) return;
-  forced_.emplace(ending, std::move(reason));
+  if (outcome_ || (forced_ && !forced_but_spare_)) return;
+  forced_.emplace(ending, std::move(reason)), forced_but_spare_ = false;
   send_signal(SIGKILL, SignalScope::tree);
+}
+
+void LinkProcess::end_but_spare(Ending ending, std::string reason) {
+  if (outcome_ || forced_) return;
+  forced_.emplace(ending, std::move(reason)), forced_but_spare_ = true;
+  send_signal(SIGKILL, SignalScope::tree_but_spare);
+}
+
+void LinkProcess::set_spare(std::uint32_t pid) {
+  if (outcome_) return;
+  std::string bytes;
+  WirePayload out(bytes);
+  out.u32(pid);
+  wire_->send(channel_, Type::spare, 0, bytes);
 }
 
 Task<void> LinkProcess::signal(int number) {

@@ -27,6 +27,11 @@ class ProcessTap {
   // Bytes of output it still holds; the process is held back accordingly (LinkProcess::grant()).
   virtual std::size_t held() const = 0;
   virtual void ended(const Outcome& outcome) = 0;
+  // It has ended like that, and its spare goes on in its place: nobody is told, everything else stays as it
+  // is.
+  virtual void continued(const Outcome& outcome) = 0;
+  // The guest has heard which one its spare is (0: none).
+  virtual void spare_known(std::uint32_t pid) = 0;
 };
 
 // A process behind a Wire. The wire keeps it alive while it runs.
@@ -73,6 +78,10 @@ class LinkProcess final : public Process,
   void send_signal(int number, guest::SignalScope scope);
   // Kills everything of it; the Outcome will say so.
   void end_with(Ending ending, std::string reason);
+  // A child of it that goes on in its place when it dies. Whether there is one the guest finds out.
+  void set_spare(std::uint32_t pid);
+  // As end_with(), but its spare goes on, if there is one.
+  void end_but_spare(Ending ending, std::string reason);
 
   bool frame(guest::Type type, std::uint16_t flags, std::string_view payload) override;
   void lost(const Error& why) override;
@@ -83,6 +92,8 @@ class LinkProcess final : public Process,
   bool started(std::string_view payload);
   bool output(std::uint16_t flags, std::string_view bytes);
   bool exited(std::string_view payload);
+  bool continued(std::string_view payload);
+  Outcome outcome_of(int status, std::uint64_t cpu_us);
   void finish(Outcome outcome);
   void remember(Stream stream, std::string_view bytes);
   void start_clock();
@@ -104,6 +115,7 @@ class LinkProcess final : public Process,
   std::optional<Result<void>> started_;
   std::optional<Outcome> outcome_;
   std::optional<std::pair<Ending, std::string>> forced_;
+  bool forced_but_spare_ = false;  // forced_ is for the one that runs now only
   std::vector<int> signals_sent_;
   std::chrono::steady_clock::time_point began_;
   bool abandoned_ = false;

@@ -41,6 +41,13 @@ Handed handed_over(SpawnerClient::Answer answer, Spec spec) {
   return handed;
 }
 
+namespace {
+
+// Of an interpreter that is copied: page tables of more take too long.
+constexpr std::uint64_t kSpareBytesMax = 256U << 20;
+
+}  // namespace
+
 Inhabitant::Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner_,
                        std::shared_ptr<const CgroupTree> cgroups_, Handed handed_)
     : spawner(std::move(spawner_)),
@@ -76,6 +83,9 @@ Task<void> Inhabitant::greet() {
     co_return BornInterpreter{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
                               answer.reply.pid};
   };
+  // Where the kernel does not count memory, the host sums it up, and what a copy shares would count twice.
+  if (cgroups->has(Controller::memory))
+    options.spare.bytes_max = std::min(kSpareBytesMax, handed.spec.limits.memory_bytes / 4);
   oom_kills_seen_ = cgroups->oom_kills(handed.group);
   CO_TRY(link, co_await Link::open(std::move(handed.stream), std::move(options)));
   co_return Result<void>();
@@ -185,8 +195,7 @@ void Inhabitant::end_executions(Ending ending, const std::string& reason) {
     end(std::dynamic_pointer_cast<LinkProcess>(process));
   if (!processes.empty()) return;
   for (const std::shared_ptr<Kernel>& each : link->kernels())
-    if (const auto kernel = std::dynamic_pointer_cast<LinkKernel>(each); kernel && kernel->is_busy())
-      end(kernel->process());
+    if (const auto kernel = std::dynamic_pointer_cast<LinkKernel>(each)) kernel->end_current(ending, reason);
 }
 
 void Inhabitant::has_ended(std::string why) {

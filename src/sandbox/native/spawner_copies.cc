@@ -103,7 +103,11 @@ CaptureJob Spawner::capture_job(const Request& request, Living& living) {
     const auto found = living.interpreters.find(static_cast<pid_t>(kernel.pid));
     Zygote* const zygote = found == living.interpreters.end() ? nullptr : zygote_of(found->second.generation);
     if (zygote == nullptr) {
-      job.left_behind.push_back(fmt::format("kernel {}: its zygote is gone", kernel.id));
+      const bool was_born = found != living.interpreters.end();
+      job.left_behind.push_back(
+          fmt::format("kernel {}: {}", kernel.id,
+                      was_born ? "its zygote is gone"
+                               : "its interpreter died, and the copy that goes on cannot be copied"));
       continue;
     }
     ParkedKernel parked{.id = kernel.id, .directory = kernel.directory, .user = kernel.user, .zygote = zygote->id()};
