@@ -40,6 +40,7 @@ struct Series {
 };
 
 double reference = 0;  // bare python3, p50
+constexpr std::chrono::milliseconds kRest{100};  // a copy of an idle interpreter is made long before
 
 void show(const std::string& name, Series series) {
   fmt::print("{:<60} {:>5} {:>9.0f} {:>9.0f} {:>9.0f}", name, series.values.size(), series.at(0.10), series.at(0.5),
@@ -119,9 +120,11 @@ class Bench {
       if (std::holds_alternative<sandbox::ExecutionDone>(event)) co_return Result<void>();
     }
   }
-  static Task<std::unique_ptr<sandbox::Sandbox>> first_result(sandbox::Provider* provider) {
+  static Task<std::unique_ptr<sandbox::Sandbox>> first_result(sandbox::Provider* provider,
+                                                              sandbox::Limits limits = {}) {
     sandbox::Spec spec;
     spec.id = new_sandbox_id();
+    spec.limits = limits;
     CO_TRY(auto made, co_await provider->create(std::move(spec)));
     CO_TRY(auto kernel, co_await made->create_kernel(Language::python, std::string()));
     std::string code = "print(1+1)";
@@ -148,6 +151,36 @@ class Bench {
     for (int i = 0; i < count; ++i) {
       const auto began = Clock::now();
       must(run(execute(kernel, code)));
+      series.values.push_back(micros_since(began));
+    }
+    must(run(made->stop()));
+    return series;
+  }
+  // The same after a rest each time, in which a copy of the interpreter is made. With too little memory for
+  // two there is none.
+  Series rested(int count, const std::string& code, sandbox::Limits limits) {
+    auto made = must(run(first_result(provider_.get(), limits)));
+    const auto kernel = made->kernels().front();
+    Series series;
+    for (int i = 0; i < count; ++i) {
+      turn(kRest);
+      const auto began = Clock::now();
+      must(run(execute(kernel, code)));
+      series.values.push_back(micros_since(began));
+    }
+    must(run(made->stop()));
+    return series;
+  }
+  // From the last instruction of one that dies to the answer of the one that goes on.
+  Series deaths(int count) {
+    auto made = must(run(first_result(provider_.get())));
+    const auto kernel = made->kernels().front();
+    Series series;
+    for (int i = 0; i < count; ++i) {
+      turn(kRest);
+      const auto began = Clock::now();
+      must(run(execute(kernel, "import os; os._exit(1)")));
+      must(run(execute(kernel, "1+1")));
       series.values.push_back(micros_since(began));
     }
     must(run(made->stop()));
@@ -219,17 +252,25 @@ class Bench {
   }
   static std::string scratch() { return "/var/tmp/atoll-bench-" + random_word(12); }
 
-  // What the kernel charges to a sandbox whose Python has answered.
-  double memory(int count) {
+  // What the kernel charges to a sandbox whose Python has answered: at once, and after a rest.
+  struct Memory {
+    double before = 0, after = 0;
+  };
+  Memory memory(int count) {
     std::vector<std::unique_ptr<sandbox::Sandbox>> all;
-    double bytes = 0;
+    Memory bytes;
+    const auto charged = [this](sandbox::Sandbox& one) {
+      return static_cast<double>(must(run(one.usage())).memory_bytes);
+    };
     for (int i = 0; i < count; ++i) {
       all.push_back(must(run(first_result(provider_.get()))));
       if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::born) std::exit(1);
+      bytes.before += charged(*all.back()) / count;
     }
-    for (auto& one : all) bytes += static_cast<double>(must(run(one->usage())).memory_bytes);
+    turn(5 * kRest);
+    for (auto& one : all) bytes.after += charged(*one) / count;
     for (auto& one : all) must(run(one->stop()));
-    return bytes / count;
+    return bytes;
   }
   asio::io_context loop_;
   std::unique_ptr<sandbox::Provider> provider_;
@@ -243,9 +284,20 @@ sandbox::native::PoolOptions pool(std::uint32_t ready) {
   return options;
 }
 
+void show_rests(Bench& bench, int count) {
+  sandbox::Limits little;
+  little.memory_bytes = 24U << 20;
+  show("1+1 after a rest of 100 ms, no copy was made", bench.rested(count, "1+1", little));
+  show("1+1 after a rest of 100 ms, a copy was made meanwhile", bench.rested(count, "1+1", {}));
+  show("os._exit() and then 1+1 in the copy", bench.deaths(count));
+}
+
 void measure_memory(int count, std::vector<std::string> modules, const std::string& name) {
   Bench bench({}, std::move(modules));
-  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", name, count, bench.memory(count) / 1024);
+  const Bench::Memory bytes = bench.memory(count);
+  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", name, count, bytes.before / 1024);
+  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", "  and after a rest, with a copy of its interpreter", count,
+             bytes.after / 1024);
   std::fflush(stdout);
 }
 
@@ -270,6 +322,11 @@ int main(int argc, char** argv) {
   const int warm = argc > 2 ? std::atoi(argv[2]) : 100;
   // For profiles: forks of a small kernel and nothing else.
   if (argc > 3 && std::string_view(argv[3]) == "forks") return measure_forks(count, "small", "x = 1"), 0;
+  if (argc > 3 && std::string_view(argv[3]) == "live") {
+    Bench bench({}, {});
+    show("1+1 in a live kernel", bench.live(count * 20, "1+1"));
+    return show_rests(bench, count), 0;
+  }
   fmt::print("{:<60} {:>5} {:>9} {:>9} {:>9}  {}\n", "µs", "n", "p10", "p50", "p99", "of bare python3");
   Series bare;
   for (int i = 0; i < count; ++i) bare.values.push_back(run_python());
@@ -284,6 +341,7 @@ int main(int argc, char** argv) {
     show("on demand: fresh sandbox to print(1+1)", bench.fresh(count, std::chrono::milliseconds(0)));
     show("1+1 in a live kernel", bench.live(count * 20, "1+1"));
     show("print(1+1) in a live kernel", bench.live(count * 20, "print(1+1)"));
+    show_rests(bench, count);
   }
   measure_memory(warm, {}, "memory of a ready sandbox with a warm kernel");
   {

@@ -157,6 +157,21 @@ def a_time_limit_ends_code_and_the_session_goes_on(client, provider):
         assert box.run("print('alive')")["stdout"] == "alive\n"
 
 
+@case("kernels", provider="native")
+def code_that_hears_nothing_and_crashes_cost_no_variables(client, provider):
+    with Sandbox(client, provider) as box:
+        box.run("x = 20; import ctypes")
+        time.sleep(1)  # a copy is made when nothing runs
+        late = box.run("x = 21\nsum(range(10**15))", timeout_seconds=1)
+        assert late["status"] == "timeout" and "goes on with its variables" in late["reason"], late
+        assert box.run("print(x)")["stdout"] == "20\n"
+        time.sleep(1)
+        crashed = box.run("x = 22\nprint('before')\nctypes.string_at(0)")
+        assert crashed["status"] == "error" and crashed["stdout"] == "before\n", crashed
+        assert "signal 11" in crashed["reason"] and "goes on with its variables" in crashed["reason"], crashed
+        assert box.run("print(x)")["stdout"] == "20\n"
+
+
 @case("real_processes")
 def stateless_code_in_three_languages(client, provider):
     with Sandbox(client, provider) as box:

@@ -115,6 +115,13 @@ test('a client that gives up interrupts the kernel', async () => {
   assert.ok(Date.now() - begin < 10_000)
 })
 
+test('native code that hears no interrupt costs no variables', async () => {
+  await box.runCode('kept = [1, 2, 3]')
+  await sleep(1_000) // a copy is made when nothing runs
+  await assert.rejects(box.runCode('kept.append(4)\nsum(range(10**15))', { timeoutMs: 1_000 }))
+  assert.equal((await box.runCode('kept')).text, '[1, 2, 3]')
+})
+
 test('contexts and languages exclude each other', async () => {
   const response = await plane(box, '/execute', {
     port: 49999, method: 'POST', body: JSON.stringify({ code: '1', context_id: 'a', language: 'python' }),
