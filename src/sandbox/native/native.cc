@@ -83,10 +83,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     Request request{.verb = Verb::create, .name = spec.id};
     request.spec = spec;
     const Making making(alive_);
-    CO_TRY(auto turn, co_await alive_->makers.take());
+    const bool with_kernels = spec.snapshot && spec.with_kernels;
+    os::Turn::Hold turn;
+    // Copies of a running sandbox are wanted all at once: in turns they would take twice as long.
+    if (!with_kernels) {
+      CO_TRY(turn, co_await alive_->makers.take());
+    }
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     turn = {};
-    const bool with_kernels = spec.snapshot && spec.with_kernels;
     CO_TRY(auto sandbox, co_await move_in(alive_, handed_over(std::move(answer), std::move(spec))));
     if (with_kernels) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_kernels());
     co_return std::move(sandbox);
