@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kQuiet{10};
 constexpr std::chrono::milliseconds kPatience{200};
 // The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has this many to
 // do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have none.
-constexpr std::uint32_t kMakersMax = 4;
+constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
