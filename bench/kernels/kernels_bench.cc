@@ -253,22 +253,16 @@ class Bench {
   static std::string scratch() { return "/var/tmp/atoll-bench-" + random_word(12); }
 
   // What the kernel charges to a sandbox whose Python has answered: at once, and after a rest.
-  struct Memory {
-    double before = 0, after = 0;
-  };
-  Memory memory(int count) {
+  // What each is charged, at rest: right after some work a group holds pages in reserve for each processor.
+  double memory(int count, sandbox::Limits limits) {
     std::vector<std::unique_ptr<sandbox::Sandbox>> all;
-    Memory bytes;
-    const auto charged = [this](sandbox::Sandbox& one) {
-      return static_cast<double>(must(run(one.usage())).memory_bytes);
-    };
     for (int i = 0; i < count; ++i) {
-      all.push_back(must(run(first_result(provider_.get()))));
+      all.push_back(must(run(first_result(provider_.get(), limits))));
       if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::born) std::exit(1);
-      bytes.before += charged(*all.back()) / count;
     }
     turn(5 * kRest);
-    for (auto& one : all) bytes.after += charged(*one) / count;
+    double bytes = 0;
+    for (auto& one : all) bytes += static_cast<double>(must(run(one->usage())).memory_bytes) / count;
     for (auto& one : all) must(run(one->stop()));
     return bytes;
   }
@@ -284,20 +278,26 @@ sandbox::native::PoolOptions pool(std::uint32_t ready) {
   return options;
 }
 
+// Too little for two interpreters: no copy is kept.
+sandbox::Limits room_for_one() {
+  sandbox::Limits limits;
+  limits.memory_bytes = 24U << 20;
+  return limits;
+}
+
 void show_rests(Bench& bench, int count) {
-  sandbox::Limits little;
-  little.memory_bytes = 24U << 20;
-  show("1+1 after a rest of 100 ms, no copy was made", bench.rested(count, "1+1", little));
+  show("1+1 after a rest of 100 ms, no copy was made", bench.rested(count, "1+1", room_for_one()));
   show("1+1 after a rest of 100 ms, a copy was made meanwhile", bench.rested(count, "1+1", {}));
   show("os._exit() and then 1+1 in the copy", bench.deaths(count));
 }
 
 void measure_memory(int count, std::vector<std::string> modules, const std::string& name) {
   Bench bench({}, std::move(modules));
-  const Bench::Memory bytes = bench.memory(count);
-  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", name, count, bytes.before / 1024);
-  fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", "  and after a rest, with a copy of its interpreter", count,
-             bytes.after / 1024);
+  const auto row = [count](const std::string& what, double bytes) {
+    fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", what, count, bytes / 1024);
+  };
+  row(name, bench.memory(count, room_for_one()));
+  row("  and after a rest, with a copy of its interpreter", bench.memory(count, {}));
   std::fflush(stdout);
 }
 

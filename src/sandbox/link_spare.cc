@@ -29,7 +29,9 @@ void LinkSpare::refuse(std::string why) {
 
 std::optional<std::uint32_t> LinkSpare::take_answer(std::string_view payload) {
   // Answers come in order: only the last one is to the last request.
-  if (owed_ == 0 || --owed_ > 0 || !asked_) return std::nullopt;
+  if (owed_ == 0) return std::nullopt;
+  --owed_;
+  if (owed_ > 0 || !asked_) return std::nullopt;
   std::uint32_t pid = 0;
   const auto [end, error] = std::from_chars(payload.data(), payload.data() + payload.size(), pid);
   if (error == std::errc() && end == payload.data() + payload.size() && pid > 1) return named_ = pid;

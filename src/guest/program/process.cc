@@ -257,6 +257,10 @@ void finish_if_done(Process* process) {
     close_source(&process->out);
     if (!drain(process, &process->err, stream_flags(kStreamErr), &process->tail_err)) return;
     close_source(&process->err);
+    // An interpreter's last words may say why it ended.
+    if (process->control.fd >= 0 &&
+        !drain(process, &process->control, stream_flags(kStreamControl), &process->tail_control))
+      return;
   }
   if (process->out.fd >= 0 || process->err.fd >= 0) return;
   Bytes body;
