@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 
+import cases
 import harness
 from cases import until
 
@@ -142,7 +143,10 @@ def what_is_not_used_ends_when_it_is_asked_for():
 def what_is_paused_for_long_goes_to_the_disk():
     with running("session.to_disk=1s") as daemon:
         client = daemon.client()
-        whole, mixed = ("/api/sessions/" + client.ok("POST", "/api/sessions", {})["session_id"] for _ in range(2))
+        boxes = [cases.Sandbox(client, "native") for _ in range(2)]
+        for box in boxes:
+            cases.warm(client, box)
+        whole, mixed = (box.base for box in boxes)
         for base in (whole, mixed):
             client.ok("POST", base + "/execute", {"code": "x = [1, 2]; open('here', 'w').write('file')"})
         client.ok("POST", mixed + "/commands", {"command": "sleep 300", "background": True})

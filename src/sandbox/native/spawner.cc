@@ -62,12 +62,12 @@ int Spawner::timeout_ms() {
     }
     timeout = static_cast<int>(left_ms) + 1;
   }
-  if (spare_) {
+  if (standby_) {
     constexpr std::chrono::seconds patience{2};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(spare_->since + patience -
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(standby_->since + patience -
                                                                             Clock::machine().steady());
     if (left.count() <= 0)
-      drop_spare();
+      drop_standby();
     else
       timeout = timeout < 0 ? static_cast<int>(left.count()) + 1 : std::min(timeout, static_cast<int>(left.count()) + 1);
   }
@@ -141,7 +141,7 @@ void Spawner::hide() {
 // Without a place to be found again, the sandboxes end with the daemon.
 void Spawner::lose_daemon() {
   daemon_.reset();
-  drop_spare();
+  drop_standby();
   if (listener_.is_open() && !shutting_down_ && !living_.empty()) {
     orphan_since_ = Clock::machine().steady();
     return;
@@ -237,7 +237,7 @@ void Spawner::serve(const Request& request, os::Fd beside) {
     }
     case Verb::shut_down:
       shutting_down_ = request.token;
-      spare_.reset();
+      standby_.reset();
       hide();
       for (auto& [name, each] : living_) kill(*each);
       return;
@@ -291,7 +291,7 @@ void Spawner::create(const Request& request) {
   if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
   if (living_.contains(request.name))
     return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-  Living* made = take_spare(request);
+  Living* made = take_standby(request);
   if (made == nullptr) {
     auto built = shop_.build(request.spec);
     if (!built) return answer_error(request, std::move(built).error());

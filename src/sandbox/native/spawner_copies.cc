@@ -131,26 +131,26 @@ void Spawner::capture(const Request& request) {
 }
 
 // Nothing of it is seen by anybody until it is asked for. Where it cannot be made, whoever asks will be told why.
-void Spawner::make_spare(const Copying& copying) {
+void Spawner::make_standby(const Copying& copying) {
   const Living* const source = find(copying.name);
   if (source == nullptr || shutting_down_ || shop_.standing().rootless || !serves(source->spec, source->spec)) return;
-  drop_spare();
+  drop_standby();
   Spec spec = source->spec;
   // A mount stays where it is when the directory gets its name.
   spec.snapshot = copying.target + kDraftSuffix;
   auto built = shop_.build(spec);
   if (!built) return;
-  Spare spare{.name = fmt::format("pool-spare-{}", ++spares_), .since = Clock::machine().steady()};
+  Standby standby{.name = fmt::format("pool-standby-{}", ++standbys_), .since = Clock::machine().steady()};
   spec.snapshot = copying.target;
-  spare.spec = spec;
-  move_in(spare.name, spec, std::move(*built));
-  spare_ = std::move(spare);
+  standby.spec = spec;
+  move_in(standby.name, spec, std::move(*built));
+  standby_ = std::move(standby);
 }
 
-Living* Spawner::take_spare(const Request& request) {
-  if (!spare_ || !serves(spare_->spec, request.spec) || spare_->spec.required_walls != request.spec.required_walls)
+Living* Spawner::take_standby(const Request& request) {
+  if (!standby_ || !serves(standby_->spec, request.spec) || standby_->spec.required_walls != request.spec.required_walls)
     return nullptr;
-  const std::string name = std::exchange(spare_, std::nullopt)->name;
+  const std::string name = std::exchange(standby_, std::nullopt)->name;
   if (find(name) == nullptr) return nullptr;
   rename(name, request.name);
   Living& living = *find(request.name);
@@ -158,14 +158,14 @@ Living* Spawner::take_spare(const Request& request) {
   return &living;
 }
 
-void Spawner::drop_spare(const std::optional<std::string>& target) {
-  if (!spare_ || (target && spare_->spec.snapshot != target)) return;
-  if (Living* const living = find(spare_->name)) kill(*living);
-  spare_.reset();
+void Spawner::drop_standby(const std::optional<std::string>& target) {
+  if (!standby_ || (target && standby_->spec.snapshot != target)) return;
+  if (Living* const living = find(standby_->name)) kill(*living);
+  standby_.reset();
 }
 
 void Spawner::discard_snapshot(const Request& request) {
-  drop_spare(request.text);
+  drop_standby(request.text);
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
   const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
     TRY(os::remove_tree(AT_FDCWD, request.text));
@@ -260,10 +260,10 @@ void Spawner::take_over(int report) {
   const auto found = copying_.find(report);
   if (found == copying_.end()) return;
   auto told = take_report(report);
-  if (told && !told->is_last) return make_spare(found->second);
+  if (told && !told->is_last) return make_standby(found->second);
   auto node = copying_.extract(found);
   Copying& copying = node.mapped();
-  if (!told || told->reply.error) drop_spare(copying.target);
+  if (!told || told->reply.error) drop_standby(copying.target);
   // Children that were made meanwhile have it open too: closing it would not end the events.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, report, nullptr);
   if (told && copying.by_copier && copiers_.size() < kRevivalsMax)

@@ -77,10 +77,10 @@ class Spawner {
   void create(const Request& request);
   Living& move_in(const std::string& name, const Spec& spec, Built built);
   // The sandbox of the first copy that will be asked for: made while the kernels' memory is being taken.
-  void make_spare(const Copying& copying);
-  Living* take_spare(const Request& request);
+  void make_standby(const Copying& copying);
+  Living* take_standby(const Request& request);
   // The one made for that capture, or any.
-  void drop_spare(const std::optional<std::string>& target = std::nullopt);
+  void drop_standby(const std::optional<std::string>& target = std::nullopt);
   void rename(const std::string& from, const std::string& to);
   void adopt(const Request& request);
   void destroy(const Request& request);
@@ -165,13 +165,13 @@ class Spawner {
   };
   std::vector<Expecting> expecting_;  // who waits for a zygote
   std::deque<Expecting> patient_;     // who waits until others have been revived
-  struct Spare {
+  struct Standby {
     std::string name;
     Spec spec;  // that it serves
     SteadyTime since;
   };
-  std::optional<Spare> spare_;
-  std::uint64_t spares_ = 0;
+  std::optional<Standby> standby_;
+  std::uint64_t standbys_ = 0;
   std::optional<std::uint64_t> shutting_down_;
   std::optional<SteadyTime> orphan_since_;
 
