@@ -276,7 +276,7 @@ void Spawner::take_over(int report) {
     living->frozen = false;
   }
   Reply reply = told ? std::move(told->reply) : Reply{};
-  if (!told) reply.error = std::move(told).error();
+  if (!told) reply.error = told.error();
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
