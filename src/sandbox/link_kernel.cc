@@ -333,9 +333,14 @@ void LinkKernel::stop_current(Ending ending, std::string reason) {
 }
 
 // To the interpreter. More than the window goes out as the guest takes it.
+// The kernel may let its process go before all is written.
+static Task<void> write_all(std::shared_ptr<LinkProcess> process, std::string words) {
+  co_return co_await process->write_control(std::move(words));
+}
+
 void LinkKernel::say(std::string words) {
   if (!process_->write_control_now(words))
-    boost::asio::co_spawn(executor_, process_->write_control(std::move(words)), boost::asio::detached);
+    boost::asio::co_spawn(executor_, write_all(process_, std::move(words)), boost::asio::detached);
 }
 
 // Interrupts, again and again, and finally kills.
