@@ -458,6 +458,7 @@ bool LinkKernel::take(char kind, std::string_view payload) {
   }
   if (state_ == State::continuing) return kind == 'K' && (go_on(), true);
   if (kind == 'Q' && spare_.is_owed()) {
+    if (!process_) return true;  // the last words of one that was let go
     if (const auto pid = spare_.take_answer(payload))
       process_->set_spare(*pid);
     else
