@@ -419,6 +419,17 @@ TEST_F(ForkTest, WholeStatesGoOnAsTheSame) {
   EXPECT_EQ(said(woken, "big = list(range(100000)); sum(big)"), "4999950000");
 }
 
+// It shares most of its memory with its zygote, and looking at that must not give it pages of its own.
+TEST_F(ForkTest, TakingAWholeStateCostsTheSourceNoMemory) {
+  const auto source = sandbox();
+  const auto kernel = born_kernel(*source);
+  said(kernel, "x = 1");
+  const std::uint64_t before = run(source->usage())->memory_bytes;
+  capture(*source, new_target(), {.whole = true});
+  EXPECT_EQ(said(kernel, "x"), "1");
+  EXPECT_LT(run(source->usage())->memory_bytes, before + (4U << 20));
+}
+
 TEST_F(ForkTest, DamagedStatesGiveFilesOnlyAndSayWhy) {
   const auto source = sandbox();
   const auto kernel = born_kernel(*source);

@@ -171,9 +171,10 @@ bool is_sealed(int file) {
 // Pages from all over a process's memory, one behind the other.
 class PageReader {
  public:
-  PageReader(const Subject& process, os::Fd memory)
+  PageReader(const Subject& process, os::Fd memory, Extent extent)
       : process_(process),
         memory_(std::move(memory)),
+        extent_(extent),
         piece_(std::make_unique_for_overwrite<char[]>(kPiece)) {}
   bool is_full() const { return wanted_ == kPiece || from_.size() == kStretchesMax; }
   std::size_t wanted() const { return wanted_; }
@@ -189,9 +190,12 @@ class PageReader {
     const std::string_view bytes(piece_.get(), std::exchange(wanted_, 0));
     const std::vector<iovec> from = std::exchange(from_, {});
     const iovec here{piece_.get(), bytes.size()};
-    // By its number: who uses what was read makes sure that it was not another's by then.
-    const ssize_t got = ::process_vm_readv(process_.pid(), &here, 1, from.data(), from.size(), 0);
-    if (got != static_cast<ssize_t>(bytes.size())) TRY(read_singly(from));
+    // By its number: who uses what was read makes sure that it was not another's by then. This call pins what it reads,
+    // and gives the process a page of its own for each that it shares with its zygote: not for a whole state.
+    const bool at_once =
+        extent_ == Extent::difference &&
+        ::process_vm_readv(process_.pid(), &here, 1, from.data(), from.size(), 0) == static_cast<ssize_t>(bytes.size());
+    if (!at_once) TRY(read_singly(from));
     return bytes;
   }
 
@@ -212,6 +216,7 @@ class PageReader {
 
   const Subject& process_;
   os::Fd memory_;
+  Extent extent_;
   std::unique_ptr<char[]> piece_;
   std::vector<iovec> from_;
   std::size_t wanted_ = 0;
@@ -251,7 +256,7 @@ Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, const Subject
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
   // Hundreds of runs, most of one page: read and written together.
-  PageReader reader(process, TRY(process.open_file("mem", O_RDONLY)));
+  PageReader reader(process, TRY(process.open_file("mem", O_RDONLY)), memory.extent);
   const auto write = [&]() -> Result<void> {
     const std::string_view bytes = TRY(reader.read());
     if (!in_memory_) XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
