@@ -120,15 +120,20 @@ class Bench {
       if (std::holds_alternative<sandbox::ExecutionDone>(event)) co_return Result<void>();
     }
   }
-  static Task<std::unique_ptr<sandbox::Sandbox>> first_result(sandbox::Provider* provider,
-                                                              sandbox::Limits limits = {}) {
+  // With a kernel that waits for its first execution, as a pool has them.
+  static Task<std::unique_ptr<sandbox::Sandbox>> warm(sandbox::Provider* provider, sandbox::Limits limits = {}) {
     sandbox::Spec spec;
     spec.id = new_sandbox_id();
     spec.limits = limits;
     CO_TRY(auto made, co_await provider->create(std::move(spec)));
-    CO_TRY(auto kernel, co_await made->create_kernel(Language::python, std::string()));
+    CO_CHECK(co_await made->create_kernel(Language::python, std::string()));
+    co_return std::move(made);
+  }
+  static Task<std::unique_ptr<sandbox::Sandbox>> first_result(sandbox::Provider* provider,
+                                                              sandbox::Limits limits = {}) {
+    CO_TRY(auto made, co_await warm(provider, limits));
     std::string code = "print(1+1)";
-    CO_CHECK(co_await execute(kernel, std::move(code)));
+    CO_CHECK(co_await execute(made->kernels().front(), std::move(code)));
     co_return std::move(made);
   }
 
@@ -252,12 +257,12 @@ class Bench {
   }
   static std::string scratch() { return "/var/tmp/atoll-bench-" + random_word(12); }
 
-  // What the kernel charges to a sandbox whose Python has answered: at once, and after a rest.
-  // What each is charged, at rest: right after some work a group holds pages in reserve for each processor.
-  double memory(int count, sandbox::Limits limits) {
+  enum class Used : bool { no, once };
+  // What the kernel charges to each, at rest: right after some work a group holds pages in reserve for each processor.
+  double memory(int count, sandbox::Limits limits, Used used) {
     std::vector<std::unique_ptr<sandbox::Sandbox>> all;
     for (int i = 0; i < count; ++i) {
-      all.push_back(must(run(first_result(provider_.get(), limits))));
+      all.push_back(must(run(used == Used::once ? first_result(provider_.get(), limits) : warm(provider_.get(), limits))));
       if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::born) std::exit(1);
     }
     turn(5 * kRest);
@@ -296,8 +301,9 @@ void measure_memory(int count, std::vector<std::string> modules, const std::stri
   const auto row = [count](const std::string& what, double bytes) {
     fmt::print("{:<60} {:>5} {:>9.0f} KiB\n", what, count, bytes / 1024);
   };
-  row(name, bench.memory(count, room_for_one()));
-  row("  and after a rest, with a copy of its interpreter", bench.memory(count, {}));
+  row(name, bench.memory(count, room_for_one(), Bench::Used::no));
+  row("  and when it has answered", bench.memory(count, room_for_one(), Bench::Used::once));
+  row("  and after a rest, with a copy of its interpreter", bench.memory(count, {}, Bench::Used::once));
   std::fflush(stdout);
 }
 
