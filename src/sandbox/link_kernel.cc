@@ -575,17 +575,20 @@ void LinkKernel::ended(const Outcome& outcome) {
 void LinkKernel::wait_for_calm() {
   if (state_ != State::idle || !spare_.is_wanted()) return;
   calm_since_ = std::chrono::steady_clock::now();
-  if (!std::exchange(waits_for_calm_, true)) look_for_calm();
+  if (!std::exchange(waits_for_calm_, true)) look_for_calm(calm_since_ + spare_.options().calm);
 }
 
-void LinkKernel::look_for_calm() {
-  calm_.expires_at(calm_since_ + spare_.options().calm);
+void LinkKernel::look_for_calm(std::chrono::steady_clock::time_point at) {
+  calm_.expires_at(at);
   calm_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
     const auto kernel = weak.lock();
     if (error || !kernel) return;
-    const auto calm_at = kernel->calm_since_ + kernel->spare_.options().calm;
-    if (kernel->state_ == State::idle && std::chrono::steady_clock::now() < calm_at)
-      return kernel->look_for_calm();
+    const SpareOptions& options = kernel->spare_.options();
+    const auto now = std::chrono::steady_clock::now(), calm_at = kernel->calm_since_ + options.calm;
+    const bool idle = kernel->state_ == State::idle;
+    if (idle && now < calm_at) return kernel->look_for_calm(calm_at);
+    if (idle && now < calm_at + options.latest && options.others_wait && options.others_wait())
+      return kernel->look_for_calm(now + options.calm);
     kernel->waits_for_calm_ = false;
     kernel->ask_for_spare();
   });

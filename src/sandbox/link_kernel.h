@@ -83,7 +83,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   void fail_all(const Outcome& outcome);
   void say(std::string words);
   void wait_for_calm();
-  void look_for_calm();
+  void look_for_calm(std::chrono::steady_clock::time_point at);
   void ask_for_spare();
   void go_on();
   bool seek();

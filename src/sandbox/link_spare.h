@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace atl::sandbox {
 
@@ -15,6 +17,9 @@ struct SpareOptions {
   std::uint64_t bytes_max = 0;
   // Made when nothing was executed for so long: executions that follow each other closely cost nothing more.
   std::chrono::milliseconds calm{40};
+  // Somebody waits for a sandbox or an interpreter: made later, but no later than that. May be empty.
+  std::function<bool()> others_wait;
+  std::chrono::milliseconds latest{500};
   // After an execution of this length it is made at once: beside that its cost is small.
   std::chrono::milliseconds at_once_after{100};
 };
@@ -23,7 +28,7 @@ struct SpareOptions {
 // may go on after that execution died: an older one would silently take back what others did.
 class LinkSpare {
  public:
-  explicit LinkSpare(SpareOptions options) : options_(options) {}
+  explicit LinkSpare(SpareOptions options) : options_(std::move(options)) {}
 
   const SpareOptions& options() const { return options_; }
   // Another interpreter, which has executed nothing.

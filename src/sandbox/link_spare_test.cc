@@ -466,6 +466,40 @@ TEST_F(SpareKernelTest, AnOlderStateNeverGoesOn) {
   EXPECT_TRUE(is_dead());
 }
 
+TEST_F(SpareKernelTest, StandsBackWhileOthersWaitButNotForEver) {
+  bool waiting = true;
+  spare_.others_wait = [&] { return waiting; };
+  spare_.latest = 1h;
+  execute("x = 1");
+  loop_.restart();
+  loop_.run_for(50ms);
+  EXPECT_FALSE(link_kernel()->has_spare());
+  waiting = false;
+  EXPECT_TRUE(has_spare());
+}
+
+TEST_F(SpareKernelTest, IsMadeInTheEndThoughOthersWait) {
+  spare_.others_wait = [] { return true; };
+  spare_.latest = 20ms;
+  execute("x = 1");
+  EXPECT_TRUE(has_spare());
+}
+
+// Its answer comes when nobody is there any more.
+TEST_F(SpareKernelTest, AKernelMayGoWhileItsSpareIsMade) {
+  spare_.calm = 1h;
+  spare_.at_once_after = 0ms;
+  for (int i = 0; i < 20; ++i) {
+    execute("x = 1");
+    EXPECT_TRUE(link_kernel()->has_spare());  // it was asked for
+    ASSERT_TRUE(run(link_->remove_kernel(kernel()->info().id)));
+    kernel_.reset();
+    loop_.restart();
+    loop_.run_for(5ms);
+  }
+  expect_processes(0);
+}
+
 // Back to back: the copy is of two executions before.
 TEST_F(SpareKernelTest, ACopyThatIsTooOldEndsWithItsInterpreter) {
   spare_.at_once_after = 1h;

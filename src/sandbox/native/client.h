@@ -39,6 +39,8 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   // No more callbacks; calls fail. The spawner sees its daemon leave.
   void close();
   bool is_open() const { return socket_.is_open(); }
+  // The spawner has not answered every call.
+  bool is_waiting() const { return !pending_.empty(); }
   // Kernels of captures that lie in memory, by the capture's directory, until they are discarded.
   std::map<std::string, std::shared_ptr<os::Fd>> parked;
 

@@ -86,6 +86,10 @@ Task<void> Inhabitant::greet() {
   // Where the kernel does not count memory, the host sums it up, and what a copy shares would count twice.
   if (cgroups->has(Controller::memory))
     options.spare.bytes_max = std::min(kSpareBytesMax, handed.spec.limits.memory_bytes / 4);
+  options.spare.others_wait = [weak = std::weak_ptr(spawner)] {
+    const auto client = weak.lock();
+    return client && client->is_waiting();
+  };
   oom_kills_seen_ = cgroups->oom_kills(handed.group);
   CO_TRY(link, co_await Link::open(std::move(handed.stream), std::move(options)));
   co_return Result<void>();
