@@ -337,6 +337,7 @@ bool LinkProcess::continued(std::string_view payload) {
   const std::uint32_t pid = in.u32();
   if (!in.done() || !started_ || !*started_ || outcome_ || !has_tap_) return false;
   const Outcome outcome = outcome_of(status, cpu_us);
+  first_pid_ = first_pid();
   info_.pid = pid;
   // Who was to end with everything of it has not ended yet.
   if (forced_ && !forced_but_spare_) return true;

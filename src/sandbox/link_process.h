@@ -73,6 +73,8 @@ class LinkProcess final : public Process,
   bool write_control_now(std::string_view bytes);
   // Gives back the credit of what every listener has taken, in pieces worth a frame.
   void grant();
+  // Whose place it took, if its interpreter died and its spare went on; else its own.
+  std::uint32_t first_pid() const { return first_pid_ != 0 ? first_pid_ : info_.pid; }
   bool has_ended() const { return outcome_.has_value(); }
   const std::optional<Outcome>& outcome() const { return outcome_; }
   void send_signal(int number, guest::SignalScope scope);
@@ -104,6 +106,7 @@ class LinkProcess final : public Process,
   ProcessSpec spec_;
   Judge judge_;
   ProcessInfo info_;
+  std::uint32_t first_pid_ = 0;  // when it has another now
   std::weak_ptr<ProcessTap> tap_;
   bool has_tap_ = false;
   std::shared_ptr<DirectStreams> direct_;

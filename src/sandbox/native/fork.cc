@@ -53,7 +53,8 @@ Task<Carried> NativeSandbox::capture(std::string target, CaptureOptions options)
     request.capture.kernels.push_back({.id = kernel->info().id,
                                        .user = kernel->process()->info().user,
                                        .directory = kernel->info().cwd,
-                                       .pid = kernel->process()->info().pid});
+                                       .pid = kernel->process()->info().pid,
+                                       .born = kernel->process()->first_pid()});
   request.capture.known = link->interpreter_pids();
   link->set_paused(true);
   auto answer = co_await inhabitant->spawner->call(std::move(request));

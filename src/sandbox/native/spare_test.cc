@@ -183,14 +183,53 @@ TEST_F(SpareTest, IsGoneBeforeACopyOfTheSandboxIsMade) {
   EXPECT_EQ(said(other, "x"), "[1]");
   EXPECT_THAT(execute(kernel, "x.append(3); os._exit(1)").outcome.reason, EndsWith(kGoesOn));
   EXPECT_EQ(said(kernel, "x"), "[1]");
-  // One that went on is no child of a zygote any more, and named.
+}
+
+TEST_F(SpareTest, WhoWentOnIsCopiedLikeAnyOther) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os\nx = [1]");
+  // Twice, so that the second one is the copy of a copy.
+  for (const char* code : {"x.append(2); os._exit(1)", "x.append(3); os.abort()"}) {
+    ASSERT_TRUE(has_spare(kernel));
+    EXPECT_THAT(execute(kernel, code).outcome.reason, EndsWith(kGoesOn));
+    EXPECT_EQ(said(kernel, "x"), "[1]");
+  }
+  const std::string number = said(kernel, "y = list(range(1000))\nos.getpid()");
   ASSERT_TRUE(has_spare(kernel));
-  const Carried without = capture(*sandbox, new_target());
-  EXPECT_THAT(without.kernels, testing::IsEmpty());
-  ASSERT_EQ(without.left_behind.size(), 1U);
-  EXPECT_THAT(without.left_behind[0],
-              HasSubstr("its interpreter died, and the copy that goes on cannot be copied"));
+  const std::string target = new_target();
+  const Carried carried = capture(*sandbox, target);
+  EXPECT_EQ(carried.kernels.size(), 1U);
+  EXPECT_THAT(carried.left_behind, testing::IsEmpty());
+  const auto copy = go_on(target);
+  const auto other = only_kernel(*copy);
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(said(other, "os.getpid()"), number);
+  EXPECT_EQ(said(other, "x.append(4); x, sum(y)"), "([1, 4], 499500)");
   EXPECT_EQ(said(kernel, "x"), "[1]");
+  // The copy has a spare as well, and can be copied again when that went on.
+  ASSERT_TRUE(has_spare(other));
+  EXPECT_THAT(execute(other, "os._exit(1)").outcome.reason, EndsWith(kGoesOn));
+  EXPECT_EQ(said(other, "x"), "[1, 4]");
+  const std::string second = new_target();
+  EXPECT_THAT(capture(*copy, second).left_behind, testing::IsEmpty());
+  const auto third = go_on(second);
+  ASSERT_NE(only_kernel(*third), nullptr);
+  EXPECT_EQ(said(only_kernel(*third), "x, sum(y)"), "([1, 4], 499500)");
+}
+
+TEST_F(SpareTest, WhoWentOnHibernates) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  said(kernel, "import os\nx = {'kept': 'all along'}");
+  ASSERT_TRUE(has_spare(kernel));
+  EXPECT_THAT(execute(kernel, "os._exit(1)").outcome.reason, EndsWith(kGoesOn));
+  const std::string whole = new_target();
+  EXPECT_EQ(capture(*sandbox, whole, {.whole = true, .strict = true}).kernels.size(), 1U);
+  EXPECT_TRUE(run(sandbox->stop()));
+  const auto awake = go_on(whole);
+  ASSERT_NE(only_kernel(*awake), nullptr);
+  EXPECT_EQ(said(only_kernel(*awake), "x"), "{'kept': 'all along'}");
 }
 
 TEST_F(SpareTest, IsNoHindranceToHibernation) {

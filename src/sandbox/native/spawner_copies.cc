@@ -69,6 +69,13 @@ Program program_of(int proc, pid_t pid) {
   return {.device = found.st_dev, .file = found.st_ino};
 }
 
+// Its number in the innermost namespace; 0 if the kernel does not say.
+std::uint32_t number_inside(const std::string& status) {
+  const std::size_t line = status.find("\nNSpid:"), end = status.find('\n', line + 1);
+  if (line == std::string::npos) return 0;
+  return static_cast<std::uint32_t>(std::atoi(status.c_str() + status.rfind('\t', end)));
+}
+
 }  // namespace
 
 // The guest has children of its own that look after files for the daemon: they belong to no workload and are
@@ -81,15 +88,30 @@ std::vector<std::string> Spawner::strangers(const Living& living, const Capture&
     if (program.ending || program.same_as(guest)) continue;
     const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
     if (pid == living.built.pid || !status) continue;
-    const std::size_t line = status->find("\nNSpid:"), end = status->find('\n', line + 1);
-    const std::size_t last = status->rfind('\t', end);
-    const auto inside = static_cast<std::uint32_t>(std::atoi(status->c_str() + last));
-    if (line == std::string::npos || std::ranges::find(capture.known, inside) != capture.known.end()) continue;
+    const std::uint32_t inside = number_inside(*status);
+    if (inside == 0 || std::ranges::find(capture.known, inside) != capture.known.end()) continue;
     const std::size_t name = status->find('\t') + 1;
     names.push_back(fmt::format("process {} ({})", inside, status->substr(name, status->find('\n') - name)));
     if (names.size() == 100) break;
   }
   return names;
+}
+
+// Who went on in place of a dead one has the same zygote: what it shares with that it has by way of the dead one.
+const Living::Interpreter* Spawner::interpreter(Living& living, const Capture::Kernel& kernel) {
+  auto& all = living.interpreters;
+  const auto born = all.find(static_cast<pid_t>(kernel.born));
+  if (born == all.end()) return nullptr;
+  if (kernel.pid == kernel.born) return &born->second;
+  for (const pid_t pid : shop_.cgroups().processes(living.built.parts.group)) {
+    const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
+    if (!status || number_inside(*status) != kernel.pid) continue;
+    const auto born_at = Subject::started_at(shop_.proc(), pid);
+    if (!born_at) continue;
+    born->second.place = {pid, *born_at};
+    return &born->second;
+  }
+  return nullptr;
 }
 
 CaptureJob Spawner::capture_job(const Request& request, Living& living) {
@@ -100,21 +122,18 @@ CaptureJob Spawner::capture_job(const Request& request, Living& living) {
   job.strict = request.capture.strict;
   job.left_behind = request.capture.left_behind;
   for (const Capture::Kernel& kernel : request.capture.kernels) {
-    const auto found = living.interpreters.find(static_cast<pid_t>(kernel.pid));
-    Zygote* const zygote = found == living.interpreters.end() ? nullptr : zygote_of(found->second.generation);
+    const Living::Interpreter* const found = interpreter(living, kernel);
+    Zygote* const zygote = found == nullptr ? nullptr : zygote_of(found->generation);
     if (zygote == nullptr) {
-      const bool was_born = found != living.interpreters.end();
-      job.left_behind.push_back(
-          fmt::format("kernel {}: {}", kernel.id,
-                      was_born ? "its zygote is gone"
-                               : "its interpreter died, and the copy that goes on cannot be copied"));
+      const char* const why = found == nullptr ? "no zygote is known to have borne it" : "its zygote is gone";
+      job.left_behind.push_back(fmt::format("kernel {}: {}", kernel.id, why));
       continue;
     }
     ParkedKernel parked{.id = kernel.id, .directory = kernel.directory, .user = kernel.user, .zygote = zygote->id()};
     parked.layout = zygote->layout();
     parked.pid = static_cast<std::int32_t>(kernel.pid);
     parked.control = guest::control_number(living.spec.limits.open_files_max);
-    job.kernels.push_back({std::move(parked), found->second.place, {zygote->pid(), zygote->born_at()}});
+    job.kernels.push_back({std::move(parked), found->place, {zygote->pid(), zygote->born_at()}});
   }
   std::ranges::move(strangers(living, request.capture), std::back_inserter(job.left_behind));
   return job;

@@ -88,6 +88,8 @@ class Spawner {
   void discard_snapshot(const Request& request);
   void capture(const Request& request);
   CaptureJob capture_job(const Request& request, Living& living);
+  // A child of a zygote by its number inside, or the copy of one that went on in its place. Null if none is known.
+  const Living::Interpreter* interpreter(Living& living, const Capture::Kernel& kernel);
   // Processes inside that nobody accounts for, by name.
   std::vector<std::string> strangers(const Living& living, const Capture& capture);
   // Stands still from now on; says whether it did before.

@@ -149,7 +149,7 @@ std::vector<Wall> get_walls(In& in) {
 void put_capture(Out& out, const Capture& capture) {
   out.list(capture.kernels, [&](const Capture::Kernel& kernel) {
     out.text(kernel.id), out.text(kernel.user), out.text(kernel.directory);
-    out.number(kernel.pid);
+    out.number(kernel.pid), out.number(kernel.born);
   });
   out.list(capture.known, [&](std::uint32_t pid) { out.number(pid); });
   out.list(capture.left_behind, [&](const std::string& name) { out.text(name); });
@@ -162,6 +162,7 @@ Capture get_capture(In& in) {
     Capture::Kernel kernel;
     kernel.id = in.text(), kernel.user = in.text(), kernel.directory = in.text();
     kernel.pid = static_cast<std::uint32_t>(in.number());
+    kernel.born = static_cast<std::uint32_t>(in.number());
     capture.kernels.push_back(std::move(kernel));
   });
   in.list([&] { capture.known.push_back(static_cast<std::uint32_t>(in.number())); });

@@ -40,6 +40,7 @@ struct Capture {
   struct Kernel {
     std::string id, user, directory;
     std::uint32_t pid = 0;  // inside
+    std::uint32_t born = 0;  // the number inside of the one that was born, whose copy this may be
   };
   std::vector<Kernel> kernels;            // parked ones
   std::vector<std::uint32_t> known;       // processes inside that are accounted for
