@@ -14,7 +14,7 @@
 // of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kWireVersion = 4;
+inline constexpr std::uint32_t kWireVersion = 5;
 
 enum class Verb : std::uint8_t {
   hello,    // -> HelloReply
