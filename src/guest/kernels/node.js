@@ -29,6 +29,7 @@ const { runInThisContext } = Script.prototype;
 const here = new Int32Array(new SharedArrayBuffer(4));
 
 const TEXT_MAX = 1 << 20;
+const LENGTHS_KEPT = 1000;
 const RESULT_MAX = 32 << 20;  // of all forms of one value; the host takes no message of twice that
 let count = 0;
 let mark = '';            // of the running execution: said with every word about it
@@ -147,16 +148,18 @@ for (const [name, mime] of [['html', 'text/html'], ['markdown', 'text/markdown']
 
 // Every stack that cells see: without the runner, what it calls to run them, and what calls it.
 const theirErrorText = main.Error.prototype.toString;
+const lengths = new Map();  // of cells that stand in a function of ours, which is called on the line behind them
 const isOfNode = (frame) => `${frame.getFileName()}`.startsWith('node:');
+const isOwn = (frame) => frame.getFileName() === 'atoll-runner' || frame.getLineNumber() > (lengths.get(frame.getFileName()) ?? Infinity);
 function usersFrames(frames) {
   const kept = [];
-  let isOwn = false;
+  let wasOwn = false;
   for (let at = 0; at < frames.length; at += 1) {
-    if (frames[at].getFileName() === 'atoll-runner') {
-      isOwn = true;
+    if (isOwn(frames[at])) {
+      wasOwn = true;
       while (kept.length > 0 && isOfNode(kept.at(-1))) kept.pop();
-    } else if (!isOwn || !isOfNode(frames[at])) {
-      isOwn = false;
+    } else if (!wasOwn || !isOfNode(frames[at])) {
+      wasOwn = false;
       kept.push(frames[at]);
     }
   }
@@ -364,6 +367,8 @@ function runAtOnce({ code, problem }, name) {
 async function runCell(code, name, typed) {
   const prepared = prepare(typed ? stripTypes(code) : code);
   if (!prepared.waits) return { value: runAtOnce(prepared, name) };
+  lengths.set(name, prepared.code.split('\n').length);
+  if (lengths.size > LENGTHS_KEPT) lengths.delete(lengths.keys().next().value);
   const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code + '\n');
   if (wrapped === null) return { value: await settled(runScript(`${ASYNC}\n${prepared.code}\n})()`, name, -1)) };
   return (await settled(runScript(redeclarable(wrapped), name, -1))) || {};
