@@ -1,5 +1,6 @@
 #include "os/message.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -8,6 +9,16 @@
 #include <memory>
 
 namespace atl::os {
+
+namespace {
+
+// A socket that blocks says EAGAIN only when its own time limit is over.
+bool may_wait_on(int socket) {
+  const int flags = ::fcntl(socket, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) != 0;
+}
+
+}  // namespace
 
 Result<SocketPair> socket_pair(SocketKind kind) {
   int fds[2];
@@ -36,7 +47,7 @@ Result<void> send_message(int socket, std::string_view bytes, std::span<const in
     const int flags = MSG_NOSIGNAL | (wait == Wait::no ? MSG_DONTWAIT : 0);
     if (::sendmsg(socket, &header, flags) >= 0) return {};
     if (errno == EINTR) continue;
-    if (errno == EAGAIN && wait == Wait::yes) {
+    if (errno == EAGAIN && wait == Wait::yes && may_wait_on(socket)) {
       pollfd ready{socket, POLLOUT, 0};
       ::poll(&ready, 1, -1);
       continue;
@@ -66,7 +77,7 @@ Result<Message> receive_message(int socket, Wait wait) {
       n = 0;
       break;
     }
-    if (errno == EAGAIN && wait == Wait::yes) {
+    if (errno == EAGAIN && wait == Wait::yes && may_wait_on(socket)) {
       pollfd ready{socket, POLLIN, 0};
       ::poll(&ready, 1, -1);
       continue;

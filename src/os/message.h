@@ -25,13 +25,14 @@ struct Message {
   std::vector<Fd> fds;
 };
 
+// Yes: until it is done, or as long as the socket's own limits (SO_RCVTIMEO, SO_SNDTIMEO) allow.
 enum class Wait { no, yes };
 
 // The whole message with the descriptors, which stay the caller's. Code::unavailable if the other side is
-// gone, or if the socket is full and Wait::no.
+// gone, or if the socket is full and nobody waits (any more).
 Result<void> send_message(int socket, std::string_view bytes, std::span<const int> fds = {},
                           Wait wait = Wait::yes);
-// Code::unavailable when nothing is there and Wait::no. A message cut short by its size is an error.
+// Code::unavailable when nothing is there and nobody waits (any more). A message cut short by its size is an error.
 Result<Message> receive_message(int socket, Wait wait = Wait::yes);
 
 }  // namespace atl::os

@@ -89,6 +89,17 @@ TEST(Message, WaitingReadsFromASocketThatDoesNotBlock) {
   sender.join();
 }
 
+TEST(Message, WaitsNoLongerThanTheSocketAllows) {
+  const SocketPair pair = packets();
+  const timeval limit{.tv_sec = 0, .tv_usec = 20'000};
+  ASSERT_EQ(::setsockopt(pair.second.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit), 0);
+  EXPECT_EQ(receive_message(pair.second.get()).error().code(), Code::unavailable);
+  ASSERT_EQ(::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), 0);
+  while (send_message(pair.first.get(), std::string(4096, 'x'), {}, Wait::no)) {
+  }
+  EXPECT_EQ(send_message(pair.first.get(), "more").error().code(), Code::unavailable);
+}
+
 TEST(SocketPair, StreamsHaveNoBoundaries) {
   const auto pair = socket_pair(SocketKind::stream);
   ASSERT_TRUE(pair);

@@ -188,7 +188,7 @@ TEST_F(HostileBashTest, DefinesFunctionsOfAnyName) {
   EXPECT_EQ(attack("__atoll_done() { :; }").outcome.exit_code, 1) << "the runner's own cannot be replaced";
   EXPECT_EQ(attack("unset -f __atoll_receive; unset __atoll_fd; __atoll_fd=1").outcome.exit_code, 1);
   EXPECT_EQ(attack("shopt -s expand_aliases; alias builtin=false printf=false while=false").outcome.exit_code, 0);
-  EXPECT_EQ(attack("builtin echo still").out, "still\n");
+  EXPECT_EQ(attack("\\builtin echo still").out, "still\n") << "what it calls builtin is its own business";
 }
 
 TEST_F(HostileBashTest, LeavesLoopsThatAreNotItsOwn) {

@@ -13,12 +13,16 @@
 #include "api/rest/text_flow.h"
 #include "base/bytes.h"
 #include "base/json.h"
+#include "os/timer.h"
 #include "sandbox/outcome.h"
 
 namespace atl::api::rest {
 namespace {
 
 namespace bj = boost::json;
+
+constexpr int kHangUps = 10;
+constexpr std::chrono::milliseconds kBetweenHangUps{500};
 
 struct CommandBody {
   session::CommandRequest request;
@@ -244,7 +248,16 @@ Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message)
   co_return co_await process->resize(size);
 }
 
-boost::asio::awaitable<void> obey_all(std::shared_ptr<net::WebSocket> socket,
+// A terminal ends with its window. Said again, because bash does not hear a SIGHUP that comes between its last look and its
+// wait for a key: where a terminal really goes, its input ends as well. A program that wants to go on may.
+boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor, std::shared_ptr<sandbox::Process> process) {
+  for (int times = 0; times < kHangUps; ++times) {
+    if (auto hung_up = co_await process->signal(SIGHUP); !hung_up) co_return;  // it has ended
+    if (auto slept = co_await os::sleep_for(executor, kBetweenHangUps); !slept) co_return;
+  }
+}
+
+boost::asio::awaitable<void> obey_all(boost::asio::any_io_executor executor, std::shared_ptr<net::WebSocket> socket,
                                       std::shared_ptr<sandbox::Process> process) {
   while (true) {
     auto message = co_await socket->receive();
@@ -256,8 +269,7 @@ boost::asio::awaitable<void> obey_all(std::shared_ptr<net::WebSocket> socket,
       if (auto sent = co_await socket->send(std::move(complaint)); !sent) break;
     }
   }
-  // A terminal ends with its window.
-  if (auto hung_up = co_await process->signal(SIGHUP); !hung_up) co_return;
+  co_await hang_up(executor, process);
 }
 
 Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
@@ -281,7 +293,7 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
     co_return fail(std::move(accepted).error());
   }
   const std::shared_ptr<net::WebSocket> socket = std::move(*accepted);
-  boost::asio::co_spawn(context->executor, obey_all(socket, command.process), boost::asio::detached);
+  boost::asio::co_spawn(context->executor, obey_all(context->executor, socket, command.process), boost::asio::detached);
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (auto* output = std::get_if<sandbox::Output>(&event)) {

@@ -5,7 +5,7 @@
 builtin declare -r __atoll_fd=$ATOLL_CONTROL_FD __atoll_nothing
 unset ATOLL_CONTROL_FD __atoll_line BASH_EXECUTION_STRING
 __atoll_count=0 __atoll_settled=1 __atoll_status=0 __atoll_stopped=0 __atoll_rounds=0
-__atoll_before=('') __atoll_body='' __atoll_change='' __atoll_kind='' __atoll_traced='' __atoll_mark=''
+__atoll_before=('') __atoll_body='' __atoll_change='' __atoll_kind='' __atoll_traced='' __atoll_mark='' __atoll_options=''
 set +m
 
 # An expansion ends the shell whatever became of its commands.
@@ -39,23 +39,25 @@ __atoll_stop() {
 
 # After a cell, which may have defined functions of any name and traces what is executed. In POSIX mode "unset" is the
 # shell's own whatever was defined, and with it "builtin" is again what leads to all the others. Variables of the kernel's
-# that are no longer plain would make it lie.
+# that are no longer plain would make it lie. Leaving POSIX mode turns aliases off. What is parsed after a cell was executed
+# is quoted where an alias could stand.
 __atoll_settle() {
   (( __atoll_settled == 0 )) || return 0
-  POSIXLY_CORRECT=1
+  __atoll_options=$BASHOPTS POSIXLY_CORRECT=1
   unset -f unset builtin
   builtin unset POSIXLY_CORRECT
+  [[ :$__atoll_options: != *:expand_aliases:* ]] || builtin shopt -s expand_aliases
   builtin trap : INT
   builtin shopt -u extdebug
   __atoll_traced=
   [[ ! -v FUNCNEST ]] || __atoll_traced="FUNCNEST=${FUNCNEST@Q}; "
   builtin unset FUNCNEST
-  [[ $- != *k* ]] || __atoll_traced+='builtin set -k; '
-  [[ $- != *x* ]] || __atoll_traced+='{ builtin set -x; } 2>/dev/null; '
+  [[ $- != *k* ]] || __atoll_traced+='\builtin set -k; '
+  [[ $- != *x* ]] || __atoll_traced+='{ \builtin set -x; } 2>/dev/null; '
   builtin set +xk
   [[ ${__atoll_before@a} == a && -z ${__atoll_count@a}${__atoll_settled@a}${__atoll_status@a} &&
     -z ${__atoll_stopped@a}${__atoll_traced@a}${__atoll_kind@a}${__atoll_body@a}${__atoll_change@a} &&
-    -z ${__atoll_mark@a}${__atoll_rounds@a} ]] ||
+    -z ${__atoll_mark@a}${__atoll_rounds@a}${__atoll_options@a} ]] ||
     _=${__atoll_nothing:?}
   __atoll_settled=1
 }
@@ -90,9 +92,9 @@ __atoll_await() {
 
 __atoll_lend() {
   if [[ -v $1 ]]; then
-    __atoll_before+=("builtin export $1=${!1@Q}")
+    __atoll_before+=("\\builtin export $1=${!1@Q}")
   else
-    __atoll_before+=("builtin unset $1")
+    __atoll_before+=("\\builtin unset $1")
   fi
   builtin export "$1=${__atoll_body#*=}"
 }
@@ -108,7 +110,7 @@ until (( 0 )); do
   __atoll_await
   __atoll_count=$((__atoll_count + 1)) __atoll_stopped=0 __atoll_status=0 __atoll_settled=0
   builtin trap "__atoll_stop; builtin break 999 2>/dev/null" INT
-  builtin source <(builtin printf "%s\n" "$__atoll_traced$__atoll_body") {__atoll_fd}<&- </dev/null
+  builtin source <(\builtin printf "%s\n" "$__atoll_traced$__atoll_body") {__atoll_fd}<&- </dev/null
   { __atoll_status=$? && __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
 done
 { __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
@@ -118,4 +120,5 @@ builtin declare -rf __atoll_done __atoll_failed __atoll_receive __atoll_halt __a
   __atoll_await __atoll_lend
 
 builtin trap : INT
+builtin shopt -s expand_aliases
 builtin eval "$__atoll_cells"

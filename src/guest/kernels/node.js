@@ -29,6 +29,8 @@ const { runInThisContext } = Script.prototype;
 const here = new Int32Array(new SharedArrayBuffer(4));
 
 const TEXT_MAX = 1 << 20;
+const LENGTHS_KEPT = 1000;
+const RESULT_MAX = 32 << 20;  // of all forms of one value; the host takes no message of twice that
 let count = 0;
 let mark = '';            // of the running execution: said with every word about it
 let busy = null;          // how to end the running execution early
@@ -122,7 +124,16 @@ function bundle(value) {
 }
 function resultMessage(data, isMain) {
   const parts = [bytes(isMain ? '1' : '0')];
-  for (const mime of Object.keys(data)) parts.push(field(mime), field(mimeValue(data[mime])));
+  let left = RESULT_MAX;
+  for (const mime of Object.keys(data)) {
+    const said = field(mimeValue(data[mime]));
+    if (said.length > left) {
+      tell(`${mime} of ${said.length} bytes was left out: one result holds ${RESULT_MAX}`);
+      continue;
+    }
+    left -= said.length;
+    parts.push(field(mime), said);
+  }
   return message('R', joined(parts));
 }
 function display(value, options) {
@@ -135,6 +146,36 @@ for (const [name, mime] of [['html', 'text/html'], ['markdown', 'text/markdown']
 
 // ---- errors
 
+// Every stack that cells see: without the runner, what it calls to run them, and what calls it.
+const theirErrorText = main.Error.prototype.toString;
+const lengths = new Map();  // of cells that stand in a function of ours, which is called on the line behind them
+const isOfNode = (frame) => `${frame.getFileName()}`.startsWith('node:');
+const isOwn = (frame) => frame.getFileName() === 'atoll-runner' || frame.getLineNumber() > (lengths.get(frame.getFileName()) ?? Infinity);
+function usersFrames(frames) {
+  const kept = [];
+  let wasOwn = false;
+  for (let at = 0; at < frames.length; at += 1) {
+    if (isOwn(frames[at])) {
+      wasOwn = true;
+      while (kept.length > 0 && isOfNode(kept.at(-1))) kept.pop();
+    } else if (!wasOwn || !isOfNode(frames[at])) {
+      wasOwn = false;
+      kept.push(frames[at]);
+    }
+  }
+  return kept;
+}
+main.Error.prepareStackTrace = (error, frames) => {
+  let text = 'Error';
+  try {
+    text = `${apply(theirErrorText, error, [])}`;
+    for (const frame of usersFrames(frames)) text += `\n    at ${frame}`;
+  } catch {
+    // what cannot be shown ends here
+  }
+  return text;
+};
+
 function errorMessage(problem) {
   let name = 'Error', value = '', stack = '';
   try {
@@ -142,7 +183,8 @@ function errorMessage(problem) {
       name = `${problem.name || 'Error'}`;
       value = `${problem.message}`;
       if (problem.code === 'ERR_SCRIPT_EXECUTION_INTERRUPTED') name = 'KeyboardInterrupt', value = '';
-      stack = `${problem.stack || `${name}: ${value}`}`;
+      const more = problem.cause !== undefined || problem.errors !== undefined;
+      stack = more ? plain(problem) : `${problem.stack || `${name}: ${value}`}`;
     } else {
       value = plain(problem);
       stack = `Uncaught ${value}`;
@@ -230,19 +272,22 @@ function prepare(code) {
   try {
     tree = acorn.parse(code, { ecmaVersion: 'latest', sourceType: 'module', allowAwaitOutsideFunction: true,
       allowReturnOutsideFunction: false, allowHashBang: true });
-  } catch {
-    return { code, waits: false };  // V8 says what is wrong
+  } catch (problem) {
+    return { code, waits: false, problem };  // V8 says what is wrong, if it comes that far
   }
   const edits = [];
   for (const node of tree.body) {
     if (node.type === 'ImportDeclaration') edits.push([node.start, node.end, importText(node)]);
-    else if (node.type === 'ExportNamedDeclaration' && node.declaration) edits.push([node.start, node.declaration.start, '']);
+    else if (/^Export(Named|Default)Declaration$/.test(node.type) && !node.source)  // there is nobody to export to
+      edits.push([node.start, node.declaration ? node.declaration.start : node.end, '']);
   }
   const waits = edits.some((edit) => edit[2].includes('await')) || topWaits(tree);
-  if (!waits) {
-    for (const node of tree.body) {
-      const one = node.type === 'ExportNamedDeclaration' && node.declaration ? node.declaration : node;
-      if (one.type === 'VariableDeclaration' && one.kind !== 'var') edits.push([one.start, one.start + one.kind.length, 'var']);
+  for (const node of tree.body) {
+    const one = node.declaration ?? node;
+    if (waits) {  // what follows a class would be read as a part of the expression that it becomes
+      if (one.type === 'ClassDeclaration') edits.push([one.end, one.end, ';']);
+    } else {
+      if (one.type === 'VariableDeclaration' && one.kind !== 'var') edits.push([one.start, one.start + one.kind.length, 'var'.padEnd(one.kind.length)]);
       else if (one.type === 'ClassDeclaration') edits.push([one.start, one.start, `var ${one.id.name} = `], [one.end, one.end, ';']);
     }
   }
@@ -269,8 +314,9 @@ function topWaits(tree) {
 }
 
 // What processTopLevelAwait makes declares with let and var in front; a later cell must be able to do so again.
+// The cell begins on a line of its own, where it is told to have begun.
 function redeclarable(code) {
-  return code.replace(/^((?:let|var) [^;]*; )+/, (head) => head.replace(/let /g, 'var '));
+  return code.replace(/^((?:let|var) [^;]*; )+/, (head) => head.replace(/let /g, 'var ')).replace(ASYNC + ' ', ASYNC + '\n');
 }
 
 // ---- types
@@ -292,9 +338,10 @@ function stripTypes(code) {
 
 // ---- cells
 
+const ASYNC = '(async () => {';
 const loader = vm.constants && vm.constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
-function runScript(code, name) {
-  const script = new Script(code, { __proto__: null, filename: name, importModuleDynamically: loader || ((what) => load(what)) });
+function runScript(code, name, lineOffset = 0) {
+  const script = new Script(code, { __proto__: null, filename: name, lineOffset, importModuleDynamically: loader || ((what) => load(what)) });
   return apply(runInThisContext, script, [{ __proto__: null, breakOnSigint: true, displayErrors: false }]);
 }
 
@@ -304,12 +351,27 @@ function settled(promise) {
   return new Promise((yes, no) => { apply(theirThen, promise, [yes, no]); });
 }
 
+// In a script V8 complains of the first await or import, and not of what is wrong.
+function runAtOnce({ code, problem }, name) {
+  try {
+    return runScript(code, name);
+  } catch (said) {
+    if (!problem || !problem.loc || !isNativeError(said) || !/\b(?:await|import|export)\b/.test(`${said.message}`)) throw said;
+    const { line, column } = problem.loc, text = problem.message.replace(/ \(\d+:\d+\)$/, '');
+    const better = new SyntaxError(text);
+    better.stack = `${name}:${line}\n${code.split('\n')[line - 1]}\n${' '.repeat(column)}^\n\nSyntaxError: ${text}`;
+    throw better;
+  }
+}
+
 async function runCell(code, name, typed) {
   const prepared = prepare(typed ? stripTypes(code) : code);
-  if (!prepared.waits) return { value: runScript(prepared.code, name) };
-  const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code);
-  if (wrapped === null) return { value: await settled(runScript(`(async () => {${prepared.code}\n})()`, name)) };
-  return (await settled(runScript(redeclarable(wrapped), name))) || {};
+  if (!prepared.waits) return { value: runAtOnce(prepared, name) };
+  lengths.set(name, prepared.code.split('\n').length);
+  if (lengths.size > LENGTHS_KEPT) lengths.delete(lengths.keys().next().value);
+  const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code + '\n');
+  if (wrapped === null) return { value: await settled(runScript(`${ASYNC}\n${prepared.code}\n})()`, name, -1)) };
+  return (await settled(runScript(redeclarable(wrapped), name, -1))) || {};
 }
 
 function setVariables(changes) {
@@ -330,6 +392,7 @@ function restoreVariables(before) {
 }
 
 async function execute(code, changes, typed, its) {
+  if (count === 0) furnish();
   count += 1;
   mark = its;
   let ending = new Uint8Array(0);
@@ -383,8 +446,11 @@ function interrupted() {
 }
 function unheard(problem) {
   if (busy !== null) return busy(problem);
+  tell(`Uncaught ${plain(problem)}`);
+}
+function tell(text) {
   try {
-    writeSync(2, bytes(`Uncaught ${plain(problem)}\n`));
+    writeSync(2, bytes(`${text}\n`));
   } catch {
     // nobody to tell
   }
@@ -398,12 +464,14 @@ hear();
 
 // ---- the scope of cells
 
-main.require = makeRequire(cwd() + '/cell.js');
-main.module = { exports: {} };
-main.exports = main.module.exports;
-main.__dirname = cwd();
-main.__filename = cwd() + '/cell.js';
-main.display = display;
+// Before the first cell: after the program that it was started with, Node puts modules of its own under their names there.
+const exported = new main.Object();
+const scope = { require: makeRequire(cwd() + '/cell.js'), exports: exported, __dirname: cwd(), __filename: cwd() + '/cell.js',
+  module: Object.assign(new main.Object(), { exports: exported }), display };
+function furnish() {
+  for (const name of ownKeys(scope))
+    defineProperty(main, name, { __proto__: null, value: scope[name], writable: true, enumerable: true, configurable: true });
+}
 
 // ---- messages
 

@@ -14,6 +14,8 @@ from posix import open as _open, close as _close, listdir as _listdir, waitid as
 
 OWN = "<atoll>"
 TEXT_MAX = 1 << 20
+RESULT_MAX = 32 << 20  # of all forms of one value; the host takes no message of twice that
+TABLE_CELLS_MAX = 1000000  # more of a table is not told as data
 TRACEBACK_MAX = 64 << 10
 ALLOW_AWAIT = 0x2000
 ONLY_AST = 0x400
@@ -91,6 +93,18 @@ def open_stream(fd):
                              line_buffering=True)
 
 
+def open_input():
+    """Nobody can type: whoever reads is told the end."""
+    try:
+        _fstat(0)
+    except OSError:
+        null = _open("/dev/null", 0)
+        if null:
+            _dup2(null, 0)
+            _close(null)
+    return _io.TextIOWrapper(_io.BufferedReader(_io.FileIO(0, "r", closefd=False)), "utf-8", "surrogateescape")
+
+
 def begin():
     """What is of one process: a zygote has everything else before its children are born."""
     global MAIN_PID, saved_out, saved_err, out, err
@@ -119,6 +133,8 @@ def mend_streams():
         sys.stdout = out
     if sys.stderr is None or getattr(sys.stderr, "closed", False) is True:
         sys.stderr = err
+    if getattr(sys.stdin, "closed", True) is True:  # exit() closes it
+        sys.stdin = sys.__stdin__ = open_input()
 
 
 def flush_streams():
@@ -164,6 +180,8 @@ def cell_value(value):
     """One value of a table, as JSON can say it."""
     if value is None or isinstance(value, (bool, int, str)):
         return value
+    if type(value).__name__ == "NAType":
+        return None
     if isinstance(value, float):
         return value if value == value and abs(value) != float("inf") else None
     if hasattr(value, "isoformat"):
@@ -181,31 +199,17 @@ def cell_value(value):
 
 
 def table(frame):
-    return {str(column): [cell_value(value) for value in frame[column].tolist()] for column in frame.columns}
-
-
-def figure_bundle(figure):
-    import io
-    data = {}
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", bbox_inches="tight")
-    data["image/png"] = buffer.getvalue()
-    try:
-        drawing = io.StringIO()
-        figure.savefig(drawing, format="svg", bbox_inches="tight")
-        data["image/svg+xml"] = drawing.getvalue()
-    except Exception:
-        pass  # a figure that only a bitmap can show
-    if "matplotlib.pyplot" in modules:
-        modules["matplotlib.pyplot"].close(figure)  # shown now, not again at the end of the cell
-    try:
-        chart = load_charts()["chart_of"](figure)
-        if chart is not None:
-            import json
-            data["e2b/chart"] = json.dumps(chart)
-    except Exception:
-        pass
-    return data
+    """Its columns by name; one that has a name again gets a number, as where pandas reads files."""
+    columns = {}
+    for at, name in enumerate(frame.columns):
+        column, key, again = frame.iloc[:, at], str(name), 0
+        while key in columns:
+            again += 1
+            key = f"{name}.{again}"
+        values = column.tolist()
+        is_whole = getattr(column.dtype, "kind", "") in "iub" and not hasattr(column.dtype, "na_value")
+        columns[key] = values if is_whole else [cell_value(value) for value in values]
+    return columns
 
 
 def load_charts():
@@ -227,28 +231,29 @@ def bundle(value):
     data = {"text/plain": plain(value)}
     kind = type(value)
     if "matplotlib.figure" in modules and is_a(value, "matplotlib", "Figure"):
-        data.update(figure_bundle(value))
+        data.update(load_charts()["figure_bundle"](value))
         return data
     method = getattr(kind, "_repr_mimebundle_", None)
     if method is not None:
         try:
             found = method(value, include=None, exclude=None)
-            data.update(found[0] if isinstance(found, tuple) else found)
-        except Exception:
-            pass
+            data.update(found[0] if isinstance(found, tuple) else found or {})
+        except Exception as problem:
+            tell(trace_text(problem))
     for name, mime in REPRESENTATIONS:
         method = getattr(kind, name, None)
         if method is None or mime in data:
             continue
         try:
             found = method(value)
-        except Exception:
+        except Exception as problem:
+            tell(trace_text(problem))
             continue
         if isinstance(found, tuple):
             found = found[0]
         if found is not None:
             data[mime] = found
-    if "pandas" in modules and is_a(value, "pandas", "DataFrame"):
+    if "pandas" in modules and is_a(value, "pandas", "DataFrame") and value.size <= TABLE_CELLS_MAX:
         try:
             import json
             data["e2b/data"] = json.dumps(table(value))
@@ -258,18 +263,22 @@ def bundle(value):
 
 
 def result_message(data, is_main):
-    payload = [b"1" if is_main else b"0"]
+    payload, left = [b"1" if is_main else b"0"], RESULT_MAX
     for mime, value in data.items():
-        payload.append(field(str(mime)))
-        payload.append(field(as_text(value)))
+        said = field(as_text(value))
+        if len(said) > left:
+            tell(f"{mime} of {len(said)} bytes was left out: one result holds {RESULT_MAX}\n")
+            continue
+        left -= len(said)
+        payload += field(str(mime)), said
     return message(82, b"".join(payload))  # R
 
 
-def display(*values, **_):
-    """Shows values on the way."""
+def display(*values, raw=False, **_):
+    """Shows values on the way; what is raw tells its forms by MIME type itself."""
     flush_streams()
     for value in values:
-        send(result_message(bundle(value), False))
+        send(result_message(dict(value) if raw else bundle(value), False))
 
 
 names["display"] = display
@@ -327,28 +336,63 @@ def list_cells():
         name = unlisted.pop()
         text = cells.get(name)
         if text is not None:
-            linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+            lines = [line + "\n" for line in text.split("\n")]  # as of a file: tracebacks count on it
+            linecache.cache[name] = (len(text), None, lines, name)
+
+
+def without_own(shown):
+    """Leaves the user's frames, in every error of a chain: not the runner's, nor those of what it calls for the user."""
+    errors = [shown]
+    while errors:
+        error = errors.pop()
+        kept, is_own = [], False
+        for frame in error.stack:
+            name = frame.filename
+            is_own = name == OWN or is_own and ("/asyncio/" in name or name.endswith("/subprocess.py"))
+            if not is_own:
+                kept.append(frame)
+        error.stack[:] = kept
+        others = error.__cause__, error.__context__, *(getattr(error, "exceptions", None) or ())
+        errors += [other for other in others if other is not None]
+
+
+def trace_text(problem):
+    kind = type(problem)
+    try:
+        list_cells()
+        if isinstance(problem, SyntaxError) and problem.text is None and problem.filename in cells:
+            problem.text = cells[problem.filename].split("\n")[problem.lineno - 1]
+        import traceback
+        shown = traceback.TracebackException(kind, problem, problem.__traceback__)
+        without_own(shown)
+        text = "".join(shown.format())
+    except BaseException:
+        text = f"{kind.__name__}: {error_value(problem)}"
+    if len(text) > TRACEBACK_MAX:
+        text = text[:TRACEBACK_MAX // 2] + "\n...\n" + text[-TRACEBACK_MAX // 2:]
+    return text
+
+
+def error_value(problem):
+    try:
+        return str(problem)
+    except BaseException:
+        return "<the error cannot be shown>"
 
 
 def error_message(problem):
-    kind = type(problem)
-    trace = problem.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename == OWN:
-        trace = trace.tb_next
+    name, value = type(problem).__name__, error_value(problem)[:TEXT_MAX]
+    return message(70, field(name) + field(value) + field(trace_text(problem)))  # F
+
+
+def tell(text):
+    """On the error stream, whatever became of sys.stderr."""
+    flush_streams()
     try:
-        value = str(problem)
-    except BaseException:
-        value = "<the error cannot be shown>"
-    try:
-        list_cells()
-        import traceback
-        lines = traceback.format_exception(kind, problem, trace)
-        text = "".join(line for line in lines if f'File "{OWN}"' not in line)
-    except BaseException:
-        text = f"{kind.__name__}: {value}"
-    if len(text) > TRACEBACK_MAX:
-        text = text[:TRACEBACK_MAX // 2] + "\n...\n" + text[-TRACEBACK_MAX // 2:]
-    return message(70, field(kind.__name__) + field(value[:TEXT_MAX]) + field(text))  # F
+        err.write(text)
+        err.flush()
+    except Exception:
+        pass  # the user closed it
 
 
 # ---- shell escapes
@@ -399,20 +443,55 @@ def magic(line):
 names["__atoll_shell__"], names["__atoll_lines__"], names["__atoll_magic__"] = shell, shell_lines, magic
 
 
+def open_after(line, depth, quote):
+    """What is open behind a line of Python: brackets, and the quotes of a string. An escape is no part of either."""
+    at = 0
+    while at < len(line):
+        if quote:
+            closes = line.startswith(quote, at)
+            at += len(quote) if closes else 2 if line[at] == "\\" else 1
+            quote = "" if closes else quote
+            continue
+        char = line[at]
+        if char == "#":
+            return depth, "", False
+        if char in "\"'":
+            quote = char * 3 if line.startswith(char * 3, at) else char
+        depth = max(depth + (char in "([{") - (char in ")]}"), 0)
+        at += len(quote) or 1
+    goes_on = line.endswith("\\")
+    return depth, quote if len(quote) == 3 or goes_on else "", goes_on
+
+
+def escape(line):
+    """The call that a line with an escape stands for."""
+    body = line.lstrip()
+    indent = line[:len(line) - len(body)]
+    before, equals, after = body.partition("=")
+    if body.startswith("!"):
+        return f"{indent}__atoll_shell__({body[1:].strip()!r})"
+    if body.startswith("%"):
+        return f"{indent}__atoll_magic__({body[1:].strip()!r})"
+    if equals and after.lstrip().startswith("!") and before.strip().isidentifier():
+        return f"{indent}{before.strip()} = __atoll_lines__({after.lstrip()[1:].strip()!r})"
+    return None
+
+
 def rewrite(code):
-    """Lines that begin with ! or % become calls; everything else stays as it is."""
-    lines = []
-    for line in code.split("\n"):
-        body = line.lstrip()
-        indent = line[:len(line) - len(body)]
-        before, equals, after = body.partition("=")
-        if body.startswith("!"):
-            line = f"{indent}__atoll_shell__({body[1:].strip()!r})"
-        elif body.startswith("%"):
-            line = f"{indent}__atoll_magic__({body[1:].strip()!r})"
-        elif equals and after.lstrip().startswith("!") and before.strip().isidentifier():
-            line = f"{indent}{before.strip()} = __atoll_lines__({after.lstrip()[1:].strip()!r})"
-        lines.append(line)
+    """Statements that begin with ! or % become calls; everything else stays as it is, and where it is."""
+    lines = code.split("\n")
+    depth, quote, goes_on = 0, "", False
+    for at, line in enumerate(lines):
+        call = None if depth or quote or goes_on else escape(line)
+        if call is None:
+            depth, quote, goes_on = open_after(line, depth, quote)
+            continue
+        end = at + 1
+        while line.endswith("\\") and end < len(lines):  # the shell's own way to go on
+            line += "\n" + lines[end]
+            lines[end] = ""
+            end += 1
+        lines[at] = escape(line)
     return "\n".join(lines)
 
 
@@ -429,21 +508,20 @@ def parse(code, name):
 
 
 def cell_magic(code):
-    """%%bash and %%writefile take the whole cell. True if it was one."""
+    """%%bash and %%writefile take the whole cell."""
     head, _, body = code.partition("\n")
-    words = head[2:].split()
-    if words and words[0] in ("bash", "sh", "script"):
+    word, *words = head[2:].split() or [""]
+    if word in ("bash", "sh", "script"):
         import subprocess
         flush_streams()
         done = subprocess.run(["/bin/bash", "-s"], input=body.encode())
         if done.returncode:
             raise RuntimeError(f"the script ended with status {done.returncode}")
-        return True
-    if len(words) == 2 and words[0] == "writefile":
-        with open(words[1], "w") as file:
+    elif word == "writefile" and words:
+        with open(words[-1], "a" if words[0] == "-a" else "w") as file:
             file.write(body)
-        return True
-    return False
+    else:
+        raise NameError(f"there is no %%{word} here")
 
 
 # ---- execution
@@ -469,9 +547,17 @@ def run_code(code):
         raise
 
 
+def is_quiet(code, last):
+    """Whether a semicolon follows the last expression."""
+    lines = code.split("\n")
+    line = lines[last.end_lineno - 1] if last.end_lineno <= len(lines) else ""
+    return line.encode("utf-8", "replace")[last.end_col_offset:].lstrip().startswith(b";")
+
+
 def run_cell(code):
     """What the cell has to say at its end."""
-    if code.startswith("%%") and cell_magic(code):
+    if code.lstrip().startswith("%%"):
+        cell_magic(code.lstrip())
         return b""
     name = f"<cell {count}>"
     cells[name] = code
@@ -486,7 +572,7 @@ def run_cell(code):
     tree = parse(code, name)
     body = tree.body
     last = None
-    if body and type(body[-1]) is _ast.Expr and not code.rstrip().endswith(";"):
+    if body and type(body[-1]) is _ast.Expr and not is_quiet(code, body[-1]):
         last = body.pop()
     if body:
         run_code(compile(tree, name, "exec", ALLOW_AWAIT, True))

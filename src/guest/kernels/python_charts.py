@@ -1,7 +1,9 @@
-# What a matplotlib figure shows, as data. Loaded when the first figure is displayed.
+# What a matplotlib figure shows, as pictures and as data. Loaded when the first figure is displayed.
 import re
+import sys
 
-UNIT = re.compile(r"\s*\(([^()]*)\)\s*$")
+UNIT = re.compile(r"\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])\s*$")
+POINTS_MAX = 50000  # of a figure with more there is a bitmap only: what has a word for each point is slow and huge
 
 
 def number(value):
@@ -20,7 +22,7 @@ def number(value):
 
 def unit_of(label):
     found = UNIT.search(label or "")
-    return found.group(1) if found else None
+    return (found.group(1) or found.group(2)) if found else None
 
 
 def is_date_axis(axis):
@@ -45,6 +47,8 @@ def scale_of(axis):
 
 
 def to_user(axis, value):
+    if is_category_axis(axis):
+        return {place: name for name, place in axis.units._mapping.items()}.get(value, number(value))
     if is_date_axis(axis):
         import matplotlib.dates
         try:
@@ -55,7 +59,8 @@ def to_user(axis, value):
 
 
 def ticks_of(axis, labels):
-    return [to_user(axis, tick) for tick in axis.get_ticklocs()], [label.get_text() for label in labels]
+    say = number if is_category_axis(axis) else lambda tick: to_user(axis, tick)
+    return [say(tick) for tick in axis.get_ticklocs()], [label.get_text() for label in labels]
 
 
 def two_dimensional(axes, kind):
@@ -96,6 +101,23 @@ def scatter_chart(axes, collections):
     return chart
 
 
+def has_names(axis):
+    """Whether its ticks were given words, rather than showing where they are."""
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+    return is_category_axis(axis) or isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter))
+
+
+def name_at(axis, place):
+    """The word of the nearest tick if ticks have words, else the place."""
+    if has_names(axis):
+        ticks = [(abs(tick - place), label.get_text()) for tick, label in zip(axis.get_ticklocs(), axis.get_ticklabels())]
+        near = min((tick for tick in ticks if tick[1]), default=(1, ""))
+        if near[0] < 0.5:
+            return near[1]
+    place = to_user(axis, place)
+    return f"{place:.12g}" if isinstance(place, float) else str(place)
+
+
 def bar_chart(axes):
     from matplotlib.container import BarContainer
     chart = two_dimensional(axes, "bar")
@@ -106,64 +128,75 @@ def bar_chart(axes):
         group = container.get_label()
         group = group if group and not str(group).startswith("_") else ""
         upright = container.orientation != "horizontal"
-        labels = [label.get_text() for label in (axes.get_xticklabels() if upright else axes.get_yticklabels())]
-        centres = list(axes.get_xticks() if upright else axes.get_yticks())
+        axis = axes.xaxis if upright else axes.yaxis
         for bar in container:
             value = bar.get_height() if upright else bar.get_width()
             middle = bar.get_x() + bar.get_width() / 2 if upright else bar.get_y() + bar.get_height() / 2
-            near = [label for centre, label in zip(centres, labels) if abs(centre - middle) < 0.5 and label]
-            chart["elements"].append({"label": near[0] if near else str(number(middle)), "group": str(group),
-                                      "value": number(value)})
+            chart["elements"].append({"label": name_at(axis, middle), "group": str(group), "value": number(value)})
     return chart
 
 
 def pie_chart(axes, wedges):
     texts = [text.get_text() for text in axes.texts]
-    labels = [text for text in texts if not text.endswith("%")] or texts
+    if len(texts) == 2 * len(wedges):
+        texts = texts[::2]  # what autopct wrote stands between the labels
     return {"type": "pie", "title": axes.get_title() or None, "elements": [
-        {"label": labels[index] if index < len(labels) else "", "angle": abs(wedge.theta2 - wedge.theta1),
+        {"label": texts[index] if index < len(texts) else "", "angle": abs(wedge.theta2 - wedge.theta1),
          "radius": number(wedge.r)} for index, wedge in enumerate(wedges)]}
 
 
 def box_chart(axes, boxes):
-    """matplotlib draws each box as a path, then whiskers, caps, a median and outliers as lines, in that order."""
     import numpy
     chart = two_dimensional(axes, "box_and_whisker")
-    labels = [label.get_text() for label in axes.get_xticklabels()]
     chart["elements"] = []
-    for index, box in enumerate(boxes):
-        ys = numpy.asarray(box["box"], dtype=float)
+    for box in boxes:
         chart["elements"].append({
-            "label": labels[index] if index < len(labels) else str(index + 1),
-            "min": number(min(box["whiskers"])), "first_quartile": number(ys.min()), "median": number(box["median"]),
-            "third_quartile": number(ys.max()), "max": number(max(box["whiskers"])),
-            "outliers": [number(y) for y in box["outliers"]]})
+            "label": name_at(axes.xaxis if box["upright"] else axes.yaxis, numpy.mean(box["place"])),
+            "min": number(min(box["whiskers"])), "first_quartile": number(min(box["quartiles"])),
+            "median": number(box["median"]), "third_quartile": number(max(box["quartiles"])),
+            "max": number(max(box["whiskers"])), "outliers": [number(value) for value in box["outliers"]]})
     return chart
 
 
 def find_boxes(axes):
-    """Boxes among the lines of a boxplot: a closed line of five points, two whiskers, two caps, a median."""
-    lines = axes.get_lines()
-    boxes = []
-    index = 0
-    while index + 5 < len(lines) + 1:
-        group = lines[index:index + 7]
-        sizes = [len(line.get_xdata()) for line in group]
-        if len(group) >= 6 and sizes[0] == 5 and sizes[1:6] == [2, 2, 2, 2, 2]:
-            outliers = list(group[6].get_ydata()) if len(group) == 7 and group[6].get_linestyle() == "None" else []
-            ys = [y for line in group[1:3] for y in line.get_ydata()]
-            boxes.append({"box": group[0].get_ydata(), "whiskers": ys, "median": group[5].get_ydata()[0],
-                          "outliers": outliers})
-            index += 7 if len(group) == 7 and group[6].get_linestyle() == "None" else 6
-        else:
-            return []
-    return boxes
+    """Those of a boxplot. matplotlib draws each as a closed line or a filled path, then two whiskers, two caps (if wanted),
+    a median, a mean (if wanted) and outliers (if wanted) as lines, in that order; whiskers lead away from the box."""
+    from matplotlib.patches import PathPatch
+    lines, outlines = [], []
+    for line in axes.get_lines():
+        size = len(line.get_xdata())
+        is_outline = size in (5, 11) and line.get_xdata()[0] == line.get_xdata()[-1] and line.get_linestyle() != "None"
+        (outlines if is_outline else lines).append(line)
+    outlines = [(line.get_xdata(), line.get_ydata()) for line in outlines]
+    filled = [patch.get_path().vertices for patch in axes.patches if type(patch) is PathPatch]
+    outlines += [(path[:, 0], path[:, 1]) for path in filled if len(path) in (5, 6, 11, 12)]
+    if not outlines or len(lines) % len(outlines):
+        return []
+    each = len(lines) // len(outlines)
+    found = [box_of(outline, lines[index * each:(index + 1) * each]) for index, outline in enumerate(outlines)]
+    return found if all(found) else []
+
+
+def box_of(outline, lines):
+    loose = [line for line in lines if line.get_linestyle() == "None"]
+    lines = [line for line in lines if line.get_linestyle() != "None"]
+    if len(lines) < 3 or any(len(line.get_xdata()) != 2 for line in lines):
+        return None
+    median = lines[4] if len(lines) >= 5 else lines[2]
+    upright = median.get_ydata()[0] == median.get_ydata()[1]
+    values = (lambda line: list(line.get_ydata())) if upright else (lambda line: list(line.get_xdata()))
+    place, box = outline if upright else outline[::-1]
+    across = 2 if len(box) < 11 else 5  # the outline begins at one quartile; notches lead beyond both
+    return {"upright": upright, "place": place[:2], "quartiles": (box[0], box[across]), "median": values(median)[0],
+            "whiskers": values(lines[0]) + values(lines[1]), "outliers": values(loose[-1]) if loose else []}
 
 
 def axes_chart(axes):
     from matplotlib.collections import PathCollection
     from matplotlib.container import BarContainer
     from matplotlib.patches import Wedge
+    if hasattr(axes, "get_zlim"):
+        return {"type": "unknown", "title": axes.get_title() or None, "elements": []}  # its points are projections
     wedges = [patch for patch in axes.patches if isinstance(patch, Wedge)]
     if wedges:
         return pie_chart(axes, wedges)
@@ -182,10 +215,48 @@ def axes_chart(axes):
 
 def chart_of(figure):
     """One chart, several as a superchart, or None for an empty figure."""
-    charts = [axes_chart(axes) for axes in figure.get_axes()]
+    charts = [axes_chart(axes) for axes in figure.get_axes() if axes.get_label() != "<colorbar>"]
     if not charts:
         return None
     if len(charts) == 1:
         return charts[0]
     title = figure._suptitle.get_text() if getattr(figure, "_suptitle", None) else None
     return {"type": "superchart", "title": title, "elements": charts}
+
+
+def points_of(figure):
+    """How much a drawing of it would have to say."""
+    count = 0
+    for axes in figure.get_axes():
+        count += sum(len(line.get_xdata()) for line in axes.get_lines()) + len(axes.patches)
+        for collection in axes.collections:
+            shape = getattr(collection, "get_array", lambda: None)()
+            count += max(len(collection.get_offsets()), len(collection.get_paths()) if shape is None else shape.size)
+    return count
+
+
+def figure_bundle(figure):
+    """Its picture as a bitmap and as a drawing, and its data."""
+    import io
+    import json
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", bbox_inches="tight")
+    data = {"image/png": buffer.getvalue()}
+    is_small = True
+    try:
+        is_small = points_of(figure) <= POINTS_MAX
+        if is_small:
+            drawing = io.StringIO()
+            figure.savefig(drawing, format="svg", bbox_inches="tight")
+            data["image/svg+xml"] = drawing.getvalue()
+    except Exception:
+        pass  # a figure that only a bitmap can show
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close(figure)  # shown now, not again at the end of the cell
+    try:
+        chart = chart_of(figure) if is_small else None
+        if chart is not None:
+            data["e2b/chart"] = json.dumps(chart)
+    except Exception:
+        pass
+    return data

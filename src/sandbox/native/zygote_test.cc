@@ -6,10 +6,13 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <regex>
 
 #include "sandbox/native/native.h"
 #include "sandbox/native/native_harness.h"
+#include "sandbox/native/sandbox.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -236,6 +239,36 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
 
 // Python looks for an interrupt between its own instructions. What never comes back to them, and what came back from a wait,
 // is told apart by what is left: a kernel that goes on, or one whose death is told and that can be restarted.
+// Nobody waits for ever: the interpreter is started, as a program, and the next one is born from another zygote.
+TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
+  const auto sandbox = warm_sandbox();
+  said(born_kernel(*sandbox), "x = 7");
+  const auto status = [](const std::string& pid, const std::string& name) {
+    std::ifstream file("/proc/" + pid + "/status");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with(name)) return line.substr(line.find('\t') + 1);
+    return std::string();
+  };
+  const auto guest = std::to_string(static_cast<NativeSandbox&>(*sandbox).inhabitant()->handed.pid);
+  int stopped = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string pid = entry.path().filename();
+    if (status(pid, "Name:") == "python3" && status(pid, "PPid:") == status(guest, "PPid:"))
+      ++stopped, ::kill(std::stoi(pid), SIGSTOP);
+  }
+  ASSERT_GT(stopped, 0);
+  EXPECT_EQ(said(python_kernel(*sandbox, KernelOrigin::started), "1 + 1"), "2");
+  KernelOrigin origin = KernelOrigin::started;
+  for (int i = 0; i < 100 && origin == KernelOrigin::started; ++i) {
+    turn(std::chrono::milliseconds(100));
+    auto kernel = run(sandbox->create_kernel(Language::python, ""));
+    ASSERT_TRUE(kernel) << kernel.error().message();
+    origin = (*kernel)->info().origin;
+    ASSERT_TRUE(run(sandbox->remove_kernel((*kernel)->info().id)));
+  }
+  EXPECT_EQ(origin, KernelOrigin::born);
+}
+
 TEST_F(ZygoteTest, NativeCodeIsStoppedToo) {
   const auto sandbox = warm_sandbox();
   const auto kernel = born_kernel(*sandbox);
