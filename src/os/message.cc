@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 namespace atl::os {
 
@@ -69,10 +70,13 @@ Result<Message> receive_message(int socket, Wait wait) {
   header.msg_control = control;
   header.msg_controllen = sizeof control;
   ssize_t n;
+  bool was_reset = false;
   for (;;) {
     n = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | (wait == Wait::no ? MSG_DONTWAIT : 0));
     if (n >= 0) break;
     if (errno == EINTR) continue;
+    // Who ended without hearing our last words is told as a reset, once, before its own last words.
+    if (errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (errno == ECONNRESET) {
       n = 0;
       break;

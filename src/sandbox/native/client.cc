@@ -34,8 +34,6 @@ void SpawnerClient::receive() {
   for (int count = 0; count < 64; ++count) {
     auto message = os::receive_message(socket_.native_handle(), os::Wait::no);
     if (!message && message.error().code() == Code::unavailable) break;
-    // A spawner that ended without hearing our last words is told as a reset, once, before its own last words.
-    if (!message) message = os::receive_message(socket_.native_handle(), os::Wait::no);
     if (!message || message->bytes.empty()) return lose();
     auto reply = decode_reply(message->bytes);
     if (!reply) return lose();

@@ -56,6 +56,19 @@ TEST_F(SpawnerClientTest, LastWordsAreHeardByWhoeverWaitsForThem) {
   EXPECT_FALSE(client_->is_open());
 }
 
+TEST_F(SpawnerClientTest, LastWordsAreHeardFromOneThatHeardNotAll) {
+  Answered last;
+  ask(Verb::shut_down, last);
+  loop_.poll_one();
+  serve_one();
+  client_->tell(Request{.verb = Verb::destroy});
+  spawner_.reset();
+  loop_.poll();
+  ASSERT_TRUE(last);
+  EXPECT_TRUE(*last) << last->error().message();
+  EXPECT_EQ(losses_, 1);
+}
+
 TEST_F(SpawnerClientTest, CallsUnderWayFailWithItsEnd) {
   Answered answered;
   ask(Verb::create, answered);
