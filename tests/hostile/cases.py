@@ -221,7 +221,7 @@ while True: pass
 
 @case("17 output flood")
 def _(programs):
-    ran = run("bash", "-c", "yes | head -c 300M", timeout=120)
+    ran = run("bash", "-c", "yes | head -c 300M", options=("--time", "100"), timeout=120)
     assert len(ran.out) == 300 << 20, (len(ran.out), ran.err)
 
 
