@@ -1,6 +1,7 @@
 // How cells are read in each language, and what their errors show: the user's code and nothing of the runner.
 #include <gmock/gmock.h>
 
+#include "guest/runners.h"
 #include "sandbox/kernel_harness.h"
 
 namespace atl::sandbox {
@@ -173,6 +174,21 @@ TEST_F(NodeCellTest, DeclaresInCellsThatWait) {
                 .errors.size(),
             0U);
   EXPECT_EQ(execute("[c, g()]").text(), "[ 5, 6 ]");
+}
+
+TEST_F(NodeCellTest, TypesLeaveErrorsWhereTheyAre) {
+  if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
+  language_ = Language::typescript;
+  EXPECT_EQ(execute("type N = number\n\nfunction f(x: N): never { throw new Error('e') }\nf(1)")
+                .errors.at(0)
+                .traceback,
+            "Error: e\n    at f (<cell 1>:3:33)\n    at <cell 1>:4:1");
+  const Cell wrong = execute("const ok: number = 1\nlet v: number = ;");
+  EXPECT_EQ(wrong.error(), "SyntaxError");
+  EXPECT_EQ(wrong.errors.at(0).value, "Expression expected");
+  EXPECT_THAT(wrong.errors.at(0).traceback, StartsWith("<cell 2>:2\n"));
+  EXPECT_THAT(wrong.errors.at(0).traceback, HasSubstr("let v: number = ;\n                ^\n"));
+  EXPECT_EQ(execute("enum E { A = 4 }; namespace M { export const n: number = 1 }; E.A + M.n").text(), "5");
 }
 
 TEST_F(NodeCellTest, IsAModuleOfItsOwn) {

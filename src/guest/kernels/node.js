@@ -324,14 +324,26 @@ function redeclarable(code) {
 const stripperNeeds = { util: { TextDecoder, TextEncoder }, 'node:buffer': { Buffer: { from: bound(Buffer, 'from') } } };
 let stripperText = '';
 let stripper = null;
-function stripTypes(code) {
+function syntaxError({ message: text, snippet, startLine }, name) {
+  const problem = new SyntaxError(`${text}`);
+  problem.stack = `${name}:${startLine}\n${snippet}\nSyntaxError: ${text}`;
+  return problem;
+}
+function stripTypes(code, name) {
   if (stripper === null && stripperText !== '') {
     const module = { exports: {} };
     new Function('module', 'exports', 'require', stripperText)(module, module.exports, (name) => stripperNeeds[name]);
-    stripper = (text) => module.exports.transformSync(text, { mode: 'transform', sourceMap: false }).code;
+    stripper = (text, mode) => module.exports.transformSync(text, { mode, sourceMap: false }).code;
     stripperText = '';
   }
-  if (stripper !== null) return stripper(code);
+  if (stripper !== null) {
+    try {
+      return stripper(code, 'strip-only');  // everything stays where it is
+    } catch (problem) {
+      if (problem.code !== 'UnsupportedSyntax') throw syntaxError(problem, name);
+    }
+    return stripper(code, 'transform');  // enums and the like become code
+  }
   if (typeof stripBuiltin === 'function') return stripBuiltin(code, { mode: 'strip' });
   throw new Error('nothing here can strip types from TypeScript');
 }
@@ -365,7 +377,7 @@ function runAtOnce({ code, problem }, name) {
 }
 
 async function runCell(code, name, typed) {
-  const prepared = prepare(typed ? stripTypes(code) : code);
+  const prepared = prepare(typed ? stripTypes(code, name) : code);
   if (!prepared.waits) return { value: runAtOnce(prepared, name) };
   lengths.set(name, prepared.code.split('\n').length);
   if (lengths.size > LENGTHS_KEPT) lengths.delete(lengths.keys().next().value);
