@@ -170,7 +170,7 @@ TEST_F(NodeCellTest, DeclaresInCellsThatWait) {
   EXPECT_EQ(execute("[a, typeof A, f()]").text(), "[ 2, 'function', 3 ]");
   EXPECT_EQ(execute("class B {}\n[1].map((x) => x); const b = await 4 // a note").errors.size(), 0U);
   EXPECT_EQ(execute("[b, typeof B]").text(), "[ 4, 'function' ]");
-  EXPECT_EQ(execute("export const c = await 5; export { c }; export default function g() { return 6 }")
+  EXPECT_EQ(execute("const d = 7; export const c = await 5; export { d }; export default function g() { return 6 }")
                 .errors.size(),
             0U);
   EXPECT_EQ(execute("[c, g()]").text(), "[ 5, 6 ]");
