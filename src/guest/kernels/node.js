@@ -363,6 +363,11 @@ function settled(promise) {
   return new Promise((yes, no) => { apply(theirThen, promise, [yes, no]); });
 }
 
+// A promise as the last value is waited for: what main() still says, and how it ends, belongs to the cell that called it.
+async function kept(found) {
+  return isPromise(found.value) ? { value: await settled(found.value) } : found;
+}
+
 // In a script V8 complains of the first await or import, and not of what is wrong.
 function runAtOnce({ code, problem }, name) {
   try {
@@ -378,12 +383,12 @@ function runAtOnce({ code, problem }, name) {
 
 async function runCell(code, name, typed) {
   const prepared = prepare(typed ? stripTypes(code, name) : code);
-  if (!prepared.waits) return { value: runAtOnce(prepared, name) };
+  if (!prepared.waits) return kept({ value: runAtOnce(prepared, name) });
   lengths.set(name, prepared.code.split('\n').length);
   if (lengths.size > LENGTHS_KEPT) lengths.delete(lengths.keys().next().value);
   const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code + '\n');
   if (wrapped === null) return { value: await settled(runScript(`${ASYNC}\n${prepared.code}\n})()`, name, -1)) };
-  return (await settled(runScript(redeclarable(wrapped), name, -1))) || {};
+  return kept((await settled(runScript(redeclarable(wrapped), name, -1))) || {});
 }
 
 function setVariables(changes) {
