@@ -85,6 +85,8 @@ TEST_F(PythonCellTest, ReadsAnEndWhateverBecameOfItsInput) {
   EXPECT_EQ(execute("import os, sys\nsys.stdin.close(); os.close(0)").outcome.exit_code, 0);
   EXPECT_EQ(execute("input()").error(), "EOFError");
   EXPECT_EQ(execute("!cat; echo read").out, "read\n");
+  execute("class Typist:\n  def readline(self): return 'typed\\n'\nsys.stdin = Typist()");
+  EXPECT_EQ(execute("input()").text(), "'typed'") << "another one is left alone";
 }
 
 TEST_F(PythonCellTest, ShowsEveryForm) {

@@ -134,7 +134,7 @@ def mend_streams():
         sys.stdout = out
     if sys.stderr is None or getattr(sys.stderr, "closed", False) is True:
         sys.stderr = err
-    if getattr(sys.stdin, "closed", True) is True:  # exit() closes it
+    if sys.stdin is None or getattr(sys.stdin, "closed", False) is True:  # exit() closes it
         sys.stdin = sys.__stdin__ = open_input()
 
 
