@@ -32,7 +32,8 @@ enum class Wait { no, yes };
 // gone, or if the socket is full and nobody waits (any more).
 Result<void> send_message(int socket, std::string_view bytes, std::span<const int> fds = {},
                           Wait wait = Wait::yes);
-// Code::unavailable when nothing is there and nobody waits (any more). A message cut short by its size is an error.
+// Code::unavailable when nothing is there and nobody waits (any more). A message cut short by its size is an
+// error.
 Result<Message> receive_message(int socket, Wait wait = Wait::yes);
 
 }  // namespace atl::os

@@ -1,6 +1,7 @@
 // How cells are read in each language, and what their errors show: the user's code and nothing of the runner.
 #include <gmock/gmock.h>
 
+#include "guest/runners.h"
 #include "sandbox/kernel_harness.h"
 
 namespace atl::sandbox {
@@ -84,6 +85,8 @@ TEST_F(PythonCellTest, ReadsAnEndWhateverBecameOfItsInput) {
   EXPECT_EQ(execute("import os, sys\nsys.stdin.close(); os.close(0)").outcome.exit_code, 0);
   EXPECT_EQ(execute("input()").error(), "EOFError");
   EXPECT_EQ(execute("!cat; echo read").out, "read\n");
+  execute("class Typist:\n  def readline(self): return 'typed\\n'\nsys.stdin = Typist()");
+  EXPECT_EQ(execute("input()").text(), "'typed'") << "another one is left alone";
 }
 
 TEST_F(PythonCellTest, ShowsEveryForm) {
@@ -169,10 +172,43 @@ TEST_F(NodeCellTest, DeclaresInCellsThatWait) {
   EXPECT_EQ(execute("[a, typeof A, f()]").text(), "[ 2, 'function', 3 ]");
   EXPECT_EQ(execute("class B {}\n[1].map((x) => x); const b = await 4 // a note").errors.size(), 0U);
   EXPECT_EQ(execute("[b, typeof B]").text(), "[ 4, 'function' ]");
-  EXPECT_EQ(execute("export const c = await 5; export { c }; export default function g() { return 6 }")
-                .errors.size(),
-            0U);
+  EXPECT_EQ(
+      execute("const d = 7; export const c = await 5; export { d }; export default function g() { return 6 }")
+          .errors.size(),
+      0U);
   EXPECT_EQ(execute("[c, g()]").text(), "[ 5, 6 ]");
+}
+
+TEST_F(NodeCellTest, TypesLeaveErrorsWhereTheyAre) {
+  if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
+  language_ = Language::typescript;
+  EXPECT_EQ(execute("type N = number\n\nfunction f(x: N): never { throw new Error('e') }\nf(1)")
+                .errors.at(0)
+                .traceback,
+            "Error: e\n    at f (<cell 1>:3:33)\n    at <cell 1>:4:1");
+  const Cell wrong = execute("const ok: number = 1\nlet v: number = ;");
+  EXPECT_EQ(wrong.error(), "SyntaxError");
+  EXPECT_EQ(wrong.errors.at(0).value, "Expression expected");
+  EXPECT_THAT(wrong.errors.at(0).traceback, StartsWith("<cell 2>:2\n"));
+  EXPECT_THAT(wrong.errors.at(0).traceback, HasSubstr("let v: number = ;\n                ^\n"));
+  EXPECT_EQ(execute("enum E { A = 4 }; namespace M { export const n: number = 1 }; E.A + M.n").text(), "5");
+}
+
+TEST_F(NodeCellTest, WaitsForAPromiseAtTheEnd) {
+  const Cell cell = execute(
+      "async function main(bad) { await new Promise((go) => setTimeout(go, 50)); console.log('seen'); if "
+      "(bad) throw new "
+      "RangeError('bad'); return 5 }\nmain()");
+  EXPECT_EQ(cell.out, "seen\n");
+  EXPECT_EQ(cell.text(), "5");
+  EXPECT_EQ(execute("main(true)").error(), "RangeError");
+  EXPECT_EQ(execute("await 1; main(true)").error(), "RangeError");
+  EXPECT_EQ(execute("({ then() { throw new Error('not asked') }, n: 1 }).n").text(), "1");
+  ExecutionSpec forever;
+  forever.code = "new Promise(() => {})";
+  forever.wall_time = std::chrono::milliseconds(100);
+  EXPECT_EQ(execute(forever).outcome.ending, Ending::timed_out);
+  EXPECT_EQ(execute("const later = new Promise(() => {}); 6").text(), "6");
 }
 
 TEST_F(NodeCellTest, IsAModuleOfItsOwn) {

@@ -23,8 +23,9 @@ constexpr bool is_outlet_port(std::uint16_t port) {
 // sandbox has a loopback and nothing else.
 Task<void> open_outlet(std::shared_ptr<Link> link, std::shared_ptr<egress::Proxy> proxy);
 
-// Has programs inside trust an authority besides those of the sandbox's own store: a bundle below
-// kTrustDirectory, which no snapshot holds, and the variables that name it.
+// Has programs inside trust an authority besides those of the sandbox's own store (an empty one: no longer):
+// a bundle below kTrustDirectory, which no snapshot holds, and the variables that name it, which no copied
+// kernel keeps.
 inline constexpr const char* kTrustDirectory = "/run/atoll";
 Task<void> trust_authority(std::shared_ptr<Link> link, std::string certificate);
 

@@ -66,7 +66,8 @@ class Sandbox {
   // The one way out: programs inside find `proxy` on their loopback, and variables that lead there
   // (outlet.h). Once; what it lets through is its own matter. Code::unsupported without the trait 'network'.
   virtual Task<void> open_network(std::shared_ptr<egress::Proxy> proxy);
-  // Programs that start from now on trust this authority (PEM) as well. Never part of a snapshot.
+  // Programs that start from now on trust this authority (PEM) as well; empty: none any more. Never part of a
+  // snapshot.
   virtual Task<void> trust(std::string certificate);
 
   virtual Task<Usage> usage() = 0;

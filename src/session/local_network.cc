@@ -45,6 +45,15 @@ Task<void> LocalService::check_proxy(const egress::RuleTexts& texts) {
   co_return Result<void>();
 }
 
+// Our authority is trusted only where a rule needs it.
+static Task<void> take_back_trust(std::shared_ptr<Live> live) {
+  if (!live->trusts_authority) co_return Result<void>();
+  std::string nobody;
+  CO_CHECK(co_await live->sandbox->trust(std::move(nobody)));
+  live->trusts_authority = false;
+  co_return Result<void>();
+}
+
 Task<void> LocalService::open_network(LivePtr live, std::shared_ptr<const egress::Rules> rules) {
   const auto sandbox = live->sandbox;
   if (!live->proxy) {
@@ -66,7 +75,9 @@ Task<void> LocalService::open_network(LivePtr live, std::shared_ptr<const egress
     CO_CHECK(co_await sandbox->trust(parts_.outside.authority->certificate_pem()));
     live->trusts_authority = true;
   }
+  const bool sets_headers = rules->sets_headers();
   live->proxy->set_rules(std::move(rules));
+  if (!sets_headers) CO_CHECK(co_await take_back_trust(live));
   live->facts.isolation = sandbox->isolation();
   co_return Result<void>();
 }
@@ -124,6 +135,7 @@ Task<NetworkFacts> LocalService::update_network(Principal who, std::string id, N
     CO_CHECK(co_await open_network(found, std::move(rules)));
   } else if (found->proxy) {
     found->proxy->set_rules(std::make_shared<const egress::Rules>());
+    CO_CHECK(co_await take_back_trust(found));
   }
   found->facts.network = request.mode;
   found->facts.egress = std::move(request.rules);

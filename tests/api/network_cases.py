@@ -151,6 +151,41 @@ def network_headers_are_set_outside(client, provider):
         assert box.shell("test -s $SSL_CERT_FILE && echo trusted")["stdout"] == "trusted\n"
 
 
+@case("network", "snapshot")
+def network_authority_is_trusted_where_a_rule_needs_it(client, provider):
+    plain = {"allow": [HOST]}
+    ruled = {**plain, "headers": {HOST: {"X-Key": "v"}}}
+
+    def trusted(base):
+        """Where a program looks, and how many authorities it finds there."""
+        out = client.ok("POST", base + "/execute", {"code": """import os, ssl
+print(os.environ.get("SSL_CERT_FILE"), len(ssl.create_default_context().get_ca_certs()))"""})["stdout"]
+        where, number = out.split()
+        return where, int(number)
+
+    def of_a_fork(box):
+        base = "/api/sessions/" + client.ok("POST", box.base + "/fork", {})["session_id"]
+        assert client.ok("POST", base + "/execute", {"code": "kept"})["results"][0]["data"]["text/plain"] == "1"
+        found = trusted(base)
+        client.ok("DELETE", base)
+        return found
+
+    with Sandbox(client, provider, network=plain) as box:
+        own = trusted(box.base)
+        assert own[0] == "None", own
+    with Sandbox(client, provider, network=ruled) as box:
+        box.run("kept = 1")
+        assert trusted(box.base)[1] == own[1] + 1
+        assert of_a_fork(box)[1] == own[1] + 1, "it has the rule as well"
+        client.ok("PUT", box.base + "/network", plain)
+        assert trusted(box.base)[1] == own[1]
+        assert of_a_fork(box) == own, "the copied interpreter looks where it would have without the rule"
+        client.ok("PUT", box.base + "/network", ruled)
+        assert trusted(box.base)[1] == own[1] + 1
+        client.ok("PUT", box.base + "/network", {"mode": "none"})
+        assert trusted(box.base)[1] == own[1]
+
+
 @case("network")
 def network_secrets_stay_outside(client, provider):
     vault = harness.Client(client.port)

@@ -248,16 +248,19 @@ Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message)
   co_return co_await process->resize(size);
 }
 
-// A terminal ends with its window. Said again, because bash does not hear a SIGHUP that comes between its last look and its
-// wait for a key: where a terminal really goes, its input ends as well. A program that wants to go on may.
-boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor, std::shared_ptr<sandbox::Process> process) {
+// A terminal ends with its window. Said again, because bash does not hear a SIGHUP that comes between its
+// last look and its wait for a key: where a terminal really goes, its input ends as well. A program that
+// wants to go on may.
+boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor,
+                                     std::shared_ptr<sandbox::Process> process) {
   for (int times = 0; times < kHangUps; ++times) {
     if (auto hung_up = co_await process->signal(SIGHUP); !hung_up) co_return;  // it has ended
     if (auto slept = co_await os::sleep_for(executor, kBetweenHangUps); !slept) co_return;
   }
 }
 
-boost::asio::awaitable<void> obey_all(boost::asio::any_io_executor executor, std::shared_ptr<net::WebSocket> socket,
+boost::asio::awaitable<void> obey_all(boost::asio::any_io_executor executor,
+                                      std::shared_ptr<net::WebSocket> socket,
                                       std::shared_ptr<sandbox::Process> process) {
   while (true) {
     auto message = co_await socket->receive();
@@ -293,7 +296,8 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
     co_return fail(std::move(accepted).error());
   }
   const std::shared_ptr<net::WebSocket> socket = std::move(*accepted);
-  boost::asio::co_spawn(context->executor, obey_all(context->executor, socket, command.process), boost::asio::detached);
+  boost::asio::co_spawn(context->executor, obey_all(context->executor, socket, command.process),
+                        boost::asio::detached);
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (auto* output = std::get_if<sandbox::Output>(&event)) {

@@ -324,14 +324,26 @@ function redeclarable(code) {
 const stripperNeeds = { util: { TextDecoder, TextEncoder }, 'node:buffer': { Buffer: { from: bound(Buffer, 'from') } } };
 let stripperText = '';
 let stripper = null;
-function stripTypes(code) {
+function syntaxError({ message: text, snippet, startLine }, name) {
+  const problem = new SyntaxError(`${text}`);
+  problem.stack = `${name}:${startLine}\n${snippet}\nSyntaxError: ${text}`;
+  return problem;
+}
+function stripTypes(code, name) {
   if (stripper === null && stripperText !== '') {
     const module = { exports: {} };
     new Function('module', 'exports', 'require', stripperText)(module, module.exports, (name) => stripperNeeds[name]);
-    stripper = (text) => module.exports.transformSync(text, { mode: 'transform', sourceMap: false }).code;
+    stripper = (text, mode) => module.exports.transformSync(text, { mode, sourceMap: false }).code;
     stripperText = '';
   }
-  if (stripper !== null) return stripper(code);
+  if (stripper !== null) {
+    try {
+      return stripper(code, 'strip-only');  // everything stays where it is
+    } catch (problem) {
+      if (problem.code !== 'UnsupportedSyntax') throw syntaxError(problem, name);
+    }
+    return stripper(code, 'transform');  // enums and the like become code
+  }
   if (typeof stripBuiltin === 'function') return stripBuiltin(code, { mode: 'strip' });
   throw new Error('nothing here can strip types from TypeScript');
 }
@@ -351,6 +363,11 @@ function settled(promise) {
   return new Promise((yes, no) => { apply(theirThen, promise, [yes, no]); });
 }
 
+// A promise as the last value is waited for: what main() still says, and how it ends, belongs to the cell that called it.
+async function kept(found) {
+  return isPromise(found.value) ? { value: await settled(found.value) } : found;
+}
+
 // In a script V8 complains of the first await or import, and not of what is wrong.
 function runAtOnce({ code, problem }, name) {
   try {
@@ -365,13 +382,13 @@ function runAtOnce({ code, problem }, name) {
 }
 
 async function runCell(code, name, typed) {
-  const prepared = prepare(typed ? stripTypes(code) : code);
-  if (!prepared.waits) return { value: runAtOnce(prepared, name) };
+  const prepared = prepare(typed ? stripTypes(code, name) : code);
+  if (!prepared.waits) return kept({ value: runAtOnce(prepared, name) });
   lengths.set(name, prepared.code.split('\n').length);
   if (lengths.size > LENGTHS_KEPT) lengths.delete(lengths.keys().next().value);
   const wrapped = topLevelAwait === null ? null : topLevelAwait(prepared.code + '\n');
   if (wrapped === null) return { value: await settled(runScript(`${ASYNC}\n${prepared.code}\n})()`, name, -1)) };
-  return (await settled(runScript(redeclarable(wrapped), name, -1))) || {};
+  return kept((await settled(runScript(redeclarable(wrapped), name, -1))) || {});
 }
 
 function setVariables(changes) {

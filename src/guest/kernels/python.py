@@ -22,6 +22,7 @@ ONLY_AST = 0x400
 IS_COROUTINE = 0x80
 CELLS_KEPT = 1000
 PAGE = 4096
+NEVER_COPIED = "/run/atoll/"  # whom this sandbox trusts: a copy is told anew
 ANY_CHILD = (0, 0, 0x1000005)  # P_ALL; WEXITED, WNOHANG, WNOWAIT
 
 modules = sys.modules
@@ -133,7 +134,7 @@ def mend_streams():
         sys.stdout = out
     if sys.stderr is None or getattr(sys.stderr, "closed", False) is True:
         sys.stderr = err
-    if getattr(sys.stdin, "closed", True) is True:  # exit() closes it
+    if sys.stdin is None or getattr(sys.stdin, "closed", False) is True:  # exit() closes it
         sys.stdin = sys.__stdin__ = open_input()
 
 
@@ -722,6 +723,11 @@ def park():
     if not waking:
         return
     loop = None  # its descriptors stayed behind
+    try:
+        for name in [name for name, value in os.environ.items() if value.startswith(NEVER_COPIED)]:
+            del os.environ[name]
+    except BaseException:
+        pass  # the user's own `environ`
     if waking == 1:  # a copy draws other numbers than its source, as after a fork; one that was resumed goes on
         try:
             if "random" in modules:

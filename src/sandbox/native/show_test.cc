@@ -139,35 +139,48 @@ TEST_F(ShowTest, NamesAreThoseOfTheAxes) {
   EXPECT_EQ(numbers.at("elements").at(1).at("label"), "2");
   EXPECT_EQ(chart("plt.hist([1, 1, 2, 3, 3, 3], bins=4)").at("elements").at(1).at("label"), "1.75");
   const bj::object groups = chart(
-      "plt.bar([-.2, .8], [1, 2], .4, label='A'); plt.bar([.2, 1.2], [3, 4], .4, label='B'); plt.xticks([0, 1], ['u', 'v'])");
+      "plt.bar([-.2, .8], [1, 2], .4, label='A'); plt.bar([.2, 1.2], [3, 4], .4, label='B'); plt.xticks([0, "
+      "1], ['u', 'v'])");
   EXPECT_EQ(bj::serialize(groups.at("elements")),
             R"([{"label":"u","group":"A","value":1},{"label":"v","group":"A","value":2},)"
             R"({"label":"u","group":"B","value":3},{"label":"v","group":"B","value":4}])");
   const bj::object days = chart("from datetime import date\nplt.barh([date(2024, 1, 1)], [-2])");
   EXPECT_EQ(days.at("elements").at(0).at("label"), "2024-01-01T00:00:00+00:00");
   EXPECT_EQ(days.at("elements").at(0).at("value").to_number<double>(), -2);
-  EXPECT_EQ(chart("plt.pie([1, 3], labels=['50%', 'b'], autopct='%1.0f%%')").at("elements").at(0).at("label"), "50%");
+  EXPECT_EQ(chart("plt.pie([1, 3], labels=['50%', 'b'], autopct='%1.0f%%')").at("elements").at(0).at("label"),
+            "50%");
 }
 
 TEST_F(ShowTest, BoxesHoweverTheyAreDrawn) {
-  for (const char* how : {"", "vert=False", "patch_artist=True", "patch_artist=True, vert=False", "notch=True",
-                          "notch=True, patch_artist=True, showmeans=True, meanline=True", "showmeans=True", "showcaps=False"}) {
+  for (const char* how :
+       {"", "vert=False", "patch_artist=True", "patch_artist=True, vert=False", "notch=True",
+        "notch=True, patch_artist=True, showmeans=True, meanline=True", "showmeans=True", "showcaps=False"}) {
     const bj::object box =
         chart(std::string("plt.boxplot([[5, 6, 7], [1, 2, 3, 4, 100]], labels=['p', 'q'], ") + how + ")");
     EXPECT_EQ(box.at("type"), "box_and_whisker") << how;
     ASSERT_THAT(box.at("elements").as_array(), SizeIs(2)) << how;
-    EXPECT_EQ(bj::serialize(bj::parse(bj::serialize(box.at("elements").at(1)))),
-              R"({"label":"q","min":1E0,"first_quartile":2E0,"median":3E0,"third_quartile":4E0,"max":4E0,"outliers":[100]})")
+    EXPECT_EQ(
+        bj::serialize(bj::parse(bj::serialize(box.at("elements").at(1)))),
+        R"({"label":"q","min":1E0,"first_quartile":2E0,"median":3E0,"third_quartile":4E0,"max":4E0,"outliers":[100]})")
         << how;
   }
-  EXPECT_EQ(chart("plt.boxplot([1, 2, 3, 100], showfliers=False)").at("elements").at(0).at("outliers").as_array().size(), 0U);
-  EXPECT_EQ(chart("plt.plot([1, 2, 3, 2, 1], [1, 2, 1, 0, 1])").at("type"), "line") << "a closed line is no box";
+  EXPECT_EQ(chart("plt.boxplot([1, 2, 3, 100], showfliers=False)")
+                .at("elements")
+                .at(0)
+                .at("outliers")
+                .as_array()
+                .size(),
+            0U);
+  EXPECT_EQ(chart("plt.plot([1, 2, 3, 2, 1], [1, 2, 1, 0, 1])").at("type"), "line")
+      << "a closed line is no box";
 }
 
 TEST_F(ShowTest, WhatIsNotToldIsNotInvented) {
   EXPECT_EQ(chart("plt.figure().add_subplot(projection='3d').scatter([1], [2], [3])").at("type"), "unknown");
-  EXPECT_EQ(chart("plt.colorbar(plt.scatter([1, 2], [3, 4], c=[1, 2]))").at("type"), "scatter") << "its scale is no chart";
-  const auto large = shown("import matplotlib.pyplot as plt, numpy\nplt.scatter(*numpy.random.rand(2, 60000));");
+  EXPECT_EQ(chart("plt.colorbar(plt.scatter([1, 2], [3, 4], c=[1, 2]))").at("type"), "scatter")
+      << "its scale is no chart";
+  const auto large =
+      shown("import matplotlib.pyplot as plt, numpy\nplt.scatter(*numpy.random.rand(2, 60000));");
   ASSERT_THAT(large, SizeIs(1));
   EXPECT_TRUE(large[0].data.contains("image/png"));
   EXPECT_FALSE(large[0].data.contains("image/svg+xml")) << "seconds, and megabytes";
@@ -177,7 +190,8 @@ TEST_F(ShowTest, WhatIsNotToldIsNotInvented) {
 TEST_F(ShowTest, TablesOfEveryKind) {
   const auto mixed = shown(
       "import pandas as pd\npd.DataFrame({'i': pd.array([1, None], dtype='Int64'), 'b': [True, False], 'c': "
-      "pd.Categorical(['u', 'v']), 'z': pd.to_datetime(['2024-01-01', '2024-06-01']).tz_localize('Europe/Berlin')}, "
+      "pd.Categorical(['u', 'v']), 'z': pd.to_datetime(['2024-01-01', "
+      "'2024-06-01']).tz_localize('Europe/Berlin')}, "
       "index=pd.MultiIndex.from_tuples([('p', 1), ('q', 2)]))");
   ASSERT_THAT(mixed, SizeIs(1));
   EXPECT_EQ(bj::parse(mixed[0].data.at("e2b/data")),

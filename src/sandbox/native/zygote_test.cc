@@ -237,9 +237,10 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
   EXPECT_EQ(said(kernel, "1+1"), "2");
 }
 
-// Python looks for an interrupt between its own instructions. What never comes back to them, and what came back from a wait,
-// is told apart by what is left: a kernel that goes on, or one whose death is told and that can be restarted.
-// Nobody waits for ever: the interpreter is started, as a program, and the next one is born from another zygote.
+// Python looks for an interrupt between its own instructions. What never comes back to them, and what came
+// back from a wait, is told apart by what is left: a kernel that goes on, or one whose death is told and that
+// can be restarted. Nobody waits for ever: the interpreter is started, as a program, and the next one is born
+// from another zygote.
 TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
   const auto sandbox = warm_sandbox();
   said(born_kernel(*sandbox), "x = 7");
