@@ -10,7 +10,6 @@ export const e2b = watch(load('e2b'))
 export const interpreter = watch(load('@e2b/code-interpreter'))
 export const url = process.env.ATOLL_URL
 export const key = process.env.E2B_API_KEY
-export const quick = process.env.QUICK === '1'
 export const newest = load('e2b/package.json').version.split('.')[1] >= 51
 // Older packages take a template's name among the options.
 if (!newest && e2b.Template) {
