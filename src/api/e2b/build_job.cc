@@ -19,8 +19,8 @@ constexpr std::chrono::milliseconds kReadyEvery{2000};
 constexpr const char* kDefaultReady = "sleep 20";  // with a start command and no ready command, as E2B has it
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-// A pattern stands for what it matches: the client packed that, and left the pattern as it was. A directory's content is
-// merged into the target; a file goes into a directory or gets the target's name.
+// A pattern stands for what it matches: the client packed that, and left the pattern as it was. A directory's
+// content is merged into the target; a file goes into a directory or gets the target's name.
 constexpr std::string_view kCopy = R"sh(set -e
 mkdir "$box"; tar -xf "$box.tar" -C "$box" --no-same-owner; cd "$box"
 chown -R "$owner" .
@@ -322,9 +322,9 @@ Task<void> BuildJob::copy(const Step& step) {
   std::string mode = step.args.size() > 3 ? step.args[3] : "";
   std::string target = step.args[1];
   if (!target.starts_with('/')) target = directory_or_default(settings_) + "/" + target;
-  std::string line = fmt::format("box={}; owner={}; mode={}; from={}; pattern={}; to={}\n{}", inside, shell_word(owner),
-                                 shell_word(mode), shell_word(step.args[0]), shell_word(bash_pattern(step.args[0])),
-                                 shell_word(target), kCopy);
+  std::string line = fmt::format("box={}; owner={}; mode={}; from={}; pattern={}; to={}\n{}", inside,
+                                 shell_word(owner), shell_word(mode), shell_word(step.args[0]),
+                                 shell_word(bash_pattern(step.args[0])), shell_word(target), kCopy);
   Line whole{std::move(line), "root", "/", step.words()};
   co_return co_await run_line(std::move(whole));
 }
@@ -353,7 +353,8 @@ Task<void> BuildJob::run_line(Line line) {
     lines.finish();
     const auto& outcome = std::get<sandbox::Outcome>(event);
     if (outcome.succeeded()) co_return Result<void>{};
-    std::string why = outcome.reason.empty() ? fmt::format("exit status {}", exit_status(outcome)) : outcome.reason;
+    std::string why =
+        outcome.reason.empty() ? fmt::format("exit status {}", exit_status(outcome)) : outcome.reason;
     co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", line.shown, why));
   }
 }
