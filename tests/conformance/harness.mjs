@@ -34,7 +34,7 @@ after(async () => {
   await Promise.allSettled([...open].map((one) => one.kill()))
   // An answer that a test did not read to its end, or a connection opened ahead, would keep the process until the
   // server gives up. The suites' own hooks come after this one and still ask the server.
-  setTimeout(() => process.exit(), 15_000).unref()
+  setTimeout(() => process.exit(), 3_000).unref()
 })
 
 // A request of the control plane as the SDK would send it.

@@ -1,6 +1,8 @@
 // Sections 0 to 2 of the wire, what lines.test.mjs leaves: exact keys, statuses and words of the control plane.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import https from 'node:https'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { control, eventually, key, plane, url } from './harness.mjs'
@@ -148,6 +150,19 @@ test('a name that is known gets another build of the same template', async () =>
   assert.equal((await json(`/templates/${name}`, { method: 'DELETE' })).status, 204)
 })
 
+test('the domain of a sandbox leads to its ports, encrypted', async () => {
+  const one = await create()
+  assert.match(one.domain, new RegExp(`:${new URL(process.env.ATOLL_TLS_URL).port}$`))
+  assert.equal((await info(one)).domain, one.domain)
+  const [name, at] = `49983-${one.sandboxID}.${one.domain}`.split(':')
+  const status = await new Promise((resolve, reject) => {
+    https.get({ host: '127.0.0.1', port: at, servername: name, path: '/health', ca: readFileSync(process.env.ATOLL_CERTIFICATE), headers: { Host: `${name}:${at}` } },
+      (response) => resolve(response.statusCode)).on('error', reject)
+  })
+  assert.equal(status, 204)
+  await kill(one)
+})
+
 // A tar of plain files, as clients write it.
 function tar(files) {
   const blocks = []
@@ -181,7 +196,8 @@ test('COPY takes archives of both kinds, patterns, owners and modes', async () =
   const plain = await upload(tar(files)), zipped = await upload(gzipSync(tar(files)))
   const copy = (filesHash, ...args) => ({ type: 'COPY', args, filesHash, force: false, forceUpload: true, gzip: false, resolveSymlinks: false })
   const steps = [copy(plain, 'a.txt', '/opt/one/named', 'root', '0640'), copy(zipped, '*.txt', '/opt/many', '', ''), copy(plain, 'sub', '/opt/tree', '', ''),
-    { type: 'WORKDIR', args: ['/srv/work'] }, copy(zipped, 'sub/*', 'rel', '', ''), copy(plain, 'with space.txt', '/opt/dir/', '', ''), copy(plain, '.', '/opt/whole', '', '')]
+    { type: 'WORKDIR', args: ['/srv/work'] }, copy(zipped, 'sub/*', 'rel', '', ''), copy(plain, 'with space.txt', '/opt/dir/', '', ''), copy(plain, '.', '/opt/whole', '', ''),
+    copy(zipped, '{a,b}.txt', '/opt/either', '', ''), copy(plain, '**/*.txt', '/opt/flat/', '', '')]
   assert.equal((await post(`/v2${at}/builds/${body.buildID}`, { fromImage: 'e2bdev/base', force: false, steps })).status, 202)
   const done = await eventually(async () => {
     const status = (await json(`${at}/builds/${body.buildID}/status`)).body
@@ -193,12 +209,30 @@ test('COPY takes archives of both kinds, patterns, owners and modes', async () =
   const box = await create({ templateID: `copy-${mark}` })
   const read = async (path) => (await plane(box, `/files?path=${encodeURIComponent(path)}`)).text()
   for (const [path, text] of [['/opt/many/a.txt', 'A'], ['/opt/many/b.txt', 'BB'], ['/opt/many/with space.txt', 'S'], ['/opt/tree/c.txt', 'C'], ['/opt/tree/deep/d.txt', 'D'],
-    ['/srv/work/rel/c.txt', 'C'], ['/srv/work/rel/d.txt', 'D'], ['/opt/dir/with space.txt', 'S'], ['/opt/whole/sub/c.txt', 'C'], ['/opt/whole/a.txt', 'A']]) assert.equal(await read(path), text, path)
+    ['/srv/work/rel/c.txt', 'C'], ['/srv/work/rel/d.txt', 'D'], ['/opt/dir/with space.txt', 'S'], ['/opt/whole/sub/c.txt', 'C'], ['/opt/whole/a.txt', 'A'],
+    ['/opt/either/a.txt', 'A'], ['/opt/either/b.txt', 'BB'], ['/opt/flat/a.txt', 'A'], ['/opt/flat/d.txt', 'D']]) assert.equal(await read(path), text, path)
   const stat = await plane(box, '/filesystem.Filesystem/Stat', { method: 'POST', body: JSON.stringify({ path: '/opt/one/named' }), headers: { 'content-type': 'application/json' } })
   const { entry } = await stat.json()
   assert.deepEqual([entry.owner, entry.mode, entry.size], ['root', 0o640, '1'])
   await kill(box)
   await eventually(async () => assert.equal((await json(at, { method: 'DELETE' })).status, 204), 20_000)
+})
+
+test('lines of a step are told while it runs', async () => {
+  const { body } = await post('/v3/templates', { name: `live-${mark}` })
+  const path = `/templates/${body.templateID}/builds/${body.buildID}`
+  const line = "echo early; echo wrong >&2; printf '\\377 odd\\n\\nno end'; while [ ! -e /tmp/on ]; do sleep 0.1; [ $((i += 1)) -lt 30 ] || touch /tmp/on; done"
+  assert.equal((await post(`/v2${path}`, { fromImage: 'e2bdev/base', force: true, steps: [{ type: 'RUN', args: [line] }] })).status, 202)
+  const entries = async () => (await json(`${path}/status`)).body
+  await eventually(async () => {
+    const { status, logEntries } = await entries()
+    assert.equal(status, 'building')
+    assert.deepEqual(logEntries.filter((one) => ['early', 'wrong'].includes(one.message)).map((one) => [one.level, one.step]).sort(), [['info', '1'], ['warn', '1']])
+  }, 20_000)
+  await eventually(async () => assert.equal((await entries()).status, 'ready'), 30_000)
+  const messages = (await entries()).logEntries.map((one) => one.message)
+  assert.ok(messages.includes('no end') && messages.some((one) => one.endsWith(' odd')) && !messages.includes(''), JSON.stringify(messages))
+  await json(`/templates/live-${mark}`, { method: 'DELETE' })
 })
 
 test('steps that cannot be are told with their number', async () => {
