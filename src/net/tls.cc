@@ -80,7 +80,8 @@ Result<Certificate> make_self_signed(const std::vector<std::string>& names) {
     alternatives +=
         fmt::format("{}{}:{}", alternatives.empty() ? "" : ",", is_address(name) ? "IP" : "DNS", name);
   }
-  bool good = add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+  // No authority: some clients (rustls) take none for a server's own certificate, and who trusts this one trusts no other.
+  bool good = add_extension(certificate.get(), NID_basic_constraints, "critical,CA:FALSE") &&
               add_extension(certificate.get(), NID_subject_alt_name, alternatives) &&
               add_extension(certificate.get(), NID_ext_key_usage, "serverAuth") &&
               X509_sign(certificate.get(), key.get(), EVP_sha256()) != 0;

@@ -273,6 +273,8 @@ Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> fr
   CO_TRY(auto hold, co_await live->lifecycle.take());
   Result<void> built = co_await build(live, std::move(from), kernels);
   if (built) {
+    // Lists go by the order in which sessions are stored, and so do these times.
+    live->facts.created_at = live->facts.last_used_at = parts_.clock->now();
     enter(live, State::running, "");
     built = co_await save(live);
     if (!built) {

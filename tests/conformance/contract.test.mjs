@@ -3,22 +3,10 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { control, eventually, key, plane, sandbox, sleep } from './harness.mjs'
+import { create, info, json, kill, post } from './rest.mjs'
 import { unary } from './wire.mjs'
 
 const mark = Math.random().toString(36).slice(2)
-const json = async (path, options) => {
-  const answer = await control(path, options)
-  const text = await answer.text()
-  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text), headers: answer.headers }
-}
-const post = (path, body, options) => json(path, { method: 'POST', body, ...options })
-async function create(body = {}, generation = '/v2') {
-  const { status, body: made } = await post(`${generation}/sandboxes`, { templateID: 'base', timeout: 120, ...body })
-  assert.equal(status, 201, JSON.stringify(made))
-  return { ...made, sandboxId: made.sandboxID }
-}
-const kill = (box) => control(`/sandboxes/${box.sandboxID}`, { method: 'DELETE' })
-const info = async (box) => (await json(`/sandboxes/${box.sandboxID}`)).body
 const upload = (box, path, text) => plane(box, `/files?path=${path}`, { method: 'POST', body: text, headers: { 'content-type': 'application/octet-stream' } })
 const read = async (box, path) => (await plane(box, `/files?path=${path}`)).text()
 const shell = async (box, line) => {

@@ -10,7 +10,6 @@ export const e2b = watch(load('e2b'))
 export const interpreter = watch(load('@e2b/code-interpreter'))
 export const url = process.env.ATOLL_URL
 export const key = process.env.E2B_API_KEY
-export const quick = process.env.QUICK === '1'
 export const newest = load('e2b/package.json').version.split('.')[1] >= 51
 // Older packages take a template's name among the options.
 if (!newest && e2b.Template) {
@@ -35,7 +34,7 @@ after(async () => {
   await Promise.allSettled([...open].map((one) => one.kill()))
   // An answer that a test did not read to its end, or a connection opened ahead, would keep the process until the
   // server gives up. The suites' own hooks come after this one and still ask the server.
-  setTimeout(() => process.exit(), 15_000).unref()
+  setTimeout(() => process.exit(), 3_000).unref()
 })
 
 // A request of the control plane as the SDK would send it.

@@ -52,7 +52,8 @@ function markClass(Class) {
 
 // Classes that the package does not export are met on an instance.
 export function watchInstance(instance) {
-  if (!instance || typeof instance !== 'object') return
+  // Not into what was read from a file: a hundred megabytes are as many values.
+  if (!instance || typeof instance !== 'object' || ArrayBuffer.isView(instance)) return
   for (const value of [instance, ...Object.values(instance).flat()]) {
     if (value && typeof value === 'object' && CLASSES.includes(nameOf(value.constructor))) markClass(value.constructor)
   }

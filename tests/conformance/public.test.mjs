@@ -6,7 +6,7 @@ import { control, e2b, eventually, newest, plane, sandbox } from './harness.mjs'
 const { Sandbox, Template } = e2b
 const only = { skip: !Template }
 const mark = Math.random().toString(36).slice(2)
-const other = process.env.OTHER_KEY
+const other = process.env.GUEST_KEY
 const name = `shared-${mark}`, secret = `private-${mark}`
 const answer = async (path, options = {}) => {
   const response = await control(path, options)

@@ -112,7 +112,7 @@ test('an output that nobody reads for a while is not lost', async () => {
 })
 
 test('a big file goes up and comes down', async () => {
-  const size = process.env.QUICK === '1' ? 20_000_000 : 100_000_000
+  const size = 100_000_000
   const bytes = new Uint8Array(size)
   for (let i = 0; i < size; i += 4096) bytes[i] = i % 251
   await box.files.write('/home/user/big.bin', bytes.buffer, { requestTimeoutMs: 300_000 })
@@ -120,11 +120,6 @@ test('a big file goes up and comes down', async () => {
   assert.equal(back.length, size)
   assert.ok(Buffer.from(back.buffer).equals(Buffer.from(bytes.buffer)))
   await box.files.remove('/home/user/big.bin')
-})
-
-test('a stream of a minute stays open', { skip: process.env.QUICK === '1' }, async () => {
-  const handle = await box.commands.run('sleep 65; echo end', { background: true, timeoutMs: 0 })
-  assert.equal((await handle.wait()).stdout, 'end\n')
 })
 
 test('a client that goes away leaves its process running', async () => {

@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/bytes.h"
 #include "base/ids.h"
 #include "os/fd.h"
 
@@ -17,6 +18,75 @@ constexpr std::chrono::minutes kReadyMax{10};
 constexpr std::chrono::milliseconds kReadyEvery{2000};
 constexpr const char* kDefaultReady = "sleep 20";  // with a start command and no ready command, as E2B has it
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+// A pattern stands for what it matches: the client packed that, and left the pattern as it was. A directory's
+// content is merged into the target; a file goes into a directory or gets the target's name.
+constexpr std::string_view kCopy = R"sh(set -e
+mkdir "$box"; tar -xf "$box.tar" -C "$box" --no-same-owner; cd "$box"
+chown -R "$owner" .
+[ -z "$mode" ] || chmod -R "$mode" .
+shopt -s globstar dotglob extglob
+if [ -e "$from" ]; then set -- "$from"; else IFS=; set -- $pattern; fi
+for one; do
+  if [ -d "$one" ]; then mkdir -p "$to"; cp -a -- "$one/." "$to"
+  elif [ $# -gt 1 ] || [ "${to%/}" != "$to" ]; then mkdir -p "$to"; cp -a -- "$one" "$to"
+  else mkdir -p "$(dirname "$to")"; cp -a -- "$one" "$to"; fi
+done
+cd /; rm -rf "$box" "$box.tar")sh";
+
+// What a step writes, line by line while it is written.
+class LogLines {
+ public:
+  LogLines(const BuildJob::Log& log, std::string step) : log_(log), step_(std::move(step)) {}
+
+  void add(sandbox::Output output) {
+    std::string& rest = output.stream == sandbox::Stream::err ? err_ : out_;
+    rest += output.bytes;
+    std::size_t begin = 0;
+    for (auto end = rest.find('\n'); end != std::string::npos; end = rest.find('\n', begin)) {
+      tell(output.stream, rest.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    rest.erase(0, begin);
+    if (rest.size() > kLineMax) tell(output.stream, std::exchange(rest, {}));
+  }
+  void finish() {
+    tell(sandbox::Stream::out, std::exchange(out_, {}));
+    tell(sandbox::Stream::err, std::exchange(err_, {}));
+  }
+
+ private:
+  static constexpr std::size_t kLineMax = 16384;
+
+  void tell(sandbox::Stream stream, std::string line) {
+    if (line.empty() || left_ == 0) return;
+    const std::size_t size = std::min(left_, line.size());
+    if (size == left_) line = "(what this step writes from here on is not kept)";
+    left_ -= size;
+    log_(stream == sandbox::Stream::err ? "warn" : "info", to_valid_utf8(line), step_);
+  }
+  const BuildJob::Log& log_;
+  std::string step_, out_, err_;
+  std::size_t left_ = 1U << 20;
+};
+
+// Alternatives in braces as bash matches them in a pattern: a{b,c} is a@(b|c).
+std::string bash_pattern(std::string_view pattern) {
+  std::string out;
+  int depth = 0;
+  for (const char c : pattern) {
+    if (c == '{') {
+      out += "@(";
+      ++depth;
+    } else if (depth > 0 && (c == ',' || c == '}')) {
+      out += c == ',' ? '|' : ')';
+      depth -= c == '}' ? 1 : 0;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
 
 std::string user_or_default(const TemplateSettings& settings) {
   return settings.user.empty() ? "user" : settings.user;
@@ -252,36 +322,41 @@ Task<void> BuildJob::copy(const Step& step) {
   std::string mode = step.args.size() > 3 ? step.args[3] : "";
   std::string target = step.args[1];
   if (!target.starts_with('/')) target = directory_or_default(settings_) + "/" + target;
-  // A directory's content is merged into the target; a file goes into a directory or gets the target's name.
-  std::string line = fmt::format(
-      "set -e; mkdir {0}; tar -xf {0}.tar -C {0} --no-same-owner; cd {0}; chown -R {1} .; {2}"
-      "if [ -d {3} ]; then mkdir -p {4}; cp -a {3}/. {4}; "
-      "else case {4} in */) mkdir -p {4};; *) mkdir -p \"$(dirname {4})\";; esac; cp -a {3} {4}; fi; "
-      "cd /; rm -rf {0} {0}.tar",
-      inside, shell_word(owner), mode.empty() ? "" : fmt::format("chmod -R {} .; ", shell_word(mode)),
-      shell_word(step.args[0]), shell_word(target));
+  std::string line = fmt::format("box={}; owner={}; mode={}; from={}; pattern={}; to={}\n{}", inside,
+                                 shell_word(owner), shell_word(mode), shell_word(step.args[0]),
+                                 shell_word(bash_pattern(step.args[0])), shell_word(target), kCopy);
   Line whole{std::move(line), "root", "/", step.words()};
   co_return co_await run_line(std::move(whole));
 }
 
 Task<void> BuildJob::run_line(Line line) {
-  session::CommandRequest command = template_command(settings_, line.text);
-  command.user = line.user;
-  command.cwd = line.directory;
-  command.timeout = std::chrono::hours(1);
-  std::string nothing;
-  auto record = co_await context_.service.run_command(who_, session_id_, std::move(command), nothing);
-  if (!record && record.error().message().find("user") != std::string::npos) {
+  session::CommandRequest request = template_command(settings_, line.text);
+  request.user = line.user;
+  request.cwd = line.directory;
+  request.timeout = std::chrono::hours(1);
+  request.background = true;  // its time is its only limit: what builds are is much output and much computing
+  auto command = co_await context_.service.start(who_, session_id_, std::move(request));
+  if (!command && command.error().message().find("user") != std::string::npos) {
     co_return fail(Code::invalid_argument,
                    fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
                                line.shown, line.user));
   }
-  if (!record) co_return fail(std::move(record).error());
-  if (!record->out.empty()) log_("info", record->out, step_);
-  if (!record->err.empty()) log_("warn", record->err, step_);
-  if (record->status == session::Status::success) co_return Result<void>{};
-  std::string why = record->reason.empty() ? fmt::format("exit status {}", record->exit_code) : record->reason;
-  co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", line.shown, why));
+  if (!command) co_return fail(std::move(command).error());
+  if (!command->process) co_return fail(Code::policy_denied, command->record.reason);
+  LogLines lines(log_, step_);
+  while (true) {
+    CO_TRY(sandbox::ProcessEvent event, co_await command->stream->next());
+    if (auto* output = std::get_if<sandbox::Output>(&event)) {
+      lines.add(std::move(*output));
+      continue;
+    }
+    lines.finish();
+    const auto& outcome = std::get<sandbox::Outcome>(event);
+    if (outcome.succeeded()) co_return Result<void>{};
+    std::string why =
+        outcome.reason.empty() ? fmt::format("exit status {}", exit_status(outcome)) : outcome.reason;
+    co_return fail(Code::invalid_argument, fmt::format("failed to run command '{}': {}", line.shown, why));
+  }
 }
 
 // The command runs while the files are kept, as in the original; sandboxes made from them start it anew.

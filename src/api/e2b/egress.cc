@@ -58,6 +58,10 @@ Result<std::optional<egress::UpstreamText>> read_proxy(const Object& network, co
     return fail(Error(Code::invalid_argument, "egressProxy: " + std::move(message)).with_field("network"));
   };
   if (proxy.address.empty()) return wrong("address is required, as 'host:port'");
+  // Not to be left out in silence: whoever asks for it does not want a password on the wire.
+  const Object* tls = TRY(object(*given, "tls"));
+  if (tls != nullptr && TRY(boolean_or(*tls, "enabled", true)))
+    return wrong("tls to the proxy is not supported");
   if (password.size() > egress::Upstream::kCredentialMax)
     return wrong(fmt::format("the password has more than {} bytes", egress::Upstream::kCredentialMax));
   if (!password.empty() && proxy.username.empty()) return wrong("a password needs a username");

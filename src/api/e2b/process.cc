@@ -171,12 +171,17 @@ Task<void> Envd::process_start(Target target, Object message, net::Exchange& exc
   request.env.emplace("E2B_SANDBOX_ID", target.id());
   bool chosen = !request.cwd.empty();
   if (!chosen) request.cwd = target.attribute(attribute::kDirectory);
-  if (chosen) {
+  // Where processes start anyway is the home of `user`; others start in theirs, if they have one.
+  const bool elsewhere = request.cwd.empty() && !user.empty() && user != "user";
+  if (elsewhere) {
+    CO_TRY(request.cwd, resolve_path("", user));
+  }
+  if (chosen || elsewhere) {
     CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
     auto directory = co_await files->stat(request.cwd, user);
-    if (!directory) {
+    if (!directory && chosen)
       co_return fail(Code::invalid_argument, fmt::format("cwd '{}' does not exist", request.cwd));
-    }
+    if (!directory) request.cwd.clear();
   }
   CO_TRY(session::Command command,
          co_await context_.service.start(target.owner, target.id(), std::move(request)));

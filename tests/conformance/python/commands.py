@@ -1,12 +1,13 @@
 """commands, pty and git."""
 import asyncio
 import hashlib
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import e2b
 from e2b import PtySize
 
-from harness import a, check, eventually, raises
+from harness import a, check, eventually, raises, slow
 
 
 @check
@@ -100,11 +101,62 @@ async def a_stream_of_input(api):
 async def many_at_once(api):
     async with api.sandbox() as box:
         if api.is_async:
-            results = await asyncio.gather(*(box.commands.run(f"echo {i}") for i in range(20)))
+            results = await asyncio.gather(*(box.commands.run(f"echo {i}") for i in range(50)))
         else:
-            with ThreadPoolExecutor(8) as pool:
-                results = list(pool.map(lambda i: box.commands.run(f"echo {i}"), range(20)))
-        assert [one.stdout for one in results] == [f"{i}\n" for i in range(20)]
+            with ThreadPoolExecutor(16) as pool:
+                results = list(pool.map(lambda i: box.commands.run(f"echo {i}"), range(50)))
+        assert [one.stdout for one in results] == [f"{i}\n" for i in range(50)]
+        handles = [await a(box.commands.run("sleep 300", background=True, timeout=0)) for _ in range(40)]
+        pids = {each.pid for each in await a(box.commands.list())}
+        assert all(each.pid in pids for each in handles)
+        for each in handles:
+            assert await a(each.kill()) is True
+
+
+@slow
+async def a_stream_of_a_minute(api):
+    async with api.sandbox() as box:
+        out = []
+        handle = await a(box.commands.run("echo begun; sleep 65; echo end", background=True, timeout=0))
+        done = await a(handle.wait(**({} if api.is_async else {"on_stdout": out.append})))
+        assert done.stdout == "begun\nend\n" and done.exit_code == 0
+
+
+@check
+async def output_that_is_cut_and_odd(api):
+    async with api.sandbox() as box:
+        assert (await a(box.commands.run("true"))).stdout == ""
+        assert (await a(box.commands.run("printf 'a\\0b'"))).stdout == "a\0b"
+        words = "grüße 漢字 🦀\n"
+        assert (await a(box.commands.run(f"for i in $(seq 3000); do printf '{words.strip()}\\n'; done"))).stdout == words * 3000
+        for status in (1, 2, 126, 127, 255):
+            error = await raises(e2b.CommandExitException, lambda: box.commands.run(f"exit {status}"))
+            assert error.exit_code == status
+        error = await raises(e2b.CommandExitException, lambda: box.commands.run("no-such-program"))
+        assert error.exit_code == 127 and "not found" in error.stderr
+        await raises(e2b.CommandExitException, lambda: box.commands.run("kill -9 $$"))
+
+
+@check
+async def a_client_that_leaves(api):
+    async with api.sandbox() as box:
+        handle = await a(box.commands.run("echo begun; sleep 1; echo end > /tmp/left", background=True))
+        await a(handle.disconnect())
+
+        async def left():
+            return await a(box.files.exists("/tmp/left"))
+
+        await eventually(left)
+        # One that connects too late is told how it ended.
+        handle = await a(box.commands.run("sleep 0.2; exit 7", background=True))
+        await a(handle.disconnect())
+
+        async def over():
+            return not any(each.pid == handle.pid for each in await a(box.commands.list()))
+
+        await eventually(over)
+        late = await a(box.commands.connect(handle.pid))
+        assert (await raises(e2b.CommandExitException, late.wait)).exit_code == 7
 
 
 @check
@@ -114,6 +166,13 @@ async def a_sandbox_killed_in_the_middle(api):
     assert await a(box.kill()) is True
     await raises(e2b.TimeoutException, handle.wait)
     await raises(e2b.SandboxException, lambda: box.commands.run("true"))
+    await raises(e2b.SandboxException, lambda: box.files.read("x"))
+    await raises(e2b.SandboxException, lambda: box.files.list("/"))
+    box = await a(api.Interpreter.create(timeout=120))
+    begun = time.monotonic()
+    await a(box.set_timeout(2))
+    await raises(Exception, lambda: box.run_code("import time; time.sleep(300)", timeout=200))
+    assert time.monotonic() - begun < 60, "told when it ends, not when somebody gives up"
 
 
 async def terminal(api, box, **options):

@@ -1,5 +1,8 @@
 """files: reading, writing, looking, watching."""
+import asyncio
+import hashlib
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import e2b
 from e2b import FileType
@@ -111,9 +114,55 @@ async def watching(api):
 
 
 @check
-async def a_big_file(api):
+async def a_hundred_megabytes(api):
     async with api.sandbox() as box:
-        every = bytes(range(256)) * 40_000
+        every = bytes(range(256)) * 400_000
         await a(box.files.write("big", every, request_timeout=300))
-        assert (await a(box.commands.run("wc -c < big", timeout=120))).stdout.strip() == str(len(every))
-        assert await a(box.files.read("big", format="bytes", request_timeout=300)) == every
+        told = (await a(box.commands.run("wc -c < big; md5sum < big", timeout=300))).stdout.split()
+        assert told[:2] == [str(len(every)), hashlib.md5(every).hexdigest()]
+        got = await a(box.files.read("big", format="stream", request_timeout=300))
+        digest, size = hashlib.md5(), 0
+        pieces = [piece async for piece in got] if api.is_async else got
+        for piece in pieces:
+            digest.update(piece)
+            size += len(piece)
+        assert (size, digest.hexdigest()) == (len(every), hashlib.md5(every).hexdigest())
+
+
+@check
+async def names_of_every_kind(api):
+    async with api.sandbox() as box:
+        names = ["a b", "it's", '"double"', "new\nline", "...", "-dash", "ünï/çødé 🦀", "#hash?query&x=y%20z", " lead", "trail "]
+        for name in names:
+            await a(box.files.write(f"names/{name}", name))
+            assert await a(box.files.read(f"names/{name}")) == name, name
+            assert await a(box.files.exists(f"names/{name}"))
+        count = await a(box.commands.run("find names -type f -print0 | tr -dc '\\0' | wc -c"))
+        assert int(count.stdout) == len(names)
+        await raises(e2b.SandboxException, lambda: box.files.write("/home/user/" + "n" * 300, "x"))
+
+
+@check
+async def many_files_at_once(api):
+    async with api.sandbox() as box:
+        text = lambda i: str(i) * 100_000
+        if api.is_async:
+            await asyncio.gather(*(box.files.write(f"at-once/{i}", text(i)) for i in range(10)))
+            back = await asyncio.gather(*(box.files.read(f"at-once/{i}") for i in range(10)))
+        else:
+            with ThreadPoolExecutor(10) as pool:
+                list(pool.map(lambda i: box.files.write(f"at-once/{i}", text(i)), range(10)))
+                back = list(pool.map(lambda i: box.files.read(f"at-once/{i}"), range(10)))
+        assert back == [text(i) for i in range(10)]
+        await a(box.commands.run("mkdir many && cd many && seq -f f%05g 2000 | xargs touch"))
+        listed = [one.name for one in await a(box.files.list("many"))]
+        assert len(listed) == 2000 and listed[0] == "f00001" and listed[-1] == "f02000"
+
+
+@check
+async def a_full_disk(api):
+    async with api.sandbox() as box:
+        await a(box.commands.run("head -c 3000000000 /dev/zero > fill; true", timeout=300))
+        await raises(e2b.NotEnoughSpaceException, lambda: box.files.write("more", b"x" * (4 << 20)))
+        await a(box.commands.run("rm fill", timeout=120))
+        await a(box.files.write("more", "fits"))

@@ -2,8 +2,8 @@
 asynchronous ones. `await x` becomes `await a(x)`, which waits only for what must be waited for."""
 import asyncio
 import contextlib
+import functools
 import inspect
-import sys
 import time
 import uuid
 
@@ -40,6 +40,12 @@ def check(function):
     return function
 
 
+def slow(function):
+    """A check that mostly waits: such are begun first."""
+    CHECKS.insert(0, function)
+    return function
+
+
 async def a(value):
     return await value if inspect.isawaitable(value) else value
 
@@ -69,30 +75,47 @@ def unique(word="python"):
 
 
 class Calls:
-    """Which functions of the SDK were called, by name, and which public ones were not."""
+    """Notes which public methods of the given classes, and of what they inherit from, are called; and in which form,
+    where a method can be called on a sandbox and, with an id, on its class."""
 
-    def __init__(self, classes):
+    def __init__(self, classes, module, functions):
         self.seen = set()
         self.public = set()
-        for owner in classes:
-            for name, value in vars(owner).items():
-                if name.startswith("_") or not (callable(value) or isinstance(value, (staticmethod, classmethod))
-                                                or hasattr(value, "method_name")):
-                    continue
-                self.public.add(f"{owner.__name__}.{name}")
+        for owner in {base for one in classes for base in one.__mro__ if base.__module__.startswith("e2b")}:
+            for name, value in list(vars(owner).items()):
+                if not name.startswith("_"):
+                    self._watch(owner, name, value)
+        for name in functions:
+            setattr(module, name, self._noted(getattr(module, name), name))
 
-    def __enter__(self):
+    def _watch(self, owner, name, value):
+        label = f"{owner.__name__}.{name}"
+        if hasattr(value, "class_method_name"):
+            value.method = self._noted(value.method, label)
+            setattr(owner, name, self._both(value, f"{label} of the class"))
+        elif isinstance(value, (staticmethod, classmethod)):
+            setattr(owner, name, type(value)(self._noted(value.__func__, label)))
+        elif inspect.isfunction(value):
+            setattr(owner, name, self._noted(value, label))
+
+    def _noted(self, function, label):
+        self.public.add(label)
+
+        @functools.wraps(function)
+        def noting(*args, **options):
+            self.seen.add(label)
+            return function(*args, **options)
+
+        return noting
+
+    def _both(self, descriptor, label):
+        self.public.add(label)
         seen = self.seen
 
-        def note(frame, event, _):
-            if event == "call":
-                seen.add(frame.f_code.co_qualname)
+        class Both:
+            def __get__(self, instance, owner=None):
+                if instance is None:
+                    seen.add(label)
+                return descriptor.__get__(instance, owner)
 
-        sys.setprofile(note)
-        return self
-
-    def __exit__(self, *_):
-        sys.setprofile(None)
-
-    def missing(self):
-        return sorted(self.public - self.seen)
+        return Both()

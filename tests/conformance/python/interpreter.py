@@ -21,6 +21,13 @@ async def values_output_and_errors(api):
         assert "".join(out) == "out\n" and "".join(err) == "err\n" and results[0].text == "3"
         await a(box.run_code("boom", on_error=errors.append))
         assert errors[0].name == "NameError"
+        assert "NameError" in errors[0].to_json()
+        whole = await a(box.run_code("print('out'); 'value'"))
+        assert "value" in whole.to_json() and "out" in whole.logs.to_json()
+        assert (await a(box.run_code("def :"))).error.name == "SyntaxError"
+        long = await a(box.run_code("for i in range(20000): print(i)"))
+        assert "".join(long.logs.stdout) == "".join(f"{i}\n" for i in range(20000))
+        assert "".join((await a(box.run_code("print('漢字 🦀')"))).logs.stdout) == "漢字 🦀\n"
 
 
 @check

@@ -1,6 +1,7 @@
 """Sandbox and AsyncSandbox: the control plane."""
 import datetime
 import os
+import urllib.error
 import urllib.request
 
 import e2b
@@ -168,3 +169,54 @@ async def traffic_tokens(api):
     async with api.sandbox(network={"allow_public_traffic": False}) as box:
         assert box.traffic_access_token
         assert (await a(box.commands.run("echo in"))).stdout == "in\n"
+
+
+@check
+async def by_class_and_id(api):
+    async with api.sandbox() as box:
+        name, Sandbox = box.sandbox_id, api.Sandbox
+        assert (await a(Sandbox.get_info(name))).sandbox_id == name
+        await a(Sandbox.set_timeout(name, 900))
+        assert await eventually(lambda: Sandbox.get_metrics(name))
+        await a(Sandbox.update_network(name, {"allow_internet_access": False}))
+        snapshot = await a(Sandbox.create_snapshot(name))
+        listed = await a(Sandbox.list_snapshots(sandbox_id=name).next_items())
+        assert [each.snapshot_id for each in listed] == [snapshot.snapshot_id]
+        assert await a(Sandbox.delete_snapshot(snapshot.snapshot_id)) is True
+        forks = await a(Sandbox.fork(name, count=1))
+        await a(forks[0].kill())
+        assert await a(Sandbox.pause(name)) is True and await a(Sandbox.beta_pause(name)) is False
+        same = await a(Sandbox.connect(name))
+        assert same.sandbox_id == name and await a(same.is_running())
+        assert await a(Sandbox.kill(name)) is True and await a(Sandbox.kill(name)) is False
+
+
+@check
+async def what_cannot_be_is_an_error_of_its_type(api):
+    await raises(e2b.SandboxException, lambda: api.Sandbox.create("base:no-such-tag"), "no-such-tag")
+    await raises(e2b.SandboxException, lambda: api.Sandbox.create("Bad Name!"), "400")
+    await raises(e2b.SandboxException, lambda: api.Sandbox.create(volume_mounts={"/mnt/x": "no-such-volume"}), "not found")
+    await raises(e2b.SandboxException, lambda: api.Sandbox.create(network={"allow_out": ["example.org"]}), "0.0.0.0/0")
+    await raises(e2b.SandboxException, lambda: api.Sandbox.create(iam={"tokens": {"x": {"audience": "a", "token_type": "JWT-SVID"}}}), "iam")
+    await raises(e2b.SandboxException, lambda: api.Sandbox.list(limit=1000).next_items(), "limit")
+    nothing = "i00000000000000000000"
+    assert await a(api.Sandbox.kill(nothing)) is False
+    for call in (lambda: api.Sandbox.pause(nothing), lambda: api.Sandbox.create_snapshot(nothing), lambda: api.Sandbox.fork(nothing),
+                 lambda: api.Sandbox.update_network(nothing, {}), lambda: api.Sandbox.get_metrics(nothing)):
+        await raises(e2b.NotFoundException, call)
+
+
+@check
+async def signatures_are_the_original_ones(api):
+    made = e2b.get_signature("hello.txt", "read", "user", "0tQG31xiMp0IOQfaz9dcwi72L1CPo8e0")
+    assert made["signature"] == "v1_gUtH/s9YCJWgCizjfUxuWfhFE4QSydOWEIIvfLwDr6E"
+    async with api.sandbox() as box:
+        url = box.upload_url("up.txt", use_signature_expiration=600)
+        body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="any"\r\n\r\nuploaded\r\n--b--\r\n'
+        request = urllib.request.Request(url, body, {"Content-Type": "multipart/form-data; boundary=b"})
+        with urllib.request.urlopen(request) as answer:
+            assert answer.status == 200
+        assert await a(box.files.read("up.txt")) == "uploaded"
+        for wrong in (url.replace("signature=v1_", "signature=v1_x"), box.download_url("up.txt", use_signature_expiration=-60)):
+            error = await raises(urllib.error.HTTPError, lambda: urllib.request.urlopen(wrong, b"" if "x" in wrong[-5:] else None))
+            assert error.code == 401

@@ -36,6 +36,32 @@ async def volumes(api):
 
 
 @check
+async def files_of_a_volume(api):
+    volume = await a(api.Volume.create(unique()))
+    try:
+        assert await a(volume.write_file("/empty", "")) and await a(volume.read_file("/empty")) == ""
+        await a(volume.write_file("/ünï/çødé 🦀.txt", "unicode", force=True))
+        assert await a(volume.read_file("/ünï/çødé 🦀.txt")) == "unicode"
+        got = await a(volume.read_file("/ünï/çødé 🦀.txt", format="stream"))
+        pieces = [piece async for piece in got] if api.is_async else list(got)
+        assert b"".join(pieces) == "unicode".encode()
+        await raises(e2b.VolumePathNotFoundException, lambda: volume.write_file("/none/file", "x"))
+        await raises(e2b.VolumePathNotFoundException, lambda: volume.make_dir("/none/dir"))
+        for call in (lambda: volume.list("/none"), lambda: volume.get_info("/none"), lambda: volume.remove("/none"),
+                     lambda: volume.update_metadata("/none", mode=0o600)):
+            await raises(e2b.VolumePathNotFoundException, call)
+        await raises(e2b.VolumeException, lambda: volume.read_file("/"))
+        await raises(e2b.VolumeException, lambda: volume.write_file("/large", b"x" * (80 << 20)))
+        made = await a(volume.make_dir("/owned", uid=1000, gid=1000, mode=0o750))
+        assert (made.uid, made.gid, made.mode) == (1000, 1000, 0o750)
+        assert [one.path for one in await a(volume.list("/", depth=2))] == ["/empty", "/owned", "/ünï", "/ünï/çødé 🦀.txt"]
+    finally:
+        assert await a(api.Volume.destroy(volume.volume_id)) is True
+    for bad in ("", "a b", "ü"):
+        await raises(e2b.VolumeException, lambda: api.Volume.create(bad))
+
+
+@check
 async def secrets(api):
     name = unique()
     made = await a(api.Secret.create(name, "value", metadata={"a": "b"}))
@@ -53,6 +79,9 @@ async def secrets(api):
     assert api.Secret.iam_token(audience="x", token_type="JWT-SVID")
     assert await a(api.Secret.destroy(name)) is True and await a(api.Secret.destroy(name)) is False
     await raises(e2b.SecretNotFoundException, lambda: api.Secret.get_info(name))
+    await raises(e2b.SecretNotFoundException, lambda: api.Secret.update(name, "x"))
+    assert not await a(api.Secret.exists(name))
+    await raises(e2b.SecretException, lambda: api.Secret.create("a{b", "x"))
 
 
 @check
@@ -124,5 +153,11 @@ async def recipes_become_text(api):
                  api.Template().from_aws_registry("i", "k", "s", "r"), api.Template().from_gcp_registry("i", {"a": "b"})):
         assert api.Template.to_json(text)
     assert api.Template().from_base_image().set_ready_cmd(e2b.wait_for_timeout(1000))
+    assert callable(e2b.default_build_logger())
+    # A gateway's template has its own programs, and devcontainers need theirs: builders say so at once.
+    for refused in (lambda: api.Template().from_base_image().add_mcp_server("exa"),
+                    lambda: api.Template().from_base_image().beta_dev_container_prebuild("/x"),
+                    lambda: api.Template().from_base_image().beta_set_dev_container_start("/x")):
+        await raises(e2b.BuildException, refused)
     for ready in (e2b.wait_for_file("/x"), e2b.wait_for_process("p"), e2b.wait_for_url("http://localhost")):
         assert ready.get_cmd()
