@@ -404,7 +404,7 @@ Value Machine::builtin_match(const Node* node) {
 }
 
 std::vector<std::string> Machine::ordered_keys(Array& a, std::string_view how) {
-  std::vector<std::string> keys = a.keys();
+  std::vector<std::string> keys = a.keys([this] { tick(); });
   call_.charge(keys.size() * 16);
   auto user = program_.function_index.find(std::string(how));
   if (user != program_.function_index.end()) {

@@ -154,7 +154,10 @@ bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::s
 
 bool Machine::delete_paths(const Value& root, std::vector<Value> paths, Value& out) {
   // From the last to the first, so that indices stay right.
-  std::sort(paths.begin(), paths.end(), [](const Value& a, const Value& b) { return compare(a, b) > 0; });
+  std::sort(paths.begin(), paths.end(), [this](const Value& a, const Value& b) {
+    tick();
+    return compare(a, b) > 0;
+  });
   out = root;
   for (const Value& path : paths) {
     if (!path.is_array()) return raise(std::string("Path must be specified as an array"));
