@@ -1,0 +1,85 @@
+#### IFS with characters of several bytes
+IFS=ç; x=çx; printf "<%s>" $x; echo; x='aéb→c d'; IFS=→é; printf "<%s>" $x; echo; set -- 1 2 3; IFS=→; echo "$*"; x=1→2→→3; printf "<%s>" $x; echo; a=(p q); printf '<%s>' "${a[*]}" ${a[*]}; echo
+#| <><x>
+#| <a><b><c d>
+#| 1→2→3
+#| <1><2><><3>
+#| <p→q><p><q>
+
+#### break and continue with too many arguments end the script
+bash -c 'for x in a b; do echo $x; break 1 2 3; done; echo --'; echo $?; bash -c 'while :; do continue 1 2; done; echo --'; echo $?; bash -c 'for x in a b; do echo $x; break 0; done; echo -- $?'
+#| a
+#| 1
+#| 1
+#| a
+#| -- 1
+
+#### in where a command begins
+bash -c 'in; echo no' 2>&1; echo $?; for x in in; do echo $x; done; case in in in) echo matched;; esac; echo in
+#| bash: -c: line 1: syntax error near unexpected token `in'
+#| bash: -c: line 1: `in; echo no'
+#| 2
+#| in
+#| matched
+#| in
+
+#### {name}> without a command leaves nothing behind
+{fd}>f; echo "[$fd]"; : {other}>g; echo $other; exec {third}>h; echo $third; x=1 {fd}>f; echo "$x[$fd]"; { echo y; } {fourth}>i; echo $fourth; {fd}</nothere; echo $?
+#| []
+#| 10
+#| 11
+#| 1[]
+#| y
+#| 12
+#| 1
+
+#### set lists what -c was given
+bash -c 'FOO=1; set | grep FOO'; bash -c 'set | grep -c "^BASH_EXECUTION_STRING="'; echo 'set | grep -c EXECUTION' | bash
+#| BASH_EXECUTION_STRING='FOO=1; set | grep FOO'
+#| FOO=1
+#| 1
+#| 0
+#? 1
+
+#### declare -p with several attributes lists what has any of them
+declare -r zzro=1; declare -t zztr=2; declare -rt zzboth=3; declare -i zzint=4; declare -prt | grep zz | sort; declare -pi | grep zz
+#| declare -r zzro="1"
+#| declare -rt zzboth="3"
+#| declare -t zztr="2"
+#| declare -i zzint="4"
+
+#### compgen: words with quotes, substitutions and directories
+mkdir subdir bdir; touch subfile; compgen -W 'completion' -o dirnames -- s; compgen -W completion -o default -- s | sort; compgen -o plusdirs -W 'a b1 b2' b; compgen -o dirnames b; compgen -o dirnames -W b1 b; compgen -A directory -W 'bx v2' b; (IFS=':%'; compgen -W 'spam:eggs%ham cheese\:colon'); compgen -W 'a\ b "c d" e'; compgen -W '$(echo x y) z'; (IFS=,; compgen -W "a,b c,'d,e'"); compgen -W "it's"; compgen -W '' ; echo $?; compgen -W 'one two' t; v='p q'; compgen -W '$v "$v"'
+#| subdir
+#| subdir
+#| subfile
+#| b1
+#| b2
+#| bdir
+#| bdir
+#| b1
+#| bdir
+#| bx
+#| spam
+#| eggs
+#| ham cheese:colon
+#| a b
+#| c d
+#| e
+#| x
+#| y
+#| z
+#| a
+#| b c
+#| d,e
+#| its
+#| 1
+#| two
+#| p
+#| q
+#| p q
+
+#### complete -r of the special ones
+complete -W other -E; complete -W x cmd; complete -r -E; complete -p; complete -W d -D; complete -r -D; complete -p; complete -r; complete -p
+#| complete -W 'x' cmd
+#| complete -W 'x' cmd
