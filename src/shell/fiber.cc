@@ -128,7 +128,7 @@ class StackPool {
 #if defined(__OPTIMIZE__)
 constexpr std::size_t frame_factor = 1;
 #else
-constexpr std::size_t frame_factor = 4;
+constexpr std::size_t frame_factor = 8;
 #endif
 
 StackPool& pool(bool root) {
