@@ -83,3 +83,17 @@ mkdir subdir bdir; touch subfile; compgen -W 'completion' -o dirnames -- s; comp
 complete -W other -E; complete -W x cmd; complete -r -E; complete -p; complete -W d -D; complete -r -D; complete -p; complete -r; complete -p
 #| complete -W 'x' cmd
 #| complete -W 'x' cmd
+
+#### braces behind a parameter whose word opens some
+a=v; echo ${a-{1..2}{x,y}}; echo ${a-{1..2}{x,y}} {p,q}; echo ${a-{1..2}{x,y}}{p,q}; echo ${a-{}{x,y}; echo ${a-{1}}{x,y}; echo ${a-"{"}{x,y}; echo ${a-\{}{x,y}; echo ${a-{b,c}}{x,y}; echo ${u-{b,c}}{x,y}; echo ${u-{{b}}{x,y}}; echo ${a:+{1..2}{x,y}t} ${a}{1,2} ${a-${b-{}}}{x,y}
+#| v{x,y}}
+#| v{x,y}} p q
+#| v{x,y}}p v{x,y}}q
+#| v{x,y}
+#| v}x v}y
+#| vx vy
+#| vx vy
+#| v}x v}y
+#| {b,c}x {b,c}y
+#| {{b}{x,y}}
+#| {1..2{x,y}t} v1 v2 v}x v}y
