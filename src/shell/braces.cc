@@ -14,8 +14,8 @@ namespace {
 // expansions.
 struct Unit {
   char c = 0;                  // an unquoted character, or
+  bool text = false;           // one that is no brace and no comma, whatever it looks like, or
   const Part* part = nullptr;  // something that stands for itself
-  bool text = false;           // a character that is no brace and no comma, whatever it looks like
   char syntax() const { return text ? '\0' : c; }
 };
 using Units = std::vector<Unit>;
@@ -39,12 +39,12 @@ Units units_of(const Word& word) {
   int open = 0;  // ${a-{b}{x,y}}: the parameter ends at the first }, but braces are text up to the last
   for (const Part& part : word.parts) {
     if (part.kind != PartKind::literal) {
-      out.push_back({0, &part});
+      out.push_back({0, false, &part});
       if (part.kind == PartKind::param && part.param->braced) open += left_open(part.param->raw);
       continue;
     }
     for (char c : part.text) {
-      out.push_back({c, nullptr, open > 0});
+      out.push_back({c, open > 0});
       if (open > 0) open += c == '{' ? 1 : c == '}' ? -1 : 0;
     }
   }
@@ -103,7 +103,7 @@ class Braces {
       for (const std::string& text : sequence) {
         Units one;
         for (char c : text) {
-          one.push_back({c, nullptr});
+          one.push_back({c});
         }
         middles.push_back(std::move(one));
       }

@@ -487,8 +487,7 @@ Value Machine::builtin_strftime(const Node* node) {
                              std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
   bool utc = node->list.size() > 2 && truth(node->list[2]);
   Zone zone = utc ? Zone::utc() : Zone::of(call_);
-  WallTime time{std::chrono::seconds(static_cast<std::int64_t>(seconds))};
-  return Value::of(format_time(spec, time, zone));
+  return Value::of(format_time(spec, Moment::at(seconds), zone));
 }
 
 Value Machine::builtin_mktime(const Node* node) {

@@ -292,7 +292,7 @@ Result<Node> Parser::time_test(const std::string& name) {
     if (name.size() == 8 && name.ends_with('t')) {
       auto time = parse_date(file, call_.now(), Zone::of(call_));
       if (!time) return fail(Code::invalid_argument, fmt::format("I cannot figure out how to interpret `{}' as a date or time", file));
-      limit = *time;
+      limit = time->wall();
     } else {
       auto path = call_.resolve(file);
       auto stat = path ? call_.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
