@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
@@ -13,18 +14,39 @@ namespace {
 // expansions.
 struct Unit {
   char c = 0;                  // an unquoted character, or
+  bool text = false;           // one that is no brace and no comma, whatever it looks like, or
   const Part* part = nullptr;  // something that stands for itself
+  char syntax() const { return text ? '\0' : c; }
 };
 using Units = std::vector<Unit>;
 
+// How many braces the text of ${...} leaves open.
+int left_open(std::string_view raw) {
+  int open = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    char c = raw[i];
+    if (c == '\\' && quote != '\'') ++i;
+    else if (quote != 0) quote = c == quote ? '\0' : quote;
+    else if (c == '\'' || c == '"') quote = c;
+    else open += c == '{' ? 1 : c == '}' ? -1 : 0;
+  }
+  return std::max(open, 0);
+}
+
 Units units_of(const Word& word) {
   Units out;
+  int open = 0;  // ${a-{b}{x,y}}: the parameter ends at the first }, but braces are text up to the last
   for (const Part& part : word.parts) {
     if (part.kind != PartKind::literal) {
-      out.push_back({0, &part});
+      out.push_back({0, false, &part});
+      if (part.kind == PartKind::param && part.param->braced) open += left_open(part.param->raw);
       continue;
     }
-    for (char c : part.text) out.push_back({c, nullptr});
+    for (char c : part.text) {
+      out.push_back({c, open > 0});
+      if (open > 0) open += c == '{' ? 1 : c == '}' ? -1 : 0;
+    }
   }
   return out;
 }
@@ -81,7 +103,7 @@ class Braces {
       for (const std::string& text : sequence) {
         Units one;
         for (char c : text) {
-          one.push_back({c, nullptr});
+          one.push_back({c});
         }
         middles.push_back(std::move(one));
       }
@@ -131,7 +153,7 @@ class Braces {
       commas.clear();
       int depth = 0;
       for (std::size_t i = open; i < close && pair.comma; ++i) {
-        char c = units[i].c;
+        char c = units[i].syntax();
         depth += c == '{' ? 1 : c == '}' ? -1 : 0;
         if (c == ',' && depth == 1) commas.push_back(i);
       }
@@ -151,7 +173,7 @@ class Braces {
     std::vector<Pair> pairs;
     std::vector<std::size_t> unmatched;
     for (std::size_t i = 0; i < units.size(); ++i) {
-      char c = units[i].c;
+      char c = units[i].syntax();
       if (c == '{') {
         unmatched.push_back(pairs.size());
         pairs.push_back({i});

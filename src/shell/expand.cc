@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "shell/expansion.h"
+#include "shell/utf8.h"
 
 namespace atl::shell {
 
@@ -100,10 +102,14 @@ void Expansion::split(std::string_view text) {
   const std::string& ifs = shell_.ifs();
   if (ifs.empty()) return unquoted(text);
   bool space_ended = false;  // white space ended a field just before
-  for (char c : text) {
-    if (ifs.find(c) == std::string::npos) {
+  // A character of several bytes separates only as a whole.
+  bool wide = std::any_of(ifs.begin(), ifs.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  for (std::size_t at = 0, length; at < text.size(); at += length) {
+    char c = text[at];
+    length = wide && static_cast<unsigned char>(c) >= 0x80 ? utf8::sequence(text.substr(at)) : 1;
+    if (ifs.find(text.substr(at, length)) == std::string::npos) {
       if (c == mark) text_ += mark;
-      text_ += c;
+      text_ += text.substr(at, length);
       space_ended = false;
       continue;
     }
@@ -264,7 +270,7 @@ void Expansion::emit(Value& value, bool in_quotes) {
   const std::string& ifs = shell_.ifs();
   bool join = mode_ == Mode::single || (in_quotes && value.star);
   if (join) {
-    std::string separator = value.star ? ifs.substr(0, 1) : " ";
+    std::string separator = value.star ? ifs.substr(0, ifs.empty() ? 0 : utf8::sequence(ifs)) : " ";
     std::string joined;
     for (std::size_t i = 0; i < value.items.size(); ++i) {
       if (i) joined += separator;
@@ -280,7 +286,7 @@ void Expansion::emit(Value& value, bool in_quotes) {
     // Joined and split again: an empty item stays as an empty field.
     std::string joined;
     for (std::size_t i = 0; i < value.items.size(); ++i) {
-      if (i) joined += ifs[0];
+      if (i) joined += ifs.substr(0, utf8::sequence(ifs));
       joined += value.items[i];
     }
     return split(joined);

@@ -383,10 +383,10 @@ void Expansion::map(Value& value, F&& change) {
 }
 
 void Expansion::slice(const Param& param, Value& value) {
+  if (!value.list && !value.set) return;  // then nobody asks what the expressions are worth
   std::int64_t offset = shell_.evaluate(*param.offset);
   std::optional<std::int64_t> length;
   if (param.length) length = shell_.evaluate(*param.length);
-  if (!value.list && !value.set) return;
   if (value.list) {
     bool positional_params = param.name == "@" || param.name == "*";
     std::int64_t least = 0;
@@ -639,6 +639,7 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
       return true;
     }
     case ParamOp::replace: {
+      if (!value.list && !value.set) return true;
       Pattern pattern = make_pattern(param.arg, shell_.option(Shopt::nocasematch));
       bool ampersand = shell_.option(Shopt::patsub_replacement);
       Expansion inner(shell_, Mode::single);

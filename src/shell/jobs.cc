@@ -165,7 +165,9 @@ int Interpreter::start_background(const NodePtr& command) {
   auto started = background(
       [body, own_input](Interpreter& child) {
         if (!own_input) child.set_file(0, open_null());
-        return child.execute(*body);
+        // A pipeline of its own in the background keeps its status: bash does not heed the `!` before it.
+        const auto* own = body->kind == NodeKind::pipeline ? static_cast<const Pipeline*>(body.get()) : nullptr;
+        return own && own->negate && !own->timed ? child.run_stages(*own) : child.execute(*body);
       },
       true);
   Job job;
@@ -187,7 +189,7 @@ int Interpreter::wait_for(const std::shared_ptr<Process>& target) {
     for (std::size_t i = 1; i <= signal_max; ++i)
       if (machine.process->pending[i] && machine.process->handled[i]) {
         run_pending_traps();
-        return 128 + static_cast<int>(i);
+        return flow_ == Flow::exit ? state.status : 128 + static_cast<int>(i);
       }
   }
   return target->status;

@@ -362,6 +362,8 @@ const Endless endless[] = {
     {"jq_recursion", "jq -n 'last(repeat(1))'"},
     {"jq_strings", "jq -n '[limit(1e9; repeat(\"a\"))] | add'"},
     {"awk_regex", "awk 'BEGIN { while (1) if (match(\"aaaaaaaaaaaaaaaaaaaaaaab\", /(a|aa)+$/)) x++ }'"},
+    {"jq_paths", "jq -n '[range(300000)] as $all | [range(300000) | [.]] as $paths | last(repeat($all | delpaths($paths)))'"},
+    {"awk_keys", "awk 'BEGIN { for (i = 0; i < 400000; i++) a[rand()] = a[-i] = 1; while (1) for (k in a) break }'"},
     {"sed_hold", "yes | sed -n 'H; x; s/a/b/g; x'"},
     {"gzip", "gzip < /dev/zero > /dev/null"},
     {"xz", "xz < /dev/zero > /dev/null"},

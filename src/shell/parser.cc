@@ -310,7 +310,7 @@ NodePtr Parser::command() {
   if (peek() == '(') {
     if (peek(1) == '(') out = arith_command();
     if (!out) out = subshell();
-  } else if (!word.empty() && word != "in" && word != "]]" && word != "time") {
+  } else if (!word.empty() && word != "]]" && word != "time") {
     out = compound(word);
   } else {
     out = simple();

@@ -137,7 +137,11 @@ bool Parser::redirect(std::vector<Redirect>& out) {
   }
   skip_blanks();
   redirect.target = word();
-  if (redirect.target.raw.empty() && redirect.target.parts.empty()) unexpected();
+  if (redirect.target.raw.empty() && redirect.target.parts.empty()) {
+    if (!at_end()) unexpected();
+    // The end of a script is the end of its last line.
+    throw SyntaxError{"syntax error near unexpected token `newline'", line_at(pos_), src_.substr(src_.rfind('\n') + 1), false};
+  }
   if (redirect.here) {
     HereDoc& doc = *redirect.here;
     for (const Part& part : redirect.target.parts) {

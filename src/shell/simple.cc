@@ -98,6 +98,12 @@ int Interpreter::assignments_only(const SimpleCommand& command) {
     }
   }
   int status = last_substitution_status >= 0 ? last_substitution_status : 0;
+  // Bash opens {name}> without a command in a process of its own: the variable is not set here.
+  bool named = std::any_of(command.redirects.begin(), command.redirects.end(), [](const Redirect& one) { return !one.fd_var.empty(); });
+  if (named) {
+    Interpreter child(*this, true);
+    return child.finish_subshell([&] { return child.apply(command.redirects, nullptr) ? status : 1; });
+  }
   if (!command.redirects.empty()) {
     std::vector<std::pair<int, OpenFilePtr>> saved;
     Finally undo([&] { restore(saved); });

@@ -2,12 +2,12 @@
 printf %5000d 1 > f; du -b f
 #| 5000	f
 
-#### mkdir -p a/b; printf %100d 1 > a/f; printf %50d 1 > a/b/g; du -ab a | sed 's/^4[0-9]*\t/D\t/' | sort -k2
-mkdir -p a/b; printf %100d 1 > a/f; printf %50d 1 > a/b/g; du -ab a | sed 's/^4[0-9]*\t/D\t/' | sort -k2
-#| 8342	a
-#| D	a/b
-#| 50	a/b/g
-#| 100	a/f
+#### mkdir -p a/b; printf %100d 1 > a/f; printf %50d 1 > a/b/g; du -ab a | awk '{print /[fg]$/ ? $1 : "D", $2}' | sort -k2
+mkdir -p a/b; printf %100d 1 > a/f; printf %50d 1 > a/b/g; du -ab a | awk '{print /[fg]$/ ? $1 : "D", $2}' | sort -k2
+#| D a
+#| D a/b
+#| 50 a/b/g
+#| 100 a/f
 
 #### mkdir -p a; printf %100d 1 > a/f; du --apparent-size -B1 a/f
 mkdir -p a; printf %100d 1 > a/f; du --apparent-size -B1 a/f
@@ -87,21 +87,21 @@ du -s -a . 2>&1 | sed "s/[‘’]/'/g" | sed -n 1p; echo ${PIPESTATUS[0]}
 df . | head -1
 #| Filesystem     1K-blocks     Used Available Use% Mounted on
 
-#### df -h . | head -1
-df -h . | head -1
-#| Filesystem      Size  Used Avail Use% Mounted on
+#### df -h . | head -1 | tr -s ' '
+df -h . | head -1 | tr -s ' '
+#| Filesystem Size Used Avail Use% Mounted on
 
-#### df -i . | head -1
-df -i . | head -1
-#| Filesystem       Inodes  IUsed    IFree IUse% Mounted on
+#### df -i . | head -1 | tr -s ' '
+df -i . | head -1 | tr -s ' '
+#| Filesystem Inodes IUsed IFree IUse% Mounted on
 
-#### df -P . | head -1
-df -P . | head -1
-#| Filesystem     1024-blocks     Used Available Capacity Mounted on
+#### df -P . | head -1 | tr -s ' '
+df -P . | head -1 | tr -s ' '
+#| Filesystem 1024-blocks Used Available Capacity Mounted on
 
-#### df -T . | head -1 | cut -c1-19
-df -T . | head -1 | cut -c1-19
-#| Filesystem     Type
+#### df -T . | head -1 | tr -s ' ' | cut -d' ' -f1,2
+df -T . | head -1 | tr -s ' ' | cut -d' ' -f1,2
+#| Filesystem Type
 
 #### df . | wc -l
 df . | wc -l

@@ -1013,9 +1013,9 @@ df . | sed 1d | wc -l
 df -P . | head -1 | tr -s ' '
 #| Filesystem 1024-blocks Used Available Capacity Mounted on
 
-#### df -h . | head -1
-df -h . | head -1
-#| Filesystem      Size  Used Avail Use% Mounted on
+#### df -h . | head -1 | tr -s ' '
+df -h . | head -1 | tr -s ' '
+#| Filesystem Size Used Avail Use% Mounted on
 
 #### df -i . | head -1 | tr -s ' '
 df -i . | head -1 | tr -s ' '

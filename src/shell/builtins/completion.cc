@@ -151,6 +151,45 @@ void files(Interpreter& shell, const std::string& word, bool directories, std::v
   }
 }
 
+// One word of -W's list. What came of substitutions outside of quotes is split by IFS too.
+void add_listed(Interpreter& shell, const std::string& word, bool substitutes, std::vector<std::string>& out) {
+  std::string text = shell.expand_single(shell.parse_word(word));
+  if (!substitutes) return out.push_back(std::move(text));
+  const std::string ifs = shell.ifs();
+  for (std::size_t from = 0; (from = text.find_first_not_of(ifs, from)) != std::string::npos;) {
+    std::size_t end = std::min(text.find_first_of(ifs, from), text.size());
+    out.push_back(text.substr(from, end - from));
+    from = end;
+  }
+}
+
+// -W: split by IFS outside of quotes and substitutions, then each word is expanded.
+std::vector<std::string> listed_words(Interpreter& shell, const std::string& list) {
+  const std::string ifs = shell.ifs();
+  std::vector<std::string> out;
+  std::string word;
+  char quote = 0;
+  int open = 0;  // parentheses and braces of substitutions
+  bool substitutes = false;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    char c = list[i];
+    if (quote == 0 && open == 0 && ifs.find(c) != std::string::npos) {
+      if (!word.empty()) add_listed(shell, std::exchange(word, {}), std::exchange(substitutes, false), out);
+      continue;
+    }
+    word += c;
+    substitutes = substitutes || (quote == 0 && (c == '$' || c == '`'));
+    if (c == '\\' && quote != '\'' && i + 1 < list.size()) word += list[++i];
+    else if (quote != 0) quote = c == quote ? '\0' : quote;
+    else if (c == '\'' || c == '"' || c == '`') quote = c;
+    else if ((c == '(' || c == '{') && (open > 0 || (i > 0 && list[i - 1] == '$'))) ++open;
+    else if ((c == ')' || c == '}') && open > 0) --open;
+  }
+  if (quote != 0) word += quote;
+  if (!word.empty()) add_listed(shell, word, substitutes, out);
+  return out;
+}
+
 bool action(Interpreter& shell, const std::string& name, const std::string& word,
             std::vector<std::string>& out) {
   std::vector<std::string> found;
@@ -228,14 +267,8 @@ int compgen(Interpreter& shell, const Args& args) {
     for (auto& name : shell.glob(spec.glob, matched)) out.push_back(std::move(name));
   }
   if (spec.has_words) {
-    // The list is expanded, then split by IFS.
-    const std::string ifs = shell.ifs();
-    std::string all = shell.expand_single(shell.parse_word(spec.words));
-    for (std::size_t from = 0; (from = all.find_first_not_of(ifs, from)) != std::string::npos;) {
-      std::size_t end = std::min(all.find_first_of(ifs, from), all.size());
-      if (all.compare(from, word.size(), word) == 0 && end - from >= word.size()) out.push_back(all.substr(from, end - from));
-      from = end;
-    }
+    for (std::string& one : listed_words(shell, spec.words))
+      if (one.starts_with(word)) out.push_back(std::move(one));
   }
   if (!spec.function.empty()) {
     if (const Function* function = shell.find_function(spec.function)) {
@@ -250,8 +283,14 @@ int compgen(Interpreter& shell, const Args& args) {
     Pattern pattern(negate ? spec.filter.substr(1) : spec.filter, {});
     std::erase_if(out, [&](const std::string& one) { return pattern.matches(one) != negate; });
   }
+  auto has = [&](std::string_view option) { return std::find(spec.options.begin(), spec.options.end(), option) != spec.options.end(); };
+  std::vector<std::string> more;
+  if (has("plusdirs") || (out.empty() && has("dirnames"))) files(shell, word, true, more);
+  if (out.empty() && more.empty() && has("default")) files(shell, word, false, more);
   std::string text;
   for (const auto& one : out) text += spec.prefix + one + spec.suffix + "\n";
+  for (const auto& one : more) text += one + "\n";
+  out.insert(out.end(), more.begin(), more.end());
   if (!shell.print(text, "compgen")) return 1;
   return out.empty() ? 1 : 0;
 }
@@ -271,6 +310,8 @@ int complete(Interpreter& shell, const Args& args) {
   };
   if (spec.remove) {
     if (at >= args.size() && !spec.default_ && !spec.empty) table.clear();
+    if (spec.default_) table.erase("-D");
+    if (spec.empty) table.erase("-E");
     for (; at < args.size(); ++at) table.erase(args[at]);
     return 0;
   }

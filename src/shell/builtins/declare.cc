@@ -125,7 +125,7 @@ int print_variables(Interpreter& shell, const Request& request, const Args& name
     for (const std::string& name : sorted_names(shell)) {
       const Variable& variable = *shell.find(name);
       if (request.only_local && !shell.is_local(name)) continue;
-      if (request.on && (variable.attrs & request.on) != request.on) continue;
+      if (request.on && (variable.attrs & request.on) == 0) continue;
       if (request.print || request.on || request.only_local) {
         if (request.only_local && !request.print)
           out += variable.is_array() ? name + "=" + array_literal(variable) + "\n"

@@ -25,8 +25,7 @@ int leave_loop(Interpreter& shell, const Args& args, Flow flow) {
   }
   if (args.size() > at + 1) {
     shell.error(fmt::format("{}: too many arguments", args[0]));
-    shell.set_flow(Flow::break_, 1 << 20);
-    return 1;
+    throw Abandoned{false, 1};
   }
   if (shell.loop_depth == 0) {
     shell.error(fmt::format("{}: only meaningful in a `for', `while', or `until' loop", args[0]));

@@ -34,10 +34,14 @@ std::string list_options(const Interpreter& shell, bool reusable) {
 std::string list_variables(Interpreter& shell) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : *shell.state.variables) names.push_back(name);
+  // Of the variables that are computed, the one that holds what -c was given is looked for in the list.
+  auto given = shell.dynamic("BASH_EXECUTION_STRING");
+  if (given && !shell.find("BASH_EXECUTION_STRING")) names.emplace_back("BASH_EXECUTION_STRING");
   std::sort(names.begin(), names.end());
   std::string out;
   for (const std::string& name : names) {
-    const Variable& variable = *shell.find(name);
+    const Variable* found = shell.find(name);
+    const Variable& variable = found ? *found : *given;
     if (variable.is_array()) {
       if (variable.set || variable.has_elements()) out += name + "=" + array_literal(variable) + "\n";
     } else if (variable.set) {

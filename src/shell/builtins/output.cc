@@ -409,7 +409,7 @@ class Printf {
     else
       consumed_ = true;
     if (when == -1 || when == -2) when = unix_micros(shell_.machine.clock.now()) / 1'000'000;
-    std::string text = format_time(format, WallTime(std::chrono::seconds(when)), shell_.zone());
+    std::string text = format_time(format, Moment::at(when), shell_.zone());
     out += pad(text, spec, text.size());
     return true;
   }

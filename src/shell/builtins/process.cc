@@ -83,6 +83,12 @@ void forget(Interpreter& shell, const std::shared_ptr<Process>& process) {
   std::erase_if(jobs, [&](const Job& job) { return job.processes.back() == process; });
 }
 
+// Runs the traps that are due. What a builtin ends with then: its own status unless a trap left the script.
+int after_traps(Interpreter& shell, int status) {
+  shell.run_pending_traps();
+  return shell.flow() == Flow::exit ? shell.state.status : status;
+}
+
 }  // namespace
 
 int trap(Interpreter& shell, const Args& args) {
@@ -236,8 +242,7 @@ int kill(Interpreter& shell, const Args& args) {
       status = 1;
     }
   }
-  shell.run_pending_traps();
-  return status;
+  return after_traps(shell, status);
 }
 
 int wait(Interpreter& shell, const Args& args) {
@@ -281,8 +286,7 @@ int wait(Interpreter& shell, const Args& args) {
         }
       for (std::size_t i = 1; i <= signal_max; ++i)
         if (shell.machine.process->pending[i] && shell.machine.process->handled[i]) {
-          shell.run_pending_traps();
-          return 128 + static_cast<int>(i);
+          return after_traps(shell, 128 + static_cast<int>(i));
         }
       shell.machine.wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
     }
@@ -291,7 +295,7 @@ int wait(Interpreter& shell, const Args& args) {
     std::vector<Job> jobs = *shell.state.jobs;
     for (const Job& job : jobs) {
       int status = shell.wait_for(job.processes.back());
-      if (!job.processes.back()->done) return status;
+      if (!job.processes.back()->done || shell.flow() == Flow::exit) return status;
       shell.remember(job.processes.back());
       forget(shell, job.processes.back());
     }

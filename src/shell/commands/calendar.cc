@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "shell/commands/zones.h"
 
@@ -351,11 +353,34 @@ void put_pieces(std::string& out, std::string_view format, const Pieces& t, int 
 
 }  // namespace
 
-std::string format_time(std::string_view format, WallTime time, const Zone& zone) {
+Moment::Moment(WallTime time) {
+  std::int64_t count = time.time_since_epoch().count();
+  seconds = floor_div(count, 1'000'000'000);
+  nanos = count - seconds * 1'000'000'000;
+}
+
+Moment Moment::at(std::int64_t seconds, std::int64_t nanos) {
+  Moment out;
+  std::int64_t carried = floor_div(nanos, 1'000'000'000);
+  out.nanos = nanos - carried * 1'000'000'000;
+  out.seconds = std::clamp(std::clamp(seconds, -seconds_max, seconds_max) + carried, -seconds_max, seconds_max);
+  return out;
+}
+
+Moment Moment::at(double seconds) {
+  constexpr auto most = static_cast<double>(seconds_max);
+  return at(std::isnan(seconds) ? std::int64_t{0} : static_cast<std::int64_t>(std::floor(std::clamp(seconds, -most, most))));
+}
+
+WallTime Moment::wall() const {
+  std::int64_t fits = std::clamp<std::int64_t>(seconds, -9'200'000'000, 9'200'000'000);
+  return WallTime(std::chrono::seconds(fits) + std::chrono::nanoseconds(nanos));
+}
+
+std::string format_time(std::string_view format, Moment time, const Zone& zone) {
   Pieces t;
-  std::int64_t nanos = time.time_since_epoch().count();
-  t.unix_seconds = floor_div(nanos, 1'000'000'000);
-  t.nanos = nanos - t.unix_seconds * 1'000'000'000;
+  t.unix_seconds = time.seconds;
+  t.nanos = time.nanos;
   t.offset = zone.at(t.unix_seconds);
   t.civil = to_civil(t.unix_seconds, zone);
   t.days = days_from_civil(t.civil.year, t.civil.month, t.civil.day);

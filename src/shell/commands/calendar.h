@@ -17,6 +17,22 @@ struct CivilTime {
   int month = 1, day = 1, hour = 0, minute = 0, second = 0;
 };
 
+// A moment of any year that people write; WallTime ends in 2262.
+struct Moment {
+  std::int64_t seconds = 0;  // since 1970
+  std::int64_t nanos = 0;    // 0 to 999,999,999
+
+  Moment() = default;
+  Moment(WallTime time);
+  // Of a year that does not fit, the last that does; nanoseconds may be negative.
+  static Moment at(std::int64_t seconds, std::int64_t nanos = 0);
+  static Moment at(double seconds);
+  // The nearest that a file's time can be.
+  WallTime wall() const;
+
+  static constexpr std::int64_t seconds_max = 67'767'976'233'532'799;  // the end of the year 2147485547, as in GNU's tools
+};
+
 // A time zone: a fixed offset or a POSIX rule with daylight saving time. Never reads the host's files.
 class Zone {
  public:
@@ -57,10 +73,10 @@ std::int64_t to_unix_seconds(const CivilTime& civil, const Zone& zone);
 int weekday_of(std::int64_t days);
 
 // strftime with GNU date's extensions (%N, %s, %:z, %-d, %^a, ...), C locale.
-std::string format_time(std::string_view format, WallTime time, const Zone& zone);
+std::string format_time(std::string_view format, Moment time, const Zone& zone);
 
 // What GNU date -d understands of what people write: ISO forms, "Jan 5 2024 10:00", "next friday", "2 days ago",
 // "@123", "tomorrow 9am", "yesterday", "last monday", zones and offsets.
-std::optional<WallTime> parse_date(std::string_view text, WallTime now, const Zone& zone);
+std::optional<Moment> parse_date(std::string_view text, WallTime now, const Zone& zone);
 
 }  // namespace atl::shell

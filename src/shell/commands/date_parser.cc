@@ -67,7 +67,7 @@ class DateParser {
     civil_ = to_civil(now_, zone);
   }
 
-  std::optional<WallTime> run() {
+  std::optional<Moment> run() {
     if (!tokens_.empty() && tokens_[0].text == "@") return seconds_since_epoch();
     while (at_ < tokens_.size())
       if (!item()) return std::nullopt;
@@ -86,7 +86,7 @@ class DateParser {
   }
   long value(std::size_t ahead) const { return std::strtol(tokens_[at_ + ahead].text.c_str(), nullptr, 10); }
 
-  std::optional<WallTime> seconds_since_epoch() {
+  std::optional<Moment> seconds_since_epoch() {
     ++at_;
     bool negative = symbol(0, '-');
     if (negative) ++at_;
@@ -98,9 +98,9 @@ class DateParser {
       nanos = std::strtoll(digits.c_str(), nullptr, 10);
       at_ += 2;
     }
-    if (at_ < tokens_.size() || seconds > 9'000'000'000) return std::nullopt;
+    if (at_ < tokens_.size() || seconds > Moment::seconds_max) return std::nullopt;
     if (negative) seconds = -seconds, nanos = -nanos;
-    return WallTime(std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos));
+    return Moment::at(seconds, nanos);
   }
 
   bool item() {
@@ -419,7 +419,7 @@ class DateParser {
     return true;
   }
 
-  std::optional<WallTime> finish() {
+  std::optional<Moment> finish() {
     bool keeps_now = !has_date_ && !has_time_ && weekday_ < 0 && !wants_midnight_;
     if (wants_midnight_ && !has_date_ && !has_time_ && weekday_ < 0) keeps_now = true;  // today, tomorrow: the same time
     if (!has_time_ && (has_date_ || weekday_ >= 0)) civil_.hour = civil_.minute = civil_.second = 0;
@@ -436,8 +436,8 @@ class DateParser {
     c.month += static_cast<int>(shift_months_);
     c.day += static_cast<int>(shift_days_);
     std::int64_t seconds = to_unix_seconds(c, zone_) + shift_seconds_;
-    if (seconds > 9'200'000'000 || seconds < -9'200'000'000) return std::nullopt;
-    return WallTime(std::chrono::seconds(seconds) + std::chrono::nanoseconds(nanos));
+    if (seconds > Moment::seconds_max || seconds < -Moment::seconds_max) return std::nullopt;
+    return Moment::at(seconds, nanos);
   }
 
   std::vector<Token> tokens_;
@@ -453,7 +453,7 @@ class DateParser {
 
 }  // namespace
 
-std::optional<WallTime> parse_date(std::string_view text, WallTime now, const Zone& zone) {
+std::optional<Moment> parse_date(std::string_view text, WallTime now, const Zone& zone) {
   // TZ="Zone" in front sets the zone.
   std::string name;
   if (text.starts_with("TZ=\"")) {
@@ -467,7 +467,7 @@ std::optional<WallTime> parse_date(std::string_view text, WallTime now, const Zo
     // Nothing at all is midnight today.
     CivilTime c = to_civil(now.time_since_epoch().count() / 1'000'000'000, zone);
     c.hour = c.minute = c.second = 0;
-    return WallTime(std::chrono::seconds(to_unix_seconds(c, zone)));
+    return Moment::at(to_unix_seconds(c, zone));
   }
   return DateParser(text.substr(first), now, zone).run();
 }

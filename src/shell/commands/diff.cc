@@ -195,6 +195,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
       case 'W': if (parse_size(value, lines)) s.width = lines; break;
       case 'q': r.brief = true; break;
       case 's': r.identical = true; break;
+      case 'd': s.minimal = true; break;
       case 'r': r.recursive = true; break;
       case 'N': r.new_file = true; break;
       case 'i': s.ignore_case = true; break;

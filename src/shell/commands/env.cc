@@ -2,6 +2,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/start.h"
 #include "shell/commands/table.h"
 #include "shell/commands/text_io.h"
 #include "shell/interpreter.h"
@@ -96,11 +97,10 @@ int run_env(Invocation& call) {
   redirects.environment = &environment;
   if (directory) redirects.cwd = &*directory;
   const std::string& program = operands[at];
-  std::string place;
-  Interpreter& shell = call.interpreter();
-  bool same_path = !has_path || shell.get_value("PATH") == std::find_if(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; })->second;
-  bool known = !same_path || program.find('/') != std::string::npos || shell.find_in_path(program, &place) || !place.empty() || find_builtin(program);
-  if (!known) return call.fail(fmt::format("{}: No such file or directory", quoted(program)), 127);
+  auto path = std::find_if(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; });
+  bool same_path = path == environment.end() || call.interpreter().get_value("PATH") == path->second;
+  if (same_path && !directory)
+    if (int status = refuse_start(call, program, "'{}'"); status != 0) return status;
   return call.run(std::vector<std::string>(operands.begin() + static_cast<std::ptrdiff_t>(at), operands.end()), redirects);
 }
 

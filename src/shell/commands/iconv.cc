@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <iconv.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,23 @@ Charset charset(std::string_view text) {
   return out;
 }
 
+// How a letter is written in a character set that lacks it is told by the locale: by ours, whatever the program's is.
+// For as long as one call of the library takes.
+class OurLocale {
+ public:
+  OurLocale() : before_(uselocale(locale())) {}
+  ~OurLocale() { uselocale(before_); }
+  OurLocale(const OurLocale&) = delete;
+  OurLocale& operator=(const OurLocale&) = delete;
+
+ private:
+  static locale_t locale() {
+    static locale_t held = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    return held;  // null if there is none: then nothing changes
+  }
+  locale_t before_;
+};
+
 class Converter {
  public:
   Converter(const Charset& from, const Charset& to) : handle_(iconv_open((to.name + (to.translit ? "//TRANSLIT" : "")).c_str(), from.name.c_str())), drop_(to.ignore) {}
@@ -63,8 +81,11 @@ class Converter {
       std::array<char, 16384> block;
       char* to = block.data();
       std::size_t room = block.size();
-      std::size_t done = iconv(handle_, left ? &in : nullptr, &left, &to, &room);
-      int error = done == static_cast<std::size_t>(-1) ? errno : 0;
+      int error = 0;
+      {
+        OurLocale ours;
+        if (iconv(handle_, left ? &in : nullptr, &left, &to, &room) == static_cast<std::size_t>(-1)) error = errno;
+      }
       out.append(std::string_view(block.data(), block.size() - room));
       call.charge(4096);
       if (error == E2BIG) continue;

@@ -2,6 +2,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/start.h"
 #include "shell/commands/text_io.h"
 
 namespace atl::shell {
@@ -15,7 +16,10 @@ int run_nice(Invocation& call) {
     std::int64_t ignored = 0;
     if (!parse_integer(value, ignored)) return call.fail(fmt::format("invalid adjustment {}", quoted(value)), 125);
   }
-  if (!options.operands().empty()) return call.run(options.operands(), {});
+  if (!options.operands().empty()) {
+    int status = refuse_start(call, options.operands()[0], "'{}'");
+    return status != 0 ? status : call.run(options.operands(), {});
+  }
   if (!options.found().empty()) return usage_error(call, "a command must be given with an adjustment", 125);
   call.out().write("0\n");
   return 0;
@@ -26,7 +30,8 @@ int run_nohup(Invocation& call) {
   CommandLine options(call, {}, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   if (options.operands().empty()) return usage_error(call, "missing operand", 125);
-  return call.run(options.operands(), {});
+  int status = refuse_start(call, options.operands()[0], "failed to run command '{}'");
+  return status != 0 ? status : call.run(options.operands(), {});
 }
 
 }  // namespace atl::shell

@@ -24,7 +24,7 @@ constexpr Option kOptions[] = {
 
 struct Request {
   int strip = -1;
-  bool reverse = false, quiet = false, dry_run = false, backup = false, ignore_space = false, forward = false;
+  bool reverse = false, quiet = false, dry_run = false, backup = false, ignore_space = false, forward = false, unasked = false;
   std::string output, suffix = ".orig", directory;
   std::uint64_t fuzz = 2;
 };
@@ -166,6 +166,17 @@ int skip_applied(Invocation& call, const Request& r, const FilePatch& one, const
   return 1;
 }
 
+// Nobody can be asked for the file: there is no terminal.
+int skip_missing(Invocation& call, const Request& r, const FilePatch& one) {
+  std::string out = fmt::format("can't find file to patch at input line {}\n", one.first_hunk);
+  out += "Perhaps you used the wrong -p or --strip option?\nThe text leading up to this was:\n--------------------------\n";
+  for (const std::string& line : one.leading) out += fmt::format("|{}\n", line);
+  out += "--------------------------\n";
+  out += r.unasked ? "No file to patch.  Skipping patch.\n" : "File to patch: \nSkip this patch? [y] \nSkipping patch.\n";
+  call.out().write(out + fmt::format("{0} out of {0} hunk{1} ignored\n", one.hunks.size(), one.hunks.size() == 1 ? "" : "s"));
+  return 1;
+}
+
 int apply_file(Invocation& call, const Request& r, const FilePatch& one, const std::string& given) {
   std::string old_name = r.reverse ? one.new_name : one.old_name, new_name = r.reverse ? one.old_name : one.new_name;
   bool creates = old_name == "/dev/null", deletes = new_name == "/dev/null";
@@ -188,8 +199,7 @@ int apply_file(Invocation& call, const Request& r, const FilePatch& one, const s
     if (!content) return call.fail(fmt::format("Can't open file {} : {}", shown, reason(content.error())), 2);
     text = *content;
   } else if (!creates && !(one.hunks.size() == 1 && one.hunks[0].old_start == 0)) {
-    call.out().write(fmt::format("can't find file to patch at input line 3\nPerhaps you used the wrong -p or --strip option?\nNo file to one.  Skipping one.\n{0} out of {0} hunk{1} ignored\n", one.hunks.size(), one.hunks.size() == 1 ? "" : "s"));
-    return 1;
+    return skip_missing(call, r, one);
   }
   if (!r.quiet) call.out().write(fmt::format("{} file {}\n", r.dry_run ? "checking" : "patching", shell_quoted(r.output.empty() ? shown : r.output) + (r.output.empty() ? "" : fmt::format(" (read from {})", shown))));
   bool newline = true;
@@ -257,6 +267,8 @@ int run_patch(Invocation& call) {
       case 'z': r.suffix = value; break;
       case 's': r.quiet = true; break;
       case 'N': r.forward = true; break;
+      case 'f':
+      case 't': r.unasked = true; break;
       case 'l': r.ignore_space = true; break;
       case 'F': if (!parse_size(value, r.fuzz)) return call.fail("invalid fuzz factor", 2); break;
       case kDryRun: r.dry_run = true; break;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
 #include "shell/commands/text_io.h"
@@ -11,7 +13,7 @@ int run_rev(Invocation& call) {
   char delimiter = options.found().empty() ? '\n' : '\0';
   Sink out(call.out());
   std::string reversed;
-  bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
+  auto reverse = [&](Input& in) {
     Lines lines(in, delimiter);
     std::string_view line;
     while (lines.next(line)) {
@@ -28,7 +30,18 @@ int run_rev(Invocation& call) {
       out.append(reversed);
       if (lines.complete()) out.put(delimiter);
     }
-  });
+  };
+  bool good = true;
+  if (options.operands().empty()) reverse(call.in());
+  for (const std::string& operand : options.operands()) {
+    if (auto in = call.open_input(operand)) {
+      reverse(**in);
+    } else {
+      bool directory = in.error().code() == Code::is_a_directory;  // opened, but its first line could not be read
+      call.complain(directory ? fmt::format("{}: 0: Is a directory", operand) : fmt::format("cannot open {}: {}", operand, reason(in.error())));
+      good = false;
+    }
+  }
   return out.finish(call, good ? 0 : 1);
 }
 

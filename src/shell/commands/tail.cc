@@ -28,7 +28,7 @@ struct Request {
   char delimiter = '\n';
   bool retry = false;    // what is not there yet is waited for
   int headers = -1;
-  double interval = 1;
+  double interval = 0.05;  // GNU tail is told by the kernel: what is added shows at once
   std::vector<int> pids;  // following ends when none of them runs any more
 };
 

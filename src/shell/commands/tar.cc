@@ -442,7 +442,7 @@ int run_tar(Invocation& call) {
       case kMtime: {
         auto time = parse_date(value, call.now(), Zone::of(call));
         if (!time) return call.fail(fmt::format("Invalid mtime: {}", value), 2);
-        r.mtime = *time;
+        r.mtime = time->wall();
         break;
       }
       case kTransform: {

@@ -5,6 +5,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/start.h"
 #include "shell/commands/text_io.h"
 
 namespace atl::shell {
@@ -82,7 +83,8 @@ int run_time(Invocation& call) {
   for (const std::string& word : argv) spent.command += (spent.command.empty() ? "" : " ") + word;
   auto begin = std::chrono::steady_clock::now();
   double cpu = thread_seconds();
-  spent.status = call.run(argv, {});
+  spent.status = refuse_start(call, argv[0], "cannot run {}");
+  if (spent.status == 0) spent.status = call.run(argv, {});
   spent.real = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   spent.cpu = thread_seconds() - cpu;
   std::string text = formatted(format, spent);

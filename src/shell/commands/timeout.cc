@@ -6,6 +6,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/start.h"
 #include "shell/commands/text_io.h"
 #include "shell/interpreter.h"
 #include "shell/invocation.h"
@@ -95,6 +96,7 @@ int run_timeout(Invocation& call) {
   Request r;
   if (int status = read_options(call, options, r); status >= 0) return status;
   std::vector<std::string> argv(options.operands().begin() + 1, options.operands().end());
+  if (int status = refuse_start(call, argv[0], "failed to run command '{}'"); status != 0) return status;
   if (r.seconds <= 0) return call.run(argv, {});
   return run_until(call, r, argv);
 }

@@ -94,8 +94,8 @@ int run_touch(Invocation& call) {
     // Relative to what -r names, if it does.
     auto access_time = parse_date(*date, accessed, zone), modify_time = parse_date(*date, modified, zone);
     if (!access_time || !modify_time) return call.fail(fmt::format("invalid date format {}", quoted(*date)));
-    accessed = *access_time;
-    modified = *modify_time;
+    accessed = access_time->wall();
+    modified = modify_time->wall();
   }
   if (!access && !modify) access = modify = true;
   if (options.operands().empty()) return usage_error(call, "missing file operand");

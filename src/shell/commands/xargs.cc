@@ -4,6 +4,7 @@
 
 #include "shell/commands/commands.h"
 #include "shell/commands/options.h"
+#include "shell/commands/start.h"
 #include "shell/commands/text_io.h"
 #include "shell/commands/text_streams.h"
 #include "shell/interpreter.h"
@@ -145,6 +146,10 @@ class Runner {
       std::string line;
       for (const std::string& arg : argv) line += (line.empty() ? "" : " ") + shell_quoted(arg);
       call_.err().write(line + "\n");
+    }
+    if (int refused = refuse_start(call_, argv[0]); refused != 0) {
+      status = refused;
+      return false;
     }
     if (r_.at_once != 1) return start(std::move(argv));
     Invocation::Redirects redirects;

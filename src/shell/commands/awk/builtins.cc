@@ -404,7 +404,7 @@ Value Machine::builtin_match(const Node* node) {
 }
 
 std::vector<std::string> Machine::ordered_keys(Array& a, std::string_view how) {
-  std::vector<std::string> keys = a.keys();
+  std::vector<std::string> keys = a.keys([this] { tick(); });
   call_.charge(keys.size() * 16);
   auto user = program_.function_index.find(std::string(how));
   if (user != program_.function_index.end()) {
@@ -487,8 +487,7 @@ Value Machine::builtin_strftime(const Node* node) {
                              std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
   bool utc = node->list.size() > 2 && truth(node->list[2]);
   Zone zone = utc ? Zone::utc() : Zone::of(call_);
-  WallTime time{std::chrono::seconds(static_cast<std::int64_t>(seconds))};
-  return Value::of(format_time(spec, time, zone));
+  return Value::of(format_time(spec, Moment::at(seconds), zone));
 }
 
 Value Machine::builtin_mktime(const Node* node) {

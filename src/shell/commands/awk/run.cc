@@ -207,7 +207,7 @@ Machine::Flow Machine::execute_for_in(const Node* node) {
     std::string scratch;
     how = text_of(sorted->value, scratch);
   }
-  std::vector<std::string> keys = how.empty() ? held->keys() : ordered_keys(*held, how);
+  std::vector<std::string> keys = how.empty() ? held->keys([this] { tick(); }) : ordered_keys(*held, how);
   for (std::string& key : keys) {
     store(node->a, Value::input(key));
     Flow flow = execute(node->c);

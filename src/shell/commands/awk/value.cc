@@ -62,13 +62,22 @@ bool integer_key(const std::string& key, long& value) {
   return true;
 }
 
+// Compares, and asks as it does: one sort of many keys can take long.
+auto asking(const std::function<void()>& ask) {
+  return [&ask](const auto& a, const auto& b) {
+    ask();
+    return a < b;
+  };
+}
+
 // The order of gawk's chained string table, grown the way gawk grows it.
-std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const std::string*>> strings) {
-  std::sort(strings.begin(), strings.end());
+std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const std::string*>> strings, const std::function<void()>& ask) {
+  std::sort(strings.begin(), strings.end(), asking(ask));
   std::size_t size = 16;
   std::vector<std::vector<const std::string*>> buckets(size);  // back of a vector = head of gawk's chain
   std::size_t count = 0;
   for (auto& [sequence, key] : strings) {
+    ask();
     ++count;
     if (count / size > 2) {
       std::vector<std::vector<const std::string*>> grown(size * 2);
@@ -238,7 +247,7 @@ void Array::clear() {
   used_ = 0;
 }
 
-std::vector<std::string> Array::keys() const {
+std::vector<std::string> Array::keys(const std::function<void()>& ask) const {
   std::vector<std::pair<std::uint64_t, const std::string*>> strings;
   std::vector<std::pair<long, const std::string*>> integers;
   for (std::size_t i = 0; i < used_; ++i) {
@@ -248,8 +257,8 @@ std::vector<std::string> Array::keys() const {
     if (!strings_first_ && integer_key(one.key, value)) integers.emplace_back(value, &one.key);
     else strings.emplace_back(one.element.sequence, &one.key);
   }
-  if (!std::is_sorted(integers.begin(), integers.end())) std::sort(integers.begin(), integers.end());
-  std::vector<std::string> out = table_order(std::move(strings));
+  if (!std::is_sorted(integers.begin(), integers.end())) std::sort(integers.begin(), integers.end(), asking(ask));
+  std::vector<std::string> out = table_order(std::move(strings), ask);
   out.reserve(size());
   for (auto& [value, key] : integers) out.push_back(*key);
   return out;

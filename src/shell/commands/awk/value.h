@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -63,8 +64,8 @@ class Array {
   bool erase(std::string_view key);
   void clear();
   std::size_t size() const { return used_ - free_.size(); }
-  // The order in which gawk's for (k in a) visits.
-  std::vector<std::string> keys() const;
+  // The order in which gawk's for (k in a) visits. Calls `ask` again and again: many keys take long.
+  std::vector<std::string> keys(const std::function<void()>& ask) const;
 
  private:
   struct Entry {

@@ -26,7 +26,7 @@ struct DiffStyle {
   std::shared_ptr<Regex> function;              // -F
   DiffFormats formats;
   bool ignore_case = false, ignore_all_space = false, ignore_space_change = false, ignore_trailing_space = false;
-  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false, function_names = false;
+  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false, function_names = false, minimal = false;
 };
 
 // Lines [a, a + a_count) of the first became [b, b + b_count) of the second. From 0.
@@ -40,7 +40,7 @@ struct DiffResult {
   std::vector<Change> changes;
 };
 
-// Myers' algorithm in linear space; beyond a bound on its work the rest counts as changed. Views into the texts.
+// The edits that GNU diff would choose (align.h). Views into the texts.
 DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, const DiffStyle& style);
 
 void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style, const std::string& a_header,

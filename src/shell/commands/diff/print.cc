@@ -18,10 +18,10 @@ class Printer {
     };
     for (const Change& c : r_.changes) {
       char letter = c.a_count == 0 ? 'a' : c.b_count == 0 ? 'd' : 'c';
-      out_.append(fmt::format("{}{}{}\n", range(c.a, c.a_count), letter, range(c.b, c.b_count)));
-      for (std::size_t i = 0; i < c.a_count; ++i) line("< ", r_.a, c.a + i, r_.a_open);
+      colored("36", fmt::format("{}{}{}", range(c.a, c.a_count), letter, range(c.b, c.b_count)));
+      for (std::size_t i = 0; i < c.a_count; ++i) line("< ", r_.a, c.a + i, r_.a_open, "31");
       if (letter == 'c') out_.append("---\n");
-      for (std::size_t i = 0; i < c.b_count; ++i) line("> ", r_.b, c.b + i, r_.b_open);
+      for (std::size_t i = 0; i < c.b_count; ++i) line("> ", r_.b, c.b + i, r_.b_open, "32");
     }
   }
 
@@ -99,18 +99,19 @@ class Printer {
         bool any = false;
         for (std::size_t n = first; n <= last; ++n) any |= (second ? r_.changes[n].b_count : r_.changes[n].a_count) > 0;
         std::size_t at = second ? b0 : a0, end = second ? b1 : a1;
-        out_.append(second ? fmt::format("--- {} ----\n", range(b0, b1)) : fmt::format("*** {} ****\n", range(a0, a1)));
+        colored("36", second ? fmt::format("--- {} ----", range(b0, b1)) : fmt::format("*** {} ****", range(a0, a1)));
         if (!any) return;
         const auto& lines = second ? r_.b : r_.a;
         bool open = second ? r_.b_open : r_.a_open;
+        std::string_view code = second ? "32" : "31";
         for (std::size_t n = first; n <= last; ++n) {
           const Change& c = r_.changes[n];
           std::size_t start = second ? c.b : c.a, count = second ? c.b_count : c.a_count;
-          for (; at < start; ++at) line("  ", lines, at, open);
-          for (std::size_t i = 0; i < count; ++i) line(c.a_count && c.b_count ? "! " : second ? "+ " : "- ", lines, start + i, open);
+          for (; at < start; ++at) line("  ", lines, at, open, code);
+          for (std::size_t i = 0; i < count; ++i) line(c.a_count && c.b_count ? "! " : second ? "+ " : "- ", lines, start + i, open, code);
           at = start + count;
         }
-        for (; at < end; ++at) line("  ", lines, at, open);
+        for (; at < end; ++at) line("  ", lines, at, open, code);
       };
       side(false);
       side(true);
@@ -157,7 +158,10 @@ class Printer {
           used = next;
         }
       }
+      std::string_view code = s_.color && mark == '<' ? "\33[31m" : s_.color && mark == '>' ? "\33[32m" : "";
+      out_.append(code);
       out_.line(text);
+      if (!code.empty()) out_.append("\33[0m");
     };
     std::size_t i = 0;
     for (const Change& c : r_.changes) {
@@ -325,17 +329,22 @@ void print_diff(Invocation& call, Sink& out, const DiffResult& result, const Dif
                 const std::string& b_header) {
   call.charge(result.a.size() + result.b.size());
   Printer printer(out, result, style);
+  auto header = [&](std::string_view mark, const std::string& name) {
+    out.append(style.color ? fmt::format("\33[1m{} {}\33[0m\n", mark, name) : fmt::format("{} {}\n", mark, name));
+  };
   switch (style.kind) {
     case DiffStyle::Kind::normal: printer.normal(); break;
     case DiffStyle::Kind::ed: printer.ed(); break;
     case DiffStyle::Kind::rcs: printer.rcs(); break;
     case DiffStyle::Kind::formats: printer.formatted(); break;
     case DiffStyle::Kind::unified:
-      out.append(style.color ? fmt::format("\33[1m--- {}\33[0m\n\33[1m+++ {}\33[0m\n", a_header, b_header) : fmt::format("--- {}\n+++ {}\n", a_header, b_header));
+      header("---", a_header);
+      header("+++", b_header);
       printer.unified();
       break;
     case DiffStyle::Kind::context:
-      out.append(fmt::format("*** {}\n--- {}\n", a_header, b_header));
+      header("***", a_header);
+      header("---", b_header);
       printer.context();
       break;
     case DiffStyle::Kind::side_by_side: printer.side_by_side(); break;

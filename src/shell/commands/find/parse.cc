@@ -7,6 +7,7 @@
 #include "shell/commands/file_names.h"
 #include "shell/commands/find/expression.h"
 #include "shell/commands/find/print.h"
+#include "shell/commands/start.h"
 
 namespace atl::shell::find {
 
@@ -98,6 +99,8 @@ class Exec final : public Expression {
       std::string answer;
       if (!context.call.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y')) return false;
     }
+    // In another directory a path of the program's leads elsewhere: there the shell itself says what it finds.
+    if (!in_directory_ && refuse_start(context.call, argv[0], "'{}'") != 0) return false;
     Invocation::Redirects redirects;
     vfs::Path parent = subject.visit->path.parent();
     if (in_directory_) redirects.cwd = &parent;
@@ -114,7 +117,7 @@ class Exec final : public Expression {
     batch_.clear();
     bytes_ = 0;
     context.out.flush();
-    if (context.call.run(std::move(argv), {}) != 0) context.status = 1;
+    if (refuse_start(context.call, argv[0], "'{}'") != 0 || context.call.run(std::move(argv), {}) != 0) context.status = 1;
   }
 
   std::vector<std::string> argv_, batch_;
@@ -289,7 +292,7 @@ Result<Node> Parser::time_test(const std::string& name) {
     if (name.size() == 8 && name.ends_with('t')) {
       auto time = parse_date(file, call_.now(), Zone::of(call_));
       if (!time) return fail(Code::invalid_argument, fmt::format("I cannot figure out how to interpret `{}' as a date or time", file));
-      limit = *time;
+      limit = time->wall();
     } else {
       auto path = call_.resolve(file);
       auto stat = path ? call_.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));

@@ -678,10 +678,10 @@ BUILTIN(do_tostream) {
         if (!go) return false;
       }
     } else {
-      for (const auto* member : v.members().sorted()) {
-        last = Value(member->key);
+      for (const auto& member : v.members().members) {
+        last = Value(member.key);
         where.push_back(last);
-        bool go = stream(member->value, where, false);
+        bool go = stream(member.value, where, false);
         where.pop_back();
         if (!go) return false;
       }

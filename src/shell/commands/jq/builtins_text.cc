@@ -312,8 +312,7 @@ BUILTIN(do_strftime) {
       if (!from_broken(m, in, n.text + "/1", c)) return false;
       seconds = to_unix_seconds(c, zone);
     }
-    if (std::abs(seconds) > 9'000'000'000) return m.raise(std::string("strftime: time out of range"));
-    return out(Value(format_time(format.text(), WallTime(std::chrono::seconds(seconds)), zone)), nullptr);
+    return out(Value(format_time(format.text(), Moment::at(seconds), zone)), nullptr);
   });
 }
 
@@ -447,7 +446,7 @@ BUILTIN(do_fromdate) {
 }
 BUILTIN(do_todate) {
   if (!in.is_number()) return m.raise(std::string("strftime/1 requires parsed datetime inputs"));
-  return out(Value(format_time("%Y-%m-%dT%H:%M:%SZ", WallTime(std::chrono::seconds(static_cast<std::int64_t>(std::clamp(in.number(), -9e9, 9e9)))), Zone::utc())), nullptr);
+  return out(Value(format_time("%Y-%m-%dT%H:%M:%SZ", Moment::at(in.number()), Zone::utc())), nullptr);
 }
 BUILTIN(do_dateadd) {
   std::vector<Value> a;

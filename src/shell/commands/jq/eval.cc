@@ -185,9 +185,10 @@ bool Machine::eval_recurse(const Value& in, const Path* path, const Out& out) {
       if (!eval_recurse(in.items()[i], path ? &step : nullptr, out)) return false;
     }
   } else if (in.is_object()) {
-    for (const auto* member : in.members().sorted()) {
-      Path step{path, path ? Value(member->key) : Value()};
-      if (!eval_recurse(member->value, path ? &step : nullptr, out)) return false;
+    Value held = in;  // what `out` does may change the one it came from
+    for (const auto& member : held.members().members) {
+      Path step{path, path ? Value(member.key) : Value()};
+      if (!eval_recurse(member.value, path ? &step : nullptr, out)) return false;
     }
   }
   return true;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "shell/commands/jq/machine.h"
 #include "shell/commands/text_io.h"
@@ -152,29 +154,59 @@ bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::s
   return raise(fmt::format("Cannot index {} with {}", kind_name(root.kind()), kind_name(key.kind())));
 }
 
+namespace {
+
+// Whether two paths lead to members or to elements of one value, so that both can go at once.
+bool beside(const Value& a, const Value& b) {
+  if (!a.is_array() || !b.is_array() || a.items().size() != b.items().size()) return false;
+  std::size_t last = a.items().size() - 1;
+  Kind kind = a.items()[last].kind();
+  if (kind != b.items()[last].kind() || (kind != Kind::number && kind != Kind::string)) return false;
+  return std::equal(a.items().begin(), a.items().end() - 1, b.items().begin(), [](const Value& x, const Value& y) { return compare(x, y) == 0; });
+}
+
+void erase_elements(std::vector<Value>& items, std::span<const Value> paths) {
+  std::vector<bool> gone(items.size());
+  for (const Value& path : paths) {
+    double at = std::floor(path.items().back().number());
+    if (at < 0) at += static_cast<double>(items.size());
+    if (at >= 0 && at < static_cast<double>(items.size())) gone[static_cast<std::size_t>(at)] = true;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items.size(); ++i)
+    if (!gone[i] && kept++ != i) items[kept - 1] = std::move(items[i]);
+  items.resize(kept);
+}
+
+}  // namespace
+
 bool Machine::delete_paths(const Value& root, std::vector<Value> paths, Value& out) {
   // From the last to the first, so that indices stay right.
-  std::sort(paths.begin(), paths.end(), [](const Value& a, const Value& b) { return compare(a, b) > 0; });
+  std::sort(paths.begin(), paths.end(), [this](const Value& a, const Value& b) {
+    tick();
+    return compare(a, b) > 0;
+  });
   out = root;
-  for (const Value& path : paths) {
+  for (std::size_t next_path = 0; next_path < paths.size();) {
+    const Value& path = paths[next_path];
     if (!path.is_array()) return raise(std::string("Path must be specified as an array"));
     if (path.items().empty()) {
       out = Value();
       return true;
     }
+    std::size_t first = next_path++;
+    while (next_path < paths.size() && beside(path, paths[next_path])) ++next_path;
+    std::span<const Value> together(paths.data() + first, next_path - first);
     std::vector<Value> up(path.items().begin(), path.items().end() - 1);
     const Value& key = path.items().back();
     Value parent;
     if (!get_path(out, up, parent)) return false;
     if (parent.is_null()) continue;
+    tick(parent.size() / 16 + together.size());
     if (parent.is_object() && key.is_string()) {
-      parent.own_members().erase(key.text());
+      for (const Value& each : together) parent.own_members().erase(each.items().back().text());
     } else if (parent.is_array() && key.is_number()) {
-      double at = std::floor(key.number());
-      if (at < 0) at += static_cast<double>(parent.items().size());
-      if (at < 0 || at >= static_cast<double>(parent.items().size())) continue;
-      auto& items = parent.own_items();
-      items.erase(items.begin() + static_cast<std::ptrdiff_t>(at));
+      erase_elements(parent.own_items(), together);
     } else if (parent.is_array() && key.is_object()) {
       const Value* from = key.members().find("start");
       const Value* to = key.members().find("end");

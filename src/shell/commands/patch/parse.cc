@@ -56,6 +56,7 @@ class Reader {
   void add(Hunk hunk) {
     if (out_.empty()) out_.push_back({});
     out_.back().hunks.push_back(std::move(hunk));
+    hunks_end_ = at_;
   }
   // "\\ No newline at end of file" behind a line.
   void no_newline(Hunk& hunk) {
@@ -73,6 +74,7 @@ class Reader {
   const std::vector<std::string>& lines_;
   std::string& problem_;
   std::size_t at_ = 0;
+  std::size_t hunks_end_ = 0;
   std::vector<FilePatch> out_;
 };
 
@@ -80,8 +82,10 @@ bool Reader::headers() {
   bool unified = begins(0, "--- ") && begins(1, "+++ ");
   bool context = begins(0, "*** ") && begins(1, "--- ") && begins(2, "***************");
   if (!unified && !context) return false;
-  out_.push_back({header_name(lines_[at_]), header_name(lines_[at_ + 1]), {}});
+  FilePatch file{header_name(lines_[at_]), header_name(lines_[at_ + 1]), {}, {}, at_ + 3};
   at_ += 2;
+  file.leading.assign(lines_.begin() + static_cast<std::ptrdiff_t>(hunks_end_), lines_.begin() + static_cast<std::ptrdiff_t>(at_));
+  out_.push_back(std::move(file));
   return true;
 }
 

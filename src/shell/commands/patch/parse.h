@@ -20,6 +20,8 @@ struct Hunk {
 struct FilePatch {
   std::string old_name, new_name;
   std::vector<Hunk> hunks;
+  std::vector<std::string> leading;  // its headers and what stands before them
+  std::size_t first_hunk = 0;        // the number of the line behind those, from 1
 };
 
 // The patches of unified, context and normal diffs. What stands between them is skipped; `problem` says what is wrong

@@ -409,6 +409,7 @@ Result<void> Parser::text_argument(Command& c) {
     } else {
       // a\text: the backslash keeps leading blanks.
       at_ = mark;
+      if (!more()) return {};  // `$a\`: no text, but a last line without newline gets one
     }
   }
   (void)one_line;

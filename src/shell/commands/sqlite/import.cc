@@ -83,7 +83,9 @@ bool Session::import_row(Query& insert, const std::vector<std::string>& fields, 
 }
 
 void Session::dot_import(const Words& words) {
-  Dialect dialect{style.separator, style.mode == Mode::csv && style.row_separator == "\r\n" ? "\n" : style.row_separator};
+  // As in the original the rows that queries show end like those that were read from then on.
+  if (style.mode == Mode::csv && style.row_separator == "\r\n") style.row_separator = "\n";
+  Dialect dialect{style.separator, style.row_separator};
   std::vector<std::string> operands;
   int skip = 0;
   for (std::size_t i = 1; i < words.size(); ++i) {
