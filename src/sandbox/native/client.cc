@@ -84,7 +84,10 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
     co_return fail(Code::too_large, "the sandbox's description is too large");
   }
   const std::span<const int> fds(&beside, beside >= 0 ? 1 : 0);
-  if (!os::send_message(socket_.native_handle(), bytes, fds)) lose();
+  if (!os::send_message(socket_.native_handle(), bytes, fds)) {
+    receive();  // one that ended has said why, or answered somebody else
+    lose();
+  }
   while (!pending->answer) CO_CHECK(co_await pending->arrived.wait());
   co_return std::move(*pending->answer);
 }
