@@ -28,6 +28,8 @@ struct OwnPages {
 };
 // Pages of `areas` of `process`, compared with `zygote`. Code::too_large beyond kSpaceMax.
 Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote);
+// Anonymous ones that no other process has: in a fresh child of a zygote, those that it has written to.
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process);
 // All anonymous ones.
 Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process);
 
