@@ -255,11 +255,6 @@ enum class Hooks : bool { left_out, called };
 // The interpreter's first steps: (control descriptor, user's name, home, shell).
 PyObject* live(Birth* birth, Hooks hooks) {
   if (!join_groups(*birth)) give_up(*birth, "it could not join its control groups");
-  char go = 0;
-  ssize_t got = 0;
-  while ((got = read(birth->fds[kBirthControl], &go, 1)) < 0 && errno == EINTR) {
-  }
-  if (got != 1) leave();
   static User user;
   const char* const wrong = settle(birth, &user);
   if (wrong != nullptr) give_up(*birth, wrong);

@@ -81,7 +81,6 @@ void Spawner::on_zygote(int fd) {
   }
 }
 
-// The interpreter is in its control groups before it waits for the byte that lets it do anything else.
 void Spawner::bear(const Request& request) {
   Living& living = *find(request.name);
   os::Fd users;
@@ -98,7 +97,6 @@ void Spawner::bear(const Request& request) {
   }
   auto born = ready->bear(*cradle);
   if (!born) return answer_error(request, std::move(born).error());
-  if (auto gone = wake(*born); !gone) return answer_error(request, std::move(gone).error());
   hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(*born));
   raise_zygote(kind);
 }
@@ -125,12 +123,6 @@ Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, 
                 .doors = TRY(shop_.cgroups().open_doors(living.built.parts.group)),
                 .user = request.user,
                 .directory = request.directory};
-}
-
-Result<void> Spawner::wake(const Born& born) {
-  if (::write(born.control.get(), "g", 1) == 1) return {};
-  (void)os::pidfd_kill(born.pidfd.get(), SIGKILL);
-  return fail(Code::provider_failed, "the interpreter ended at once");
 }
 
 void Spawner::hand_over(Reply reply, Living& living, Born born) {
@@ -186,7 +178,6 @@ Result<Born> Spawner::bear_copy(Zygote& zygote, const Living& living, const Park
   if (!born) return born;
   constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
   ::setsockopt(born->control.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  TRY(wake(*born));
   return born;
 }
 

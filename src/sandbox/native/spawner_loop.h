@@ -137,7 +137,6 @@ class Spawner {
   bool take_early(Living& living, const Request& request, const ParkedKernel& kernel, os::Fd& file);
   void drop_early(Living& living);
   Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
-  Result<void> wake(const Born& born);
   // Gives the ends of its streams to the daemon.
   void hand_over(Reply reply, Living& living, Born born);
   Zygote* zygote_of(std::uint64_t generation);
