@@ -84,11 +84,13 @@ const Area* area_at(const std::vector<Area>& areas, std::uint64_t address) {
   return address < area.end ? &area : nullptr;
 }
 
-void append_page(std::vector<Run>& runs, std::uint64_t address) {
-  if (!runs.empty() && runs.back().address + runs.back().size == address)
-    runs.back().size += kPage;
-  else
+bool append_page(std::vector<Run>& runs, std::uint64_t address) {
+  const bool begins = runs.empty() || runs.back().address + runs.back().size != address;
+  if (begins)
     runs.push_back({address, kPage, 0});
+  else
+    runs.back().size += kPage;
+  return begins;
 }
 
 Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote) {

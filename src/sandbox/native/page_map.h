@@ -20,7 +20,8 @@ bool is_untouchable(const Area& area);
 bool is_same_backing(const Area& a, const Area& b, std::uint64_t at);
 // The area that holds the address, of a list in order; null if none does.
 const Area* area_at(const std::vector<Area>& areas, std::uint64_t address);
-void append_page(std::vector<Run>& runs, std::uint64_t address);
+// True if it begins a run.
+bool append_page(std::vector<Run>& runs, std::uint64_t address);
 
 struct OwnPages {
   std::vector<Run> own;      // anonymous, and not the very frames that the other process has there
