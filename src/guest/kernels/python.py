@@ -39,6 +39,7 @@ unlisted = []
 charts_source = globals().get("CHARTS", b"")
 charts = None
 loop = None
+out = err = None
 spare = 0
 SPARE = globals().get("SPARE")
 
@@ -113,7 +114,8 @@ def begin():
     modules["__main__"] = main
     os.environ.setdefault("MPLBACKEND", "agg")
     saved_out, saved_err = high_copy(1), high_copy(2)
-    out, err = open_stream(1), open_stream(2)
+    if out is None:
+        out, err = open_stream(1), open_stream(2)
     sys.stdout, sys.stderr = out, err
     sys.__stdout__, sys.__stderr__ = out, err
 

@@ -1,5 +1,8 @@
 # The Python part of a zygote: imports what programs usually want, then bears interpreters into sandboxes. It never
 # sees a sandbox's files or its user's words; everything after serve() runs in a child that has no power any more.
+import gc
+import os
+import site
 import sys
 
 sys.path[:] = [path for path in sys.path if path]  # nothing comes from a working directory here
@@ -38,92 +41,171 @@ def read(name):
         return file.read()
 
 
+class Hooks:
+    """Listens who wants to be told of forks. A child of a process that has one thread needs none of those that mend locks and
+    lists of threads, and they write to a hundred pages that it would share otherwise: they are called for others' sake only."""
+    OF_THREADS = ("threading", "logging", "concurrent.futures.thread")
+    OF_CHANCE = ("random",)  # a child is seeded by arrive()
+
+    def __init__(self):
+        self.are_needed = False
+        self.register = os.register_at_fork
+        os.register_at_fork = self.hear
+
+    def hear(self, **hooks):
+        if sys._getframe(1).f_globals.get("__name__") not in self.OF_THREADS + self.OF_CHANCE:
+            self.are_needed = True
+        self.register(**hooks)
+
+    def close(self):
+        os.register_at_fork = self.register
+
+
 def reseed():
-    # `random` reseeds itself after a fork, and is told to in a copy.
     numpy_random = sys.modules.get("numpy.random")
     if numpy_random is None:
         return
     try:  # a state of pure chance: seed() asks for chance too, by three times as many pages of its own
-        import os
         key = sys.modules["numpy"].frombuffer(os.urandom(624 * 4), "uint32")
         numpy_random.set_state(("MT19937", key, 624))
     except Exception:  # a user chose another generator
         numpy_random.seed()
 
 
-def find_packages(standard, packages):
+class Packages:
     """What a fresh interpreter's start would put on the path: its user's packages, looked up in this sandbox by that user,
     and those of the system, which are the zygote's own: a child is born only where they are the same."""
-    import os
-    import site
-    sys.path[:] = standard
-    site.USER_BASE = site.USER_SITE = None
-    site.ENABLE_USER_SITE = site.check_enableusersite()
-    has_own = site.ENABLE_USER_SITE and os.path.isdir(site.getusersitepackages())
-    if has_own:
-        site.addusersitepackages(set(standard))
-    sys.path += packages
-    if has_own:
-        site.execusercustomize()
-    sys.path.insert(0, "")
+
+    def __init__(self):
+        installed = set(site.getsitepackages())
+        first = next((at for at, path in enumerate(sys.path) if path in installed), len(sys.path))
+        self.standard, self.systems = sys.path[:first], sys.path[first:]
+        os.environ["HOME"] = "/h"
+        site.USER_BASE = site.USER_SITE = None
+        self.own, self.base = site.getusersitepackages()[2:], site.USER_BASE[2:]  # below a home
+
+    def find(self, home):
+        sys.path[:] = self.standard
+        has_own = not self.are_none(home) and self.add_own()
+        sys.path += self.systems
+        if has_own:
+            site.execusercustomize()
+        sys.path.insert(0, "")
+
+    def are_none(self, home):
+        """The usual case, without a dozen functions of `site`: each costs pages."""
+        if home[:1] != "/" or home[-1] == "/":
+            return False
+        try:
+            os.stat(home + self.own)
+            return False
+        except OSError:
+            site.USER_BASE, site.USER_SITE, site.ENABLE_USER_SITE = home + self.base, home + self.own, True
+            return True
+
+    def add_own(self):
+        site.USER_BASE = site.USER_SITE = None
+        site.ENABLE_USER_SITE = site.check_enableusersite()
+        has_own = site.ENABLE_USER_SITE and os.path.isdir(site.getusersitepackages())
+        if has_own:
+            site.addusersitepackages(set(self.standard))
+        return has_own
 
 
-def rehearse(runner):
-    """Cells of our own, before anybody's: CPython rewrites code and fills tables on the first calls, and a page that a child
-    writes to is a page of its own. Nothing of it is left."""
-    import os
-    before = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.modules["__main__"]
-    runner["FD"] = FD
-    runner["begin"]()
-    for _ in range(24):
-        runner["execute"]("x = 1\nprint(x)\nx")
-    sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.modules["__main__"] = before
-    os.close(runner["saved_out"])
-    os.close(runner["saved_err"])
-    runner["cells"].clear()
-    for name in ("x", "_"):
-        del runner["names"][name]
-    del runner["FD"]
-    runner.update(out=None, err=None, count=0)
-
-
-def main():
-    import builtins
-    import gc
-    import os
-    import site
-    module = load_module()
-    failed = preload(STANDARD) + preload(sys.argv[1:])
-    del sys.argv[1:]
-    runner = compile(read("python.py"), "<atoll>", "exec")
-    charts = read("python_charts.py")
-    installed = set(site.getsitepackages())
-    first = next((at for at, path in enumerate(sys.path) if path in installed), len(sys.path))
-    standard, packages = sys.path[:first], sys.path[first:]
-    names = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": charts, "PARK": module.park,
-             "RESEED": reseed, "SPARE": module.spare, "END_SPARE": module.end_spare}
-    exec(runner, names)
-    rehearse(names)
-    reseed()
-    find_packages(standard, packages)
-    for name in [name for name in os.environ if name != "LC_CTYPE"]:
-        del os.environ[name]
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    os.write(FD, ("ready\n" + "\n".join(failed)).encode())
-    control, name, home, shell = module.serve(FD)
-    # From here on: the child, inside.
-    gc.enable()
+def arrive(runner, packages, name, home, shell):
+    """Makes a child the interpreter of its user in its sandbox."""
+    SEED()
     reseed()
     for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
                        (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
         os.environb[key] = value
-    find_packages(standard, packages)
-    names["FD"] = control
-    return names["begin"], names["serve"]
+    packages.find(os.environ["HOME"])
+    runner["begin"]()
 
 
-begin, serve = main()
-begin()
-serve()
+class Rehearsed(BaseException):
+    pass
+
+
+def end_rehearsal(_):
+    raise Rehearsed
+
+
+def rehearse(runner, packages):
+    """A child's first steps and cells of our own, before anybody's: CPython rewrites code and fills tables on the first calls,
+    and a page that a child writes to is a page of its own. Of it are left the streams, which are open on what 1 and 2 are in
+    every child: pipes."""
+    import _signal
+    import linecache
+    import socket
+    before = sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.modules["__main__"]
+    park, on_interrupt = runner["PARK"], _signal.getsignal(2)
+    host, child = (end.detach() for end in socket.socketpair())
+    read_end, write_end = os.pipe()
+    os.dup2(write_end, 1)
+    os.dup2(write_end, 2)
+    runner.update(FD=child, PARK=end_rehearsal)
+    code = b"x = 1\nprint(x)\nx"
+    words = b"A 4\nmark" + b"X %d\n%s" % (len(code), code)
+    for _ in range(24):
+        arrive(runner, packages, b"user", b"/h", b"/bin/sh")
+        os.write(host, words + words + b"B 0\n")
+        try:
+            runner["serve"]()
+        except Rehearsed:
+            pass
+        os.read(host, 1 << 16)
+        os.read(read_end, 1 << 16)
+        for name in ("saved_out", "saved_err"):
+            os.close(runner.pop(name))
+    sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__, sys.modules["__main__"] = before
+    _signal.signal(2, on_interrupt)
+    for number in (1, 2):
+        os.dup2(0, number)
+    for number in (host, child, read_end, write_end):
+        os.close(number)
+    for name in runner["cells"]:
+        linecache.cache.pop(name, None)
+    runner["cells"].clear()
+    for name in ("x", "_"):
+        del runner["names"][name]
+    runner.update(PARK=park, count=0, mark=b"")
+    del runner["FD"], runner["MAIN_PID"]
+
+
+def prepare():
+    """All that children share: the module that bears them, the runner's names, where packages are, whether hooks are called."""
+    import builtins
+    module = load_module()
+    hooks = Hooks()
+    failed = preload(STANDARD) + preload(sys.argv[1:])
+    hooks.close()
+    del sys.argv[1:]
+    import _random
+    import functools
+    import random
+    global SEED
+    SEED = functools.partial(_random.Random.seed, random._inst)
+    runner = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": read("python_charts.py"),
+              "PARK": module.park, "RESEED": reseed, "SPARE": module.spare, "END_SPARE": module.end_spare}
+    exec(compile(read("python.py"), "<atoll>", "exec"), runner)
+    packages = Packages()
+    rehearse(runner, packages)
+    for name in [name for name in os.environ if name != "LC_CTYPE"]:
+        del os.environ[name]
+    return module, runner, packages, hooks.are_needed, ("ready\n" + "\n".join(failed)).encode()
+
+
+# Not in a function: what it held would be taken apart by every child, in pages that it shares until then.
+module, runner, packages, hooks_are_needed, ready = prepare()
+gc.collect()
+module.fill_pools()
+gc.freeze()
+gc.disable()
+os.write(FD, ready)
+control, name, home, shell = module.serve(FD, hooks_are_needed)
+# From here on: the child, inside.
+gc.enable()
+runner["FD"] = control
+arrive(runner, packages, name, home, shell)
+runner["serve"]()

@@ -34,8 +34,7 @@ struct BirthHeader {
   uint32_t groups = 0;   // how many files to write to
 };
 
-// With the child's pidfd if it was born. The child joins its groups and waits for one byte on its control stream before it
-// does anything else.
+// With the child's pidfd if it was born. The child does not wait for it: it joins its groups before it does anything else.
 struct BirthAnswer {
   int32_t error = 0;  // errno
   int32_t pid = 0;    // inside

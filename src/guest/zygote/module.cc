@@ -248,36 +248,51 @@ PyObject* bytes_of(const Bytes& bytes) {
   return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
 }
 
+// Whether Python is told of births as of any fork. It must be for modules that registered something; Python itself needs it only
+// for locks and lists of threads, and there has never been another thread here.
+enum class Hooks : bool { left_out, called };
+
 // The interpreter's first steps: (control descriptor, user's name, home, shell).
-PyObject* live(Birth* birth) {
+PyObject* live(Birth* birth, Hooks hooks) {
   if (!join_groups(*birth)) give_up(*birth, "it could not join its control groups");
-  char go = 0;
-  ssize_t got = 0;
-  while ((got = read(birth->fds[kBirthControl], &go, 1)) < 0 && errno == EINTR) {
-  }
-  if (got != 1) leave();
   static User user;
   const char* const wrong = settle(birth, &user);
   if (wrong != nullptr) give_up(*birth, wrong);
   if (birth->header.copy != 0) become_other(birth->control);
-  PyOS_AfterFork_Child();
+  if (hooks == Hooks::called) PyOS_AfterFork_Child();
   return Py_BuildValue("(iNNN)", birth->control, bytes_of(user.name), bytes_of(user.home), bytes_of(user.shell));
 }
 
-// serve(fd): bears children until the spawner goes away. Returns in each child only.
-PyObject* serve(PyObject*, PyObject* number) {
-  const long socket = PyLong_AsLong(number);
-  if (PyErr_Occurred() != nullptr) return nullptr;
+// serve(fd, hooks): bears children until the spawner goes away. Returns in each child only.
+PyObject* serve(PyObject*, PyObject* arguments) {
+  int socket = -1, with_hooks = 0;
+  if (PyArg_ParseTuple(arguments, "ip", &socket, &with_hooks) == 0) return nullptr;
+  const Hooks hooks = with_hooks != 0 ? Hooks::called : Hooks::left_out;
   for (;;) {
     Birth birth;
-    if (!receive(static_cast<int>(socket), &birth)) leave();
-    PyOS_BeforeFork();
-    if (bear(&birth)) return live(&birth);
-    PyOS_AfterFork_Parent();
-    answer(static_cast<int>(socket), birth);
+    if (!receive(socket, &birth)) leave();
+    if (hooks == Hooks::called) PyOS_BeforeFork();
+    if (bear(&birth)) return live(&birth, hooks);
+    if (hooks == Hooks::called) PyOS_AfterFork_Parent();
+    answer(socket, birth);
     close_fds(birth.fds, birth.fd_count);
     if (birth.pidfd >= 0) close(birth.pidfd);
   }
+}
+
+// fill_pools(): takes what is free among small objects for good, so that a child's first ones lie together in pages of their own and not
+// one each in a page of every pool that has a gap. A new pool is known by where its first object lies.
+PyObject* fill_pools(PyObject*, PyObject*) {
+  constexpr size_t classes = 512, step = 16, pool = 16U << 10, pool_header = 48, most = 512U << 10;
+  for (size_t size = step; size <= classes; size += step)
+    for (size_t taken = 0; taken < most; taken += size) {
+      void* const object = PyObject_Malloc(size);
+      if (object == nullptr) return PyErr_NoMemory();
+      if (reinterpret_cast<uintptr_t>(object) % pool != pool_header) continue;
+      PyObject_Free(object);
+      break;
+    }
+  return PyLong_FromLong(0);
 }
 
 // park(fd): 0, or in another that goes on from here a Waking. The caller has said everything it had to say.
@@ -287,7 +302,8 @@ PyObject* park_here(PyObject*, PyObject* number) {
   return PyLong_FromLong(static_cast<long>(park(static_cast<int>(control))));
 }
 
-PyMethodDef methods[] = {{"serve", serve, METH_O, nullptr},
+PyMethodDef methods[] = {{"serve", serve, METH_VARARGS, nullptr},
+                         {"fill_pools", fill_pools, METH_NOARGS, nullptr},
                          {"park", park_here, METH_O, nullptr},
                          {"spare", py_make_spare, METH_NOARGS, nullptr},
                          {"end_spare", py_end_spare, METH_O, nullptr},

@@ -21,15 +21,15 @@ std::string shortened(std::string text) {
 
 struct Seen {
   const CaptureJob::Kernel& kernel;
-  Subject process;
+  Subject process, zygote;
   Survey survey;
 };
 
 Result<Seen> look_at(const CaptureJob& job, const CaptureJob::Kernel& kernel, std::uint64_t bytes_max) {
   Subject process = TRY(Subject::open(job.proc, kernel.process.pid, kernel.process.born_at));
-  const Subject zygote = TRY(Subject::open(job.proc, kernel.zygote.pid, kernel.zygote.born_at));
+  Subject zygote = TRY(Subject::open(job.proc, kernel.zygote.pid, kernel.zygote.born_at));
   Survey seen = TRY(survey(process, zygote, kernel.parked.control, job.extent, bytes_max));
-  return Seen{kernel, std::move(process), std::move(seen)};
+  return Seen{kernel, std::move(process), std::move(zygote), std::move(seen)};
 }
 
 std::uint64_t size_of(const Survey& survey) {
@@ -40,9 +40,10 @@ std::uint64_t size_of(const Survey& survey) {
 
 Result<void> take(Seen seen, ParkedWriter& writer, CaptureReport& report) {
   const std::string& id = seen.kernel.parked.id;
-  TRY(writer.add(seen.kernel.parked, std::move(seen.survey.memory), seen.process));
+  const std::vector<std::string> left_behind = std::move(seen.survey.left_behind);
+  TRY(writer.add(seen.kernel.parked, std::move(seen.survey), seen.process, seen.zygote));
   report.carried.push_back(id);
-  for (std::string& name : seen.survey.left_behind)
+  for (const std::string& name : left_behind)
     report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", id, name)));
   return {};
 }

@@ -253,6 +253,27 @@ TEST_F(ForkTest, CapturesWithoutCopies) {
   ASSERT_TRUE(run(source->stop()));
 }
 
+// The first copy of the interpreter is made ahead too: who wants the files alone does not get it.
+TEST_F(ForkTest, FilesAloneComeWithoutInterpreters) {
+  const auto source = sandbox();
+  said(born_kernel(*source), "x = 6\nopen('note', 'w').write('kept')");
+  const std::string target = new_target();
+  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  Spec spec;
+  spec.snapshot = target;
+  const auto copy = this->sandbox(std::move(spec));
+  ASSERT_TRUE(copy);
+  EXPECT_TRUE(copy->kernels().empty());
+  EXPECT_EQ(said(born_kernel(*copy), R"(
+import os, time
+for _ in range(500):
+    count = len([name for name in os.listdir('/proc') if name.isdigit()])
+    if count == 2: break
+    time.sleep(0.01)
+'x' in globals(), open('note').read(), count)"),
+            "(False, 'kept', 2)");
+}
+
 // Names in /etc are each sandbox's own; everything else is copied.
 TEST_F(ForkTest, WhatIsMadeAnewIsNotCopied) {
   const auto [source, copy, kernel, other] =

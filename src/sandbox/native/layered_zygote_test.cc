@@ -122,6 +122,18 @@ TEST_F(LayeredZygoteTest, TrustedLayersHaveOneOfTheirOwn) {
   EXPECT_EQ(said(*theirs, "import sys\n'marker' in sys.modules"), "False");
 }
 
+// What a module wants done after a fork is done at a birth too, once, and not before.
+TEST_F(LayeredZygoteTest, HooksOfImportedModulesAreCalled) {
+  std::ofstream(top_ + kPackages + "/marker.py")
+      << "import os\nforks = []\nos.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))\n";
+  begin_warm(layered(true));
+  const auto sandbox = warm_sandbox(layered(true));
+  const auto kernel = born_kernel(*sandbox);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(said(kernel, "import os, marker\nmarker.forks == [os.getpid()], os.register_at_fork.__name__"),
+            "(True, 'register_at_fork')");
+}
+
 // A .pth file of a layer runs where Python starts. What a user made, or an archive brought, starts inside only.
 TEST_F(LayeredZygoteTest, WhatAUserMadeIsNeverSeenByOne) {
   top_ = make_layer(mark_);

@@ -85,6 +85,7 @@ std::string standing_of(const std::string& status);
 
 struct Survey {
   Memory memory;
+  std::vector<Area> before;              // the zygote's areas
   std::vector<std::string> left_behind;  // what cannot be carried, by name
 };
 // Everything about a process that stands still but the bytes of its pages. Code::conflict, naming the reason, if it

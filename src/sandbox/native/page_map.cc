@@ -13,7 +13,7 @@
 namespace atl::sandbox::native {
 namespace {
 
-constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 1ULL << 61;
+constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 1ULL << 61, kExclusive = 1ULL << 56;
 constexpr std::uint64_t kFrame = (1ULL << 55) - 1;
 constexpr std::uint64_t kStride = 64ULL << 20;
 
@@ -84,11 +84,13 @@ const Area* area_at(const std::vector<Area>& areas, std::uint64_t address) {
   return address < area.end ? &area : nullptr;
 }
 
-void append_page(std::vector<Run>& runs, std::uint64_t address) {
-  if (!runs.empty() && runs.back().address + runs.back().size == address)
-    runs.back().size += kPage;
-  else
+bool append_page(std::vector<Run>& runs, std::uint64_t address) {
+  const bool begins = runs.empty() || runs.back().address + runs.back().size != address;
+  if (begins)
     runs.push_back({address, kPage, 0});
+  else
+    runs.back().size += kPage;
+  return begins;
 }
 
 Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote) {
@@ -109,16 +111,28 @@ Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& proces
   return pages;
 }
 
-Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
+static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const Subject& process,
+                                         bool (*is_wanted)(std::uint64_t entry)) {
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   std::vector<Run> runs;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
     if (area.shared) return;
     const auto here = mine.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i)
-      if (is_anonymous(here[i])) append_page(runs, start + i * kPage);
+      if (is_wanted(here[i])) append_page(runs, start + i * kPage);
   }));
   return runs;
+}
+
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process) {
+  // One in swap is not known to be shared: then it counts as its own.
+  return pages_of(areas, process, [](std::uint64_t entry) {
+    return is_anonymous(entry) && (entry & (kExclusive | kSwapped)) != 0;
+  });
+}
+
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
+  return pages_of(areas, process, is_anonymous);
 }
 
 }  // namespace atl::sandbox::native

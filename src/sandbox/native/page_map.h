@@ -20,7 +20,8 @@ bool is_untouchable(const Area& area);
 bool is_same_backing(const Area& a, const Area& b, std::uint64_t at);
 // The area that holds the address, of a list in order; null if none does.
 const Area* area_at(const std::vector<Area>& areas, std::uint64_t address);
-void append_page(std::vector<Run>& runs, std::uint64_t address);
+// True if it begins a run.
+bool append_page(std::vector<Run>& runs, std::uint64_t address);
 
 struct OwnPages {
   std::vector<Run> own;      // anonymous, and not the very frames that the other process has there
@@ -28,6 +29,8 @@ struct OwnPages {
 };
 // Pages of `areas` of `process`, compared with `zygote`. Code::too_large beyond kSpaceMax.
 Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote);
+// Anonymous ones that no other process has: in a fresh child of a zygote, those that it has written to.
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process);
 // All anonymous ones.
 Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process);
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "guest/protocol.h"
@@ -185,10 +186,14 @@ class PageReader {
     wanted_ += part;
     return part;
   }
+  struct Piece {
+    std::vector<iovec> from;
+    std::span<char> bytes;
+  };
   // Everything that was wanted; good until the next call.
-  Result<std::string_view> read() {
-    const std::string_view bytes(piece_.get(), std::exchange(wanted_, 0));
-    const std::vector<iovec> from = std::exchange(from_, {});
+  Result<Piece> read() {
+    const std::span<char> bytes(piece_.get(), std::exchange(wanted_, 0));
+    std::vector<iovec> from = std::exchange(from_, {});
     const iovec here{piece_.get(), bytes.size()};
     // By its number: who uses what was read makes sure that it was not another's by then. This call pins what it reads,
     // and gives the process a page of its own for each that it shares with its zygote: not for a whole state.
@@ -196,7 +201,7 @@ class PageReader {
         extent_ == Extent::difference &&
         ::process_vm_readv(process_.pid(), &here, 1, from.data(), from.size(), 0) == static_cast<ssize_t>(bytes.size());
     if (!at_once) TRY(read_singly(from));
-    return bytes;
+    return Piece{std::move(from), bytes};
   }
 
  private:
@@ -220,6 +225,48 @@ class PageReader {
   std::unique_ptr<char[]> piece_;
   std::vector<iovec> from_;
   std::size_t wanted_ = 0;
+};
+
+// Leaves those pages out that the zygote has with the same content, because every child of it has them: what was only looked
+// at is often a page of the interpreter's own, as CPython counts references in objects, and back again.
+class Sieve {
+ public:
+  Sieve(os::Fd original, const Survey& survey)
+      : original_(std::move(original)), survey_(survey), piece_(std::make_unique_for_overwrite<char[]>(kPiece)) {}
+  // What is left of the piece, moved together; its runs, with their places from `offset` on, go behind `runs`.
+  std::span<char> sift(const PageReader::Piece& piece, std::uint64_t offset, std::vector<Run>& runs) {
+    std::size_t at = 0, kept = 0;
+    for (const iovec& stretch : piece.from) {
+      const auto address = reinterpret_cast<std::uint64_t>(stretch.iov_base);
+      const std::size_t known = look(address, stretch.iov_len);
+      for (std::size_t done = 0; done < stretch.iov_len; done += kPage, at += kPage) {
+        const bool is_same = done + kPage <= known && std::memcmp(&piece.bytes[at], &piece_[done], kPage) == 0;
+        if (is_same && is_inherited(address + done)) continue;
+        if (kept != at) std::memcpy(&piece.bytes[kept], &piece.bytes[at], kPage);
+        if (append_page(runs, address + done)) runs.back().offset = offset + kept;
+        kept += kPage;
+      }
+    }
+    return piece.bytes.first(kept);
+  }
+
+ private:
+  // How many bytes the zygote has there. Not by the call that reads at once: that would part it from its children.
+  std::size_t look(std::uint64_t address, std::size_t size) {
+    if (!original_.is_open()) return 0;
+    const ssize_t got = ::pread(original_.get(), piece_.get(), size, static_cast<off_t>(address));
+    return got < 0 ? 0 : static_cast<std::size_t>(got);
+  }
+  // Another child has it mapped like this from its birth (transplant.cc). Not the stack: what the zygote has there changes with
+  // every birth.
+  bool is_inherited(std::uint64_t address) const {
+    const Area *mine = area_at(survey_.memory.areas, address), *original = area_at(survey_.before, address);
+    return mine != nullptr && original != nullptr && mine->name != "[stack]" && is_same_backing(*mine, *original, address);
+  }
+
+  os::Fd original_;
+  const Survey& survey_;
+  std::unique_ptr<char[]> piece_;
 };
 
 }  // namespace
@@ -250,26 +297,29 @@ Result<void> ParkedWriter::pad() {
   return os::write_all(file_.get(), std::string(more, '\0'));
 }
 
-Result<void> ParkedWriter::add(ParkedKernel kernel, Memory memory, const Subject& process) {
+Result<void> ParkedWriter::add(ParkedKernel kernel, Survey survey, const Subject& process, const Subject& zygote) {
+  Memory& memory = survey.memory;
   kernel.extent = memory.extent;
   kernel.pages_at = at_;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
+  // A whole state goes to children of another zygote.
+  Sieve sieve(memory.extent == Extent::difference ? TRY(zygote.open_file("mem", O_RDONLY)) : os::Fd(), survey);
   // Hundreds of runs, most of one page: read and written together.
   PageReader reader(process, TRY(process.open_file("mem", O_RDONLY)), memory.extent);
+  const std::vector<Run> all = std::exchange(memory.runs, {});
   const auto write = [&]() -> Result<void> {
-    const std::string_view bytes = TRY(reader.read());
-    if (!in_memory_) XXH3_64bits_update(sum.get(), bytes.data(), bytes.size());
-    at_ += bytes.size();
-    return os::write_all(file_.get(), bytes);
+    const PageReader::Piece piece = TRY(reader.read());
+    const std::span<char> kept = sieve.sift(piece, at_ - kernel.pages_at, memory.runs);
+    if (!in_memory_) XXH3_64bits_update(sum.get(), kept.data(), kept.size());
+    at_ += kept.size();
+    return os::write_all(file_.get(), {kept.data(), kept.size()});
   };
-  for (Run& run : memory.runs) {
-    run.offset = at_ + reader.wanted() - kernel.pages_at;
+  for (const Run& run : all)
     for (std::uint64_t done = 0; done < run.size;) {
       done += reader.want(run.address + done, run.size - done);
       if (reader.is_full()) TRY(write());
     }
-  }
   TRY(write());
   // Only now it is sure that all of it was this process's.
   if (!process.is_alive()) return fail(Code::not_found, "the interpreter has ended");

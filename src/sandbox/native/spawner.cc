@@ -283,6 +283,8 @@ void Spawner::rename(const std::string& from, const std::string& to) {
   auto node = living_.extract(from);
   node.key() = to;
   node.mapped()->spec.id = to;
+  for (auto& [report, copying] : copying_)
+    if (copying.name == from) copying.name = to;
   by_pidfd_[node.mapped()->built.pidfd.get()] = to;
   living_.insert(std::move(node));
 }

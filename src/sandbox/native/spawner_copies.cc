@@ -146,6 +146,7 @@ void Spawner::capture(const Request& request) {
   if (auto held = hold_still(living); !held) return answer_error(request, std::move(held).error());
   copying.target = request.text;
   const CaptureJob job = capture_job(request, living);
+  if (!job.kernels.empty()) copying.first = job.kernels.front().parked;
   if (auto begun = assign(std::move(copying), job); !begun) let_go(request, true, std::move(begun).error());
 }
 
@@ -162,8 +163,9 @@ void Spawner::make_standby(const Copying& copying) {
   Standby standby{.name = fmt::format("pool-standby-{}", ++standbys_), .since = Clock::machine().steady()};
   spec.snapshot = copying.target;
   standby.spec = spec;
-  move_in(standby.name, spec, std::move(*built));
+  Living& living = move_in(standby.name, spec, std::move(*built));
   standby_ = std::move(standby);
+  if (copying.first) bear_early(living, *copying.first);
 }
 
 Living* Spawner::take_standby(const Request& request) {
@@ -174,6 +176,7 @@ Living* Spawner::take_standby(const Request& request) {
   rename(name, request.name);
   Living& living = *find(request.name);
   living.spec = request.spec;
+  if (!request.spec.with_kernels) drop_early(living);
   return &living;
 }
 
@@ -289,6 +292,7 @@ void Spawner::take_over(int report) {
     copiers_.push_back({std::move(copying.pidfd), std::move(copying.report)});
   else
     reap(std::move(copying.pidfd));
+  if (told && !told->reply.error && copying.first) write_early(copying.target, told->reply.carried, told->beside.get());
   Living* const living = find(copying.name);
   if (living != nullptr && copying.thaw_after) {
     (void)shop_.thaw(living->built);
@@ -299,6 +303,7 @@ void Spawner::take_over(int report) {
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (copying.is_early) return finish_early(std::move(copying), std::move(reply));
   if (!copying.born) {
     const int beside = told ? told->beside.get() : -1;
     return answer(std::move(reply), std::span(&beside, beside >= 0 ? 1 : 0));

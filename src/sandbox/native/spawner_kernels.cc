@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,7 +81,6 @@ void Spawner::on_zygote(int fd) {
   }
 }
 
-// The interpreter is in its control groups before it waits for the byte that lets it do anything else.
 void Spawner::bear(const Request& request) {
   Living& living = *find(request.name);
   os::Fd users;
@@ -97,7 +97,6 @@ void Spawner::bear(const Request& request) {
   }
   auto born = ready->bear(*cradle);
   if (!born) return answer_error(request, std::move(born).error());
-  if (auto gone = wake(*born); !gone) return answer_error(request, std::move(gone).error());
   hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(*born));
   raise_zygote(kind);
 }
@@ -124,12 +123,6 @@ Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, 
                 .doors = TRY(shop_.cgroups().open_doors(living.built.parts.group)),
                 .user = request.user,
                 .directory = request.directory};
-}
-
-Result<void> Spawner::wake(const Born& born) {
-  if (::write(born.control.get(), "g", 1) == 1) return {};
-  (void)os::pidfd_kill(born.pidfd.get(), SIGKILL);
-  return fail(Code::provider_failed, "the interpreter ended at once");
 }
 
 void Spawner::hand_over(Reply reply, Living& living, Born born) {
@@ -170,6 +163,37 @@ Zygote* Spawner::zygote_for(const ParkedKernel& kernel, const ZygoteKind& kind, 
   return nullptr;
 }
 
+Result<Born> Spawner::bear_copy(Zygote& zygote, const Living& living, const ParkedKernel& kernel) {
+  if (guest::control_number(living.spec.limits.open_files_max) != kernel.control)
+    return fail(Code::conflict, "the limit of open files is another one");
+  os::Fd users;
+  Request place;
+  place.user = kernel.user, place.directory = "/";
+  Cradle cradle = TRY(cradle_in(living, place, users));
+  cradle.pid = kernel.pid, cradle.copy = true;
+  auto born = zygote.bear(cradle);
+  // Its helper may have got that very number: it moves on.
+  for (int again = 0; again < 3 && !born && born.error().code() == Code::already_exists; ++again)
+    born = zygote.bear(cradle);
+  if (!born) return born;
+  constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(born->control.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  return born;
+}
+
+Result<void> Spawner::write_copy(Copying copying, int file, std::uint32_t index) {
+  const Born& born = *copying.born;
+  const Zygote* const zygote = zygote_of(born.generation);
+  if (zygote == nullptr) return fail(Code::conflict, "its zygote is gone");
+  const ReviveJob job{.proc = shop_.proc(),
+                      .file = file,
+                      .index = index,
+                      .process = {born.host_pid, born.born_at},
+                      .zygote = {zygote->pid(), zygote->born_at()},
+                      .control = born.control.get()};
+  return assign(std::move(copying), job);
+}
+
 // A child of the kernel's own zygote, of the kernel's own number, is made into it by a process of ours.
 void Spawner::revive(const Request& request, os::Fd file) {
   Living& living = *find(request.name);
@@ -178,34 +202,81 @@ void Spawner::revive(const Request& request, os::Fd file) {
   if (!parked) return answer_error(request, std::move(parked).error());
   if (request.number >= parked->size()) return answer_error(request, Error(Code::not_found, "no such kernel"));
   const ParkedKernel& kernel = (*parked)[request.number];
+  if (take_early(living, request, kernel, file)) return;
   bool is_coming = request.text != "late";
   Zygote* const zygote = zygote_for(kernel, kind_of(living.spec), is_coming);
   if (zygote == nullptr && is_coming) return expecting_.push_back({request, std::move(file)});
   if (zygote == nullptr) return answer_error(request, Error(Code::conflict, "its zygote is gone"));
   if (is_reviving_enough()) return patient_.push_back({request, std::move(file)});
-  if (guest::control_number(living.spec.limits.open_files_max) != kernel.control)
-    return answer_error(request, Error(Code::conflict, "the limit of open files is another one"));
-  os::Fd users;
-  auto cradle = cradle_in(living, request, users);
-  if (!cradle) return answer_error(request, std::move(cradle).error());
-  cradle->directory = "/", cradle->pid = kernel.pid, cradle->copy = true;
-  auto born = zygote->bear(*cradle);
-  // Its helper may have got that very number: it moves on.
-  for (int again = 0; again < 3 && !born && born.error().code() == Code::already_exists; ++again)
-    born = zygote->bear(*cradle);
+  auto born = bear_copy(*zygote, living, kernel);
   if (!born) return answer_error(request, std::move(born).error());
-  constexpr timeval patience{.tv_sec = 20, .tv_usec = 0};
-  ::setsockopt(born->control.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  if (auto gone = wake(*born); !gone) return answer_error(request, std::move(gone).error());
-  const ReviveJob job{.proc = shop_.proc(),
-                      .file = file.get(),
-                      .index = request.number,
-                      .process = {born->host_pid, born->born_at},
-                      .zygote = {zygote->pid(), zygote->born_at()},
-                      .control = born->control.get()};
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
   copying.born = std::move(*born);
-  if (auto begun = assign(std::move(copying), job); !begun) answer_error(request, std::move(begun).error());
+  if (auto begun = write_copy(std::move(copying), file.get(), request.number); !begun)
+    answer_error(request, std::move(begun).error());
+}
+
+// Where this fails, whoever asks for the copy will be told why.
+void Spawner::bear_early(Living& living, const ParkedKernel& kernel) {
+  bool is_coming = false;
+  Zygote* const zygote = zygote_for(kernel, kind_of(living.spec), is_coming);
+  if (zygote == nullptr || is_reviving_enough()) return;
+  auto born = bear_copy(*zygote, living, kernel);
+  if (born) living.early = Living::Early{.kernel = kernel, .born = std::move(*born)};
+}
+
+void Spawner::write_early(const std::string& target, const std::vector<std::string>& carried, int file) {
+  Living* const living = standby_ && standby_->spec.snapshot == target ? find(standby_->name) : nullptr;
+  if (living == nullptr || !living->early) return;
+  Living::Early& early = *living->early;
+  struct stat info {};
+  // A capture that is large lies on the disk.
+  if (carried.empty() || carried.front() != early.kernel.id || file < 0 || ::fstat(file, &info) < 0)
+    return drop_early(*living);
+  early.device = info.st_dev, early.file = info.st_ino;
+  Copying copying{.verb = Verb::revive, .name = standby_->name};
+  copying.is_early = true, copying.born = std::exchange(early.born, std::nullopt);
+  if (!write_copy(std::move(copying), file, 0)) drop_early(*living);
+}
+
+void Spawner::finish_early(Copying copying, Reply reply) {
+  Living* const living = find(copying.name);
+  if (reply.error || living == nullptr || !living->early) {
+    (void)os::pidfd_kill(copying.born->pidfd.get(), SIGKILL);
+    if (living == nullptr || !living->early) return;
+    Living::Early early = std::move(*std::exchange(living->early, std::nullopt));
+    if (early.asked) serve(*early.asked, std::move(early.beside));
+    return;
+  }
+  Living::Early& early = *living->early;
+  early.born = std::move(copying.born), early.is_alive = true;
+  if (!early.asked) return;
+  reply.token = early.asked->token, reply.name = early.asked->name;
+  Born born = std::move(*early.born);
+  living->early.reset();
+  hand_over(std::move(reply), *living, std::move(born));
+}
+
+bool Spawner::take_early(Living& living, const Request& request, const ParkedKernel& kernel, os::Fd& file) {
+  if (!living.early) return false;
+  Living::Early& early = *living.early;
+  struct stat info {};
+  const bool is_it = ::fstat(file.get(), &info) == 0 && info.st_dev == early.device && info.st_ino == early.file &&
+                     request.number == 0 && kernel.id == early.kernel.id;
+  if (!is_it) return false;
+  if (!early.is_alive) {
+    early.asked = request, early.beside = std::move(file);
+    return true;
+  }
+  Born born = std::move(*early.born);
+  living.early.reset();
+  hand_over({.verb = request.verb, .token = request.token, .name = request.name}, living, std::move(born));
+  return true;
+}
+
+void Spawner::drop_early(Living& living) {
+  if (living.early && living.early->born) (void)os::pidfd_kill(living.early->born->pidfd.get(), SIGKILL);
+  living.early.reset();
 }
 
 }  // namespace atl::sandbox::native

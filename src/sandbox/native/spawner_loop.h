@@ -37,6 +37,17 @@ struct Living {
     Place place;
   };
   std::map<pid_t, Interpreter> interpreters;
+  // A copy that was begun before anybody asked for it: of the first kernel of the capture that this sandbox is made for.
+  struct Early {
+    ParkedKernel kernel;
+    std::optional<Born> born;  // none while its memory is being written
+    bool is_alive = false;     // it has its memory, and goes on
+    dev_t device = 0;          // of the file that has it
+    ino_t file = 0;
+    std::optional<Request> asked;  // who waits for it
+    os::Fd beside;
+  };
+  std::optional<Early> early;
   // Requests to answer when it is gone.
   std::vector<std::uint64_t> waiting;
   // Its processes have ended, for this reason; what they leave behind is being taken away.
@@ -49,11 +60,13 @@ struct Copying {
   Verb verb = Verb::snapshot;
   std::uint64_t token = 0;
   std::string name;
-  std::string target;  // capture: its directory
+  std::string target;                 // capture: its directory
+  std::optional<ParkedKernel> first;  // capture: the first of its kernels
   bool thaw_after = false;
   bool by_copier = false;  // which does the next job when it has reported
   SteadyTime since = Clock::machine().steady();
   std::optional<Born> born;  // revive: who is to come to life
+  bool is_early = false;     // revive: nobody has asked yet
 };
 
 class Spawner {
@@ -112,8 +125,18 @@ class Spawner {
   void reap(os::Fd pidfd);
   void bear(const Request& request);
   void revive(const Request& request, os::Fd file);
+  // A child that waits for the memory of that kernel.
+  Result<Born> bear_copy(Zygote& zygote, const Living& living, const ParkedKernel& kernel);
+  Result<void> write_copy(Copying copying, int file, std::uint32_t index);
+  // The first copy of a capture, as far as it can be made without knowing who wants it: its child while the memory is taken, and the
+  // rest when there is a file of it.
+  void bear_early(Living& living, const ParkedKernel& kernel);
+  void write_early(const std::string& target, const std::vector<std::string>& carried, int file);
+  void finish_early(Copying copying, Reply reply);
+  // True if that is what was asked for: it was answered, or will be.
+  bool take_early(Living& living, const Request& request, const ParkedKernel& kernel, os::Fd& file);
+  void drop_early(Living& living);
   Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
-  Result<void> wake(const Born& born);
   // Gives the ends of its streams to the daemon.
   void hand_over(Reply reply, Living& living, Born born);
   Zygote* zygote_of(std::uint64_t generation);

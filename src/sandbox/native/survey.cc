@@ -109,9 +109,10 @@ Result<void> survey_files(const Subject& process, int control, Survey& survey) {
   return {};
 }
 
-Result<void> survey_areas(const Subject& process, const Subject& zygote, Memory& memory) {
+Result<void> survey_areas(const Subject& process, const Subject& zygote, Survey& survey) {
+  Memory& memory = survey.memory;
   memory.areas = TRY(process.areas(memory.extent));
-  const std::vector<Area> before = TRY(zygote.areas(memory.extent));
+  const std::vector<Area>& before = survey.before = TRY(zygote.areas(memory.extent));
   for (Area& area : memory.areas) {
     if (is_untouchable(area)) continue;
     const Area* const inherited = area_at(before, area.start);
@@ -158,7 +159,7 @@ Result<Survey> survey(const Subject& process, const Subject& zygote, int control
   memory.directory = process.link("cwd");
   if (!is_path(memory.directory)) return fail(Code::conflict, "its working directory is gone");
   if (!process.text("timers").value_or("").empty()) name_left(survey, "timers");
-  TRY(survey_areas(process, zygote, memory));
+  TRY(survey_areas(process, zygote, survey));
   TRY(survey_files(process, control, survey));
   if (extent == Extent::whole) {
     memory.runs = TRY(anonymous_pages(memory.areas, process));

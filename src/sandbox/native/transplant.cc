@@ -219,10 +219,10 @@ std::vector<Area> writable(const std::vector<Area>& areas) {
 // Pages that this child made its own since its birth and that the other did not: as the zygote has them.
 Result<void> undo(const Memory& memory, const std::vector<Area>& areas, const Recipient& to, int bytes) {
   const os::Fd original = TRY(to.zygote.open_file("mem", O_RDONLY));
-  const OwnPages mine = TRY(own_pages(areas, to.process, to.zygote));
+  const std::vector<Run> mine = TRY(exclusive_pages(areas, to.process));
   char page[kPage];
   std::size_t next = 0;
-  for (const Run& run : mine.own)
+  for (const Run& run : mine)
     for (std::uint64_t at = run.address; at < run.address + run.size; at += kPage) {
       while (next < memory.runs.size() && memory.runs[next].address + memory.runs[next].size <= at) ++next;
       if (next < memory.runs.size() && memory.runs[next].address <= at) continue;

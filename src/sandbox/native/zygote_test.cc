@@ -115,6 +115,38 @@ TEST_F(ZygoteTest, ChildrenDrawDifferentRandomNumbers) {
   EXPECT_NE(said(a, code), said(*b, code));
 }
 
+// It was not told of its own birth as of a fork; of those that it makes it is.
+TEST_F(ZygoteTest, ForksAndThreadsOfItsOwnAreAsAnywhere) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  EXPECT_EQ(said(kernel, R"(
+import os, random, threading
+r, w = os.pipe()
+before = random.getstate()
+if os.fork() == 0:
+    os.write(w, repr((random.getstate() != before, threading.main_thread().is_alive())).encode())
+    os._exit(0)
+os.wait()
+numbers = []
+threads = [threading.Thread(target=numbers.append, args=(n,)) for n in range(4)]
+[thread.start() for thread in threads], [thread.join() for thread in threads]
+print(os.read(r, 100).decode(), sorted(numbers), threading.active_count(), threading.current_thread().name)
+)"),
+            "(True, True) [0, 1, 2, 3] 1 MainThread\n");
+}
+
+// What the zygote rehearsed is not to be seen.
+TEST_F(ZygoteTest, BeginsAsIfNothingHadBeen) {
+  const auto sandbox = warm_sandbox();
+  const auto kernel = born_kernel(*sandbox);
+  EXPECT_EQ(said(kernel, R"(
+import gc, linecache, sys
+print(sorted(n for n in globals() if n[0] != '_'), [n for n in linecache.cache if n != '<cell 1>'], gc.isenabled())
+print(sys.stdout.seekable(), sys.stdout.fileno(), sys.stderr.fileno(), sys.stdout.line_buffering, sys.stdout is sys.__stdout__)
+)"),
+            "['display', 'gc', 'linecache', 'sys'] [] True\nFalse 1 2 True True\n");
+}
+
 TEST_F(ZygoteTest, AWarmKernelIsNobodysContextUntilAskedFor) {
   const auto sandbox = warm_sandbox();
   EXPECT_TRUE(sandbox->kernels().empty());
