@@ -5,9 +5,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import e2b
+import e2b.sandbox_sync.commands.command
 from e2b import PtySize
 
-from harness import a, check, eventually, raises, slow
+from harness import a, check, check_if, eventually, raises, slow
 
 
 @check
@@ -77,7 +78,10 @@ async def standard_input(api):
         await raises(e2b.NotFoundException, lambda: box.commands.send_stdin(999_999, "x"))
 
 
-@check
+STREAMS_INPUT = hasattr(e2b.sandbox_sync.commands.command.Commands, "stream_input")
+
+
+@check_if(STREAMS_INPUT)
 async def a_stream_of_input(api):
     async with api.sandbox() as box:
         handle = await a(box.commands.run("head -c 200009 | md5sum; echo end", background=True, stdin=True))
@@ -198,7 +202,9 @@ async def terminals(api):
         again = await a(box.pty.connect(handle.pid, on_data=lambda _: None) if api.is_async
                         else box.pty.connect(handle.pid))
         await a(again.disconnect())
-        if api.is_async:
+        if not STREAMS_INPUT:
+            await a(box.pty.send_stdin(handle.pid, b"echo stre''am\nexit 4\n"))
+        elif api.is_async:
             stream = await a(box.pty.stream_input(handle.pid))
             await stream.send("echo stre''am\n")
             await stream.send(b"exit 4\n")

@@ -22,7 +22,7 @@ class Api:
         prefix = "Async" if self.is_async else ""
         self.Sandbox = getattr(e2b, prefix + "Sandbox")
         self.Volume = getattr(e2b, prefix + "Volume")
-        self.Secret = getattr(e2b, prefix + "Secret")
+        self.Secret = getattr(e2b, prefix + "Secret", None)
         self.Template = getattr(e2b, prefix + "Template")
         self.Interpreter = getattr(code, prefix + "Sandbox")
 
@@ -38,6 +38,11 @@ class Api:
 def check(function):
     CHECKS.append(function)
     return function
+
+
+def check_if(present):
+    """A check of what the installed packages may lack."""
+    return check if present else lambda function: function
 
 
 def slow(function):
@@ -85,7 +90,7 @@ class Calls:
             for name, value in list(vars(owner).items()):
                 if not name.startswith("_"):
                     self._watch(owner, name, value)
-        for name in functions:
+        for name in filter(lambda one: hasattr(module, one), functions):
             setattr(module, name, self._noted(getattr(module, name), name))
 
     def _watch(self, owner, name, value):
