@@ -34,7 +34,8 @@ struct BirthHeader {
   uint32_t groups = 0;   // how many files to write to
 };
 
-// With the child's pidfd if it was born. The child does not wait for it: it joins its groups before it does anything else.
+// With the child's pidfd if it was born. The child does not wait for it: it joins its groups before it does
+// anything else.
 struct BirthAnswer {
   int32_t error = 0;  // errno
   int32_t pid = 0;    // inside

@@ -248,8 +248,8 @@ PyObject* bytes_of(const Bytes& bytes) {
   return PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()));
 }
 
-// Whether Python is told of births as of any fork. It must be for modules that registered something; Python itself needs it only
-// for locks and lists of threads, and there has never been another thread here.
+// Whether Python is told of births as of any fork. It must be for modules that registered something; Python
+// itself needs it only for locks and lists of threads, and there has never been another thread here.
 enum class Hooks : bool { left_out, called };
 
 // The interpreter's first steps: (control descriptor, user's name, home, shell).
@@ -280,8 +280,9 @@ PyObject* serve(PyObject*, PyObject* arguments) {
   }
 }
 
-// fill_pools(): takes what is free among small objects for good, so that a child's first ones lie together in pages of their own and not
-// one each in a page of every pool that has a gap. A new pool is known by where its first object lies.
+// fill_pools(): takes what is free among small objects for good, so that a child's first ones lie together in
+// pages of their own and not one each in a page of every pool that has a gap. A new pool is known by where
+// its first object lies.
 PyObject* fill_pools(PyObject*, PyObject*) {
   constexpr size_t classes = 512, step = 16, pool = 16U << 10, pool_header = 48, most = 512U << 10;
   for (size_t size = step; size <= classes; size += step)
@@ -302,12 +303,10 @@ PyObject* park_here(PyObject*, PyObject* number) {
   return PyLong_FromLong(static_cast<long>(park(static_cast<int>(control))));
 }
 
-PyMethodDef methods[] = {{"serve", serve, METH_VARARGS, nullptr},
-                         {"fill_pools", fill_pools, METH_NOARGS, nullptr},
-                         {"park", park_here, METH_O, nullptr},
-                         {"spare", py_make_spare, METH_NOARGS, nullptr},
-                         {"end_spare", py_end_spare, METH_O, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {
+    {"serve", serve, METH_VARARGS, nullptr},      {"fill_pools", fill_pools, METH_NOARGS, nullptr},
+    {"park", park_here, METH_O, nullptr},         {"spare", py_make_spare, METH_NOARGS, nullptr},
+    {"end_spare", py_end_spare, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition{PyModuleDef_HEAD_INIT, "atoll_zygote", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace

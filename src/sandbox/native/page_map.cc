@@ -13,7 +13,8 @@
 namespace atl::sandbox::native {
 namespace {
 
-constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 1ULL << 61, kExclusive = 1ULL << 56;
+constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 1ULL << 61,
+                        kExclusive = 1ULL << 56;
 constexpr std::uint64_t kFrame = (1ULL << 55) - 1;
 constexpr std::uint64_t kStride = 64ULL << 20;
 

@@ -227,20 +227,25 @@ class PageReader {
   std::size_t wanted_ = 0;
 };
 
-// Leaves those pages out that the zygote has with the same content, because every child of it has them: what was only looked
-// at is often a page of the interpreter's own, as CPython counts references in objects, and back again.
+// Leaves those pages out that the zygote has with the same content, because every child of it has them: what
+// was only looked at is often a page of the interpreter's own, as CPython counts references in objects, and
+// back again.
 class Sieve {
  public:
   Sieve(os::Fd original, const Survey& survey)
-      : original_(std::move(original)), survey_(survey), piece_(std::make_unique_for_overwrite<char[]>(kPiece)) {}
-  // What is left of the piece, moved together; its runs, with their places from `offset` on, go behind `runs`.
+      : original_(std::move(original)),
+        survey_(survey),
+        piece_(std::make_unique_for_overwrite<char[]>(kPiece)) {}
+  // What is left of the piece, moved together; its runs, with their places from `offset` on, go behind
+  // `runs`.
   std::span<char> sift(const PageReader::Piece& piece, std::uint64_t offset, std::vector<Run>& runs) {
     std::size_t at = 0, kept = 0;
     for (const iovec& stretch : piece.from) {
       const auto address = reinterpret_cast<std::uint64_t>(stretch.iov_base);
       const std::size_t known = look(address, stretch.iov_len);
       for (std::size_t done = 0; done < stretch.iov_len; done += kPage, at += kPage) {
-        const bool is_same = done + kPage <= known && std::memcmp(&piece.bytes[at], &piece_[done], kPage) == 0;
+        const bool is_same =
+            done + kPage <= known && std::memcmp(&piece.bytes[at], &piece_[done], kPage) == 0;
         if (is_same && is_inherited(address + done)) continue;
         if (kept != at) std::memcpy(&piece.bytes[kept], &piece.bytes[at], kPage);
         if (append_page(runs, address + done)) runs.back().offset = offset + kept;
@@ -251,17 +256,19 @@ class Sieve {
   }
 
  private:
-  // How many bytes the zygote has there. Not by the call that reads at once: that would part it from its children.
+  // How many bytes the zygote has there. Not by the call that reads at once: that would part it from its
+  // children.
   std::size_t look(std::uint64_t address, std::size_t size) {
     if (!original_.is_open()) return 0;
     const ssize_t got = ::pread(original_.get(), piece_.get(), size, static_cast<off_t>(address));
     return got < 0 ? 0 : static_cast<std::size_t>(got);
   }
-  // Another child has it mapped like this from its birth (transplant.cc). Not the stack: what the zygote has there changes with
-  // every birth.
+  // Another child has it mapped like this from its birth (transplant.cc). Not the stack: what the zygote has
+  // there changes with every birth.
   bool is_inherited(std::uint64_t address) const {
     const Area *mine = area_at(survey_.memory.areas, address), *original = area_at(survey_.before, address);
-    return mine != nullptr && original != nullptr && mine->name != "[stack]" && is_same_backing(*mine, *original, address);
+    return mine != nullptr && original != nullptr && mine->name != "[stack]" &&
+           is_same_backing(*mine, *original, address);
   }
 
   os::Fd original_;
@@ -297,14 +304,16 @@ Result<void> ParkedWriter::pad() {
   return os::write_all(file_.get(), std::string(more, '\0'));
 }
 
-Result<void> ParkedWriter::add(ParkedKernel kernel, Survey survey, const Subject& process, const Subject& zygote) {
+Result<void> ParkedWriter::add(ParkedKernel kernel, Survey survey, const Subject& process,
+                               const Subject& zygote) {
   Memory& memory = survey.memory;
   kernel.extent = memory.extent;
   kernel.pages_at = at_;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
   // A whole state goes to children of another zygote.
-  Sieve sieve(memory.extent == Extent::difference ? TRY(zygote.open_file("mem", O_RDONLY)) : os::Fd(), survey);
+  Sieve sieve(memory.extent == Extent::difference ? TRY(zygote.open_file("mem", O_RDONLY)) : os::Fd(),
+              survey);
   // Hundreds of runs, most of one page: read and written together.
   PageReader reader(process, TRY(process.open_file("mem", O_RDONLY)), memory.extent);
   const std::vector<Run> all = std::exchange(memory.runs, {});

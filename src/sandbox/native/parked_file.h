@@ -35,7 +35,8 @@ class ParkedWriter {
   // In memory, for copies that are made at once. It is sealed when it is finished: as nobody can change it,
   // its pages have no checksum.
   static Result<ParkedWriter> in_memory();
-  // Its runs get their offsets; what of a difference is none, because the zygote has the same bytes there, is left out.
+  // Its runs get their offsets; what of a difference is none, because the zygote has the same bytes there, is
+  // left out.
   Result<void> add(ParkedKernel kernel, Survey survey, const Subject& process, const Subject& zygote);
   Result<void> finish();
   os::Fd release() { return std::move(file_); }

@@ -292,7 +292,8 @@ void Spawner::take_over(int report) {
     copiers_.push_back({std::move(copying.pidfd), std::move(copying.report)});
   else
     reap(std::move(copying.pidfd));
-  if (told && !told->reply.error && copying.first) write_early(copying.target, told->reply.carried, told->beside.get());
+  if (told && !told->reply.error && copying.first)
+    write_early(copying.target, told->reply.carried, told->beside.get());
   Living* const living = find(copying.name);
   if (living != nullptr && copying.thaw_after) {
     (void)shop_.thaw(living->built);

@@ -261,8 +261,8 @@ bool Spawner::take_early(Living& living, const Request& request, const ParkedKer
   if (!living.early) return false;
   Living::Early& early = *living.early;
   struct stat info {};
-  const bool is_it = ::fstat(file.get(), &info) == 0 && info.st_dev == early.device && info.st_ino == early.file &&
-                     request.number == 0 && kernel.id == early.kernel.id;
+  const bool is_it = ::fstat(file.get(), &info) == 0 && info.st_dev == early.device &&
+                     info.st_ino == early.file && request.number == 0 && kernel.id == early.kernel.id;
   if (!is_it) return false;
   if (!early.is_alive) {
     early.asked = request, early.beside = std::move(file);

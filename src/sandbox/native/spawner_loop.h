@@ -37,7 +37,8 @@ struct Living {
     Place place;
   };
   std::map<pid_t, Interpreter> interpreters;
-  // A copy that was begun before anybody asked for it: of the first kernel of the capture that this sandbox is made for.
+  // A copy that was begun before anybody asked for it: of the first kernel of the capture that this sandbox
+  // is made for.
   struct Early {
     ParkedKernel kernel;
     std::optional<Born> born;  // none while its memory is being written
@@ -128,8 +129,8 @@ class Spawner {
   // A child that waits for the memory of that kernel.
   Result<Born> bear_copy(Zygote& zygote, const Living& living, const ParkedKernel& kernel);
   Result<void> write_copy(Copying copying, int file, std::uint32_t index);
-  // The first copy of a capture, as far as it can be made without knowing who wants it: its child while the memory is taken, and the
-  // rest when there is a file of it.
+  // The first copy of a capture, as far as it can be made without knowing who wants it: its child while the
+  // memory is taken, and the rest when there is a file of it.
   void bear_early(Living& living, const ParkedKernel& kernel);
   void write_early(const std::string& target, const std::vector<std::string>& carried, int file);
   void finish_early(Copying copying, Reply reply);

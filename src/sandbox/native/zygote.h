@@ -49,7 +49,8 @@ struct Cradle {
   bool copy = false;      // becomes a copy of a parked interpreter (memory.h)
 };
 
-// A child, which joins its control groups before anything else and goes on by itself. It is a child of the sandbox's process 1.
+// A child, which joins its control groups before anything else and goes on by itself. It is a child of the
+// sandbox's process 1.
 struct Born {
   os::Fd control, out, err;  // the host's ends
   os::Fd pidfd;
