@@ -13,6 +13,7 @@
 namespace atl::sandbox::native {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -68,10 +69,10 @@ TEST_F(ForkTest, BothGoTheirOwnWays) {
             "({'n': 1}, 'before', False)");
   said(kernel, "state['n'] = 3\nopen('note', 'w').write('source')");
   EXPECT_EQ(said(other, "state, open('note').read()"), "({'n': 2}, 'copy')");
-  // Each sees its own processes only.
+  // Each sees its own processes only: process 1, itself, and its spare if that was made already.
   const char* const count = "len([n for n in os.listdir('/proc') if n.isdigit()])";
-  EXPECT_EQ(said(kernel, count), "2");
-  EXPECT_EQ(said(other, std::string("import os\n") + count), "2");
+  EXPECT_THAT(said(kernel, count), AnyOf("2", "3"));
+  EXPECT_THAT(said(other, std::string("import os\n") + count), AnyOf("2", "3"));
 }
 
 TEST_F(ForkTest, MemoryOfEveryKindIsExact) {
