@@ -124,11 +124,11 @@ class StackPool {
   std::vector<ctx::stack_context> free_;
 };
 
-// Frames that nobody optimised are several times as large; how deep a script may nest must not depend on that.
-#if defined(__OPTIMIZE__)
-constexpr std::size_t frame_factor = 1;
+// The address sanitizer makes frames several times as large; how deep a script may nest must not depend on that.
+#if defined(ATOLL_FIBERS_WITH_ASAN)
+constexpr std::size_t frame_factor = 4;
 #else
-constexpr std::size_t frame_factor = 8;
+constexpr std::size_t frame_factor = 1;
 #endif
 
 StackPool& pool(bool root) {
