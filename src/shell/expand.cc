@@ -107,7 +107,7 @@ void Expansion::split(std::string_view text) {
   for (std::size_t at = 0, length; at < text.size(); at += length) {
     char c = text[at];
     length = wide && static_cast<unsigned char>(c) >= 0x80 ? utf8::sequence(text.substr(at)) : 1;
-    if (ifs.find(text.substr(at, length)) == std::string::npos) {
+    if ((length == 1 ? ifs.find(c) : ifs.find(text.substr(at, length))) == std::string::npos) {
       if (c == mark) text_ += mark;
       text_ += text.substr(at, length);
       space_ended = false;

@@ -767,7 +767,7 @@ f=$(mktemp); [[ $f == /tmp/tmp.* || -f $f ]] && echo ok; d=$(mktemp -d -t proj.X
 #| ../a
 
 #### tee and process substitution
-seq 3 | tee a >(wc -l > cnt) | paste -sd,; sleep 0.1; cat a; cat cnt; seq 3 | tee -a a > /dev/null; wc -l < a; echo err 2>&1 >/dev/null | cat; { echo o; echo e >&2; } 2> >(sed 's/^/E:/' >&2) 2>&1 | sort; diff <(echo a) <(echo b); cat <(echo 1) <(echo 2); while read -r x; do ((s+=x)); done < <(seq 4); echo $s; exec 3> log; echo l1 >&3; exec 3>&-; cat log; { echo a; echo b; } > both 2>&1; wc -l both
+seq 3 | tee a >(wc -l > cnt) | paste -sd,; sleep 0.5; cat a; cat cnt; seq 3 | tee -a a > /dev/null; wc -l < a; echo err 2>&1 >/dev/null | cat; { echo o; echo e >&2; } 2> >(sed 's/^/E:/' >&2) 2>&1 | sort; diff <(echo a) <(echo b); cat <(echo 1) <(echo 2); while read -r x; do ((s+=x)); done < <(seq 4); echo $s; exec 3> log; echo l1 >&3; exec 3>&-; cat log; { echo a; echo b; } > both 2>&1; wc -l both
 #| 1,2,3
 #| 1
 #| 2

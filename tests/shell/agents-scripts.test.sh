@@ -121,7 +121,7 @@ bash -c 'set -euo pipefail; false; echo no'; echo $?; bash -c 'set -u; echo $nop
 #| after 1
 
 #### traps and signals
-bash -c 'trap "echo bye; exit 5" TERM; kill $$; echo no'; echo $?; bash -c 'trap "" INT; kill -INT $$; echo survived'; bash -c 'trap "echo a" EXIT; trap "echo b" EXIT; exit 2'; echo $?; bash -c 'cleanup() { rc=$?; echo "rc=$rc"; }; trap cleanup EXIT; exit 9'; echo $?; bash -c 'kill -9 $$'; echo $?; bash -c 'trap - INT; trap -p; trap "echo x" HUP; trap -p HUP'; sleep 5 & p=$!; kill $p; wait $p; echo $?; (sleep 0.05; echo bg) & wait; echo fg; bash -c 'trap "echo usr1" USR1; kill -USR1 $$; sleep 0.01; echo end'; timeout 0.1 sleep 5; echo $?; timeout -s KILL 0.1 sleep 5; echo $?; timeout 5 true; echo $?; bash -c 'trap "echo dbg" DEBUG; :; :' ; kill -l 15; kill -l TERM; (trap 'echo sub' EXIT; :); { sleep 0.01; exit 3; } & wait $!; echo $?; wait -n 2>/dev/null; echo $?; for i in 1 2 3; do (exit $i) & done; for j in $(jobs -p); do wait $j; echo -n "$? "; done; echo; coproc { read l; echo "got $l"; }; echo hi >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo $x
+bash -c 'trap "echo bye; exit 5" TERM; kill $$; echo no'; echo $?; bash -c 'trap "" INT; kill -INT $$; echo survived'; bash -c 'trap "echo a" EXIT; trap "echo b" EXIT; exit 2'; echo $?; bash -c 'cleanup() { rc=$?; echo "rc=$rc"; }; trap cleanup EXIT; exit 9'; echo $?; bash -c 'kill -9 $$'; echo $?; bash -c 'trap - INT; trap -p; trap "echo x" HUP; trap -p HUP'; sleep 5 & p=$!; kill $p; wait $p; echo $?; (sleep 0.05; echo bg) & wait; echo fg; bash -c 'trap "echo usr1" USR1; kill -USR1 $$; sleep 0.01; echo end'; timeout 0.1 sleep 5; echo $?; timeout -s KILL 0.1 sleep 5; echo $?; timeout 5 true; echo $?; bash -c 'trap "echo dbg" DEBUG; :; :' ; kill -l 15; kill -l TERM; (trap 'echo sub' EXIT; :); { sleep 0.01; exit 3; } & wait $!; echo $?; wait -n 2>/dev/null; echo $?; p=(); for i in 1 2 3; do (exit $i) & p+=($!); done; for j in "${p[@]}"; do wait $j; echo -n "$? "; done; echo; coproc { read l; echo "got $l"; }; echo hi >&"${COPROC[1]}"; read -r x <&"${COPROC[0]}"; echo $x
 #| bye
 #| 5
 #| survived
@@ -203,7 +203,7 @@ export A=1; B=2; bash -c 'echo $A ${B-none}'; A=9 bash -c 'echo $A'; echo $A; en
 KEY=value with spaces
 NUM=5
 E
-while IFS='=' read -r k v; do [[ $k =~ ^#|^$ ]] && continue; export "$k=$v"; done < .env; echo "$KEY|$NUM"; set -a; . <(grep -v '^#' .env | sed 's/=\(.*\)/="\1"/'); set +a; bash -c 'echo $KEY'; export -p | grep -c NUM; declare -x | grep '^declare -x KEY'; x=$( (echo a; echo b) | wc -l ); echo $x; echo $(echo "nested $(echo deep "$(echo er)")"); echo `echo back`; y=$(cat <<< q); echo "$y$?"; source /dev/stdin <<< 'z=sourced'; echo $z; eval 'v=$((1+1))'; echo $v; echo $BASHPID $$ | awk '{print $1==$2}'; (echo $BASH_SUBSHELL); exec 5<&0; exec 5<&-; readonly R=1; (R=2) 2>&1 | sed 's/.*: R/R/'; echo ${PIPESTATUS[@]}; true | false | true; echo ${PIPESTATUS[@]}; which ls | grep -c ls; type cd; hash -r; alias ll='ls -l'; alias ll; unalias ll; echo "$0" | wc -l; time -p true 2>/dev/null; times > /dev/null; ulimit -n > /dev/null; echo $SHLVL | grep -c .; echo $LINENO $SECONDS
+while IFS='=' read -r k v; do [[ $k =~ ^#|^$ ]] && continue; export "$k=$v"; done < .env; echo "$KEY|$NUM"; set -a; . <(grep -v '^#' .env | sed 's/=\(.*\)/="\1"/'); set +a; bash -c 'echo $KEY'; export -p | grep -c NUM; declare -x | grep '^declare -x KEY'; x=$( (echo a; echo b) | wc -l ); echo $x; echo $(echo "nested $(echo deep "$(echo er)")"); echo `echo back`; y=$(cat <<< q); echo "$y$?"; source /dev/stdin <<< 'z=sourced'; echo $z; eval 'v=$((1+1))'; echo $v; echo $BASHPID $$ | awk '{print $1==$2}'; (echo $BASH_SUBSHELL); exec 5<&0; exec 5<&-; readonly R=1; (R=2) 2>&1 | sed 's/.*: R/R/'; echo ${PIPESTATUS[@]}; true | false | true; echo ${PIPESTATUS[@]}; which ls | grep -c ls; type cd; hash -r; alias ll='ls -l'; alias ll; unalias ll; echo "$0" | wc -l; time -p true 2>/dev/null; times > /dev/null; ulimit -n > /dev/null; echo $SHLVL | grep -c .; echo $LINENO
 #| 1 none
 #| 9
 #| 1
@@ -234,7 +234,7 @@ while IFS='=' read -r k v; do [[ $k =~ ^#|^$ ]] && continue; export "$k=$v"; don
 #| alias ll='ls -l'
 #| 1
 #| 1
-#| 6 0
+#| 6
 
 #### logging helper with levels and colours
 RED=$'\e[31m' NC=$'\e[0m'; log() { local lvl=$1; shift; case $lvl in ERROR) printf '%s[%-5s]%s %s\n' "$RED" "$lvl" "$NC" "$*" >&2;; *) printf '[%-5s] %s\n' "$lvl" "$*";; esac; }; log INFO started; log ERROR bad 2>&1 | cat -v; echo -e '\033[1mbold\033[0m' | sed 's/\x1b\[[0-9;]*m//g'; tput bold >/dev/null 2>&1; printf '%s\n' "$(date -u -d @0 '+%F %T')"; { log INFO x; log ERROR y; } > out.log 2>&1; wc -l < out.log; exec 4>&1; log INFO z >&4; exec > final.log; echo captured; exec >&4; cat final.log; echo "a" | tee /dev/stderr 2>/dev/null; echo to-err > /dev/stderr 2>&1 | cat; logf() { while IFS= read -r l; do echo "$(printf '%03d' $((++n))) $l"; done; }; printf 'x\ny\n' | logf
@@ -271,7 +271,7 @@ bash Makefile.sh; bash Makefile.sh clean; bash Makefile.sh nope 2>&1 | sed 's/li
 #| gone
 
 #### parallel jobs and waiting
-work() { sleep 0.0$1; echo "done $1"; return $1; }; pids=(); for i in 3 1 2; do work $i > o$i & pids+=($!); done; rc=0; for p in "${pids[@]}"; do wait "$p" || rc=$((rc + $?)); done; echo $rc; cat o1 o2 o3; (sleep 0.01; echo slow) & echo fast; wait; seq 4 | xargs -P4 -I{} sh -c 'echo {} > p{}'; cat p*; { echo a; sleep 0.02; echo c; } & { sleep 0.01; echo b; } & wait; jobs | wc -l; f=$(mktemp -u); mkfifo "$f"; echo via fifo > "$f" & cat "$f"; rm "$f"; ! true & wait $!; echo $?; x=$(sleep 0.01 & echo now); echo $x; nohup true >/dev/null 2>&1; echo $?; disown -a 2>/dev/null; while (( $(jobs -rp | wc -l) > 0 )); do wait -n; done; echo idle
+work() { sleep 0.0$1; echo "done $1"; return $1; }; pids=(); for i in 3 1 2; do work $i > o$i & pids+=($!); done; rc=0; for p in "${pids[@]}"; do wait "$p" || rc=$((rc + $?)); done; echo $rc; cat o1 o2 o3; (sleep 0.2; echo slow) & echo fast; wait; seq 4 | xargs -P4 -I{} sh -c 'echo {} > p{}'; cat p*; { echo a; sleep 0.8; echo c; } & { sleep 0.4; echo b; } & wait; jobs | wc -l; f=$(mktemp -u); mkfifo "$f"; echo via fifo > "$f" & cat "$f"; rm "$f"; ! true & wait $!; echo $?; x=$(sleep 0.01 & echo now); echo $x; nohup true >/dev/null 2>&1; echo $?; disown -a 2>/dev/null; while (( $(jobs -rp | wc -l) > 0 )); do wait -n; done; echo idle
 #| 6
 #| done 1
 #| done 2

@@ -1,10 +1,10 @@
 #### a trap that exits decides the status, whatever it interrupted
 bash -c 'trap "echo bye; exit 5" TERM; kill $$; echo no'; echo $?
-bash -c 'trap "exit 6" USR1; (sleep 0.05; kill -USR1 $$) & wait; echo no'; echo $?
-bash -c 'trap "exit 7" USR1; (sleep 0.05; kill -USR1 $$; sleep 0.05) & wait $!; echo no'; echo $?
-bash -c 'trap "exit 8" USR1; (sleep 0.05; kill -USR1 $$; sleep 0.05) & wait -n; echo no'; echo $?
+bash -c 'trap "exit 6" USR1; (sleep 0.3; kill -USR1 $$) & wait; echo no'; echo $?
+bash -c 'trap "exit 7" USR1; (sleep 0.3; kill -USR1 $$; sleep 0.1) & wait $!; echo no'; echo $?
+bash -c 'trap "exit 8" USR1; (sleep 0.3; kill -USR1 $$; sleep 0.1) & wait -n; echo no'; echo $?
 bash -c 'trap "echo on" USR1; kill -USR1 $$; echo $?'
-bash -c 'trap "false" USR1; (sleep 0.05; kill -USR1 $$; sleep 0.05) & wait; echo $(($? > 128))'
+bash -c 'trap "false" USR1; (sleep 0.3; kill -USR1 $$; sleep 0.1) & wait; echo $(($? > 128))'
 #| bye
 #| 5
 #| 6

@@ -16,7 +16,8 @@ struct Refusal {
 
 Refusal refusal_of_path(Interpreter& shell, const std::string& program) {
   auto where = shell.path_of(program);
-  if (!where) return {vfs::strerror(where.error().code()), where.error().code() == Code::not_found ? 127 : 126};
+  if (!where)
+    return {vfs::strerror(where.error().code()), where.error().code() == Code::not_found ? 127 : 126};
   auto stat = shell.machine.fs.find(*where);
   if (!stat) {
     // Commands of ours are found by name where a file of theirs was removed.
@@ -36,9 +37,11 @@ int refuse_start(Invocation& call, const std::string& program, std::string_view 
     refusal = refusal_of_path(shell, program);
   } else {
     std::string shown;
-    if (!shell.find_in_path(program, &shown) && shown.empty() && !find_builtin(program)) refusal = {"No such file or directory", 127};
+    if (!shell.find_in_path(program, &shown) && shown.empty() && !find_builtin(program))
+      refusal = {"No such file or directory", 127};
   }
-  if (refusal.status != 0) call.complain(fmt::format("{}: {}", fmt::format(fmt::runtime(called), program), refusal.why));
+  if (refusal.status != 0)
+    call.complain(fmt::format("{}: {}", fmt::format(fmt::runtime(called), program), refusal.why));
   return refusal.status;
 }
 

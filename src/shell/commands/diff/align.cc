@@ -1,12 +1,16 @@
-// The edits that GNU diff would choose. Among many shortest edits it finds one by four steps, each of which decides where
-// hunks fall, so all four are here:
+// The edits that GNU diff would choose. Among many shortest edits it finds one by four steps, each of which
+// decides where hunks fall, so all four are here:
 //
 //   1. Equal lines at both ends are set aside, but for as many as there are lines of context.
-//   2. Lines without a partner in the other file are changed for certain and leave the comparison. So do lines with very
-//      many partners (blank ones, braces) in the middle of such runs: matching them would tear a rewritten block apart.
-//   3. Myers' search from both ends at once finds a point on a shortest path and splits there. When it takes too long the
+//   2. Lines without a partner in the other file are changed for certain and leave the comparison. So do
+//   lines with very
+//      many partners (blank ones, braces) in the middle of such runs: matching them would tear a rewritten
+//      block apart.
+//   3. Myers' search from both ends at once finds a point on a shortest path and splits there. When it takes
+//   too long the
 //      furthest point reached so far has to do.
-//   4. Runs of changes are moved: up to join others, then down as far as possible, then back to face a run of the other file.
+//   4. Runs of changes are moved: up to join others, then down as far as possible, then back to face a run of
+//   the other file.
 
 #include "shell/commands/diff/align.h"
 
@@ -27,19 +31,22 @@ std::size_t doubled_by_fours(std::size_t many, std::size_t amount) {
   return many;
 }
 
-std::vector<Mark> marks_of(const LineClasses& lines, std::size_t begin, std::size_t end, const std::vector<std::size_t>& partners) {
+std::vector<Mark> marks_of(const LineClasses& lines, std::size_t begin, std::size_t end,
+                           const std::vector<std::size_t>& partners) {
   std::vector<Mark> marks(end - begin, Mark::kept);
   std::size_t many = doubled_by_fours(5, (end - begin) / 64);
   for (std::size_t i = begin; i < end; ++i) {
     std::size_t count = partners[static_cast<std::size_t>(lines[i])];
-    if (count == 0) marks[i - begin] = Mark::dropped;
-    else if (count > many) marks[i - begin] = Mark::doubtful;
+    if (count == 0)
+      marks[i - begin] = Mark::dropped;
+    else if (count > many)
+      marks[i - begin] = Mark::doubtful;
   }
   return marks;
 }
 
-// Keeps doubtful lines from one end of a run until it is clear that the run is one: three dropped lines in a row, or a
-// dropped one after eight lines. `at` gives the run's line that far from that end.
+// Keeps doubtful lines from one end of a run until it is clear that the run is one: three dropped lines in a
+// row, or a dropped one after eight lines. `at` gives the run's line that far from that end.
 template <class At>
 void keep_near_end(std::size_t length, At at) {
   std::size_t row = 0;
@@ -54,7 +61,9 @@ void keep_near_end(std::size_t length, At at) {
 // A run that begins and ends with dropped lines: its doubtful lines go only where they are few and scattered.
 void settle_run(std::vector<Mark>& marks, std::size_t begin, std::size_t end) {
   std::size_t length = end - begin;
-  auto doubtful = static_cast<std::size_t>(std::count(marks.begin() + static_cast<std::ptrdiff_t>(begin), marks.begin() + static_cast<std::ptrdiff_t>(end), Mark::doubtful));
+  auto doubtful =
+      static_cast<std::size_t>(std::count(marks.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          marks.begin() + static_cast<std::ptrdiff_t>(end), Mark::doubtful));
   if (doubtful * 4 > length) {
     for (std::size_t i = begin; i < end; ++i)
       if (marks[i] == Mark::doubtful) marks[i] = Mark::kept;
@@ -64,7 +73,9 @@ void settle_run(std::vector<Mark>& marks, std::size_t begin, std::size_t end) {
   for (std::size_t i = begin; i < end;) {
     std::size_t stop = i;
     while (stop < end && marks[stop] == Mark::doubtful) ++stop;
-    if (stop - i >= longest) std::fill(marks.begin() + static_cast<std::ptrdiff_t>(i), marks.begin() + static_cast<std::ptrdiff_t>(stop), Mark::kept);
+    if (stop - i >= longest)
+      std::fill(marks.begin() + static_cast<std::ptrdiff_t>(i),
+                marks.begin() + static_cast<std::ptrdiff_t>(stop), Mark::kept);
     i = std::max(stop, i + 1);
   }
   keep_near_end(length, [&](std::size_t i) -> Mark& { return marks[begin + i]; });
@@ -92,7 +103,8 @@ struct Remaining {
   std::vector<std::size_t> places;
 };
 
-Remaining remaining(const LineClasses& lines, std::size_t begin, std::size_t end, const std::vector<std::size_t>& partners, bool minimal, std::vector<bool>& changed) {
+Remaining remaining(const LineClasses& lines, std::size_t begin, std::size_t end,
+                    const std::vector<std::size_t>& partners, bool minimal, std::vector<bool>& changed) {
   std::vector<Mark> marks = marks_of(lines, begin, end, partners);
   settle(marks);
   Remaining out;
@@ -112,7 +124,13 @@ Remaining remaining(const LineClasses& lines, std::size_t begin, std::size_t end
 class Search {
  public:
   Search(Invocation& call, const Remaining& a, const Remaining& b, Alignment& found)
-      : call_(call), a_(a), b_(b), found_(found), offset_(b.lines.size() + 1), forward_(a.lines.size() + b.lines.size() + 3), backward_(forward_.size()) {
+      : call_(call),
+        a_(a),
+        b_(b),
+        found_(found),
+        offset_(b.lines.size() + 1),
+        forward_(a.lines.size() + b.lines.size() + 3),
+        backward_(forward_.size()) {
     std::size_t diagonals = forward_.size();
     long enough = 1;
     for (; diagonals != 0; diagonals >>= 2) enough <<= 1;
@@ -120,7 +138,8 @@ class Search {
   }
 
   void run(bool minimal) {
-    std::vector<Part> pending{{0, static_cast<long>(a_.lines.size()), 0, static_cast<long>(b_.lines.size()), minimal}};
+    std::vector<Part> pending{
+        {0, static_cast<long>(a_.lines.size()), 0, static_cast<long>(b_.lines.size()), minimal}};
     while (!pending.empty()) {
       Part p = pending.back();
       pending.pop_back();
@@ -152,7 +171,9 @@ class Search {
   };
   static constexpr long kFar = std::numeric_limits<long>::max();
 
-  bool same(long i, long k) const { return a_.lines[static_cast<std::size_t>(i)] == b_.lines[static_cast<std::size_t>(k)]; }
+  bool same(long i, long k) const {
+    return a_.lines[static_cast<std::size_t>(i)] == b_.lines[static_cast<std::size_t>(k)];
+  }
   // How far a diagonal (place in a minus place in b) was followed, in a.
   long& forward(long d) { return forward_[static_cast<std::size_t>(d) + offset_]; }
   long& backward(long d) { return backward_[static_cast<std::size_t>(d) + offset_]; }
@@ -165,20 +186,28 @@ class Search {
     backward(finish) = p.a1;
     for (long step = 1;; ++step) {
       call_.charge(static_cast<std::uint64_t>(step) / 4 + 1);
-      if (from.low > lowest) forward(--from.low - 1) = -1;
-      else ++from.low;
-      if (from.high < highest) forward(++from.high + 1) = -1;
-      else --from.high;
+      if (from.low > lowest)
+        forward(--from.low - 1) = -1;
+      else
+        ++from.low;
+      if (from.high < highest)
+        forward(++from.high + 1) = -1;
+      else
+        --from.high;
       for (long d = from.high; d >= from.low; d -= 2) {
         long x = forward(d - 1) < forward(d + 1) ? forward(d + 1) : forward(d - 1) + 1;
         while (x < p.a1 && x - d < p.b1 && same(x, x - d)) ++x;
         forward(d) = x;
         if (odd && to.low <= d && d <= to.high && backward(d) <= x) return {x, x - d, true, true};
       }
-      if (to.low > lowest) backward(--to.low - 1) = kFar;
-      else ++to.low;
-      if (to.high < highest) backward(++to.high + 1) = kFar;
-      else --to.high;
+      if (to.low > lowest)
+        backward(--to.low - 1) = kFar;
+      else
+        ++to.low;
+      if (to.high < highest)
+        backward(++to.high + 1) = kFar;
+      else
+        --to.high;
       for (long d = to.high; d >= to.low; d -= 2) {
         long x = backward(d - 1) < backward(d + 1) ? backward(d - 1) : backward(d + 1) - 1;
         while (p.a0 < x && p.b0 < x - d && same(x - 1, x - d - 1)) --x;
@@ -218,9 +247,15 @@ class Search {
 // Between begin and end, `mine` are the changes of the file with these lines, `other` those of the other one.
 class Mover {
  public:
-  Mover(const LineClasses& lines, std::size_t begin, std::size_t end, std::vector<bool>& mine, std::size_t other_begin, std::size_t other_end, const std::vector<bool>& other)
-      : lines_(lines), begin_(static_cast<long>(begin)), end_(static_cast<long>(end)), mine_(mine), other_begin_(static_cast<long>(other_begin)),
-        other_end_(static_cast<long>(other_end)), other_(other) {}
+  Mover(const LineClasses& lines, std::size_t begin, std::size_t end, std::vector<bool>& mine,
+        std::size_t other_begin, std::size_t other_end, const std::vector<bool>& other)
+      : lines_(lines),
+        begin_(static_cast<long>(begin)),
+        end_(static_cast<long>(end)),
+        mine_(mine),
+        other_begin_(static_cast<long>(other_begin)),
+        other_end_(static_cast<long>(other_end)),
+        other_(other) {}
 
   void run() {
     long i = begin_, k = other_begin_;
@@ -237,8 +272,12 @@ class Mover {
 
  private:
   bool changed(long i) const { return i >= begin_ && i < end_ && mine_[static_cast<std::size_t>(i)]; }
-  bool changed_there(long k) const { return k >= other_begin_ && k < other_end_ && other_[static_cast<std::size_t>(k)]; }
-  bool equal(long i, long k) const { return lines_[static_cast<std::size_t>(i)] == lines_[static_cast<std::size_t>(k)]; }
+  bool changed_there(long k) const {
+    return k >= other_begin_ && k < other_end_ && other_[static_cast<std::size_t>(k)];
+  }
+  bool equal(long i, long k) const {
+    return lines_[static_cast<std::size_t>(i)] == lines_[static_cast<std::size_t>(k)];
+  }
   void set(long i, bool is) { mine_[static_cast<std::size_t>(i)] = is; }
 
   // The run from start to end, whose end faces k in the other file.
@@ -274,7 +313,8 @@ class Mover {
   const std::vector<bool>& other_;
 };
 
-std::vector<std::size_t> counted(const LineClasses& lines, std::size_t begin, std::size_t end, std::size_t classes) {
+std::vector<std::size_t> counted(const LineClasses& lines, std::size_t begin, std::size_t end,
+                                 std::size_t classes) {
   std::vector<std::size_t> out(classes);
   for (std::size_t i = begin; i < end; ++i) ++out[static_cast<std::size_t>(lines[i])];
   return out;
@@ -282,7 +322,8 @@ std::vector<std::size_t> counted(const LineClasses& lines, std::size_t begin, st
 
 }  // namespace
 
-Alignment align(Invocation& call, const LineClasses& a, const LineClasses& b, std::size_t margin, bool minimal) {
+Alignment align(Invocation& call, const LineClasses& a, const LineClasses& b, std::size_t margin,
+                bool minimal) {
   Alignment found{std::vector<bool>(a.size()), std::vector<bool>(b.size())};
   std::size_t shorter = std::min(a.size(), b.size()), begin = 0;
   while (begin < shorter && a[begin] == b[begin]) ++begin;

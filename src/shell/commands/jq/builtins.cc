@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "shell/commands/text_io.h"
+#include "shell/stack.h"
 
 namespace atl::shell::jq {
 
@@ -665,6 +666,7 @@ BUILTIN(do_combinations) {
 BUILTIN(do_tostream) {
   std::function<bool(const Value&, std::vector<Value>&, bool)> stream = [&](const Value& v, std::vector<Value>& where, bool top) -> bool {
     auto emit = [&](std::vector<Value> parts) { return out(Value::array(std::move(parts)), nullptr); };
+    need_stack();
     m.tick();
     bool empty = (v.is_array() && v.items().empty()) || (v.is_object() && v.members().members.empty());
     if ((!v.is_array() && !v.is_object()) || empty) return emit({Value::array(where), v});
