@@ -116,6 +116,7 @@ def arrive(runner, packages, name, home, shell):
     """Makes a child the interpreter of its user in its sandbox."""
     SEED()
     reseed()
+    THREADING.main_thread()._set_native_id()  # the only one of the hooks of threads that a child would miss
     for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
                        (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
         os.environb[key] = value
@@ -184,7 +185,8 @@ def prepare():
     import _random
     import functools
     import random
-    global SEED
+    global SEED, THREADING
+    import threading as THREADING
     SEED = functools.partial(_random.Random.seed, random._inst)
     runner = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": read("python_charts.py"),
               "PARK": module.park, "RESEED": reseed, "SPARE": module.spare, "END_SPARE": module.end_spare}

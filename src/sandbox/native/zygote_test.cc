@@ -89,6 +89,7 @@ TEST_F(ZygoteTest, InheritsNothing) {
   EXPECT_THAT(said(kernel, "open('/proc/1/mem', 'rb')"), HasSubstr("PermissionError"));
   EXPECT_THAT(said(kernel, "os.listdir('/proc/1/fd')"), HasSubstr("PermissionError"));
   EXPECT_EQ(said(kernel, "import threading; threading.active_count()"), "1");
+  EXPECT_EQ(said(kernel, "threading.main_thread().native_id == threading.get_native_id() == os.getpid()"), "True");
 }
 
 TEST_F(ZygoteTest, IsAChildOfProcessOneAndItsEndIsTold) {
