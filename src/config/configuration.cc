@@ -50,6 +50,10 @@ constexpr std::array kSettings = {
     Setting{
         "session.to_disk", ValueType::duration, "1m",
         "what is paused in memory for this long goes to the disk, if nothing of it would be lost; 0s: never"},
+    Setting{"session.count", ValueType::integer, "0",
+            "sessions that a tenant may have running at once; 0: any number"},
+    Setting{"session.machine_count", ValueType::integer, "0",
+            "sandboxes that may stand on this machine, also paused in memory; 0: as many as it bears"},
     Setting{"store.durability", ValueType::text, "process",
             "what acknowledged changes survive: process (its end, also by kill -9), power (a power failure)"},
     Setting{"keep.sessions", ValueType::duration, "7d", "how long ended sessions stay readable"},

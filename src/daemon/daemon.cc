@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <filesystem>
+#include <limits>
 
 #include "base/log.h"
 #include "daemon/certificate.h"
@@ -53,6 +54,13 @@ bool is_local(std::string_view address) {
   boost::system::error_code failed;
   const auto parsed = boost::asio::ip::make_address(host, failed);
   return !failed && parsed.is_loopback();
+}
+
+Result<std::uint32_t> count_of(const config::Configuration& configuration, std::string_view key) {
+  const std::int64_t count = configuration.integer(key);
+  if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
+    return fail(Code::invalid_argument, fmt::format("{}: {} is no number of sandboxes", key, count));
+  return static_cast<std::uint32_t>(count);
 }
 
 // What the header rules of one tenant's sessions may name.
@@ -203,6 +211,8 @@ Result<void> Daemon::build_service() {
   options.default_ttl = configuration_.duration("session.ttl");
   options.idle_after = configuration_.duration("session.idle");
   options.to_disk_after = configuration_.duration("session.to_disk");
+  options.running_per_tenant = TRY(count_of(configuration_, "session.count"));
+  options.sandboxes_max = TRY(count_of(configuration_, "session.machine_count"));
   options.keep_ended = configuration_.duration("keep.sessions");
   options.keep_records = configuration_.duration("keep.records");
   options.record_bytes_max = static_cast<std::int64_t>(configuration_.bytes("keep.record_bytes"));

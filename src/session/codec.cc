@@ -370,10 +370,17 @@ store::SnapshotRow to_row(const Snapshot& s) {
 }
 
 Snapshot from_row(const store::SnapshotRow& row) {
-  return {row.snapshot_id,         row.tenant,     row.name,
-          row.session_id,          row.sandbox_id, row.provider,
-          row.environment,         row.created_at, static_cast<std::uint64_t>(row.size_bytes),
-          text_map(row.attributes)};
+  return {row.snapshot_id,
+          row.tenant,
+          row.name,
+          row.session_id,
+          row.sandbox_id,
+          row.provider,
+          row.environment,
+          row.created_at,
+          static_cast<std::uint64_t>(row.size_bytes),
+          text_map(row.attributes),
+          std::to_string(row.seq)};
 }
 
 }  // namespace atl::session

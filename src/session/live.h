@@ -45,10 +45,23 @@ struct Live {
 
   std::deque<Sample> samples;
   SteadyTime next_sample{};
+  bool waking = false;     // paused, but on its way to running: it counts as that
   std::uint32_t busy = 0;  // executions and foreground commands under way
   bool unsaved = false;    // facts changed since the store saw them
   SteadyTime saved_at{};
   std::optional<SteadyTime> to_disk_at;  // when what is paused in memory shall go to the disk
+};
+
+// True as long as this lives.
+class During {
+ public:
+  explicit During(bool& flag) : flag_(flag) { flag_ = true; }
+  ~During() { flag_ = false; }
+  During(const During&) = delete;
+  During& operator=(const During&) = delete;
+
+ private:
+  bool& flag_;
 };
 
 }  // namespace atl::session

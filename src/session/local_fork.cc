@@ -63,6 +63,7 @@ Result<LocalService::LivePtr> LocalService::draft_copy(const Principal& who, con
   facts.sandbox_id = new_sandbox_id();
   facts.key_id = who.key_id;
   facts.state = State::creating;
+  facts.pausing = false;
   facts.reason.clear();
   facts.created_at = facts.last_used_at = parts_.clock->now();
   facts.parent = source.facts.session_id;
@@ -107,6 +108,8 @@ Task<Forked> LocalService::fork(Principal who, std::string id, ForkRequest reque
   }
   if (copies.empty())
     co_return fail(Error(Code::invalid_argument, "at least one copy is needed").with_field("count"));
+  // Where some fit, those are made; where none does, nothing is.
+  CO_CHECK(admit(who.tenant, nullptr));
   const std::string state = std::string(kForkPrefix) + copies.front()->facts.sandbox_id;
   const bool with_kernels = source->provider->traits().live_fork && !request.files_only;
   Forked forked;

@@ -239,6 +239,9 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
                                                                        std::move(make), go_on);
   if (!made) {
     layer_use_.end_sandbox(live->incarnation);
+    // What ran out is the machine's, and nothing that this caller could give back.
+    if (made.error().code() == Code::resource_exhausted)
+      co_return fail(Error(Code::unavailable, made.error().message()).with_detail(made.error().detail()));
     co_return fail(std::move(made).error());
   }
   live->sandbox = std::move(*made);
@@ -263,10 +266,35 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   co_return Result<void>{};
 }
 
+Result<void> LocalService::admit(const std::string& tenant, const Live* one) const {
+  if (options_.running_per_tenant == 0 && options_.sandboxes_max == 0) return {};
+  std::size_t running = 0, standing = 0;
+  for (const auto& [id, live] : live_) {
+    if (live.get() == one) continue;
+    const bool runs =
+        live->facts.state == State::creating || live->facts.state == State::running || live->waking;
+    running += runs && live->facts.tenant == tenant ? 1 : 0;
+    standing += runs || live->sandbox ? 1 : 0;
+  }
+  if (options_.running_per_tenant > 0 && running >= options_.running_per_tenant)
+    return fail(Code::resource_exhausted,
+                fmt::format("{} sessions run, and no more may at once: end or pause one", running));
+  // What is paused in memory stands already.
+  const bool stands = one != nullptr && one->sandbox;
+  if (options_.sandboxes_max > 0 && !stands && standing >= options_.sandboxes_max)
+    return fail(Code::unavailable, "this machine has no room for another sandbox; try again later");
+  return {};
+}
+
 // From a draft to a session that answers, or to nothing at all.
 Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> from, Kernels kernels) {
   const SteadyTime started = parts_.clock->steady();
   if (ending_) co_return fail(Code::unavailable, "the service is ending");
+  if (auto admitted = admit(live->facts.tenant, nullptr); !admitted) {
+    if (parts_.observer != nullptr)
+      parts_.observer->create_failed(live->facts.provider, admitted.error().code());
+    co_return fail(std::move(admitted).error());
+  }
   live_[live->facts.session_id] = live;
   by_sandbox_[live->facts.sandbox_id] = live;
   if (parts_.observer != nullptr) parts_.observer->changed(live->facts, State::creating, State::creating);
@@ -329,17 +357,20 @@ Task<Session> LocalService::pause(Principal who, std::string id, PauseRequest re
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'pause'", found->facts.provider));
   }
-  if (request.on_disk) {
-    CO_CHECK(co_await hibernate_held(found, request, "by request, on disk"));
-    co_return found->facts;
-  }
-  CO_CHECK(co_await pause_sandbox(found));
-  if (found->facts.state != State::running) {
-    co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
-  }
-  enter(found, State::paused, kByRequest);
-  CO_CHECK(co_await save(found));
+  CO_CHECK(co_await pause_held(found, request));
   co_return found->facts;
+}
+
+Task<void> LocalService::pause_held(LivePtr live, PauseRequest request) {
+  const During pausing(live->facts.pausing);
+  if (request.on_disk) co_return co_await hibernate_held(live, request, "by request, on disk");
+  CO_CHECK(co_await pause_sandbox(live));
+  if (live->facts.state != State::running) {
+    co_return fail(Code::conflict,
+                   fmt::format("session {} is {}", live->facts.session_id, to_string(live->facts.state)));
+  }
+  enter(live, State::paused, kByRequest);
+  co_return co_await save(live);
 }
 
 Task<void> LocalService::pause_sandbox(LivePtr live) {
@@ -349,6 +380,8 @@ Task<void> LocalService::pause_sandbox(LivePtr live) {
 }
 
 Task<void> LocalService::resume_held(LivePtr live) {
+  CO_CHECK(admit(live->facts.tenant, live.get()));
+  const During waking(live->waking);
   const std::string woken = live->facts.hibernation, older = live->facts.snapshot;
   if (woken.empty()) {
     auto call = [in = live->sandbox] { return in->resume(); };

@@ -54,7 +54,9 @@ Task<LocalService::LivePtr> LocalService::live(Principal who, std::string id) {
 
 Task<LocalService::LivePtr> LocalService::awake(Principal who, std::string id) {
   CO_TRY(LivePtr found, co_await live(who, id));
-  if (found->facts.state == State::paused && found->facts.auto_resume) {
+  if (found->facts.pausing && !found->facts.auto_resume)
+    co_return fail(Code::conflict, fmt::format("session {} is being paused", id));
+  if ((found->facts.state == State::paused || found->facts.pausing) && found->facts.auto_resume) {
     CO_TRY(auto hold, co_await found->lifecycle.take());
     if (found->facts.state == State::paused) CO_CHECK(co_await resume_held(found));
   }

@@ -37,6 +37,11 @@ struct ServiceOptions {
   std::chrono::milliseconds keep_ended = std::chrono::hours(24 * 7);  // ended sessions stay readable
   std::chrono::milliseconds keep_records = std::chrono::hours(24 * 30);
   std::int64_t record_bytes_max = 1LL << 30;
+  // Sessions of one tenant that may run at once: one more is Code::resource_exhausted. Zero: no bound.
+  std::uint32_t running_per_tenant = 0;
+  // Sandboxes that may stand on this machine, also paused in memory: one more is Code::unavailable. Zero: no
+  // bound.
+  std::uint32_t sandboxes_max = 0;
   std::string snapshot_directory;  // empty: no snapshots, no forks
   std::chrono::milliseconds sample_every{5000};
   ExecutionEngine::Options execution;
@@ -141,7 +146,11 @@ class LocalService final : public Service {
   void touch(const LivePtr& live);
   void set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only);
   Result<void> apply(Live& live, const UpdateRequest& request);
+  // Whether one more session of the tenant may run; `one` is it, if it is known already. Nothing may be
+  // awaited between this and the change that makes it count.
+  Result<void> admit(const std::string& tenant, const Live* one) const;
   // Whoever calls these has the session's turn.
+  Task<void> pause_held(LivePtr live, PauseRequest request);
   Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
   Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);

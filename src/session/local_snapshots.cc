@@ -94,6 +94,7 @@ Task<Session> LocalService::restore(Principal who, std::string id, std::string s
   if (!is_live(found->facts.state)) {
     co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
   }
+  if (found->facts.state == State::paused) CO_CHECK(admit(found->facts.tenant, found.get()));
   enter(found, State::creating, "restore");
   const std::shared_ptr<sandbox::Sandbox> old = std::exchange(found->sandbox, nullptr);
   Result<void> done = old ? co_await old->stop() : Result<void>();

@@ -159,6 +159,7 @@ boost::asio::awaitable<void> LocalService::expire(LivePtr live, std::string reas
   auto hold = co_await live->lifecycle.take();
   if (!hold || live->facts.state != State::running) co_return;
   if (live->facts.on_expiry == OnExpiry::pause && live->provider->traits().pause) {
+    const During pausing(live->facts.pausing);
     auto paused = co_await pause_sandbox(live);
     if (paused) {
       enter(live, State::paused, reason);

@@ -35,6 +35,8 @@ class ServiceTest : public testing::Test {
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
     options.to_disk_after = to_disk_after_;
+    options.running_per_tenant = running_per_tenant_;
+    options.sandboxes_max = sandboxes_max_;
     service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
   }
   void TearDown() override {
@@ -86,7 +88,8 @@ class ServiceTest : public testing::Test {
   std::string folder_;
   std::unique_ptr<registry::Registry> registry_;
   Observer* observer_ = nullptr;
-  std::chrono::milliseconds to_disk_after_{0};  // before open()
+  std::chrono::milliseconds to_disk_after_{0};  // before open(), as the next two
+  std::uint32_t running_per_tenant_ = 0, sandboxes_max_ = 0;
   fake::FakeProvider provider_{loop_.get_executor()};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;

@@ -69,6 +69,7 @@ struct Session {
   std::string provider, environment, agent, policy;
   PolicyMode policy_mode = PolicyMode::enforce;
   State state = State::creating;
+  bool pausing = false;  // on its way to paused: what would begin now is refused, or waits and wakes it
   std::string reason;  // why it is in this state; empty for running
   WallTime created_at;
   WallTime last_used_at;
@@ -150,6 +151,7 @@ struct Snapshot {
   WallTime created_at;
   std::uint64_t size_bytes = 0;
   TextMap attributes;
+  std::string cursor = {};  // leads to what follows it in a list; empty outside of lists
 };
 
 // How an execution ended, in the words of the history.

@@ -111,6 +111,47 @@ test('a fork is one copy for five minutes unless it is said', async () => {
   for (const box of [one, sandbox]) await kill(box)
 })
 
+test('snapshots are filtered before they are paged', async () => {
+  const one = await create(), other = await create()
+  const taken = { [one.sandboxID]: [], [other.sandboxID]: [] }
+  const snapshot = async (box, body = {}) => {
+    const made = await post(`/sandboxes/${box.sandboxID}/snapshots`, body)
+    assert.equal(made.status, 201)
+    taken[box.sandboxID].unshift(made.body.snapshotID)
+  }
+  const name = `paged-${mark}`
+  for (const tag of ['a', 'b', 'c']) {
+    await snapshot(one, { name: `${name}:${tag}` })
+    for (const box of [other, one, other]) await snapshot(box)
+  }
+  // Every page as large as asked for, and a token only if something follows.
+  const walk = async (query, limit) => {
+    const ids = [], sizes = []
+    for (let token = ''; token !== null;) {
+      const page = await json(`/snapshots?${query}&limit=${limit}${token && `&nextToken=${encodeURIComponent(token)}`}`)
+      assert.equal(page.status, 200)
+      ids.push(...page.body.map((each) => each.snapshotID))
+      sizes.push(page.body.length)
+      token = page.headers.get('x-next-token')
+    }
+    return { ids, sizes }
+  }
+  const named = taken[one.sandboxID].filter((id) => id.includes(name))
+  assert.equal(named.length, 3)
+  assert.deepEqual(await walk(`name=${name}`, 1), { ids: named, sizes: [1, 1, 1] })
+  assert.deepEqual(await walk(`name=${name}`, 2), { ids: named, sizes: [2, 1] })
+  assert.deepEqual(await walk(`name=${name}`, 3), { ids: named, sizes: [3] })
+  assert.deepEqual(await walk(`name=${name}:b`, 1), { ids: [named[1]], sizes: [1] })
+  assert.deepEqual(await walk(`name=none-${mark}`, 1), { ids: [], sizes: [0] })
+  for (const box of [one, other]) assert.deepEqual(await walk(`sandboxID=${box.sandboxID}`, 2), { ids: taken[box.sandboxID], sizes: [2, 2, 2] })
+  assert.deepEqual(await walk(`sandboxID=${one.sandboxID}&name=${name}`, 2), { ids: named, sizes: [2, 1] })
+  assert.deepEqual(await walk(`sandboxID=${other.sandboxID}&name=${name}`, 2), { ids: [], sizes: [0] })
+  const wrong = await json('/snapshots?nextToken=none')
+  assert.deepEqual([wrong.status, wrong.body], [400, { code: 400, message: 'Invalid next token' }])
+  for (const box of [one, other]) await kill(box)
+  for (const id of Object.values(taken).flat()) assert.equal((await json(`/templates/${encodeURIComponent(id)}`, { method: 'DELETE' })).status, 204)
+})
+
 test('an update of the network replaces what it does not name', async () => {
   const one = await create({ network: { allowOut: ['192.0.2.1'], denyOut: ['0.0.0.0/0'], allowPublicTraffic: false, httpsPorts: [8443] } })
   const put = (body) => json(`/sandboxes/${one.sandboxID}/network`, { method: 'PUT', body })

@@ -25,6 +25,11 @@ std::optional<session::Session> find_by_proof(const Context& context, const net:
   return std::nullopt;
 }
 
+// What begins now would be lost in it, or fail. One that wakes on traffic lets it wait instead.
+bool is_changing(const session::Session& session) {
+  return session.state == session::State::creating || (session.pausing && !session.auto_resume);
+}
+
 // A person with a browser: what scripts and clients send has no such pair.
 bool is_navigation(const net::Request& request) {
   return request.method == net::Method::get &&
@@ -110,6 +115,12 @@ net::Response sandbox_gone(const net::Request& request, std::string_view sandbox
   return place_error(request, body);
 }
 
+net::Response sandbox_changing(const net::Request& request, std::string_view sandbox_id) {
+  const Object body{
+      {"sandboxId", sandbox_id}, {"message", "The sandbox is changing its state"}, {"code", 409}};
+  return place_error(request, body);
+}
+
 std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request) {
   auto place = place_of(request);
   if (!place) return net::Response::text(400, place.error().message());
@@ -125,6 +136,7 @@ std::variant<Target, net::Response> find_target(const Context& context, const ne
     target.session = std::move(*found);
     target.port = (*place)->port;
   }
+  if (is_changing(target.session)) return sandbox_changing(request, target.session.sandbox_id);
   if (!is_reachable(target.session)) return sandbox_gone(request, target.session.sandbox_id);
   target.owner = session::Service::owner(target.session);
   return target;

@@ -72,11 +72,13 @@ struct Target {
   }
 };
 
-// The sandbox, or the answer that says why not (400, 502).
+// The sandbox, or the answer that says why not (400, 409, 502).
 std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request);
 // What the way to a sandbox answers in its own name: `body` has sandboxId, message and code. A page for
 // whoever navigates there with a browser, JSON for everybody else.
 net::Response place_error(const net::Request& request, const Object& body);
+// 409 {"sandboxId","message":"The sandbox is changing its state","code":409}
+net::Response sandbox_changing(const net::Request& request, std::string_view sandbox_id);
 // 502 {"sandboxId","message":"The sandbox was not found","code":502}
 net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id);
 // True while calls into the sandbox can succeed: running, or paused and waking on traffic.

@@ -1,5 +1,8 @@
 #include "api/e2b/control.h"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <cmath>
 
 #include "api/e2b/build_job.h"
@@ -17,6 +20,8 @@ using session::State;
 
 constexpr std::uint64_t kMegabyte = 1U << 20;
 constexpr std::chrono::minutes kReadyMax{2};
+constexpr std::chrono::seconds kPausingMax{30};
+constexpr std::chrono::milliseconds kPausingPoll{10};
 constexpr session::PauseRequest kFilesOnly{.on_disk = true, .files_only = true};
 
 std::string attribute_of(const Session& session, const char* name) {
@@ -31,6 +36,25 @@ Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& messag
   if (*value > 30LL * 24 * 3600)
     return fail(Code::invalid_argument, "Timeout cannot be greater than 720 hours");
   return std::optional<std::chrono::milliseconds>(std::chrono::seconds(*value));
+}
+
+// For those who want it running: one that is being killed is a conflict, and one that is being paused is
+// waited for, because nobody can tell before what there is to wake.
+Task<Session> settled_session(const Context& context, const net::Request& request, auth::Principal who) {
+  std::string given = request.param("id");
+  CO_TRY(std::string id, sandbox_id_of(given));
+  const SteadyTime end = context.clock.steady() + kPausingMax;
+  for (;;) {
+    auto found = co_await context.service.get(who, id);
+    if (found && found->state == State::stopping)
+      co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is being killed", id));
+    if (!found || !found->pausing) break;
+    if (context.clock.steady() >= end)
+      co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is being paused", id));
+    boost::asio::steady_timer timer(context.executor, kPausingPoll);
+    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  }
+  co_return co_await live_session(context, request, std::move(who));
 }
 
 Result<session::ListRequest> list_request(const net::Request& request) {
@@ -108,7 +132,7 @@ Object Control::listed_object(const Session& session) const {
   body["cpuCount"] = static_cast<std::int64_t>(std::ceil(session.limits.cpu_cores));
   body["memoryMB"] = session.limits.memory_bytes / kMegabyte;
   body["diskSizeMB"] = session.limits.disk_bytes / kMegabyte;
-  body["state"] = session.state == State::paused ? "paused" : "running";
+  body["state"] = session.state == State::paused || session.pausing ? "paused" : "running";
   Object metadata;
   for (const auto& [key, value] : session.metadata) metadata[key] = value;
   body["metadata"] = std::move(metadata);
@@ -176,7 +200,7 @@ Task<net::Response> Control::connect(net::Request& request, auth::Principal who)
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   CO_TRY(auto memory, boolean(message, "memory"));
   if (!timeout && !request.path.starts_with("/v2/")) co_return fail(Code::invalid_argument, "timeout is required");
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await settled_session(context_, request, who));
   if (session.state == State::paused) {
     CO_TRY(session, co_await wake(who, std::move(session), timeout.value_or(std::chrono::minutes(5)), memory));
     co_return json_response(201, sandbox_object(session));
@@ -193,7 +217,7 @@ Task<net::Response> Control::resume(net::Request& request, auth::Principal who) 
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   CO_TRY(auto auto_pause, boolean(message, "autoPause"));
   CO_TRY(auto memory, boolean(message, "memory"));
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await settled_session(context_, request, who));
   if (session.state != State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already running", session.sandbox_id));
   }
@@ -296,7 +320,8 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   if (count && (*count < 1 || *count > 100))
     co_return fail(Code::invalid_argument, "count must be between 1 and 100");
   CO_TRY(Session source, co_await live_session(context_, request, who));
-  if (source.state == State::paused) co_return fail(Code::conflict, "a paused sandbox cannot be forked");
+  if (source.state == State::paused || source.pausing)
+    co_return fail(Code::conflict, "a paused sandbox cannot be forked");
   session::ForkRequest wanted;
   wanted.copies.resize(static_cast<std::size_t>(count.value_or(1)));
   for (session::UpdateRequest& changes : wanted.copies) {
@@ -324,7 +349,8 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
 Task<net::Response> Control::update_network(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(Session session, co_await live_session(context_, request, who));
-  if (session.state != State::running) co_return fail(Code::conflict, "the sandbox is not running");
+  if (session.state != State::running || session.pausing)
+    co_return fail(Code::conflict, "the sandbox is not running");
   CO_TRY(auto internet, boolean(message, "allow_internet_access"));
   CO_TRY(auto wanted, read_egress(message, internet.value_or(true), context_.seal_for(who)));
   CO_CHECK(co_await context_.service.update_network(who, session.session_id, std::move(wanted)));

@@ -11,7 +11,12 @@ constexpr std::uint64_t kMessageMax = 8U << 20;
 
 net::Response health(const Context& context, const net::Request& request) {
   auto found = find_target(context, request);
-  if (auto* refused = std::get_if<net::Response>(&found)) return std::move(*refused);
+  if (auto* refused = std::get_if<net::Response>(&found)) {
+    // Whoever asks whether it runs is told no, and of no conflict.
+    auto place = place_of(request);
+    if (refused->status == 409 && place && *place) return sandbox_gone(request, (*place)->sandbox_id);
+    return std::move(*refused);
+  }
   net::Response response = net::Response::empty(204);
   response.headers.add("Cache-Control", "no-store");
   return response;

@@ -145,7 +145,10 @@ net::Response control_error(int status, std::string_view message) {
   std::string body = fmt::format(R"({{"code":{},"message":)", status);
   json::append_quoted(body, message);
   body += '}';
-  return net::Response::json(status, std::move(body));
+  net::Response response = net::Response::json(status, std::move(body));
+  // Clients try again only where they are told when.
+  if (status == 429) response.headers.set("Retry-After", kRetryAfter);
+  return response;
 }
 
 net::Response render_control_error(const Error& error, const net::Request&) {

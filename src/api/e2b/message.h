@@ -37,6 +37,8 @@ Result<std::vector<std::string>> text_list(const Object& object, std::string_vie
 
 std::string to_text(const boost::json::value& value);
 net::Response json_response(int status, const boost::json::value& value);
+// Whole seconds, for whoever is told 429.
+inline constexpr const char* kRetryAfter = "1";
 // {"code":404,"message":"..."}
 net::Response control_error(int status, std::string_view message);
 net::Response render_control_error(const Error& error, const net::Request& request);

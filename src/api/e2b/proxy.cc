@@ -194,7 +194,7 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   }
   // A server that is just starting gets a moment.
   Result<std::unique_ptr<sandbox::ByteStream>> stream = fail(Code::unavailable, "");
-  for (int i = 0; i < 5 && !stream; ++i) {
+  for (int i = 0; i < 5 && !stream && stream.error().code() != Code::resource_exhausted; ++i) {
     if (i > 0) {
       boost::asio::steady_timer timer(context_.executor, std::chrono::milliseconds(20 * i));
       co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
@@ -202,9 +202,7 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
     stream = co_await context_.service.connect(target.owner, target.id(), target.port);
   }
   if (!stream) {
-    auto session = context_.service.peek(target.id());
-    net::Response refused = session && is_reachable(*session) ? port_fails(request, target, kPortClosed)
-                                                              : sandbox_gone(request, target.id());
+    net::Response refused = refusal(stream.error(), request, target);
     co_return co_await exchange.send(std::move(refused));
   }
   if (speaks_tls(target)) {
@@ -221,6 +219,20 @@ Task<void> Proxy::pass(net::Exchange& exchange) {
   auto call = net::make_call(context_.executor,
                              std::make_unique<SandboxStream>(context_.executor, std::move(*stream)), options);
   co_return co_await forward(exchange, target, *call);
+}
+
+// Why there is no way to the port: as many of its owner's sandboxes run as may, the sandbox is not there any
+// more, or nobody listens.
+net::Response Proxy::refusal(const Error& error, const net::Request& request, const Target& target) const {
+  if (error.code() == Code::resource_exhausted) {
+    net::Response limited =
+        place_error(request, Object{{"sandboxId", target.id()}, {"message", error.message()}, {"code", 429}});
+    limited.headers.set("Retry-After", kRetryAfter);
+    return limited;
+  }
+  auto found = find_target(context_, request);
+  if (auto* refused = std::get_if<net::Response>(&found)) return std::move(*refused);
+  return port_fails(request, target, kPortClosed);
 }
 
 Task<std::unique_ptr<sandbox::ByteStream>> Proxy::secure(std::unique_ptr<sandbox::ByteStream> stream) {

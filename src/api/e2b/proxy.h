@@ -20,6 +20,7 @@ class Proxy {
   Task<void> pass(net::Exchange& exchange);
   // TLS to a server that its owner says speaks it; its certificate proves nothing and need not.
   Task<std::unique_ptr<sandbox::ByteStream>> secure(std::unique_ptr<sandbox::ByteStream> stream);
+  net::Response refusal(const Error& error, const net::Request& request, const Target& target) const;
   Task<void> forward(net::Exchange& exchange, const Target& target, net::ClientCall& call);
 
   Context& context_;

@@ -358,17 +358,32 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
     CO_TRY(ref, parse_template_ref(name));
   }
   CO_TRY(const std::size_t limit, page_limit(request));
-  CO_TRY(auto page,
-         co_await context_.service.list_snapshots(who, id, static_cast<std::uint32_t>(limit), cursor));
+  const auto is_wanted = [&](const session::Snapshot& one) {
+    if (one.attributes.contains(attribute::kBuild)) return false;
+    return name.empty() ||
+           (!one.name.empty() && one.name == ref.name && (ref.tag.empty() || tag_of(one) == ref.tag));
+  };
+  // A page is full of what is wanted, and another one follows only if something wanted does.
   Array list;
-  for (const session::Snapshot& snapshot : page.items) {
-    if (snapshot.attributes.contains(attribute::kBuild)) continue;
-    const bool wanted = name.empty() || (!snapshot.name.empty() && snapshot.name == ref.name &&
-                                         (ref.tag.empty() || tag_of(snapshot) == ref.tag));
-    if (wanted) list.push_back(snapshot_info(snapshot));
-  }
+  std::string last, next;
+  do {
+    auto page = co_await context_.service.list_snapshots(who, id, 100, cursor);
+    if (!page && page.error().field() == "cursor")
+      co_return fail(Code::invalid_argument, "Invalid next token");
+    if (!page) co_return fail(std::move(page).error());
+    for (const session::Snapshot& snapshot : page->items) {
+      if (!next.empty() || !is_wanted(snapshot)) continue;
+      if (list.size() == limit) {
+        next = last;
+        continue;
+      }
+      list.push_back(snapshot_info(snapshot));
+      last = snapshot.cursor;
+    }
+    cursor = std::move(page->next_cursor);
+  } while (!cursor.empty() && next.empty());
   net::Response response = json_response(200, list);
-  if (!page.next_cursor.empty()) response.headers.add("X-Next-Token", page.next_cursor);
+  if (!next.empty()) response.headers.add("X-Next-Token", next);
   co_return response;
 }
 
