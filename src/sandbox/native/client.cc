@@ -1,5 +1,7 @@
 #include "sandbox/native/client.h"
 
+#include <boost/asio/post.hpp>
+
 #include "os/message.h"
 
 namespace atl::sandbox::native {
@@ -68,6 +70,12 @@ void SpawnerClient::close() {
   on_ended_ = nullptr;
   on_lost_ = nullptr;
   lose();
+}
+
+void SpawnerClient::close_behind(os::Fd last) {
+  constexpr std::size_t at_once = 4;
+  if (!closers_) closers_.emplace(at_once);
+  boost::asio::post(*closers_, [fd = std::move(last)]() mutable { fd.reset(); });
 }
 
 Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {

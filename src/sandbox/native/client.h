@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -41,6 +42,9 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   bool is_open() const { return socket_.is_open(); }
   // The spawner has not answered every call.
   bool is_waiting() const { return !pending_.empty(); }
+  // Whoever closes the last descriptor of a filesystem takes it down, for tens of milliseconds in which the kernel
+  // mostly waits: nothing for the loop, on which everybody else would wait, too. Done when this is destroyed.
+  void close_behind(os::Fd last);
   // Kernels of captures that lie in memory, by the capture's directory, until they are discarded.
   std::map<std::string, std::shared_ptr<os::Fd>> parked;
 
@@ -60,6 +64,7 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   std::map<std::uint64_t, std::shared_ptr<Pending>> pending_;
   std::function<void(const std::string&, const std::string&)> on_ended_;
   std::function<void()> on_lost_;
+  std::optional<boost::asio::thread_pool> closers_;  // from the first one on
 };
 
 }  // namespace atl::sandbox::native

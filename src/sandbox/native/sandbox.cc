@@ -4,8 +4,6 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include "os/file.h"
 #include "sandbox/native/process_tree.h"
@@ -13,16 +11,6 @@
 #include "sandbox/outlet.h"
 
 namespace atl::sandbox::native {
-namespace {
-
-// Whoever closes the last descriptor of a filesystem takes it down, for tens of milliseconds in which the kernel
-// mostly waits: nothing for the loop, on which everybody else would wait, too.
-void close_behind(os::Fd last) {
-  static boost::asio::thread_pool behind(4);
-  boost::asio::post(behind, [fd = std::move(last)]() mutable { fd.reset(); });
-}
-
-}  // namespace
 
 const Traits& native_traits() {
   static const Traits traits{.real_processes = true,
@@ -218,7 +206,7 @@ void Inhabitant::has_ended(std::string why) {
   if (ended) return;
   ended = std::move(why);
   if (link) link->close(Error(Code::unavailable, "the sandbox has ended: " + *ended));
-  if (handed.upper.is_open()) close_behind(std::move(handed.upper));
+  if (handed.upper.is_open()) spawner->close_behind(std::move(handed.upper));
   handed.pidfd.reset();
   changed.notify();
 }
