@@ -124,9 +124,16 @@ class StackPool {
   std::vector<ctx::stack_context> free_;
 };
 
+// Frames that the sanitizer fences in are several times as large; how deep a script may nest must not depend on that.
+#if defined(ATOLL_FIBERS_WITH_ASAN)
+constexpr std::size_t frame_factor = 8;
+#else
+constexpr std::size_t frame_factor = 1;
+#endif
+
 StackPool& pool(bool root) {
-  static StackPool small(Scheduler::stack_bytes, 64);
-  static StackPool large(Scheduler::root_stack_bytes, 8);
+  static StackPool small(frame_factor * Scheduler::stack_bytes, 64);
+  static StackPool large(frame_factor * Scheduler::root_stack_bytes, 8);
   return root ? large : small;
 }
 
