@@ -11,8 +11,8 @@ sleep 5 & jobs; kill %1; wait %1; echo $?
 sleep 5 & jobs -p | grep -c .; kill $!
 #| 1
 
-#### sleep 5 & jobs -l | sed 's/[0-9]\{2,\}/PID/'; kill $!
-sleep 5 & jobs -l | sed 's/[0-9]\{2,\}/PID/'; kill $!
+#### sleep 5 & jobs -l | sed 's/ *[0-9]\{2,\}/ PID/'; kill $!
+sleep 5 & jobs -l | sed 's/ *[0-9]\{2,\}/ PID/'; kill $!
 #| [1]+ PID Running                 sleep 5 &
 
 #### sleep 5 & sleep 6 & jobs; kill %1 %2
