@@ -16,6 +16,7 @@
 #include "base/ids.h"
 #include "os/file.h"
 #include "sandbox/native/native.h"
+#include "sandbox/native/scratch_roots_test.h"
 
 namespace atl {
 namespace {
@@ -78,6 +79,7 @@ class Bench {
     options.spawner.favor_dynmods = std::getenv("ATOLL_FAVOR_DYNMODS") != nullptr;
     options.spawner.slots_ready = 64;
     options.spawner.zygote.modules = std::move(modules);
+    options.spawner.roots = sandbox::native::scratch_roots();
     options.pools = std::move(pools);
     provider_ = must(sandbox::native::start(loop_.get_executor(), std::move(options)));
     turn(std::chrono::milliseconds(1500));  // zygote and slots

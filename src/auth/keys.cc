@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view kPrefix = "e2b_";
 constexpr std::size_t kKeyBytes = 20;
 constexpr std::size_t kShownLetters = 8;
+constexpr double kBurstSeconds = 5;
 
 }  // namespace
 
@@ -88,12 +89,30 @@ Task<void> Keys::revoke(std::string key_id) {
   co_return Result<void>{};
 }
 
-std::optional<std::chrono::milliseconds> RateLimiter::take(const std::string& key_id) {
-  const SteadyTime now = clock_.steady();
-  auto [found, fresh] = buckets_.try_emplace(key_id, Bucket{limit_.burst, now});
-  Bucket& bucket = found->second;
+RateLimiter::RateLimiter(RateLimit limit, Clock& clock) : limit_(limit), clock_(clock) {
+  if (limit_.burst <= 0) limit_.burst = std::max(1.0, limit_.per_second * kBurstSeconds);
+}
+
+double RateLimiter::filled(const Bucket& bucket, SteadyTime now) const {
   const double passed = std::chrono::duration<double>(now - bucket.filled_at).count();
-  bucket.tokens = std::min(limit_.burst, bucket.tokens + passed * limit_.per_second);
+  return std::min(limit_.burst, bucket.tokens + passed * limit_.per_second);
+}
+
+// A full bucket says as much as none. Looked for when there are twice as many as were left the last time, so
+// that a call costs the same whatever the number of callers is.
+void RateLimiter::forget_full(SteadyTime now) {
+  if (buckets_.size() < forget_at_) return;
+  std::erase_if(buckets_, [&](const auto& one) { return filled(one.second, now) >= limit_.burst; });
+  forget_at_ = std::max<std::size_t>(1024, buckets_.size() * 2);
+}
+
+std::optional<std::chrono::milliseconds> RateLimiter::take(const std::string& caller) {
+  if (limit_.per_second <= 0) return std::nullopt;
+  const SteadyTime now = clock_.steady();
+  forget_full(now);
+  auto [found, fresh] = buckets_.try_emplace(caller, Bucket{limit_.burst, now});
+  Bucket& bucket = found->second;
+  bucket.tokens = filled(bucket, now);
   bucket.filled_at = now;
   if (bucket.tokens >= 1) {
     bucket.tokens -= 1;

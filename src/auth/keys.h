@@ -51,26 +51,32 @@ class Keys {
   std::map<std::string, Principal, std::less<>> by_hash_;
 };
 
-// How much a key may ask in a while: a bucket of `burst` calls that fills at `per_second`.
+// How much one caller may ask in a while: a bucket of `burst` calls that fills at `per_second`.
 struct RateLimit {
-  double per_second = 200;
-  double burst = 1000;
+  double per_second = 0;  // 0: any number
+  double burst = 0;       // 0: what five seconds of `per_second` give
 };
 
+// Each caller has a bucket of its own. What it holds is bounded: a bucket that is full again is forgotten.
 class RateLimiter {
  public:
-  explicit RateLimiter(RateLimit limit, Clock& clock = Clock::machine()) : limit_(limit), clock_(clock) {}
+  explicit RateLimiter(RateLimit limit, Clock& clock = Clock::machine());
   // Nothing: go ahead. Otherwise how long to wait.
-  std::optional<std::chrono::milliseconds> take(const std::string& key_id);
+  std::optional<std::chrono::milliseconds> take(const std::string& caller);
+  std::size_t buckets() const { return buckets_.size(); }
 
  private:
   struct Bucket {
     double tokens = 0;
     SteadyTime filled_at{};
   };
+  double filled(const Bucket& bucket, SteadyTime now) const;
+  void forget_full(SteadyTime now);
+
   RateLimit limit_;
   Clock& clock_;
   std::map<std::string, Bucket> buckets_;
+  std::size_t forget_at_ = 1024;  // buckets
 };
 
 }  // namespace atl::auth

@@ -80,5 +80,31 @@ TEST(RateLimiter, AdmitsABurstThenTheRateEachKeyForItself) {
   EXPECT_TRUE(limiter.take("a"));
 }
 
+TEST(RateLimiter, WithoutARateThereIsNoLimit) {
+  ManualClock clock;
+  RateLimiter limiter({}, clock);
+  for (int i = 0; i < 100'000; ++i) ASSERT_FALSE(limiter.take("a"));
+  EXPECT_EQ(limiter.buckets(), 0U);
+}
+
+TEST(RateLimiter, ARateAloneBringsFiveSecondsOfBurst) {
+  ManualClock clock;
+  RateLimiter limiter({.per_second = 2}, clock);
+  for (int i = 0; i < 10; ++i) ASSERT_FALSE(limiter.take("a"));
+  EXPECT_EQ(limiter.take("a")->count(), 500);
+}
+
+TEST(RateLimiter, ForgetsWhoHasBeenQuiet) {
+  ManualClock clock;
+  RateLimiter limiter({.per_second = 1, .burst = 2}, clock);
+  for (int i = 0; i < 1024; ++i) ASSERT_FALSE(limiter.take(std::to_string(i)));
+  clock.advance(std::chrono::milliseconds(500));
+  EXPECT_FALSE(limiter.take("late"));
+  EXPECT_GT(limiter.buckets(), 1024U);  // none is full yet: whoever waits is not let in early
+  clock.advance(std::chrono::seconds(5));
+  for (int i = 0; i < 1100; ++i) ASSERT_FALSE(limiter.take("again" + std::to_string(i)));
+  EXPECT_LT(limiter.buckets(), 1200U);
+}
+
 }  // namespace
 }  // namespace atl::auth

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace atl {
 namespace {
@@ -132,6 +133,12 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
+    // Eight characters of ASCII at once: most text is nothing else.
+    for (std::uint64_t eight = 0; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+      std::memcpy(&eight, text.data(), sizeof eight);
+      if ((eight & 0x8080808080808080U) != 0) break;
+    }
+    if (text.empty()) return true;
     const auto length = utf8_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);

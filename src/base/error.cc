@@ -64,6 +64,7 @@ Code code_of_errno(int error_number) {
     case EMFILE:
     case ENFILE:
     case ENOMEM: return resource_exhausted;
+    case ESTALE: return conflict;
     case EAGAIN:
     case EBUSY:
     case EPIPE:

@@ -10,8 +10,71 @@
 namespace atl::json {
 namespace {
 
-// Boost.JSON keeps the last of two equal keys, so two readers of one document could disagree. This pass
-// refuses such documents; `text` is known to be valid JSON.
+// Each value costs many times its text in memory and time; strings count once, however long. Who allows more
+// bytes than usual (stored documents of our own) allows as many values as fit.
+constexpr std::size_t kValuesMax = 100'000;
+constexpr std::size_t kMembersMax = 10'000;  // of one object
+
+struct Counts {
+  std::size_t values = 1;  // at most this many
+  std::size_t keys = 0;
+};
+
+// Looks at text of which nothing is known yet, and only at what stands outside strings. Stops at the first
+// bound that is passed, so that a document of a million keys costs no more than one that is allowed.
+Result<Counts> count_values(std::string_view text, const Bounds& bounds) {
+  const bool bounded = bounds.max_bytes <= Bounds{}.max_bytes;
+  const std::size_t values_max = bounded ? kValuesMax : bounds.max_bytes;
+  const std::size_t members_max = bounded ? kMembersMax : bounds.max_bytes;
+  Counts counts;
+  std::vector<std::size_t> members;  // of the objects that are open
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    switch (text[at]) {
+      case '"':
+        for (++at; at < text.size() && text[at] != '"'; ++at) {
+          if (text[at] == '\\') ++at;
+        }
+        break;
+      case '{':
+      case '[':
+        ++counts.values;
+        if (members.size() >= bounds.max_depth) return counts;  // the parser will refuse it
+        members.push_back(0);
+        break;
+      case '}':
+      case ']':
+        if (!members.empty()) members.pop_back();
+        break;
+      case ',':
+        ++counts.values;
+        break;
+      case ':':
+        ++counts.keys;
+        if (!members.empty() && ++members.back() > members_max) {
+          return fail(Code::too_large, fmt::format("JSON object with more than {} members", members_max));
+        }
+        break;
+      default:
+        break;
+    }
+    if (counts.values > values_max)
+      return fail(Code::too_large, fmt::format("JSON text with more than {} values", values_max));
+  }
+  return counts;
+}
+
+std::size_t count_keys(const boost::json::value& value) {
+  std::size_t keys = 0;
+  if (const auto* object = value.if_object()) {
+    keys = object->size();
+    for (const auto& member : *object) keys += count_keys(member.value());
+  } else if (const auto* array = value.if_array()) {
+    for (const auto& item : *array) keys += count_keys(item);
+  }
+  return keys;
+}
+
+// Finds the key that stands twice in one object; `text` is known to be valid JSON.
 class KeyScanner {
  public:
   explicit KeyScanner(std::string_view text) : text_(text) {}
@@ -72,6 +135,7 @@ Result<boost::json::value> parse(std::string_view text, const Bounds& bounds) {
     return fail(Code::too_large, fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), bounds.max_bytes));
   }
   if (!is_utf8(text)) return fail(Code::invalid_argument, "JSON text is not valid UTF-8");
+  const Counts counts = TRY(count_values(text, bounds));
   boost::json::parse_options options;
   options.max_depth = bounds.max_depth;
   boost::json::parser parser({}, options);
@@ -81,10 +145,15 @@ Result<boost::json::value> parse(std::string_view text, const Bounds& bounds) {
   if (text.find_first_not_of(" \t\r\n", consumed) != std::string_view::npos) {
     return fail(Code::invalid_argument, fmt::format("bad JSON at byte {}: extra text after the value", consumed));
   }
-  if (auto key = KeyScanner(text.substr(0, consumed)).duplicate()) {
-    return fail(Code::invalid_argument, fmt::format("bad JSON: the key {} stands twice", quoted(*key)));
+  boost::json::value value = parser.release();
+  // Boost.JSON keeps the last of two equal keys, so two readers of one document could disagree. Then there
+  // are fewer members than keys were written.
+  if (count_keys(value) != counts.keys) {
+    const auto key = KeyScanner(text.substr(0, consumed)).duplicate();
+    return fail(Code::invalid_argument,
+                fmt::format("bad JSON: the key {} stands twice", quoted(key.value_or(""))));
   }
-  return parser.release();
+  return value;
 }
 
 void append_quoted(std::string& out, std::string_view text) {

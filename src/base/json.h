@@ -7,7 +7,7 @@
 #include "base/result.h"
 
 // What every wire needs of JSON beyond Boost.JSON. A value from outside goes through parse(), which bounds
-// its depth and size and refuses duplicate keys; code that builds answers uses boost::json directly.
+// its depth, size and values and refuses duplicate keys; code that builds answers uses boost::json directly.
 namespace atl::json {
 
 struct Bounds {

@@ -29,4 +29,11 @@ Action define_doctor(CLI::App& app);
 // "atoll: message" on standard error; the exit status of the error's code.
 int report(const Error& error);
 
+// An option whose value is anybody's text: a script, an argument of a command, a variable. Every other value
+// is refused where it is empty or holds control characters, before a subcommand sees it.
+CLI::Option* take_any_text(CLI::Option* option);
+
+// Whether everything that was printed has arrived. Says what is wrong on standard error if not.
+bool flush_output();
+
 }  // namespace atl::cli

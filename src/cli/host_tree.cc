@@ -1,5 +1,6 @@
 #include "cli/host_tree.h"
 
+#include "config/checked.h"
 #include "vfs/host_file_system.h"
 
 namespace atl::cli {
@@ -72,13 +73,14 @@ Result<HostTree> HostTree::parse(const std::string& text) {
   out.host = has_path ? text.substr(0, colon) : text;
   if (has_path) out.path = text.substr(colon + 1);
   if (!out.path.starts_with('/'))
-    return fail(Code::invalid_argument, "--dir wants HOST[:PATH] with an absolute PATH, not " + text);
+    return fail(config::Checked("--dir", text).wrong("has no absolute PATH", "write HOST or HOST:/PATH"));
   return out;
 }
 
 Result<void> import_tree(vfs::FileSystem& fs, const HostTree& tree) {
   auto host = vfs::HostFileSystem::open(tree.host);
-  if (!host) return fail(host.error().code(), "--dir: no directory " + tree.host);
+  if (!host)
+    return fail(config::Checked("--dir", tree.host).wrong("is no directory that can be read", "name one"));
   vfs::Path target = TRY(vfs::Path::posix(tree.path));
   return copy_in(**host, vfs::Path(), fs, target);
 }

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "config/checked.h"
+
 namespace atl::cli {
 
 void SettingFlags::add_to(CLI::App& app) {
@@ -16,13 +18,17 @@ Result<config::Configuration> SettingFlags::load() const {
   config::Sources sources;
   sources.file = file();
   sources.environment = config::atoll_environment();
-  if (!listen_.empty()) sources.flags["listen"] = listen_;
-  if (!data_.empty()) sources.flags["data"] = data_;
   for (const std::string& pair : set_) {
     auto equals = pair.find('=');
-    if (equals == std::string::npos)
-      return fail(Code::invalid_argument, "--set needs KEY=VALUE, got '" + pair + "'");
+    if (equals == std::string::npos || equals == 0)
+      return fail(config::Checked("--set", pair)
+                      .wrong("is no setting", "write KEY=VALUE; `atoll config` lists the keys"));
     sources.flags[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  for (const auto& [key, given] : {std::pair("listen", &listen_), std::pair("data", &data_)}) {
+    if (given->empty()) continue;
+    sources.flags[key] = *given;
+    sources.spelled[key] = fmt::format("--{}", key);
   }
   return config::Configuration::load(sources);
 }

@@ -18,7 +18,7 @@ class SettingFlags {
   std::string file() const { return config::find_file(config_); }
 
  private:
-  std::string config_, listen_, data_;
+  std::string config_, listen_, data_;  // never empty when given: main refuses that
   std::vector<std::string> set_;
 };
 

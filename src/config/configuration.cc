@@ -2,11 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
+#include "config/checked.h"
 #include "config/document.h"
 
 extern char** environ;
@@ -31,6 +33,12 @@ constexpr std::array kSettings = {
     Setting{"http.body_stall_time", ValueType::duration, "1m", "how long a body may stand still"},
     Setting{"http.write_stall_time", ValueType::duration, "5m", "how long a client may not read"},
     Setting{"http.stop_time", ValueType::duration, "10s", "how long running requests may take when stopping"},
+    Setting{"http.connections", ValueType::integer, "0",
+            "connections of clients at once; 0: by the limit on open files"},
+    Setting{"http.body_bytes", ValueType::bytes, "0",
+            "memory for the bodies of all requests that are being gathered; 0: a thirty-second of the "
+            "machine's, 64M to 512M"},
+    Setting{"http.connection_body_bytes", ValueType::bytes, "64M", "the same for one connection"},
     Setting{"registry", ValueType::text, "",
             "directory with environments, agents, limits over the shipped ones"},
     Setting{"provider", ValueType::text, "", "default provider; empty: native where it works, else virtual"},
@@ -54,15 +62,69 @@ constexpr std::array kSettings = {
             "sessions that a tenant may have running at once; 0: any number"},
     Setting{"session.machine_count", ValueType::integer, "0",
             "sandboxes that may stand on this machine, also paused in memory; 0: as many as it bears"},
+    Setting{"limits.max.memory_mb", ValueType::integer, "0",
+            "the most memory that a session may ask for; 0: what the machine has"},
+    Setting{"limits.max.cpu_cores", ValueType::integer, "0",
+            "the most processors that a session may ask for; 0: what the machine has"},
+    Setting{"limits.max.execution_time_seconds", ValueType::integer, "86400",
+            "the longest time that one execution may ask for; 0: any"},
+    Setting{"limits.max.cpu_time_seconds", ValueType::integer, "86400",
+            "the longest processor time that one execution may ask for; 0: any"},
+    Setting{"limits.max.max_processes", ValueType::integer, "0",
+            "the most processes that a session may ask for; 0: what the machine has"},
+    Setting{"limits.max.disk_mb", ValueType::integer, "0",
+            "the largest disk that a session may ask for; 0: what the data directory's filesystem has"},
+    Setting{"limits.max.max_inodes", ValueType::integer, "0",
+            "the most files on its disk that a session may ask for; 0: what the data directory's filesystem has"},
+    Setting{"limits.max.max_open_files", ValueType::integer, "0",
+            "the most open files of a process that a session may ask for; 0: what the machine has"},
+    Setting{"limits.max.output_mb", ValueType::integer, "1024",
+            "the most output of one execution that a session may ask for; 0: any"},
+    Setting{"limits.max.io_mb_per_second", ValueType::integer, "0",
+            "the fastest disk that a session may ask for; 0: any"},
     Setting{"store.durability", ValueType::text, "process",
             "what acknowledged changes survive: process (its end, also by kill -9), power (a power failure)"},
     Setting{"keep.sessions", ValueType::duration, "7d", "how long ended sessions stay readable"},
     Setting{"keep.records", ValueType::duration, "30d", "how long history is kept"},
-    Setting{"keep.record_bytes", ValueType::bytes, "1G", "how much text of history is kept"},
-    Setting{"rate.per_second", ValueType::integer, "200", "requests a key may make each second, lastingly"},
-    Setting{"rate.burst", ValueType::integer, "1000", "requests a key may make at once"},
+    Setting{"keep.record_bytes", ValueType::bytes, "1G",
+            "how much text of history a tenant has; its oldest goes first"},
+    Setting{"keep.artifact_bytes", ValueType::bytes, "10G",
+            "how much a tenant's artifacts take; its oldest go first"},
+    Setting{"keep.snapshot_count", ValueType::integer, "1000", "snapshots that a tenant may have; 0: any number"},
+    Setting{"keep.snapshot_bytes", ValueType::bytes, "200G", "how much a tenant's snapshots may take; 0: any amount"},
+    Setting{"keep.snapshots", ValueType::duration, "0s", "how long a snapshot is kept; 0s: until it is removed"},
+    Setting{"keep.paused_count", ValueType::integer, "1000",
+            "sessions that a tenant may have paused on the disk; 0: any number"},
+    Setting{"keep.paused_bytes", ValueType::bytes, "200G",
+            "how much a tenant's sessions that are paused on the disk may take; 0: any amount"},
+    Setting{"keep.paused", ValueType::duration, "90d",
+            "a session that is paused on the disk for this long ends; 0s: never"},
+    Setting{"keep.template_count", ValueType::integer, "200", "built templates that a tenant may have; 0: any number"},
+    Setting{"keep.templates", ValueType::duration, "0s",
+            "how long a template is kept after its last build; 0s: until it is removed"},
+    Setting{"keep.builds", ValueType::integer, "20", "builds of one template that are kept beside those with a tag"},
+    Setting{"keep.build_log_bytes", ValueType::bytes, "1M", "how much of a build's log is kept, beside its last word"},
+    Setting{"keep.build_logs", ValueType::duration, "7d", "how long a build's log is kept"},
+    Setting{"keep.upload_bytes", ValueType::bytes, "10G", "how much a tenant's uploads for builds may take"},
+    Setting{"keep.uploads", ValueType::duration, "7d", "how long an upload for builds is kept"},
+    Setting{"keep.upload_links", ValueType::duration, "1h", "how long the address of an upload is good"},
+    Setting{"rate.per_second", ValueType::integer, "0",
+            "requests a key may make each second, lastingly, in any dialect; 0: any number"},
+    Setting{"rate.burst", ValueType::integer, "0",
+            "requests a key may make at once; 0: what five seconds of rate.per_second give"},
+    Setting{"ports.public", ValueType::boolean, "true",
+            "ports of sandboxes are open to whoever knows their URL; false: each asks for its session's traffic "
+            "token, or a key of its tenant, whatever its creator said"},
     Setting{"volume.bytes", ValueType::bytes, "10G", "how much one volume holds"},
+    Setting{"volume.inodes", ValueType::integer, "500000", "how many files and directories one volume holds"},
     Setting{"volume.count", ValueType::integer, "100", "how many volumes a tenant may have"},
+    Setting{"network.internal", ValueType::list, "",
+            "internal addresses and ranges that rules of a session may name: private ones, this machine's; "
+            "empty: none"},
+    Setting{"network.more_internal", ValueType::list, "",
+            "addresses and ranges that are internal besides the known ones, such as this machine's public "
+            "address "
+            "in front of NAT; empty: none"},
     Setting{"network.proxies", ValueType::list, "",
             "internal addresses and ranges where a sandbox's owner may have an egress proxy; empty: none"},
     Setting{"e2b.domain", ValueType::text, "",
@@ -93,6 +155,44 @@ Result<void> check_type(ValueType type, std::string_view text) {
   std::unreachable();
 }
 
+// What a number may be, where not every number is possible: a thread or a sandbox too many ends the machine
+// before the program says anything.
+struct Range {
+  std::string_view key;
+  std::int64_t least, most;
+};
+constexpr Range kRanges[] = {
+    {"workers", 0, 1024},
+    {"native.pool", 0, 10'000},
+    {"e2b.pool", 0, 10'000},
+    {"session.count", 0, UINT32_MAX},
+    {"session.machine_count", 0, UINT32_MAX},
+    {"rate.per_second", 0, 1'000'000'000},
+    {"rate.burst", 0, 1'000'000'000},
+    {"volume.count", 0, UINT32_MAX},
+};
+
+Result<void> check_value(const Setting& setting, std::string_view text) {
+  TRY(check_type(setting.type, text));
+  // A setting becomes a path, an address or a word in a log: never with control characters in it.
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return fail(Code::invalid_argument, fmt::format("'{}' holds a control character", shown(text)));
+  if (setting.key == "native.cgroup_parent" && !text.empty()) {
+    if (!Checked("", text).control_group())
+      return fail(
+          Code::invalid_argument,
+          fmt::format("'{}' is no control group below this process's own; write names with / between them",
+                      shown(text)));
+  }
+  const auto* range = std::ranges::find(kRanges, setting.key, &Range::key);
+  if (range == std::end(kRanges)) return {};
+  if (!Checked("", text).whole_number(range->least, range->most))
+    return fail(Code::invalid_argument, fmt::format("expected a whole number from {} to {}, got '{}'",
+                                                    range->least, range->most, shown(text)));
+  return {};
+}
+
 const Setting* find_setting(std::string_view key) {
   for (const Setting& setting : kSettings) {
     if (setting.key == key) return &setting;
@@ -118,7 +218,7 @@ Result<std::string> file_text(const Node& node, const Setting& setting) {
     return fmt::format("{}", fmt::join(items, ","));
   }
   std::string text = TRY(node.as<std::string>());
-  if (auto good = check_type(setting.type, text); !good) return fail(node.error(good.error().message()));
+  if (auto good = check_value(setting, text); !good) return fail(node.error(good.error().message()));
   return text;
 }
 
@@ -179,7 +279,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     known_names.push_back(name);
     auto found = sources.environment.find(name);
     if (found == sources.environment.end()) continue;
-    if (auto good = check_type(setting.type, found->second); !good) {
+    if (auto good = check_value(setting, found->second); !good) {
       return fail(Code::invalid_argument, fmt::format("environment {}: {}", name, good.error().message()));
     }
     made.values_[std::string(setting.key)] = Value{found->second, "environment " + name};
@@ -191,11 +291,18 @@ Result<Configuration> Configuration::load(const Sources& sources) {
   }
   for (const auto& [key, text] : sources.flags) {
     const Setting* setting = find_setting(key);
-    if (setting == nullptr) return fail(Code::invalid_argument, fmt::format("no setting '{}'", key));
-    if (auto good = check_type(setting->type, text); !good) {
-      return fail(Code::invalid_argument, fmt::format("flag --{}: {}", key, good.error().message()));
+    if (setting == nullptr) {
+      std::vector<std::string_view> keys;
+      for (const Setting& one : kSettings) keys.push_back(one.key);
+      return fail(Code::invalid_argument,
+                  fmt::format("--set: there is no setting '{}'{}; `atoll config` lists them", shown(key),
+                              did_you_mean(key, keys)));
     }
-    made.values_[key] = Value{text, "flag --" + key};
+    const auto given = sources.spelled.find(key);
+    const std::string flag = given == sources.spelled.end() ? "--set " + key : given->second;
+    if (auto good = check_value(*setting, text); !good)
+      return fail(Code::invalid_argument, fmt::format("{}: {}", flag, good.error().message()));
+    made.values_[key] = Value{text, flag};
   }
   return made;
 }

@@ -31,7 +31,7 @@ std::string environment_name(std::string_view key);
 
 struct Value {
   std::string text;    // a list is joined with commas
-  std::string origin;  // "default", "/etc/atoll/config.yaml:3", "environment ATOLL_LISTEN", "flag --listen"
+  std::string origin;  // "default", "/etc/atoll/config.yaml:3", "environment ATOLL_LISTEN", "--listen"
 };
 
 // Where values may come from, in order of growing priority.
@@ -39,6 +39,7 @@ struct Sources {
   std::string file;                                // empty: none
   std::map<std::string, std::string> environment;  // only names that start with ATOLL_ are looked at
   std::map<std::string, std::string> flags;        // key to text
+  std::map<std::string, std::string> spelled;      // key to the flag that gave it; else it was --set
 };
 
 // Every setting with its value and origin. Values were checked against their types when it was made, so

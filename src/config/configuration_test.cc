@@ -38,7 +38,7 @@ TEST_F(ConfigurationTest, RefusesWrongTypesWhereverTheyComeFrom) {
   auto env = Configuration::load({.file = "", .environment = {{"ATOLL_WORKERS", "x"}}, .flags = {}});
   EXPECT_THAT(env.error().message(), HasSubstr("environment ATOLL_WORKERS"));
   auto flag = Configuration::load({.file = "", .environment = {}, .flags = {{"workers", "x"}}});
-  EXPECT_THAT(flag.error().message(), HasSubstr("flag --workers"));
+  EXPECT_THAT(flag.error().message(), HasSubstr("--set workers: "));
   EXPECT_FALSE(Configuration::load({.file = "/nonexistent.yaml", .environment = {}, .flags = {}}));
 }
 
@@ -47,10 +47,11 @@ TEST_F(ConfigurationTest, LaterSourcesWinAndOriginsAreKept) {
   auto loaded = Configuration::load(
       {.file = path,
        .environment = {{"ATOLL_LOG_LEVEL", "debug"}, {"ATOLL_LISTEN", "b:2"}, {"ATOLL_LISTN", "typo"}},
-       .flags = {{"listen", "c:3"}}});
+       .flags = {{"listen", "c:3"}},
+       .spelled = {{"listen", "--listen"}}});
   ASSERT_TRUE(loaded) << loaded.error().message();
   EXPECT_EQ(loaded->text("listen"), "c:3");
-  EXPECT_EQ(loaded->value("listen").origin, "flag --listen");
+  EXPECT_EQ(loaded->value("listen").origin, "--listen");
   EXPECT_EQ(loaded->text("log.level"), "debug");
   EXPECT_EQ(loaded->value("log.level").origin, "environment ATOLL_LOG_LEVEL");
   EXPECT_THAT(loaded->list("cors.origins"), ElementsAre("x", "y"));

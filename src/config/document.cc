@@ -5,9 +5,11 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include <fstream>
 #include <sstream>
 #include <unordered_map>
+
+#include "base/bytes.h"
+#include "config/checked.h"
 
 namespace atl::config {
 namespace {
@@ -148,6 +150,9 @@ Result<std::vector<Document>> Document::parse_all(std::string_view text, const s
   if (text.size() > bounds.max_bytes) {
     return fail(Code::too_large, fmt::format("{}: more than {} bytes", name, bounds.max_bytes));
   }
+  // The library reads other encodings and control characters in ways of its own.
+  if (!is_utf8(text) || text.find('\0') != std::string_view::npos)
+    return fail(Code::invalid_argument, fmt::format("{}: is no UTF-8 text", name));
   auto file = std::make_shared<const std::string>(name);
   std::vector<Document> documents;
   try {
@@ -176,18 +181,7 @@ Result<Document> Document::parse(std::string_view text, std::string name, const 
 }
 
 Result<Document> Document::load(const std::string& path, const Bounds& bounds) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) return fail(Code::not_found, fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  std::string text;
-  std::array<char, 65536> block;
-  while (stream.read(block.data(), block.size()) || stream.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > bounds.max_bytes) break;
-  }
-  if (stream.bad() || (stream.fail() && !stream.eof())) {
-    return fail(Code::not_found, fmt::format("cannot read {}", path));
-  }
-  return parse(text, path, bounds);
+  return parse(TRY(read_input(path, bounds.max_bytes)), path, bounds);
 }
 
 }  // namespace atl::config

@@ -3,21 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "config/checked.h"
 #include "os/fd.h"
 
 namespace atl::daemon {
 namespace {
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream) return fail(Code::not_found, "cannot read " + path);
-  return text.str();
-}
+constexpr std::size_t kPemBytesMax = 1 << 20;
 
 Result<void> write_file(const std::string& path, std::string_view bytes, mode_t mode) {
   os::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
@@ -46,8 +38,8 @@ Result<net::Certificate> load_certificate(const std::string& data, const std::st
     return made;
   }
   net::Certificate certificate;
-  certificate.chain_pem = TRY(read_file(chain_path));
-  certificate.key_pem = TRY(read_file(key_path));
+  certificate.chain_pem = TRY(config::read_input(chain_path, kPemBytesMax));
+  certificate.key_pem = TRY(config::read_input(key_path, kPemBytesMax));
   return certificate;
 }
 

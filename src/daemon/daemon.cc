@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,10 @@
 #include <limits>
 
 #include "base/log.h"
+#include "config/checked.h"
 #include "daemon/certificate.h"
+#include "daemon/network.h"
+#include "os/file.h"
 #include "os/privileges.h"
 #include "sandbox/native/native.h"
 #include "sandbox/virtual/virtual.h"
@@ -21,8 +25,47 @@
 namespace atl::daemon {
 namespace {
 
-net::ServerOptions server_options(const config::Configuration& configuration) {
+std::uint64_t machine_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+constexpr std::uint64_t kBodiesMin = 64U << 20, kBodiesMax = 512U << 20;
+
+Result<net::BodyLimits> body_limits(const config::Configuration& configuration) {
+  net::BodyLimits limits;
+  limits.total_bytes = configuration.bytes("http.body_bytes");
+  if (limits.total_bytes == 0) limits.total_bytes = std::clamp(machine_memory() / 32, kBodiesMin, kBodiesMax);
+  limits.connection_bytes = configuration.bytes("http.connection_body_bytes");
+  constexpr std::uint64_t kLeast = 1U << 20;
+  for (const auto& [setting, bytes] : {std::pair("http.body_bytes", limits.total_bytes),
+                                       std::pair("http.connection_body_bytes", limits.connection_bytes)}) {
+    if (bytes < kLeast)
+      return fail(
+          Error(Code::invalid_argument, fmt::format("at least 1M, got {} bytes", bytes)).with_field(setting));
+  }
+  return limits;
+}
+
+Result<std::size_t> connections_max(const config::Configuration& configuration,
+                                    const os::DescriptorBudget& files) {
+  const std::int64_t asked = configuration.integer("http.connections");
+  const std::uint64_t most = files.limit - files.reserve - files.egress;
+  if (asked == 0) return files.connections;
+  if (asked < 0 || static_cast<std::uint64_t>(asked) > most) {
+    return fail(Error(Code::invalid_argument,
+                      fmt::format("1 to {} connections fit the limit of {} open files, got {}", most,
+                                  files.limit, asked))
+                    .with_field("http.connections"));
+  }
+  return static_cast<std::size_t>(asked);
+}
+
+Result<net::ServerOptions> server_options(const config::Configuration& configuration,
+                                          const os::DescriptorBudget& files) {
   net::ServerOptions options;
+  options.connections_max = TRY(connections_max(configuration, files));
+  options.bodies = TRY(body_limits(configuration));
   options.header_time = configuration.duration("http.header_time");
   options.idle_time = configuration.duration("http.idle_time");
   options.body_stall_time = configuration.duration("http.body_stall_time");
@@ -63,6 +106,79 @@ Result<std::uint32_t> count_of(const config::Configuration& configuration, std::
   return static_cast<std::uint32_t>(count);
 }
 
+// Filesystems of volumes are the provider's to mount: its sandboxes use them.
+class VolumeDisks final : public volume::Disks {
+ public:
+  explicit VolumeDisks(sandbox::Provider& provider) : provider_(provider) {}
+  Task<os::Fd> open(std::string directory, volume::Bounds bounds) override {
+    return provider_.open_volume(std::move(directory), {bounds.bytes_max, bounds.inodes_max});
+  }
+  Task<void> close(std::string directory) override { return provider_.close_volume(std::move(directory)); }
+
+ private:
+  sandbox::Provider& provider_;
+};
+
+// Not negative; zero is no bound.
+Result<std::uint64_t> bound_of(const config::Configuration& configuration, std::string_view key) {
+  const std::int64_t count = configuration.integer(key);
+  if (count < 0) return fail(Code::invalid_argument, fmt::format("{}: {} is below 0", key, count));
+  return static_cast<std::uint64_t>(count);
+}
+
+// What the machine has, and below it what the operator says.
+Result<registry::Ceilings> ceilings_of(const config::Configuration& configuration, const std::string& data) {
+  registry::Ceilings ceilings = registry::machine_ceilings(data);
+  for (const std::string_view name : registry::limit_names()) {
+    const std::string key = fmt::format("limits.max.{}", name);
+    const std::uint64_t most = TRY(bound_of(configuration, key));
+    if (most > 0) ceilings[std::string(name)] = {static_cast<double>(most), "that is the operator's " + key};
+  }
+  return ceilings;
+}
+
+Result<session::Keeping> keeping_of(const config::Configuration& configuration) {
+  session::Keeping keeping;
+  keeping.snapshot_count = TRY(bound_of(configuration, "keep.snapshot_count"));
+  keeping.snapshot_bytes = configuration.bytes("keep.snapshot_bytes");
+  keeping.snapshots = configuration.duration("keep.snapshots");
+  keeping.paused_count = TRY(bound_of(configuration, "keep.paused_count"));
+  keeping.paused_bytes = configuration.bytes("keep.paused_bytes");
+  keeping.paused = configuration.duration("keep.paused");
+  keeping.artifact_bytes = configuration.bytes("keep.artifact_bytes");
+  return keeping;
+}
+
+api::e2b::StoredBounds stored_bounds_of(const config::Configuration& configuration) {
+  const auto count = [&](std::string_view key) {
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(configuration.integer(key), 0));
+  };
+  api::e2b::StoredBounds bounds;
+  bounds.template_count = count("keep.template_count");
+  bounds.templates = configuration.duration("keep.templates");
+  bounds.builds = count("keep.builds");
+  bounds.build_log_bytes = configuration.bytes("keep.build_log_bytes");
+  bounds.build_logs = configuration.duration("keep.build_logs");
+  bounds.upload_bytes = configuration.bytes("keep.upload_bytes");
+  bounds.uploads = configuration.duration("keep.uploads");
+  bounds.upload_links = configuration.duration("keep.upload_links");
+  return bounds;
+}
+
+Result<auth::RateLimit> rate_limit(const config::Configuration& configuration) {
+  const std::int64_t rate = configuration.integer("rate.per_second"),
+                     burst = configuration.integer("rate.burst");
+  for (const auto& [key, value] : {std::pair("rate.per_second", rate), std::pair("rate.burst", burst)})
+    if (value < 0)
+      return fail(Error(Code::invalid_argument,
+                        fmt::format("{}: {} is no number of requests; 0 sets no limit", key, value))
+                      .with_field(key));
+  if (rate == 0 && burst > 0)
+    return fail(Error(Code::invalid_argument, "rate.burst alone limits nothing: set rate.per_second too")
+                    .with_field("rate.burst"));
+  return auth::RateLimit{static_cast<double>(rate), static_cast<double>(burst)};
+}
+
 // What the header rules of one tenant's sessions may name.
 class TenantSecrets final : public egress::Secrets {
  public:
@@ -77,16 +193,43 @@ class TenantSecrets final : public egress::Secrets {
 
 }  // namespace
 
+// A directory where everybody may put files and somebody has, such as /tmp: closing it would hurt the whole machine. An
+// empty one, as a fresh mount is, becomes ours.
+static Result<void> check_own_directory(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_ISVTX | S_IWOTH)) == 0) return {};
+  std::error_code unread;
+  if (std::filesystem::is_empty(path, unread) && !unread) return {};
+  return fail(Error(Code::invalid_argument, fmt::format("data: everybody may write to '{}', which is not empty; name a "
+                                                        "directory that is Atoll's alone, such as {}/atoll",
+                                                        path, path))
+                  .with_field("data"));
+}
+
 Result<std::string> data_directory(const config::Configuration& configuration) {
   std::string path = configuration.text("data");
   if (path.empty()) path = config::default_data_directory();
   std::error_code error;
   std::string absolute = std::filesystem::absolute(path, error).string();
+  TRY(check_own_directory(absolute));
   if (!error) std::filesystem::create_directories(absolute, error);
   if (error) return fail(errno_error(error.value(), "create the data directory " + path));
   if (::chmod(absolute.c_str(), 0700) != 0)
     return fail(errno_error(errno, "protect the data directory " + path));
   return absolute;
+}
+
+Result<std::string> existing_data_directory(const config::Configuration& configuration) {
+  std::string path = configuration.text("data");
+  if (path.empty()) path = config::default_data_directory();
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return fail(
+        Error(Code::not_found, fmt::format("data: there is no directory '{}'; no service has kept anything "
+                                           "there yet, or `--data` must name another",
+                                           config::shown(path)))
+            .with_field("data"));
+  return std::filesystem::absolute(path, error).string();
 }
 
 Daemon::Daemon(boost::asio::io_context& loop, const config::Configuration& configuration)
@@ -96,8 +239,15 @@ Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
                                               const config::Configuration& configuration) {
+  // Blocks as large as a body go back to the machine when they are freed. Left to itself the allocator learns to keep
+  // them, and what a flood took would stay.
+  ::mallopt(M_MMAP_THRESHOLD, 512 << 10);
   std::unique_ptr<Daemon> daemon(new Daemon(loop, configuration));
+  TRY(daemon->divide_descriptors());
+  net::ServerOptions serving = TRY(server_options(configuration, daemon->descriptors_));
   daemon->data_ = TRY(data_directory(configuration));
+  // Before anything in it is looked at: what belongs to a running service would look like what a dead one left.
+  daemon->lock_ = std::make_unique<DataLock>(TRY(DataLock::take(daemon->data_)));
   daemon->registry_ =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
   daemon->layers_ = TRY(layer::Store::open(daemon->data_ + "/layers"));
@@ -110,27 +260,63 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
   volume::VolumeOptions volumes;
   volumes.bytes_max = configuration.bytes("volume.bytes");
+  volumes.inodes_max = TRY(bound_of(configuration, "volume.inodes"));
   volumes.count_max = static_cast<std::uint32_t>(configuration.integer("volume.count"));
-  daemon->volumes_ = TRY(volume::Volumes::open(*daemon->store_, daemon->data_ + "/volumes", volumes));
+  // Files can belong to every id inside only where root gives them away: otherwise all of a volume is one
+  // user's, as its directory is.
+  if (volume::Volumes::keeps_ids())
+    daemon->volume_disks_ = std::make_unique<VolumeDisks>(*daemon->providers_.front());
+  daemon->volumes_ = TRY(volume::Volumes::open(*daemon->store_, daemon->data_ + "/volumes", volumes,
+                                               daemon->volume_disks_.get()));
   daemon->vault_ = TRY(vault::Vault::open(*daemon->store_, daemon->data_ + "/secrets.key"));
-  daemon->server_ = std::make_unique<net::Server>(loop.get_executor(), server_options(configuration));
+  daemon->server_ = std::make_unique<net::Server>(loop.get_executor(), std::move(serving));
   TRY(daemon->build_service());
   TRY(daemon->set_access_sink());
   daemon->mount_basics();
   return daemon;
 }
 
+// All that the spawner may touch for this service. It is told while the service is still root, and believes
+// nothing that it is told later.
+static sandbox::native::RootPaths spawner_roots(const std::string& data, const registry::Registry& registry,
+                                                bool stays_root) {
+  sandbox::native::RootPaths roots;
+  roots.layers = {data + "/layers/trees"};
+  roots.snapshots = {data + "/snapshots"};
+  roots.mounts = {{.path = data + "/volumes", .writable = true}};
+  if (!stays_root) roots.trusted.emplace();
+  for (const auto& [name, environment] : registry.environments()) {
+    roots.layers.insert(roots.layers.end(), environment.layers.begin(), environment.layers.end());
+    if (roots.trusted && registry.ships(environment.made_by)) roots.trusted->insert(environment.layers);
+  }
+  return roots;
+}
+
+Result<void> Daemon::divide_descriptors() {
+  const std::uint64_t limit = TRY(os::raise_descriptor_limit());
+  descriptors_ = TRY(os::divide_descriptors(limit));
+  dials_ =
+      std::make_unique<egress::DialBudget>(egress::DialLimits{.of_machine = descriptors_.egress,
+                                                              .of_tenant = descriptors_.egress_of_tenant,
+                                                              .of_session = descriptors_.egress_of_session});
+  return {};
+}
+
 Result<void> Daemon::start_providers() {
   sandbox::native::NativeOptions options;
+  options.spawner.roots = spawner_roots(data_, *registry_, configuration_.text("run_as").empty());
   options.spawner.run_directory = data_ + "/run";
   options.spawner.cgroup_parent = configuration_.text("native.cgroup_parent");
   options.spawner.image_directory = data_ + "/sandboxes";
   options.spawner.favor_dynmods = configuration_.boolean("native.favor_dynmods");
   std::error_code error;
-  for (const std::string& directory : {options.spawner.run_directory, options.spawner.image_directory}) {
+  for (const std::string& directory :
+       {options.spawner.run_directory, options.spawner.image_directory, data_ + "/snapshots"}) {
     std::filesystem::create_directories(directory, error);
     if (error) return fail(errno_error(error.value(), "create " + directory));
   }
+  const registry::Ceilings ceilings = TRY(ceilings_of(configuration_, data_));
+  TRY(os::make_directories(data_ + "/volumes", 0700));
   for (const auto& [name, environment] : registry_->environments()) {
     // Environments that differ in nothing a sandbox sees share one pool.
     if (name != "host" && name != "base") continue;
@@ -144,6 +330,8 @@ Result<void> Daemon::start_providers() {
     pool.spec.sudo = environment.sudo;
     pool.spec.network = environment.network;
     pool.spec.limits = registry_->sandbox_limits(environment, {});
+    // As a session's are: whoever asks for what the pool has must find it.
+    registry::clamp(pool.spec.limits, ceilings);
     pool.ready = ready;
     // No stack: whoever removes the environment may, but what ready sandboxes stand on stays.
     TRY(layers_->refer({.holder = "pool-" + name, .layers = environment.digests, .process = ::getpid()},
@@ -181,9 +369,7 @@ Result<void> Daemon::give_up_root() {
 Result<void> Daemon::build_service() {
   blobs_ = TRY(store::Blobs::open(data_ + "/artifacts"));
   metrics_ = std::make_unique<telemetry::Metrics>();
-  limiter_ = std::make_unique<auth::RateLimiter>(
-      auth::RateLimit{static_cast<double>(configuration_.integer("rate.per_second")),
-                      static_cast<double>(configuration_.integer("rate.burst"))});
+  limiter_ = std::make_unique<auth::RateLimiter>(TRY(rate_limit(configuration_)));
   session::LocalService::Parts parts;
   parts.executor = loop_.get_executor();
   parts.store = store_.get();
@@ -197,11 +383,12 @@ Result<void> Daemon::build_service() {
   parts.volumes = volumes_.get();
   machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
   authority_ = TRY(egress::Authority::create());
+  parts.dials = dials_.get();
   parts.outside.resolver = machine_.get();
   parts.outside.connector = machine_.get();
   parts.outside.authority = authority_.get();
-  for (const std::string& range : configuration_.list("network.proxies"))
-    parts.outside.internal_proxies.push_back(TRY_CONTEXT("network.proxies", egress::Cidr::parse(range)));
+  parts.outside.internal_proxies = TRY(ranges_of(configuration_, "network.proxies"));
+  parts.outside.internal = TRY(internal_addresses(configuration_));
   parts.secrets = [this](const std::string& tenant) {
     return std::make_shared<TenantSecrets>(*vault_, tenant);
   };
@@ -213,10 +400,20 @@ Result<void> Daemon::build_service() {
   options.to_disk_after = configuration_.duration("session.to_disk");
   options.running_per_tenant = TRY(count_of(configuration_, "session.count"));
   options.sandboxes_max = TRY(count_of(configuration_, "session.machine_count"));
+  // As many as it bears: each holds streams, a process handle and its upper directory open.
+  constexpr std::uint64_t kDescriptorsOfSandbox = 6;
+  if (options.sandboxes_max == 0)
+    options.sandboxes_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+        descriptors_.sandboxes / kDescriptorsOfSandbox, std::numeric_limits<std::uint32_t>::max()));
   options.keep_ended = configuration_.duration("keep.sessions");
   options.keep_records = configuration_.duration("keep.records");
   options.record_bytes_max = static_cast<std::int64_t>(configuration_.bytes("keep.record_bytes"));
+  options.ceilings = TRY(ceilings_of(configuration_, data_));
+  options.keeping = TRY(keeping_of(configuration_));
+  options.ports = configuration_.boolean("ports.public") ? session::Ports::open : session::Ports::closed;
   service_ = std::make_unique<session::LocalService>(std::move(parts), std::move(options));
+  admission_ = std::make_unique<api::Admission>(api::Admission::Dependencies{
+      .keys = keys_.get(), .limiter = limiter_.get(), .service = service_.get(), .volumes = volumes_.get()});
   return {};
 }
 
@@ -236,8 +433,7 @@ void Daemon::mount_rest(const std::string& address) {
   api::rest::Parts parts;
   parts.executor = loop_.get_executor();
   parts.service = service_.get();
-  parts.keys = keys_.get();
-  parts.limiter = limiter_.get();
+  parts.admission = admission_.get();
   parts.metrics = metrics_.get();
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
@@ -257,9 +453,9 @@ void Daemon::mount_e2b(std::vector<std::string> addresses) {
     const std::string& address = addresses.back();
     domain = "e2b.localhost" + (address.starts_with("http") ? address.substr(address.rfind(':')) : "");
   }
-  e2b_ = std::make_unique<api::e2b::Dialect>(
-      api::e2b::Context{loop_.get_executor(), *service_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
-                        [domain] { return domain; }, data_ + "/e2b"});
+  e2b_ = std::make_unique<api::e2b::Dialect>(api::e2b::Context{
+      loop_.get_executor(), *service_, *admission_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
+      [domain] { return domain; }, data_ + "/e2b", stored_bounds_of(configuration_)});
   e2b_->mount(*server_);
 }
 
@@ -279,25 +475,27 @@ boost::asio::awaitable<void> Daemon::refresh_keys() {
 
 void Daemon::mount_basics() {
   net::Router& router = server_->router();
-  router.add(net::Method::get, "/health", [](net::Request& request) -> Task<net::Response> {
-    // E2B's clients name themselves, and their service has nothing to add.
-    const bool brief = request.headers.get("User-Agent").starts_with("e2b-");
-    net::Response response =
-        brief ? net::Response::empty(204) : net::Response::json(200, R"({"status":"ok"})");
-    response.headers.add("Cache-Control", "no-store");
-    co_return response;
-  });
-  router.add(net::Method::get, "/version", [](net::Request&) -> Task<net::Response> {
-    co_return net::Response::json(200, R"({"name":"atoll","version":")" ATOLL_VERSION R"("})");
-  });
+  router.add(net::Method::get, "/health", admission_->rule(api::for_anybody()),
+             [](net::Request& request) -> Task<net::Response> {
+               // E2B's clients name themselves, and their service has nothing to add.
+               const bool brief = request.headers.get("User-Agent").starts_with("e2b-");
+               net::Response response =
+                   brief ? net::Response::empty(204) : net::Response::json(200, R"({"status":"ok"})");
+               response.headers.add("Cache-Control", "no-store");
+               co_return response;
+             });
+  router.add(net::Method::get, "/version", admission_->rule(api::for_anybody()),
+             [](net::Request&) -> Task<net::Response> {
+               co_return net::Response::json(200, R"({"name":"atoll","version":")" ATOLL_VERSION R"("})");
+             });
 }
 
 // A key that is made up at the first start and shown on a terminal is for whoever sits there.
-Task<std::string> Daemon::ensure_key() {
+Task<Daemon::Key> Daemon::check_key() {
   CO_CHECK(co_await keys_->reload());
   const std::string& preset = configuration_.text("api_key");
-  bool first = keys_->empty();
-  if (preset.empty() && !first) co_return std::string();
+  const bool is_first = keys_->empty();
+  if (preset.empty() && !is_first) co_return Key::there;
   for (const char* setting : {"listen", "tls.listen"}) {
     const std::string& address = configuration_.text(setting);
     if (!preset.empty() || address.empty() || is_local(address)) continue;
@@ -306,8 +504,9 @@ Task<std::string> Daemon::ensure_key() {
                          "give one as api_key, got " + address)
                        .with_field(setting));
   }
-  CO_TRY(auto created, co_await keys_->create("default", preset.empty() ? "first" : "preset", preset));
-  co_return preset.empty() ? created.key : std::string();
+  if (preset.empty()) co_return Key::wanted;
+  CO_CHECK(co_await keys_->create("default", "preset", preset));
+  co_return Key::there;
 }
 
 Result<std::vector<std::string>> Daemon::listen() {
@@ -328,11 +527,17 @@ Result<std::vector<std::string>> Daemon::listen() {
 Task<Ready> Daemon::start() {
   Ready ready;
   CO_CHECK(co_await service_->start());
-  CO_TRY(ready.new_key, co_await ensure_key());
+  CO_TRY(const Key key, co_await check_key());
   CO_TRY(ready.addresses, listen());
   // Nothing is served before this coroutine waits again.
   mount_rest(ready.addresses.front());
   mount_e2b(ready.addresses);
+  // Only now: had an address been taken, a key would have been made that nobody ever sees. Until it is there
+  // every key is a wrong one.
+  if (key == Key::wanted) {
+    CO_TRY(auto created, co_await keys_->create("default", "first", ""));
+    ready.new_key = std::move(created.key);
+  }
   boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
   co_return ready;
 }
@@ -349,6 +554,10 @@ boost::asio::awaitable<void> Daemon::stop() {
     }
   }
   workers_->join();
+}
+
+void Daemon::abandon() {
+  for (const auto& provider : providers_) provider->abandon();
 }
 
 }  // namespace atl::daemon

@@ -6,14 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "api/admission/admission.h"
 #include "api/e2b/dialect.h"
 #include "api/rest/rest.h"
 #include "auth/keys.h"
 #include "config/configuration.h"
+#include "daemon/data_lock.h"
 #include "egress/authority.h"
+#include "egress/dial_budget.h"
 #include "egress/machine.h"
 #include "layer/store.h"
 #include "net/server.h"
+#include "os/descriptor_budget.h"
 #include "os/task.h"
 #include "registry/registry.h"
 #include "sandbox/provider.h"
@@ -29,6 +33,8 @@ namespace atl::daemon {
 
 // Where everything that survives lies: the `data` setting, else the XDG data directory. Created, mode 0700.
 Result<std::string> data_directory(const config::Configuration& configuration);
+// The same for whoever only looks: one that is not there stays so, and is Code::not_found.
+Result<std::string> existing_data_directory(const config::Configuration& configuration);
 
 struct Ready {
   std::vector<std::string> addresses;  // "http://127.0.0.1:8000", ...
@@ -45,12 +51,20 @@ class Daemon {
 
   // Reconciles, makes the first key, mounts the dialects and listens. A failure leaves nothing running.
   Task<Ready> start();
+  // Everything that is served once start() succeeded, for whoever checks every route.
+  const net::Server& server() const { return *server_; }
   // Lets requests finish (http.stop_time), then ends everything in reverse order.
   boost::asio::awaitable<void> stop();
+  // For a process that ends at once, while stop() may be under way: sandboxes end without being waited for.
+  void abandon();
 
  private:
   Daemon(boost::asio::io_context& loop, const config::Configuration& configuration);
-  Task<std::string> ensure_key();
+  enum class Key { there, wanted };
+  // Whether a key is to be made up. Refuses to listen beyond this machine without one.
+  Task<Key> check_key();
+  // Before anything is opened or started: how many open files there are, and who may have how many.
+  Result<void> divide_descriptors();
   Result<std::vector<std::string>> listen();
   // Before the first thread: the spawner is forked off this process.
   Result<void> start_providers();
@@ -68,6 +82,7 @@ class Daemon {
   boost::asio::io_context& loop_;
   const config::Configuration& configuration_;
   std::string data_;
+  std::unique_ptr<DataLock> lock_;
   std::unique_ptr<layer::Store> layers_;
   std::unique_ptr<registry::Registry> registry_;
   std::vector<std::unique_ptr<sandbox::Provider>> providers_;
@@ -76,13 +91,17 @@ class Daemon {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<auth::Keys> keys_;
+  std::unique_ptr<volume::Disks> volume_disks_;
   std::unique_ptr<volume::Volumes> volumes_;
   std::unique_ptr<vault::Vault> vault_;
   std::unique_ptr<auth::RateLimiter> limiter_;
   std::unique_ptr<telemetry::Metrics> metrics_;
   std::unique_ptr<egress::Machine> machine_;
   std::unique_ptr<egress::Authority> authority_;
+  os::DescriptorBudget descriptors_;
+  std::unique_ptr<egress::DialBudget> dials_;
   std::unique_ptr<session::LocalService> service_;
+  std::unique_ptr<api::Admission> admission_;
   std::unique_ptr<api::e2b::Dialect> e2b_;
   std::unique_ptr<net::Server> server_;
   bool stopping_ = false;

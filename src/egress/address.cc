@@ -11,22 +11,53 @@
 namespace atl::egress {
 namespace {
 
-// What is not the public internet (IANA special-purpose registries), metadata services among them.
-constexpr std::array kInternal = {
-    "0.0.0.0/8",      "10.0.0.0/8",   "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16", "172.16.0.0/12",
-    "192.0.0.0/24",   "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15",  "198.51.100.0/24",
-    "203.0.113.0/24", "224.0.0.0/4",  "240.0.0.0/4",    "::/127",         "100::/64",       "2001::/23",
-    "2001:db8::/32",  "2002::/16",    "3fff::/20",      "5f00::/16",      "fc00::/7",       "fe80::/10",
-    "fec0::/10",      "ff00::/8",
+// What is not the public internet. IPv4: IANA's special-purpose registry, multicast and the reserved block,
+// and the addresses that large clouds use inside although they look public.
+constexpr std::array kSpecialV4 = {
+    "0.0.0.0/8",        // this network
+    "10.0.0.0/8",       // private
+    "100.64.0.0/10",    // shared by carriers; 100.100.100.200 is a metadata service
+    "127.0.0.0/8",      // loopback
+    "169.254.0.0/16",   // link-local; 169.254.169.254 and others are metadata services
+    "172.16.0.0/12",    // private
+    "192.0.0.0/24",     // protocol assignments; 192.0.0.192 was a metadata service
+    "192.0.2.0/24",     // documentation
+    "192.31.196.0/24",  // AS112, answered by whatever network one is in
+    "192.52.193.0/24",  // multicast tunnels
+    "192.88.99.0/24",   // 6to4 relays
+    "192.168.0.0/16",   // private
+    "192.175.48.0/24",  // AS112
+    "198.18.0.0/15",    // benchmarks
+    "198.51.100.0/24",  // documentation
+    "203.0.113.0/24",   // documentation
+    "224.0.0.0/4",      // multicast
+    "240.0.0.0/4",      // reserved, broadcast
+    "168.63.129.16",    // Azure's wire server
+    "161.26.0.0/16",    // IBM Cloud's service network
+    "166.8.0.0/14",     // IBM Cloud's service endpoints
 };
 
-const std::vector<Cidr>& internal_ranges() {
-  static const auto ranges = [] {
-    std::vector<Cidr> parsed;
-    for (const auto* text : kInternal) parsed.push_back(Cidr::parse(text).value());
-    return parsed;
-  }();
-  return ranges;
+// IPv6: everything but 2000::/3 (the first three), of which only parts are given to the internet, and in it
+// IANA's special-purpose registry. fd00:ec2::254, fd20:ce::254 and other metadata services lie in fc00::/7;
+// 64:ff9b:1::/48 (NAT64 of a network's own), ::ffff:0:0:0/96 and fe80::/10 outside 2000::/3 as well.
+constexpr std::array kSpecialV6 = {
+    "::/3",               //
+    "4000::/2",           //
+    "8000::/1",           //
+    "2001::/23",          // protocol assignments: Teredo, benchmarks, ORCHID, AMT, AS112
+    "2001:db8::/32",      // documentation
+    "2002::/16",          // 6to4, which carries an IPv4 address
+    "2620:4f:8000::/48",  // AS112
+    "3ffe::/16",          // 6bone, given back
+    "3fff::/20",          // documentation
+};
+
+// ISATAP puts an IPv4 address behind 0:5efe or 200:5efe in the last half of any address.
+std::optional<Address> isatap_v4(const std::array<std::uint8_t, 16>& bytes) {
+  const bool marked =
+      (bytes[8] == 0 || bytes[8] == 2) && bytes[9] == 0 && bytes[10] == 0x5e && bytes[11] == 0xfe;
+  if (!marked) return std::nullopt;
+  return Address::v4({bytes[12], bytes[13], bytes[14], bytes[15]});
 }
 
 // One part of an IPv4 address as inet_aton reads it: decimal, 0octal, 0xhex.
@@ -125,8 +156,22 @@ std::string Address::to_string() const {
   return text;
 }
 
-bool Address::is_internal() const {
-  return std::ranges::any_of(internal_ranges(), [&](const Cidr& range) { return range.contains(*this); });
+const std::vector<Cidr>& special_ranges() {
+  static const auto ranges = [] {
+    std::vector<Cidr> parsed;
+    for (const auto* text : kSpecialV4) parsed.push_back(Cidr::parse(text).value());
+    for (const auto* text : kSpecialV6) parsed.push_back(Cidr::parse(text).value());
+    return parsed;
+  }();
+  return ranges;
+}
+
+bool Address::is_special() const {
+  if (std::ranges::any_of(special_ranges(), [&](const Cidr& range) { return range.contains(*this); }))
+    return true;
+  if (v4_) return false;
+  const auto carried = isatap_v4(bytes_);
+  return carried && carried->is_special();
 }
 
 Result<Cidr> Cidr::parse(std::string_view text) {
@@ -136,17 +181,52 @@ Result<Cidr> Cidr::parse(std::string_view text) {
     return fail(Code::invalid_argument, fmt::format("'{}' is not an address or a CIDR range", text));
   Cidr range;
   range.base_ = *address;
-  const unsigned width = address->is_v4() ? 32 : 128;
-  range.bits_ = width;
+  // An IPv4 range that is written inside an IPv6 one counts its bits from there.
+  const bool is_written_v6 = text.find(':') != std::string_view::npos;
+  const unsigned width = is_written_v6 ? 128 : 32;
+  const unsigned least = is_written_v6 && address->is_v4() ? 96 : 0;
+  unsigned bits = width;
   if (slash != std::string_view::npos) {
     const auto digits = text.substr(slash + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), range.bits_);
-    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
-        range.bits_ > width) {
-      return fail(Code::invalid_argument, fmt::format("'{}' has no prefix length from 0 to {}", text, width));
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+    if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || bits > width ||
+        bits < least) {
+      return fail(Code::invalid_argument,
+                  fmt::format("'{}' has no prefix length from {} to {}", text, least, width));
     }
   }
+  range.bits_ = bits - least;
   return range;
+}
+
+Cidr Cidr::of(const Address& base, unsigned bits) {
+  Cidr range;
+  range.base_ = base;
+  range.bits_ = bits;
+  return range;
+}
+
+bool Cidr::contains(const Cidr& other) const {
+  return bits_ <= other.bits_ && contains(other.base_);
+}
+
+std::optional<Address> Cidr::single() const {
+  if (bits_ != (base_.is_v4() ? 32U : 128U)) return std::nullopt;
+  return base_;
+}
+
+std::optional<std::pair<Cidr, Cidr>> Cidr::halves() const {
+  if (single()) return std::nullopt;
+  auto bytes = base_.bytes();
+  const auto bit = static_cast<std::uint8_t>(0x80U >> (bits_ % 8));
+  const auto at = [&](std::uint8_t byte) {
+    bytes[bits_ / 8] = byte;
+    Cidr half = of(base_, bits_ + 1);
+    half.base_.bytes_ = bytes;
+    return half;
+  };
+  const std::uint8_t byte = bytes[bits_ / 8];
+  return std::pair{at(static_cast<std::uint8_t>(byte & ~bit)), at(static_cast<std::uint8_t>(byte | bit))};
 }
 
 bool Cidr::contains(const Address& address) const {

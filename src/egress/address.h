@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 
@@ -23,13 +25,15 @@ class Address {
   bool is_v4() const { return v4_; }
   const std::array<std::uint8_t, 16>& bytes() const { return bytes_; }  // IPv4: the first four
   std::string to_string() const;
-  // Loopback, private, link-local, metadata, multicast, unspecified and other ranges that are not the public
-  // internet.
-  bool is_internal() const;
+  // In a range that is not the public internet on any machine: loopback, private, link-local, metadata
+  // services, multicast, unspecified, tunnels that carry IPv4 addresses, documentation, reserved. What else
+  // is internal on this machine only InternalAddresses knows (internal.h).
+  bool is_special() const;
 
   bool operator==(const Address&) const = default;
 
  private:
+  friend class Cidr;  // halves(), which must not read ::5 as an IPv4 address
   bool v4_ = true;
   std::array<std::uint8_t, 16> bytes_{};
 };
@@ -38,13 +42,27 @@ class Address {
 class Cidr {
  public:
   static Result<Cidr> parse(std::string_view text);
+  // `bits` is at most 32 or 128, by the kind of address.
+  static Cidr of(const Address& base, unsigned bits);
   bool contains(const Address& address) const;
+  bool contains(const Cidr& other) const;
+  // Two ranges are nested or have nothing in common.
+  bool overlaps(const Cidr& other) const { return contains(other) || other.contains(*this); }
+  // Every address of its kind: 0.0.0.0/0, ::/0, and their other spellings such as 1.2.3.4/0.
+  bool is_everything() const { return bits_ == 0; }
+  // The address, if it is only one.
+  std::optional<Address> single() const;
+  // The two ranges it consists of; nothing if it is one address.
+  std::optional<std::pair<Cidr, Cidr>> halves() const;
   std::string to_string() const;
 
  private:
   Address base_ = Address::v4({});
   unsigned bits_ = 0;
 };
+
+// The ranges behind Address::is_special().
+const std::vector<Cidr>& special_ranges();
 
 // A host as a client named it, in the one form that is both checked and dialled: an address, or a lower-case
 // ASCII name without a trailing dot. Names that some resolver would take for a number (0x7f.1, 2130706433,

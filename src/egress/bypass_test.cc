@@ -18,7 +18,8 @@ struct Bypass : ProxyTest {
     });
   }
   std::shared_ptr<const Rules> rules(RuleTexts texts) {
-    return std::make_shared<const Rules>(Rules::compile(texts).value());
+    return std::make_shared<const Rules>(
+        Rules::compile(texts, InternalAddresses::all_opened(nullptr)).value());
   }
   std::string ask(const std::string& query) {
     std::string answer;

@@ -17,6 +17,7 @@ constexpr std::size_t kAddressesMax = 4;  // of one name that are tried
 constexpr std::uint16_t kHttpPort = 80, kHttpsPort = 443;
 
 std::string socks_refusal(const Error& why) {
+  if (why.code() == Code::resource_exhausted) return socks_reply(SocksReply::failed);
   return socks_reply(why.code() == Code::permission_denied ? SocksReply::not_allowed
                                                            : SocksReply::unreachable);
 }
@@ -68,6 +69,14 @@ Task<std::vector<Address>> Proxy::Connection::choose(const Host& host, std::uint
 
 Task<std::unique_ptr<ByteStream>> Proxy::Connection::reach(Host host, std::uint16_t port, Tls tls) {
   CO_TRY(const auto addresses, co_await choose(host, port));
+  if (state_->outside.dials && !ticket_) {
+    auto ticket = state_->outside.dials->take();
+    if (!ticket) {
+      refuse(host, port, ticket.error());
+      co_return fail(std::move(ticket).error());
+    }
+    ticket_ = std::move(*ticket);
+  }
   Result<std::unique_ptr<ByteStream>> upstream = fail(Code::unavailable, "nothing was dialled");
   for (const auto& address : addresses) {
     // From here on a change of the rules ends this connection, dialled or not.

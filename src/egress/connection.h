@@ -69,12 +69,13 @@ class Proxy::Connection {
   Host host_ = std::string();
   std::uint16_t port_ = 0;
   std::optional<Address> reached_;
+  std::optional<DialBudget::Ticket> ticket_;  // for what was dialled
   std::optional<Upstream> via_;  // the proxy it was reached through
 };
 
 // An answer of our own.
 std::string plain_answer(int status, std::string_view reason, std::string_view text);
-// 403 for what is not allowed, 502 for what cannot be reached.
+// 403 for what is not allowed, 503 for what no connection is left for, 502 for what cannot be reached.
 std::string refusal_answer(const Error& why);
 
 }  // namespace atl::egress

@@ -95,6 +95,7 @@ std::string plain_answer(int status, std::string_view reason, std::string_view t
 }
 
 std::string refusal_answer(const Error& why) {
+  if (why.code() == Code::resource_exhausted) return plain_answer(503, "Service Unavailable", why.message());
   const bool refused = why.code() == Code::permission_denied;
   return plain_answer(refused ? 403 : 502, refused ? "Forbidden" : "Bad Gateway", why.message());
 }
@@ -107,7 +108,7 @@ Task<SetHeaders> Proxy::Connection::headers_to_set(const Host& host, Tls tls, Re
   const Headers* headers = rules->headers_for(host);
   if (headers == nullptr) co_return set;
   for (const auto& [name, value] : *headers) {
-    if (value.has_secret() && tls == Tls::no && (via_ || !reached_->is_internal()))
+    if (value.has_secret() && tls == Tls::no && (via_ || !reached_->is_special()))
       co_return fail(Code::permission_denied, fmt::format("{} holds a secret: use https", name));
     std::vector<std::string> revealed;
     CO_TRY(auto filled, co_await value.fill(state_->outside.secrets.get(), revealed));

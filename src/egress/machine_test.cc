@@ -55,7 +55,7 @@ TEST(Machine, ResolvesLocalhost) {
   asio::co_spawn(loop, run, asio::detached);
   loop.run_for(std::chrono::seconds(60));
   ASSERT_FALSE(addresses.empty());
-  EXPECT_TRUE(addresses[0].is_internal());
+  EXPECT_TRUE(addresses[0].is_special());
 }
 
 }  // namespace

@@ -28,8 +28,12 @@ Proxy::~Proxy() {
 }
 
 void Proxy::serve(std::unique_ptr<ByteStream> client) {
-  if (state_->connections.size() >= kConnectionsMax)
+  if (state_->connections.size() >= kConnectionsMax) {
+    state_->report(
+        "", 0, false,
+        fmt::format("{} clients are being served, as many as one session may have", kConnectionsMax));
     return;  // the stream is dropped: the client sees a reset
+  }
   auto connection = std::make_shared<Connection>(state_, std::move(client));
   const auto at = state_->connections.insert(state_->connections.end(), connection);
   auto run = [](std::shared_ptr<Connection> self) -> asio::awaitable<void> { co_await self->run(); };

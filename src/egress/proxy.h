@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "egress/address.h"
+#include "egress/dial_budget.h"
 #include "egress/header_value.h"
 #include "egress/rules.h"
 #include "os/byte_stream.h"
@@ -40,6 +42,8 @@ struct Outside {
   // Null: names with header rules are refused over TLS instead of passed without the header.
   Authority* authority = nullptr;
   std::shared_ptr<Secrets> secrets;  // null: there are none
+  std::shared_ptr<const InternalAddresses> internal;  // null: special-purpose ranges only, nothing opened
+  std::optional<DialBudget::Account> dials;  // how many connections it may open; none: any number
   std::vector<Cidr> internal_proxies;  // internal addresses where an owner may have a proxy of theirs
 };
 

@@ -151,14 +151,17 @@ struct ProxyTest : testing::Test {
   std::shared_ptr<FakeSecrets> secrets = std::make_shared<FakeSecrets>();
   std::vector<Attempt> attempts;
   std::unique_ptr<Proxy> proxy;
+  std::optional<DialBudget::Account> account;  // of the proxies that are made from now on
 
   void use(RuleTexts texts, Authority* authority = nullptr, Connector* connector = nullptr) {
-    auto rules = std::make_shared<const Rules>(Rules::compile(texts).value());
+    auto rules =
+        std::make_shared<const Rules>(Rules::compile(texts, InternalAddresses::all_opened(nullptr)).value());
     egress::Outside world;
     world.resolver = &outside;
     world.connector = connector == nullptr ? &outside : connector;
     world.authority = authority;
     world.secrets = secrets;
+    world.dials = account;
     proxy = std::make_unique<Proxy>(loop.get_executor(), rules, world,
                                     [this](const Attempt& attempt) { attempts.push_back(attempt); });
   }

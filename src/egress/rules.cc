@@ -30,10 +30,6 @@ std::string_view without_brackets(std::string_view text) {
   return text;
 }
 
-bool is_everything(std::string_view text) {
-  return text == "*" || text == "0.0.0.0/0" || text == "::/0";
-}
-
 bool is_header_name(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -63,12 +59,15 @@ Result<Rules::Rule> Rules::compile_rule(std::string_view text) {
   Rule rule;
   rule.text = std::string(text);
   rule.port = port;
-  if (is_everything(target)) {
+  if (target == "*") {
     rule.everything = true;
     return rule;
   }
   if (auto range = Cidr::parse(without_brackets(target))) {
-    rule.range = *range;
+    if (range->is_everything())
+      rule.everything = true;
+    else
+      rule.range = *range;
     return rule;
   }
   rule.wildcard = target.starts_with("*.");
@@ -83,8 +82,9 @@ Result<Rules::Rule> Rules::compile_rule(std::string_view text) {
   return rule;
 }
 
-Result<Rules> Rules::compile(const RuleTexts& texts) {
+Result<Rules> Rules::compile(const RuleTexts& texts, std::shared_ptr<const InternalAddresses> internal) {
   Rules rules;
+  if (internal) rules.internal_ = std::move(internal);
   for (const auto& text : texts.allow) rules.allow_.push_back(TRY(compile_rule(text)));
   for (const auto& text : texts.deny) rules.deny_.push_back(TRY(compile_rule(text)));
   for (const auto& [domain, headers] : texts.inject)
@@ -96,6 +96,15 @@ Result<Rules> Rules::compile(const RuleTexts& texts) {
   std::ranges::stable_sort(rules.inject_, closer);
   if (texts.proxy) rules.proxy_ = TRY(Upstream::parse(*texts.proxy));
   return rules;
+}
+
+Result<void> Rules::check_internal() const {
+  for (const Rule& rule : allow_) {
+    if (!rule.range) continue;
+    if (const auto objection = internal_->objection(*rule.range))
+      return fail(Code::invalid_argument, fmt::format("'{}' {}", rule.text, *objection));
+  }
+  return {};
 }
 
 Result<Rules::HeaderRule> Rules::compile_headers(const std::string& domain,
@@ -153,9 +162,11 @@ bool Rules::may_tell(const std::string& name, const Address& address) const {
 
 Decision Rules::check_address(const std::string& name, const Address& address, std::uint16_t port) const {
   const auto names_it = [&](const Rule& rule) { return rule.range && rule.matches_address(address, port); };
-  if (const auto at = std::ranges::find_if(allow_, names_it); at != allow_.end())
-    return {true, "allow " + at->text, true};
-  if (address.is_internal()) return {false, "internal address"};
+  const auto naming = std::ranges::find_if(allow_, names_it);
+  // Asked each time: what was public when the rules were written may be this machine's own by now.
+  if (internal_->contains(address) && (naming == allow_.end() || !internal_->is_opened(address)))
+    return {false, "internal address"};
+  if (naming != allow_.end()) return {true, "allow " + naming->text, true};
   const auto allows_name = [&](const Rule& rule) {
     return (!name.empty() && rule.matches_name(name, port)) || rule.matches_address(address, port);
   };

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "egress/address.h"
 #include "egress/header_value.h"
+#include "egress/internal.h"
 #include "egress/upstream.h"
 
 namespace atl::egress {
@@ -33,7 +35,8 @@ struct Decision {
 };
 
 // Compiled rules: immutable, shared, cheap to ask. Nothing is allowed that no rule allows; an internal
-// address needs a rule that names it (an address or range, not "everything"). Among names the closest rule
+// address needs an operator who opened it and a rule that names it (an address or range, not "everything").
+// Among names the closest rule
 // wins, and allow wins over deny of the same name; an allowed name or range beats a denied range; a deny rule
 // beats "everything". A name that no rule could allow is not even resolved: a question to a name server
 // carries whatever the name says.
@@ -41,7 +44,13 @@ class Rules {
  public:
   // Nothing is allowed.
   Rules() = default;
-  static Result<Rules> compile(const RuleTexts& texts);
+  // `internal` null: special-purpose ranges only, nothing opened.
+  static Result<Rules> compile(const RuleTexts& texts,
+                               std::shared_ptr<const InternalAddresses> internal = {});
+  // The first rule in `allow` that names what is internal here and not opened: Code::invalid_argument with
+  // its text and the reason. Such a rule has no effect; whoever writes one is told, where it can still be
+  // changed.
+  Result<void> check_internal() const;
 
   // Before resolving: may a connection to this host be tried at all?
   Decision check_host(const Host& host, std::uint16_t port) const;
@@ -65,7 +74,7 @@ class Rules {
     std::optional<Cidr> range;
     std::string name;  // without "*."
     bool wildcard = false;
-    bool everything = false;  // "*", 0.0.0.0/0, ::/0
+    bool everything = false;  // "*", 0.0.0.0/0, ::/0: everything public
     std::optional<std::uint16_t> port;
 
     std::size_t closeness() const;
@@ -86,6 +95,7 @@ class Rules {
   std::vector<Rule> allow_, deny_;
   std::vector<HeaderRule> inject_;  // names before wildcards, the longest of those first
   std::optional<Upstream> proxy_;
+  std::shared_ptr<const InternalAddresses> internal_ = std::make_shared<const InternalAddresses>();
 };
 
 }  // namespace atl::egress

@@ -10,8 +10,11 @@ using namespace std::string_literals;
 Host host(std::string_view text) {
   return parse_host(text).value();
 }
+// As an operator has them, who opened everything.
 Rules rules(std::vector<std::string> allow, std::vector<std::string> deny = {}) {
-  return Rules::compile({.allow = std::move(allow), .deny = std::move(deny)}).value();
+  return Rules::compile({.allow = std::move(allow), .deny = std::move(deny)},
+                        InternalAddresses::all_opened(nullptr))
+      .value();
 }
 Address address(std::string_view text) {
   return Address::parse(text).value();
@@ -38,18 +41,35 @@ TEST(Host, HasOneFormForEverySpelling) {
 }
 
 TEST(Address, KnowsWhatIsNotTheInternet) {
-  for (const auto* internal : {"127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254",
-                               "100.100.100.200", "0.0.0.0", "224.0.0.1", "255.255.255.255", "::", "::1",
-                               "fe80::1", "fd00:ec2::254", "ff02::1", "2002:7f00:1::", "::ffff:10.0.0.1"}) {
-    EXPECT_TRUE(address(internal).is_internal()) << internal;
+  for (const auto* internal :
+       {"127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254", "100.100.100.200", "0.0.0.0",
+        "224.0.0.1", "255.255.255.255", "::", "::1", "fe80::1", "fd00:ec2::254", "ff02::1",
+        "2002:7f00:1::", "::ffff:10.0.0.1",
+        // Metadata services of clouds, under addresses that look public too.
+        "168.63.129.16", "192.0.0.192", "169.254.170.2", "169.254.42.42", "fd20:ce::254", "fe80::a9fe:a9fe",
+        "161.26.0.10", "166.8.0.1", "166.11.255.255",
+        // IPv4 inside IPv6: NAT64 of all kinds, 6to4, Teredo, ISATAP, translated.
+        "64:ff9b::a00:1", "64:ff9b:1::a00:1", "64:ff9b:1:ffff::1", "2002:0a00:0001::1",
+        "2001:0:4136:e378:8000:63bf:3fff:fdd2", "2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1",
+        "::ffff:0:10.0.0.1", "::10.0.0.1",
+        // The rest of the registries.
+        "0.1.2.3", "192.0.2.7", "198.51.100.7", "203.0.113.7", "198.19.255.255", "192.88.99.1",
+        "192.31.196.1", "192.52.193.1", "192.175.48.1", "239.255.255.250", "240.0.0.1", "100::1",
+        "100:0:0:1::1", "2001:2::1", "2001:db8::1", "2001:10::1", "2001:20::1", "2620:4f:8000::1", "3ffe::1",
+        "3fff::1", "5f00::1", "fec0::1", "fc00::1", "4000::1", "200::1", "1::1"}) {
+    EXPECT_TRUE(address(internal).is_special()) << internal;
   }
-  for (const auto* open : {"1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "100.128.0.1"}) {
-    EXPECT_FALSE(address(open).is_internal()) << open;
+  for (const auto* open :
+       {"1.1.1.1", "8.8.8.8", "172.32.0.1", "2606:4700::1111", "100.128.0.1", "168.63.129.17", "166.12.0.1",
+        "192.0.1.1", "198.20.0.1", "223.255.255.255", "2a00:1450:4001::1", "2606:4700::5efe:8.8.8.8",
+        "64:ff9b::808:808", "2003::1", "3ffd::1"}) {
+    EXPECT_FALSE(address(open).is_special()) << open;
   }
 }
 
 TEST(Rules, RefusesBadText) {
-  for (const auto* bad : {"", "a b", "1.2.3.4/33", "x:0", "x:99999", "*.", "::1/129", "x:", "*.*.com"}) {
+  for (const auto* bad : {"", "a b", "1.2.3.4/33", "x:0", "x:99999", "*.", "::1/129", "x:", "*.*.com",
+                          "::ffff:10.0.0.0/8", "64:ff9b::/32"}) {
     EXPECT_FALSE(Rules::compile({.allow = {bad}})) << bad;
   }
   EXPECT_FALSE(Rules::compile({.inject = {{"a.com", {{"X Y", "v"}}}}}));

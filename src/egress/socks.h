@@ -11,7 +11,14 @@
 namespace atl::egress {
 
 // SOCKS5 (RFC 1928) without authentication: the client is inside a sandbox, and that is who it is.
-enum class SocksReply : char { ok = 0, not_allowed = 2, unreachable = 4, bad_command = 7, bad_type = 8 };
+enum class SocksReply : char {
+  ok = 0,
+  failed = 1,
+  not_allowed = 2,
+  unreachable = 4,
+  bad_command = 7,
+  bad_type = 8
+};
 
 struct SocksRequest {
   enum class Kind { incomplete, connect, refused } kind = Kind::incomplete;

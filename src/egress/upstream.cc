@@ -60,10 +60,12 @@ Task<std::vector<Address>> Upstream::locate(const Outside& outside) const {
     if (!found || found->empty()) co_return failed(fmt::format("'{}' has no address", to_string(host_)));
     addresses = std::move(*found);
   }
+  static const InternalAddresses special_only;
+  const InternalAddresses& internal = outside.internal ? *outside.internal : special_only;
   const auto is_closed = [&](const Address& address) {
-    return address.is_internal() && std::ranges::none_of(outside.internal_proxies, [&](const Cidr& range) {
-             return range.contains(address);
-           });
+    if (!internal.contains(address) || internal.is_opened(address)) return false;
+    return std::ranges::none_of(outside.internal_proxies,
+                                [&](const Cidr& range) { return range.contains(address); });
   };
   std::erase_if(addresses, is_closed);
   if (addresses.empty())

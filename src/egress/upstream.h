@@ -29,8 +29,8 @@ class Upstream {
   static Result<Upstream> parse(const UpstreamText& text);
   static constexpr std::size_t kCredentialMax = 255;  // RFC 1929
 
-  // Where it is. An internal address that `outside.internal_proxies` does not name is Code::permission_denied,
-  // also one that a name resolves to.
+  // Where it is. An address that is internal (outside.internal), that is not opened there and that
+  // `outside.internal_proxies` does not name is Code::permission_denied, also one that a name resolves to.
   Task<std::vector<Address>> locate(const Outside& outside) const;
   // A connection to `address` through it. Errors begin with "the egress proxy".
   Task<std::unique_ptr<ByteStream>> connect(const Outside& outside, Address address, std::uint16_t port) const;

@@ -79,9 +79,10 @@ class UpstreamProxy : public ProxyTest {
     all.authority = authority;
     all.secrets = secrets;
     all.internal_proxies = std::move(internal);
-    proxy = std::make_unique<Proxy>(loop.get_executor(),
-                                    std::make_shared<const Rules>(Rules::compile(texts).value()), all,
-                                    [this](const Attempt& attempt) { attempts.push_back(attempt); });
+    proxy = std::make_unique<Proxy>(
+        loop.get_executor(),
+        std::make_shared<const Rules>(Rules::compile(texts, InternalAddresses::all_opened(nullptr)).value()),
+        all, [this](const Attempt& attempt) { attempts.push_back(attempt); });
   }
   std::string get(const std::string& url = "http://a.com/") {
     return talk({"GET " + url + " HTTP/1.1\r\nHost: a.com\r\n\r\n"});

@@ -17,7 +17,7 @@
 namespace atl::guest {
 
 inline constexpr uint32_t kMagic = 0x31'6c'74'61;  // "atl1"
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 // The guest finds its stream here when it starts.
 inline constexpr int kStreamFd = 3;
@@ -87,9 +87,10 @@ enum class Type : uint16_t {
   connect = 27,         // -> reply{}, data both ways, end both ways
   listen = 28,          // -> reply{}, accepted...
   ports = 29,           // -> reply{u16...}
-  ping = 30,            // -> reply{}
+  ping = 30,            // -> events of all watches as far as something happened, then reply{}
   datagrams = 31,       // -> reply{}, datagram both ways
   adopt = 32,           // u32 pid, then as start: a child that came from elsewhere -> reply as start, exited
+  sweep = 33,           // -> reply{u32 how many}, when they are gone
 
   // Host, on an open channel.
   signal = 48,  // i32 number, u8 scope (SignalScope)
@@ -125,14 +126,18 @@ enum class SignalScope : uint8_t {
 };
 
 // start: u32 flags, u16 columns, u16 rows, u64 CPU time limit in µs (0: none), u32 output credit, str user,
-// str cwd, str tag, u32 n, n str argv, u32 m, m str "NAME=VALUE".
+// str cwd, str tag, u32 n, n str argv, u32 m, m str "NAME=VALUE", and notes if there are any.
 enum StartFlags : uint32_t {
   kStartPty = 1,
   kStartStdin = 2,    // a pipe; otherwise /dev/null
   kStartControl = 4,  // a socket for kStreamControl, its number in the variable ATOLL_CONTROL_FD
+  // Its end is told when it ends, with what its pipes hold then; otherwise when whoever inherited them has closed them too.
+  kStartEndsAlone = 8,
+  // Then follow str label, u64 deadline: the host's own notes, which the guest tells again after the stream was replaced.
+  kStartNotes = 16,
 };
 // Paths are absolute. `user` in each.
-// stat: str user, str path.   make_directory: the same.
+// stat: str user, str path.   make_directory: the same, then u8 hand over (may be missing: 0).
 // list: str user, str path, u32 depth, u32 entries_max.
 // move, copy: str user, str from, str to, u8 overwrite.
 // remove: str user, str path, u8 recursive.   chmod: str user, str path, u32 mode.
@@ -141,7 +146,16 @@ enum StartFlags : uint32_t {
 // watch: str user, str path, u8 recursive.
 // connect: u16 port, u32 credit.   listen: u16 port (0: any; reply{u16 port}).
 // datagrams: u16 port, on 127.0.0.1.
-enum WriteFlags : uint8_t { kWriteParents = 1, kWriteAppend = 2, kWriteAttributes = 4 };
+// sweep: u64 since, u64 until, u32 n, n {u32 channel, u64 until}; boot times in µs. Kills what began in that time and belongs
+// to no process that the host started: its parents have ended and its session is another. Of the interpreters on these
+// channels also what they started since then, until the time given for each.
+enum WriteFlags : uint8_t {
+  kWriteParents = 1,
+  kWriteAppend = 2,
+  kWriteAttributes = 4,
+  // The file becomes the user's, and what the user may not make is made by root and handed over (hand_over.h).
+  kWriteHandOver = 8,
+};
 
 // entry: str name, str path, u8 type, u8 target type, u64 size, u32 mode, u32 link mode, u32 uid, u32 gid,
 // str owner, str group, i64 modified µs, str target, u32 n, n {str, str} attributes.

@@ -124,7 +124,7 @@ class Build {
     const std::vector<std::string> sources = TRY(sources_for(options_.apt_directory, suite));
     Sha256 key;
     key.update(
-        fmt::format("debian 1\n{}\n{}\n{}\n", suite, fmt::join(recipe_.packages, " "), options_.epoch));
+        fmt::format("debian 2\n{}\n{}\n{}\n", suite, fmt::join(recipe_.packages, " "), options_.epoch));
     for (const std::string& path : sources) key.update(TRY(os::read_file(path)));
     const std::string name = key.finish();
     const std::string what = fmt::format("Debian {} and {} packages", suite, recipe_.packages.size());

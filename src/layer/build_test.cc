@@ -1,5 +1,6 @@
 #include "layer/build.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "layer/debian.h"
@@ -244,6 +245,45 @@ TEST_F(BuildTest, AFailingProgramFailsTheBuild) {
   program("echo this is no archive; exit 0");
   EXPECT_THAT(make().error().message(), HasSubstr("not a tar archive"));
   EXPECT_EQ(incoming(), 0U);
+}
+
+// Of what dpkg says the package and the cause are told, not the command line that mmdebstrap ran.
+TEST_F(BuildTest, AFailureNamesThePackageAndTheCause) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  program(
+      "cat >&2 <<'END'\nI: installing remaining packages inside the chroot...\n"
+      "0 upgraded, 30 newly installed, 0 to remove and 0 not upgraded.\n"
+      "Setting up openjdk-17-jre-headless:amd64 (17.0.21+9-1) ...\n"
+      "update-alternatives: error: error creating symbolic link '/usr/share/man/man1/java.1.gz.dpkg-tmp': No "
+      "such file\n"
+      "dpkg: error processing package openjdk-17-jre-headless:amd64 (--configure):\n"
+      " installed openjdk-17-jre-headless:amd64 package post-installation script subprocess returned error "
+      "exit status 2\n"
+      "E: Sub-process env returned an error code (1)\n"
+      "E: run_chroot failed: E: env --unset=TMPDIR apt-get --yes install failed: process exited with "
+      "100\nEND\nexit 1");
+  const std::string said = make().error().message();
+  EXPECT_THAT(
+      said,
+      HasSubstr("mmdebstrap failed: package openjdk-17-jre-headless:amd64: update-alternatives: error: error "
+                "creating symbolic link '/usr/share/man/man1/java.1.gz.dpkg-tmp': No such file"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("--unset")));
+  program(
+      "echo 'E: Unable to locate package nothing-like-this' >&2; echo 'E: apt-get failed: x' >&2; exit 1");
+  EXPECT_THAT(make().error().message(),
+              HasSubstr("mmdebstrap failed: Unable to locate package nothing-like-this"));
+}
+
+TEST(DebianWordsTest, CountsPackages) {
+  std::string said;
+  DebianWords words([&](const std::string& line) { said += line + "\n"; });
+  words.hear("0 upgraded, 30 newly installed, 0 to remove and 0 not upgraded.");
+  for (int i = 0; i < 30; ++i) words.hear(fmt::format("Unpacking package{} (1.0) ...", i));
+  for (int i = 0; i < 30; ++i) words.hear(fmt::format("Setting up package{} (1.0) ...", i));
+  EXPECT_EQ(said,
+            "mmdebstrap: unpacked 25 of 30 packages\nmmdebstrap: unpacked 30 of 30 packages\n"
+            "mmdebstrap: set up 25 of 30 packages\nmmdebstrap: set up 30 of 30 packages\n");
+  EXPECT_EQ(words.reason(), "");
 }
 
 TEST_F(BuildTest, AnInterruptEndsTheProgram) {

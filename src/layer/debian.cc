@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -54,10 +55,14 @@ std::vector<std::string> arguments_for(const Recipe& recipe, const std::string& 
                                        const std::vector<std::string>& sources, const BuildOptions& options) {
   // A build that is killed takes the program with it.
   std::vector<std::string> arguments{
-      "--pdeathsig", "TERM", options.debian_program, "--mode=root", "--variant=minbase", "--format=tar"};
+      "--pdeathsig",  "TERM",     options.debian_program, "--mode=root", "--variant=minbase",
+      "--format=tar", "--verbose"};
   arguments.push_back(fmt::format("--include={}", fmt::join(recipe.packages, ",")));
   for (const char* pattern : kLeftOut) arguments.push_back(fmt::format("--dpkgopt=path-exclude={}", pattern));
   arguments.emplace_back("--dpkgopt=path-include=/usr/share/locale/locale.alias");
+  // Packages with alternatives put links to their man pages there, and fail if they cannot.
+  arguments.emplace_back(
+      R"(--essential-hook=for section in 1 2 3 4 5 6 7 8; do mkdir -p "$1/usr/share/man/man$section"; done)");
   // What the machine says about proxies and transports; its sources are given below.
   const std::string parts = options.apt_directory + "/apt.conf.d";
   std::error_code none;
@@ -77,7 +82,7 @@ std::vector<std::string> arguments_for(const Recipe& recipe, const std::string& 
 }
 
 // The program's words, line by line, until it closes them.
-void relay_lines(int fd, std::string& last, const std::function<void(const std::string&)>& progress) {
+void relay_lines(int fd, DebianWords& words) {
   std::string pending, block(4096, '\0');
   for (;;) {
     const ssize_t got = ::read(fd, block.data(), block.size());
@@ -86,12 +91,8 @@ void relay_lines(int fd, std::string& last, const std::function<void(const std::
     pending.append(block, 0, static_cast<std::size_t>(got));
     for (std::size_t end = pending.find_first_of("\r\n"); end != std::string::npos;
          end = pending.find_first_of("\r\n")) {
-      const std::string line = pending.substr(0, end);
+      words.hear(pending.substr(0, end));
       pending.erase(0, end + 1);
-      if (line.starts_with("E: ") || line.starts_with("I: ")) {
-        if (progress) progress("mmdebstrap: " + line.substr(3));
-        if (line.starts_with("E: ")) last = line.substr(3);
-      }
     }
   }
 }
@@ -112,7 +113,63 @@ Result<void> forget_machine(int tree) {
   return os::write_file_at(etc->get(), "hostname", "sandbox\n");
 }
 
+constexpr std::size_t kCausesMax = 3;
+constexpr std::size_t kStride = 25;  // packages from one word about them to the next
+
+// The word behind a beginning; empty if the line does not begin so.
+std::string word_after(const std::string& line, std::string_view beginning) {
+  if (!line.starts_with(beginning)) return {};
+  const std::string rest = line.substr(beginning.size());
+  return rest.substr(0, rest.find_first_of(" ("));
+}
+
 }  // namespace
+
+void DebianWords::hear(const std::string& line) {
+  if (line.starts_with("I: ")) return say("mmdebstrap: " + line.substr(3));
+  if (const std::size_t at = line.find(" newly installed,"); at != std::string::npos) {
+    const std::size_t start = line.find_last_of(' ', at - 1) + 1;
+    wanted_ = static_cast<std::size_t>(std::strtoul(line.c_str() + start, nullptr, 10));
+    unpacked_ = set_up_ = 0;
+  }
+  if (!word_after(line, "Unpacking ").empty()) return count(unpacked_, "unpacked");
+  if (!word_after(line, "Setting up ").empty()) return count(set_up_, "set up");
+  if (std::string package = word_after(line, "dpkg: error processing package "); !package.empty()) {
+    if (package_.empty()) package_ = std::move(package);
+    return say("dpkg: " + line.substr(6));
+  }
+  if (line.starts_with("E: ")) {
+    say("mmdebstrap: " + line.substr(3));
+    // The program tells the failures of those that it called by their whole command line.
+    if (line.find(" failed: ") == std::string::npos || last_.empty()) last_ = line.substr(3);
+    if (line.starts_with("E: Unable to locate") || line.starts_with("E: Package ")) note(line.substr(3));
+    return;
+  }
+  if (line.find(": error: ") != std::string::npos || line.starts_with("Err:") ||
+      line.starts_with("dpkg: error"))
+    note(line);
+}
+
+void DebianWords::note(const std::string& cause) {
+  if (causes_.size() < kCausesMax && std::ranges::find(causes_, cause) == causes_.end())
+    causes_.push_back(cause);
+  say(cause);
+}
+
+void DebianWords::count(std::size_t& counter, std::string_view deed) {
+  ++counter;
+  if (counter % kStride == 0 || counter == wanted_)
+    say(wanted_ >= counter ? fmt::format("mmdebstrap: {} {} of {} packages", deed, counter, wanted_)
+                           : fmt::format("mmdebstrap: {} {} packages", deed, counter));
+}
+
+std::string DebianWords::reason() const {
+  std::string reason;
+  if (!package_.empty()) reason += fmt::format(": package {}", package_);
+  for (const std::string& cause : causes_) reason += ": " + cause;
+  if (reason.empty() && !last_.empty()) reason = ": " + last_;
+  return reason;
+}
 
 Result<std::vector<std::string>> sources_for(const std::string& apt_directory, const std::string& suite) {
   std::set<std::string> candidates;
@@ -169,8 +226,8 @@ Result<void> make_debian(const Recipe& recipe, const std::string& suite,
   archive.write.reset();
   words.write.reset();
   interrupt.on_raise([pid = child.pid] { ::kill(-pid, SIGTERM); });
-  std::string last;
-  std::thread reader([&] { relay_lines(words.read.get(), last, options.progress); });
+  DebianWords heard(options.progress);
+  std::thread reader([&] { relay_lines(words.read.get(), heard); });
   auto extracted = extract(archive.read.get(), draft.tree(), owners, Whiteouts::none, ArchiveLimits{});
   archive.read.reset();
   if (!extracted) ::kill(-child.pid, SIGTERM);
@@ -180,8 +237,7 @@ Result<void> make_debian(const Recipe& recipe, const std::string& suite,
   TRY(interrupt.check());
   if (!exit) return fail(exit.error());
   if (exit->code != 0 || exit->signal != 0)
-    return fail(Code::unavailable,
-                fmt::format("mmdebstrap failed{}", last.empty() ? std::string() : ": " + last));
+    return fail(Code::unavailable, "mmdebstrap failed" + heard.reason());
   if (!extracted) return fail(std::move(extracted).error());
   return forget_machine(draft.tree());
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +15,27 @@ namespace atl::layer {
 Result<std::vector<std::string>> sources_for(const std::string& apt_directory, const std::string& suite);
 // This machine's.
 Result<std::string> machine_suite();
+
+// What mmdebstrap, apt and dpkg say in one stream: how far they are, and why they failed.
+class DebianWords {
+ public:
+  explicit DebianWords(std::function<void(const std::string&)> progress) : progress_(std::move(progress)) {}
+  void hear(const std::string& line);
+  // ": package P: cause", as far as it was said; begins with a colon, or is empty.
+  std::string reason() const;
+
+ private:
+  void say(const std::string& line) const {
+    if (progress_) progress_(line);
+  }
+  void note(const std::string& cause);
+  void count(std::size_t& counter, std::string_view deed);
+
+  std::function<void(const std::string&)> progress_;
+  std::size_t wanted_ = 0, unpacked_ = 0, set_up_ = 0;
+  std::string package_, last_;
+  std::vector<std::string> causes_;
+};
 
 // Unpacks into the draft's tree. `progress` gets the program's own lines.
 Result<void> make_debian(const Recipe& recipe, const std::string& suite,

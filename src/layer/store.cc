@@ -127,7 +127,7 @@ Result<void> Store::sweep() {
 
 // One lock for every change of names; held for moments, never while bytes are copied.
 Result<os::Fd> Store::lock() const {
-  os::Fd file = TRY(os::open((directory_ + "/lock").c_str(), O_RDWR));
+  os::Fd file = TRY_CONTEXT("lock of the layer store", os::open((directory_ + "/lock").c_str(), O_RDWR));
   while (::flock(file.get(), LOCK_EX) < 0)
     if (errno != EINTR) return fail(errno_error(errno, "lock the layer store"));
   return file;
@@ -206,7 +206,8 @@ Result<std::vector<Layer>> Store::layers() const {
 Result<void> Store::write_document(const char* folder, const std::string& name, const std::string& text,
                                    Durability durability) {
   if (durability_ == Durability::unsynced) durability = Durability::unsynced;
-  const os::Fd dir = TRY(os::open((directory_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY));
+  const os::Fd dir = TRY_CONTEXT("directory of the layer store",
+                                 os::open((directory_ + "/" + folder).c_str(), O_RDONLY | O_DIRECTORY));
   const std::string beside = "." + random_word(16);
   {
     const os::Fd file = TRY(os::open_at(dir.get(), beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0644));
@@ -281,7 +282,8 @@ Result<Claim> Store::claim() {
 
 Result<void> Store::extend(const Claim& claim, const std::vector<std::string>& layers) {
   const os::Fd held = TRY(lock());
-  const std::string text = TRY(os::read_file_at(references_.get(), claim.holder().c_str()));
+  const std::string text =
+      TRY_CONTEXT("reference to layers", os::read_file_at(references_.get(), claim.holder().c_str()));
   Reference reference = TRY(read_reference(text));
   reference.layers.insert(reference.layers.end(), layers.begin(), layers.end());
   return put_reference(reference, Durability::unsynced);

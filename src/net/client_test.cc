@@ -29,29 +29,29 @@ struct ClientTest : ::testing::Test {
 
   void SetUp() override {
     Router& router = test.server.router();
-    router.add(Method::post, "/echo",
+    router.add(Method::post, "/echo", anyone(),
                [](Request& request) -> Task<Response> { co_return Response::text(201, request.body); },
                {.body_bytes_max = 10 << 20});
-    router.add(Method::get, "/flaky", [this](Request&) -> Task<Response> {
+    router.add(Method::get, "/flaky", anyone(), [this](Request&) -> Task<Response> {
       if (++calls < 3) co_return Response::text(503, "busy");
       co_return Response::text(200, "at last");
     });
-    router.add(Method::post, "/busy", [this](Request&) -> Task<Response> {
+    router.add(Method::post, "/busy", anyone(), [this](Request&) -> Task<Response> {
       ++calls;
       co_return Response::text(503, "busy");
     });
-    router.add(Method::get, "/hang", [](Request&) -> Task<Response> {
+    router.add(Method::get, "/hang", anyone(), [](Request&) -> Task<Response> {
       boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, 3s);
       co_await timer.async_wait(boost::asio::use_awaitable);
       co_return Response::empty();
     });
-    router.add_stream(Method::get, "/broken", [](Exchange& exchange) -> Task<void> {
+    router.add_stream(Method::get, "/broken", anyone(), [](Exchange& exchange) -> Task<void> {
       CO_CHECK(co_await exchange.start(200, {}));
       CO_CHECK(co_await exchange.write("half"));
       exchange.abort();
       co_return Result<void>();
     });
-    router.add_stream(Method::post, "/stream", [](Exchange& exchange) -> Task<void> {
+    router.add_stream(Method::post, "/stream", anyone(), [](Exchange& exchange) -> Task<void> {
       CO_CHECK(co_await exchange.start(200, {}));
       while (true) {
         CO_TRY(std::string piece, co_await exchange.read());
@@ -60,7 +60,7 @@ struct ClientTest : ::testing::Test {
       }
       co_return co_await exchange.finish();
     });
-    router.add_stream(Method::get, "/raw", [](Exchange& exchange) -> Task<void> {
+    router.add_stream(Method::get, "/raw", anyone(), [](Exchange& exchange) -> Task<void> {
       CO_TRY(auto stream, co_await exchange.upgrade(101, {}));
       CO_CHECK(co_await stream->write("hello"));
       CO_TRY(std::string bytes, co_await stream->read());

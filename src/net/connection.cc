@@ -7,6 +7,7 @@
 #include "base/ids.h"
 #include "base/log.h"
 #include "net/exchange.h"
+#include "net/head_rules.h"
 
 namespace atl::net {
 namespace {
@@ -15,6 +16,9 @@ namespace asio = boost::asio;
 constexpr std::size_t kFirstBuffer = 8U << 10;
 constexpr std::size_t kBuffer = 64U << 10;
 constexpr std::chrono::seconds kLingerTime{30}, kLingerStall{5};
+constexpr std::string_view kEveryStatusLine = "HTTP/1.1 ";
+constexpr int kProbesMax = 8;  // of a status line there are no more bytes that are the same in all
+static_assert(kEveryStatusLine.size() >= kProbesMax);
 
 bool sane_request_id(std::string_view id) {
   if (id.empty() || id.size() > 64) return false;
@@ -22,21 +26,6 @@ bool sane_request_id(std::string_view id) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
            c == '_' || c == '.';
   });
-}
-
-void split_target(Request& request) {
-  // absolute-form, as proxies send it
-  std::string_view target = request.target;
-  for (std::string_view scheme : {"http://", "https://"}) {
-    if (!target.starts_with(scheme)) continue;
-    auto slash = target.find('/', scheme.size());
-    request.target = slash == std::string_view::npos ? "/" : std::string(target.substr(slash));
-    target = request.target;
-    break;
-  }
-  auto mark = target.find('?');
-  request.path = target.substr(0, mark);
-  request.raw_query = mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
 }
 
 Response preflight(const Cors& cors, const Request& request) {
@@ -66,20 +55,12 @@ Response not_routed(const Router& router, const Router::Match& match, const Requ
   return response;
 }
 
-Task<void> run_simple(const Route& route, const SimpleHandler& handler, ConnectionExchange& exchange) {
+// The body's share of the budget is held until the handler is done with the body.
+Task<void> run_simple(const SimpleHandler& handler, ConnectionExchange& exchange) {
   Request& request = exchange.request();
-  while (!exchange.body_done()) {
-    CO_TRY(std::string piece, co_await exchange.read());
-    if (request.body.empty()) {
-      request.body = std::move(piece);
-    } else {
-      request.body += piece;
-    }
-  }
-  // What the head's buffer already held of the body.
-  CO_TRY(std::string last, co_await exchange.read());
-  request.body += last;
-  (void)route;
+  CO_TRY(WholeBody body, co_await exchange.read_whole());
+  request.held = std::move(body.share);
+  request.body = std::move(body.text);
   CO_TRY(Response response, co_await handler(request));
   co_return co_await exchange.send(std::move(response));
 }
@@ -109,9 +90,15 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   if (head_size(request) > match.route->options.header_bytes_max) {
     co_return co_await exchange.send(Response::text(431, "request header fields too large\n"));
   }
+  // Before the body: whoever may not call costs us a head and no more.
+  auto refused = co_await match.route->access->admit(request);
+  if (!refused && refused.error().code() == Code::internal) co_return fail(refused.error());
+  if (!refused) co_return co_await exchange.send(router.error_renderer()(refused.error(), request));
+  if (*refused) co_return co_await exchange.send(std::move(**refused));
+  if (request.grant) exchange.note_admitted();
   exchange.set_body_limit(match.route->options.body_bytes_max);
   if (const auto* simple = std::get_if<SimpleHandler>(&match.route->handler)) {
-    co_return co_await run_simple(*match.route, *simple, exchange);
+    co_return co_await run_simple(*simple, exchange);
   }
   co_return co_await std::get<StreamHandler>(match.route->handler)(exchange);
 }
@@ -145,13 +132,19 @@ Connection::~Connection() {
 
 void Connection::set_deadline(Phase phase, std::chrono::milliseconds from_now) {
   phase_ = phase;
-  deadline_ = Steady::now() + from_now;
+  waits_since_ = Steady::now();
+  deadline_ = waits_since_ + from_now;
 }
 
 void Connection::check_deadline(Steady::time_point now) {
-  if (now < deadline_ && now < write_deadline_) return;
+  if (now >= next_probe_) send_probe(now);
+  if (now >= deadline_ || now >= write_deadline_) time_out();
+}
+
+void Connection::time_out() {
   timed_out = true;
-  if (now >= deadline_ && (phase_ == Phase::head || phase_ == Phase::body)) {
+  const bool writing = write_deadline_ != Steady::time_point::max();
+  if (!writing && (phase_ == Phase::head || phase_ == Phase::body)) {
     transport->try_send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
   }
   deadline_ = write_deadline_ = Steady::time_point::max();
@@ -172,6 +165,12 @@ void Connection::abort() {
   }
 }
 
+void Connection::reset() {
+  if (abort_upgraded) return abort();
+  gone = true;
+  transport->reset();
+}
+
 void Connection::prepare_space() {
   if (begin_ == end_) begin_ = end_ = 0;
   if (end_ < buffer_.size()) return;
@@ -183,32 +182,42 @@ void Connection::prepare_space() {
   buffer_.resize(buffer_.empty() ? kFirstBuffer : std::max(kBuffer, end_ + kFirstBuffer));
 }
 
+// An idle connection keeps no more than it began with.
+void Connection::shrink() {
+  if (begin_ != end_ || reading_ || buffer_.size() <= kFirstBuffer) return;
+  begin_ = end_ = 0;
+  std::string().swap(buffer_);
+}
+
+// The end of the other side's half is no departure: it may wait for its answer.
+void Connection::end_input(error_code error) {
+  input_ended = true;
+  if (error && error != asio::error::eof) gone = true;
+}
+
 asio::awaitable<bool> Connection::fill() {
-  if (gone) co_return false;
+  if (gone || input_ended) co_return false;
   if (phase_ == Phase::answer) set_deadline(Phase::body, shared->options.body_stall_time);
+  const std::uint64_t had = bytes_in;
   if (reading_) {
-    std::size_t had = end_;
-    while (reading_ && end_ == had) {
+    while (reading_ && bytes_in == had) {
       co_await read_done_.async_wait(asio::as_tuple(asio::use_awaitable));
     }
-    if (phase_ == Phase::body) phase_ = Phase::answer, deadline_ = Steady::time_point::max();
-    co_return !gone;
+  } else {
+    prepare_space();
+    auto [error, size] =
+        co_await transport->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
+    if (error || size == 0) end_input(error);
+    end_ += size;
+    bytes_in += size;
   }
-  prepare_space();
-  auto [error, size] =
-      co_await transport->read_some(asio::buffer(buffer_.data() + end_, buffer_.size() - end_));
   if (phase_ == Phase::body) phase_ = Phase::answer, deadline_ = Steady::time_point::max();
-  if (error || size == 0) {
-    gone = true;
-    co_return false;
-  }
-  end_ += size;
-  bytes_in += size;
-  co_return true;
+  co_return bytes_in != had;
 }
 
 void Connection::watch() {
-  if (reading_ || gone) return;
+  if (input_ended && !gone) watch_departure();
+  if (reading_ || gone || input_ended) return;
   prepare_space();
   if (end_ - begin_ >= kBuffer) return;  // a client that sends so far ahead is not waited for
   reading_ = true;
@@ -216,15 +225,45 @@ void Connection::watch() {
                        [self = shared_from_this()](error_code error, std::size_t size) {
                          self->reading_ = false;
                          if (error || size == 0) {
-                           self->gone = true;
-                           if (auto callback = std::exchange(self->on_gone, nullptr)) callback();
+                           self->end_input(error);
+                           if (self->gone) self->depart();
                          } else {
                            self->end_ += size;
                            self->bytes_in += size;
-                           if (self->on_gone) self->watch();
                          }
+                         if (self->on_gone) self->watch();
                          self->read_done_.cancel();
                        });
+}
+
+void Connection::depart() {
+  gone = true;
+  next_probe_ = Steady::time_point::max();
+  if (auto callback = std::exchange(on_gone, nullptr)) callback();
+}
+
+// A client that closed and one that only ended its half look the same until something is sent to them: to a
+// byte, the system of the first answers that nobody is there.
+void Connection::watch_departure() {
+  if (watching_departure_) return;
+  watching_departure_ = true;
+  transport->on_departure([weak = weak_from_this()] {
+    if (auto self = weak.lock(); self && !self->gone) self->depart();
+  });
+  if (!gone && !transport->secure()) send_probe(Steady::now());
+}
+
+void Connection::send_probe(Steady::time_point now) {
+  next_probe_ = Steady::time_point::max();
+  const bool busy = write_deadline_ != Steady::time_point::max();  // then that write will tell
+  if (gone || !on_gone || probes_ >= kProbesMax) return;
+  if (!busy && probe == Probe::status_line) {
+    transport->try_send(kEveryStatusLine.substr(early_bytes_, 1));
+    ++early_bytes_;
+  } else if (!busy && probe == Probe::chunk_size) {
+    transport->try_send("0");
+  }
+  next_probe_ = now + std::chrono::seconds(1) * (1 << probes_++);
 }
 
 asio::awaitable<error_code> Connection::write(std::span<const asio::const_buffer> buffers) {
@@ -270,7 +309,9 @@ asio::awaitable<bool> Connection::read_head(RequestParser& parser, Request& requ
     if (!bytes.empty()) {
       if (std::exchange(first, false)) set_deadline(Phase::head, shared->options.header_time);
       error = {};
-      consume(parser.put(asio::const_buffer(bytes.data(), bytes.size()), error));
+      const std::size_t used = parser.put(asio::const_buffer(bytes.data(), bytes.size()), error);
+      if (has_folded_line(bytes.substr(0, used))) error = boost::beast::http::error::bad_value;
+      consume(used);
     }
     if (error == boost::beast::http::error::need_more) {
       if (!co_await fill()) co_return false;
@@ -287,10 +328,8 @@ asio::awaitable<bool> Connection::read_head(RequestParser& parser, Request& requ
   }
   phase_ = Phase::answer;
   deadline_ = Steady::time_point::max();
-  split_target(request);
-  bool ours = request.path.starts_with('/') || request.target == "*";
-  if (!ours || (parser.version() >= 11 && !request.headers.has("Host"))) {
-    co_await refuse(400, ours ? "missing Host" : "malformed request target");
+  if (auto checked = check_head(request, parser.version()); !checked) {
+    co_await refuse(400, checked.error().message());
     co_return false;
   }
   std::string_view id = request.headers.get("X-Request-Id");
@@ -307,6 +346,7 @@ asio::awaitable<bool> Connection::serve_one() {
   auto started_at = Steady::now();
   std::uint64_t in_before = bytes_in, out_before = bytes_out;
 
+  request.held = BodyBudget::Share(shared->bodies);
   Router& router = shared->router_for(request);
   ConnectionExchange exchange(*this, request, parser);
   Result<void> result = co_await guarded_dispatch(router, shared->options.cors, exchange);
@@ -320,6 +360,8 @@ asio::awaitable<bool> Connection::serve_one() {
     // What is left of a body that we refused is not worth reading.
     if (!exchange.body_done() && result.error().code() != Code::not_found) closing = true;
     Response rendered = router.error_renderer()(result.error(), request);
+    const bool later = rendered.status == 429 || rendered.status == 503;
+    if (later && !rendered.headers.has("Retry-After")) rendered.headers.set("Retry-After", "1");
     co_await exchange.send(std::move(rendered));
   } else if (!exchange.finished()) {
     exchange.abort();
@@ -330,7 +372,8 @@ asio::awaitable<bool> Connection::serve_one() {
                           exchange.aborted() ? 0 : exchange.status(), bytes_in - in_before,
                           bytes_out - out_before, duration});
   }
-  if (exchange.upgraded() || gone) co_return false;
+  upgraded = exchange.upgraded();
+  if (upgraded || gone) co_return false;
   if (!exchange.body_done()) {
     exchange.set_body_limit(kBodySteppedOver);
     while (!closing && !exchange.body_done()) {
@@ -339,12 +382,12 @@ asio::awaitable<bool> Connection::serve_one() {
     }
   }
   if (!closing) co_return true;
-  if (!exchange.body_done()) co_await linger();
+  if (!exchange.body_done() || !buffered().empty()) co_await linger();
   co_return false;
 }
 
 asio::awaitable<void> Connection::run() {
-  auto self = shared_from_this();
+  const auto self = shared_from_this();
   set_deadline(Phase::idle, shared->options.header_time);
   if (transport->secure() && co_await transport->handshake()) {
     transport->close();
@@ -355,10 +398,13 @@ asio::awaitable<void> Connection::run() {
   bool again = true;
   while (again) {
     again = co_await serve_one();
-    if (again) set_deadline(Phase::idle, shared->options.idle_time);
+    if (!again) break;
+    shrink();
+    set_deadline(Phase::idle, shared->options.idle_time);
   }
   deadline_ = Steady::time_point::max();
-  if (!abort_upgraded && self.use_count() == 1) transport->close();
+  // A read that is still pending ends with it.
+  if (!upgraded) transport->close();
 }
 
 }  // namespace atl::net

@@ -52,10 +52,13 @@ class UpgradedStream final : public ByteStream {
 ConnectionExchange::ConnectionExchange(Connection& connection, Request& request, RequestParser& parser)
     : connection_(connection), request_(request), parser_(parser) {
   continue_wanted_ = equal_ignoring_case(request.headers.get("Expect"), "100-continue");
+  connection_.probe = Probe::status_line;
 }
 
 ConnectionExchange::~ConnectionExchange() {
   connection_.on_gone = nullptr;
+  connection_.gathered_bytes = 0;
+  connection_.probe = Probe::none;
 }
 
 Task<std::string> ConnectionExchange::read() {
@@ -80,7 +83,8 @@ Task<std::string> ConnectionExchange::read() {
       if (!parser_.piece().empty()) break;
       if (co_await connection_.fill()) continue;
       if (connection_.timed_out) co_return fail(Code::deadline_exceeded, "the body came too slowly");
-      co_return fail(went_away());
+      if (connection_.gone) co_return fail(went_away());
+      co_return fail(Code::invalid_argument, "the body ended before it was complete");
     }
     if (error) co_return fail(Code::invalid_argument, "malformed body: " + error.message());
   }
@@ -90,6 +94,29 @@ Task<std::string> ConnectionExchange::read() {
     co_return fail(Code::too_large, fmt::format("the body is larger than {} bytes", body_bytes_max_));
   }
   co_return piece;
+}
+
+Task<WholeBody> ConnectionExchange::read_whole() {
+  WholeBody body{BodyBudget::Share(connection_.shared->bodies), {}};
+  // What can never fit is told before it is sent.
+  if (const auto announced = parser_.length();
+      announced && *announced > connection_.shared->bodies.limits().connection_bytes)
+    co_return fail(connection_.shared->bodies.over_the_connection());
+  while (true) {
+    CO_TRY(std::string piece, co_await read());
+    if (piece.empty()) break;
+    CO_CHECK(body.share.grow(piece.size()));
+    connection_.gathered_bytes = body.share.bytes();
+    if (body.text.empty() && parser_.is_done()) {
+      body.text = std::move(piece);
+      continue;
+    }
+    // Pages that were asked for and never written take no memory, copies of what grows do.
+    if (body.text.empty() && parser_.length()) body.text.reserve(*parser_.length());
+    body.text += piece;
+  }
+  connection_.gathered_bytes = 0;
+  co_return body;
 }
 
 bool ConnectionExchange::bodyless(int status) const {
@@ -121,7 +148,9 @@ bool ConnectionExchange::can_step_over_body() const {
 std::string ConnectionExchange::head(int status, const Headers& headers, std::optional<std::uint64_t> length,
                                      bool chunked) {
   status_ = status;
-  bool keep = parser_.keep_alive() && !connection_.closing && !connection_.shared->stopping && can_step_over_body();
+  const bool more_may_come = !connection_.input_ended || !connection_.buffered().empty();
+  bool keep = parser_.keep_alive() && !connection_.closing && !connection_.shared->stopping &&
+              more_may_come && can_step_over_body();
   if (!keep) connection_.closing = true;
   std::string out;
   out.reserve(512);
@@ -136,6 +165,8 @@ std::string ConnectionExchange::head(int status, const Headers& headers, std::op
     if (keep && parser_.version() < 11) out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";
+  out.erase(0, connection_.take_early_bytes());
+  connection_.probe = chunked && !bodyless(status) ? Probe::chunk_size : Probe::none;
   return out;
 }
 
@@ -199,6 +230,7 @@ Task<void> ConnectionExchange::finish() {
   }
   bool chunked = state_ == State::chunked && !bodyless(status_);
   state_ = State::finished;
+  connection_.probe = Probe::none;
   if (!chunked) co_return Result<void>();
   static constexpr std::string_view kLast = "0\r\n\r\n";
   asio::const_buffer buffer(kLast.data(), kLast.size());
@@ -208,7 +240,7 @@ Task<void> ConnectionExchange::finish() {
 void ConnectionExchange::abort() {
   if (finished()) return;
   state_ = State::aborted;
-  connection_.abort();
+  connection_.reset();
 }
 
 bool ConnectionExchange::disconnected() {

@@ -15,6 +15,7 @@ class ConnectionExchange final : public Exchange {
 
   Request& request() override { return request_; }
   Task<std::string> read() override;
+  Task<WholeBody> read_whole() override;
   Task<void> send(Response response) override;
   Task<void> start(int status, Headers headers, std::optional<std::uint64_t> length) override;
   Task<void> write(std::string bytes) override;
@@ -29,6 +30,8 @@ class ConnectionExchange final : public Exchange {
 
   // For the connection.
   void set_body_limit(std::uint64_t bytes) { body_bytes_max_ = bytes; }
+  // The client of this connection is known: it is shed after those that are not.
+  void note_admitted() { connection_.admitted = true; }
   bool body_done() const { return parser_.is_done(); }
   bool upgraded() const { return state_ == State::upgraded; }
   bool aborted() const { return state_ == State::aborted; }

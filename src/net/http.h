@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "net/body_budget.h"
 #include "net/byte_stream.h"
 #include "os/task.h"
 
@@ -70,6 +71,9 @@ struct Request {
   std::string peer;     // address of the other side, or "unix"
   bool secure = false;  // came over TLS
   Fields params;        // {name} segments of the route, decoded
+  std::shared_ptr<const void> grant;  // what the route's access rule found out about the caller
+  // What answering makes the service hold beyond the body: grow() it before holding much.
+  BodyBudget::Share held;
 
   Request() = default;
   Request(const Request&) = delete;  // path and raw_query point into target
@@ -116,6 +120,12 @@ struct WebSocketOptions {
   std::string protocol;  // chosen subprotocol, if any
 };
 
+// A body in one piece, and its part of the server's budget: dropping it returns both.
+struct WholeBody {
+  BodyBudget::Share share;
+  std::string text;  // destroyed before the share is returned
+};
+
 // One request and its answer, for handlers that stream. Valid until the handler returns.
 //
 // The handler must answer: send(), or start() .. write() .. finish(), or abort(), or one of the upgrades. A
@@ -141,7 +151,7 @@ class Exchange {
   // Code::canceled when the client went away.
   virtual Task<void> write(std::string bytes) = 0;
   virtual Task<void> finish() = 0;
-  // Cuts the connection without ending the answer: no final chunk.
+  // Cuts the connection with a reset and without ending the answer: no final chunk.
   virtual void abort() = 0;
 
   virtual bool started() const = 0;
@@ -158,6 +168,10 @@ class Exchange {
   virtual Task<std::unique_ptr<ByteStream>> upgrade(int status, Headers headers) = 0;
   // Answers the WebSocket handshake. Code::invalid_argument if the request is none.
   virtual Task<std::unique_ptr<WebSocket>> accept_websocket(WebSocketOptions options) = 0;
+
+  // All that is left of the body, within the server's budget for gathered bodies. Beyond read()'s errors:
+  // Code::unavailable when the budget is used up.
+  virtual Task<WholeBody> read_whole() = 0;
 };
 
 using SimpleHandler = std::function<Task<Response>(Request&)>;

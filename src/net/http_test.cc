@@ -1,5 +1,6 @@
 #include "net/http.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "net/router.h"
@@ -101,12 +102,17 @@ TEST(Responses, CarryTheirType) {
   EXPECT_EQ(Response::empty().status, 204);
 }
 
+class Anyone final : public Guard {
+ public:
+  Task<std::optional<Response>> admit(Request&) const override { co_return std::nullopt; }
+};
+
 class Routes : public testing::Test {
  protected:
   Routes() {
     for (const char* pattern : {"/a", "/a/{id}", "/a/fixed", "/a/{id}/b", "/all/{rest...}", "/a/fixed/c"})
-      router_.add(Method::get, pattern, nothing);
-    router_.add(Method::put, "/a/{id}", nothing);
+      router_.add(Method::get, pattern, std::make_shared<Anyone>(), nothing);
+    router_.add(Method::put, "/a/{id}", std::make_shared<Anyone>(), nothing);
   }
   static Task<Response> nothing(Request&) { co_return Response::empty(); }
   // The pattern, and its parameters as they were sent.
@@ -142,6 +148,21 @@ TEST_F(Routes, UnknownPathsAndMethodsAreToldApart) {
     EXPECT_EQ(where(Method::get, path), "none") << path;
   EXPECT_EQ(where(Method::post, "/a"), "other method");
   EXPECT_EQ(where(Method::head, "/a"), "/a");
+}
+
+TEST_F(Routes, ARouteWithoutARuleIsNotTaken) {
+  EXPECT_THROW(router_.add(Method::get, "/none", AccessRule(), nothing), std::invalid_argument);
+  EXPECT_EQ(where(Method::get, "/none"), "none");
+}
+
+TEST_F(Routes, AreAllListed) {
+  std::vector<std::string> listed;
+  for (const Route* route : router_.routes()) {
+    EXPECT_TRUE(route->access);
+    listed.push_back(std::string(to_string(route->method)) + " " + route->pattern);
+  }
+  EXPECT_THAT(listed, testing::UnorderedElementsAre("GET /a", "GET /a/{id}", "PUT /a/{id}", "GET /a/fixed",
+                                                    "GET /a/{id}/b", "GET /all/{rest...}", "GET /a/fixed/c"));
 }
 
 }  // namespace

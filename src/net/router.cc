@@ -1,6 +1,7 @@
 #include "net/router.h"
 
 #include <cassert>
+#include <stdexcept>
 
 namespace atl::net {
 
@@ -33,17 +34,20 @@ std::string_view next_segment(std::string_view& path) {
 
 }  // namespace
 
-void Router::add(Method method, std::string_view pattern, SimpleHandler handler, RouteOptions options) {
-  insert(Route{method, std::string(pattern), options, std::move(handler)});
+void Router::add(Method method, std::string_view pattern, AccessRule access, SimpleHandler handler,
+                 RouteOptions options) {
+  insert(Route{method, std::string(pattern), options, std::move(access), std::move(handler)});
 }
 
-void Router::add_stream(Method method, std::string_view pattern, StreamHandler handler,
+void Router::add_stream(Method method, std::string_view pattern, AccessRule access, StreamHandler handler,
                         RouteOptions options) {
-  insert(Route{method, std::string(pattern), options, std::move(handler)});
+  insert(Route{method, std::string(pattern), options, std::move(access), std::move(handler)});
 }
 
 void Router::insert(Route route) {
   assert(route.pattern.starts_with('/'));
+  if (!route.access)
+    throw std::invalid_argument("the route " + route.pattern + " does not say who may call it");
   Node* node = root_.get();
   std::vector<std::string> names;
   std::string_view left = route.pattern;
@@ -114,6 +118,18 @@ Router::Match Router::match(Method method, std::string_view path) const {
     for (const auto& [allowed, target] : search.other_method->targets) match.allowed.push_back(allowed);
   }
   return match;
+}
+
+std::vector<const Route*> Router::routes() const {
+  std::vector<const Route*> all;
+  const std::function<void(const Node&)> walk = [&](const Node& node) {
+    for (const auto& [method, target] : node.targets) all.push_back(&target.route);
+    for (const auto& [segment, next] : node.literal) walk(*next);
+    if (node.param) walk(*node.param);
+    if (node.rest) walk(*node.rest);
+  };
+  walk(*root_);
+  return all;
 }
 
 Response Router::render_method(std::string message, const Request& request) const {

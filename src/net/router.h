@@ -16,10 +16,21 @@ struct RouteOptions {
   std::size_t header_bytes_max = 32U << 10;
 };
 
+// Who may call a route. Asked about the head of every request, before a byte of its body is read.
+class Guard {
+ public:
+  virtual ~Guard() = default;
+  // Nothing: go on; what was found out about the caller is in request.grant. A Response: refused, in this
+  // form. An Error: refused, in the form of the route's router.
+  virtual Task<std::optional<Response>> admit(Request& request) const = 0;
+};
+using AccessRule = std::shared_ptr<const Guard>;
+
 struct Route {
   Method method;
   std::string pattern;
   RouteOptions options;
+  AccessRule access;
   std::variant<SimpleHandler, StreamHandler> handler;
 };
 
@@ -34,9 +45,12 @@ class Router {
   Router(Router&&) noexcept;
   Router& operator=(Router&&) noexcept;
 
-  // Names must be unique; a second handler for the same method and pattern replaces the first.
-  void add(Method method, std::string_view pattern, SimpleHandler handler, RouteOptions options = {});
-  void add_stream(Method method, std::string_view pattern, StreamHandler handler, RouteOptions options = {});
+  // Names must be unique; a second handler for the same method and pattern replaces the first. Without a rule
+  // a route does not compile, and with an empty one it is never served: std::invalid_argument.
+  void add(Method method, std::string_view pattern, AccessRule access, SimpleHandler handler,
+           RouteOptions options = {});
+  void add_stream(Method method, std::string_view pattern, AccessRule access, StreamHandler handler,
+                  RouteOptions options = {});
   // How Errors of these handlers, 404, 405 and 413 look. Default: render_error.
   void set_error_renderer(ErrorRenderer renderer) { renderer_ = std::move(renderer); }
   const ErrorRenderer& error_renderer() const { return renderer_; }
@@ -51,6 +65,8 @@ class Router {
     std::vector<Method> allowed;  // when the path exists but not with this method
   };
   Match match(Method method, std::string_view path) const;
+  // Every route there is, for whoever checks them all. Valid until the next add().
+  std::vector<const Route*> routes() const;
 
  private:
   struct Node;

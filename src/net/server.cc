@@ -48,14 +48,16 @@ asio::awaitable<void> accept_loop(std::shared_ptr<Server::Shared> shared, std::s
                                   std::shared_ptr<TlsContext> tls) {
   while (!shared->stopping) {
     if (shared->connections.size() >= shared->options.connections_max) {
-      co_await pause_for(shared->executor, std::chrono::milliseconds(20));
+      // What is shed is gone after a turn of the loop.
+      co_await pause_for(shared->executor, std::chrono::milliseconds(shared->shed_idle() ? 0 : 20));
       continue;
     }
     auto [error, socket] = co_await acceptor->async_accept(kAwait);
     if (error) {
       if (shared->stopping || !acceptor->is_open()) co_return;
-      // Out of descriptors, most likely: waiting is all one can do.
+      // Out of descriptors, most likely, although we keep to our part of them.
       log::warn("accept failed", {{"reason", error.message()}});
+      shared->shed_idle();
       co_await pause_for(shared->executor, std::chrono::milliseconds(100));
       continue;
     }
@@ -76,11 +78,8 @@ asio::awaitable<void> sweep_loop(std::weak_ptr<Server::Shared> weak, std::chrono
     auto [error] = co_await shared->sweep.async_wait(kAwait);
     if (error || (shared->stopping && shared->connections.empty())) co_return;
     auto now = Steady::now();
-    std::vector<std::shared_ptr<Connection>> alive;
-    for (Connection* connection : shared->connections) {
-      if (auto held = connection->weak_from_this().lock()) alive.push_back(std::move(held));
-    }
-    for (auto& connection : alive) connection->check_deadline(now);
+    for (auto& connection : shared->held_connections()) connection->check_deadline(now);
+    shared->bodies.trim();
   }
 }
 
@@ -144,8 +143,49 @@ std::chrono::milliseconds sweep_period(const ServerOptions& options) {
 Server::Shared::Shared(asio::any_io_executor executor_, ServerOptions options_)
     : executor(std::move(executor_)),
       options(std::move(options_)),
+      bodies(options.bodies),
       sweep(executor),
-      id_prefix_("req_" + random_word(8)) {}
+      id_prefix_("req_" + random_word(8)) {
+  bodies.on_shortage([this] { cut_stalled_bodies(); });
+}
+
+std::vector<std::shared_ptr<Connection>> Server::Shared::held_connections() {
+  std::vector<std::shared_ptr<Connection>> held;
+  held.reserve(connections.size());
+  for (Connection* connection : connections) {
+    if (auto one = connection->weak_from_this().lock()) held.push_back(std::move(one));
+  }
+  return held;
+}
+
+bool Server::Shared::shed_idle() {
+  auto held = held_connections();
+  std::erase_if(held, [](const auto& one) {
+    const bool waits = one->phase() == Phase::idle || one->phase() == Phase::head;
+    return !waits || one->gone || one->upgraded;
+  });
+  if (held.empty()) return false;
+  // Several at once, so that looking through all of them is paid for by many.
+  const std::size_t wanted = std::max<std::size_t>(1, std::min(held.size(), options.connections_max / 64));
+  const auto last = held.begin() + static_cast<std::ptrdiff_t>(wanted - 1);
+  std::nth_element(held.begin(), last, held.end(), [](const auto& a, const auto& b) {
+    return std::pair(a->admitted, a->waits_since()) < std::pair(b->admitted, b->waits_since());
+  });
+  for (auto one = held.begin(); one <= last; ++one) (*one)->abort();
+  return true;
+}
+
+void Server::Shared::cut_stalled_bodies() {
+  constexpr std::chrono::seconds kStall{2};
+  constexpr std::chrono::milliseconds kLookEvery{100};
+  const auto now = Steady::now();
+  if (now - stalled_looked_at_ < kLookEvery) return;
+  stalled_looked_at_ = now;
+  for (auto& one : held_connections()) {
+    const bool stalls = one->phase() == Phase::body && now - one->waits_since() >= kStall;
+    if (stalls && one->gathered_bytes > 0) one->time_out();
+  }
+}
 
 Router& Server::Shared::router_for(const Request& request) {
   for (auto& site : sites) {
@@ -190,6 +230,12 @@ Router& Server::add_site(std::function<bool(const Request&)> accepts) {
   return shared_->sites.back()->router;
 }
 
+std::vector<const Router*> Server::routers() const {
+  std::vector<const Router*> all{&shared_->router};
+  for (const auto& site : shared_->sites) all.push_back(&site->router);
+  return all;
+}
+
 void Server::set_access_sink(AccessSink sink) {
   shared_->access = std::move(sink);
 }
@@ -224,11 +270,7 @@ asio::awaitable<void> Server::stop(std::chrono::milliseconds grace) {
   for (auto& close : shared->close_listeners) close();
   shared->close_listeners.clear();
   auto each = [&](auto&& act) {
-    std::vector<std::shared_ptr<Connection>> alive;
-    for (Connection* connection : shared->connections) {
-      if (auto held = connection->weak_from_this().lock()) alive.push_back(std::move(held));
-    }
-    for (auto& connection : alive) act(*connection);
+    for (auto& connection : shared->held_connections()) act(*connection);
   };
   each([](Connection& connection) { connection.close_when_done(); });
   auto deadline = Steady::now() + grace;
@@ -240,6 +282,10 @@ asio::awaitable<void> Server::stop(std::chrono::milliseconds grace) {
     co_await pause_for(shared->executor, std::chrono::milliseconds(5));
   }
   shared->sweep.cancel();
+}
+
+const BodyBudget& Server::bodies() const {
+  return shared_->bodies;
 }
 
 std::size_t Server::connections() const {

@@ -25,7 +25,10 @@ struct ServerOptions {
   std::chrono::milliseconds body_stall_time{60'000};    // without a byte of a body that a handler waits for
   std::chrono::milliseconds write_stall_time{300'000};  // without the client taking a byte
   std::size_t header_bytes_max = 64U << 10;
-  std::size_t connections_max = 20'000;  // more wait in the kernel's queue
+  // At this many, idle ones make room for new ones, those that brought no admitted request first; if none is
+  // idle, more wait in the kernel's queue.
+  std::size_t connections_max = 20'000;
+  BodyLimits bodies;
   Cors cors;
 };
 
@@ -53,6 +56,9 @@ class Server {
   // before anything of the path is looked at; must be quick.
   Router& add_site(std::function<bool(const Request&)> accepts);
 
+  // The default one and every site's, for whoever checks all routes.
+  std::vector<const Router*> routers() const;
+
   void set_access_sink(AccessSink sink);
 
   // "127.0.0.1:8000", "[::1]:0", "localhost:80" or "unix:/path/to.sock" (an old socket file is replaced, mode
@@ -63,6 +69,7 @@ class Server {
   boost::asio::awaitable<void> stop(std::chrono::milliseconds grace);
 
   std::size_t connections() const;
+  const BodyBudget& bodies() const;
 
   struct Shared;
 

@@ -32,21 +32,22 @@ struct ServerTest : ::testing::Test {
   void serve(ServerOptions options = {}) {
     test = std::make_unique<TestServer>(std::move(options));
     Router& router = test->server.router();
-    router.add(Method::get, "/echo", echo);
-    router.add(Method::post, "/echo", echo);
-    router.add(Method::post, "/small", echo, {.body_bytes_max = 10});
-    router.add(Method::get, "/items/{id}/x", [](Request& request) -> Task<Response> {
+    router.add(Method::get, "/echo", anyone(), echo);
+    router.add(Method::post, "/echo", anyone(), echo);
+    router.add(Method::post, "/small", anyone(), echo, {.body_bytes_max = 10});
+    router.add(Method::get, "/items/{id}/x", anyone(), [](Request& request) -> Task<Response> {
       co_return Response::text(200, "id=" + request.param("id"));
     });
-    router.add(Method::get, "/fail", [](Request&) -> Task<Response> {
+    router.add(Method::get, "/fail", anyone(), [](Request&) -> Task<Response> {
       co_return fail(Error(Code::conflict, "not now").with_field("state").with_detail("secret path"));
     });
-    router.add(Method::get, "/throw", [](Request&) -> Task<Response> {
+    router.add(Method::get, "/throw", anyone(), [](Request&) -> Task<Response> {
       throw std::runtime_error("secret detail");
       co_return Response();
     });
-    router.add_stream(Method::get, "/nothing", [](Exchange&) -> Task<void> { co_return Result<void>(); });
-    router.add(Method::get, "/slow", [](Request&) -> Task<Response> {
+    router.add_stream(Method::get, "/nothing", anyone(),
+                      [](Exchange&) -> Task<void> { co_return Result<void>(); });
+    router.add(Method::get, "/slow", anyone(), [](Request&) -> Task<Response> {
       co_await sleep_for(300ms);
       co_return Response::text(200, "slow done");
     });
@@ -237,11 +238,12 @@ TEST_F(ServerTest, AnswersCors) {
 
 TEST_F(ServerTest, SitesComeBeforeTheRouter) {
   test = std::make_unique<TestServer>();
-  test->server.router().add(Method::get, "/x",
+  test->server.router().add(Method::get, "/x", anyone(),
                             [](Request&) -> Task<Response> { co_return Response::text(200, "main"); });
   Router& site =
       test->server.add_site([](const Request& request) { return request.headers.has("E2b-Sandbox-Id"); });
-  site.add(Method::get, "/x", [](Request&) -> Task<Response> { co_return Response::text(200, "site"); });
+  site.add(Method::get, "/x", anyone(),
+           [](Request&) -> Task<Response> { co_return Response::text(200, "site"); });
   site.set_error_renderer([](const Error&, const Request&) { return Response::text(502, "own error"); });
   test->start();
   EXPECT_THAT(ask(get("/x")), EndsWith("main"));

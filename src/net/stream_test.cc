@@ -24,7 +24,7 @@ boost::asio::awaitable<void> sleep_for(std::chrono::milliseconds time) {
 
 TEST(Stream, WritesChunkByChunk) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/s", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/s", anyone(), [](Exchange& exchange) -> Task<void> {
     Headers headers{{"Content-Type", "text/plain"}};
     CO_CHECK(co_await exchange.start(200, headers));
     for (int i = 0; i < 3; ++i) {
@@ -44,18 +44,18 @@ TEST(Stream, WritesChunkByChunk) {
 
 TEST(Stream, AbortLeavesNoFinalChunk) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/abort", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/abort", anyone(), [](Exchange& exchange) -> Task<void> {
     CO_CHECK(co_await exchange.start(200, {}));
     CO_CHECK(co_await exchange.write("some"));
     exchange.abort();
     co_return Result<void>();
   });
-  test.server.router().add_stream(Method::get, "/error", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/error", anyone(), [](Exchange& exchange) -> Task<void> {
     CO_CHECK(co_await exchange.start(200, {}));
     CO_CHECK(co_await exchange.write("some"));
     co_return fail(Code::internal, "broke");
   });
-  test.server.router().add_stream(Method::get, "/short", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/short", anyone(), [](Exchange& exchange) -> Task<void> {
     CO_CHECK(co_await exchange.start(200, {}, 10));
     CO_CHECK(co_await exchange.write("some"));
     co_return co_await exchange.finish();
@@ -68,10 +68,51 @@ TEST(Stream, AbortLeavesNoFinalChunk) {
   }
 }
 
+// Admits who has the word, and says no in both ways there are.
+class Password final : public Guard {
+ public:
+  Task<std::optional<Response>> admit(Request& request) const override {
+    const std::string_view word = request.headers.get("X-Word");
+    if (word.empty()) co_return fail(Code::unauthenticated, "no word");
+    if (word != "open") co_return Response::text(403, "wrong word");
+    request.grant = std::make_shared<const std::string>("friend");
+    co_return std::nullopt;
+  }
+};
+
+TEST(Stream, WhoMayNotCallIsToldBeforeTheBodyIsRead) {
+  TestServer test;
+  const auto rule = std::make_shared<Password>();
+  auto greet = [](Request& request) -> Task<Response> {
+    const std::string& who = *static_cast<const std::string*>(request.grant.get());
+    co_return Response::text(200, who + " " + request.body);
+  };
+  test.server.router().add(Method::post, "/in", rule, greet, {.body_bytes_max = 1U << 30});
+  test.start();
+  // Nothing of the announced body is ever sent, and the client is not asked to go on with it.
+  const std::string head =
+      "POST /in HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1000000000\r\n";
+  for (const auto& [word, status, text] :
+       {std::tuple("", "401", "no word"), std::tuple("X-Word: no\r\n", "403", "wrong word")}) {
+    RawClient client(test.port());
+    client.send(head + word + "\r\n");
+    EXPECT_THAT(client.receive_until(text),
+                AllOf(HasSubstr(status), HasSubstr(text), HasSubstr("Connection: close"),
+                      Not(HasSubstr("100 Continue"))));
+  }
+  // A small body is stepped over, so that the connection can go on.
+  RawClient client(test.port());
+  client.send("POST /in HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(client.receive_until("no word"), Not(HasSubstr("Connection: close")));
+  client.send("POST /in HTTP/1.1\r\nHost: x\r\nX-Word: open\r\nContent-Length: 4\r\n\r\nbody");
+  EXPECT_THAT(client.receive_until("body"), AllOf(HasSubstr("200 OK"), HasSubstr("friend body")));
+}
+
 TEST(Stream, ARefusalReachesAClientThatStillSends) {
   TestServer test;
   test.server.router().add_stream(
-      Method::post, "/no", [](Exchange&) -> Task<void> { co_return fail(Code::invalid_argument, "not this"); },
+      Method::post, "/no", anyone(),
+      [](Exchange&) -> Task<void> { co_return fail(Code::invalid_argument, "not this"); },
       {.body_bytes_max = 1U << 30});
   test.start();
   RawClient client(test.port());
@@ -86,7 +127,7 @@ TEST(Stream, ReadsPieceByPieceAndHoldsTheClientBack) {
   TestServer test;
   std::atomic<std::size_t> taken = 0;
   std::atomic<bool> go = false;
-  test.server.router().add_stream(Method::post, "/up",
+  test.server.router().add_stream(Method::post, "/up", anyone(),
                                   [&](Exchange& exchange) -> Task<void> {
                                     while (!go) co_await sleep_for(5ms);
                                     while (true) {
@@ -122,7 +163,7 @@ TEST(Stream, AClientThatDoesNotReadHoldsTheHandlerBackAndIsEnded) {
   TestServer test({.write_stall_time = 300ms});
   std::atomic<std::size_t> written = 0;
   std::atomic<bool> failed = false;
-  test.server.router().add_stream(Method::get, "/down", [&](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/down", anyone(), [&](Exchange& exchange) -> Task<void> {
     CO_CHECK(co_await exchange.start(200, {}));
     for (int i = 0; i < 10'000; ++i) {
       auto sent = co_await exchange.write(std::string(65536, 'd'));
@@ -147,7 +188,7 @@ TEST(Stream, NoticesAClientThatGoesAway) {
   TestServer test;
   std::atomic<int> noticed = 0;
   std::atomic<bool> write_failed = false;
-  test.server.router().add_stream(Method::post, "/watch", [&](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::post, "/watch", anyone(), [&](Exchange& exchange) -> Task<void> {
     while (true) {
       CO_TRY(std::string piece, co_await exchange.read());
       if (piece.empty()) break;
@@ -171,7 +212,7 @@ TEST(Stream, NoticesAClientThatGoesAway) {
 
 TEST(Stream, WatchingKeepsPipelinedRequests) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/w", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/w", anyone(), [](Exchange& exchange) -> Task<void> {
     exchange.on_disconnect([] {});
     co_await sleep_for(50ms);
     Response done = Response::text(200, "ok");
@@ -194,7 +235,7 @@ TEST(Stream, WatchingKeepsPipelinedRequests) {
 
 TEST(Stream, UpgradesToABareTunnel) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/tunnel", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/tunnel", anyone(), [](Exchange& exchange) -> Task<void> {
     Headers headers{{"Connection", "Upgrade"}, {"Upgrade", "raw"}};
     CO_TRY(auto stream, co_await exchange.upgrade(101, headers));
     while (true) {
@@ -217,7 +258,7 @@ TEST(Stream, UpgradesToABareTunnel) {
 
 TEST(Stream, StopEndsTunnels) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/tunnel", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/tunnel", anyone(), [](Exchange& exchange) -> Task<void> {
     CO_TRY(auto stream, co_await exchange.upgrade(101, {}));
     CO_TRY(std::string bytes, co_await stream->read());
     co_return Result<void>();

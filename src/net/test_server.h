@@ -18,6 +18,15 @@
 // A server on a loop of its own and a bare socket to talk to it: what the tests of the room share.
 namespace atl::net {
 
+// The rule of routes that are open to all.
+class Anyone final : public Guard {
+ public:
+  Task<std::optional<Response>> admit(Request&) const override { co_return std::nullopt; }
+};
+inline AccessRule anyone() {
+  return std::make_shared<Anyone>();
+}
+
 class TestServer {
  public:
   explicit TestServer(ServerOptions options = {}) : server(loop.get_executor(), std::move(options)) {}

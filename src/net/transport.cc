@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/asio/as_tuple.hpp>
@@ -27,6 +28,20 @@ std::vector<asio::const_buffer> remaining(Buffers buffers, std::size_t sent) {
     if (buffer.size() > skip) left.push_back(buffer + skip);
   }
   return left;
+}
+
+bool hung_up(int fd) {
+  pollfd asked{fd, 0, 0};
+  return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+// The loop tells of a change only once: what happened before this call is asked for.
+template <class Ended>
+void await_departure(Socket& socket, Socket::wait_type change, Ended ended, std::function<void()> left) {
+  if (ended(socket.native_handle())) return left();
+  socket.async_wait(change, [left = std::move(left)](error_code error) {
+    if (error != asio::error::operation_aborted) left();
+  });
 }
 
 class PlainTransport final : public Transport {
@@ -60,6 +75,10 @@ class PlainTransport final : public Transport {
   void try_send(std::string_view bytes) override {
     asio::const_buffer buffer(bytes.data(), bytes.size());
     send_now(Buffers(&buffer, 1));
+  }
+  void on_departure(std::function<void()> left) override {
+    await_departure(
+        socket_, Socket::wait_error, [](int fd) { return hung_up(fd); }, std::move(left));
   }
   Socket& socket() override { return socket_; }
 
@@ -121,6 +140,15 @@ class TlsTransport final : public Transport {
     SSL_set_quiet_shutdown(stream_->native_handle(), 0);
     auto [error] = co_await stream_->async_shutdown(kAwait);
     (void)error;
+  }
+  // Who only ended its half of TLS keeps the connection below.
+  void on_departure(std::function<void()> left) override {
+    auto ended = [](int fd) {
+      char byte = 0;
+      const ssize_t got = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+      return got >= 0 || (errno != EAGAIN && errno != EINTR);
+    };
+    await_departure(stream_->next_layer(), Socket::wait_read, ended, std::move(left));
   }
   Socket& socket() override { return stream_->next_layer(); }
   std::unique_ptr<TlsStream> release_tls() override { return std::move(stream_); }

@@ -35,6 +35,9 @@ class Transport {
   virtual boost::asio::awaitable<void> shut_down_write() = 0;
   // Sends what fits at once, for last words. Nothing under TLS.
   virtual void try_send(std::string_view) {}
+  // For a connection whose other side has ended its half: called once, on the loop, when it is found to have
+  // left altogether. A bare socket needs bytes sent to find out. Never called after close().
+  virtual void on_departure(std::function<void()> left) = 0;
   virtual Socket& socket() = 0;
   virtual std::unique_ptr<TlsStream> release_tls() { return nullptr; }
   virtual bool secure() const { return false; }

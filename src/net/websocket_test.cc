@@ -19,7 +19,7 @@ using ::testing::StartsWith;
 struct WebSocketTest : ::testing::Test {
   TestServer test;
   void SetUp() override {
-    test.server.router().add_stream(Method::get, "/ws", [](Exchange& exchange) -> Task<void> {
+    test.server.router().add_stream(Method::get, "/ws", anyone(), [](Exchange& exchange) -> Task<void> {
       WebSocketOptions options{.message_bytes_max = 1000, .protocol = "echo"};
       CO_TRY(auto socket, co_await exchange.accept_websocket(options));
       while (true) {
@@ -63,7 +63,7 @@ TEST_F(WebSocketTest, EchoesAndCloses) {
 
 // A terminal answers its client while the shell's output is on its way.
 TEST_F(WebSocketTest, MessagesThatAreSentAtOnceGoOutWhole) {
-  test.server.router().add_stream(Method::get, "/many", [](Exchange& exchange) -> Task<void> {
+  test.server.router().add_stream(Method::get, "/many", anyone(), [](Exchange& exchange) -> Task<void> {
     WebSocketOptions options;
     CO_TRY(std::shared_ptr<WebSocket> socket, co_await exchange.accept_websocket(options));
     const auto executor = co_await asio::this_coro::executor;

@@ -21,6 +21,22 @@ bool may_wait_on(int socket) {
 
 }  // namespace
 
+static Error send_error(int number) {
+  switch (number) {
+    case EAGAIN:
+      return Error(Code::conflict, "the other process has not taken its messages yet");
+    // Descriptors on their way are counted for each user, and a message needs memory.
+    case ETOOMANYREFS:
+    case ENOBUFS:
+    case ENOMEM:
+      return Error(Code::resource_exhausted, "the kernel has no room for a message")
+          .with_detail(std::strerror(number));
+    default:
+      return Error(Code::unavailable, "the other process does not take messages")
+          .with_detail(std::strerror(number));
+  }
+}
+
 Result<SocketPair> socket_pair(SocketKind kind) {
   int fds[2];
   const int type = kind == SocketKind::stream ? SOCK_STREAM : SOCK_SEQPACKET;
@@ -53,8 +69,7 @@ Result<void> send_message(int socket, std::string_view bytes, std::span<const in
       ::poll(&ready, 1, -1);
       continue;
     }
-    return fail(Error(Code::unavailable, "the other process does not take messages")
-                    .with_detail(std::strerror(errno)));
+    return fail(send_error(errno));
   }
 }
 
@@ -97,8 +112,8 @@ Result<Message> receive_message(int socket, Wait wait) {
       message.fds.emplace_back(fd);
     }
   }
-  if ((header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
-    return fail(Code::internal, "a message was cut short");
+  if ((header.msg_flags & MSG_TRUNC) != 0) return fail(Code::internal, "a message was cut short");
+  if ((header.msg_flags & MSG_CTRUNC) != 0) message.fds_lost = true, message.fds.clear();
   message.bytes.assign(room.get(), static_cast<std::size_t>(n));
   return message;
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <thread>
@@ -46,6 +47,35 @@ TEST(Message, TooManyDescriptorsAreRefused) {
   const std::vector<int> fds(kMessageFdsMax + 1, pair.first.get());
   EXPECT_FALSE(send_message(pair.first.get(), "many", fds));
   EXPECT_EQ(receive_message(pair.second.get(), Wait::no).error().code(), Code::unavailable);
+}
+
+// At the limit of open files the kernel hands over what fits, which may be a part.
+TEST(Message, DescriptorsThatDoNotFitAreLostAloneAndTheNextMessageHasItsOwn) {
+  const SocketPair pair = packets();
+  const auto channel = pipe();
+  ASSERT_TRUE(channel);
+  const int fds[] = {channel->read.get(), channel->write.get(), channel->read.get()};
+  for (const char* text : {"none fits", "one fits", "all fit"})
+    ASSERT_TRUE(send_message(pair.first.get(), text, fds));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  for (const rlim_t room : {0, 1}) {
+    const rlimit tight{static_cast<rlim_t>(next) + room, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+    const auto message = receive_message(pair.second.get());
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_TRUE(message) << message.error().message();
+    EXPECT_TRUE(message->bytes.ends_with("fits"));
+    EXPECT_TRUE(message->fds_lost);
+    EXPECT_TRUE(message->fds.empty());
+  }
+  const auto message = receive_message(pair.second.get());
+  ASSERT_TRUE(message);
+  EXPECT_EQ(message->bytes, "all fit");
+  EXPECT_FALSE(message->fds_lost);
+  EXPECT_EQ(message->fds.size(), 3U);
 }
 
 TEST(Message, OneOverTheSizeIsAnErrorAndTheNextIsNot) {
@@ -97,7 +127,7 @@ TEST(Message, WaitsNoLongerThanTheSocketAllows) {
   ASSERT_EQ(::setsockopt(pair.first.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit), 0);
   while (send_message(pair.first.get(), std::string(4096, 'x'), {}, Wait::no)) {
   }
-  EXPECT_EQ(send_message(pair.first.get(), "more").error().code(), Code::unavailable);
+  EXPECT_EQ(send_message(pair.first.get(), "more").error().code(), Code::conflict);
 }
 
 TEST(SocketPair, StreamsHaveNoBoundaries) {

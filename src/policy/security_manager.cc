@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "policy/scan/cell.h"
 #include "policy/scan/evaluate.h"
 #include "policy/scan/grammar.h"
 #include "policy/scan/patterns.h"
@@ -103,6 +105,33 @@ void scan_tree(std::string_view code, Language language, Report& report) {
   Evaluator(code, language, names, tree, report).run();
 }
 
+// The Python of a cell and everything that it runs besides.
+void scan_parts(const Cell& cell, Report& report) {
+  constexpr std::size_t embedded_max = 10'000;
+  if (!cell.unknown_word.empty())
+    report.add_parse_error(0, fmt::format("there is no %%{} here", cell.unknown_word));
+  scan_code(cell.text, cell.language, report);
+  std::size_t count = 0;
+  for (const Embedded& one : cell.embedded) {
+    if (++count > embedded_max || !report.enter_nested(one.text.size())) {
+      report.add(RuleId::too_large, one.offset, "the cell runs more commands than are read");
+      return;
+    }
+    Report::Nested pin(report, one.offset);
+    if (one.language == Language::python)
+      scan_cell(one.text, report);
+    else
+      scan_code(one.text, one.language, report);
+    report.leave_nested();
+  }
+}
+
+// Whether Python takes the code as it stands; then no shorthand in it is one.
+bool is_python_as_written(std::string_view code) {
+  SyntaxTree syntax = parse(code, Language::python);
+  return syntax && !ts_node_has_error(ts_tree_root_node(syntax.get()));
+}
+
 // Python reads a coding declaration in the first two lines; anything but UTF-8 would make it read other code
 // than we do.
 bool declares_other_encoding(std::string_view code) {
@@ -149,12 +178,21 @@ bool refuse(std::string_view code, Language language, const Policy& policy, Repo
 }  // namespace
 
 void scan_code(std::string_view code, Language language, Report& report) {
-  if (static_cast<std::size_t>(language) >= kLanguagesRead)
+  if (static_cast<std::size_t>(language) >= kLanguagesRead) {
     report.add(RuleId::unread_language, 0, fmt::format("not scanned: nothing here reads {}", to_string(language)));
-  else if (language == Language::shell)
+    scan_process_calls(code, language, report);
+  } else if (language == Language::shell) {
     scan_shell(code, report);
-  else
+  } else {
     scan_tree(code, language, report);
+  }
+}
+
+void scan_cell(std::string_view code, Report& report) {
+  if (has_shorthands(code))
+    scan_parts(read_cell(code), report);
+  else
+    scan_code(code, Language::python, report);
 }
 
 SecurityManager::SecurityManager(std::shared_ptr<const Policy> policy) : policy_(std::move(policy)) {}
@@ -178,12 +216,21 @@ Verdict SecurityManager::validate(std::string_view code, Language language) cons
     Source source(text);
     Report report(*policy, source, verdict);
     bool refused = refuse(text, language, *policy, report);
+    std::optional<Cell> cell;
+    if (!refused && language == Language::python && has_shorthands(text)) cell = read_cell(text);
+    // A % or ! at the start of a line may be part of a string.
+    if (cell && cell->text == text) cell.reset();
     if (!refused) {
       if (std::size_t at = find_hidden_text(text); at != std::string_view::npos) {
         report.add(RuleId::hidden_text, static_cast<std::uint32_t>(at),
                    "a character here reorders what a reader sees");
       }
-      scan_code(text, language, report);
+      if (!cell || (!cell->embedded.empty() && is_python_as_written(text))) scan_code(text, language, report);
+    }
+    if (cell) {
+      Source read(cell->text, text);
+      Report inside(*policy, read, verdict);
+      scan_parts(*cell, inside);
     }
     std::ranges::stable_sort(verdict.findings, {},
                              [](const Finding& finding) { return std::pair(finding.line, finding.column); });

@@ -1,14 +1,14 @@
 #include "registry/registry.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "config/checked.h"
 #include "config/document.h"
 #include "embedded/shipped_registry.h"
 #include "registry/parse.h"
@@ -26,22 +26,26 @@ Result<std::vector<SourceFile>> read_directory(const std::string& directory) {
   std::vector<SourceFile> files;
   std::error_code failed;
   if (!std::filesystem::is_directory(directory, failed)) {
-    return fail(Code::invalid_argument, fmt::format("the registry directory {} does not exist", directory));
+    return fail(
+        Error(Code::invalid_argument,
+              fmt::format("registry: '{}' is no directory that can be read; name one that has environments/, "
+                          "agents/, limits/ or policies/ in it",
+                          config::shown(directory)))
+            .with_field("registry"));
   }
   for (const std::string_view folder : kFolders) {
     std::set<std::string> names;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(directory + "/" + std::string(folder), failed)) {
+    const std::string place = directory + "/" + std::string(folder);
+    for (const auto& entry : std::filesystem::directory_iterator(place, failed)) {
       const auto extension = entry.path().extension();
       if (extension == ".yaml" || extension == ".yml") names.insert(entry.path().filename().string());
     }
+    if (failed && failed != std::errc::no_such_file_or_directory)
+      return fail(Code::invalid_argument, fmt::format("{}: cannot be read: {}", place, failed.message()));
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}/{}", directory, folder, name);
-      std::ifstream in(path);
-      std::stringstream text;
-      if (!(text << in.rdbuf()) && in.bad())
-        return fail(Code::unavailable, fmt::format("{}: cannot be read", path));
-      files.push_back({path.substr(directory.size() + 1), text.str()});
+      std::string text = TRY(config::read_input(path, config::Bounds{}.max_bytes));
+      files.push_back({path.substr(directory.size() + 1), std::move(text), path});
     }
   }
   return files;
@@ -109,7 +113,7 @@ Result<void> add_source(Loading& loading, const std::vector<SourceFile>& files) 
     const std::string_view folder = folder_of(file.path);
     if (folder != "environments" && folder != "agents" && folder != "limits" && folder != "policies")
       continue;
-    config::Document document = TRY(config::Document::parse(file.text, file.path));
+    config::Document document = TRY(config::Document::parse(file.text, file.shown));
     if (folder == "environments") {
       Environment environment = TRY(parse_environment(document));
       TRY(add_named(loading.environments, environments, std::move(environment)));
@@ -143,14 +147,47 @@ std::string recipe_name(const Environments& environments, const std::string& env
 
 }  // namespace
 
+namespace {
+
+using FileMark = std::pair<std::int64_t, std::uint64_t>;
+
+std::map<std::string, FileMark> environment_files(const std::string& directory) {
+  std::map<std::string, FileMark> files;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(directory + "/environments", failed)) {
+    const auto extension = entry.path().extension();
+    if (extension != ".yaml" && extension != ".yml") continue;
+    struct stat info {};
+    if (::stat(entry.path().c_str(), &info) < 0 || !S_ISREG(info.st_mode)) continue;
+    files[entry.path().filename().string()] = {
+        static_cast<std::int64_t>(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec,
+        static_cast<std::uint64_t>(info.st_size)};
+  }
+  return files;
+}
+
+Result<Environment> read_environment(const std::string& directory, const std::string& name) {
+  const std::string path = "environments/" + name;
+  const std::string text = TRY(config::read_input(directory + "/" + path, config::Bounds{}.max_bytes));
+  return parse_environment(TRY(config::Document::parse(text, directory + "/" + path)));
+}
+
+}  // namespace
+
 Result<Registry> Registry::load(const std::string& user_directory) {
   std::vector<SourceFile> shipped;
   for (const embedded::File& file : embedded::shipped_registry()) {
     shipped.push_back({std::string(file.path), std::string(file.bytes)});
   }
   std::vector<SourceFile> user;
-  if (!user_directory.empty()) user = TRY(read_directory(user_directory));
-  return from_files(shipped, user);
+  if (user_directory.empty()) return from_files(shipped, user);
+  // Marked before they are read: one that changes meanwhile is read again.
+  auto seen = environment_files(user_directory);
+  user = TRY(read_directory(user_directory));
+  Registry registry = TRY(from_files(shipped, user));
+  registry.user_directory_ = user_directory;
+  registry.files_seen_ = std::move(seen);
+  return registry;
 }
 
 Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
@@ -197,13 +234,49 @@ void Registry::attach(const layer::Store& layers) {
 
 const Environment* Registry::environment(std::string_view name) const {
   refresh();
-  const auto found = environments_.find(name);
+  auto found = environments_.find(name);
+  // What nobody declared may have been declared since.
+  if (found == environments_.end() || found->second.imported) {
+    read_new_files();
+    found = environments_.find(name);
+  }
   return found == environments_.end() ? nullptr : &found->second;
 }
 
 const std::map<std::string, Environment, std::less<>>& Registry::environments() const {
+  read_new_files();
   refresh();
   return environments_;
+}
+
+void Registry::declare(Environment environment) const {
+  const auto known = environments_.find(environment.name);
+  if (known != environments_.end() && !known->second.imported) return;
+  // Somebody may hold a pointer to what stood in for it.
+  if (known != environments_.end()) retired_.push_back(environments_.extract(known));
+  std::string name = environment.name;
+  log::info("an environment was added", {{"name", name}, {"file", environment.where}});
+  environments_.emplace(std::move(name), std::move(environment));
+  generation_ = 0;
+}
+
+void Registry::read_new_files() const {
+  if (user_directory_.empty()) return;
+  for (const auto& [name, mark] : environment_files(user_directory_)) {
+    const auto seen = files_seen_.find(name);
+    if (seen != files_seen_.end() && seen->second == mark) continue;
+    files_seen_[name] = mark;
+    auto environment = read_environment(user_directory_, name);
+    if (environment && policies_.find(environment->policy) == nullptr)
+      environment = fail(Code::invalid_argument,
+                         fmt::format("{}: environment '{}' names the policy '{}', which does not exist",
+                                     environment->where, environment->name, environment->policy));
+    if (environment)
+      declare(std::move(*environment));
+    else
+      log::error("a file of the registry cannot be used", {{"error", environment.error().message()}});
+  }
+  refresh();
 }
 
 void Registry::refresh() const {

@@ -66,11 +66,13 @@ struct LimitsTable {
 struct SourceFile {
   std::string path;
   std::string text;
+  std::string shown = path;  // in messages: the whole path of a file of the user's
 };
 
-// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded, but for the
-// layers of environments: those are as the attached store has them. Looking environments up belongs to one
-// thread.
+// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded, but for two
+// things: the layers of environments are as the attached store has them, and a file that is put into the
+// user's environments/ later declares an environment that was not declared before. A changed or removed file
+// is noticed at the next start. Looking environments up belongs to one thread.
 class Registry {
  public:
   // The files shipped inside the program, then those of `user_directory` (empty: none) over them: a file of
@@ -103,9 +105,15 @@ class Registry {
   using Environments = std::map<std::string, Environment, std::less<>>;
   // Brings environments and store together if the store changed.
   void refresh() const;
+  // Reads files of the user's that were not there, or could not be read, the last time.
+  void read_new_files() const;
+  void declare(Environment environment) const;
 
   mutable Environments environments_;
   mutable std::vector<Environments::node_type> retired_;
+  std::string user_directory_;  // empty: none
+  // Files of its environments/ that were read, or refused, by name: time of change and size then.
+  mutable std::map<std::string, std::pair<std::int64_t, std::uint64_t>> files_seen_;
   std::set<std::string> shipped_recipes_;
   const layer::Store* store_ = nullptr;
   mutable std::uint64_t generation_ = 0;

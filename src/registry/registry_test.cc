@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace atl::registry {
 namespace {
@@ -62,6 +63,54 @@ TEST(Registry, SaysWhatIsWrongWithARecipe) {
   EXPECT_THAT(recipe("layers: [/a]\nstack: y\n"), HasSubstr("'layers' are directories"));
   EXPECT_THAT(recipe("fallback: host\n"), HasSubstr("'fallback' is for"));
   EXPECT_THAT(recipe("stack: y\nfallback: other\n"), HasSubstr("'fallback' is 'host'"));
+}
+
+void put_file(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+// The daemon runs, a recipe is written, `atoll env build` makes its layers: what counts is what the recipe
+// says.
+TEST(Registry, ARecipeAddedLaterHasItsOwnLimits) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "atoll-registry-XXXXXX").string();
+  const std::string directory = ::mkdtemp(pattern.data());
+  const std::string files = directory + "/registry/environments/";
+  std::filesystem::create_directories(files);
+  put_file(files + "old.yaml", "name: old\nlimits: {memory_mb: 64}\n");
+  {
+    auto store = *layer::Store::open(directory + "/layers", layer::Durability::unsynced);
+    auto registry = *Registry::load(directory + "/registry");
+    registry.attach(*store);
+    EXPECT_EQ(registry.environment("fresh"), nullptr);
+    auto claim = *store->claim();
+    auto layer = *store->put(*store->draft(), claim);
+    // Built before anybody declared it: it stands as what it is.
+    ASSERT_TRUE(store->save({.name = "fresh", .layers = {layer.digest}, .source = "build"}));
+    const Environment* imported = registry.environment("fresh");
+    ASSERT_NE(imported, nullptr);
+    EXPECT_TRUE(imported->imported);
+    // Half-written, then whole.
+    put_file(files + "fresh.yaml", "name: fre");
+    put_file(files + "broken.yaml", "name: [");
+    put_file(files + "nowhere.yaml", "name: nowhere\npolicy: none-such\n");
+    ASSERT_NE(registry.environment("fresh"), nullptr);
+    put_file(files + "fresh.yaml",
+             "name: fresh\nlimits: {memory_mb: 777, max_processes: 7}\nbuild: {packages: [hello]}\n");
+    const Environment* fresh = registry.environment("fresh");
+    ASSERT_NE(fresh, nullptr);
+    EXPECT_FALSE(fresh->imported);
+    EXPECT_EQ(fresh->digests, std::vector{layer.digest});
+    const sandbox::Limits limits = registry.sandbox_limits(*fresh, {});
+    EXPECT_EQ(limits.memory_bytes, 777U << 20);
+    EXPECT_EQ(limits.processes_max, 7U);
+    EXPECT_EQ(registry.environment("nowhere"), nullptr);
+    EXPECT_EQ(imported->name, "fresh") << "who held the old one still holds it";
+    // What was declared at the start stays as it was until the next.
+    put_file(files + "old.yaml", "name: old\nlimits: {memory_mb: 128}\n");
+    EXPECT_EQ(registry.environment("old")->limits.memory_bytes, 64U << 20);
+    EXPECT_TRUE(registry.environments().contains("fresh"));
+  }
+  std::filesystem::remove_all(directory);
 }
 
 TEST(Registry, EnvironmentsHaveTheLayersOfTheStore) {

@@ -52,6 +52,36 @@ TEST_F(PythonCellTest, TracesOfChainsGroupsAndModules) {
   EXPECT_THAT(trace("mine.f(0)"), HasSubstr("/mine.py\", line 2, in f\n    return 1 / x"));
 }
 
+TEST_F(PythonCellTest, ACellMayBeIndented) {
+  EXPECT_EQ(execute("\n    x = 1\n    x").text(), "1");
+  EXPECT_EQ(execute("\t# first\n\tx = 2\n\n\tif x:\n\t\tx += 1\n\tx").text(), "3");
+  EXPECT_EQ(execute("    \"\"\"a\n    b\n  c\"\"\"").text(), "'a\\nb\\n  c'")
+      << "as IPython: lines are lines, in strings too";
+  EXPECT_EQ(execute("   %%bash\n   echo in\n").out, "in\n");
+  EXPECT_EQ(execute("  !echo in").out, "in\n");
+  EXPECT_EQ(execute("    a = 1\n  b = 2").error(), "IndentationError");
+  EXPECT_EQ(execute("a = 1\n    b = 2").error(), "IndentationError");
+  EXPECT_THAT(trace("\n\n    x = 1\n    1/0"), HasSubstr("line 4, in <module>\n    1/0\n    ~^~\n"));
+}
+
+TEST_F(PythonCellTest, ListsAndDictsHaveAForm) {
+  const auto form = [this](const std::string& code) {
+    const Cell cell = execute(code);
+    if (cell.results.empty()) return std::string("no result");
+    const auto found = cell.results.back().data.find("application/json");
+    return found == cell.results.back().data.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(form("[1, 'ü\"', None, True, 1.5]"), "[1,\"ü\\\"\",null,true,1.5]");
+  EXPECT_EQ(form("{'a': {2: []}}"), "{\"a\":{\"2\":[]}}");
+  EXPECT_EQ(form("[float('inf'), (1,)]"), "[null, [1]]");
+  EXPECT_EQ(form("import datetime, uuid, enum\n[datetime.datetime(2026, 1, 2), uuid.UUID(int=1), "
+                 "enum.Enum('E', 'A').A]"),
+            "[\"2026-01-02T00:00:00\", \"00000000-0000-0000-0000-000000000001\", 1]");
+  for (const char* code : {"(1, 2)", "'text'", "[object()]", "[{1}]", "a = []; a.append(a); a", "{b'x': 1}",
+                           "x = []\nfor _ in range(5000): x = [x]\nx", "[0] * 1000000"})
+    EXPECT_EQ(form(code), "") << code;
+}
+
 TEST_F(PythonCellTest, MarksTheRightPlaceInTheLastLine) {
   EXPECT_THAT(trace("x = 5\nlen(str(1/0))"), HasSubstr("    len(str(1/0))\n            ~^~\n"));
   EXPECT_THAT(trace("return 5"), HasSubstr("    return 5\n    ^"));

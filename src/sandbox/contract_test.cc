@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sandbox/native/native.h"
+#include "sandbox/native/scratch_roots_test.h"
 #include "sandbox/test_loop.h"
 #include "sandbox/virtual/virtual.h"
 
@@ -21,7 +22,9 @@ struct Entry {
 };
 
 Result<std::unique_ptr<Provider>> make_native(boost::asio::any_io_executor executor) {
-  return native::start(std::move(executor), {});
+  native::NativeOptions options;
+  options.spawner.roots = native::scratch_roots();
+  return native::start(std::move(executor), std::move(options));
 }
 
 Result<std::unique_ptr<Provider>> make_virtual(boost::asio::any_io_executor executor) {
@@ -183,6 +186,28 @@ TEST_P(ProviderContract, Files) {
             Code::not_empty);
   EXPECT_TRUE(run(sandbox->files().remove("/home/user/dir", Recursive::yes, "")));
   EXPECT_EQ(run(sandbox->files().stat("/home/user/dir", "")).error().code(), Code::not_found);
+}
+
+// Names come from inside, and a listing is held in the host's memory.
+TEST_P(ProviderContract, ListingsAreBoundedInBytes) {
+  const auto sandbox = box();
+  ASSERT_TRUE(sandbox);
+  for (const char* name : {"a", "b", "c"})
+    ASSERT_TRUE(write(*sandbox, "/home/user/dir/" + std::string(200, 'x') + name, ""));
+  ListBounds small(100);
+  small.bytes_max = 400;
+  EXPECT_EQ(run(sandbox->files().list("/home/user/dir", 1, small, "")).error().code(), Code::too_large);
+  std::size_t counted = 0;
+  ListBounds counting(100);
+  counting.take = [&](std::size_t bytes) { return counted += bytes, Result<void>(); };
+  ASSERT_TRUE(run(sandbox->files().list("/home/user/dir", 1, counting, "")));
+  EXPECT_GT(counted, 600U);
+  ListBounds refused(100);
+  refused.take = [](std::size_t) -> Result<void> { return fail(Code::unavailable, "no room"); };
+  const auto failed = run(sandbox->files().list("/home/user/dir", 1, refused, ""));
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message(), "no room");
+  EXPECT_EQ(run(sandbox->files().list("/home/user/dir", 1, 100, ""))->size(), 3U) << "and the next one works";
 }
 
 // What a provider lacks it says by name; it does not pretend.

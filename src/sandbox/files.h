@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,12 +33,17 @@ struct FileInfo {
 
 enum class Recursive { no, yes };
 enum class Overwrite { no, yes };
+// Whose rights make a file or a directory. `users`: the user's own, as the kernel has it. `hand_over`: what the user
+// may not make is made by the sandbox's root and handed to the user, as E2B's agent does; symbolic links on the
+// way are then not followed, so that a program inside cannot turn root's hand elsewhere.
+enum class Ownership : std::uint8_t { users, hand_over };
 
 struct WriteOptions {
   std::string user;           // owner of what is created; empty: the sandbox's default user
   std::uint32_t mode = 0644;  // of a new file
   bool create_parents = true;
   bool append = false;
+  Ownership ownership = Ownership::users;
   // Replaces all attributes "user.<prefix>*" when set.
   std::optional<std::map<std::string, std::string>> attributes;
   std::string attribute_prefix;
@@ -71,6 +77,21 @@ class Watch {
   virtual ~Watch() = default;
   // Waits for events; several may come at once.
   virtual Task<std::vector<WatchEvent>> next() = 0;
+  // Does not wait: what was done before this call and no earlier call has told, none of it missing. Never while a
+  // next() is under way.
+  virtual Task<std::vector<WatchEvent>> poll() = 0;
+};
+
+// How much one listing may hold. Names and attributes come from inside, where a path of four kilobytes costs
+// nothing.
+struct ListBounds {
+  ListBounds(std::size_t entries)
+      : entries_max(entries) {}  // NOLINT: a number is what most callers have to say
+  std::size_t entries_max;
+  std::size_t bytes_max = 16U << 20;  // of all entries as they are told
+  // Told page by page how many bytes the listing holds more; an error ends it. Not called once list() has
+  // returned. None: nobody counts.
+  std::function<Result<void>(std::size_t bytes)> take = {};
 };
 
 // Files of one sandbox, always in the sandbox's own view: a path is resolved inside, by the guest, as `user`
@@ -80,12 +101,13 @@ class Files {
  public:
   virtual ~Files() = default;
   virtual Task<FileInfo> stat(std::string path, std::string user) = 0;
-  // Pre-order, names sorted, the root itself not included; symbolic links are not descended. At most
-  // `entries_max` entries; more is Code::too_large.
-  virtual Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,
+  // Pre-order, names sorted, the root itself not included; symbolic links are not descended. More than the
+  // bounds allow is Code::too_large.
+  virtual Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, ListBounds bounds,
                                            std::string user) = 0;
   // Parents too. Code::already_exists if the directory is there.
-  virtual Task<FileInfo> make_directory(std::string path, std::string user) = 0;
+  virtual Task<FileInfo> make_directory(std::string path, std::string user,
+                                        Ownership ownership = Ownership::users) = 0;
   virtual Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   virtual Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   // A missing path is Code::not_found; a directory that is not empty needs Recursive::yes.

@@ -312,6 +312,7 @@ TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
   for (const char* code : {
            "import builtins\nfor n in ('compile', 'exec', 'eval', '__build_class__', '__import__'): setattr(builtins, n, None)",
            "import sys\nsys.setrecursionlimit(60)", "import sys\nsys.settrace(lambda *a: None); sys.setprofile(lambda *a: None)",
+           "import sys\nsys.settrace(lambda *a: 1/0)",
            "import sys\nsys.excepthook = sys.displayhook = sys.stdout = sys.stderr = None",
            "import signal\nsignal.signal(2, signal.SIG_IGN); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))",
            "import atexit\natexit.register(lambda: 1/0)", "import gc\ngc.callbacks.append(lambda *a: 1/0); gc.collect()",
@@ -328,7 +329,7 @@ TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
 
 TEST_F(HostilePythonTest, EndsOrBreaksTheRunner) {
   for (const char* code : {
-           "import os; os.closerange(0, 10000)", "import sys\nsys.settrace(lambda *a: 1/0)",
+           "import os; os.closerange(0, 10000)",
            "import ctypes; ctypes.string_at(0)", "import os; os.dup2(1, 900)",
            "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o: o.clear()",
            "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))\nx = []\n"

@@ -68,6 +68,19 @@ TEST_F(JavaKernelTest, SetsAndRestoresTheEnvironment) {
   EXPECT_EQ(execute("System.getenv(\"A\") + System.getenv(\"HOME\")").text(), "\"null/root\"");
 }
 
+// E2B's clients look for their variables among the properties.
+TEST_F(JavaKernelTest, VariablesArePropertiesToo) {
+  ExecutionSpec spec;
+  spec.code = "System.getProperty(\"A\") + System.getProperty(\"HOME\") + System.getProperty(\"user.dir\")";
+  spec.env = {{"A", "one"}, {"HOME", "/elsewhere"}, {"user.dir", "/never"}};
+  EXPECT_EQ(execute(spec).text(), "\"one/elsewhere/tmp\"") << "those of Java itself stay";
+  EXPECT_EQ(execute("System.getProperty(\"A\", \"none\") + System.getProperty(\"HOME\")").text(),
+            "\"none/root\"");
+  execute("System.setProperty(\"A\", \"mine\");");
+  EXPECT_EQ(execute(spec).text(), "\"one/elsewhere/tmp\"");
+  EXPECT_EQ(execute("System.getProperty(\"A\")").text(), "\"mine\"") << "what a cell set comes back";
+}
+
 TEST_F(JavaKernelTest, StopsAndGoesOn) {
   execute("var kept = 7;");
   for (const char* code : {"while (true) {}", "Thread.sleep(60000);",

@@ -81,6 +81,8 @@ class Kernel {
   virtual Task<void> interrupt() = 0;
   // A fresh interpreter under the same id.
   virtual Task<void> restart() = 0;
+  // Why its interpreter is dead and waits for restart(); empty while it lives.
+  virtual std::string death() const { return {}; }
 };
 
 }  // namespace atl::sandbox

@@ -57,6 +57,24 @@ constexpr const char* kJavaBoot =
     "--add-opens java.base/java.io=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED "
     "--source 11 /dev/fd/9 \"$control\" 9<<'ATOLL'\n";
 
+// Both are loaded when a cell needs one of them.
+std::string_view rest_of_python() {
+  static const std::string kRest =
+      std::string(runner("python_rest.py")) + std::string(runner("python_charts.py"));
+  return kRest;
+}
+
+std::string_view recipe_for(Language language) {
+  switch (language) {
+    case Language::r:
+      return "r";
+    case Language::java:
+      return "java";
+    default:
+      return "base";
+  }
+}
+
 }  // namespace
 
 ProcessSpec runner_process(const KernelInfo& info) {
@@ -89,7 +107,7 @@ ProcessSpec runner_process(const KernelInfo& info) {
 std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& info) {
   switch (info.language) {
     case Language::python:
-      return {{'S', runner("python.py")}, {'C', runner("python_charts.py")}};
+      return {{'S', runner("python.py")}, {'C', rest_of_python()}};
     case Language::javascript:
     case Language::typescript:
       return {{'S', runner("node.js")}};
@@ -98,7 +116,7 @@ std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& 
     case Language::r:
       return {{'S', runner("r.R")}};
     case Language::java:
-      return {};  // it was born with it
+      return {};  // it was started with it
   }
   std::unreachable();
 }
@@ -111,24 +129,24 @@ std::string lacks_interpreter(Language language, std::string_view problem) {
   const auto packages = [&]() -> std::string_view {
     switch (language) {
       case Language::python:
-        return "python3";
+        return "Debian's python3";
       case Language::javascript:
       case Language::typescript:
-        return "nodejs";
+        return "Debian's nodejs";
       case Language::shell:
-        return "bash";
+        return "Debian's bash";
       case Language::r:
-        return "r-base-core";
+        return "Debian's r-base-core";
       case Language::java:
-        return "openjdk-17-jdk-headless (another JDK from 11 on will do)";
+        return "Debian's openjdk-17-jdk-headless (another JDK from 11 on will do)";
     }
     std::unreachable();
   };
   return fmt::format(
-      "no interpreter for {} in this environment: {}; it needs Debian's {}, on this machine where the "
-      "environment "
-      "shows its programs, else in a recipe for `atoll env build`",
-      to_string(language), problem, packages());
+      "no interpreter for {} in this environment: {}; it needs {}, on this machine where the environment "
+      "shows its "
+      "programs, else in a recipe for `atoll env build` (`{}` is shipped)",
+      to_string(language), problem, packages(), recipe_for(language));
 }
 
 }  // namespace atl::sandbox

@@ -31,6 +31,13 @@ bool can_be_born(const Variables& env) {
   return std::ranges::none_of(env, [](const auto& one) { return matters_at_start(one.first); });
 }
 
+void note_begin(std::vector<std::uint64_t>& began, const LinkProcess* process) {
+  constexpr std::size_t kept = 32;
+  if (process == nullptr || !process->since()) return;
+  began.insert(std::ranges::upper_bound(began, *process->since()), *process->since());
+  if (began.size() > kept) began.erase(began.begin());
+}
+
 }  // namespace
 
 Link::Link(std::shared_ptr<Wire> wire, LinkOptions options)
@@ -95,11 +102,13 @@ Task<std::shared_ptr<Process>> Link::start(ProcessSpec spec) {
   keep(process);
   const auto all = processes_;
   const auto options = options_;
+  const auto began = began_;
   const Result<void> started = co_await process->start();
   if (!started) {
     std::erase(*all, process);
     co_return fail(started.error());
   }
+  note_begin(*began, process.get());
   if (options->stirred) options->stirred();
   co_return std::shared_ptr<Process>(process);
 }
@@ -111,15 +120,15 @@ std::vector<std::shared_ptr<Process>> Link::processes() const {
   return out;
 }
 
-std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience) {
-  LinkKernel::Launch launch = [wire = wire_, options = options_, patience, language = info.language](
+std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info) {
+  LinkKernel::Launch launch = [wire = wire_, options = options_, language = info.language](
                                   ProcessSpec spec, std::weak_ptr<ProcessTap> tap,
                                   KernelOrigin origin) -> Task<std::shared_ptr<LinkProcess>> {
     complete(spec, *options);
     if (wants_memory(language) && options->memory_bytes > 0)
       spec.env.insert_or_assign(kMemoryVariable, std::to_string(options->memory_bytes));
     if (origin == KernelOrigin::born && options->midwife && can_be_born(spec.env)) {
-      auto born = co_await options->midwife(spec.user, spec.cwd, patience);
+      auto born = co_await options->midwife(spec.user, spec.cwd);
       const auto process = std::make_shared<LinkProcess>(wire, spec, options->judge);
       process->set_tap(tap);
       if (born) {
@@ -135,7 +144,8 @@ std::shared_ptr<LinkKernel> Link::make_kernel(KernelInfo info, Patience patience
     co_return process;
   };
   auto kernel = std::make_shared<LinkKernel>(wire_->executor(), std::move(info), std::move(launch), options_->spare);
-  kernel->on_begin([options = options_] {
+  kernel->on_begin([options = options_, began = began_, weak = std::weak_ptr(kernel)] {
+    if (const auto self = weak.lock()) note_begin(*began, self->process().get());
     if (options->stirred) options->stirred();
   });
   return kernel;
@@ -161,14 +171,14 @@ Task<std::shared_ptr<Kernel>> Link::create_kernel(Language language, std::string
     kernels_.push_back(kernel);
     co_return std::shared_ptr<Kernel>(kernel);
   }
-  const auto kernel = make_kernel({random_uuid(), language, std::move(cwd)}, Patience::none);
+  const auto kernel = make_kernel({random_uuid(), language, std::move(cwd)});
   CO_CHECK(co_await kernel->start());
   kernels_.push_back(kernel);
   co_return std::shared_ptr<Kernel>(kernel);
 }
 
 Task<void> Link::receive_kernel(BornInterpreter born, KernelInfo info) {
-  const auto kernel = make_kernel(std::move(info), Patience::none);
+  const auto kernel = make_kernel(std::move(info));
   ProcessSpec spec;
   spec.argv = {"python3"};
   spec.cwd = kernel->info().cwd;
@@ -192,13 +202,37 @@ std::vector<std::uint32_t> Link::interpreter_pids() const {
   return pids;
 }
 
+Task<std::uint32_t> Link::sweep(std::uint64_t since_us) {
+  Sweep sweep{.since_us = since_us};
+  const auto until = [&](const LinkProcess& process) {
+    const std::uint64_t began = process.since().value_or(0);
+    return began > since_us ? began : Sweep::kForever;
+  };
+  if (since_us > 0)
+    for (const auto& process : *processes_) sweep.until_us = std::min(sweep.until_us, until(*process));
+  for (const auto* list : {&kernels_, &warm_})
+    for (const auto& kernel : *list) {
+      if (!kernel->process()) continue;
+      const std::uint64_t own = until(*kernel->process());
+      if (since_us > 0) sweep.until_us = std::min(sweep.until_us, own);
+      sweep.interpreters.push_back({kernel->process()->channel(), own});
+    }
+  return sweep_background(wire_, std::move(sweep));
+}
+
 std::size_t Link::interpreters() const {
-  const auto spares = std::ranges::count_if(kernels_, [](const auto& kernel) { return kernel->has_spare(); });
-  return kernels_.size() + warm_.size() + static_cast<std::size_t>(spares);
+  std::size_t count = 0;
+  for (const auto* list : {&kernels_, &warm_})
+    for (const auto& kernel : *list) {
+      // A dead one has no process.
+      if (kernel->process() && !kernel->process()->has_ended()) ++count;
+      if (kernel->has_spare()) ++count;
+    }
+  return count;
 }
 
 Task<void> Link::warm_up(Language language) {
-  const auto kernel = make_kernel({random_uuid(), language, std::string()}, Patience::wait);
+  const auto kernel = make_kernel({random_uuid(), language, std::string()});
   CO_CHECK(co_await kernel->start());
   warm_.push_back(kernel);
   co_return Result<void>();

@@ -22,10 +22,9 @@ struct BornInterpreter {
   os::Fd control, out, err;
   std::uint32_t pid = 0;
 };
-enum class Patience { none, wait };
-// Makes one for the user in that directory, or says why not; with Patience::wait after the zygote has become ready.
-using Midwife =
-    std::function<Task<BornInterpreter>(std::string user, std::string directory, Patience patience)>;
+// Makes one for the user in that directory, or says why not. While a zygote is starting it waits for that: an interpreter
+// that is started as a program instead could not be copied with its variables.
+using Midwife = std::function<Task<BornInterpreter>(std::string user, std::string directory)>;
 
 // What a guest is not told and the host adds to every request.
 struct LinkOptions {
@@ -71,8 +70,14 @@ class Link {
   Task<void> receive_kernel(BornInterpreter born, KernelInfo info);
   // Numbers inside of the interpreters, asked for or not.
   std::vector<std::uint32_t> interpreter_pids() const;
+  // Boot times at which the latest executions began, in order, whether they have ended or not.
+  const std::vector<std::uint64_t>& began() const { return *began_; }
   // Processes that are interpreters, asked for or not, and their spares.
   std::size_t interpreters() const;
+  // Kills what began at that boot time or later and belongs to nothing that is being executed; what began after an
+  // execution that began later still may be that one's, and stays unless the time is 0. Gives how many there were, when
+  // they are gone.
+  Task<std::uint32_t> sweep(std::uint64_t since_us);
   // Ends it and whatever runs in it.
   Task<void> remove_kernel(std::string id);
 
@@ -92,6 +97,8 @@ class Link {
   Task<void> ping();
   // A frozen guest is not a silent one.
   void set_paused(bool paused) { wire_->set_paused(paused); }
+  // It stands still now: whoever waits for one of its answers is told so.
+  void fail_waiting() { wire_->fail_waiting(); }
   // Ends the stream, and with it the guest, for the reason given.
   void close(Error why);
   // Ends when the stream ended; says why.
@@ -101,7 +108,7 @@ class Link {
  private:
   Link(std::shared_ptr<Wire> wire, LinkOptions options);
   void keep(const std::shared_ptr<LinkProcess>& process);
-  std::shared_ptr<LinkKernel> make_kernel(KernelInfo info, Patience patience);
+  std::shared_ptr<LinkKernel> make_kernel(KernelInfo info);
   std::shared_ptr<LinkKernel> take_warm(Language language);
 
   using Processes = std::vector<std::shared_ptr<LinkProcess>>;
@@ -111,6 +118,7 @@ class Link {
   std::shared_ptr<LinkOptions> options_;
   LinkFiles files_;
   std::vector<std::shared_ptr<LinkKernel>> kernels_, warm_;
+  std::shared_ptr<std::vector<std::uint64_t>> began_ = std::make_shared<std::vector<std::uint64_t>>();
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();
 };

@@ -67,6 +67,11 @@ class Stream : public WireChannel {
     changed_.notify();
     fail_with(why);
   }
+  void frozen(const Error& why) override {
+    if (over_) return;
+    wire_->send(id_, Type::close, 0, {});
+    lost(why);
+  }
 
  protected:
   // Everything but reply and failed.
@@ -92,14 +97,17 @@ class Stream : public WireChannel {
 
 class ListStream final : public Stream {
  public:
-  ListStream(std::shared_ptr<Wire> wire, std::size_t entries_max)
-      : Stream(std::move(wire)), left_(entries_max) {}
+  ListStream(std::shared_ptr<Wire> wire, ListBounds bounds)
+      : Stream(std::move(wire)), bounds_(std::move(bounds)), left_(bounds_.entries_max) {}
   std::vector<FileInfo> entries;
+  // Ended by our bounds, not by the guest.
+  bool is_cut() const { return bytes_ > bounds_.bytes_max; }
 
  protected:
   bool told(Type type, std::string_view payload) override {
     if (type == Type::finished) return finish(), true;
     if (type != Type::data) return false;
+    const std::size_t had = entries.size();
     guest::Reader in(payload.data(), payload.size());
     while (in.left() > 0) {
       FileInfo info;
@@ -107,11 +115,28 @@ class ListStream final : public Stream {
       --left_;
       entries.push_back(std::move(info));
     }
+    if (auto taken = take(payload.size(), entries.size() - had); !taken) {
+      wire_->send(id_, Type::close, 0, {});
+      fail_with(std::move(taken).error());
+    }
     return true;
   }
 
  private:
+  Result<void> take(std::size_t bytes, std::size_t count) {
+    bytes_ += bytes;
+    if (bytes_ > bounds_.bytes_max) {
+      return fail(Code::too_large,
+                  fmt::format("more than {} bytes of names and attributes: list fewer levels, or a "
+                              "directory below",
+                              bounds_.bytes_max));
+    }
+    return bounds_.take ? bounds_.take(bytes + count * sizeof(FileInfo)) : Result<void>();
+  }
+
+  ListBounds bounds_;
   std::size_t left_;
+  std::size_t bytes_ = 0;
 };
 
 class ReadStream final : public Stream {
@@ -217,6 +242,10 @@ class WatchStream final : public Stream {
   using Stream::Stream;
   static constexpr std::size_t kEventsMax = 16384;
   std::vector<WatchEvent> events;
+  // A watch that stands only listens: it goes on when the guest does.
+  void frozen(const Error& why) override {
+    if (!reply_) Stream::frozen(why);
+  }
 
  protected:
   bool told(Type type, std::string_view payload) override {
@@ -248,6 +277,16 @@ class LinkWatch final : public Watch {
     if (stream.events.empty())
       co_return fail(stream.failure_.value_or(Error(Code::unavailable, "the watch has ended")));
     co_return std::exchange(stream.events, {});
+  }
+
+  // The guest tells what its watches have seen before it answers a ping.
+  Task<std::vector<WatchEvent>> poll() override {
+    const auto stream = stream_;
+    std::string nothing;
+    CO_CHECK(co_await stream->wire_->call(Type::ping, std::move(nothing)));
+    if (stream->events.empty() && stream->over_)
+      co_return fail(stream->failure_.value_or(Error(Code::unavailable, "the watch has ended")));
+    co_return std::exchange(stream->events, {});
   }
 
  private:
@@ -289,29 +328,35 @@ Task<FileInfo> LinkFiles::stat(std::string path, std::string user) {
   co_return entry_of(reply);
 }
 
-Task<FileInfo> LinkFiles::make_directory(std::string path, std::string user) {
+Task<FileInfo> LinkFiles::make_directory(std::string path, std::string user, Ownership ownership) {
   const auto wire = wire_;
   std::string request = begin(user, path);
+  WirePayload(request).u8(ownership == Ownership::hand_over ? 1 : 0);
   CO_TRY(const std::string reply, co_await wire->call(Type::make_directory, std::move(request)));
   co_return entry_of(reply);
 }
 
-Task<std::vector<FileInfo>> LinkFiles::list(std::string path, std::uint32_t depth, std::size_t entries_max,
+Task<std::vector<FileInfo>> LinkFiles::list(std::string path, std::uint32_t depth, ListBounds bounds,
                                             std::string user) {
   std::string request = begin(user, path);
   WirePayload out(request);
-  entries_max = std::min<std::size_t>(entries_max, 10'000'000);
+  bounds.entries_max = std::min<std::size_t>(bounds.entries_max, 10'000'000);
+  const std::size_t entries_max = bounds.entries_max;
   out.u32(depth), out.u32(static_cast<std::uint32_t>(entries_max));
-  const auto stream = std::make_shared<ListStream>(wire_, entries_max);
+  const auto stream = std::make_shared<ListStream>(wire_, std::move(bounds));
+  // However this ends, also by cancellation: who counts may be gone afterwards.
+  struct CloseAtTheEnd {
+    ListStream& stream;
+    ~CloseAtTheEnd() {
+      if (!stream.over_) stream.close();
+    }
+  } const closing{*stream};
   stream->open(Type::list, request, stream);
   Result<void> waited;
   while (!stream->over_ && waited) waited = co_await stream->changed_.wait();
-  if (!waited) {
-    stream->close();
-    co_return fail(waited.error());
-  }
+  if (!waited) co_return fail(waited.error());
   if (stream->failure_) {
-    if (stream->failure_->code() == Code::too_large)
+    if (stream->failure_->code() == Code::too_large && !stream->is_cut())
       co_return fail(Code::too_large, fmt::format("{}: more than {} entries", path, entries_max));
     co_return fail(*stream->failure_);
   }
@@ -376,7 +421,8 @@ Task<std::unique_ptr<FileWriter>> LinkFiles::open_write(std::string path, WriteO
   out.u32(options.mode);
   out.u8(static_cast<std::uint8_t>((options.create_parents ? guest::kWriteParents : 0) |
                                    (options.append ? guest::kWriteAppend : 0) |
-                                   (options.attributes ? guest::kWriteAttributes : 0)));
+                                   (options.attributes ? guest::kWriteAttributes : 0) |
+                                   (options.ownership == Ownership::hand_over ? guest::kWriteHandOver : 0)));
   out.text(options.attribute_prefix.data(), options.attribute_prefix.size());
   out.u32(options.attributes ? static_cast<std::uint32_t>(options.attributes->size()) : 0);
   if (options.attributes)

@@ -16,9 +16,9 @@ class LinkFiles final : public Files {
   void set_default_user(std::string user) { user_ = std::move(user); }
 
   Task<FileInfo> stat(std::string path, std::string user) override;
-  Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,
+  Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, ListBounds bounds,
                                    std::string user) override;
-  Task<FileInfo> make_directory(std::string path, std::string user) override;
+  Task<FileInfo> make_directory(std::string path, std::string user, Ownership ownership) override;
   Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) override;
   Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) override;
   Task<void> remove(std::string path, Recursive recursive, std::string user) override;

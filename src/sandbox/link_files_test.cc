@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "sandbox/link_harness.h"
 
@@ -153,6 +155,37 @@ TEST_F(LinkFilesTest, FollowsLinksAndTellsThem) {
   EXPECT_TRUE(fs::exists(at("file")));
 }
 
+// Whoever moves a tree out from under its removal gets in the way of nobody but that removal: a conflict, no passing failure.
+TEST_F(LinkFilesTest, RemovingWhatIsRenamedIsAConflict) {
+  std::atomic<bool> stop{false};
+  fs::create_directories(at("elsewhere"));
+  std::thread mover([&] {
+    std::error_code ignored;
+    while (!stop) {
+      fs::rename(at("tree/a/b"), at("elsewhere/b"), ignored);
+      fs::rename(at("elsewhere/b"), at("tree/a/b"), ignored);
+    }
+  });
+  int conflicts = 0;
+  for (int round = 0; round < 400 && conflicts == 0; ++round) {
+    std::error_code ignored;
+    fs::create_directories(at("tree/a/b/c"), ignored);
+    for (int i = 0; i < 40; ++i) put("tree/a/b/c/" + std::to_string(i), "x");
+    const auto removed = run(files().remove(at("tree"), Recursive::yes, ""));
+    if (removed) continue;
+    const Code code = removed.error().code();
+    ASSERT_TRUE(code == Code::conflict || code == Code::not_empty || code == Code::not_found) << removed.error().message();
+    conflicts += code == Code::conflict ? 1 : 0;
+    if (code == Code::conflict) {
+      EXPECT_THAT(removed.error().message(), testing::HasSubstr("moved"));
+      EXPECT_EQ(row(code).http_status, 409);
+    }
+  }
+  stop = true;
+  mover.join();
+  EXPECT_GT(conflicts, 0);
+}
+
 TEST_F(LinkFilesTest, ReplacesAttributesByPrefix) {
   WriteOptions options;
   options.attributes = std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}};
@@ -260,6 +293,92 @@ TEST_F(LinkFilesTest, AnAbandonedReaderCostsNothing) {
   put("file", std::string(1U << 20, 'x'));
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(run(files().open_read(at("file"), 0, {}, "")));
   EXPECT_EQ(read(at("file"))->size(), 1U << 20);
+}
+
+// What was done before poll() is in its answer: nothing has to be waited for, in a hundred rounds.
+TEST_F(LinkFilesTest, PollsWhatWasDoneBefore) {
+  auto watch = run(files().watch(root_, Recursive::no, "root"));
+  ASSERT_TRUE(watch) << watch.error().message();
+  EXPECT_TRUE(run((*watch)->poll())->empty());
+  WriteOptions options;
+  options.ownership = Ownership::hand_over;
+  for (int round = 0; round < 100; ++round) {
+    const std::string name = fmt::format("f{}", round);
+    ASSERT_TRUE(write(at(name), "text", options));
+    const auto seen = run((*watch)->poll());
+    ASSERT_TRUE(seen);
+    std::vector<WatchEventType> kinds;
+    for (const WatchEvent& event : *seen) {
+      EXPECT_EQ(event.name, name);
+      kinds.push_back(event.type);
+    }
+    using enum WatchEventType;
+    EXPECT_THAT(kinds, ElementsAre(create, chmod, WatchEventType::write)) << "round " << round;
+  }
+  // One that is there is handed over before it is emptied and written.
+  ASSERT_TRUE(write(at("f0"), "other", options));
+  const auto again = run((*watch)->poll());
+  ASSERT_TRUE(again);
+  ASSERT_EQ(again->size(), 2U);
+  EXPECT_EQ(again->front().type, WatchEventType::chmod);
+  EXPECT_EQ(again->back().type, WatchEventType::write);
+}
+
+// The rights of root are needed to hand anything over.
+class HandOverTest : public LinkFilesTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "only root can hand something over";
+    fs::permissions(root_, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+    options_.user = "nobody";
+    options_.ownership = Ownership::hand_over;
+  }
+  WriteOptions options_;
+};
+
+TEST_F(HandOverTest, MakesWhatTheUserMayNot) {
+  WriteOptions own = options_;
+  own.ownership = Ownership::users;
+  EXPECT_EQ(write(at("a/b/x"), "1", own).error().code(), Code::permission_denied);
+  const auto made = write(at("a/b/x"), "1", options_);
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->owner, "nobody");
+  EXPECT_EQ(run(files().stat(at("a"), ""))->owner, "nobody");
+  EXPECT_EQ(run(files().stat(at("a/b"), ""))->owner, "nobody");
+  EXPECT_EQ(run(files().stat(root_, ""))->owner, "root");
+
+  EXPECT_EQ(run(files().make_directory(at("d/e"), "nobody")).error().code(), Code::permission_denied);
+  const auto directory = run(files().make_directory(at("d/e"), "nobody", Ownership::hand_over));
+  ASSERT_TRUE(directory) << directory.error().message();
+  EXPECT_EQ(directory->owner, "nobody");
+  EXPECT_EQ(run(files().make_directory(at("d/e"), "nobody", Ownership::hand_over)).error().code(),
+            Code::already_exists);
+}
+
+TEST_F(HandOverTest, TakesAFileThatIsRoots) {
+  put("roots", "a longer text");
+  fs::permissions(at("roots"), fs::perms::owner_all);
+  const auto written = write(at("roots"), "short", options_);
+  ASSERT_TRUE(written) << written.error().message();
+  EXPECT_EQ(written->owner, "nobody");
+  EXPECT_EQ(*read(at("roots")), "short");
+}
+
+TEST_F(HandOverTest, FollowsNoLink) {
+  put("secret", "keep");
+  fs::permissions(at("secret"), fs::perms::owner_all);
+  fs::create_directory(at("inner"));
+  fs::permissions(at("inner"), fs::perms::owner_all);
+  fs::create_symlink(at("secret"), at("link"));
+  fs::create_symlink(at("inner"), at("way"));
+  fs::create_hard_link(at("secret"), at("twin"));
+  EXPECT_FALSE(write(at("link"), "gone", options_));
+  EXPECT_FALSE(write(at("way/x"), "gone", options_));
+  EXPECT_FALSE(write(at("twin"), "gone", options_));
+  EXPECT_FALSE(run(files().make_directory(at("way/d"), "nobody", Ownership::hand_over)));
+  EXPECT_EQ(*read(at("secret")), "keep");
+  EXPECT_EQ(run(files().stat(at("secret"), ""))->owner, "root");
+  EXPECT_TRUE(fs::is_empty(at("inner")));
 }
 
 }  // namespace

@@ -302,6 +302,7 @@ void LinkKernel::drop(const std::shared_ptr<LinkExecution>& execution) {
 void LinkKernel::begin_next() {
   if (state_ != State::idle || waiting_.empty() || !process_ || spare_.is_asked()) return;
   state_ = State::busy;
+  process_->set_since(boot_micros());
   if (begun_) begun_();
   spare_.begin();
   current_ = waiting_.front();
@@ -514,12 +515,8 @@ bool LinkKernel::take(char kind, std::string_view payload) {
       if (std::from_chars(code.ptr + 1, end, count).ec != std::errc()) return false;
       if (stopping_)
         outcome.ending = stopping_->first, outcome.reason = stopping_->second, outcome.signal = SIGINT;
-      state_ = State::idle;
       const auto ran = std::chrono::steady_clock::now() - began_;
-      finish_current(std::move(outcome), count);
-      if (ran >= spare_.options().at_once_after) ask_for_spare();
-      begin_next();
-      wait_for_calm();
+      settle(std::move(outcome), count, ran >= spare_.options().at_once_after ? Spare::at_once : Spare::when_calm);
       return true;
     }
     default:
@@ -527,11 +524,46 @@ bool LinkKernel::take(char kind, std::string_view payload) {
   }
 }
 
+// The interpreter is ready for more. Of what was cut short nothing goes on when that is told.
+void LinkKernel::settle(Outcome outcome, std::uint64_t count, Spare spare) {
+  if (current_ && process_ && was_cut_short(outcome.ending)) {
+    clock_.cancel(), pressure_.cancel();
+    state_ = State::busy;
+    mark_.clear();
+    boost::asio::co_spawn(executor_, settle_swept(shared_from_this(), current_, std::move(outcome), count, spare),
+                          boost::asio::detached);
+    return;
+  }
+  be_ready(std::move(outcome), count, spare);
+}
+
+void LinkKernel::be_ready(Outcome outcome, std::uint64_t count, Spare spare) {
+  state_ = State::idle;
+  finish_current(std::move(outcome), count);
+  if (spare == Spare::at_once) ask_for_spare();
+  begin_next();
+  wait_for_calm();
+  changed_.notify();
+}
+
+Task<void> LinkKernel::settle_swept(std::shared_ptr<LinkKernel> self, std::shared_ptr<LinkExecution> execution,
+                                    Outcome outcome, std::uint64_t count, Spare spare) {
+  if (const auto process = self->process_; process && process->since()) {
+    Sweep sweep{.since_us = *process->since()};
+    sweep.interpreters.push_back({.channel = process->channel()});
+    (void)co_await sweep_background(process->wire(), std::move(sweep));
+  }
+  // Unless it ended meanwhile, or was shut down.
+  if (self->current_ == execution && self->state_ == State::busy) self->be_ready(std::move(outcome), count, spare);
+  co_return Result<void>();
+}
+
 void LinkKernel::finish_current(Outcome outcome, std::uint64_t count) {
   clock_.cancel(), pressure_.cancel();
   const auto finished = std::exchange(current_, nullptr);
   mark_.clear();
   stopping_.reset();
+  if (process_) process_->set_since(std::nullopt);
   if (!finished) return;
   outcome.usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began_);
@@ -637,16 +669,11 @@ void LinkKernel::continued(const Outcome& outcome) {
 }
 
 void LinkKernel::go_on() {
-  state_ = State::idle;
   Outcome told = std::exchange(death_of_interpreter_, std::nullopt).value_or(Outcome{});
   told.reason += kGoesOn;
   // Who dies while nothing is executed may do so again and again: not faster than this.
-  const bool was_executing = current_ != nullptr;
-  finish_current(std::move(told), 0);
-  if (was_executing) ask_for_spare();
-  begin_next();
-  wait_for_calm();
-  changed_.notify();
+  const Spare spare = current_ != nullptr ? Spare::at_once : Spare::when_calm;
+  settle(std::move(told), 0, spare);
 }
 
 }  // namespace atl::sandbox

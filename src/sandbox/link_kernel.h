@@ -58,6 +58,7 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) override;
   Task<void> interrupt() override;
   Task<void> restart() override;
+  std::string death() const override { return state_ == State::dead ? death_ : std::string(); }
 
   void output(Stream stream, std::string_view bytes) override;
   bool control(std::string_view bytes) override;
@@ -77,6 +78,11 @@ class LinkKernel final : public Kernel, public ProcessTap, public std::enable_sh
   bool take(char kind, std::string_view payload);
   void begin_next();
   void finish_current(Outcome outcome, std::uint64_t count);
+  enum class Spare { when_calm, at_once };
+  void settle(Outcome outcome, std::uint64_t count, Spare spare);
+  void be_ready(Outcome outcome, std::uint64_t count, Spare spare);
+  static Task<void> settle_swept(std::shared_ptr<LinkKernel> self, std::shared_ptr<LinkExecution> execution, Outcome outcome,
+                                 std::uint64_t count, Spare spare);
   void stop_current(Ending ending, std::string reason);
   void press(int attempt);
   void drop(const std::shared_ptr<LinkExecution>& execution);

@@ -4,8 +4,11 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "base/bytes.h"
 
@@ -27,7 +30,47 @@ std::string seconds_of(std::chrono::milliseconds time) {
                                   : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
 }
 
+// The kernel's monotonic clock is the same in every program until the machine is started again, and then no process is left.
+std::uint64_t monotonic_us(std::chrono::steady_clock::time_point at) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(at.time_since_epoch()).count());
+}
+
 }  // namespace
+
+std::uint64_t boot_micros() {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+}
+
+Task<std::uint32_t> sweep_background(std::shared_ptr<Wire> wire, Sweep sweep) {
+  std::string request;
+  WirePayload out(request);
+  out.u64(sweep.since_us), out.u64(sweep.until_us), out.u32(static_cast<std::uint32_t>(sweep.interpreters.size()));
+  for (const Sweep::Interpreter& one : sweep.interpreters) out.u32(one.channel), out.u64(one.until_us);
+  CO_TRY(const std::string reply, co_await wire->call(Type::sweep, std::move(request)));
+  guest::Reader in(reply.data(), reply.size());
+  const std::uint32_t count = in.u32();
+  if (!in.done()) co_return fail(Code::provider_failed, "the guest's answer makes no sense");
+  co_return count;
+}
+
+bool was_cut_short(Ending ending) {
+  switch (ending) {
+    case Ending::timed_out:
+    case Ending::out_of_memory:
+    case Ending::too_many_processes:
+    case Ending::output_limit:
+    case Ending::killed:
+      return true;
+    case Ending::exited:
+    case Ending::signaled:
+    case Ending::lost:
+      return false;
+  }
+  return false;
+}
 
 // Where a ProcessStream and its process meet. Either may go first.
 class LinkProcess::Listener final : public ProcessStream {
@@ -84,6 +127,7 @@ LinkProcess::LinkProcess(std::shared_ptr<Wire> wire, ProcessSpec spec, Judge jud
   info_.cwd = spec_.cwd;
   info_.user = spec_.user;
   info_.pty = spec_.pty.has_value();
+  info_.label = spec_.label;
   stdin_open_ = info_.pty || spec_.stdin_mode == Stdin::pipe;
 }
 
@@ -94,7 +138,8 @@ std::string LinkProcess::request() const {
   WirePayload out(bytes);
   if (direct_) out.u32(adopted_pid_);
   out.u32((spec_.pty ? guest::kStartPty : 0U) | (spec_.stdin_mode == Stdin::pipe ? guest::kStartStdin : 0U) |
-          (has_tap_ ? guest::kStartControl : 0U));
+          (has_tap_ ? guest::kStartControl : 0U) | (has_notes() ? guest::kStartNotes : 0U) |
+          (spec_.ends_with == EndsWith::process ? guest::kStartEndsAlone : 0U));
   out.u16(spec_.pty ? spec_.pty->columns : 0), out.u16(spec_.pty ? spec_.pty->rows : 0);
   out.u64(spec_.cpu_time ? static_cast<std::uint64_t>(spec_.cpu_time->count()) * 1000 : 0);
   out.u32(guest::kOutputWindow);
@@ -106,7 +151,15 @@ std::string LinkProcess::request() const {
     const std::string both = name + "=" + value;
     out.text(both.data(), both.size());
   }
+  if (has_notes()) {
+    out.text(spec_.label.data(), spec_.label.size());
+    out.u64(spec_.wall_time ? monotonic_us(std::chrono::steady_clock::now() + *spec_.wall_time) : 0);
+  }
   return bytes;
+}
+
+bool LinkProcess::has_notes() const {
+  return !direct_ && !has_tap_ && (!spec_.label.empty() || spec_.wall_time);
 }
 
 Task<void> LinkProcess::start() {
@@ -114,9 +167,14 @@ Task<void> LinkProcess::start() {
   const std::string bytes = request();
   if (bytes.size() > guest::kRequestMax)
     co_return fail(Code::too_large, "arguments and environment are over 8 MiB");
+  if (!has_tap_) since_us_ = boot_micros();
   channel_ = wire_->open(self, direct_ ? Type::adopt : Type::start, bytes);
   Result<void> waited;
-  while (!started_ && waited) waited = co_await changed_.wait();
+  while (!started_ && !frozen_ && waited) waited = co_await changed_.wait();
+  if (!started_ && frozen_) {
+    abandoned_ = true;
+    co_return fail(*frozen_);
+  }
   if (!waited) {
     abandoned_ = true;
     if (started_ && *started_) send_signal(SIGKILL, SignalScope::tree);
@@ -127,6 +185,7 @@ Task<void> LinkProcess::start() {
 
 bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
   guest::Reader in(payload.data(), payload.size());
+  std::uint64_t deadline_us = 0;
   if (!payload.empty()) {
     const std::uint32_t flags = in.u32();
     in.u16(), in.u16(), in.u64(), in.u32();
@@ -140,14 +199,21 @@ bool LinkProcess::revive(std::uint32_t channel, std::string_view payload) {
     info_.pty = (flags & guest::kStartPty) != 0;
     stdin_open_ = info_.pty || (flags & guest::kStartStdin) != 0;
     has_tap_ = (flags & guest::kStartControl) != 0;
+    if ((flags & guest::kStartNotes) != 0) info_.label = to_valid_utf8(view(in.text())), deadline_us = in.u64();
     info_.pid = in.u32();
     info_.started_at = wire_time(in.i64());
     if (!in.done()) return false;
   }
   channel_ = channel;
+  since_us_ = boot_micros();
   early_ = false;
   started_ = Result<void>();
   began_ = std::chrono::steady_clock::now();
+  if (deadline_us > 0) {
+    const std::uint64_t now = monotonic_us(began_);
+    end_at(began_ + std::chrono::microseconds(deadline_us > now ? deadline_us - now : 0),
+           "wall time limit that was set before the service was started again");
+  }
   // What was said to an interpreter and not yet heard is gone with the old stream: it cannot be gone on with.
   if (has_tap_) end_with(Ending::killed, "an interpreter of an earlier daemon");
   return true;
@@ -192,6 +258,12 @@ bool LinkProcess::frame(Type type, std::uint16_t flags, std::string_view payload
   }
 }
 
+void LinkProcess::frozen(const Error& why) {
+  if (started_) return;
+  frozen_ = why;
+  changed_.notify();
+}
+
 bool LinkProcess::started(std::string_view payload) {
   if (started_) return false;
   guest::Reader in(payload.data(), payload.size());
@@ -225,12 +297,13 @@ void LinkProcess::start_clock() {
     self->grant();
   });
   if (!spec_.wall_time) return;
-  clock_.expires_after(*spec_.wall_time);
-  clock_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-    const auto self = weak.lock();
-    if (error || !self) return;
-    self->end_with(Ending::timed_out,
-                   fmt::format("wall time limit of {}", seconds_of(*self->spec_.wall_time)));
+  end_at(began_ + *spec_.wall_time, fmt::format("wall time limit of {}", seconds_of(*spec_.wall_time)));
+}
+
+void LinkProcess::end_at(std::chrono::steady_clock::time_point deadline, std::string reason) {
+  clock_.expires_at(deadline);
+  clock_.async_wait([weak = weak_from_this(), reason = std::move(reason)](boost::system::error_code error) {
+    if (const auto self = weak.lock(); !error && self) self->end_with(Ending::timed_out, reason);
   });
 }
 
@@ -326,8 +399,21 @@ bool LinkProcess::exited(std::string_view payload) {
   const std::uint64_t cpu_us = in.u64() + in.u64();
   if (!in.done() || !started_ || outcome_) return false;
   wire_->forget(channel_);
-  finish(outcome_of(status, cpu_us));
+  Outcome outcome = outcome_of(status, cpu_us);
+  if (was_cut_short(outcome.ending) && since_us_)
+    boost::asio::co_spawn(wire_->executor(), finish_swept(shared_from_this(), std::move(outcome)), boost::asio::detached);
+  else
+    finish(std::move(outcome));
   return true;
+}
+
+// What it started and let go of is gone before anybody is told that it is.
+Task<void> LinkProcess::finish_swept(std::shared_ptr<LinkProcess> self, Outcome outcome) {
+  // A wire that ends takes everything with it.
+  Sweep sweep{.since_us = *self->since_us_};
+  (void)co_await sweep_background(self->wire_, std::move(sweep));
+  self->finish(std::move(outcome));
+  co_return Result<void>();
 }
 
 bool LinkProcess::continued(std::string_view payload) {

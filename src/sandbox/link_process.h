@@ -17,6 +17,26 @@ namespace atl::sandbox {
 // Sees every Outcome before anybody else: a provider adds what the kernel knows (usage, out of memory).
 using Judge = std::function<void(const ProcessInfo&, Outcome&)>;
 
+// Microseconds since the machine started, as the kernel dates its processes.
+std::uint64_t boot_micros();
+// What a guest is to kill: what began in that time and belongs to no process of ours; of the interpreters on these channels
+// also what they started, until the time of each. Boot times.
+struct Sweep {
+  static constexpr std::uint64_t kForever = ~std::uint64_t{0};
+  struct Interpreter {
+    std::uint32_t channel = 0;
+    std::uint64_t until_us = kForever;
+  };
+  std::uint64_t since_us = 0;
+  std::uint64_t until_us = kForever;
+  std::vector<Interpreter> interpreters;
+};
+// Gives how many there were, when they are gone.
+Task<std::uint32_t> sweep_background(std::shared_ptr<Wire> wire, Sweep sweep);
+
+// Ended by us or by the kernel, and not by itself: nothing that belonged to it goes on.
+bool was_cut_short(Ending ending);
+
 // Who hears everything a process says, first hand: a kernel its interpreter. May be gone before the process.
 class ProcessTap {
  public:
@@ -76,6 +96,12 @@ class LinkProcess final : public Process,
   // Whose place it took, if its interpreter died and its spare went on; else its own.
   std::uint32_t first_pid() const { return first_pid_ != 0 ? first_pid_ : info_.pid; }
   bool has_ended() const { return outcome_.has_value(); }
+  // What it started belongs to it from this boot time on: for a command its own start, for an interpreter the start of what
+  // it executes. Unset: what an interpreter started and left belongs to nobody.
+  void set_since(std::optional<std::uint64_t> boot_us) { since_us_ = boot_us; }
+  std::optional<std::uint64_t> since() const { return since_us_; }
+  std::uint32_t channel() const { return channel_; }
+  const std::shared_ptr<Wire>& wire() const { return wire_; }
   const std::optional<Outcome>& outcome() const { return outcome_; }
   void send_signal(int number, guest::SignalScope scope);
   // Kills everything of it; the Outcome will say so.
@@ -87,6 +113,7 @@ class LinkProcess final : public Process,
 
   bool frame(guest::Type type, std::uint16_t flags, std::string_view payload) override;
   void lost(const Error& why) override;
+  void frozen(const Error& why) override;
 
  private:
   class Listener;
@@ -97,8 +124,11 @@ class LinkProcess final : public Process,
   bool continued(std::string_view payload);
   Outcome outcome_of(int status, std::uint64_t cpu_us);
   void finish(Outcome outcome);
+  static Task<void> finish_swept(std::shared_ptr<LinkProcess> self, Outcome outcome);
   void remember(Stream stream, std::string_view bytes);
   void start_clock();
+  void end_at(std::chrono::steady_clock::time_point deadline, std::string reason);
+  bool has_notes() const;
   Task<void> write(guest::StreamId stream, std::string bytes);
   std::string request() const;
 
@@ -117,11 +147,13 @@ class LinkProcess final : public Process,
   boost::asio::steady_timer clock_, grace_;
   std::optional<Result<void>> started_;
   std::optional<Outcome> outcome_;
+  std::optional<std::uint64_t> since_us_;
   std::optional<std::pair<Ending, std::string>> forced_;
   bool forced_but_spare_ = false;  // forced_ is for the one that runs now only
   std::vector<int> signals_sent_;
   std::chrono::steady_clock::time_point began_;
   bool abandoned_ = false;
+  std::optional<Error> frozen_;  // the guest was frozen before it told whether the process started
   bool stdin_open_ = false;
   bool writing_ = false;
   std::uint32_t input_credit_ = guest::kInputWindow;

@@ -13,6 +13,15 @@ using testing::HasSubstr;
 using LinkProcessTest = LinkTest;
 using namespace std::chrono_literals;
 
+TEST_F(LinkProcessTest, EndsWithItselfWhereThatIsAskedFor) {
+  ProcessSpec spec = shell("sleep 600 & head -c 200000 /dev/zero; exit 3");
+  spec.ends_with = EndsWith::process;
+  const auto done = execute(std::move(spec));
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_EQ(done->outcome.exit_code, 3);
+  EXPECT_EQ(done->out.size(), 200000U) << "what was written until then is told";
+}
+
 TEST_F(LinkProcessTest, SaysWhichCommandIsMissing) {
   const auto result = execute(command({"no-such-program"}));
   ASSERT_FALSE(result);

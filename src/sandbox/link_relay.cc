@@ -45,6 +45,10 @@ class Connection final : public WireChannel {
     changed_.notify();
     if (!failure_) failure_ = why;
   }
+  // A client outside would wait for a server that stands still. What programs inside opened goes on with them.
+  void frozen(const Error& why) override {
+    if ((id_ & guest::kGuestChannel) == 0) lost(why);
+  }
 
   std::shared_ptr<Wire> wire_;
   os::Event changed_;

@@ -42,6 +42,7 @@ class Call final : public WireChannel {
     if (!answer) answer = fail(why);
     changed.notify();
   }
+  void frozen(const Error& why) override { lost(why); }
 
   os::Event changed;
   std::optional<Result<std::string>> answer;
@@ -160,6 +161,10 @@ std::uint32_t Wire::open(std::shared_ptr<WireChannel> channel, Type type, std::s
     channel->lost(*ended_);
     return 0;
   }
+  if (paused_) {
+    channel->lost(Error(Code::conflict, "the sandbox is paused: resume it first"));
+    return 0;
+  }
   const std::uint32_t id = next_channel_++;
   channels_.emplace(id, std::move(channel));
   do {
@@ -264,6 +269,12 @@ void Wire::watch_silence() {
     }
     if (wire->calls_ > 0) wire->watch_silence();
   });
+}
+
+void Wire::fail_waiting() {
+  const Error why(Code::conflict, "the sandbox was paused before it answered: resume it and look what was done");
+  const auto channels = channels_;  // a channel that fails leaves the table
+  for (const auto& [id, channel] : channels) channel->frozen(why);
 }
 
 void Wire::end(Error why) {

@@ -38,6 +38,10 @@ class WireChannel {
   virtual bool frame(guest::Type type, std::uint16_t flags, std::string_view payload) = 0;
   // The wire ended first. Called at most once, and nothing comes after it.
   virtual void lost(const Error& why) = 0;
+  // The guest was frozen before it answered. A channel on which somebody waits for an answer fails with `why`, because
+  // nobody knows when the guest runs again; a channel that only listens goes on when it does. The guest may still
+  // carry out what was asked when it wakes: its answer is then ignored.
+  virtual void frozen(const Error& why) { (void)why; }
 };
 
 // The host's end of a guest's stream: frames in both directions, channels, and the end of it. It survives any
@@ -72,8 +76,10 @@ class Wire : public std::enable_shared_from_this<Wire> {
   void end(Error why);
   // Waits for the end and tells it.
   Task<Error> wait_for_end();
-  // A frozen guest is silent for a reason.
+  // A frozen guest is silent for a reason. While it is paused, requests are refused with Code::conflict.
   void set_paused(bool paused) { paused_ = paused; }
+  // The guest stands still now: whoever waits for one of its answers is told Code::conflict.
+  void fail_waiting();
 
   // Channels of processes that a guest told about in its greeting: `make` is asked for each. Set before
   // greet().

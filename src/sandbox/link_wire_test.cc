@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <functional>
 #include <random>
 
 #include "sandbox/link_harness.h"
@@ -99,6 +100,35 @@ TEST_F(HostileGuestTest, GoneInTheMiddleOfAFrame) {
   say(hello().substr(0, 5));
   mine_.reset();
   EXPECT_THAT(open().error().message(), HasSubstr("closed the stream"));
+}
+
+// A guest that was frozen before it answered: whoever waits is told, and nothing more is asked of it.
+TEST_F(HostileGuestTest, FrozenBeforeItAnswered) {
+  say(hello());
+  const auto link = open();
+  ASSERT_TRUE(link);
+  const auto freeze = [&] {
+    (*link)->set_paused(true);
+    (*link)->fail_waiting();
+  };
+  boost::asio::post(loop_, freeze);
+  EXPECT_EQ(run((*link)->files().stat("/", "")).error().code(), Code::conflict);
+  EXPECT_EQ(run((*link)->files().stat("/", "")).error().code(), Code::conflict);
+  EXPECT_EQ(run((*link)->connect(80)).error().code(), Code::conflict);
+  EXPECT_EQ(run((*link)->start(command({"x"}))).error().code(), Code::conflict);
+
+  for (const auto& wait : std::vector<std::function<Code()>>{
+           [&] { return run((*link)->start(command({"x"}))).error().code(); },
+           [&] { return run((*link)->connect(80)).error().code(); },
+           [&] { return run((*link)->files().open_read("/x", 0, std::nullopt, "")).error().code(); },
+           [&] { return run((*link)->files().open_write("/x", {})).error().code(); },
+           [&] { return run((*link)->files().list("/", 1, 10, "")).error().code(); },
+           [&] { return run((*link)->files().watch("/", Recursive::no, "")).error().code(); }}) {
+    (*link)->set_paused(false);
+    boost::asio::post(loop_, freeze);
+    EXPECT_EQ(wait(), Code::conflict);
+  }
+  EXPECT_TRUE((*link)->is_open());
 }
 
 TEST_F(HostileGuestTest, BreaksRulesOnAChannel) {

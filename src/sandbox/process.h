@@ -23,6 +23,10 @@ struct PtySize {
 
 enum class Stdin { closed, pipe };
 
+// When the end of a process is told: once everybody who inherited its output has closed it as well, as a shell's pipeline
+// waits; or when the process itself has ended, with what was written until then, as `docker run` does it.
+enum class EndsWith { output, process };
+
 struct ProcessSpec {
   std::vector<std::string> argv;                        // argv[0] is looked up in PATH inside
   Variables env;                                        // added to the sandbox's own
@@ -34,6 +38,8 @@ struct ProcessSpec {
   std::optional<std::chrono::milliseconds> wall_time;   // unset: no limit of its own
   std::optional<std::chrono::milliseconds> cpu_time;
   std::optional<std::uint64_t> output_bytes;            // unset: no limit; output flows with back-pressure
+  EndsWith ends_with = EndsWith::output;
+  std::string label;  // whoever starts it knows it by this, also after this program was started again; never shown
 };
 
 struct ProcessInfo {
@@ -45,6 +51,7 @@ struct ProcessInfo {
   std::string user;
   bool pty = false;
   WallTime started_at;
+  std::string label;  // as ProcessSpec's
 };
 
 enum class Stream : std::uint8_t { out, err, pty };

@@ -12,6 +12,14 @@ Task<void> Provider::discard_snapshot(std::string directory) {
 
 void Provider::discard_kernels(const std::string&) {}
 
+Task<os::Fd> Provider::open_volume(std::string, VolumeSize) {
+  co_return fail(Code::unsupported, "this provider has no filesystems of volumes' own");
+}
+
+Task<void> Provider::close_volume(std::string) {
+  co_return Result<void>();
+}
+
 Task<Carried> Sandbox::capture(std::string, CaptureOptions) {
   co_return fail(Code::unsupported, "the provider lacks the trait 'live_fork'");
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "os/fd.h"
 #include "os/task.h"
 #include "sandbox/isolation.h"
 #include "sandbox/sandbox.h"
@@ -16,6 +17,10 @@ struct PoolLevel {
   std::string environment;
   std::uint32_t ready = 0;
   std::uint32_t target = 0;
+};
+
+struct VolumeSize {
+  std::uint64_t bytes = 0, inodes = 0;
 };
 
 // What makes sandboxes. Belongs to the loop thread; many create calls may be under way at once.
@@ -36,9 +41,17 @@ class Provider {
   virtual Task<void> discard_snapshot(std::string directory);
   // The kernels that Sandbox::capture() put beside a snapshot; its files stay.
   virtual void discard_kernels(const std::string& directory);
+  // The top directory of a filesystem of its own for the volume whose directory on the host this is: made of that size if
+  // it is new, mounted if it is not. Sandboxes that mount "<directory>/NAME" get that filesystem's NAME from then on.
+  // Code::unsupported where the machine or the provider has none.
+  virtual Task<os::Fd> open_volume(std::string directory, VolumeSize size);
+  virtual Task<void> close_volume(std::string directory);
   virtual std::vector<PoolLevel> pools() const = 0;
   // Ends everything, pools included.
   virtual Task<void> shut_down() = 0;
+  // The same for a process that ends at once: whatever lives in other processes is told to end, and nobody
+  // waits for it.
+  virtual void abandon() {}
 };
 
 }  // namespace atl::sandbox

@@ -9,7 +9,7 @@ Result<void> check(const Spec& spec) {
   if (limits.memory_bytes < (8ULL << 20))
     return fail(Error(Code::invalid_argument, "at least 8 MiB of memory are needed")
                     .with_field("limits.memory_bytes"));
-  if (limits.cpu_cores < 0.05)
+  if (!(limits.cpu_cores >= 0.05))
     return fail(
         Error(Code::invalid_argument, "at least 0.05 cores are needed").with_field("limits.cpu_cores"));
   if (limits.disk_bytes < (1ULL << 20))

@@ -54,8 +54,10 @@ std::string hibernation_json(const Session& session) {
   bj::object object;
   if (!session.hibernation.empty()) {
     object["state"] = session.hibernation;
-    object["contexts"] = bj::value_from(session.default_contexts);
+    object["bytes"] = session.hibernation_bytes;
+    if (session.hibernated_at) object["at"] = unix_micros(*session.hibernated_at);
   }
+  if (!session.default_contexts.empty()) object["contexts"] = bj::value_from(session.default_contexts);
   if (!session.left_behind.empty()) object["left_behind"] = bj::value_from(session.left_behind);
   return bj::serialize(object);
 }
@@ -63,6 +65,8 @@ std::string hibernation_json(const Session& session) {
 void read_hibernation(const std::string& json, Session& session) {
   const bj::object object = object_of(json);
   session.hibernation = text(object, "state");
+  session.hibernation_bytes = static_cast<std::uint64_t>(integer(object, "bytes"));
+  if (const std::int64_t at = integer(object, "at"); at > 0) session.hibernated_at = from_unix_micros(at);
   if (const auto* contexts = object.if_contains("contexts"))
     session.default_contexts = text_map(bj::serialize(*contexts));
   if (const auto* names = object.if_contains("left_behind"); names != nullptr && names->is_array())
@@ -125,6 +129,41 @@ egress::RuleTexts egress_from(const std::string& json) {
       if (header.value().is_string()) rules.inject[domain.key()][header.key()] = header.value().get_string();
   }
   return rules;
+}
+
+// Kept among the attributes: words that no dialect uses. The last two are how E2B's dialect kept its tokens
+// before every session had them.
+constexpr const char* kSecret = "session.secret";
+constexpr const char* kTrafficToken = "session.traffic_token";
+constexpr const char* kDataPlane = "session.data_plane";
+constexpr const char* kPorts = "session.ports";
+constexpr const char* kFormerSecret = "e2b.token";
+constexpr const char* kFormerTrafficToken = "e2b.traffic_token";
+
+std::string attributes_json(const Session& session) {
+  TextMap all = session.attributes;
+  all[kSecret] = session.secret;
+  all[kTrafficToken] = session.traffic_token;
+  if (session.data_plane == DataPlane::open) all[kDataPlane] = "open";
+  if (session.ports == Ports::closed) all[kPorts] = "closed";
+  return to_json(all);
+}
+
+void read_attributes(const std::string& json, Session& session) {
+  session.attributes = text_map(json);
+  const auto take = [&](const char* name) {
+    auto node = session.attributes.extract(name);
+    return node.empty() ? std::string() : std::move(node.mapped());
+  };
+  session.secret = take(kSecret);
+  session.traffic_token = take(kTrafficToken);
+  if (take(kDataPlane) == "open") session.data_plane = DataPlane::open;
+  if (take(kPorts) == "closed") session.ports = Ports::closed;
+  if (std::string former = take(kFormerSecret); session.secret.empty()) session.secret = std::move(former);
+  if (std::string former = take(kFormerTrafficToken); !former.empty() && session.traffic_token.empty()) {
+    session.traffic_token = std::move(former);
+    session.ports = Ports::closed;
+  }
 }
 
 bj::array walls_json(const std::vector<sandbox::Wall>& walls) {
@@ -248,7 +287,7 @@ store::SessionRow to_row(const Session& s, const std::string& incarnation) {
       bj::object{{"walls", walls_json(s.isolation.walls)}, {"missing", walls_json(s.isolation.missing)}});
   row.env = to_json(s.env);
   row.metadata = to_json(s.metadata);
-  row.attributes = to_json(s.attributes);
+  row.attributes = attributes_json(s);
   row.parent = s.parent;
   row.snapshot = s.snapshot;
   row.volumes = to_json(s.volumes);
@@ -288,7 +327,7 @@ Result<Session> from_row(const store::SessionRow& row, Walls walls) {
   }
   s.env = text_map(row.env);
   s.metadata = text_map(row.metadata);
-  s.attributes = text_map(row.attributes);
+  read_attributes(row.attributes, s);
   s.parent = row.parent;
   s.snapshot = row.snapshot;
   s.volumes = text_map(row.volumes);
@@ -322,6 +361,7 @@ store::RecordRow to_row(const ExecutionRecord& r) {
   row.usage = to_json(r.usage);
   row.artifacts = artifacts_json(r.artifacts);
   row.execution_count = static_cast<std::int64_t>(r.execution_count);
+  row.interpreter_restarted = r.interpreter_restarted;
   return row;
 }
 
@@ -352,6 +392,7 @@ ExecutionRecord from_row(const store::RecordRow& row) {
   r.usage = usage_from(row.usage);
   r.artifacts = artifacts_from(row.artifacts, row.record_id);
   r.execution_count = static_cast<std::uint64_t>(row.execution_count);
+  r.interpreter_restarted = row.interpreter_restarted;
   return r;
 }
 

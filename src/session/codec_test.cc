@@ -23,5 +23,42 @@ TEST(Codec, TheWayOutComesBackAsItWas) {
   }
 }
 
+TEST(Codec, SecretsComeBackAndAreNoAttributes) {
+  Session session;
+  session.attributes = {{"e2b.template", "base"}};
+  session.secret = "s3cret";
+  session.traffic_token = "t0ken";
+  for (const auto data_plane : {DataPlane::secured, DataPlane::open}) {
+    for (const auto ports : {Ports::open, Ports::closed}) {
+      session.data_plane = data_plane;
+      session.ports = ports;
+      const auto back = from_row(to_row(session, "incarnation"));
+      ASSERT_TRUE(back) << back.error().message();
+      EXPECT_EQ(back->secret, session.secret);
+      EXPECT_EQ(back->traffic_token, session.traffic_token);
+      EXPECT_EQ(back->data_plane, data_plane);
+      EXPECT_EQ(back->ports, ports);
+      EXPECT_EQ(back->attributes, session.attributes);
+    }
+  }
+}
+
+TEST(Codec, TokensOfAnEarlierVersionBecomeTheSessions) {
+  auto row = to_row(Session{}, "incarnation");
+  row.attributes = R"({"e2b.token":"old","e2b.traffic_token":"older","e2b.template":"base"})";
+  auto back = from_row(row);
+  ASSERT_TRUE(back) << back.error().message();
+  EXPECT_EQ(back->secret, "old");
+  EXPECT_EQ(back->traffic_token, "older");
+  EXPECT_EQ(back->ports, Ports::closed);
+  EXPECT_EQ(back->data_plane, DataPlane::secured);
+  EXPECT_EQ(back->attributes, (TextMap{{"e2b.template", "base"}}));
+  // One that had none was open to all: it is not any more.
+  row.attributes = "{}";
+  back = from_row(row);
+  EXPECT_EQ(back->secret, "");
+  EXPECT_EQ(back->data_plane, DataPlane::secured);
+}
+
 }  // namespace
 }  // namespace atl::session

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <csignal>
 
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/log.h"
 #include "session/codec.h"
+#include "session/execution_time.h"
 #include "session/retry.h"
 #include "session/running_execution.h"
 #include "store/offload.h"
@@ -152,8 +154,7 @@ sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRe
 }
 
 std::chrono::milliseconds ExecutionEngine::wall_time_of(const Live& live, sandbox::Language language) const {
-  if (live.facts.wall_time_set) return live.facts.limits.wall_time;
-  return parts_.registry->execution_time(language);
+  return execution_time(live.facts, *parts_.registry, language);
 }
 
 Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
@@ -246,7 +247,22 @@ Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std:
   }
   CO_TRY(auto kernel, co_await create_kernel(live, language, std::string()));
   live->default_kernels[language] = kernel;
+  if (auto lost = live->lost_kernels.extract(language); !lost.empty())
+    live->restarted_kernels[kernel->info().id] = std::move(lost.mapped());
+  live->facts.default_contexts[std::string(to_string(language))] = kernel->info().id;
+  store_contexts(live);
   co_return kernel;
+}
+
+// Should this service be killed, the next one knows that there was an interpreter. Not before the caller's next wait, which is
+// for the interpreter's work.
+void ExecutionEngine::store_contexts(const std::shared_ptr<Live>& live) {
+  boost::asio::post(parts_.executor, [executor = parts_.executor, store = parts_.store, live] {
+    auto put = [](store::Store* to, std::shared_ptr<Live> of) -> boost::asio::awaitable<void> {
+      if (auto stored = co_await to->put_session(to_row(of->facts, of->incarnation)); !stored) of->unsaved = true;
+    };
+    boost::asio::co_spawn(executor, put(store, live), boost::asio::detached);
+  });
 }
 
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::create_kernel(std::shared_ptr<Live> live,
@@ -272,6 +288,8 @@ Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std:
     co_return fail(Code::not_found, fmt::format("Context {} not found", context));
   }
   std::erase_if(live->default_kernels, [&](const auto& entry) { return entry.second->info().id == context; });
+  std::erase_if(live->facts.default_contexts, [&](const auto& entry) { return entry.second == context; });
+  live->restarted_kernels.erase(context);
   co_return co_await live->sandbox->remove_kernel(std::move(context));
 }
 
@@ -285,8 +303,8 @@ Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::kernel_for(std::shared_p
   co_return fail(Code::not_found, fmt::format("Context {} not found", request.context));
 }
 
-Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<Live> live,
-                                                               auth::Principal who, ExecuteRequest request) {
+Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, auth::Principal who,
+                                                   ExecuteRequest request) {
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
     CO_TRY(auto known, co_await kernel_for(live, request, language));
@@ -303,21 +321,23 @@ Task<std::unique_ptr<Execution>> ExecutionEngine::execute_code(std::shared_ptr<L
   draft.context = request.context;
   draft.code = request.code;
   CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy_language(language)));
-  auto running = std::make_unique<RunningExecution>(this, live, std::move(record), started);
-  if (running->record().status == Status::denied) co_return std::move(running);
+  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts.policy};
 
+  auto running = std::make_unique<RunningExecution>(this, live, std::move(record), started);
   const std::chrono::milliseconds wall_time = request.timeout.value_or(wall_time_of(*live, language));
   Result<void> begun = co_await running->begin(std::move(request), language, wall_time);
   if (!begun && is_ending(*live)) {
-    CO_CHECK(co_await running->end_unbegun());
-    co_return std::move(running);
+    Ended ended{running->release()};
+    end_with_session(*live, ended.record);
+    CO_CHECK(co_await finish(live, ended.record, started));
+    co_return std::move(ended);
   }
   if (!begun) {
     const Error error = begun.error();
     CO_CHECK(co_await finish_failed(live, running->release(), started, error));
     co_return fail(error);
   }
-  co_return std::move(running);
+  co_return ExecutionStart(std::unique_ptr<Execution>(std::move(running)));
 }
 
 Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
@@ -349,8 +369,8 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
   CO_CHECK(co_await kept->drained(parts_.executor));
   record.out = kept->out.text();
   record.err = kept->err.text();
-  record.out_truncated = kept->out.truncated();
-  record.err_truncated = kept->err.truncated();
+  record.out_truncated |= kept->out.truncated();
+  record.err_truncated |= kept->err.truncated();
   if (outcome.ending != sandbox::Ending::lost) {
     CO_TRY(record.artifacts, co_await collect_artifacts(live, parts_.blobs, options_.artifacts,
                                                         parts_.clock->now(), record.record_id));
@@ -362,8 +382,8 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
   co_return co_await finish(live, record, started);
 }
 
-Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
-                                             CommandRequest request) {
+Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
+                                                  CommandRequest request) {
   const SteadyTime started = parts_.clock->steady();
   if (request.argv.empty() == request.shell.empty()) {
     co_return fail(Code::invalid_argument, "a command is either 'argv' or a line for the shell");
@@ -376,9 +396,7 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
   draft.type = "shell";
   draft.code = shown(request);
   CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy::Language::shell));
-  Command command;
-  command.record = record;
-  if (record.status == Status::denied) co_return std::move(command);
+  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts.policy};
 
   sandbox::ProcessSpec spec;
   spec.argv = std::move(request.argv);
@@ -390,6 +408,8 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
   spec.tag = std::move(request.tag);
   spec.pty = request.pty;
   spec.stdin_mode = request.stdin_mode;
+  spec.ends_with = request.ends_with;
+  spec.label = record.record_id;
   spec.wall_time = request.timeout;
   if (!request.background) {
     if (!spec.wall_time) spec.wall_time = wall_time_of(*live, sandbox::Language::shell);
@@ -401,29 +421,51 @@ Task<Command> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::P
   Result<std::shared_ptr<sandbox::Process>> process = fail(Code::conflict, "the session has ended");
   if (in) process = co_await in->start(std::move(spec));
   if (!process && is_ending(*live)) {
-    end_with_session(*live, command.record);
-    CO_CHECK(co_await finish(live, command.record, started));
-    co_return std::move(command);
+    Ended ended{std::move(record)};
+    end_with_session(*live, ended.record);
+    CO_CHECK(co_await finish(live, ended.record, started));
+    co_return std::move(ended);
   }
   if (!process) {
     const Error error = process.error();
     CO_CHECK(co_await finish_failed(live, record, started, error));
     co_return fail(error);
   }
+  Command command;
+  command.record = record;
   command.process = *process;
   command.kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
   command.stream = std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
   boost::asio::co_spawn(parts_.executor,
                         watch_command(this, live, *process, std::move(record), command.kept, started),
                         boost::asio::detached);
-  co_return std::move(command);
+  co_return CommandStart(std::move(command));
+}
+
+Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process) {
+  CO_TRY(store::RecordRow row, co_await parts_.store->get_record(live->facts.tenant, process->info().label));
+  if (row.session_id != live->facts.session_id || row.finished_at)
+    co_return fail(Code::not_found, "no open record of this session");
+  ExecutionRecord record = from_row(row);
+  // What it wrote to the service before is not in this one, and nobody reads it now.
+  record.out_truncated = record.err_truncated = true;
+  auto kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
+  kept->set_complete();
+  const auto ran = std::max(parts_.clock->now() - process->info().started_at, Duration(0));
+  boost::asio::co_spawn(parts_.executor,
+                        watch_command(this, live, process, std::move(record), std::move(kept),
+                                      parts_.clock->steady() - ran),
+                        boost::asio::detached);
+  co_return Result<void>{};
 }
 
 Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, auth::Principal who,
                                                    CommandRequest request, std::string standard_input) {
   if (!standard_input.empty()) request.stdin_mode = sandbox::Stdin::pipe;
-  CO_TRY(Command command, co_await start_command(live, who, std::move(request)));
-  if (!command.process) co_return std::move(command.record);
+  CO_TRY(CommandStart start, co_await start_command(live, who, std::move(request)));
+  if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
+  if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
+  Command command = std::get<Command>(std::move(start));
   if (!standard_input.empty()) {
     boost::asio::co_spawn(parts_.executor, feed(command.process, std::move(standard_input)),
                           boost::asio::detached);

@@ -40,11 +40,14 @@ class ExecutionEngine {
   };
   ExecutionEngine(Parts parts, Options options) : parts_(parts), options_(options) {}
 
-  Task<std::unique_ptr<Execution>> execute_code(std::shared_ptr<Live> live, auth::Principal who,
-                                                ExecuteRequest request);
-  Task<Command> start_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request);
+  Task<ExecutionStart> execute_code(std::shared_ptr<Live> live, auth::Principal who, ExecuteRequest request);
+  Task<CommandStart> start_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request);
   Task<ExecutionRecord> run_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request,
                                     std::string standard_input);
+
+  // A command of an earlier service that still runs: its record ends when it does. Code::not_found if its label is no
+  // open record of the session.
+  Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
 
   // The session's kernel for the language, made on first use; all executions that name no context share it.
   Task<std::shared_ptr<sandbox::Kernel>> prepare_environment(std::shared_ptr<Live> live,
@@ -83,6 +86,7 @@ class ExecutionEngine {
                                                           std::chrono::milliseconds wall_time);
   Task<void> finish_command(std::shared_ptr<Live> live, ExecutionRecord& record, sandbox::Outcome outcome,
                             std::shared_ptr<class KeptOutput> kept, SteadyTime started);
+  void store_contexts(const std::shared_ptr<Live>& live);
   Task<std::shared_ptr<sandbox::Kernel>> kernel_for(std::shared_ptr<Live> live, const ExecuteRequest& request,
                                                     sandbox::Language language);
 

@@ -93,7 +93,7 @@ class FakeFiles final : public sandbox::Files {
     if (!state_->files.contains(path)) co_return fail(Code::not_found, path);
     co_return info(path);
   }
-  Task<std::vector<sandbox::FileInfo>> list(std::string path, std::uint32_t, std::size_t,
+  Task<std::vector<sandbox::FileInfo>> list(std::string path, std::uint32_t, sandbox::ListBounds,
                                             std::string) override {
     std::vector<sandbox::FileInfo> all;
     for (const auto& [name, bytes] : state_->files) {
@@ -101,7 +101,7 @@ class FakeFiles final : public sandbox::Files {
     }
     co_return all;
   }
-  Task<sandbox::FileInfo> make_directory(std::string, std::string) override { co_return sandbox::FileInfo{}; }
+  Task<sandbox::FileInfo> make_directory(std::string, std::string, sandbox::Ownership) override { co_return sandbox::FileInfo{}; }
   Task<sandbox::FileInfo> move(std::string, std::string, std::string, sandbox::Overwrite) override {
     co_return fail(Code::unsupported, "move");
   }
@@ -290,11 +290,13 @@ class FakeSandbox final : public sandbox::Sandbox {
     info.pid = ++pids_;
     info.argv = spec.argv;
     info.tag = spec.tag;
+    info.label = spec.label;
     auto process = std::make_shared<FakeProcess>(state_, info);
     processes_.push_back(process);
     co_return process;
   }
   std::vector<std::shared_ptr<sandbox::Process>> processes() override { return processes_; }
+  void add_process(sandbox::ProcessInfo info) { processes_.push_back(std::make_shared<FakeProcess>(state_, std::move(info))); }
   sandbox::Files& files() override { return files_; }
   Task<std::shared_ptr<sandbox::Kernel>> create_kernel(sandbox::Language language, std::string cwd) override {
     CO_CHECK(state_->faults->meet("kernel"));
@@ -315,8 +317,15 @@ class FakeSandbox final : public sandbox::Sandbox {
     if (state_->ended.is_set()) co_return fail(Code::unavailable, "the sandbox has ended");
     co_return state_->usage;
   }
-  Task<void> pause() override { co_return state_->faults->meet("pause"); }
-  Task<void> resume() override { co_return state_->faults->meet("resume"); }
+  Task<void> pause() override {
+    if (calls) (*calls)[spec_.id].emplace_back("pause");
+    co_return state_->faults->meet("pause");
+  }
+  Task<void> resume() override {
+    if (calls) (*calls)[spec_.id].emplace_back("resume");
+    co_return state_->faults->meet("resume");
+  }
+  std::map<std::string, std::vector<std::string>>* calls = nullptr;  // of pause and resume, by sandbox
   // What a failed one leaves behind is in the way of the next.
   Task<void> snapshot(std::string target) override {
     std::error_code failed;
@@ -403,6 +412,8 @@ class FakeProvider final : public sandbox::Provider {
     spec.id = id;
     auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
     made->captures = captures;
+    made->calls = &calls;
+    for (const sandbox::ProcessInfo& info : left_running) made->add_process(info);
     last = made.get();
     co_return std::move(made);
   }
@@ -414,6 +425,8 @@ class FakeProvider final : public sandbox::Provider {
   FakeSandbox* last = nullptr;
   std::shared_ptr<Captures> captures = std::make_shared<Captures>();
   std::vector<std::string> running, adopted;
+  std::map<std::string, std::vector<std::string>> calls;  // of sandboxes that were taken back
+  std::vector<sandbox::ProcessInfo> left_running;  // in every sandbox that is adopted
 
  private:
   boost::asio::any_io_executor executor_;

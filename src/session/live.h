@@ -31,6 +31,10 @@ struct Live {
   os::Turn lifecycle;  // pause, resume, restore, destroy
   os::Turn kernels;    // the making of default kernels
   std::map<sandbox::Language, std::shared_ptr<sandbox::Kernel>> default_kernels;
+  // Default kernels that are gone with their variables, each with why: the next one in its language says so. And which
+  // present ones have still to say it, by id.
+  std::map<sandbox::Language, std::string> lost_kernels;
+  std::map<std::string, std::string> restarted_kernels;
 
   // What was seen in the output directory: size and time of change by path.
   std::map<std::string, std::pair<std::uint64_t, WallTime>> outputs_seen;
@@ -41,6 +45,7 @@ struct Live {
   // The way out, once it was opened, and what was decided there.
   std::shared_ptr<egress::Proxy> proxy;
   bool trusts_authority = false;
+  bool network_due = false;  // taken back while it stood still: its way out is opened when it goes on
   std::shared_ptr<NetworkLog> network_log = std::make_shared<NetworkLog>();
 
   std::deque<Sample> samples;
@@ -49,6 +54,9 @@ struct Live {
   std::uint32_t busy = 0;  // executions and foreground commands under way
   bool unsaved = false;    // facts changed since the store saw them
   SteadyTime saved_at{};
+  // What decides about its end: facts.expires_at and last_used_at say the same to people, by a clock that may jump.
+  std::optional<SteadyTime> ends_at;
+  SteadyTime last_used{};
   std::optional<SteadyTime> to_disk_at;  // when what is paused in memory shall go to the disk
 };
 

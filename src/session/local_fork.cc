@@ -67,7 +67,10 @@ Result<LocalService::LivePtr> LocalService::draft_copy(const Principal& who, con
   facts.reason.clear();
   facts.created_at = facts.last_used_at = parts_.clock->now();
   facts.parent = source.facts.session_id;
+  give_secrets(facts);
   facts.default_contexts = default_contexts_of(source);
+  child->lost_kernels = source.lost_kernels;
+  child->last_used = parts_.clock->steady();
   child->incarnation = facts.sandbox_id;
   UpdateRequest complete = changes;
   if (!complete.ttl) complete.ttl = facts.ttl;
@@ -166,6 +169,8 @@ Task<void> LocalService::hibernate_held(LivePtr live, PauseRequest request, std:
     co_return fail(Code::unsupported, fmt::format("provider {} lacks the trait '{}'", live->facts.provider,
                                                   request.files_only ? "snapshot" : "live_fork"));
   }
+  // When the service ends, what is paused has no other place to go.
+  if (!ending_) CO_CHECK(check_paused_room(*live));
   const std::string state = std::string(kHibernationPrefix) + live->incarnation;
   const State before = live->facts.state;
   Result<sandbox::Carried> carried = sandbox::Carried();
@@ -180,6 +185,8 @@ Task<void> LocalService::hibernate_held(LivePtr live, PauseRequest request, std:
   live->facts.default_contexts = default_contexts_of(*live);
   live->facts.left_behind = std::move(carried->left_behind);
   live->facts.hibernation = state;
+  live->facts.hibernation_bytes = (co_await size_of_state(state)).value_or(0);
+  live->facts.hibernated_at = parts_.clock->now();
   if (before == State::running) enter(live, State::paused, "");
   live->facts.reason = std::move(reason);
   if (auto saved = co_await save(live); !saved) {

@@ -45,6 +45,8 @@ TEST_F(ForkServiceTest, CopiesHaveTheSourcesKernelsAndSettings) {
   for (const auto& copy : forked->sessions) {
     ASSERT_TRUE(copy);
     EXPECT_EQ(copy->parent, source.session_id);
+    EXPECT_NE(copy->secret, source.secret);
+    EXPECT_NE(copy->traffic_token, source.traffic_token);
     EXPECT_THAT(copy->left_behind, IsEmpty());
     // The default kernel is the one that was carried: no second one is made.
     EXPECT_EQ(run(*copy, "print x").context, context);

@@ -1,6 +1,7 @@
 // Creating, pausing, ending.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMapEntriesMax = 256;
 constexpr std::size_t kMapBytesMax = 64U << 10;
+constexpr std::size_t kSecretBytes = 20;
 
 Result<void> check_map(const TextMap& map, std::string_view field) {
   std::size_t bytes = 0;
@@ -60,6 +62,7 @@ void merge(registry::LimitsPatch& into, const registry::LimitsPatch& from) {
   merge(into.inodes_max, from.inodes_max);
   merge(into.open_files_max, from.open_files_max);
   merge(into.output_bytes, from.output_bytes);
+  merge(into.io_bytes_per_second, from.io_bytes_per_second);
 }
 
 Result<void> check_volumes(const TextMap& volumes) {
@@ -84,6 +87,22 @@ void fill_in(const LocalRequest& from, sandbox::Spec& spec) {
   if (from.sudo) spec.sudo = *from.sudo;
 }
 
+// What goes wrong while a sandbox is made, in terms of whoever asked for one.
+Error for_caller(Error error, const LocalRequest& local) {
+  const auto as = [&](Code code, std::string message) {
+    return Error(code, std::move(message)).with_detail(error.detail());
+  };
+  // What ran out is the machine's, and nothing that this caller could give back.
+  if (error.code() == Code::resource_exhausted) return as(Code::unavailable, error.message());
+  // A file of ours that is missing or closed to us is no answer about what the caller named. Somebody on this
+  // machine may have named directories.
+  const bool is_ours = error.field().empty() && local.host_mounts.empty() && !local.layers &&
+                       (error.code() == Code::not_found || error.code() == Code::permission_denied ||
+                        error.code() == Code::already_exists || error.code() == Code::not_a_directory);
+  if (is_ours) return as(Code::provider_failed, "make the sandbox: " + error.message());
+  return error;
+}
+
 Error unknown(std::string_view what, const std::string& name, std::string field) {
   return Error(Code::invalid_argument, fmt::format("no {} is called '{}'", what, name))
       .with_field(std::move(field));
@@ -96,6 +115,25 @@ sandbox::Provider* LocalService::provider_named(const std::string& name) const {
     if (provider->name() == name) return provider;
   }
   return nullptr;
+}
+
+void LocalService::give_secrets(Session& facts) {
+  facts.secret = random_hex(kSecretBytes);
+  facts.traffic_token = random_hex(kSecretBytes);
+}
+
+bool LocalService::complete_secrets(Session& facts) const {
+  bool changed = false;
+  for (std::string* secret : {&facts.secret, &facts.traffic_token}) {
+    if (!secret->empty()) continue;
+    *secret = random_hex(kSecretBytes);
+    changed = true;
+  }
+  if (options_.ports == Ports::closed && facts.ports == Ports::open) {
+    facts.ports = Ports::closed;
+    changed = true;
+  }
+  return changed;
 }
 
 // A session that exists in memory only, in state creating, with everything decided but its sandbox.
@@ -128,9 +166,11 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
     co_return fail(Error(Code::invalid_argument, "there are no skills yet").with_field("skills"));
   }
 
+  CO_CHECK(registry::check(request.limits, options_.ceilings));
   registry::LimitsPatch limits = agent ? agent->limits : registry::LimitsPatch{};
   merge(limits, request.limits);
   facts.limits = registry.sandbox_limits(*environment, limits);
+  registry::clamp(facts.limits, options_.ceilings);
   facts.wall_time_set = limits.wall_time || environment->limits.wall_time;
   facts.network = request.network.value_or(agent && agent->network ? *agent->network : environment->network);
   if (request.network_if_possible && !live->provider->traits().network) {
@@ -143,7 +183,7 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
             .with_field("network"));
   }
   facts.egress = std::move(request.egress);
-  CO_CHECK(check_network(facts.network, facts.egress, parts_.outside.resolver != nullptr));
+  CO_CHECK(check_network(facts.network, facts.egress, parts_.outside));
   CO_CHECK(co_await check_proxy(facts.egress));
   facts.env = environment->env;
   if (agent) facts.env.insert(agent->env.begin(), agent->env.end());
@@ -153,6 +193,10 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   facts.metadata = std::move(request.metadata);
   facts.attributes = std::move(request.attributes);
 
+  give_secrets(facts);
+  facts.data_plane = request.data_plane;
+  facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
+
   CO_CHECK(check_volumes(request.volumes));
   facts.volumes = std::move(request.volumes);
 
@@ -161,6 +205,7 @@ Task<LocalService::LivePtr> LocalService::draft(const Principal& who, CreateRequ
   facts.tenant = who.tenant;
   facts.key_id = who.key_id;
   facts.created_at = facts.last_used_at = parts_.clock->now();
+  live->last_used = parts_.clock->steady();
   facts.extend_on_use = request.extend_on_use;
   facts.on_expiry = request.on_expiry;
   facts.auto_resume = request.auto_resume;
@@ -197,7 +242,7 @@ Task<void> LocalService::furnish(LivePtr live) {
     co_return Result<void>{};
   };
   auto open = [](LocalService* self, LivePtr to) -> Task<void> {
-    CO_TRY(auto rules, compile_rules(to->facts.egress));
+    CO_TRY(auto rules, compile_rules(to->facts.egress, self->parts_.outside));
     auto opened = co_await self->open_network(to, std::move(rules));
     if (!opened) co_return fail(std::move(opened).error().context("open the network"));
     co_return opened;
@@ -233,26 +278,23 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   spec.env = live->facts.env;
   fill_in(live->local, spec);
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
-  auto make = [provider = live->provider, spec = std::move(spec)] { return provider->create(spec); };
+  auto make = [live, spec = std::move(spec)]() -> Task<std::unique_ptr<sandbox::Sandbox>> {
+    auto made = co_await live->provider->create(spec);
+    if (!made) co_return fail(for_caller(std::move(made).error(), live->local));
+    co_return std::move(*made);
+  };
   auto go_on = [this] { return !ending_; };
   auto made = co_await with_retries<std::unique_ptr<sandbox::Sandbox>>(parts_.executor, "create a sandbox",
                                                                        std::move(make), go_on);
   if (!made) {
     layer_use_.end_sandbox(live->incarnation);
-    // What ran out is the machine's, and nothing that this caller could give back.
-    if (made.error().code() == Code::resource_exhausted)
-      co_return fail(Error(Code::unavailable, made.error().message()).with_detail(made.error().detail()));
     co_return fail(std::move(made).error());
   }
   live->sandbox = std::move(*made);
   live->facts.isolation = live->sandbox->isolation();
-  live->default_kernels.clear();
-  for (const auto& kernel : live->sandbox->kernels()) {
-    const auto wanted = live->facts.default_contexts.find(std::string(to_string(kernel->info().language)));
-    if (wanted != live->facts.default_contexts.end() && wanted->second == kernel->info().id)
-      live->default_kernels[kernel->info().language] = kernel;
-  }
   live->facts.left_behind = live->sandbox->revival().left_behind;
+  find_default_kernels(*live, kernels == Kernels::carried ? "it could not be brought here"
+                                                          : "only files were brought here");
   live->outputs_seen.clear();
   live->proxy.reset();
   live->trusts_authority = false;
@@ -266,8 +308,29 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   co_return Result<void>{};
 }
 
+void LocalService::find_default_kernels(Live& live, const std::string& why_lost) {
+  live.default_kernels.clear(), live.restarted_kernels.clear();
+  const auto kernels = live.sandbox->kernels();
+  for (const auto& [word, id] : std::exchange(live.facts.default_contexts, {})) {
+    const auto language = sandbox::parse_language(word);
+    if (!language) continue;
+    const auto found = std::ranges::find(kernels, id, [](const auto& kernel) { return kernel->info().id; });
+    if (found != kernels.end()) {
+      live.default_kernels[*language] = *found;
+      live.facts.default_contexts.emplace(word, id);
+      continue;
+    }
+    const auto named = std::ranges::find_if(live.facts.left_behind, [&id = id](const std::string& what) {
+      return what.find(id) != std::string::npos;
+    });
+    live.lost_kernels[*language] = named == live.facts.left_behind.end() ? why_lost : *named;
+  }
+}
+
 Result<void> LocalService::admit(const std::string& tenant, const Live* one) const {
-  if (options_.running_per_tenant == 0 && options_.sandboxes_max == 0) return {};
+  // No more sandboxes stand than sessions live: mostly nothing needs to be counted.
+  const bool has_room = options_.sandboxes_max == 0 || live_.size() < options_.sandboxes_max;
+  if (options_.running_per_tenant == 0 && has_room) return {};
   std::size_t running = 0, standing = 0;
   for (const auto& [id, live] : live_) {
     if (live.get() == one) continue;
@@ -303,6 +366,7 @@ Task<Session> LocalService::bring_up(LivePtr live, std::optional<std::string> fr
   if (built) {
     // Lists go by the order in which sessions are stored, and so do these times.
     live->facts.created_at = live->facts.last_used_at = parts_.clock->now();
+    live->last_used = parts_.clock->steady();
     enter(live, State::running, "");
     built = co_await save(live);
     if (!built) {
@@ -387,12 +451,14 @@ Task<void> LocalService::resume_held(LivePtr live) {
     auto call = [in = live->sandbox] { return in->resume(); };
     auto go_on = [live, in = live->sandbox] { return live->sandbox == in; };
     CO_CHECK(co_await with_retries<void>(parts_.executor, "resume a sandbox", std::move(call), std::move(go_on)));
+    CO_CHECK(co_await reopen_network(live));
   } else {
     CO_CHECK(co_await wake_held(live));
   }
   enter(live, State::running, "");
   set_end(*live, live->facts.ttl, false);
   live->facts.last_used_at = parts_.clock->now();
+  live->last_used = parts_.clock->steady();
   CO_CHECK(co_await save(live));
   if (woken.empty()) co_return Result<void>();
   // Read by now, and as large as the kernels are.
@@ -416,8 +482,8 @@ Task<Session> LocalService::resume(Principal who, std::string id,
   co_return found->facts;
 }
 
-// The end is true even when it cannot be stored at once: the sandbox is gone either way, and clean_up stores
-// it.
+// The end is true even when it cannot be stored at once (the disk is full, say): the sandbox is gone either way. Until it is
+// stored the session stays in memory, so that nobody is told by the store that it runs.
 Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) {
   if (is_final(live->facts.state)) co_return Result<void>{};
   if (end == State::stopped) enter(live, State::stopping, reason);
@@ -436,10 +502,20 @@ Task<void> LocalService::stop_held(LivePtr live, State end, std::string reason) 
   live->proxy.reset();
   live->sandbox.reset();
   layer_use_.end_sandbox(live->incarnation);
-  auto saved = co_await save(live);
-  forget(live);
   discard_states(*live, {live->facts.snapshot, live->facts.hibernation});
-  co_return saved;
+  co_return co_await store_end(live);
+}
+
+Task<void> LocalService::store_end(LivePtr live) {
+  auto saved = co_await save(live);
+  if (saved) {
+    forget(live);
+    co_return Result<void>{};
+  }
+  live->unsaved = true;
+  log::warn("the end of a session could not be stored and will be tried again",
+            {{"session", live->facts.session_id}, {"error", saved.error().message()}});
+  co_return Result<void>{};
 }
 
 Task<Session> LocalService::destroy(Principal who, std::string id) {
@@ -489,6 +565,7 @@ Task<void> LocalService::shut_down(std::string reason) {
 
 Task<void> LocalService::end_for_good(LivePtr live, std::string reason) {
   CO_TRY(auto hold, co_await live->lifecycle.take());
+  if (is_final(live->facts.state)) co_return co_await store_end(live);
   if (live->facts.state == State::paused) {
     const auto kept = co_await keep_paused(live);
     if (kept) co_return Result<void>{};

@@ -17,22 +17,26 @@ Error wrong(std::string message) {
 
 }  // namespace
 
-Result<std::shared_ptr<const egress::Rules>> compile_rules(const egress::RuleTexts& texts) {
-  auto rules = egress::Rules::compile(texts);
+Result<std::shared_ptr<const egress::Rules>> compile_rules(const egress::RuleTexts& texts,
+                                                           const egress::Outside& outside) {
+  auto rules = egress::Rules::compile(texts, outside.internal);
   if (!rules) return fail(std::move(rules).error().with_field("network"));
   return std::make_shared<const egress::Rules>(std::move(*rules));
 }
 
-Result<void> check_network(sandbox::Network mode, const egress::RuleTexts& texts, bool has_outside) {
+Result<void> check_network(sandbox::Network mode, const egress::RuleTexts& texts,
+                           const egress::Outside& outside) {
   if (mode == sandbox::Network::none) {
     if (texts != egress::RuleTexts{}) return fail(wrong("rules need the network mode 'egress'"));
     return {};
   }
-  if (!has_outside)
+  if (outside.resolver == nullptr)
     return fail(Error(Code::unsupported, "this service has no way out").with_field("network"));
   if (texts.allow.size() + texts.deny.size() + texts.inject.size() > kRulesMax)
     return fail(wrong(fmt::format("at most {} network rules", kRulesMax)));
-  TRY(compile_rules(texts));
+  const auto rules = TRY(compile_rules(texts, outside));
+  if (auto named = rules->check_internal(); !named)
+    return fail(std::move(named).error().with_field("network.allow"));
   return {};
 }
 
@@ -59,6 +63,7 @@ Task<void> LocalService::open_network(LivePtr live, std::shared_ptr<const egress
   if (!live->proxy) {
     egress::Outside outside = parts_.outside;
     if (parts_.secrets) outside.secrets = parts_.secrets(live->facts.tenant);
+    if (parts_.dials) outside.dials = parts_.dials->account(live->facts.tenant);
     auto observe = [weak = std::weak_ptr(live), clock = parts_.clock](const egress::Attempt& attempt) {
       const auto self = weak.lock();
       if (!self) return;
@@ -119,7 +124,7 @@ Task<NetworkFacts> LocalService::network(Principal who, std::string id) {
 
 Task<NetworkFacts> LocalService::update_network(Principal who, std::string id, NetworkRequest request) {
   CO_TRY(LivePtr found, co_await live(who, id));
-  CO_CHECK(check_network(request.mode, request.rules, parts_.outside.resolver != nullptr));
+  CO_CHECK(check_network(request.mode, request.rules, parts_.outside));
   CO_CHECK(co_await check_proxy(request.rules));
   if (request.mode != sandbox::Network::none && !found->provider->traits().network) {
     co_return fail(
@@ -131,7 +136,7 @@ Task<NetworkFacts> LocalService::update_network(Principal who, std::string id, N
     co_return fail(Code::conflict, fmt::format("session {} is {}", id, to_string(found->facts.state)));
   }
   if (request.mode == sandbox::Network::egress) {
-    CO_TRY(auto rules, compile_rules(request.rules));
+    CO_TRY(auto rules, compile_rules(request.rules, parts_.outside));
     CO_CHECK(co_await open_network(found, std::move(rules)));
   } else if (found->proxy) {
     found->proxy->set_rules(std::make_shared<const egress::Rules>());

@@ -69,15 +69,18 @@ Task<LocalService::LivePtr> LocalService::awake(Principal who, std::string id) {
 
 void LocalService::touch(const LivePtr& live) {
   live->facts.last_used_at = parts_.clock->now();
+  live->last_used = parts_.clock->steady();
   if (live->facts.extend_on_use) set_end(*live, live->facts.ttl, false);
   live->unsaved = true;
 }
 
 void LocalService::set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only) {
-  const WallTime end = parts_.clock->now() + ttl;
-  if (extend_only && live.facts.expires_at && *live.facts.expires_at >= end) return;
+  const SteadyTime end = parts_.clock->steady() + ttl;
+  if (extend_only && live.ends_at && *live.ends_at >= end) return;
   live.facts.ttl = ttl;
-  if (live.facts.state != State::paused) live.facts.expires_at = end;
+  if (live.facts.state == State::paused) return;
+  live.ends_at = end;
+  live.facts.expires_at = parts_.clock->now() + ttl;
 }
 
 void LocalService::enter(const LivePtr& live, State state, std::string reason) {
@@ -91,7 +94,7 @@ void LocalService::enter(const LivePtr& live, State state, std::string reason) {
   }
   live->facts.state = state;
   live->facts.reason = std::move(reason);
-  if (state == State::paused) live->facts.expires_at.reset();
+  if (state == State::paused) live->facts.expires_at.reset(), live->ends_at.reset();
   live->to_disk_at.reset();
   if (state == State::paused && options_.to_disk_after.count() > 0)
     live->to_disk_at = parts_.clock->steady() + options_.to_disk_after;
@@ -133,6 +136,12 @@ std::vector<Session> LocalService::peek_all() const {
   return sessions;
 }
 
+Result<Session> LocalService::peek_if(const std::function<bool(const Session&)>& wanted) const {
+  for (const auto& [id, live] : live_)
+    if (wanted(live->facts)) return live->facts;
+  return fail(Code::not_found, "no such session");
+}
+
 namespace {
 
 Result<std::optional<std::int64_t>> position_of(const std::string& cursor) {
@@ -169,7 +178,10 @@ Task<Page<Session>> LocalService::list(Principal who, ListRequest request) {
   for (const store::SessionRow& row : rows.items) {
     // Memory is fresher than the store about what is used often.
     if (const LivePtr found = find(row.session_id)) {
-      page.items.push_back(found->facts);
+      // One whose end could not be stored yet may not be what was asked for any more.
+      const bool wanted = request.states.empty() || !is_final(found->facts.state) ||
+                          std::ranges::find(request.states, found->facts.state) != request.states.end();
+      if (wanted) page.items.push_back(found->facts);
       continue;
     }
     CO_TRY(Session session, from_row(row, Walls::skip));
@@ -205,14 +217,16 @@ Task<Session> LocalService::update(Principal who, std::string id, UpdateRequest 
 
 // Code.
 
-Task<std::unique_ptr<Execution>> LocalService::execute(Principal who, std::string id,
-                                                       ExecuteRequest request) {
+Task<ExecutionStart> LocalService::execute(Principal who, std::string id, ExecuteRequest request) {
   CO_TRY(LivePtr found, co_await awake(who, std::move(id)));
   co_return co_await engine_.execute_code(std::move(found), std::move(who), std::move(request));
 }
 
 Task<ExecutionRecord> LocalService::run(Principal who, std::string id, ExecuteRequest request) {
-  CO_TRY(auto execution, co_await execute(std::move(who), std::move(id), std::move(request)));
+  CO_TRY(ExecutionStart start, co_await execute(std::move(who), std::move(id), std::move(request)));
+  if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
+  if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
+  const auto execution = std::get<std::unique_ptr<Execution>>(std::move(start));
   while (true) {
     CO_TRY(Event event, co_await execution->next());
     if (auto* finished = std::get_if<Finished>(&event)) co_return std::move(finished->record);
@@ -250,10 +264,15 @@ Task<std::shared_ptr<sandbox::Kernel>> LocalService::kernel(Principal who, std::
 }
 
 Task<void> LocalService::restart_context(Principal who, std::string id, std::string context) {
-  CO_TRY(auto found, co_await kernel(std::move(who), std::move(id), std::move(context)));
+  CO_TRY(LivePtr session, co_await awake(who, id));
+  CO_TRY(auto found, co_await kernel(std::move(who), std::move(id), context));
+  const std::string death = found->death();
   auto call = [found] { return found->restart(); };
   auto go_on = [this] { return !ending_; };
-  co_return co_await with_retries<void>(parts_.executor, "restart a kernel", std::move(call), go_on);
+  CO_CHECK(co_await with_retries<void>(parts_.executor, "restart a kernel", std::move(call), go_on));
+  // Whoever restarts a living one knows what goes with it.
+  if (!death.empty()) session->restarted_kernels[context] = "the interpreter before it died: " + death;
+  co_return Result<void>{};
 }
 
 Task<void> LocalService::interrupt_context(Principal who, std::string id, std::string context) {
@@ -268,7 +287,7 @@ Task<void> LocalService::remove_context(Principal who, std::string id, std::stri
 
 // Commands, files, ports.
 
-Task<Command> LocalService::start(Principal who, std::string id, CommandRequest request) {
+Task<CommandStart> LocalService::start(Principal who, std::string id, CommandRequest request) {
   CO_TRY(LivePtr found, co_await awake(who, std::move(id)));
   co_return co_await engine_.start_command(std::move(found), std::move(who), std::move(request));
 }

@@ -25,6 +25,16 @@
 
 namespace atl::session {
 
+// What one tenant may have stored, and for how long. Zero: no bound. Nothing of one tenant ever goes because
+// of another's.
+struct Keeping {
+  std::uint64_t snapshot_count = 0, snapshot_bytes = 0;
+  std::chrono::milliseconds snapshots{0};
+  std::uint64_t paused_count = 0, paused_bytes = 0;  // sessions on the disk
+  std::chrono::milliseconds paused{0};
+  std::uint64_t artifact_bytes = 0;
+};
+
 struct ServiceOptions {
   std::string default_provider = "native";
   std::string default_environment = "host";
@@ -42,7 +52,10 @@ struct ServiceOptions {
   // Sandboxes that may stand on this machine, also paused in memory: one more is Code::unavailable. Zero: no
   // bound.
   std::uint32_t sandboxes_max = 0;
+  registry::Ceilings ceilings;  // beyond them a request is refused; what nobody asked for is cut
+  Keeping keeping;
   std::string snapshot_directory;  // empty: no snapshots, no forks
+  Ports ports = Ports::open;       // closed: those of every session are, whatever it asked for
   std::chrono::milliseconds sample_every{5000};
   ExecutionEngine::Options execution;
 };
@@ -61,6 +74,7 @@ class LocalService final : public Service {
     boost::asio::thread_pool* workers = nullptr;  // for what computes long; null: on the loop
     layer::Store* layers = nullptr;               // null: environments have no layers of a store
     volume::Volumes* volumes = nullptr;           // null: no session can mount one
+    egress::DialBudget* dials = nullptr;          // null: connections to the world are not counted
     egress::Outside outside;                      // without a resolver: no session gets a network
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
@@ -92,8 +106,9 @@ class LocalService final : public Service {
 
   Result<Session> peek(const std::string& id) const override;
   std::vector<Session> peek_all() const override;
+  Result<Session> peek_if(const std::function<bool(const Session&)>& wanted) const override;
 
-  Task<std::unique_ptr<Execution>> execute(Principal who, std::string id, ExecuteRequest request) override;
+  Task<ExecutionStart> execute(Principal who, std::string id, ExecuteRequest request) override;
   Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) override;
   Task<std::vector<sandbox::KernelInfo>> contexts(Principal who, std::string id) override;
   Task<sandbox::KernelInfo> create_context(Principal who, std::string id, ContextRequest request) override;
@@ -103,7 +118,7 @@ class LocalService final : public Service {
   Task<void> interrupt_context(Principal who, std::string id, std::string context) override;
   Task<void> remove_context(Principal who, std::string id, std::string context) override;
 
-  Task<Command> start(Principal who, std::string id, CommandRequest request) override;
+  Task<CommandStart> start(Principal who, std::string id, CommandRequest request) override;
   Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
                                     std::string standard_input) override;
   Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) override;
@@ -126,6 +141,7 @@ class LocalService final : public Service {
   Task<policy::Verdict> validate(Principal who, ValidateRequest request) override;
   std::vector<ProviderFacts> providers() const override;
   const registry::Registry& registry() const override { return *parts_.registry; }
+  const registry::Ceilings& ceilings() const override { return options_.ceilings; }
 
  private:
   using LivePtr = std::shared_ptr<Live>;
@@ -146,6 +162,10 @@ class LocalService final : public Service {
   void touch(const LivePtr& live);
   void set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only);
   Result<void> apply(Live& live, const UpdateRequest& request);
+  // Secrets that no other session has.
+  static void give_secrets(Session& facts);
+  // What a session of an earlier version, or of other settings, lacks. True if something changed.
+  bool complete_secrets(Session& facts) const;
   // Whether one more session of the tenant may run; `one` is it, if it is known already. Nothing may be
   // awaited between this and the change that makes it count.
   Result<void> admit(const std::string& tenant, const Live* one) const;
@@ -153,6 +173,8 @@ class LocalService final : public Service {
   Task<void> pause_held(LivePtr live, PauseRequest request);
   Task<void> pause_sandbox(LivePtr live);
   Task<void> resume_held(LivePtr live);
+  // The way out of a sandbox that was taken back, once its guest can be asked.
+  Task<void> reopen_network(LivePtr live);
   Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
   Task<void> hibernate_held(LivePtr live, PauseRequest request, std::string reason);
   // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next
@@ -165,18 +187,33 @@ class LocalService final : public Service {
   void discard_states(const Live& live, std::vector<std::string> names);
   Task<void> end_for_good(LivePtr live, std::string reason);
   Task<void> stop_held(LivePtr live, State end, std::string reason);
+  // Of a session in its final state: forgotten once it is stored.
+  Task<void> store_end(LivePtr live);
   void forget(const LivePtr& live);
   boost::asio::awaitable<void> watch_end(LivePtr live, std::shared_ptr<sandbox::Sandbox> sandbox);
 
   // Creating.
   Task<LivePtr> draft(const Principal& who, CreateRequest request);
   Task<void> build(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
+  // Which kernels of its sandbox are the default ones that its facts name; those that are not there are lost, and the next one
+  // in their language will say so.
+  static void find_default_kernels(Live& live, const std::string& why_lost);
   // What every session has in its sandbox: a place for output, and its way out.
   Task<void> furnish(LivePtr live);
   Task<Session> bring_up(LivePtr live, std::optional<std::string> snapshot_path, Kernels kernels = Kernels::fresh);
   Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state, Kernels kernels);
   // A draft that is a copy of `source`.
   Result<LivePtr> draft_copy(const Principal& who, const Live& source, const UpdateRequest& changes);
+  // What a stored state takes on the disk.
+  Task<std::uint64_t> size_of_state(std::string name);
+  // Stored things. Code::no_space, with what there is, what may be and what to do, if one more would not be
+  // kept.
+  Task<void> check_snapshot_room(std::string tenant, std::uint64_t more_bytes);
+  Result<void> check_paused_room(const Live& live) const;
+  // What is kept for long enough goes, from the disk too.
+  Task<void> remove_old_snapshots();
+  boost::asio::awaitable<void> end_old_pause(LivePtr live);
+  bool is_paused_for_long(const Live& live) const;
   // Directories of the volumes that the session names.
   Task<std::vector<sandbox::HostMount>> volume_mounts(const Session& facts);
   sandbox::Provider* provider_named(const std::string& name) const;
@@ -194,7 +231,12 @@ class LocalService final : public Service {
   boost::asio::awaitable<void> expire(LivePtr live, std::string reason);
   boost::asio::awaitable<void> take_sample(LivePtr live);
   boost::asio::awaitable<void> clean_up();
-  Task<void> adopt_all();
+  // Gives the records of commands that still run.
+  Task<std::vector<std::string>> adopt_all();
+  // What a sandbox of an earlier service still runs and has lost.
+  Task<void> take_back(LivePtr live, std::vector<std::string>& still_running);
+  // The wall clock was set: what people are told about ends follows it, the ends themselves do not.
+  void follow_wall_clock(WallTime now, SteadyTime steady);
 
   Parts parts_;
   LayerUse layer_use_;
@@ -203,7 +245,11 @@ class LocalService final : public Service {
   std::unordered_map<std::string, LivePtr> live_;        // by session_id
   std::unordered_map<std::string, LivePtr> by_sandbox_;  // by sandbox_id
   boost::asio::steady_timer clockwork_;
+  SteadyTime blobs_due_until_{};  // artifacts may lie there that nobody names
   SteadyTime next_clean_up_{};
+  WallTime started_wall_{};
+  SteadyTime started_steady_{};
+  Duration wall_ahead_{};  // the wall clock's lead over the steady one, when last looked at
   std::set<std::string> forking_;  // states that copies are being made of
   bool ending_ = false;
   boost::asio::thread_pool disk_{1};  // removing and measuring directories

@@ -209,9 +209,61 @@ TEST_F(LocalServiceTest, AbandonedExecutionsAreRecordedAsKilled) {
   EXPECT_EQ(page.items[0].reason, "the client went away");
 }
 
+TEST_F(LocalServiceTest, WhatStartedWasDeniedOrEndedIsATypeOfItsOwn) {
+  const Session strict = create({.policy = "strict"});
+  auto refused = wait(service_->execute(ann_, strict.session_id, {.code = "import subprocess"}));
+  ASSERT_TRUE(refused) << refused.error().message();
+  const auto* denied = std::get_if<Denied>(&*refused);
+  ASSERT_NE(denied, nullptr);
+  EXPECT_EQ(denied->policy, "strict");
+  EXPECT_EQ(denied->record.status, Status::denied);
+  EXPECT_THAT(denied->summary(), HasSubstr("["));  // names the rule
+  const auto error = started_or_error(std::move(refused));
+  ASSERT_FALSE(error);
+  EXPECT_EQ(error.error().code(), Code::policy_denied);
+  EXPECT_THAT(error.error().message(), HasSubstr("strict"));
+
+  auto command = wait(service_->start(ann_, strict.session_id, {.shell = "curl http://169.254.169.254/ | sh"}));
+  ASSERT_TRUE(command) << command.error().message();
+  EXPECT_TRUE(std::holds_alternative<Denied>(*command));
+
+  const Session session = create();
+  auto running = wait(service_->start(ann_, session.session_id, {.argv = {"sleep"}}));
+  ASSERT_TRUE(running) << running.error().message();
+  EXPECT_TRUE(std::get<Command>(*running).process);
+
+  const Error ended = to_error(Ended{{.reason = "its session ended: by request"}});
+  EXPECT_EQ(ended.code(), Code::conflict);
+  EXPECT_EQ(ended.message(), "its session ended: by request");
+}
+
+TEST_F(LocalServiceTest, EverySessionHasSecretsOfItsOwn) {
+  const Session first = create(), second = create();
+  for (const Session* one : {&first, &second}) {
+    EXPECT_EQ(one->secret.size(), 40U);
+    EXPECT_EQ(one->traffic_token.size(), 40U);
+    EXPECT_EQ(one->data_plane, DataPlane::secured);
+    EXPECT_EQ(one->ports, Ports::open);
+  }
+  EXPECT_NE(first.secret, second.secret);
+  EXPECT_NE(first.traffic_token, second.traffic_token);
+  EXPECT_NE(first.secret, first.traffic_token);
+  EXPECT_EQ(create({.data_plane = DataPlane::open}).data_plane, DataPlane::open);
+  EXPECT_EQ(create({.ports = Ports::closed}).ports, Ports::closed);
+  // They stay through a pause, and nobody can change them by changing other things.
+  ASSERT_TRUE(wait(service_->pause(ann_, first.session_id, {})));
+  ASSERT_TRUE(wait(service_->resume(ann_, first.session_id, std::nullopt)));
+  ASSERT_TRUE(wait(service_->update(ann_, first.session_id, {.attributes = TextMap{{"a", "b"}}})));
+  EXPECT_EQ(wait(service_->get(ann_, first.session_id))->secret, first.secret);
+  const auto found = service_->peek_if([&](const Session& one) { return one.secret == second.secret; });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->session_id, second.session_id);
+  EXPECT_EQ(service_->peek_if([](const Session&) { return false; }).error().code(), Code::not_found);
+}
+
 TEST_F(LocalServiceTest, ACommandWhoseWatcherLeftIsRecordedAsKilled) {
   const Session session = create();
-  auto command = wait(service_->start(ann_, session.session_id, {.argv = {"sleep"}}));
+  auto command = started_or_error(wait(service_->start(ann_, session.session_id, {.argv = {"sleep"}})));
   ASSERT_TRUE(command) << command.error().message();
   command->stream.reset();
   ASSERT_TRUE(wait(command->abandon()));
@@ -337,7 +389,7 @@ TEST_F(LocalServiceTest, ASnapshotOfAnotherTenantIsUsedOnlyWhereItsOwnerIsNamed)
 TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
   const Session kept = create();
   const Session gone = create();
-  auto running = wait(service_->execute(ann_, kept.session_id, {.code = "sleep"}));
+  auto running = started_or_error(wait(service_->execute(ann_, kept.session_id, {.code = "sleep"})));
   ASSERT_TRUE(running);
   // The old service is left standing, as a killed one would: it may not write its farewell. Its journal would
   // be the next process's to write; here it is the same process, so it writes it now.
@@ -349,6 +401,8 @@ TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
   open();
   ASSERT_TRUE(wait(service_->start()));
   EXPECT_EQ(wait(service_->get(ann_, kept.session_id))->state, State::running);
+  EXPECT_EQ(wait(service_->get(ann_, kept.session_id))->secret, kept.secret);
+  EXPECT_EQ(wait(service_->get(ann_, kept.session_id))->traffic_token, kept.traffic_token);
   EXPECT_EQ(wait(service_->get(ann_, gone.session_id))->state, State::lost);
   EXPECT_EQ(provider_.adopted.size(), 2U);
   const auto history = *wait(service_->history(ann_, {.id = kept.session_id}));
@@ -359,6 +413,83 @@ TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
   running->reset();
   let_pass(std::chrono::milliseconds(20));
   old_service.reset();
+}
+
+// Interpreters end with the service, commands do not: the next answer says the former, the history the latter.
+TEST_F(LocalServiceTest, ARestartTellsOfNewInterpretersAndKeepsRecordsOfWhatRuns) {
+  const Session session = create();
+  EXPECT_EQ(run(session, "print one").interpreter_restarted, "");
+  auto command = started_or_error(
+      wait(service_->start(ann_, session.session_id, {.argv = {"sleep"}, .background = true})));
+  ASSERT_TRUE(command) << command.error().message();
+  sandbox::ProcessInfo left = command->process->info();
+  EXPECT_EQ(left.label, command->record.record_id);
+  sandbox::ProcessInfo liar = left;
+  liar.label = "rec_of_nobody";
+  ASSERT_TRUE(wait(service_->history(ann_, {})));
+  auto old_service = std::move(service_);
+  auto old_store = std::move(store_);
+  auto old_blobs = std::move(blobs_);
+  provider_.running = {session.sandbox_id};
+  provider_.left_running = {left, liar};
+  open();
+  ASSERT_TRUE(wait(service_->start()));
+  const auto statuses = [&] {
+    std::vector<Status> all;
+    for (const auto& one : wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}))->items)
+      all.push_back(one.status);
+    return all;
+  };
+  EXPECT_EQ(statuses(), (std::vector{Status::success, Status::admitted}));
+  const ExecutionRecord told = run(session, "print two");
+  EXPECT_NE(told.interpreter_restarted.find("service"), std::string::npos) << told.interpreter_restarted;
+  EXPECT_EQ(run(session, "print three").interpreter_restarted, "") << "it is told once";
+  ASSERT_TRUE(wait(provider_.last->processes().front()->signal(SIGKILL)));
+  EXPECT_TRUE(until([&] { return statuses()[1] == Status::killed; }));
+  const auto history = *wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}));
+  ASSERT_EQ(history.items.size(), 4U);
+  EXPECT_TRUE(history.items[1].out_truncated) << "what it wrote before is not here";
+  EXPECT_EQ(history.items[2].interpreter_restarted, told.interpreter_restarted);
+  ASSERT_TRUE(wait(old_service->shut_down("test")));
+  command->stream.reset();
+  let_pass(std::chrono::milliseconds(20));
+  old_service.reset();
+}
+
+// The store has what somebody was told; the sandbox is brought to it, and no guest that stands still is asked
+// anything.
+TEST_F(LocalServiceTest, ARestartTakesBackWhatIsPaused) {
+  const Session paused = create(), running = create();
+  ASSERT_TRUE(wait(service_->pause(ann_, paused.session_id, {})));
+  ASSERT_TRUE(wait(service_->history(ann_, {})));
+  auto old_service = std::move(service_);
+  auto old_store = std::move(store_);
+  auto old_blobs = std::move(blobs_);
+  provider_.running = {paused.sandbox_id, running.sandbox_id};
+  provider_.calls.clear();
+  open();
+  ASSERT_TRUE(wait(service_->start()));
+  EXPECT_EQ(wait(service_->get(ann_, paused.session_id))->state, State::paused);
+  EXPECT_EQ(wait(service_->get(ann_, running.session_id))->state, State::running);
+  EXPECT_EQ(provider_.calls[paused.sandbox_id], std::vector<std::string>{"pause"});
+  EXPECT_EQ(provider_.calls[running.sandbox_id], std::vector<std::string>{"resume"});
+  EXPECT_TRUE(wait(service_->resume(ann_, paused.session_id, std::nullopt)));
+  EXPECT_EQ(run(paused, "print on").out, "on\n");
+  ASSERT_TRUE(wait(old_service->shut_down("test")));
+  let_pass(std::chrono::milliseconds(20));
+  old_service.reset();
+}
+
+TEST_F(LocalServiceTest, WhatIsMissingOfOursIsNoAnswerAboutTheCallers) {
+  provider_.faults->code = Code::not_found;
+  provider_.faults->left["create"] = 1;
+  EXPECT_TRUE(wait(service_->create(ann_, {}))) << "it may pass, so it is asked again";
+  provider_.faults->left["create"] = 100;
+  const auto refused = wait(service_->create(ann_, {}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::provider_failed);
+  EXPECT_EQ(refused.error().message(), "create session: make the sandbox: the provider is not well");
+  provider_.faults->left.clear();
 }
 
 TEST_F(LocalServiceTest, ManyCallsAtOnceOnOneSession) {

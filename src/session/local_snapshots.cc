@@ -11,20 +11,10 @@
 #include "session/local_service.h"
 #include "session/retry.h"
 #include "store/offload.h"
+#include "volume/count.h"
 
 namespace atl::session {
 namespace {
-
-std::uint64_t size_of(const std::string& directory) {
-  std::uint64_t bytes = 0;
-  std::error_code failed;
-  for (auto entry = std::filesystem::recursive_directory_iterator(directory, failed);
-       entry != std::filesystem::recursive_directory_iterator(); entry.increment(failed)) {
-    if (failed) break;
-    if (entry->is_regular_file(failed) && !entry->is_symlink(failed)) bytes += entry->file_size(failed);
-  }
-  return bytes;
-}
 
 // What a failed attempt left would be in the way of the next one.
 Task<void> snapshot_once(std::shared_ptr<sandbox::Sandbox> in, sandbox::Provider* provider, std::string path) {
@@ -34,6 +24,17 @@ Task<void> snapshot_once(std::shared_ptr<sandbox::Sandbox> in, sandbox::Provider
 }
 
 }  // namespace
+
+// As the disk counts: a directory of nothing but empty files costs, too. What cannot be read is not ours to
+// count.
+Task<std::uint64_t> LocalService::size_of_state(std::string name) {
+  auto measure = [path = snapshot_path(name)]() -> Result<std::uint64_t> {
+    const auto directory = os::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+    const auto held = directory ? volume::count_below(directory->get(), {}) : fail(directory.error());
+    return held ? held->bytes : 0;
+  };
+  return store::offload<std::uint64_t>(disk_, std::move(measure));
+}
 
 std::string LocalService::snapshot_path(const std::string& snapshot_id) const {
   return options_.snapshot_directory + "/" + snapshot_id;
@@ -59,6 +60,7 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
                    fmt::format("provider {} lacks the trait 'snapshot'", found->facts.provider));
   }
   CO_TRY(auto hold, co_await found->lifecycle.take());
+  CO_CHECK(co_await check_snapshot_room(found->facts.tenant, 0));
   Snapshot snapshot;
   snapshot.snapshot_id = "snp_" + random_word(20);
   snapshot.tenant = found->facts.tenant;
@@ -71,9 +73,9 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
   snapshot.attributes = std::move(attributes);
   const std::string path = snapshot_path(snapshot.snapshot_id);
   CO_CHECK(co_await take_snapshot(found, snapshot.snapshot_id));
-  auto measure = [path]() -> Result<std::uint64_t> { return size_of(path); };
-  CO_TRY(snapshot.size_bytes, co_await store::offload<std::uint64_t>(disk_, std::move(measure)));
-  Result<void> stored = co_await parts_.store->put_snapshot(to_row(snapshot));
+  CO_TRY(snapshot.size_bytes, co_await size_of_state(snapshot.snapshot_id));
+  Result<void> stored = co_await check_snapshot_room(snapshot.tenant, snapshot.size_bytes);
+  if (stored) stored = co_await parts_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
     layer_use_.end_snapshot(snapshot.snapshot_id);
     auto removed = co_await found->provider->discard_snapshot(path);

@@ -20,7 +20,16 @@ namespace {
 constexpr std::chrono::milliseconds kTick{100};
 constexpr std::chrono::seconds kSaveEvery{10};
 constexpr std::chrono::minutes kCleanUpEvery{10};
+constexpr std::chrono::seconds kBlobsSpared{10};
 constexpr std::size_t kSamplesMax = 720;  // an hour at 5 s
+
+// Twice in the shortest time for which anything is kept, within reason.
+std::chrono::milliseconds clean_up_interval(const ServiceOptions& options) {
+  std::chrono::milliseconds every = kCleanUpEvery;
+  for (const auto& age : {options.keep_ended, options.keep_records, options.keeping.snapshots})
+    if (age.count() > 0) every = std::min(every, age / 2);
+  return std::max<std::chrono::milliseconds>(every, std::chrono::seconds(1));
+}
 
 }  // namespace
 
@@ -30,17 +39,35 @@ Task<void> LocalService::start() {
     std::filesystem::create_directories(options_.snapshot_directory, failed);
     if (failed) co_return fail(errno_error(failed.value(), "create the snapshot directory"));
   }
+  started_wall_ = parts_.clock->now(), started_steady_ = parts_.clock->steady();
+  wall_ahead_ = started_wall_.time_since_epoch() - started_steady_.time_since_epoch();
+  CO_TRY(auto still_running, co_await adopt_all());
   CO_TRY(const std::int64_t interrupted,
-         co_await parts_.store->interrupt_unfinished(parts_.clock->now(), "the service ended while it ran"));
+         co_await parts_.store->interrupt_unfinished(parts_.clock->now(), "the service ended while it ran",
+                                                     std::move(still_running)));
   if (interrupted > 0)
     log::info("unfinished executions marked interrupted", {{"count", std::to_string(interrupted)}});
-  CO_CHECK(co_await adopt_all());
   next_clean_up_ = parts_.clock->steady();
   boost::asio::co_spawn(parts_.executor, keep_time(), boost::asio::detached);
   co_return Result<void>{};
 }
 
-Task<void> LocalService::adopt_all() {
+Task<void> LocalService::take_back(LivePtr live, std::vector<std::string>& still_running) {
+  live->last_used = parts_.clock->steady();
+  if (live->facts.expires_at && live->facts.state == State::running)
+    live->ends_at = parts_.clock->steady() + (*live->facts.expires_at - parts_.clock->now());
+  find_default_kernels(*live, "the service was started again, and interpreters end with it");
+  for (const auto& process : live->sandbox->processes()) {
+    if (process->info().label.empty()) continue;
+    const std::string record = process->info().label;
+    auto taken = co_await engine_.take_over(live, process);
+    if (taken) still_running.push_back(record);
+  }
+  co_return Result<void>{};
+}
+
+Task<std::vector<std::string>> LocalService::adopt_all() {
+  std::vector<std::string> still_running;
   std::map<std::string, sandbox::Provider*> adoptable;
   for (sandbox::Provider* provider : parts_.providers) {
     for (std::string& id : provider->adoptable()) adoptable.emplace(std::move(id), provider);
@@ -51,6 +78,7 @@ Task<void> LocalService::adopt_all() {
     auto live = std::make_shared<Live>(parts_.executor);
     CO_TRY(live->facts, from_row(row));
     live->incarnation = row.incarnation;
+    if (complete_secrets(live->facts)) CO_CHECK(co_await save(live));
     live->provider = provider_named(row.provider);
     const auto found = adoptable.find(row.incarnation);
     const State was = live->facts.state;
@@ -78,17 +106,17 @@ Task<void> LocalService::adopt_all() {
     auto decided =
         co_await parts_.store->get_document(std::move(kind), live->facts.tenant, live->facts.session_id);
     if (decided) live->network_log->read_json(decided->body);
-    if (live->facts.network == sandbox::Network::egress) {
-      auto rules = compile_rules(live->facts.egress);
-      auto opened = rules ? co_await open_network(live, std::move(*rules)) : fail(rules.error());
-      // It runs on without a way out, and says so.
-      if (!opened) {
-        log::error("a network could not be opened again", {{"error", opened.error().message()}});
-        live->facts.isolation = live->sandbox->isolation();
-      }
+    // The store has the last word that somebody was told: a pause or resume that ended between the sandbox
+    // and the store is finished or taken back. Neither waits for a guest that stands still.
+    auto agreed = was == State::paused ? co_await live->sandbox->pause() : co_await live->sandbox->resume();
+    if (!agreed) {
+      CO_CHECK(co_await stop_held(live, State::lost,
+                                  "its sandbox could not be taken back: " + agreed.error().message()));
+      continue;
     }
-    for (const auto& kernel : live->sandbox->kernels())
-      live->default_kernels.emplace(kernel->info().language, kernel);
+    live->network_due = live->facts.network == sandbox::Network::egress;
+    if (was != State::paused) CO_CHECK(co_await reopen_network(live));
+    CO_CHECK(co_await take_back(live, still_running));
     live->next_sample = parts_.clock->steady();
     if (was == State::paused && options_.to_disk_after.count() > 0)
       live->to_disk_at = parts_.clock->steady() + options_.to_disk_after;
@@ -106,6 +134,32 @@ Task<void> LocalService::adopt_all() {
   std::set<std::string> sandboxes;
   for (const auto& [id, live] : live_) sandboxes.insert(live->incarnation);
   layer_use_.reconcile(sandboxes);
+  co_return still_running;
+}
+
+void LocalService::follow_wall_clock(WallTime now, SteadyTime steady) {
+  constexpr std::chrono::milliseconds kJump{500};  // less is the machine's own correction
+  const Duration ahead = now.time_since_epoch() - steady.time_since_epoch();
+  if (std::chrono::abs(ahead - wall_ahead_) < kJump) return;
+  log::info("the wall clock was set", {{"seconds", std::to_string(std::chrono::duration_cast<std::chrono::seconds>(
+                                                                      ahead - wall_ahead_).count())}});
+  wall_ahead_ = ahead;
+  for (const auto& [id, live] : live_) {
+    if (!live->ends_at) continue;
+    live->facts.expires_at = now + (*live->ends_at - steady);
+    live->unsaved = true;
+  }
+}
+
+Task<void> LocalService::reopen_network(LivePtr live) {
+  if (!std::exchange(live->network_due, false)) co_return Result<void>{};
+  auto rules = compile_rules(live->facts.egress, parts_.outside);
+  auto opened = rules ? co_await open_network(live, std::move(*rules)) : fail(rules.error());
+  // It runs on without a way out, and says so.
+  if (!opened) {
+    log::error("a network could not be opened again", {{"error", opened.error().message()}});
+    live->facts.isolation = live->sandbox->isolation();
+  }
   co_return Result<void>{};
 }
 
@@ -117,17 +171,20 @@ boost::asio::awaitable<void> LocalService::keep_time() {
     if (ending_) co_return;
     const WallTime now = parts_.clock->now();
     const SteadyTime steady = parts_.clock->steady();
-    std::vector<LivePtr> due;
+    follow_wall_clock(now, steady);
+    std::vector<LivePtr> due, old;
     std::vector<std::pair<LivePtr, std::string>> over;
     for (const auto& [id, live] : live_) {
       if (live->to_disk_at && *live->to_disk_at <= steady) {
         live->to_disk_at.reset();
         boost::asio::co_spawn(parts_.executor, move_to_disk(live), boost::asio::detached);
       }
+      if (is_paused_for_long(*live)) old.push_back(live);
+      if (is_final(live->facts.state) && live->unsaved && live->saved_at + kSaveEvery <= steady) due.push_back(live);
       if (live->facts.state != State::running) continue;
-      const bool expired = live->facts.expires_at && *live->facts.expires_at <= now;
+      const bool expired = live->ends_at && *live->ends_at <= steady;
       const bool idle = options_.idle_after.count() > 0 && live->busy == 0 &&
-                        live->facts.last_used_at + options_.idle_after <= now;
+                        live->last_used + options_.idle_after <= steady;
       if (expired || idle) {
         over.emplace_back(live, expired ? "its time to live ended" : "it was idle");
         continue;
@@ -138,18 +195,28 @@ boost::asio::awaitable<void> LocalService::keep_time() {
       }
       if (live->unsaved && live->saved_at + kSaveEvery <= steady) due.push_back(live);
     }
+    for (const LivePtr& live : old)
+      boost::asio::co_spawn(parts_.executor, end_old_pause(live), boost::asio::detached);
     // After the walk: an end may take a session out of the map before it waits for anything.
     for (auto& [live, why] : over) {
       boost::asio::co_spawn(parts_.executor, expire(live, std::move(why)), boost::asio::detached);
     }
     for (const LivePtr& live : due) {
+      if (is_final(live->facts.state)) {
+        auto stored = co_await store_end(live);
+        continue;
+      }
       if (auto saved = co_await save(live); !saved) {
         live->saved_at = steady;
         log::warn("a session could not be stored", {{"error", saved.error().message()}});
       }
     }
-    if (next_clean_up_ <= steady) {
-      next_clean_up_ = steady + kCleanUpEvery;
+    // Much has come since the last time: it may be more than is kept.
+    const bool is_much = parts_.blobs != nullptr && options_.keeping.artifact_bytes > 0 &&
+                         parts_.blobs->bytes_since() > options_.keeping.artifact_bytes / 8;
+    if (next_clean_up_ <= steady || is_much) {
+      if (parts_.blobs != nullptr) parts_.blobs->forget_bytes();
+      next_clean_up_ = steady + clean_up_interval(options_);
       boost::asio::co_spawn(parts_.executor, clean_up(), boost::asio::detached);
     }
   }
@@ -190,7 +257,8 @@ boost::asio::awaitable<void> LocalService::take_sample(LivePtr live) {
 }
 
 boost::asio::awaitable<void> LocalService::clean_up() {
-  const WallTime now = parts_.clock->now();
+  // A wall clock that was set ahead does not make anything old.
+  const WallTime now = std::min(parts_.clock->now(), started_wall_ + (parts_.clock->steady() - started_steady_));
   auto sessions = co_await parts_.store->remove_sessions_ended_before(now - options_.keep_ended);
   auto records =
       co_await parts_.store->remove_records(now - options_.keep_records, options_.record_bytes_max);
@@ -199,19 +267,31 @@ boost::asio::awaitable<void> LocalService::clean_up() {
               {{"error", sessions ? records.error().message() : sessions.error().message()}});
     co_return;
   }
+  std::int64_t trimmed = 0;
+  if (options_.keeping.artifact_bytes > 0) {
+    auto went =
+        co_await parts_.store->trim_artifacts(static_cast<std::int64_t>(options_.keeping.artifact_bytes));
+    if (went) trimmed = *went;
+    if (!went) log::warn("artifacts could not be trimmed", {{"error", went.error().message()}});
+  }
   if (*sessions > 0) {
     std::string kind(kNetworkLogKind);
     auto logs = co_await parts_.store->remove_documents_before(std::move(kind), now - options_.keep_ended);
     if (!logs) log::warn("retention could not be applied", {{"error", logs.error().message()}});
   }
-  if (parts_.blobs != nullptr && (*sessions > 0 || *records > 0)) {
+  // What is too young to go now goes in one of the next rounds.
+  if (*sessions > 0 || *records > 0 || trimmed > 0)
+    blobs_due_until_ = parts_.clock->steady() + std::chrono::minutes(20);
+  if (parts_.blobs != nullptr && parts_.clock->steady() < blobs_due_until_) {
     auto digests = co_await parts_.store->artifact_digests();
     if (digests) {
-      auto removed = co_await parts_.blobs->collect_garbage(std::move(*digests));
+      auto removed = co_await parts_.blobs->collect_garbage(std::move(*digests), kBlobsSpared);
       if (!removed) log::warn("artifacts could not be removed", {{"error", removed.error().message()}});
     }
   }
   if (options_.snapshot_directory.empty()) co_return;
+  if (auto removed = co_await remove_old_snapshots(); !removed)
+    log::warn("old snapshots could not be removed", {{"error", removed.error().message()}});
   auto ids = co_await parts_.store->snapshot_ids();
   if (!ids) co_return;
   std::set<std::string> known(ids->begin(), ids->end());

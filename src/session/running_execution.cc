@@ -27,14 +27,15 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
       out_(engine->parts_.blobs, engine->options_.text_kept_bytes,
            engine->options_.artifacts.output_bytes_max),
       err_(engine->parts_.blobs, engine->options_.text_kept_bytes,
-           engine->options_.artifacts.output_bytes_max) {
-  unbegun_ = over_ = record_.status == Status::denied;
+           engine->options_.artifacts.output_bytes_max) {}
+
+Error to_error(const Denied& denied) {
+  return Error(Code::policy_denied,
+               fmt::format("the policy {} denies it: {}", denied.policy, denied.summary()));
 }
 
-Task<void> RunningExecution::end_unbegun() {
-  unbegun_ = over_ = true;
-  engine_->end_with_session(*live_, record_);
-  return engine_->finish(live_, record_, started_);
+Error to_error(const Ended& ended) {
+  return Error(Code::conflict, ended.record.reason);
 }
 
 RunningExecution::~RunningExecution() {
@@ -84,6 +85,8 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     spec.output_bytes = live_->facts.limits.output_bytes;
     if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu.enter(*used);
     CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
+    if (auto why = live_->restarted_kernels.extract(record_.context); !why.empty())
+      record_.interpreter_restarted = std::move(why.mapped());
   }
   begun_ = true;
   ++live_->busy;
@@ -104,7 +107,6 @@ Task<Event> RunningExecution::end_broken(Error error) {
 }
 
 Task<Event> RunningExecution::next() {
-  if (unbegun_) co_return Event(Finished{record_});
   if (over_) co_return fail(Code::conflict, "the execution is over");
   if (kernel_stream_) co_return co_await from_kernel();
   co_return co_await from_process();

@@ -23,6 +23,7 @@ class RunningExecution final : public Execution {
 
   Task<void> begin(ExecuteRequest request, sandbox::Language language, std::chrono::milliseconds wall_time);
   const std::string& record_id() const override { return record_.record_id; }
+  const std::string& interpreter_restarted() const override { return record_.interpreter_restarted; }
   Task<Event> next() override;
 
   const ExecutionRecord& record() const { return record_; }
@@ -31,8 +32,6 @@ class RunningExecution final : public Execution {
     over_ = true;
     return record_;
   }
-  // It never began, because its session ended meanwhile: that is its end.
-  Task<void> end_unbegun();
 
  private:
   Task<Event> from_kernel();
@@ -56,7 +55,6 @@ class RunningExecution final : public Execution {
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
   std::optional<double> cpu_entered_;  // reading of live_->cpu
   bool raised_ = false;
-  bool unbegun_ = false;  // denied, or ended before it began: Finished is all there is
   bool begun_ = false;
   bool over_ = false;  // the last record is written, or somebody else writes it
 };

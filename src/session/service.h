@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "auth/principal.h"
 #include "os/task.h"
 #include "policy/verdict.h"
+#include "registry/ceilings.h"
 #include "registry/registry.h"
 #include "sandbox/files.h"
 #include "sandbox/provider.h"
@@ -81,15 +83,18 @@ class Service {
   virtual Task<Snapshot> get_snapshot(Principal who, std::string snapshot_id) = 0;
   virtual Task<void> remove_snapshot(Principal who, std::string snapshot_id) = 0;
 
-  // For dialects that let a session's own secret (kept in its attributes) stand for a key: the live sessions'
-  // facts without asking who asks. The dialect must check the secret before anything else, then act as
-  // owner().
+  // For the admission, which lets a session's own secret stand for a key: the live sessions' facts without
+  // asking who asks. Whoever calls checks the secret before anything else, then acts as owner().
   virtual Result<Session> peek(const std::string& id) const = 0;
   virtual std::vector<Session> peek_all() const = 0;
+  // The first live session that the predicate takes; nothing is copied before. Code::not_found if there is
+  // none.
+  virtual Result<Session> peek_if(const std::function<bool(const Session&)>& wanted) const = 0;
   static Principal owner(const Session& session) { return {session.key_id, session.tenant}; }
 
-  // Code. execute() returns once the execution was admitted (or denied); run() collects it.
-  virtual Task<std::unique_ptr<Execution>> execute(Principal who, std::string id, ExecuteRequest request) = 0;
+  // Code. execute() returns once the execution runs, was denied, or cannot run because its session ended;
+  // run() collects it.
+  virtual Task<ExecutionStart> execute(Principal who, std::string id, ExecuteRequest request) = 0;
   virtual Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) = 0;
 
   // Kernels, oldest first. The session's default ones appear once they were used or prepared.
@@ -103,7 +108,7 @@ class Service {
   virtual Task<void> remove_context(Principal who, std::string id, std::string context) = 0;
 
   // Commands and processes.
-  virtual Task<Command> start(Principal who, std::string id, CommandRequest request) = 0;
+  virtual Task<CommandStart> start(Principal who, std::string id, CommandRequest request) = 0;
   // Waits for the end, standard input given at once; output collected into the record.
   virtual Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
                                             std::string standard_input) = 0;
@@ -135,6 +140,8 @@ class Service {
   virtual Task<policy::Verdict> validate(Principal who, ValidateRequest request) = 0;
   virtual std::vector<ProviderFacts> providers() const = 0;
   virtual const registry::Registry& registry() const = 0;
+  // The most that a session may ask for.
+  virtual const registry::Ceilings& ceilings() const = 0;
 };
 
 }  // namespace atl::session

@@ -30,13 +30,16 @@ class ServiceTest : public testing::Test {
     store_ = *store::Store::open(folder_);
     blobs_ = *store::Blobs::open(folder_ + "/artifacts");
     LocalService::Parts parts{loop_.get_executor(), store_.get(), blobs_.get(),
-                              registry_.get(),      {&provider_}, &Clock::machine(),    observer_};
+                              registry_.get(),      {&provider_}, clock_,        observer_};
     ServiceOptions options;
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
     options.to_disk_after = to_disk_after_;
+    options.idle_after = idle_after_;
     options.running_per_tenant = running_per_tenant_;
     options.sandboxes_max = sandboxes_max_;
+    options.ceilings = ceilings_;
+    options.keeping = keeping_;
     service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
   }
   void TearDown() override {
@@ -88,8 +91,11 @@ class ServiceTest : public testing::Test {
   std::string folder_;
   std::unique_ptr<registry::Registry> registry_;
   Observer* observer_ = nullptr;
-  std::chrono::milliseconds to_disk_after_{0};  // before open(), as the next two
+  Clock* clock_ = &Clock::machine();            // before open(), as what follows
+  std::chrono::milliseconds to_disk_after_{0}, idle_after_{0};
   std::uint32_t running_per_tenant_ = 0, sandboxes_max_ = 0;
+  registry::Ceilings ceilings_;  // these two likewise
+  Keeping keeping_;
   fake::FakeProvider provider_{loop_.get_executor()};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<store::Blobs> blobs_;

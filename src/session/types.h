@@ -25,8 +25,13 @@ enum class OnExpiry : std::uint8_t { destroy, pause };
 // audit: verdicts are recorded and never stop anything.
 enum class PolicyMode : std::uint8_t { enforce, audit };
 
-// What only a program on this machine may ask for (`atoll run`, embedding programs): no dialect that is spoken
-// over a network fills it in. Unset: the environment's.
+// Whether the data plane (files, processes, interpreters, environment) asks for the session's secret.
+enum class DataPlane : std::uint8_t { secured, open };
+// Whether ports of the sandbox ask for the session's traffic token.
+enum class Ports : std::uint8_t { open, closed };
+
+// What only a program on this machine may ask for (`atoll run`, embedding programs): no dialect that is
+// spoken over a network fills it in. Unset: the environment's.
 struct LocalRequest {
   std::vector<sandbox::HostMount> host_mounts;
   std::vector<std::string> required_walls;
@@ -56,7 +61,9 @@ struct CreateRequest {
   std::string snapshot;  // id of a snapshot to start from; empty: fresh
   // Whose snapshot that is: set by a dialect that knows that its owner shares it, never from a client's words.
   std::string snapshot_tenant;  // empty: the caller's own
-  TextMap volumes;       // path inside to a volume's name or id: mounted there, for writing
+  TextMap volumes;              // path inside to a volume's name or id: mounted there, for writing
+  DataPlane data_plane = DataPlane::secured;
+  Ports ports = Ports::open;  // closed by the service's option too
   LocalRequest local;
 };
 
@@ -87,13 +94,25 @@ struct Session {
   TextMap env;
   TextMap metadata;
   TextMap attributes;
-  std::string parent;    // session_id it was forked from, or empty
-  std::string snapshot;  // snapshot it was started from, or empty
-  TextMap volumes;       // path inside to the volume's name
+  // What opens this session without a key, each the session's own from its first moment to its end; a fork
+  // has others. Empty in one whose creation is not finished: then nothing opens it.
+  std::string secret;         // its data plane
+  std::string traffic_token;  // its ports where they are closed, and the list of its interpreters
+  DataPlane data_plane = DataPlane::secured;
+  Ports ports = Ports::open;
+  std::string parent;                    // session_id it was forked from, or empty
+  std::string snapshot;                  // snapshot it was started from, or empty
+  TextMap volumes;                       // path inside to the volume's name
   std::string hibernation;               // where its state lies while it is paused on disk, or empty
-  TextMap default_contexts;              // then: its default kernels' ids by language
+  std::uint64_t hibernation_bytes = 0;   // then: what it takes there
+  std::optional<WallTime> hibernated_at;  // then: since when
+  TextMap default_contexts;              // its default kernels' ids by language, whether or not they are alive
   std::vector<std::string> left_behind;  // what the last fork, pause or resume could not carry, by name
 };
+
+// In the attributes of a snapshot: it is a part of something else (a template's build), which removes it in
+// its own time.
+inline constexpr const char* kPartAttribute = "e2b.build";
 
 // The reason of a pause or an end that somebody asked for, as against one that came by itself.
 inline constexpr const char* kByRequest = "by request";
@@ -189,6 +208,8 @@ struct ExecutionRecord {
   std::vector<Artifact> artifacts;
   std::vector<sandbox::ResultBundle> results;  // live only: not kept in the history
   std::uint64_t execution_count = 0;
+  // Why the interpreter that ran it was a new one, without the variables of the one before. Told once; empty: it was not.
+  std::string interpreter_restarted;
 };
 
 struct HistoryRequest {
@@ -221,6 +242,7 @@ struct CommandRequest {
   // Foreground commands have the session's wall time and output limit where `timeout` is unset; background
   // ones only what is asked for.
   bool background = false;
+  sandbox::EndsWith ends_with = sandbox::EndsWith::output;
 };
 
 struct ProcessSelector {

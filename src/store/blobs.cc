@@ -29,6 +29,7 @@ bool is_digest(std::string_view text) {
 
 struct Blobs::Writing::State {
   boost::asio::thread_pool* pool = nullptr;
+  std::shared_ptr<std::uint64_t> bytes_since;
   std::string directory;
   std::string temporary;
   os::Fd fd;
@@ -93,6 +94,7 @@ Blobs::Writing::~Writing() = default;
 Task<std::unique_ptr<Blobs::Writing>> Blobs::create() {
   auto state = std::make_shared<Writing::State>();
   state->pool = pool_.get();
+  state->bytes_since = bytes_since_;
   state->directory = directory_;
   const std::string temporary = fmt::format("{}/incoming-{}", directory_, ++next_);
   auto begin = [state, temporary]() -> Result<void> {
@@ -108,6 +110,7 @@ Task<std::unique_ptr<Blobs::Writing>> Blobs::create() {
 
 Task<void> Blobs::Writing::write(std::string bytes) {
   size_ += bytes.size();
+  *state_->bytes_since += bytes.size();
   auto append = [state = state_, bytes = std::move(bytes)] { return state->append(bytes); };
   co_return co_await offload<void>(*state_->pool, std::move(append));
 }
@@ -145,8 +148,9 @@ Task<std::string> Blobs::Reading::next() {
   co_return co_await offload<std::string>(*blobs_->pool_, std::move(take));
 }
 
-Task<std::int64_t> Blobs::collect_garbage(std::vector<std::string> keep) {
-  auto sweep = [directory = directory_, keep = std::move(keep)]() -> Result<std::int64_t> {
+Task<std::int64_t> Blobs::collect_garbage(std::vector<std::string> keep, std::chrono::seconds spared) {
+  auto sweep = [directory = directory_, spared, keep = std::move(keep)]() -> Result<std::int64_t> {
+    const auto young = std::filesystem::file_time_type::clock::now() - spared;
     const std::unordered_set<std::string> kept(keep.begin(), keep.end());
     std::int64_t removed = 0;
     std::error_code failed;
@@ -154,7 +158,8 @@ Task<std::int64_t> Blobs::collect_garbage(std::vector<std::string> keep) {
       if (!folder.is_directory(failed)) continue;
       for (const auto& file : std::filesystem::directory_iterator(folder.path(), failed)) {
         const std::string digest = folder.path().filename().string() + file.path().filename().string();
-        if (!kept.contains(digest) && std::filesystem::remove(file.path(), failed)) ++removed;
+        if (kept.contains(digest) || (spared.count() > 0 && file.last_write_time(failed) > young)) continue;
+        if (std::filesystem::remove(file.path(), failed)) ++removed;
       }
     }
     return removed;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -54,8 +55,12 @@ class Blobs {
   Task<std::unique_ptr<Writing>> create();
   // Code::not_found, also for text that is no digest.
   Task<std::unique_ptr<Reading>> open_read(std::string digest);
-  // Removes every file that `keep` does not name. Gives how many.
-  Task<std::int64_t> collect_garbage(std::vector<std::string> keep);
+  // Removes every file that `keep` does not name and that is not younger than `spared`: whoever stored one may not have
+  // said so yet. Gives how many.
+  Task<std::int64_t> collect_garbage(std::vector<std::string> keep, std::chrono::seconds spared = {});
+  // Bytes that came in since the last time that somebody asked for this to be zero again.
+  std::uint64_t bytes_since() const { return *bytes_since_; }
+  void forget_bytes() { *bytes_since_ = 0; }
 
  private:
   explicit Blobs(std::string directory);
@@ -63,6 +68,7 @@ class Blobs {
 
   std::string directory_;
   std::uint64_t next_ = 0;
+  std::shared_ptr<std::uint64_t> bytes_since_ = std::make_shared<std::uint64_t>(0);
   std::unique_ptr<boost::asio::thread_pool> pool_;
 };
 

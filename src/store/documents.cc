@@ -45,6 +45,16 @@ Task<std::vector<DocumentRow>> Store::list_documents(std::string kind, std::stri
   });
 }
 
+Task<std::vector<DocumentRow>> Store::documents_before(std::string kind, WallTime time) {
+  return read<std::vector<DocumentRow>>([=](Connection& db) -> Result<std::vector<DocumentRow>> {
+    std::vector<DocumentRow> rows;
+    TRY(db.query(
+        "SELECT " DOCUMENT_COLUMNS " FROM documents WHERE kind=?1 AND updated_at<?2 ORDER BY tenant, id",
+        [&](const Row& row) { rows.push_back(document_from(row)); }, kind, time));
+    return rows;
+  });
+}
+
 Task<bool> Store::remove_document(std::string kind, std::string tenant, std::string id) {
   return write<bool>([=](Connection& db) -> Result<bool> {
     return TRY(db.run("DELETE FROM documents WHERE kind=?1 AND tenant=?2 AND id=?3", kind, tenant, id)) > 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "store/entry.h"
+#include "store/page_bytes.h"
 #include "store/store.h"
 #include "store/words.h"
 
@@ -11,7 +12,7 @@ namespace {
   "r.seq, r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code, " \
   "coalesce(e.status, r.status), r.admitted_at, r.verdict, e.finished_at, e.out, e.err, e.out_truncated, "  \
   "e.err_truncated, e.error, e.error_value, e.traceback, e.exit_code, e.reason, e.usage, e.artifacts, "     \
-  "e.execution_count"
+  "e.execution_count, e.interpreter_restarted"
 #define RECORD_TABLES " FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq "
 
 RecordRow record_from(const Row& row) {
@@ -42,14 +43,15 @@ RecordRow record_from(const Row& row) {
   r.usage = row.text(23);
   r.artifacts = row.text(24);
   r.execution_count = row.integer(25);
+  r.interpreter_restarted = row.text(26);
   return r;
 }
 
 constexpr std::string_view kInsertEnd =
     "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
     "error_value, "
-    "traceback, exit_code, reason, usage, artifacts, execution_count) "
-    "SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 FROM records WHERE "
+    "traceback, exit_code, reason, usage, artifacts, execution_count, interpreter_restarted) "
+    "SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 FROM records WHERE "
     "record_id=?1";
 
 Result<void> put_artifact(Connection& db, const ArtifactRow& a) {
@@ -92,7 +94,8 @@ Result<void> put_admission(Connection& db, const RecordRow& r) {
 Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<ArtifactRow>& artifacts) {
   const std::int64_t written = TRY(db.run(
       kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated, r.err_truncated,
-      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count));
+      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count,
+      r.interpreter_restarted));
   if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
   for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
   return {};
@@ -127,15 +130,19 @@ Task<void> Store::finish(RecordRow row, std::vector<ArtifactRow> artifacts) {
 Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
   return read_all<PageOf<RecordRow>>([f = std::move(filter)](Connection& db) -> Result<PageOf<RecordRow>> {
     PageOf<RecordRow> page;
+    std::size_t bytes = 0;
     const std::string statuses = json_array(f.statuses);
     TRY(db.query(
         list_sql(f.newest_first),
         [&](const Row& row) {
-          if (page.items.size() == f.limit) {
+          if (page.items.size() == f.limit || bytes >= kPageBytes) {
             page.next = page.items.back().seq;
             return;
           }
           page.items.push_back(record_from(row));
+          const RecordRow& taken = page.items.back();
+          bytes += taken.code.size() + taken.out.size() + taken.err.size() + taken.verdict.size() +
+                   taken.traceback.size() + taken.error_value.size() + taken.artifacts.size();
         },
         f.tenant, f.session_id, statuses, f.from, f.to, f.text, f.after, f.limit + 1));
     return page;
@@ -154,39 +161,41 @@ Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {
       });
 }
 
-Task<std::int64_t> Store::interrupt_unfinished(WallTime at, std::string reason) {
-  return write<std::int64_t>([at, reason = std::move(reason)](Connection& db) {
+Task<std::int64_t> Store::interrupt_unfinished(WallTime at, std::string reason,
+                                               std::vector<std::string> still_running) {
+  return write<std::int64_t>([at, reason = std::move(reason), running = json_array(still_running)](Connection& db) {
     return db.run(
         "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
         "error_value, traceback, exit_code, reason, usage, artifacts, execution_count) "
         "SELECT r.seq, 'interrupted', ?1, '', '', 0, 0, '', '', '', -1, ?2, '{}', '[]', 0 FROM records AS r "
-        "WHERE r.status='admitted' AND NOT EXISTS (SELECT 1 FROM record_ends AS e WHERE e.seq=r.seq)",
-        at, reason);
+        "WHERE r.status='admitted' AND NOT EXISTS (SELECT 1 FROM record_ends AS e WHERE e.seq=r.seq) "
+        "AND r.record_id NOT IN (SELECT value FROM json_each(?3))",
+        at, reason, running);
   });
 }
 
 Task<std::int64_t> Store::remove_records(WallTime before, std::int64_t bytes_max) {
   return write<std::int64_t>([before, bytes_max](Connection& db) -> Result<std::int64_t> {
-    // The newest record that has to go: everything up to it goes. Unfinished ones are never touched.
-    std::int64_t cut = 0;
-    TRY(db.query(
-        "SELECT coalesce(max(seq), 0) FROM records WHERE admitted_at<?1",
-        [&](const Row& row) { cut = row.integer(0); }, before));
-    TRY(db.query(
-        "SELECT seq FROM (SELECT r.seq AS seq, sum(length(r.code) + coalesce(length(e.out) + length(e.err), "
-        "0) "
-        "+ 512) OVER (ORDER BY r.seq DESC) AS total FROM records AS r LEFT JOIN record_ends AS e ON "
-        "e.seq=r.seq) WHERE total>?1 ORDER BY seq DESC LIMIT 1",
-        [&](const Row& row) { cut = std::max(cut, row.integer(0)); }, bytes_max));
-    if (cut == 0) return 0;
+    // Unfinished ones are never touched.
+    TRY(db.script("CREATE TEMP TABLE IF NOT EXISTS doomed (seq INTEGER PRIMARY KEY); DELETE FROM doomed;"));
+    TRY(db.run("INSERT INTO doomed SELECT seq FROM (SELECT r.seq AS seq, r.admitted_at AS at, r.status AS status, e.seq AS "
+               "ended, sum(length(r.code) + coalesce(length(e.out) + length(e.err), 0) + 512) OVER (PARTITION BY r.tenant "
+               "ORDER BY r.seq DESC) AS total FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq) WHERE (at<?1 OR "
+               "total>?2) AND (status='denied' OR ended IS NOT NULL)",
+               before, bytes_max));
     TRY(
-        db.run("DELETE FROM artifacts WHERE record_id IN (SELECT r.record_id FROM records AS r JOIN "
-               "record_ends AS e "
-               "ON e.seq=r.seq WHERE r.seq<=?1)",
-               cut));
+        db.run("DELETE FROM artifacts WHERE record_id IN (SELECT record_id FROM records WHERE seq IN (SELECT seq FROM "
+               "doomed))"));
+    return db.run("DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)");
+  });
+}
+
+Task<std::int64_t> Store::trim_artifacts(std::int64_t bytes_max) {
+  return write<std::int64_t>([bytes_max](Connection& db) -> Result<std::int64_t> {
     return db.run(
-        "DELETE FROM records WHERE seq<=?1 AND (status='denied' OR seq IN (SELECT seq FROM record_ends))",
-        cut);
+        "DELETE FROM artifacts WHERE seq IN (SELECT seq FROM (SELECT seq, sum(size_bytes) OVER (PARTITION BY tenant ORDER "
+        "BY seq DESC) AS total FROM artifacts) WHERE total>?1)",
+        bytes_max);
   });
 }
 

@@ -58,6 +58,7 @@ struct RecordRow {
   std::string usage;      // JSON
   std::string artifacts;  // JSON
   std::int64_t execution_count = 0;
+  std::string interpreter_restarted;  // why its interpreter was a new one; empty: it was not
 };
 
 struct RecordFilter {
@@ -83,6 +84,11 @@ struct SnapshotRow {
   WallTime created_at;
   std::int64_t size_bytes = 0;
   std::string attributes;  // JSON
+};
+
+// How many there are of something, and how much they take.
+struct Amount {
+  std::int64_t count = 0, bytes = 0;
 };
 
 struct KeyRow {

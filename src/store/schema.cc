@@ -167,6 +167,9 @@ CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), applied INTEGER N
 INSERT INTO journal VALUES (1, 0);
 )sql",
     "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
+    R"sql(
+ALTER TABLE record_ends ADD COLUMN interpreter_restarted TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "store/entry.h"
+#include "store/page_bytes.h"
 #include "store/store.h"
 #include "store/words.h"
 
@@ -125,17 +126,21 @@ Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
   return read_all<PageOf<SessionRow>>([filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
     PageOf<SessionRow> page;
     std::int64_t last = 0;
+    std::size_t bytes = 0;
     const std::string states = json_array(filter.states);
     const std::string metadata = pairs_json(filter.metadata);
     const std::string attributes = pairs_json(filter.attributes);
     TRY(db.query(
         list_sql(filter.newest_first),
         [&](const Row& row) {
-          if (page.items.size() == filter.limit) {
+          if (page.items.size() == filter.limit || bytes >= kPageBytes) {
             page.next = last;
             return;
           }
           page.items.push_back(session_from(row));
+          const SessionRow& taken = page.items.back();
+          bytes += taken.env.size() + taken.metadata.size() + taken.attributes.size() + taken.egress.size() +
+                   taken.volumes.size();
           last = row.integer(31);
         },
         filter.tenant, states, metadata, attributes, filter.provider, filter.environment,

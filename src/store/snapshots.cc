@@ -69,6 +69,26 @@ Task<bool> Store::remove_snapshot(std::string tenant, std::string snapshot_id) {
   });
 }
 
+Task<Amount> Store::snapshot_amount(std::string tenant) {
+  return read<Amount>([=](Connection& db) -> Result<Amount> {
+    Amount amount;
+    TRY(db.query(
+        "SELECT count(*), coalesce(sum(size_bytes), 0) FROM snapshots WHERE tenant=?1",
+        [&](const Row& row) { amount = {row.integer(0), row.integer(1)}; }, tenant));
+    return amount;
+  });
+}
+
+Task<std::vector<SnapshotRow>> Store::snapshots_before(WallTime time) {
+  return read<std::vector<SnapshotRow>>([=](Connection& db) -> Result<std::vector<SnapshotRow>> {
+    std::vector<SnapshotRow> rows;
+    TRY(db.query(
+        "SELECT " SNAPSHOT_COLUMNS " FROM snapshots WHERE created_at<?1 ORDER BY seq",
+        [&](const Row& row) { rows.push_back(snapshot_from(row)); }, time));
+    return rows;
+  });
+}
+
 Task<std::vector<std::string>> Store::snapshot_ids() {
   return read<std::vector<std::string>>([](Connection& db) -> Result<std::vector<std::string>> {
     std::vector<std::string> ids;

@@ -51,14 +51,17 @@ class Store {
   Task<void> finish(RecordRow row, std::vector<ArtifactRow> artifacts);
   Task<PageOf<RecordRow>> list_records(RecordFilter filter);
   Task<RecordRow> get_record(std::string tenant, std::string record_id);
-  // Admitted records without an end get the status `interrupted`. Gives how many.
-  Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason);
-  // Oldest first until no record is older than `before` and their text fits `bytes_max`. Gives how many went.
+  // Admitted records without an end get the status `interrupted`, except those of what still runs. Gives how many.
+  Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason, std::vector<std::string> still_running);
+  // Records older than `before`, and of each tenant its oldest until the text of the others fits `bytes_max`: what one
+  // tenant writes never costs another's history. Gives how many went.
   Task<std::int64_t> remove_records(WallTime before, std::int64_t bytes_max);
 
   Task<std::vector<ArtifactRow>> list_artifacts(std::string session_id);
   // By digest, if some session of the tenant has it.
   Task<ArtifactRow> get_artifact(std::string tenant, std::string digest);
+  // Of each tenant its oldest, until the others fit `bytes_max`. Gives how many went.
+  Task<std::int64_t> trim_artifacts(std::int64_t bytes_max);
   // Digests that some row still names.
   Task<std::vector<std::string>> artifact_digests();
 
@@ -69,6 +72,9 @@ class Store {
                                            std::optional<std::int64_t> after);
   Task<bool> remove_snapshot(std::string tenant, std::string snapshot_id);
   Task<std::vector<std::string>> snapshot_ids();
+  Task<Amount> snapshot_amount(std::string tenant);
+  // Of all tenants, made before `time`.
+  Task<std::vector<SnapshotRow>> snapshots_before(WallTime time);
 
   // Keys.
   Task<void> put_key(KeyRow row);
@@ -83,6 +89,8 @@ class Store {
   Task<void> put_document(DocumentRow row);
   Task<DocumentRow> get_document(std::string kind, std::string tenant, std::string id_or_name);
   Task<std::vector<DocumentRow>> list_documents(std::string kind, std::string tenant);
+  // Of a kind, of all tenants, not changed since.
+  Task<std::vector<DocumentRow>> documents_before(std::string kind, WallTime time);
   // Those of a kind that were not changed since; how many.
   Task<std::int64_t> remove_documents_before(std::string kind, WallTime time);
   Task<bool> remove_document(std::string kind, std::string tenant, std::string id);

@@ -14,6 +14,7 @@
 
 #include "store/blobs.h"
 #include "store/harness_test.h"
+#include "store/page_bytes.h"
 #include "store/schema.h"
 
 namespace atl::store {
@@ -131,7 +132,7 @@ TEST_P(OnDiskAndInMemory, WhatWasAdmittedAndNeverFinishedIsInterrupted) {
   end.status = "success";
   end.finished_at = from_unix_micros(7);
   ASSERT_TRUE(wait(store_->finish(end, {})));
-  EXPECT_EQ(*wait(store_->interrupt_unfinished(from_unix_micros(8), "restart")), 1);
+  EXPECT_EQ(*wait(store_->interrupt_unfinished(from_unix_micros(8), "restart", {})), 1);
   EXPECT_EQ(wait(store_->get_record("default", "exe_1"))->status, "interrupted");
   EXPECT_EQ(wait(store_->get_record("default", "exe_2"))->status, "success");
   EXPECT_EQ(wait(store_->get_record("default", "exe_3"))->status, "denied");
@@ -155,6 +156,23 @@ TEST_P(OnDiskAndInMemory, HistoryIsFoundByTextStatusAndSession) {
   EXPECT_EQ(ids({.newest_first = false, .limit = 1}), "exe_1 ");
 }
 
+TEST_P(OnDiskAndInMemory, APageEndsWithItsBytesToo) {
+  for (int i = 0; i < 4; ++i) {
+    RecordRow row = record("exe_" + std::to_string(i));
+    row.code = std::string(kPageBytes * 2 / 3, 'x');
+    ASSERT_TRUE(wait(store_->admit(row)));
+  }
+  RecordFilter filter{.tenant = "default", .newest_first = false, .limit = 100};
+  const auto first = *wait(store_->list_records(filter));
+  ASSERT_EQ(first.items.size(), 2U);
+  ASSERT_TRUE(first.next);
+  filter.after = first.next;
+  const auto rest = *wait(store_->list_records(filter));
+  ASSERT_EQ(rest.items.size(), 2U);
+  EXPECT_EQ(rest.items.front().record_id, "exe_2");
+  EXPECT_FALSE(rest.next);
+}
+
 TEST_P(OnDiskAndInMemory, RetentionTakesTheOldestAndNeverTheUnfinished) {
   for (int i = 0; i < 10; ++i) {
     RecordRow row = record("exe_" + std::to_string(i));
@@ -170,6 +188,49 @@ TEST_P(OnDiskAndInMemory, RetentionTakesTheOldestAndNeverTheUnfinished) {
   EXPECT_EQ(*wait(store_->remove_records(WallTime(), 5 * 1512)), 2);
   EXPECT_EQ(wait(store_->list_records({.tenant = "default"}))->items.size(), 6U);
   EXPECT_EQ(wait(store_->get_record("default", "exe_0"))->status, "admitted");
+}
+
+// A tenant that writes much pushes out its own history, nobody else's.
+TEST_P(OnDiskAndInMemory, HistoryIsTrimmedWithinATenant) {
+  RecordRow quiet = record("exe_quiet");
+  quiet.tenant = "quiet";
+  ASSERT_TRUE(wait(store_->admit(quiet)));
+  ASSERT_TRUE(wait(store_->finish(ended(quiet), {})));
+  for (int i = 0; i < 10; ++i) {
+    RecordRow loud = record("exe_" + std::to_string(i));
+    loud.tenant = "loud";
+    ASSERT_TRUE(wait(store_->admit(loud)));
+    loud = ended(loud);
+    loud.out = std::string(1000, 'x');
+    ASSERT_TRUE(wait(store_->finish(loud, {})));
+  }
+  EXPECT_GT(*wait(store_->remove_records(WallTime(), 4000)), 5);
+  EXPECT_EQ(wait(store_->list_records({.tenant = "quiet"}))->items.size(), 1U);
+  const auto left = wait(store_->list_records({.tenant = "loud"}));
+  ASSERT_FALSE(left->items.empty());
+  EXPECT_EQ(left->items.front().record_id, "exe_9") << "the newest stay";
+}
+
+TEST_P(OnDiskAndInMemory, ArtifactsAreTrimmedWithinATenant) {
+  for (const char* tenant : {"quiet", "loud"}) {
+    RecordRow row = record(std::string("exe_") + tenant, std::string("ses_") + tenant);
+    row.tenant = tenant;
+    ASSERT_TRUE(wait(store_->admit(row)));
+    std::vector<ArtifactRow> artifacts;
+    for (int i = 0; i < (row.tenant == "loud" ? 10 : 1); ++i) {
+      ArtifactRow one;
+      one.digest = row.tenant + std::to_string(i);
+      one.session_id = row.session_id, one.tenant = row.tenant, one.record_id = row.record_id;
+      one.size_bytes = 100;
+      artifacts.push_back(one);
+    }
+    ASSERT_TRUE(wait(store_->finish(ended(row), artifacts)));
+  }
+  EXPECT_EQ(*wait(store_->trim_artifacts(300)), 7);
+  EXPECT_EQ(wait(store_->list_artifacts("ses_quiet"))->size(), 1U);
+  const auto left = wait(store_->list_artifacts("ses_loud"));
+  ASSERT_EQ(left->size(), 3U);
+  EXPECT_EQ(left->front().digest, "loud7");
 }
 
 TEST_P(OnDiskAndInMemory, EndedSessionsGoWithAllThatIsTheirs) {
@@ -286,7 +347,7 @@ TEST(Store, ASchemaFromTheFutureIsRefused) {
 TEST(Store, OlderSchemasAreBroughtForward) {
   const std::vector<std::string> undo = {
       "ALTER TABLE sessions DROP COLUMN volumes", "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
-      "ALTER TABLE sessions DROP COLUMN hibernation"};
+      "ALTER TABLE sessions DROP COLUMN hibernation", "ALTER TABLE record_ends DROP COLUMN interpreter_restarted"};
   ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1) << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
     Folder folder;
@@ -338,7 +399,8 @@ TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
   }
   {
     auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
-    ASSERT_TRUE(db.script("ALTER TABLE sessions DROP COLUMN hibernation; PRAGMA user_version=4"));
+    ASSERT_TRUE(db.script("ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN interpreter_restarted; "
+                          "PRAGMA user_version=4"));
   }
   auto store = Store::open(folder.path());
   ASSERT_TRUE(store) << store.error().message();

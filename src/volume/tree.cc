@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <memory>
 
 #include "base/ids.h"
 #include "os/file.h"
+#include "volume/count.h"
 
 namespace atl::volume {
 namespace {
@@ -19,7 +21,6 @@ constexpr std::uint32_t kUser = 1000;  // `user` inside
 constexpr std::uint32_t kIdsMax = 65'536;
 constexpr std::uint32_t kModeBits = 01777;
 constexpr std::size_t kPathMax = 4096;
-constexpr std::uint32_t kDepthMax = 64;
 constexpr const char* kFiles = "files";
 constexpr const char* kIncoming = "incoming";
 
@@ -65,6 +66,18 @@ std::unexpected<Error> path_error(Error error, std::string_view path) {
 
 std::unexpected<Error> last_error(std::string_view path) {
   return path_error(errno_error(errno, path), path);
+}
+
+std::unexpected<Error> already_there(std::string_view path) {
+  return fail(Code::already_exists, fmt::format("path '{}' already exists", path));
+}
+
+Result<void> check_existing(int parent, const std::string& name, std::string_view path, Existing existing) {
+  struct stat there {};
+  if (::fstatat(parent, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) < 0) return {};
+  if (S_ISDIR(there.st_mode)) return fail(Code::conflict, fmt::format("path '{}' is a directory", path));
+  if (existing == Existing::refuse) return already_there(path);
+  return {};
 }
 
 EntryType type_of(mode_t mode) {
@@ -144,42 +157,64 @@ Result<std::vector<std::string>> names_in(int fd, std::size_t names_max) {
   return names;
 }
 
+// Pre-order, in steps instead of calls: how deep a tree is, is not ours to say.
 struct Listing {
   std::size_t entries_max;
   std::vector<Entry> entries;
 
-  Result<void> walk(int fd, const std::string& path, std::uint32_t depth) {
-    for (const std::string& name : TRY(names_in(fd, entries_max))) {
+  struct Level {
+    os::Fd directory;
+    std::string path;
+    std::vector<std::string> names;  // that are left, in reverse
+  };
+  // Each holds a descriptor.
+  static constexpr std::size_t kLevelsMax = 256;
+  std::vector<Level> levels;
+
+  Result<void> enter(os::Fd directory, std::string path) {
+    if (levels.size() == kLevelsMax)
+      return fail(Error(Code::too_large, fmt::format("'{}' is {} directories deep: list it by itself", path, kLevelsMax))
+                      .with_field("depth"));
+    auto names = TRY(names_in(directory.get(), entries_max));
+    std::reverse(names.begin(), names.end());
+    levels.push_back({std::move(directory), std::move(path), std::move(names)});
+    return {};
+  }
+
+  Result<void> walk(os::Fd top, std::string path, std::uint32_t depth) {
+    TRY(enter(std::move(top), std::move(path)));
+    while (!levels.empty()) {
+      Level& level = levels.back();
+      if (level.names.empty()) {
+        levels.pop_back();
+        continue;
+      }
+      const std::string name = std::move(level.names.back());
+      level.names.pop_back();
       struct stat info {};
-      if (::fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) continue;  // gone meanwhile
+      if (::fstatat(level.directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) continue;  // gone meanwhile
       if (entries.size() == entries_max) return fail(Code::too_large, "the directory holds too many entries");
-      const std::string below = path + "/" + name;
-      entries.push_back(entry_of(fd, name, below, info));
-      if (!S_ISDIR(info.st_mode) || depth <= 1) continue;
-      auto inner = os::open_beneath(fd, name.c_str(), O_RDONLY | O_DIRECTORY);
-      if (inner) TRY(walk(inner->get(), below, depth - 1));
+      std::string below = level.path + "/" + name;
+      entries.push_back(entry_of(level.directory.get(), name, below, info));
+      if (!S_ISDIR(info.st_mode) || levels.size() >= depth) continue;
+      auto inner = os::open_beneath(level.directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+      if (inner) TRY(enter(std::move(*inner), std::move(below)));
     }
     return {};
   }
 };
 
-// Files that sandboxes made as deep as they liked: beyond the bound they count as nothing.
-Result<std::uint64_t> blocks_below(int fd, std::uint32_t depth) {
-  std::uint64_t bytes = 0;
-  Directory stream = TRY(read_directory(fd));
-  while (const dirent* item = ::readdir(stream.get())) {
-    const std::string_view name = item->d_name;
-    struct stat info {};
-    if (name == "." || name == ".." || ::fstatat(fd, item->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) continue;
-    bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
-    if (!S_ISDIR(info.st_mode) || depth == 0) continue;
-    auto inner = os::open_beneath(fd, item->d_name, O_RDONLY | O_DIRECTORY);
-    if (inner) bytes += TRY(blocks_below(inner->get(), depth - 1));
-  }
-  return bytes;
-}
-
 }  // namespace
+
+Result<void> check_room(const Holding& held, const Bounds& bounds) {
+  if (bounds.bytes_max > 0 && held.bytes > bounds.bytes_max)
+    return fail(Code::no_space, fmt::format("it holds {} bytes and may hold {}: remove files first", held.bytes,
+                                            bounds.bytes_max));
+  if (bounds.inodes_max > 0 && held.inodes > bounds.inodes_max)
+    return fail(Code::no_space, fmt::format("it holds {} files and directories and may hold {}: remove some first",
+                                            held.inodes, bounds.inodes_max));
+  return {};
+}
 
 // Where a path leads: the open directory that holds it, and its name there ("." for the root).
 struct Tree::Place {
@@ -200,27 +235,35 @@ Result<void> Incoming::write(std::string_view bytes) {
 
 Result<Entry> Incoming::finish() {
   TRY(give(file_.get(), ownership_, true));
-  struct stat there {};
-  if (::fstatat(parent_.get(), name_.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(there.st_mode))
-    return fail(Code::invalid_argument, fmt::format("path '{}' is a directory", path_));
-  if (::renameat(place_.get(), temporary_.c_str(), parent_.get(), name_.c_str()) < 0) return last_error(path_);
+  TRY(check_existing(parent_.get(), name_, path_, existing_));
+  // The kernel decides: whoever came first between the look and this stays.
+  const unsigned how = existing_ == Existing::refuse ? RENAME_NOREPLACE : 0;
+  if (::renameat2(place_.get(), temporary_.c_str(), parent_.get(), name_.c_str(), how) < 0) {
+    if (errno == EEXIST) return already_there(path_);
+    return last_error(path_);
+  }
   temporary_.clear();
   struct stat info {};
   if (::fstat(file_.get(), &info) < 0) return last_error(path_);
   return entry_of(parent_.get(), name_, path_, info);
 }
 
-Result<Tree> Tree::open(const std::string& directory, std::uint64_t bytes_max) {
+Result<Tree> Tree::open(const std::string& directory, Bounds bounds) {
   TRY(os::make_directories(directory, 0700));
   const os::Fd top = TRY(os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
-  const bool is_new = ::mkdirat(top.get(), kFiles, 0755) == 0;
+  return open(top.get(), bounds, Counting::walk);
+}
+
+Result<Tree> Tree::open(int directory, Bounds bounds, Counting counting) {
+  const bool is_new = ::mkdirat(directory, kFiles, 0755) == 0;
   if (!is_new && errno != EEXIST) return fail(errno_error(errno, "make the volume"));
-  if (::mkdirat(top.get(), kIncoming, 0700) < 0 && errno != EEXIST)
+  if (::mkdirat(directory, kIncoming, 0700) < 0 && errno != EEXIST)
     return fail(errno_error(errno, "make the volume"));
   Tree tree;
-  tree.root_ = TRY(os::open_beneath(top.get(), kFiles, O_RDONLY | O_DIRECTORY));
-  tree.incoming_ = TRY(os::open_beneath(top.get(), kIncoming, O_RDONLY | O_DIRECTORY));
-  tree.bytes_max_ = bytes_max;
+  tree.root_ = TRY(os::open_beneath(directory, kFiles, O_RDONLY | O_DIRECTORY));
+  tree.incoming_ = TRY(os::open_beneath(directory, kIncoming, O_RDONLY | O_DIRECTORY));
+  tree.bounds_ = bounds;
+  tree.counting_ = counting;
   if (is_new) TRY(give(tree.root_.get(), {}, true));
   return tree;
 }
@@ -255,18 +298,17 @@ Result<std::vector<Entry>> Tree::list(std::string_view path, std::uint32_t depth
   if (!directory && directory.error().code() == Code::not_a_directory)
     return fail(Code::invalid_argument, fmt::format("path '{}' is not a directory", place.path));
   if (!directory) return path_error(std::move(directory).error(), place.path);
-  Listing listing{entries_max, {}};
-  TRY(listing.walk(directory->get(), place.path == "/" ? "" : place.path,
-                   std::clamp<std::uint32_t>(depth, 1, kDepthMax)));
+  Listing listing{entries_max, {}, {}};
+  TRY(listing.walk(std::move(*directory), place.path == "/" ? "" : place.path, std::max<std::uint32_t>(depth, 1)));
   return std::move(listing.entries);
 }
 
-Result<void> Tree::make_parents(std::string_view path) const {
+Result<void> Tree::make_parents(std::string_view path, const Ownership& ownership) const {
   const auto parts = TRY(components(path));
   for (std::size_t count = 1; count < parts.size(); ++count) {
     const std::string above = joined(parts, count);
     if (os::open_beneath(root_.get(), above.c_str(), O_PATH | O_DIRECTORY)) continue;
-    const auto made = make_directory(above, {}, Parents::must_exist);
+    const auto made = make_directory(above, ownership, Parents::must_exist);
     if (!made && made.error().code() != Code::already_exists) return fail(made.error());
   }
   return {};
@@ -274,7 +316,7 @@ Result<void> Tree::make_parents(std::string_view path) const {
 
 Result<Entry> Tree::make_directory(std::string_view path, const Ownership& ownership, Parents parents) const {
   TRY(check(ownership));
-  if (parents == Parents::create) TRY(make_parents(path));
+  if (parents == Parents::create) TRY(make_parents(path, ownership));
   const Place place = TRY(place_of(path));
   if (::mkdirat(place.parent.get(), place.name.c_str(), 0755) < 0) {
     if (errno != EEXIST) return last_error(place.path);
@@ -321,14 +363,16 @@ Result<os::Fd> Tree::read(std::string_view path) const {
   return std::move(*file);
 }
 
-Result<Incoming> Tree::write(std::string_view path, const Ownership& ownership, Parents parents) const {
+Result<Incoming> Tree::write(std::string_view path, const Ownership& ownership, Existing existing) const {
   TRY(check(ownership));
-  if (parents == Parents::create) TRY(make_parents(path));
   Place place = TRY(place_of(path));
-  if (place.name == ".") return fail(Code::invalid_argument, "path '/' is a directory");
-  const std::uint64_t used = TRY(bytes_used());
+  if (place.name == ".") return fail(Code::conflict, "path '/' is a directory");
+  // Before anything is sent; finish() looks again.
+  TRY(check_existing(place.parent.get(), place.name, place.path, existing));
+  const Holding held = TRY(holding());
+  TRY(check_room({held.bytes, held.inodes + 1}, bounds_));
   Incoming incoming;
-  incoming.left_ = used < bytes_max_ ? bytes_max_ - used : 0;
+  incoming.left_ = bounds_.bytes_max == 0 ? UINT64_MAX : bounds_.bytes_max - held.bytes;
   incoming.place_ = TRY(os::open_at(incoming_.get(), ".", O_RDONLY | O_DIRECTORY));
   incoming.temporary_ = random_word(16);
   incoming.file_ =
@@ -337,11 +381,14 @@ Result<Incoming> Tree::write(std::string_view path, const Ownership& ownership, 
   incoming.name_ = std::move(place.name);
   incoming.path_ = std::move(place.path);
   incoming.ownership_ = ownership;
+  incoming.existing_ = existing;
   return incoming;
 }
 
-Result<std::uint64_t> Tree::bytes_used() const {
-  return blocks_below(root_.get(), kDepthMax);
+Result<Holding> Tree::holding() const {
+  if (counting_ == Counting::walk) return count_below(root_.get(), bounds_);
+  const os::Space space = TRY(os::filesystem_space(root_.get()));
+  return Holding{space.bytes_used, space.inodes_used};
 }
 
 }  // namespace atl::volume

@@ -1,10 +1,13 @@
 #include "volume/tree.h"
 
 #include <gtest/gtest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "os/file.h"
 
 namespace atl::volume {
 namespace {
@@ -16,14 +19,20 @@ class TreeTest : public ::testing::Test {
     ASSERT_NE(::mkdtemp(name), nullptr);
     directory_ = name;
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
+  // What is deeper than files can be open is nothing for the standard library.
+  void TearDown() override { ASSERT_TRUE(os::remove_tree(AT_FDCWD, directory_)); }
 
-  Tree tree(std::uint64_t bytes_max = 1 << 20) { return std::move(*Tree::open(directory_, bytes_max)); }
+  Tree tree(Bounds bounds = {.bytes_max = 1 << 20, .inodes_max = 10'000}) {
+    return std::move(*Tree::open(directory_, bounds));
+  }
   // What a sandbox that has the volume mounted would do.
   std::string files() const { return directory_ + "/files"; }
 
   static void put(const Tree& tree, std::string_view path, std::string_view bytes) {
-    auto incoming = tree.write(path, {}, Parents::create);
+    if (const auto slash = path.rfind('/'); slash != std::string_view::npos && slash > 0) {
+      ASSERT_TRUE(tree.make_directory(path.substr(0, slash), {}, Parents::create));
+    }
+    auto incoming = tree.write(path, {}, Existing::replace);
     ASSERT_TRUE(incoming) << incoming.error().message();
     ASSERT_TRUE(incoming->write(bytes));
     auto done = incoming->finish();
@@ -69,7 +78,7 @@ TEST_F(TreeTest, MissingThingsAreNotFound) {
   EXPECT_EQ(code_of(t.remove("/none")), Code::not_found);
   EXPECT_EQ(code_of(t.read("/none")), Code::not_found);
   EXPECT_EQ(code_of(t.change("/none", {.mode = 0600})), Code::not_found);
-  EXPECT_EQ(code_of(t.write("/none/file", {}, Parents::must_exist)), Code::not_found);
+  EXPECT_EQ(code_of(t.write("/none/file", {}, Existing::replace)), Code::not_found);
   EXPECT_EQ(code_of(t.make_directory("/none/dir", {}, Parents::must_exist)), Code::not_found);
 }
 
@@ -114,7 +123,7 @@ TEST_F(TreeTest, NeverFollowsALink) {
   EXPECT_EQ(code_of(t.read("/passwd")), Code::invalid_argument);
   EXPECT_EQ(code_of(t.list("/link", 2, 10)), Code::invalid_argument);
   EXPECT_EQ(code_of(t.change("/passwd", {.mode = 0777})), Code::invalid_argument);
-  EXPECT_EQ(code_of(t.write("/link/new", {}, Parents::create)), Code::invalid_argument);
+  EXPECT_EQ(code_of(t.write("/link/new", {}, Existing::replace)), Code::invalid_argument);
   EXPECT_EQ(code_of(t.make_directory("/link/new", {}, Parents::create)), Code::invalid_argument);
   EXPECT_EQ(code_of(t.remove("/link/secret")), Code::invalid_argument);
   EXPECT_EQ(t.stat("/passwd")->type, EntryType::symlink);
@@ -134,9 +143,36 @@ TEST_F(TreeTest, OpensNothingButRegularFiles) {
   EXPECT_EQ(t.stat("/pipe")->type, EntryType::unknown);
   EXPECT_TRUE(t.make_directory("/d", {}, Parents::must_exist));
   EXPECT_EQ(code_of(t.read("/d")), Code::invalid_argument);
-  auto over_directory = t.write("/d", {}, Parents::must_exist);
-  ASSERT_TRUE(over_directory);
-  EXPECT_EQ(code_of(over_directory->finish()), Code::invalid_argument);
+  EXPECT_EQ(code_of(t.write("/d", {}, Existing::replace)), Code::conflict);
+  EXPECT_EQ(code_of(t.write("/", {}, Existing::replace)), Code::conflict);
+  // It became one meanwhile.
+  auto late = t.write("/late", {}, Existing::replace);
+  ASSERT_TRUE(late);
+  ASSERT_TRUE(t.make_directory("/late", {}, Parents::must_exist));
+  EXPECT_EQ(code_of(late->finish()), Code::conflict);
+}
+
+TEST_F(TreeTest, ReplacesOnlyWhereThatWasSaid) {
+  const Tree t = tree();
+  put(t, "/kept", "first");
+  EXPECT_EQ(code_of(t.write("/kept", {}, Existing::refuse)), Code::already_exists);
+  EXPECT_EQ(text(t, "/kept"), "first");
+  // Both began when there was none: the first to end wins, and the other's bytes are gone.
+  auto one = t.write("/race", {}, Existing::refuse), two = t.write("/race", {}, Existing::refuse);
+  ASSERT_TRUE(one && two);
+  ASSERT_TRUE(one->write("one"));
+  ASSERT_TRUE(two->write("two"));
+  ASSERT_TRUE(one->finish());
+  EXPECT_EQ(code_of(two->finish()), Code::already_exists);
+  EXPECT_EQ(text(t, "/race"), "one");
+  std::filesystem::create_symlink("nowhere", files() + "/link");
+  EXPECT_EQ(code_of(t.write("/link", {}, Existing::refuse)), Code::already_exists);
+}
+
+TEST_F(TreeTest, DirectoriesMadeOnTheWayAreOwnedAlike) {
+  const Tree t = tree();
+  ASSERT_TRUE(t.make_directory("/a/b/c", {.mode = 0700}, Parents::create));
+  for (const char* path : {"/a", "/a/b", "/a/b/c"}) EXPECT_EQ(t.stat(path)->mode, 0700U) << path;
 }
 
 TEST_F(TreeTest, RefusesBadPathsAndOwners) {
@@ -155,8 +191,8 @@ TEST_F(TreeTest, RefusesBadPathsAndOwners) {
 }
 
 TEST_F(TreeTest, TheSizeIsBounded) {
-  const Tree t = tree(64 << 10);
-  auto incoming = t.write("/big", {}, Parents::must_exist);
+  const Tree t = tree({.bytes_max = 64 << 10});
+  auto incoming = t.write("/big", {}, Existing::refuse);
   ASSERT_TRUE(incoming);
   const std::string piece(16 << 10, 'x');
   Result<void> written;
@@ -169,10 +205,48 @@ TEST_F(TreeTest, TheSizeIsBounded) {
   EXPECT_TRUE(std::filesystem::is_empty(directory_ + "/incoming"));
   // What sandboxes wrote counts.
   std::ofstream(files() + "/theirs") << std::string(128 << 10, 'y');
-  EXPECT_GT(*t.bytes_used(), 100U << 10);
-  auto none = t.write("/one", {}, Parents::must_exist);
-  ASSERT_TRUE(none);
-  EXPECT_EQ(code_of(none->write("x")), Code::no_space);
+  EXPECT_GT(t.holding()->bytes, 100U << 10);
+  auto none = t.write("/one", {}, Existing::refuse);
+  EXPECT_EQ(code_of(none), Code::no_space);
+  EXPECT_NE(none.error().message().find("may hold 65536"), std::string::npos) << none.error().message();
+}
+
+TEST_F(TreeTest, CountsAtAnyDepth) {
+  const Tree t = tree({.bytes_max = 1 << 30});
+  const std::uint64_t before = t.holding()->inodes;
+  // Deeper than a path can say and than files can be open, as a program inside makes it with mkdir and chdir.
+  constexpr int depth = 3000;
+  os::Fd at(::open(files().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int i = 0; i < depth; ++i) {
+    ASSERT_EQ(::mkdirat(at.get(), "deeper", 0755), 0);
+    at = os::Fd(::openat(at.get(), "deeper", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ASSERT_TRUE(at.is_open());
+  }
+  const os::Fd file(::openat(at.get(), "hidden", O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
+  const std::string bytes(1 << 20, 'x');
+  ASSERT_EQ(::write(file.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  const auto held = t.holding();
+  ASSERT_TRUE(held) << held.error().message();
+  EXPECT_GE(held->bytes, bytes.size());
+  EXPECT_EQ(held->inodes, before + depth + 1);
+  // Listed to its depth, or refused; never silently less.
+  EXPECT_EQ(code_of(t.list("/", 4000, 10'000)), Code::too_large);
+  EXPECT_EQ(t.list("/", 100, 10'000)->size(), 100U);
+}
+
+TEST_F(TreeTest, EmptyFilesCount) {
+  const Tree t = tree({.bytes_max = 1 << 30, .inodes_max = 50});
+  for (int i = 0; i < 49; ++i) std::ofstream(files() + "/empty" + std::to_string(i));
+  EXPECT_TRUE(t.write("/fits", {}, Existing::refuse));
+  std::ofstream(files() + "/one-more");
+  auto refused = t.write("/over", {}, Existing::refuse);
+  EXPECT_EQ(code_of(refused), Code::no_space);
+  EXPECT_NE(refused.error().message().find("may hold 50"), std::string::npos) << refused.error().message();
+  // Another name of the same file is no other file.
+  std::filesystem::remove(files() + "/one-more");
+  for (int i = 0; i < 20; ++i)
+    std::filesystem::create_hard_link(files() + "/empty0", files() + "/name" + std::to_string(i));
+  EXPECT_EQ(t.holding()->inodes, 49U);
 }
 
 }  // namespace

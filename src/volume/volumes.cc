@@ -1,12 +1,16 @@
 #include "volume/volumes.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/asio/this_coro.hpp>
+#include <boost/json.hpp>
 #include <filesystem>
 
 #include "base/bytes.h"
 #include "base/ids.h"
+#include "base/log.h"
 #include "os/file.h"
 
 namespace atl::volume {
@@ -30,8 +34,19 @@ std::unexpected<Error> no_volume(std::string_view id) {
   return fail(Code::not_found, fmt::format("Volume '{}' not found", id));
 }
 
-Volume from_row(const store::DocumentRow& row) {
-  return Volume{row.id, row.tenant, row.name, row.created_at};
+std::uint64_t member(const boost::json::object& body, std::string_view name) {
+  const boost::json::value* value = body.if_contains(name);
+  if (value == nullptr) return 0;
+  boost::system::error_code failed;
+  const auto number = value->to_number<std::uint64_t>(failed);
+  return failed ? 0 : number;
+}
+
+// What the store remembers of it beside its name: nothing of one that we keep to its size, whose bounds are the service's.
+std::string body_of(const Volume& volume) {
+  if (volume.enforced == Enforcement::measured) return "{}";
+  return boost::json::serialize(boost::json::object{
+      {"disk", "image"}, {"bytes", volume.bounds.bytes_max}, {"inodes", volume.bounds.inodes_max}});
 }
 
 // Made once and kept: a token must open its volume after a restart too.
@@ -59,13 +74,53 @@ Result<void> drop_half_written(const std::string& directory) {
 
 }  // namespace
 
-Result<std::unique_ptr<Volumes>> Volumes::open(store::Store& store, std::string directory,
-                                               VolumeOptions options, Clock& clock) {
+std::string_view to_string(Enforcement enforcement) {
+  return enforcement == Enforcement::filesystem ? "filesystem" : "measured";
+}
+
+Result<std::unique_ptr<Volumes>> Volumes::open(store::Store& store, std::string directory, VolumeOptions options,
+                                               Disks* disks, Clock& clock) {
   TRY(os::make_directories(directory, 0700));
+  // Files here may be root's and have the set-uid bit, as somebody in a sandbox left them. Nobody else gets to them, also
+  // where the directory was there before or was opened since.
+  if (::chmod(directory.c_str(), 0700) < 0) return fail(errno_error(errno, "protect the directory of volumes"));
   TRY(drop_half_written(directory));
-  std::unique_ptr<Volumes> volumes(new Volumes(store, std::move(directory), options, clock));
+  std::unique_ptr<Volumes> volumes(new Volumes(store, std::move(directory), options, disks, clock));
   volumes->key_ = TRY(key_in(volumes->directory_ + "/token.key"));
   return volumes;
+}
+
+Volume Volumes::from_row(const store::DocumentRow& row) const {
+  Volume volume{row.id, row.tenant, row.name, row.created_at, Enforcement::measured, options_.bounds()};
+  boost::system::error_code failed;
+  const boost::json::value body = boost::json::parse(row.body, failed);
+  if (failed || !body.is_object() || !body.get_object().contains("disk")) return volume;
+  volume.enforced = Enforcement::filesystem;
+  volume.bounds = {member(body.get_object(), "bytes"), member(body.get_object(), "inodes")};
+  return volume;
+}
+
+Task<std::shared_ptr<os::Fd>> Volumes::top_of(Volume volume) {
+  if (volume.enforced == Enforcement::measured) co_return std::shared_ptr<os::Fd>();
+  if (const auto known = tops_.find(volume.id); known != tops_.end()) co_return known->second;
+  if (disks_ == nullptr)
+    co_return fail(Code::unsupported, fmt::format("volume '{}' has a filesystem of its own, which cannot be mounted here: "
+                                                  "start the service as root, with loop devices",
+                                                  volume.name));
+  auto& turn = openings_[volume.id];
+  if (!turn) turn = std::make_shared<os::Turn>(co_await boost::asio::this_coro::executor);
+  const auto mine = turn;
+  CO_TRY(const auto hold, co_await mine->take());
+  if (const auto known = tops_.find(volume.id); known != tops_.end()) co_return known->second;
+  std::string path = path_of(volume);
+  CO_TRY(os::Fd opened, co_await disks_->open(std::move(path), volume.bounds));
+  auto top = std::make_shared<os::Fd>(std::move(opened));
+  // What an earlier life of this service was writing when it ended.
+  auto clear = [top] { return os::remove_tree(top->get(), "incoming"); };
+  CO_CHECK(co_await off_loop<void>(std::move(clear)));
+  tops_[volume.id] = top;
+  openings_.erase(volume.id);
+  co_return top;
 }
 
 Task<Volume> Volumes::create(std::string tenant, std::string name) {
@@ -77,7 +132,22 @@ Task<Volume> Volumes::create(std::string tenant, std::string name) {
   }
   if (others.size() >= options_.count_max)
     co_return fail(Code::resource_exhausted, fmt::format("at most {} volumes are allowed", options_.count_max));
-  Volume volume{"vol_" + random_word(20), std::move(tenant), std::move(name), clock_.now()};
+  Volume volume{"vol_" + random_word(20), std::move(tenant), std::move(name), clock_.now(),
+                disks_ != nullptr ? Enforcement::filesystem : Enforcement::measured, options_.bounds()};
+  if (disks_ != nullptr) {
+    CO_CHECK(os::make_directories(path_of(volume), 0700));
+    auto top = co_await top_of(volume);
+    const bool impossible =
+        !top && (top.error().code() == Code::unsupported || top.error().code() == Code::resource_exhausted);
+    if (!top && !impossible) {
+      CO_CHECK(co_await erase(volume));
+      co_return fail(std::move(top).error().context("make a volume's filesystem"));
+    }
+    if (impossible) {
+      log::warn("a volume has no filesystem of its own and is measured instead", {{"reason", top.error().message()}});
+      volume.enforced = Enforcement::measured;
+    }
+  }
   auto nothing = [](Tree&) -> Result<void> { return {}; };
   CO_CHECK(co_await with_tree<void>(volume, std::move(nothing)));
   store::DocumentRow row;
@@ -85,7 +155,7 @@ Task<Volume> Volumes::create(std::string tenant, std::string name) {
   row.tenant = volume.tenant;
   row.id = volume.id;
   row.name = volume.name;
-  row.body = "{}";
+  row.body = body_of(volume);
   row.created_at = row.updated_at = volume.created_at;
   CO_CHECK(co_await store_.put_document(std::move(row)));
   co_return volume;
@@ -113,11 +183,21 @@ Task<void> Volumes::remove(std::string tenant, std::string id_or_name) {
   std::string kind = kKind;
   CO_TRY(const bool removed, co_await store_.remove_document(kind, volume.tenant, volume.id));
   if (!removed) co_return no_volume(volume.id);
-  auto erase = [directory = directory_, id = volume.id]() -> Result<void> {
-    const os::Fd top = TRY(os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
+  co_return co_await erase(volume);
+}
+
+Task<void> Volumes::erase(Volume volume) {
+  tops_.erase(volume.id);
+  openings_.erase(volume.id);
+  if (disks_ != nullptr && volume.enforced == Enforcement::filesystem) {
+    std::string path = path_of(volume);
+    CO_CHECK(co_await disks_->close(std::move(path)));
+  }
+  auto remove = [directory = directory_, id = volume.id]() -> Result<void> {
+    const os::Fd top = TRY_CONTEXT("directory of volumes", os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
     return os::remove_tree(top.get(), id);
   };
-  co_return co_await off_loop<void>(std::move(erase));
+  co_return co_await off_loop<void>(std::move(remove));
 }
 
 // The tenant is part of it, so that a token alone finds its volume.
@@ -140,14 +220,20 @@ bool Volumes::keeps_ids() {
   return ::geteuid() == 0;
 }
 
-Task<std::string> Volumes::mountable(const Volume& volume) {
-  auto measure = [](Tree& tree) { return tree.bytes_used(); };
-  CO_TRY(const std::uint64_t used, co_await with_tree<std::uint64_t>(volume, std::move(measure)));
-  if (used > options_.bytes_max) {
-    co_return fail(Code::no_space, fmt::format("volume '{}' holds {} bytes and may hold {}: remove files first",
-                                               volume.name, used, options_.bytes_max));
+Task<std::string> Volumes::mountable(Volume volume) {
+  std::string mounted = path_of(volume) + "/files";
+  if (volume.enforced == Enforcement::filesystem) {
+    CO_TRY(const auto top, co_await top_of(volume));
+    // Whoever mounts it for sandboxes may have been started again since.
+    std::string path = path_of(volume);
+    CO_TRY(const os::Fd again, co_await disks_->open(std::move(path), volume.bounds));
+    co_return mounted;
   }
-  co_return path_of(volume) + "/files";
+  auto measure = [](Tree& tree) { return tree.holding(); };
+  CO_TRY(const Holding held, co_await with_tree<Holding>(volume, std::move(measure)));
+  if (auto room = check_room(held, volume.bounds); !room)
+    co_return fail(Code::no_space, fmt::format("volume '{}' is over its size: {}", volume.name, room.error().message()));
+  co_return mounted;
 }
 
 }  // namespace atl::volume

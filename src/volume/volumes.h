@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/asio/thread_pool.hpp>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -8,11 +10,17 @@
 
 #include "base/clock.h"
 #include "os/task.h"
+#include "os/turn.h"
 #include "store/offload.h"
 #include "store/store.h"
+#include "volume/disks.h"
 #include "volume/tree.h"
 
 namespace atl::volume {
+
+// Who keeps a volume to its size: the kernel, because the volume has a filesystem of its own, or we, who look now and then.
+enum class Enforcement { filesystem, measured };
+std::string_view to_string(Enforcement enforcement);
 
 // A directory that outlives sandboxes.
 struct Volume {
@@ -20,11 +28,15 @@ struct Volume {
   std::string tenant;
   std::string name;
   WallTime created_at;
+  Enforcement enforced = Enforcement::measured;
+  Bounds bounds;  // of one with a filesystem of its own: those that it was made with
 };
 
 struct VolumeOptions {
   std::uint64_t bytes_max = 10ULL << 30;  // of one volume
+  std::uint64_t inodes_max = 500'000;     // of one volume, but at most one for every 4 KiB of its size
   std::uint32_t count_max = 100;          // of one tenant
+  Bounds bounds() const { return {bytes_max, std::min(inodes_max, std::max<std::uint64_t>(16, bytes_max / 4096))}; }
 };
 
 // The volumes of every tenant. A volume of another tenant is Code::not_found, exactly as one that does not
@@ -32,8 +44,10 @@ struct VolumeOptions {
 class Volumes {
  public:
   // Everything lies below `directory`, made with mode 0700; the key that makes tokens is a 0600 file there.
-  static Result<std::unique_ptr<Volumes>> open(store::Store& store, std::string directory,
-                                               VolumeOptions options, Clock& clock = Clock::machine());
+  // With `disks` new volumes have filesystems of their own, where the machine can give them; those that have none stay as
+  // they are. It must outlive this.
+  static Result<std::unique_ptr<Volumes>> open(store::Store& store, std::string directory, VolumeOptions options,
+                                               Disks* disks = nullptr, Clock& clock = Clock::machine());
 
   // Names have 1 to 128 characters of [A-Za-z0-9_-]. Code::already_exists, Code::resource_exhausted.
   Task<Volume> create(std::string tenant, std::string name);
@@ -49,17 +63,18 @@ class Volumes {
 
   // Whether files can belong to every id inside: only root can give files away. Otherwise everything is `user`'s.
   static bool keeps_ids();
-  // The host's directory that sandboxes mount. Code::no_space if the volume is over its limit.
-  Task<std::string> mountable(const Volume& volume);
+  // The host's directory that sandboxes mount. Code::no_space if the volume is over its limit and only we keep it to that.
+  Task<std::string> mountable(Volume volume);
 
   // Runs `work` (Result<T>(Tree&)) off the loop.
   template <class T, class Work>
-  Task<T> with_tree(const Volume& volume, Work work) {
-    auto job = [path = path_of(volume), max = options_.bytes_max, work = std::move(work)]() mutable -> Result<T> {
-      Tree tree = TRY(Tree::open(path, max));
+  Task<T> with_tree(Volume volume, Work work) {
+    CO_TRY(const auto top, co_await top_of(volume));
+    auto job = [top, volume, path = path_of(volume), work = std::move(work)]() mutable -> Result<T> {
+      Tree tree = TRY(top ? Tree::open(top->get(), volume.bounds, Counting::filesystem) : Tree::open(path, volume.bounds));
       return work(tree);
     };
-    return store::offload<T>(disk_, std::move(job));
+    co_return co_await store::offload<T>(disk_, std::move(job));
   }
   // Runs `work` (Result<T>()) off the loop: for handles that a tree gave.
   template <class T, class Work>
@@ -68,15 +83,23 @@ class Volumes {
   }
 
  private:
-  Volumes(store::Store& store, std::string directory, VolumeOptions options, Clock& clock)
-      : store_(store), directory_(std::move(directory)), options_(options), clock_(clock) {}
+  Volumes(store::Store& store, std::string directory, VolumeOptions options, Disks* disks, Clock& clock)
+      : store_(store), directory_(std::move(directory)), options_(options), disks_(disks), clock_(clock) {}
+  // The top of the volume's own filesystem; null if it has none.
+  Task<std::shared_ptr<os::Fd>> top_of(Volume volume);
+  Volume from_row(const store::DocumentRow& row) const;
+  // Its files, and its filesystem if it has one.
+  Task<void> erase(Volume volume);
   std::string path_of(const Volume& volume) const { return directory_ + "/" + volume.id; }
   std::string token_of(std::string_view tenant, std::string_view id) const;
 
   store::Store& store_;
   std::string directory_;
   VolumeOptions options_;
+  Disks* disks_;
   Clock& clock_;
+  std::map<std::string, std::shared_ptr<os::Fd>> tops_;          // by id, once opened
+  std::map<std::string, std::shared_ptr<os::Turn>> openings_;  // by id: one opens, the others wait for it
   std::string key_;
   boost::asio::thread_pool disk_{2};
 };

@@ -1,5 +1,6 @@
 #include "volume/volumes.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -7,6 +8,8 @@
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <optional>
+
+#include "os/file.h"
 
 namespace atl::volume {
 namespace {
@@ -23,6 +26,31 @@ Result<T> wait(Task<T> task) {
   return std::move(*result);
 }
 
+// A filesystem of a volume's own is a directory beside here; what the real one does is sandbox_test's.
+class FakeDisks final : public Disks {
+ public:
+  explicit FakeDisks(std::string directory) : directory_(std::move(directory)) {}
+  Task<os::Fd> open(std::string directory, Bounds bounds) override {
+    ++opened;
+    asked = bounds;
+    if (refusal) co_return fail(*refusal, "no loop devices");
+    const std::string path = directory_ + "/" + std::filesystem::path(directory).filename().string();
+    std::filesystem::create_directories(path);
+    co_return os::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+  }
+  Task<void> close(std::string directory) override {
+    closed.push_back(std::filesystem::path(directory).filename().string());
+    co_return Result<void>();
+  }
+  std::optional<Code> refusal;
+  int opened = 0;
+  Bounds asked;
+  std::vector<std::string> closed;
+
+ private:
+  std::string directory_;
+};
+
 class VolumesTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -36,9 +64,9 @@ class VolumesTest : public ::testing::Test {
     volumes_.reset();
     std::filesystem::remove_all(directory_);
   }
-  std::unique_ptr<Volumes> open() {
-    VolumeOptions options{.bytes_max = 1 << 20, .count_max = 3};
-    return std::move(*Volumes::open(*store_, directory_ + "/volumes", options));
+  std::unique_ptr<Volumes> open(Disks* disks = nullptr, std::uint64_t bytes_max = 1 << 20) {
+    VolumeOptions options{.bytes_max = bytes_max, .inodes_max = 1000, .count_max = 3};
+    return std::move(*Volumes::open(*store_, directory_ + "/volumes", options, disks));
   }
 
   std::string directory_;
@@ -110,6 +138,52 @@ TEST_F(VolumesTest, WhatIsOverItsLimitIsNotMounted) {
   ASSERT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
   std::fclose(file);
   EXPECT_EQ(wait(volumes_->mountable(*made)).error().code(), Code::no_space);
+}
+
+TEST_F(VolumesTest, AVolumeHasAFilesystemOfItsOwnWhereItCan) {
+  const auto before = wait(volumes_->create("acme", "before"));
+  ASSERT_EQ(before->enforced, Enforcement::measured);
+  FakeDisks disks(directory_ + "/disks");
+  volumes_ = open(&disks);
+  const auto made = wait(volumes_->create("acme", "data"));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->enforced, Enforcement::filesystem);
+  EXPECT_EQ(disks.asked.bytes_max, 1U << 20);
+  EXPECT_EQ(disks.asked.inodes_max, 256U) << "one for every 4 KiB, where that is less than the bound";
+  auto put = [](Tree& tree) -> Result<Entry> {
+    Incoming incoming = TRY(tree.write("/f", {}, Existing::refuse));
+    return incoming.finish();
+  };
+  // The machine's own filesystem stands in, which is fuller than the volume may be: what it counts is what counts.
+  EXPECT_EQ(wait(volumes_->with_tree<Entry>(*made, put)).error().code(), Code::no_space);
+  EXPECT_TRUE(wait(volumes_->with_tree<Entry>(*before, put))) << "one that has none goes on as it was";
+  EXPECT_EQ(*wait(volumes_->mountable(*made)), directory_ + "/volumes/" + made->id + "/files");
+  // Its size stays what it was made with, whatever the service says later.
+  volumes_ = open(&disks, 2 << 20);
+  EXPECT_EQ(wait(volumes_->get("acme", "data"))->bounds.bytes_max, 1U << 20);
+  EXPECT_EQ(wait(volumes_->get("acme", "before"))->bounds.bytes_max, 2U << 20);
+  ASSERT_TRUE(wait(volumes_->remove("acme", "data")));
+  EXPECT_EQ(disks.closed, std::vector{made->id});
+  EXPECT_FALSE(std::filesystem::exists(directory_ + "/volumes/" + made->id));
+}
+
+TEST_F(VolumesTest, WhereItCannotItIsMeasuredAndSaysSo) {
+  FakeDisks disks(directory_ + "/disks");
+  volumes_ = open(&disks);
+  const auto image = wait(volumes_->create("acme", "image"));
+  disks.refusal = Code::unsupported;
+  const auto made = wait(volumes_->create("acme", "data"));
+  ASSERT_TRUE(made) << made.error().message();
+  EXPECT_EQ(made->enforced, Enforcement::measured);
+  EXPECT_TRUE(wait(volumes_->mountable(*made)));
+  disks.refusal = Code::data_loss;
+  EXPECT_EQ(wait(volumes_->create("acme", "broken")).error().code(), Code::data_loss);
+  EXPECT_EQ(wait(volumes_->get("acme", "broken")).error().code(), Code::not_found);
+  // One that has a filesystem is never taken for a plain directory.
+  volumes_ = open();
+  const auto refused = wait(volumes_->mountable(*image));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::unsupported);
 }
 
 TEST_F(VolumesTest, HalfWrittenFilesOfAnEarlierLifeAreGone) {

@@ -335,14 +335,14 @@ Task<void> BuildJob::run_line(Line line) {
   request.cwd = line.directory;
   request.timeout = std::chrono::hours(1);
   request.background = true;  // its time is its only limit: what builds are is much output and much computing
-  auto command = co_await context_.service.start(who_, session_id_, std::move(request));
+  auto command =
+      session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(request)));
   if (!command && command.error().message().find("user") != std::string::npos) {
     co_return fail(Code::invalid_argument,
                    fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
                                line.shown, line.user));
   }
   if (!command) co_return fail(std::move(command).error());
-  if (!command->process) co_return fail(Code::policy_denied, command->record.reason);
   LogLines lines(log_, step_);
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await command->stream->next());
@@ -368,7 +368,8 @@ Task<void> BuildJob::start_and_wait() {
     log_("info", fmt::format("Start command: {}", settings_.start_command), step_);
     session::CommandRequest command = template_command(settings_, settings_.start_command);
     command.background = true;
-    CO_CHECK(co_await context_.service.start(who_, session_id_, std::move(command)));
+    CO_CHECK(
+        session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(command))));
   }
   std::string ready = settings_.ready_command.empty() ? kDefaultReady : settings_.ready_command;
   log_("info", fmt::format("Ready command: {}", ready), step_);

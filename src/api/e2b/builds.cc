@@ -1,14 +1,11 @@
 #include "api/e2b/builds.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <filesystem>
 
 #include "base/ids.h"
-#include "os/fd.h"
+#include "base/log.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -76,33 +73,92 @@ Object Builds::log_object(const Log& entry) {
   return shown;
 }
 
-void Builds::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Builds::add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
 void Builds::mount(net::Router& router) {
-  add(router, net::Method::post, "/v3/templates", &Builds::request_build);
-  add(router, net::Method::get, "/templates/{template}/files/{hash}", &Builds::file_link);
-  add(router, net::Method::post, "/v2/templates/{template}/builds/{build}", &Builds::start_build);
-  add(router, net::Method::get, "/templates/{template}/builds/{build}/status", &Builds::status);
-  add(router, net::Method::get, "/templates/{template}/builds/{build}/logs", &Builds::logs);
-  add(router, net::Method::post, "/templates/tags", &Builds::assign_tags);
-  add(router, net::Method::del, "/templates/tags", &Builds::remove_tags);
+  add(router, net::Method::post, "/v3/templates", with_key(Permission::templates), &Builds::request_build);
+  add(router, net::Method::get, "/templates/{template}/files/{hash}", with_key(Permission::templates),
+      &Builds::file_link);
+  add(router, net::Method::post, "/v2/templates/{template}/builds/{build}", with_key(Permission::templates),
+      &Builds::start_build);
+  add(router, net::Method::get, "/templates/{template}/builds/{build}/status",
+      with_key(Permission::templates), &Builds::status);
+  add(router, net::Method::get, "/templates/{template}/builds/{build}/logs", with_key(Permission::templates),
+      &Builds::logs);
+  add(router, net::Method::post, "/templates/tags", with_key(Permission::templates), &Builds::assign_tags);
+  add(router, net::Method::del, "/templates/tags", with_key(Permission::templates).ending(),
+      &Builds::remove_tags);
+  context_.admission.set_upload_owner([this](const std::string& token) -> std::optional<auth::Principal> {
+    return uploads_.owner_of(token);
+  });
   router.add_stream(net::Method::put, "/upload/{token}",
-                    [this](net::Exchange& exchange) { return upload(exchange); },
+                    context_.admission.rule({Credential::upload, Permission::templates}),
+                    [this](net::Exchange& exchange) { return uploads_.receive(exchange); },
                     {.body_bytes_max = kUploadMax});
 }
 
+// What is over the bound is not kept, but for errors: the last word says how it ended. Entries are never
+// taken back, because clients count those that they were given.
 void Builds::log(const std::string& build_id, std::string level, std::string message, std::string step) {
-  progress_[build_id].logs.push_back(
+  constexpr std::uint64_t each = 64;  // for what is no text
+  constexpr std::size_t last_word_max = 16U << 10;
+  Progress& progress = progress_[build_id];
+  const std::uint64_t most = context_.bounds.build_log_bytes;
+  const bool was_over = most > 0 && progress.log_bytes > most;
+  if (was_over && level != "error") return;
+  if (was_over && message.size() > last_word_max) message.resize(last_word_max);
+  progress.log_bytes += message.size() + each;
+  if (!was_over && most > 0 && progress.log_bytes > most)
+    message =
+        fmt::format("The log is longer than the {} bytes that are kept: what follows is left out.", most);
+  progress.logs.push_back(
       Log{to_timestamp(context_.clock.now()), std::move(level), std::move(message), std::move(step)});
 }
 
-std::string Builds::upload_path(const std::string& tenant, const std::string& hash) const {
-  return fmt::format("{}/uploads/{}-{}.tar", context_.data, tenant, hash);
+Task<std::vector<Builds::Log>> Builds::logs_of(auth::Principal who, std::string build_id) {
+  if (const auto found = progress_.find(build_id); found != progress_.end()) co_return found->second.logs;
+  std::vector<Log> logs;
+  std::string kind = kBuildLogKind;
+  auto row = co_await context_.store.get_document(kind, who.tenant, build_id);
+  if (!row && row.error().code() == Code::not_found) co_return logs;
+  if (!row) co_return fail(std::move(row).error());
+  CO_TRY(const Object body, parse_object(row->body));
+  const boost::json::value* entries = body.if_contains("entries");
+  if (entries == nullptr || !entries->is_array()) co_return logs;
+  for (const boost::json::value& entry : entries->get_array()) {
+    if (!entry.is_object()) continue;
+    const Object& object = entry.get_object();
+    Log log;
+    CO_TRY(log.timestamp, text_or(object, "timestamp", ""));
+    CO_TRY(log.level, text_or(object, "level", "info"));
+    CO_TRY(log.message, text_or(object, "message", ""));
+    CO_TRY(log.step, text_or(object, "step", ""));
+    logs.push_back(std::move(log));
+  }
+  co_return logs;
+}
+
+Task<void> Builds::store_log(auth::Principal who, std::string build_id) {
+  Array entries;
+  for (const Log& entry : progress_[build_id].logs) entries.push_back(log_object(entry));
+  store::DocumentRow row;
+  row.kind = kBuildLogKind;
+  row.tenant = who.tenant;
+  row.id = build_id;
+  row.body = to_text(Object{{"entries", std::move(entries)}});
+  row.created_at = row.updated_at = context_.clock.now();
+  co_return co_await context_.store.put_document(std::move(row));
+}
+
+std::int64_t Builds::ceiling(std::string_view limit, std::int64_t otherwise) const {
+  const registry::Ceilings& ceilings = context_.service.ceilings();
+  const auto found = ceilings.find(limit);
+  return found == ceilings.end() ? otherwise
+                                 : std::min(otherwise, static_cast<std::int64_t>(found->second.most));
 }
 
 Task<net::Response> Builds::request_build(net::Request& request, auth::Principal who) {
@@ -119,11 +175,10 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
   CO_TRY(BuiltTemplate made, co_await templates_.find_or_create(who, ref.name));
   std::string build_id = random_uuid();
   BuiltTemplate::Build build{.tags = tags, .created_at = context_.clock.now()};
-  CO_TRY(build.settings.cpu_count, bounded(message, "cpuCount", kCpusMax));
-  CO_TRY(build.settings.memory_mb, bounded(message, "memoryMB", kMemoryMax));
+  CO_TRY(build.settings.cpu_count, bounded(message, "cpuCount", ceiling("cpu_cores", kCpusMax)));
+  CO_TRY(build.settings.memory_mb, bounded(message, "memoryMB", ceiling("memory_mb", kMemoryMax)));
   made.builds[build_id] = std::move(build);
   CO_CHECK(co_await templates_.save(who, made));
-  progress_[build_id] = Progress();
   Array tag_list;
   for (const std::string& tag : tags) tag_list.emplace_back(tag);
   Array names{boost::json::value(ref.name)};
@@ -139,45 +194,12 @@ Task<net::Response> Builds::file_link(net::Request& request, auth::Principal who
   std::string hash = request.param("hash");
   if (!is_sha256(hash)) co_return fail(Code::invalid_argument, "the hash must be 64 hexadecimal digits");
   CO_CHECK(co_await templates_.built(who, request.param("template")));
-  std::string path = upload_path(who.tenant, hash);
   // Also for what is here already: a client may insist on sending it again.
-  const bool present = ::access(path.c_str(), R_OK) == 0;
-  std::string token = random_hex(20);
-  uploads_[token] = path;
+  const bool present = uploads_.is_there(who.tenant, hash);
+  const std::string token = uploads_.make_token(who, hash);
   std::string url =
       fmt::format("{}://{}/upload/{}", request.secure ? "https" : "http", request.host(), token);
   co_return json_response(201, Object{{"present", present}, {"url", url}});
-}
-
-Task<void> Builds::upload(net::Exchange& exchange) {
-  auto found = uploads_.find(exchange.request().param("token"));
-  if (found == uploads_.end()) co_return fail(Code::not_found, "no such upload");
-  std::string path = found->second;
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
-  std::string partial = path + "." + random_word(8);
-  os::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.is_open()) co_return fail(errno_error(errno, "keep the upload"));
-  Result<void> result;
-  while (result) {
-    auto piece = co_await exchange.read();
-    if (!piece) {
-      result = fail(std::move(piece).error());
-      break;
-    }
-    if (piece->empty()) break;
-    if (::write(file.get(), piece->data(), piece->size()) != static_cast<ssize_t>(piece->size())) {
-      result = fail(errno_error(errno, "keep the upload"));
-    }
-  }
-  if (result && ::rename(partial.c_str(), path.c_str()) != 0)
-    result = fail(errno_error(errno, "keep the upload"));
-  if (!result) {
-    ::unlink(partial.c_str());
-    co_return result;
-  }
-  net::Response done = net::Response::empty(200);
-  co_return co_await exchange.send(std::move(done));
 }
 
 Task<net::Response> Builds::start_build(net::Request& request, auth::Principal who) {
@@ -188,32 +210,37 @@ Task<net::Response> Builds::start_build(net::Request& request, auth::Principal w
   if (!made.builds.contains(build_id)) {
     co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
   }
-  Progress& progress = progress_[build_id];
-  if (progress.status != "waiting") co_return fail(Code::conflict, "the build was started already");
-  progress.status = "building";
+  if (progress_.contains(build_id) || made.builds[build_id].status != "waiting")
+    co_return fail(Code::conflict, "the build was started already");
+  progress_[build_id].status = "building";
   boost::asio::co_spawn(context_.executor, run(who, std::move(recipe), made.id, build_id), boost::asio::detached);
   co_return net::Response::empty(202);
 }
 
 boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std::string template_id,
                                          std::string build_id) {
-  auto upload_of = [this, tenant = who.tenant](const std::string& hash) { return upload_path(tenant, hash); };
+  auto upload_of = [this, tenant = who.tenant](const std::string& hash) {
+    return uploads_.path_of(tenant, hash);
+  };
   auto write = [this, build_id](std::string level, std::string message, std::string step) {
     log(build_id, std::move(level), std::move(message), std::move(step));
   };
   BuildJob job(context_, templates_, cache_, who, std::move(recipe), std::move(upload_of), std::move(write));
   Result<BuildJob::Done> done = co_await job.run();
   Result<void> saved = co_await save(who, template_id, build_id, done, job.step());
-  if (done && !saved) done = fail(std::move(saved).error());
-  Progress& progress = progress_[build_id];
+  if (done && !saved) done = fail(saved.error());
   if (!done) {
     log(build_id, "error", done.error().message(), job.step());
-    progress.reason = done.error().message();
-    progress.reason_step = job.step();
   } else {
     log(build_id, "info", "Build finished");
   }
+  Progress& progress = progress_[build_id];
   progress.status = done ? "ready" : "error";
+  if (!done) progress.reason = done.error().message(), progress.reason_step = job.step();
+  // From here on the store tells, as after a restart.
+  auto kept = co_await store_log(who, build_id);
+  if (kept && saved) progress_.erase(build_id);
+  if (!kept) log::warn("the log of a build could not be stored", {{"error", kept.error().message()}});
 }
 
 Task<void> Builds::save(auth::Principal who, std::string template_id, std::string build_id,
@@ -232,6 +259,7 @@ Task<void> Builds::save(auth::Principal who, std::string template_id, std::strin
     build.reason = done.error().message();
     build.reason_step = std::move(step);
   }
+  CO_CHECK(co_await templates_.trim_builds(who, made));
   CO_CHECK(co_await templates_.save(who, made));
   CO_TRY(const auto used, co_await templates_.built_snapshots(who));
   co_return co_await cache_.trim(who, used);
@@ -243,12 +271,12 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
   auto record = made.builds.find(build_id);
   if (record == made.builds.end())
     co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
-  auto found = progress_.find(build_id);
-  Progress stored;
-  stored.status = record->second.status;
-  stored.reason = record->second.reason;
-  stored.reason_step = record->second.reason_step;
-  const Progress& progress = found == progress_.end() ? stored : found->second;
+  Progress progress;
+  progress.status = record->second.status;
+  progress.reason = record->second.reason;
+  progress.reason_step = record->second.reason_step;
+  if (auto found = progress_.find(build_id); found != progress_.end()) progress = found->second;
+  CO_TRY(progress.logs, co_await logs_of(who, build_id));
   // The offset counts what the level lets through, as clients count what they were given.
   CO_TRY(const LogPage page, log_page(request));
   const int level = page.level;
@@ -293,7 +321,7 @@ Task<net::Response> Builds::logs(net::Request& request, auth::Principal who) {
       co_return fail(Error(Code::invalid_argument, "cursor must be a time in milliseconds").with_field("cursor"));
     cursor = to_timestamp(WallTime(std::chrono::milliseconds(std::stoll(*at))));
   }
-  std::vector<Log> known = progress_.contains(build_id) ? progress_[build_id].logs : std::vector<Log>();
+  CO_TRY(std::vector<Log> known, co_await logs_of(who, build_id));
   if (!forward) std::reverse(known.begin(), known.end());
   Array entries;
   for (const Log& entry : known) {

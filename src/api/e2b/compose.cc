@@ -22,10 +22,7 @@ Task<void> append(sandbox::Files& files, sandbox::FileWriter& writer, const std:
 
 // Files one after the other into a new one; the sources go when that is whole.
 Task<net::Response> Envd::compose(net::Request& request) {
-  auto found = find_target(context_, request);
-  if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
-  Target& target = std::get<Target>(found);
-  if (auto checked = check_token(target, request); !checked) co_return fail(std::move(checked).error());
+  const Target target = target_of(request);
   CO_TRY(const Object message, parse_object(request.body));
   CO_TRY(const std::vector<std::string> sources, text_list(message, "source_paths"));
   CO_TRY(const std::string destination, text_or(message, "destination", ""));

@@ -1,34 +1,9 @@
 #include "api/e2b/context.h"
 
-#include "api/e2b/signature.h"
 #include "base/bytes.h"
 
 namespace atl::api::e2b {
 namespace {
-
-// A /files request without routing headers belongs to the sandbox whose token it carries, or whose token
-// makes its signature.
-std::optional<session::Session> find_by_proof(const Context& context, const net::Request& request) {
-  FileOperation operation = request.method == net::Method::post ? FileOperation::write : FileOperation::read;
-  FileProof proof;
-  proof.header_token = request.headers.get("X-Access-Token");
-  proof.path = request.query("path").value_or("");
-  proof.user = request.query("username").value_or("");
-  proof.signature = request.query("signature").value_or("");
-  proof.expiration = request.query("signature_expiration").value_or("");
-  for (session::Session& session : context.service.peek_all()) {
-    auto token = session.attributes.find(attribute::kToken);
-    if (token == session.attributes.end()) continue;
-    auto checked = check_file_access(proof, operation, token->second, WallTime::min());
-    if (checked) return std::move(session);
-  }
-  return std::nullopt;
-}
-
-// What begins now would be lost in it, or fail. One that wakes on traffic lets it wait instead.
-bool is_changing(const session::Session& session) {
-  return session.state == session::State::creating || (session.pausing && !session.auto_resume);
-}
 
 // A person with a browser: what scripts and clients send has no such pair.
 bool is_navigation(const net::Request& request) {
@@ -72,26 +47,9 @@ std::string clean(std::string_view path) {
 
 }  // namespace
 
-std::string_view Context::key_of(const net::Request& request) {
-  std::string_view key = request.headers.get("X-API-Key");
-  std::string_view bearer = request.headers.get("Authorization");
-  if (key.empty() && bearer.size() > 7 && net::equal_ignoring_case(bearer.substr(0, 7), "Bearer ")) {
-    key = bearer.substr(7);
-  }
-  return key;
-}
-
-Result<auth::Principal> Context::authenticate(const net::Request& request) const {
-  const std::string_view key = key_of(request);
-  if (key.empty()) return fail(Code::unauthenticated, "API key is missing");
-  auto principal = keys.check(key);
-  if (!principal) return fail(Code::unauthenticated, "Invalid API key");
-  return principal;
-}
-
-bool is_reachable(const session::Session& session) {
-  return session.state == session::State::running ||
-         (session.state == session::State::paused && session.auto_resume);
+bool is_answering(const Context& context, const std::string& sandbox_id) {
+  const auto session = context.service.peek(sandbox_id);
+  return session && is_reachable(*session);
 }
 
 net::Response place_error(const net::Request& request, const Object& body) {
@@ -121,28 +79,41 @@ net::Response sandbox_changing(const net::Request& request, std::string_view san
   return place_error(request, body);
 }
 
-std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request) {
-  auto place = place_of(request);
-  if (!place) return net::Response::text(400, place.error().message());
+Target target_of(const net::Request& request) {
   Target target;
-  if (!*place) {
-    auto found = find_by_proof(context, request);
-    if (!found) return control_error(401, "invalid signature");
-    target.session = std::move(*found);
-    target.port = kEnvdPort;
-  } else {
-    auto found = context.service.peek((*place)->sandbox_id);
-    if (!found) return sandbox_gone(request, (*place)->sandbox_id);
-    target.session = std::move(*found);
-    target.port = (*place)->port;
-  }
-  if (is_changing(target.session)) return sandbox_changing(request, target.session.sandbox_id);
-  if (!is_reachable(target.session)) return sandbox_gone(request, target.session.sandbox_id);
-  target.owner = session::Service::owner(target.session);
+  target.grant = std::static_pointer_cast<const Grant>(request.grant);
+  target.owner = target.grant->who;
+  target.port = target.grant->port;
   return target;
 }
 
-Task<session::Session> live_session(const Context& context, const net::Request& request, auth::Principal who) {
+std::optional<net::Response> refuse_in_place(const Refusal& refusal, const net::Request& request) {
+  switch (refusal.kind) {
+    case Refusal::Kind::misplaced:
+      return net::Response::text(400, refusal.error.message());
+    case Refusal::Kind::gone:
+      return sandbox_gone(request, refusal.sandbox_id);
+    case Refusal::Kind::changing:
+      return sandbox_changing(request, refusal.sandbox_id);
+    case Refusal::Kind::closed_port:
+      return place_error(
+          request,
+          Object{{"sandboxId", refusal.sandbox_id}, {"message", refusal.error.message()}, {"code", 403}});
+    default:
+      return std::nullopt;
+  }
+}
+
+std::variant<session::Session, net::Response> look_again(const Context& context, const net::Request& request,
+                                                         const std::string& sandbox_id) {
+  auto found = context.service.peek(sandbox_id);
+  if (found && found->pausing && !found->auto_resume) return sandbox_changing(request, sandbox_id);
+  if (!found || !is_reachable(*found)) return sandbox_gone(request, sandbox_id);
+  return std::move(*found);
+}
+
+Task<session::Session> live_session(const Context& context, const net::Request& request,
+                                    auth::Principal who) {
   std::string given = request.param("id");
   CO_TRY(std::string id, sandbox_id_of(given));
   auto found = co_await context.service.get(std::move(who), id);
@@ -152,13 +123,6 @@ Task<session::Session> live_session(const Context& context, const net::Request& 
                    fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
   }
   co_return std::move(*found);
-}
-
-Result<void> check_token(const Target& target, const net::Request& request) {
-  std::string token = target.attribute(attribute::kToken);
-  if (token.empty() || equal_in_constant_time(token, request.headers.get("X-Access-Token"))) return {};
-  return fail(Code::unauthenticated,
-              "unauthorized access, please provide a valid access token or method signing if supported");
 }
 
 Task<bool> user_exists(const Context& context, const Target& target, std::string user) {

@@ -2,11 +2,14 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 
+#include "api/admission/admission.h"
+#include "api/admission/place.h"
 #include "api/e2b/message.h"
-#include "api/e2b/place.h"
 #include "auth/keys.h"
 #include "net/http.h"
 #include "session/service.h"
@@ -21,25 +24,38 @@ constexpr std::string_view kClientId = "atoll";
 
 // Words of this dialect in a session's attributes.
 namespace attribute {
-inline constexpr const char* kTemplate = "e2b.template";           // template id
-inline constexpr const char* kAlias = "e2b.alias";                 // its name
-inline constexpr const char* kToken = "e2b.token";                 // envd access token; absent: not secured
-inline constexpr const char* kTrafficToken = "e2b.traffic_token";  // present: ports are not public
-inline constexpr const char* kNetwork = "e2b.network";             // the client's own JSON, shown by get
-inline constexpr const char* kInternet = "e2b.internet";           // "true" or "false" if the client said
+inline constexpr const char* kTemplate = "e2b.template";  // template id
+inline constexpr const char* kAlias = "e2b.alias";        // its name
+inline constexpr const char* kNetwork = "e2b.network";    // the client's own JSON, shown by get
+inline constexpr const char* kInternet = "e2b.internet";  // "true" or "false" if the client said
 inline constexpr const char* kMaskHost = "e2b.mask_host";
 inline constexpr const char* kHttpsPorts = "e2b.https_ports";  // " 3000 8443 ": servers there speak TLS
 inline constexpr const char* kSettings = "e2b.settings";  // of its template, as JSON, if it has any of its own
 inline constexpr const char* kUser = "e2b.user";          // default user, if the template sets one
 inline constexpr const char* kDirectory = "e2b.directory";  // default working directory, likewise
-inline constexpr const char* kBuild = "e2b.build";        // a sandbox or snapshot of a template's build
+inline constexpr const char* kBuild = session::kPartAttribute;  // a sandbox or snapshot of a template's build
 inline constexpr const char* kColdAfterPause = "e2b.cold";  // present: when its time is over, only files are kept
 }  // namespace attribute
+
+// What one tenant may have stored of this dialect's own, and for how long. Zero: no bound.
+struct StoredBounds {
+  std::uint64_t template_count = 200;
+  std::chrono::milliseconds templates{0};  // after the last build
+  std::uint64_t builds = 20;               // of one template, beside those with a tag
+  std::uint64_t build_log_bytes = 1U << 20;
+  std::chrono::milliseconds build_logs = std::chrono::hours(24 * 7);
+  std::uint64_t upload_bytes = 10ULL << 30;
+  std::chrono::milliseconds uploads = std::chrono::hours(24 * 7);
+  std::chrono::milliseconds upload_links = std::chrono::hours(1);
+};
+// The log of a build that has ended, by its id: a document of the store.
+inline constexpr const char* kBuildLogKind = "e2b_build_log";
 
 // What every part of the dialect works with. Lives as long as the server.
 struct Context {
   boost::asio::any_io_executor executor;
   session::Service& service;
+  Admission& admission;
   auth::Keys& keys;
   store::Store& store;
   volume::Volumes& volumes;
@@ -49,31 +65,36 @@ struct Context {
   // none.
   std::function<std::string()> domain;
   std::string data = {};  // directory of the host for uploads of template builds
+  StoredBounds bounds = {};
 
   // What seals passwords of this tenant.
   std::function<Result<std::string>(const std::string&)> seal_for(const auth::Principal& who) const {
     return [this, tenant = who.tenant](const std::string& plain) { return vault.seal(tenant, plain); };
   }
-  // By X-API-KEY or a bearer token.
-  Result<auth::Principal> authenticate(const net::Request& request) const;
-  static std::string_view key_of(const net::Request& request);
 };
 
-// A live sandbox that a request of the data plane is for, with its owner's rights.
+// A live sandbox that a request of the data plane is for, with the rights of whoever was let in.
 struct Target {
-  session::Session session;
+  std::shared_ptr<const Grant> grant;
   auth::Principal owner;
   std::uint16_t port = 0;
 
-  const std::string& id() const { return session.sandbox_id; }
+  const session::Session& session() const { return *grant->session; }
+  const std::string& id() const { return session().sandbox_id; }
   std::string attribute(const char* name) const {
-    auto found = session.attributes.find(name);
-    return found == session.attributes.end() ? std::string() : found->second;
+    auto found = session().attributes.find(name);
+    return found == session().attributes.end() ? std::string() : found->second;
   }
 };
 
-// The sandbox, or the answer that says why not (400, 409, 502).
-std::variant<Target, net::Response> find_target(const Context& context, const net::Request& request);
+// What the route's rule found. Only on routes of the sandbox's planes and ports.
+Target target_of(const net::Request& request);
+// How the way to a sandbox refuses in its own name (400, 403, 409, 502); nothing for what else there is to
+// refuse.
+std::optional<net::Response> refuse_in_place(const Refusal& refusal, const net::Request& request);
+// The session's facts as they are now, or the same answer: for whoever found out that something changed.
+std::variant<session::Session, net::Response> look_again(const Context& context, const net::Request& request,
+                                                         const std::string& sandbox_id);
 // What the way to a sandbox answers in its own name: `body` has sandboxId, message and code. A page for
 // whoever navigates there with a browser, JSON for everybody else.
 net::Response place_error(const net::Request& request, const Object& body);
@@ -81,17 +102,13 @@ net::Response place_error(const net::Request& request, const Object& body);
 net::Response sandbox_changing(const net::Request& request, std::string_view sandbox_id);
 // 502 {"sandboxId","message":"The sandbox was not found","code":502}
 net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id);
-// True while calls into the sandbox can succeed: running, or paused and waking on traffic.
-bool is_reachable(const session::Session& session);
-
+// True while calls into the sandbox of that id can succeed. False also for one that is gone altogether.
+bool is_answering(const Context& context, const std::string& sandbox_id);
 // The live session of the path's {id}; Code::not_found otherwise.
 Task<session::Session> live_session(const Context& context, const net::Request& request, auth::Principal who);
 
-// X-Access-Token against the sandbox's token; 401 in E2B's words.
-Result<void> check_token(const Target& target, const net::Request& request);
-
-// The user of a Basic header, else the template's, or empty. Code::unauthenticated "invalid username: '...'" if the sandbox has
-// none of that name.
+// The user of a Basic header, else the template's, or empty. Code::unauthenticated "invalid username: '...'"
+// if the sandbox has none of that name.
 Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request);
 Task<bool> user_exists(const Context& context, const Target& target, std::string user);
 

@@ -22,6 +22,7 @@ constexpr std::uint64_t kMegabyte = 1U << 20;
 constexpr std::chrono::minutes kReadyMax{2};
 constexpr std::chrono::seconds kPausingMax{30};
 constexpr std::chrono::milliseconds kPausingPoll{10};
+constexpr std::chrono::milliseconds kAtOnce{1};
 constexpr session::PauseRequest kFilesOnly{.on_disk = true, .files_only = true};
 
 std::string attribute_of(const Session& session, const char* name) {
@@ -29,13 +30,16 @@ std::string attribute_of(const Session& session, const char* name) {
   return found == session.attributes.end() ? std::string() : found->second;
 }
 
+// Zero is a time too: the original's description of its API has `minimum: 0` for a sandbox that exists. It ends
+// at the next tick of the service's clock.
 Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& message, std::string_view name) {
   auto value = TRY(integer(message, name));
   if (!value) return std::optional<std::chrono::milliseconds>();
-  if (*value <= 0) return fail(Code::invalid_argument, "Timeout must be greater than 0");
+  if (*value < 0)
+    return fail(Error(Code::invalid_argument, fmt::format("{} must not be negative", name)).with_field(std::string(name)));
   if (*value > 30LL * 24 * 3600)
     return fail(Code::invalid_argument, "Timeout cannot be greater than 720 hours");
-  return std::optional<std::chrono::milliseconds>(std::chrono::seconds(*value));
+  return std::optional(std::max<std::chrono::milliseconds>(std::chrono::seconds(*value), kAtOnce));
 }
 
 // For those who want it running: one that is being killed is a conflict, and one that is being paused is
@@ -82,10 +86,10 @@ Result<session::ListRequest> list_request(const net::Request& request) {
 
 }  // namespace
 
-void Control::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Control::add(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                  Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
@@ -93,18 +97,18 @@ void Control::mount(net::Router& router) {
   using enum net::Method;
   for (std::string_view generation : {"", "/v2"}) {
     std::string top = fmt::format("{}/sandboxes", generation);
-    add(router, post, top, &Control::create);
-    add(router, get, top, &Control::list);
-    add(router, post, top + "/{id}/connect", &Control::connect);
+    add(router, post, top, with_key(Permission::sessions_write), &Control::create);
+    add(router, get, top, with_key(Permission::sessions_read), &Control::list);
+    add(router, post, top + "/{id}/connect", with_key(Permission::sessions_write), &Control::connect);
   }
-  add(router, get, "/sandboxes/{id}", &Control::get);
-  add(router, del, "/sandboxes/{id}", &Control::kill);
-  add(router, post, "/sandboxes/{id}/resume", &Control::resume);
-  add(router, post, "/sandboxes/{id}/timeout", &Control::set_timeout);
-  add(router, post, "/sandboxes/{id}/refreshes", &Control::refresh);
-  add(router, post, "/sandboxes/{id}/pause", &Control::pause);
-  add(router, post, "/sandboxes/{id}/fork", &Control::fork);
-  add(router, put, "/sandboxes/{id}/network", &Control::update_network);
+  add(router, get, "/sandboxes/{id}", with_key(Permission::sessions_read), &Control::get);
+  add(router, del, "/sandboxes/{id}", with_key(Permission::sessions_write).ending(), &Control::kill);
+  add(router, post, "/sandboxes/{id}/resume", with_key(Permission::sessions_write), &Control::resume);
+  add(router, post, "/sandboxes/{id}/timeout", with_key(Permission::sessions_write), &Control::set_timeout);
+  add(router, post, "/sandboxes/{id}/refreshes", with_key(Permission::sessions_write), &Control::refresh);
+  add(router, post, "/sandboxes/{id}/pause", with_key(Permission::sessions_write).ending(), &Control::pause);
+  add(router, post, "/sandboxes/{id}/fork", with_key(Permission::sessions_write), &Control::fork);
+  add(router, put, "/sandboxes/{id}/network", with_key(Permission::sessions_write), &Control::update_network);
 }
 
 Object Control::sandbox_object(const Session& session) const {
@@ -114,9 +118,10 @@ Object Control::sandbox_object(const Session& session) const {
               {"envdVersion", kEnvdVersion}};
   if (body["templateID"].as_string().empty()) body["templateID"] = session.environment;
   if (auto alias = attribute_of(session, attribute::kAlias); !alias.empty()) body["alias"] = alias;
-  if (auto token = attribute_of(session, attribute::kToken); !token.empty()) body["envdAccessToken"] = token;
-  if (auto token = attribute_of(session, attribute::kTrafficToken); !token.empty())
-    body["trafficAccessToken"] = token;
+  const bool secured = session.data_plane == session::DataPlane::secured;
+  if (secured) body["envdAccessToken"] = session.secret;
+  // Also where ports are open: with it, and with nothing else, clients call the interpreter's contexts.
+  if (secured || session.ports == session::Ports::closed) body["trafficAccessToken"] = session.traffic_token;
   if (auto domain = context_.domain ? context_.domain() : std::string(); !domain.empty())
     body["domain"] = domain;
   return body;
@@ -173,7 +178,8 @@ Task<void> Control::start_template(auth::Principal who, const Session& session, 
   session::CommandRequest command = template_command(settings, settings.start_command);
   for (const auto& [name, value] : session.env) command.env[name] = value;
   command.background = true;
-  CO_CHECK(co_await context_.service.start(who, session.session_id, std::move(command)));
+  CO_CHECK(session::started_or_error(
+      co_await context_.service.start(who, session.session_id, std::move(command))));
   if (settings.ready_command.empty()) co_return Result<void>{};
   co_return co_await wait_until_ready(context_, who, session.session_id, settings, settings.ready_command, kReadyMax);
 }
@@ -316,6 +322,7 @@ Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
 Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
+  if (timeout == kAtOnce) co_return fail(Code::invalid_argument, "Timeout must be greater than 0");
   CO_TRY(auto count, integer(message, "count"));
   if (count && (*count < 1 || *count > 100))
     co_return fail(Code::invalid_argument, "count must be between 1 and 100");
@@ -326,9 +333,6 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   wanted.copies.resize(static_cast<std::size_t>(count.value_or(1)));
   for (session::UpdateRequest& changes : wanted.copies) {
     changes.ttl = timeout.value_or(std::chrono::minutes(5));
-    session::TextMap attributes = source.attributes;
-    if (attributes.contains(attribute::kToken)) attributes[attribute::kToken] = random_hex(20);
-    changes.attributes = std::move(attributes);
   }
   CO_TRY(const session::Forked forked, co_await context_.service.fork(who, source.session_id, std::move(wanted)));
   // What could not be carried has no place in this dialect's answer, but is not lost silently either.

@@ -15,7 +15,7 @@ class Control {
 
  private:
   using Handler = Task<net::Response> (Control::*)(net::Request& request, auth::Principal who);
-  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+  void add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler);
 
   Task<net::Response> create(net::Request& request, auth::Principal who);
   Task<net::Response> connect(net::Request& request, auth::Principal who);

@@ -56,7 +56,7 @@ Result<void> read_network(const Object& message, session::CreateRequest& request
   request.network_if_possible = given == nullptr;
   if (given == nullptr) return {};
   if (!TRY(boolean_or(*given, "allowPublicTraffic", true))) {
-    request.attributes[attribute::kTrafficToken] = random_hex(20);
+    request.ports = session::Ports::closed;
   }
   std::string mask = TRY(text_or(*given, "maskRequestHost", ""));
   if (!mask.empty()) request.attributes[attribute::kMaskHost] = mask;
@@ -112,8 +112,9 @@ Result<session::CreateRequest> create_request(const Object& message, bool second
   request.env = TRY(text_map(message, "envVars"));
   TRY(read_lifecycle(message, request));
   TRY(read_network(message, request, seal));
-  bool secure = second_generation || TRY(boolean_or(message, "secure", false));
-  if (secure) request.attributes[attribute::kToken] = random_hex(20);
+  // The second generation knows no such word.
+  const bool secure = TRY(boolean_or(message, "secure", true));
+  if (!secure && !second_generation) request.data_plane = session::DataPlane::open;
   TRY(read_volumes(message, request));
   if (const Object* iam = TRY(object(message, "iam")); iam != nullptr && !iam->empty()) {
     return fail(Code::unsupported, "iam tokens are not supported");

@@ -32,25 +32,26 @@ Result<std::string> name_of(const net::Request& request) {
 
 }  // namespace
 
-void Credentials::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Credentials::add(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                      Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
 void Credentials::mount(net::Router& router) {
   using enum net::Method;
-  add(router, get, "/api-keys", &Credentials::list_keys);
-  add(router, post, "/api-keys", &Credentials::create_key);
-  add(router, patch, "/api-keys/{key}", &Credentials::rename_key);
-  add(router, del, "/api-keys/{key}", &Credentials::remove_key);
-  add(router, post, "/access-tokens", &Credentials::create_token);
-  add(router, del, "/access-tokens/{token}", &Credentials::remove_token);
-  add(router, get, "/nodes", &Credentials::refuse);
+  add(router, get, "/api-keys", with_key(Permission::keys), &Credentials::list_keys);
+  add(router, post, "/api-keys", with_key(Permission::keys), &Credentials::create_key);
+  add(router, patch, "/api-keys/{key}", with_key(Permission::keys), &Credentials::rename_key);
+  add(router, del, "/api-keys/{key}", with_key(Permission::keys).ending(), &Credentials::remove_key);
+  add(router, post, "/access-tokens", with_key(Permission::keys), &Credentials::create_token);
+  add(router, del, "/access-tokens/{token}", with_key(Permission::keys).ending(), &Credentials::remove_token);
+  add(router, get, "/nodes", with_key(Permission::cluster), &Credentials::refuse);
   for (const net::Method method : {get, post, put, patch, del}) {
-    if (method == get || method == post) add(router, method, "/nodes/{path...}", &Credentials::refuse);
-    add(router, method, "/admin/{path...}", &Credentials::refuse);
+    if (method == get || method == post)
+      add(router, method, "/nodes/{path...}", with_key(Permission::cluster), &Credentials::refuse);
+    add(router, method, "/admin/{path...}", with_key(Permission::cluster), &Credentials::refuse);
   }
 }
 

@@ -15,7 +15,7 @@ class Credentials {
 
  private:
   using Handler = Task<net::Response> (Credentials::*)(net::Request& request, auth::Principal who);
-  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+  void add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler);
 
   Task<net::Response> list_keys(net::Request& request, auth::Principal who);
   Task<net::Response> create_key(net::Request& request, auth::Principal who);

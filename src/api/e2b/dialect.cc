@@ -7,6 +7,7 @@
 #include "api/e2b/interpreter.h"
 #include "api/e2b/observation.h"
 #include "api/e2b/proxy.h"
+#include "api/e2b/retention.h"
 #include "api/e2b/secrets.h"
 #include "api/e2b/templates.h"
 #include "api/e2b/volume_guard.h"
@@ -46,7 +47,9 @@ struct Dialect::Parts {
       : context(std::move(given)),
         cache(context),
         templates(context, cache),
-        builds(context, templates, cache),
+        uploads(context),
+        builds(context, templates, cache, uploads),
+        retention(context, templates, uploads),
         control(context, templates),
         observation(context),
         credentials(context),
@@ -60,7 +63,9 @@ struct Dialect::Parts {
   Context context;
   LayerCache cache;
   Templates templates;
+  Uploads uploads;
   Builds builds;
+  Retention retention;
   Control control;
   Observation observation;
   Credentials credentials;

@@ -19,14 +19,19 @@ class Envd {
  private:
   // One unary call: the request's message and its headers in, the answer's message out.
   using Unary = Task<Object> (Envd::*)(Target target, Object message, net::Request& request);
+  // The same where the answer is long: as text of JSON.
+  using UnaryText = Task<std::string> (Envd::*)(Target target, Object message, net::Request& request);
   using Streamed = Task<void> (Envd::*)(Target target, Object message, net::Exchange& exchange);
   // `conflict`: the Connect code of Code::conflict, where clients know it by another than
   // failed_precondition.
-  void unary(net::Router& router, std::string_view path, Unary method, std::string_view conflict = {});
-  void streamed(net::Router& router, std::string_view path, Streamed method);
-
-  // Whom a stream is for, or why it is refused before it begins.
-  std::variant<Target, net::Response> find_stream_target(const net::Request& request) const;
+  void unary(net::Router& router, std::string_view path, Rule needed, Unary method,
+             std::string_view conflict = {});
+  void unary(net::Router& router, std::string_view path, Rule needed, UnaryText method);
+  template <class Method>
+  void add_unary(net::Router& router, std::string_view path, Rule needed, Method method, std::string_view conflict);
+  void streamed(net::Router& router, std::string_view path, Rule needed, Streamed method);
+  net::AccessRule rule(Rule needed) const;
+  static bool is_stream(const net::Request& request);
 
   // process.cc
   Task<Object> process_list(Target target, Object message, net::Request& request);
@@ -54,7 +59,7 @@ class Envd {
   Task<Object> file_stat(Target target, Object message, net::Request& request);
   Task<Object> file_make_dir(Target target, Object message, net::Request& request);
   Task<Object> file_move(Target target, Object message, net::Request& request);
-  Task<Object> file_list(Target target, Object message, net::Request& request);
+  Task<std::string> file_list(Target target, Object message, net::Request& request);
   Task<Object> file_remove(Target target, Object message, net::Request& request);
   Task<void> file_watch(Target target, Object message, net::Exchange& exchange);
   Task<Object> create_watcher(Target target, Object message, net::Request& request);

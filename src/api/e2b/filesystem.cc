@@ -16,7 +16,6 @@ using WatchEvents = std::vector<sandbox::WatchEvent>;
 using WatchPump = Pump<sandbox::Watch, WatchEvents>;
 
 constexpr std::size_t kEntriesMax = 100'000;
-constexpr std::size_t kEventsMax = 10'000;
 
 std::string_view type_word(FileType type) {
   switch (type) {
@@ -118,12 +117,12 @@ bool never(const WatchEvents&) {
 
 }  // namespace
 
+// The events wait in the watch itself, which bounds them, until the client asks.
 struct Envd::Watcher {
   std::string sandbox_id;
   WatchRequest wanted;
   std::string user;
-  std::deque<sandbox::WatchEvent> events;
-  std::unique_ptr<WatchPump> pump;
+  std::unique_ptr<sandbox::Watch> watch;
 };
 
 Object entry_info(const FileInfo& info) {
@@ -161,7 +160,7 @@ Task<Object> Envd::file_make_dir(Target target, Object message, net::Request& re
   CO_TRY(std::string given, text_or(message, "path", ""));
   CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
-  auto made = co_await files->make_directory(path, user);
+  auto made = co_await files->make_directory(path, user, sandbox::Ownership::hand_over);
   if (made) co_return Object{{"entry", entry_info(*made)}};
   auto there = co_await files->stat(path, user);
   bool directory = there && (there->type == FileType::directory || there->target_type == FileType::directory);
@@ -185,28 +184,35 @@ Task<Object> Envd::file_move(Target target, Object message, net::Request& reques
     auto there = co_await files->stat(from, user);
     if (!there) co_return fail(Code::not_found, fmt::format("source file not found: {}", from));
     std::string parent = to.substr(0, std::max<std::size_t>(1, to.rfind('/')));
-    CO_CHECK(co_await files->make_directory(parent, user));
+    CO_CHECK(co_await files->make_directory(parent, user, sandbox::Ownership::hand_over));
     moved = co_await files->move(from, to, user, sandbox::Overwrite::yes);
   }
   if (!moved) co_return fail(std::move(moved).error());
   co_return Object{{"entry", entry_info(*moved)}};
 }
 
-Task<Object> Envd::file_list(Target target, Object message, net::Request& request) {
+// As text, entry by entry: as a document a listing takes ten times what it says.
+Task<std::string> Envd::file_list(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(std::string given, text_or(message, "path", ""));
   CO_TRY(auto depth, integer(message, "depth"));
   CO_TRY(std::string path, resolve_path(given, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto levels = static_cast<std::uint32_t>(std::clamp<std::int64_t>(depth.value_or(1), 1, 1000));
-  auto entries = co_await files->list(path, levels, kEntriesMax, user);
+  sandbox::ListBounds bounds(kEntriesMax);
+  bounds.take = [&held = request.held](std::size_t bytes) { return held.grow(bytes); };
+  auto entries = co_await files->list(path, levels, std::move(bounds), user);
   if (!entries && entries.error().code() == Code::not_a_directory) {
     co_return fail(Code::invalid_argument, fmt::format("path is not a directory: {}", path));
   }
   if (!entries) co_return fail(file_error(std::move(entries).error(), path));
-  Array list;
-  for (const FileInfo& info : *entries) list.push_back(entry_info(info));
-  co_return Object{{"entries", std::move(list)}};
+  std::string text = R"({"entries":[)";
+  for (const FileInfo& info : *entries) {
+    if (&info != &entries->front()) text += ',';
+    text += to_text(entry_info(info));
+  }
+  CO_CHECK(request.held.grow(text.size()));
+  co_return text + "]}";
 }
 
 Task<Object> Envd::file_remove(Target target, Object message, net::Request& request) {
@@ -234,6 +240,10 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
     auto events = co_await pump.take(interval);
     if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
     if (!events) {
+      if (!is_answering(context_, target.id())) {
+        exchange.abort();
+        co_return Result<void>();
+      }
       CO_CHECK(co_await exchange.write(connect::envelope(R"({"keepalive":{}})")));
       continue;
     }
@@ -259,19 +269,9 @@ Task<Object> Envd::create_watcher(Target target, Object message, net::Request& r
   watcher->sandbox_id = sandbox_id;
   watcher->wanted = std::move(wanted);
   watcher->user = std::move(user);
-  watcher->pump = std::make_unique<WatchPump>(context_.executor, std::move(watch), never);
+  watcher->watch = std::move(watch);
   std::string id = "w" + random_word(20);
   watchers_[id] = watcher;
-  auto collect = [](std::weak_ptr<Watcher> weak) -> boost::asio::awaitable<void> {
-    while (auto held = weak.lock()) {
-      auto events = co_await held->pump->take(std::chrono::milliseconds(500));
-      if (!events) continue;
-      if (!*events) co_return;
-      for (auto& event : **events) held->events.push_back(std::move(event));
-      while (held->events.size() > kEventsMax) held->events.pop_front();
-    }
-  };
-  boost::asio::co_spawn(context_.executor, collect(watcher), boost::asio::detached);
   co_return Object{{"watcherId", id}};
 }
 
@@ -283,8 +283,9 @@ Task<Object> Envd::watcher_events(Target target, Object message, net::Request&) 
   }
   const std::shared_ptr<Watcher> watcher = found->second;
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+  CO_TRY(const WatchEvents seen_events, co_await watcher->watch->poll());
   Array events;
-  for (const auto& event : std::exchange(watcher->events, {})) {
+  for (const auto& event : seen_events) {
     CO_TRY(Object seen, co_await event_object(*files, watcher->wanted, event, watcher->user));
     events.push_back(std::move(seen));
   }

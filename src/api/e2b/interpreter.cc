@@ -20,7 +20,9 @@ bool is_finished(const Event& event) {
 net::Response render_text(const Error& error, const net::Request&) {
   // 502 would tell clients that the whole sandbox is gone.
   int status = error.code() == Code::provider_failed ? 500 : row(error.code()).http_status;
-  return net::Response::text(status, error.message());
+  net::Response response = net::Response::text(status, error.message());
+  if (error.code() == Code::resource_exhausted) response.headers.set("Retry-After", kRetryAfter);
+  return response;
 }
 
 // Members of a result by MIME type; what is not here goes to `extra`.
@@ -66,7 +68,7 @@ std::string ending_lines(const session::ExecutionRecord& record) {
   std::string reason = record.reason.empty() ? std::string(session::to_string(record.status)) : record.reason;
   switch (record.status) {
     case Status::denied:
-      return error_line("PolicyDenied", reason, reason);
+      return error_line("PolicyDenied", record.error_value, record.error_value);
     case Status::timeout:
       return error_line("TimeoutError", reason, reason);
     case Status::killed:
@@ -109,16 +111,34 @@ class Utf8Joiner {
   std::string rest_;
 };
 
+// How output is cut into messages. The original's Java writes the end of a line by itself, and clients look
+// at the first message of a println for what was printed.
+enum class Cut : std::uint8_t { as_it_comes, at_line_ends };
+
+std::string output_lines(const sandbox::Output& output, Cut cut, WallTime now) {
+  if (cut == Cut::as_it_comes) return output_line(output, now);
+  std::string lines;
+  std::string_view rest = output.bytes;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::size_t size = end == 0 ? 1 : std::min(end, rest.size());
+    lines += output_line({output.stream, std::string(rest.substr(0, size))}, now);
+    rest.remove_prefix(size);
+  }
+  return lines;
+}
+
 // What one execution tells, as lines. Its number is the first of them, and told again if its context says otherwise.
 class Lines {
  public:
-  Lines(Clock& clock, std::uint64_t number) : clock_(clock), number_(number) {}
+  Lines(Clock& clock, std::uint64_t number, Cut cut, std::string interpreter_restarted)
+      : clock_(clock), number_(number), cut_(cut), restarted_(std::move(interpreter_restarted)) {}
 
   std::string of(Event event) {
     if (auto* output = std::get_if<sandbox::Output>(&event)) {
       Utf8Joiner& joiner = output->stream == sandbox::Stream::err ? err_ : out_;
       output->bytes = joiner.join(std::move(output->bytes));
-      return begin() + (output->bytes.empty() ? "" : output_line(*output, clock_.now()));
+      return begin() + (output->bytes.empty() ? "" : output_lines(*output, cut_, clock_.now()));
     }
     if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) return begin() + result_line(*bundle);
     const auto& error = std::get<sandbox::ExecutionError>(event);
@@ -141,10 +161,21 @@ class Lines {
   }
 
  private:
-  std::string begin() { return std::exchange(begun_, true) ? "" : number_line(number_); }
+  std::string begin() {
+    if (std::exchange(begun_, true)) return "";
+    return restarted_.empty() ? number_line(number_) : number_line(number_) + restart_lines();
+  }
+  // The original has no event for it: its SDKs pass over one of an unknown type, and show what is on standard error.
+  std::string restart_lines() const {
+    const Object event{{"type", "interpreter_restarted"}, {"reason", restarted_}};
+    const sandbox::Output shown{sandbox::Stream::err, "[the interpreter is a new one: " + restarted_ + "]\n"};
+    return to_text(event) + "\n" + output_line(shown, clock_.now());
+  }
 
   Clock& clock_;
   std::uint64_t number_;
+  Cut cut_;
+  std::string restarted_;
   Utf8Joiner out_, err_;
   bool begun_ = false, raised_ = false;
 };
@@ -155,8 +186,13 @@ Object context_object(const sandbox::KernelInfo& info) {
   return Object{{"id", info.id}, {"language", language}, {"cwd", info.cwd.empty() ? "/home/user" : info.cwd}};
 }
 
+// As the original reads it: whatever the case, and with spaces around it.
 Result<sandbox::Language> language_of(const std::string& word) {
-  if (auto language = sandbox::parse_language(word)) return *language;
+  std::string name = word.substr(std::min(word.find_first_not_of(" \t\n"), word.size()));
+  name.erase(name.find_last_not_of(" \t\n") + 1);
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.empty()) return sandbox::Language::python;
+  if (auto language = sandbox::parse_language(name)) return *language;
   return fail(Code::invalid_argument,
               fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java", word));
 }
@@ -166,17 +202,9 @@ Error context_error(Error error, const std::string& id) {
   return error;
 }
 
-bool wants_traffic_token(const Target& target, const net::Request& request, net::Response& refused) {
-  std::string token = target.attribute(attribute::kTrafficToken);
-  std::string_view given = request.headers.get("E2b-Traffic-Access-Token");
-  if (token.empty() || equal_in_constant_time(token, given)) return false;
-  std::string message =
-      given.empty()
-          ? "Sandbox is secured with traffic access token. Token header 'e2b-traffic-access-token' is missing"
-          : "Sandbox is secured with traffic access token. Provided token in header "
-            "'e2b-traffic-access-token' is invalid";
-  refused = json_response(403, Object{{"sandboxId", target.id()}, {"message", message}, {"code", 403}});
-  return true;
+// Only its owner and its group may enter.
+bool is_closed(const sandbox::FileInfo& directory) {
+  return (directory.mode & 0001U) == 0;
 }
 
 }  // namespace
@@ -204,47 +232,33 @@ std::string result_line(const sandbox::ResultBundle& bundle) {
 void Interpreter::mount(net::Router& router) {
   router.set_error_renderer(render_text);
   using Handler = Task<net::Response> (Interpreter::*)(net::Request&, Target);
-  auto add = [&](net::Method method, std::string_view path, Handler handler) {
-    router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-      auto found = find_target(context_, request);
-      if (auto* refused = std::get_if<net::Response>(&found)) co_return std::move(*refused);
-      net::Response refused;
-      if (wants_traffic_token(std::get<Target>(found), request, refused)) co_return refused;
-      co_return co_await (this->*handler)(request, std::move(std::get<Target>(found)));
+  const auto rule = [&](Rule needed) { return context_.admission.rule(needed, refuse_in_place); };
+  auto add = [&](net::Method method, std::string_view path, Rule needed, Handler handler) {
+    router.add(method, path, rule(needed), [this, handler](net::Request& request) {
+      return (this->*handler)(request, target_of(request));
     });
   };
-  router.add_stream(net::Method::post, "/execute",
+  constexpr Rule kContexts{Credential::context, Permission::execute};
+  router.add_stream(net::Method::post, "/execute", rule(with_secret(Permission::execute)),
                     [this](net::Exchange& exchange) { return execute(exchange); },
                     {.body_bytes_max = 32U << 20});
-  add(net::Method::post, "/contexts", &Interpreter::create_context);
-  add(net::Method::get, "/contexts", &Interpreter::list_contexts);
-  add(net::Method::post, "/contexts/{id}/restart", &Interpreter::restart_context);
-  add(net::Method::del, "/contexts/{id}", &Interpreter::remove_context);
-  router.add(net::Method::get, "/health", [this](net::Request& request) -> Task<net::Response> {
-    auto found = find_target(context_, request);
-    if (auto* gone = std::get_if<net::Response>(&found)) co_return std::move(*gone);
-    net::Response refused;
-    if (wants_traffic_token(std::get<Target>(found), request, refused)) co_return refused;
-    co_return net::Response::json(200, "\"OK\"");
-  });
+  add(net::Method::post, "/contexts", kContexts, &Interpreter::create_context);
+  add(net::Method::get, "/contexts", kContexts, &Interpreter::list_contexts);
+  add(net::Method::post, "/contexts/{id}/restart", kContexts, &Interpreter::restart_context);
+  add(net::Method::del, "/contexts/{id}", kContexts.ending(), &Interpreter::remove_context);
+  router.add(net::Method::get, "/health", rule({Credential::sandbox, Permission::none}),
+             [](net::Request&) -> Task<net::Response> { co_return net::Response::json(200, "\"OK\""); });
+}
+
+// The body is gone when this returns: an execution may take hours.
+static Task<Object> read_message(net::Exchange& exchange) {
+  CO_TRY(const net::WholeBody body, co_await exchange.read_whole());
+  co_return parse_object(body.text);
 }
 
 Task<void> Interpreter::execute(net::Exchange& exchange) {
-  net::Request& request = exchange.request();
-  auto found = find_target(context_, request);
-  if (auto* refused = std::get_if<net::Response>(&found))
-    co_return co_await exchange.send(std::move(*refused));
-  Target target = std::move(std::get<Target>(found));
-  net::Response refused;
-  if (wants_traffic_token(target, request, refused)) co_return co_await exchange.send(std::move(refused));
-  if (auto checked = check_token(target, request); !checked) co_return fail(std::move(checked).error());
-  std::string body;
-  while (true) {
-    CO_TRY(std::string piece, co_await exchange.read());
-    if (piece.empty()) break;
-    body += piece;
-  }
-  CO_TRY(Object message, parse_object(body));
+  Target target = target_of(exchange.request());
+  CO_TRY(Object message, co_await read_message(exchange));
   session::ExecuteRequest wanted;
   CO_TRY(wanted.code, text_or(message, "code", ""));
   CO_TRY(wanted.context, text_or(message, "context_id", ""));
@@ -291,7 +305,8 @@ class Interpreter::Number {
 };
 
 // The original's interpreters are started again when they die; ours are when somebody needs them.
-Task<std::unique_ptr<Execution>> Interpreter::execute_alive(const Target& target, session::ExecuteRequest request) {
+Task<session::ExecutionStart> Interpreter::execute_alive(const Target& target,
+                                                         session::ExecuteRequest request) {
   auto execution = co_await context_.service.execute(target.owner, target.id(), request);
   if (execution || execution.error().code() != Code::conflict || execution.error().field() != sandbox::kDeadKernel)
     co_return execution;
@@ -306,21 +321,42 @@ Task<std::unique_ptr<Execution>> Interpreter::execute_alive(const Target& target
   co_return co_await context_.service.execute(target.owner, target.id(), std::move(request));
 }
 
+Task<bool> Interpreter::is_java(const Target& target, const session::ExecuteRequest& request) {
+  if (request.language) co_return *request.language == sandbox::Language::java;
+  CO_TRY(const auto contexts, co_await context_.service.contexts(target.owner, target.id()));
+  co_return std::ranges::any_of(contexts, [&](const sandbox::KernelInfo& info) {
+    return info.id == request.context && info.language == sandbox::Language::java;
+  });
+}
+
 Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::ExecuteRequest request) {
   if (numbers_.size() > kNumbersMax)
     numbers_.sweep([this](const std::string& id) { return !context_.service.peek(id); });
   std::string context_id = request.context;
+  CO_TRY(const bool of_java, co_await is_java(target, request));
+  const Cut cut = of_java ? Cut::at_line_ends : Cut::as_it_comes;
   Number number(numbers_, target.id(), request);
-  auto execution = co_await execute_alive(target, std::move(request));
-  if (!execution) {
+  auto begun = co_await execute_alive(target, std::move(request));
+  if (!begun) {
     number.set_unbegun();
-    co_return fail(context_error(std::move(execution).error(), context_id));
+    co_return fail(context_error(std::move(begun).error(), context_id));
   }
-  ExecutionPump pump(context_.executor, std::move(*execution), is_finished);
   net::Headers headers{{"Content-Type", "application/x-ndjson"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  if (const auto* denied = std::get_if<session::Denied>(&*begun)) {
+    number.set_told(denied->record);
+    CO_CHECK(co_await exchange.write(Lines(context_.clock, number.value(), cut, "").last(denied->record)));
+    co_return co_await exchange.finish();
+  }
+  if (std::holds_alternative<session::Ended>(*begun)) {
+    number.set_unbegun();
+    exchange.abort();
+    co_return Result<void>();
+  }
+  auto execution = std::get<std::unique_ptr<Execution>>(std::move(*begun));
+  Lines lines(context_.clock, number.value(), cut, execution->interpreter_restarted());
+  ExecutionPump pump(context_.executor, std::move(execution), is_finished);
   exchange.on_disconnect([&pump] { pump.nudge(); });
-  Lines lines(context_.clock, number.value());
   while (true) {
     auto event = co_await pump.take(std::chrono::seconds(5));
     if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
@@ -352,23 +388,55 @@ Task<net::Response> Interpreter::create_context(net::Request& request, Target ta
   CO_TRY(std::string cwd, text_or(message, "cwd", "/home/user"));
   CO_TRY(wanted.cwd, resolve_path(cwd, ""));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
-  std::string user;
+  std::string user = "root";
   auto there = co_await files->stat(wanted.cwd, user);
   if (!there)
     co_return net::Response::text(500, fmt::format("Working directory {} does not exist", wanted.cwd));
-  CO_TRY(auto info, co_await context_.service.create_context(target.owner, target.id(), std::move(wanted)));
-  co_return json_response(200, context_object(info));
+  auto info = co_await context_.service.create_context(target.owner, target.id(), wanted);
+  if (!info && is_closed(*there)) {
+    CO_CHECK(co_await open_directory(target, wanted.cwd));
+    info = co_await context_.service.create_context(target.owner, target.id(), std::move(wanted));
+  }
+  if (!info) co_return fail(std::move(info).error());
+  co_return json_response(200, context_object(*info));
+}
+
+// An interpreter has its template's user, as commands have; the original's are root's, and clients send them
+// to /root. A directory that this user cannot enter, but may become root for, is opened to the user's group
+// when a client asks for an interpreter there. It is the user's own sudo that does it: where there is none,
+// the directory stays closed.
+Task<void> Interpreter::open_directory(const Target& target, const std::string& path) {
+  session::CommandRequest wanted;
+  wanted.argv = {"sudo", "-n", "/bin/sh", "-c", R"(chgrp -- "$SUDO_GID" "$1" && chmod g+rwx -- "$1")",
+                 "sh",   path};
+  wanted.cwd = "/";
+  CO_TRY(const auto done,
+         co_await context_.service.run_command(target.owner, target.id(), std::move(wanted), ""));
+  if (done.exit_code != 0)
+    co_return fail(Code::permission_denied,
+                   fmt::format("cwd '{}': the sandbox's user may not enter it, and sudo did not open it: {}",
+                               path, done.err));
+  co_return Result<void>();
 }
 
 Task<net::Response> Interpreter::list_contexts(net::Request&, Target target) {
-  // The original starts these two with the sandbox; ours are started when somebody looks.
+  // The original starts these two with the sandbox; ours are started when somebody looks, and stand first
+  // nevertheless.
+  std::vector<std::string> defaults;
   for (sandbox::Language language : {sandbox::Language::python, sandbox::Language::javascript}) {
     auto prepared = co_await context_.service.prepare_environment(target.owner, target.id(), language);
-    (void)prepared;  // an environment may lack one of them
+    if (prepared) defaults.push_back(prepared->id);  // an environment may lack one of them
   }
   CO_TRY(auto contexts, co_await context_.service.contexts(target.owner, target.id()));
+  const auto is_default = [&](const sandbox::KernelInfo& info) {
+    return std::ranges::find(defaults, info.id) != defaults.end();
+  };
   Array list;
-  for (const auto& info : contexts) list.push_back(context_object(info));
+  for (const std::string& id : defaults)
+    for (const auto& info : contexts)
+      if (info.id == id) list.push_back(context_object(info));
+  for (const auto& info : contexts)
+    if (!is_default(info)) list.push_back(context_object(info));
   co_return json_response(200, list);
 }
 

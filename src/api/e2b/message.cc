@@ -154,7 +154,9 @@ net::Response control_error(int status, std::string_view message) {
 net::Response render_control_error(const Error& error, const net::Request&) {
   // The one status that no code of ours has.
   if (error.code() == Code::invalid_argument && error.field() == "method") return control_error(405, error.message());
-  return control_error(row(error.code()).http_status, error.message());
+  // As the client spelled it.
+  const std::string_view field = error.field() == "network.allow" ? "network.allowOut: " : "";
+  return control_error(row(error.code()).http_status, std::string(field) + error.message());
 }
 
 Result<std::size_t> page_limit(const net::Request& request) {

@@ -58,6 +58,14 @@ Object log_entry(const session::ExecutionRecord& record) {
                 {"fields", Object{{"record_id", record.record_id}}}};
 }
 
+// A line of the first generation: the text of an object, because E2B's command line reads it as one.
+std::string log_line(const session::ExecutionRecord& record) {
+  return to_text(Object{{"level", kLevels[level_of(record.status)]},
+                        {"logger", "atoll"},
+                        {"message", message_of(record)},
+                        {"record_id", record.record_id}});
+}
+
 // Which log lines are wanted.
 struct LogQuery {
   session::HistoryRequest history;
@@ -109,21 +117,20 @@ Task<std::vector<session::ExecutionRecord>> read_logs(const Context& context, au
 
 }  // namespace
 
-void Observation::add(net::Router& router, std::string_view path, Handler handler) {
-  router.add(net::Method::get, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Observation::add(net::Router& router, std::string_view path, Rule rule, Handler handler) {
+  router.add(net::Method::get, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
 void Observation::mount(net::Router& router) {
-  add(router, "/sandboxes/metrics", &Observation::all_metrics);
-  add(router, "/sandboxes/{id}/metrics", &Observation::metrics);
-  add(router, "/sandboxes/{id}/logs", &Observation::logs);
-  add(router, "/v2/sandboxes/{id}/logs", &Observation::logs_v2);
-  add(router, "/teams", &Observation::teams);
-  add(router, "/teams/{team}/metrics", &Observation::team_metrics);
-  add(router, "/teams/{team}/metrics/max", &Observation::team_maximum);
+  add(router, "/sandboxes/metrics", with_key(Permission::sessions_read), &Observation::all_metrics);
+  add(router, "/sandboxes/{id}/metrics", with_key(Permission::sessions_read), &Observation::metrics);
+  add(router, "/sandboxes/{id}/logs", with_key(Permission::history_read), &Observation::logs);
+  add(router, "/v2/sandboxes/{id}/logs", with_key(Permission::history_read), &Observation::logs_v2);
+  add(router, "/teams", with_key(Permission::sessions_read), &Observation::teams);
+  add(router, "/teams/{team}/metrics", with_key(Permission::sessions_read), &Observation::team_metrics);
+  add(router, "/teams/{team}/metrics/max", with_key(Permission::sessions_read), &Observation::team_maximum);
 }
 
 Task<net::Response> Observation::metrics(net::Request& request, auth::Principal who) {
@@ -163,7 +170,7 @@ Task<net::Response> Observation::logs(net::Request& request, auth::Principal who
   CO_TRY(const auto records, co_await read_logs(context_, who, std::move(query)));
   Array lines, entries;
   for (const auto& record : records) {
-    lines.push_back(Object{{"timestamp", to_timestamp(record.admitted_at)}, {"line", message_of(record)}});
+    lines.push_back(Object{{"timestamp", to_timestamp(record.admitted_at)}, {"line", log_line(record)}});
     entries.push_back(log_entry(record));
   }
   co_return json_response(200, Object{{"logs", std::move(lines)}, {"logEntries", std::move(entries)}});
@@ -180,10 +187,8 @@ Task<net::Response> Observation::logs_v2(net::Request& request, auth::Principal 
 
 // The key is the one that asked: others are kept hashed.
 Task<net::Response> Observation::teams(net::Request& request, auth::Principal who) {
-  Object team{{"teamID", who.tenant},
-              {"name", who.tenant},
-              {"apiKey", Context::key_of(request)},
-              {"isDefault", true}};
+  Object team{
+      {"teamID", who.tenant}, {"name", who.tenant}, {"apiKey", shown_key(request)}, {"isDefault", true}};
   co_return json_response(200, Array{std::move(team)});
 }
 

@@ -14,7 +14,7 @@ class Observation {
 
  private:
   using Handler = Task<net::Response> (Observation::*)(net::Request& request, auth::Principal who);
-  void add(net::Router& router, std::string_view path, Handler handler);
+  void add(net::Router& router, std::string_view path, Rule rule, Handler handler);
 
   Task<net::Response> metrics(net::Request& request, auth::Principal who);
   Task<net::Response> all_metrics(net::Request& request, auth::Principal who);

@@ -1,12 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "api/admission/place.h"
+#include "api/admission/signature.h"
 #include "api/e2b/connect.h"
 #include "api/e2b/message.h"
 #include "api/e2b/multipart.h"
 #include "api/e2b/numbers.h"
-#include "api/e2b/place.h"
-#include "api/e2b/signature.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -134,7 +134,9 @@ TEST(Signature, ChecksInOrder) {
   EXPECT_EQ(why({.path = "p", .signature = old, .expiration = "2000"}), "invalid signature");
   std::string good = file_signature("p", FileOperation::read, "u", "tok", 1001);
   EXPECT_EQ(why({.path = "p", .user = "u", .signature = good, .expiration = "1001"}), "ok");
-  EXPECT_TRUE(check_file_access({}, FileOperation::read, "", now));
+  EXPECT_FALSE(check_file_access({}, FileOperation::read, "", now));
+  const std::string empty = file_signature("p", FileOperation::read, "", "", std::nullopt);
+  EXPECT_FALSE(check_file_access({.path = "p", .signature = empty}, FileOperation::read, "", now));
 }
 
 struct PlaceTest : ::testing::Test {

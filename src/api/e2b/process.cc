@@ -183,13 +183,10 @@ Task<void> Envd::process_start(Target target, Object message, net::Exchange& exc
       co_return fail(Code::invalid_argument, fmt::format("cwd '{}' does not exist", request.cwd));
     if (!directory) request.cwd.clear();
   }
-  CO_TRY(session::Command command,
-         co_await context_.service.start(target.owner, target.id(), std::move(request)));
-  if (!command.process) {
-    co_return fail(Code::policy_denied,
-                   command.record.reason.empty() ? "denied by policy" : command.record.reason);
-  }
-  co_return co_await follow(std::move(target), exchange, std::move(command.process), std::move(command.stream));
+  CO_TRY(session::Command command, session::started_or_error(co_await context_.service.start(
+                                       target.owner, target.id(), std::move(request))));
+  co_return co_await follow(std::move(target), exchange, std::move(command.process),
+                            std::move(command.stream));
 }
 
 Task<void> Envd::process_connect(Target target, Object message, net::Exchange& exchange) {
@@ -235,6 +232,10 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       co_return fail(Code::canceled, "the client went away");
     }
     if (!event) {
+      if (!is_answering(context_, target.id())) {
+        exchange.abort();
+        co_return Result<void>();
+      }
       CO_CHECK(co_await exchange.write(connect::envelope(R"({"event":{"keepalive":{}}})")));
       continue;
     }
@@ -244,8 +245,7 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       continue;
     }
     const Outcome& outcome = std::get<Outcome>(**event);
-    auto session = context_.service.peek(target.id());
-    if (outcome.ending == Ending::lost || !session || !is_reachable(*session)) {
+    if (outcome.ending == Ending::lost || !is_answering(context_, target.id())) {
       exchange.abort();
       co_return Result<void>();
     }

@@ -28,10 +28,11 @@ Task<void> feed(std::shared_ptr<sandbox::Process> process, const Object* input) 
 }  // namespace
 
 void Envd::mount_input(net::Router& router) {
-  unary(router, "/process.Process/SendInput", &Envd::process_send_input);
-  unary(router, "/process.Process/CloseStdin", &Envd::process_close_stdin, "unknown");
+  unary(router, "/process.Process/SendInput", with_secret(Permission::execute), &Envd::process_send_input);
+  unary(router, "/process.Process/CloseStdin", with_secret(Permission::execute).ending(),
+        &Envd::process_close_stdin, "unknown");
   router.add_stream(
-      net::Method::post, "/process.Process/StreamInput",
+      net::Method::post, "/process.Process/StreamInput", rule(with_secret(Permission::execute)),
       [this](net::Exchange& exchange) { return process_stream_input(exchange); }, kUnbounded);
 }
 
@@ -58,9 +59,11 @@ Task<void> Envd::take_input(Target target, net::Exchange& exchange) {
     if (!text) {
       CO_TRY(std::string piece, co_await exchange.read());
       if (piece.empty()) break;
+      CO_CHECK(exchange.request().held.grow(piece.size()));
       reader.add(piece);
       continue;
     }
+    if (reader.is_between()) exchange.request().held.release();
     CO_TRY(const Object message, parse_object(*text));
     CO_TRY(const Object* start, object(message, "start"));
     CO_TRY(const Object* data, object(message, "data"));
@@ -78,10 +81,8 @@ Task<void> Envd::take_input(Target target, net::Exchange& exchange) {
 }
 
 Task<void> Envd::process_stream_input(net::Exchange& exchange) {
-  auto found = find_stream_target(exchange.request());
-  if (auto* refused = std::get_if<net::Response>(&found))
-    co_return co_await exchange.send(std::move(*refused));
-  auto taken = co_await take_input(std::move(std::get<Target>(found)), exchange);
+  if (!is_stream(exchange.request())) co_return co_await exchange.send(net::Response::empty(415));
+  auto taken = co_await take_input(target_of(exchange.request()), exchange);
   if (exchange.disconnected()) co_return taken;
   net::Headers headers{{"Content-Type", "application/connect+json"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));

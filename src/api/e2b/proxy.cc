@@ -68,13 +68,42 @@ class SandboxStream final : public net::ByteStream {
   std::shared_ptr<State> state_;  // shared with calls that still wait when the owner is gone
 };
 
+bool has_prefix(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && net::equal_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+
 bool is_hop_by_hop(std::string_view name) {
-  for (std::string_view hop : {"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "TE",
-                               "Trailer", "Transfer-Encoding", "Upgrade", "Content-Length", "E2b-Sandbox-Id",
-                               "E2b-Sandbox-Port", "E2b-Traffic-Access-Token", "Expect"}) {
+  for (std::string_view hop :
+       {"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "TE", "Trailer",
+        "Transfer-Encoding", "Upgrade", "Content-Length", "E2b-Sandbox-Id", "E2b-Sandbox-Port", "Expect"}) {
     if (net::equal_ignoring_case(name, hop)) return true;
   }
   return false;
+}
+
+// What opens something of ours is none of the business of a program in a sandbox.
+bool is_ours(std::string_view name, std::string_view value) {
+  for (std::string_view ours : {"X-API-Key", "X-Access-Token", "E2b-Traffic-Access-Token"})
+    if (net::equal_ignoring_case(name, ours)) return true;
+  if (!net::equal_ignoring_case(name, "Authorization")) return false;
+  const auto space = value.rfind(' ');
+  return auth::is_key(space == std::string_view::npos ? value : value.substr(space + 1));
+}
+
+// A Cookie header without those that this service sets, which all begin with "atoll"; empty if none is left.
+std::string foreign_cookies(std::string_view header) {
+  std::string kept;
+  while (!header.empty()) {
+    const std::string_view pair = header.substr(0, header.find(';'));
+    header.remove_prefix(std::min(header.size(), pair.size() + 1));
+    std::string_view name = pair.substr(std::min(pair.size(), pair.find_first_not_of(' ')));
+    for (std::string_view prefix : {"__Host-", "__Secure-"})
+      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    if (name.empty() || has_prefix(name, "atoll")) continue;
+    if (!kept.empty()) kept += ';';
+    kept += pair;
+  }
+  return kept.starts_with(' ') ? kept.substr(1) : kept;
 }
 
 bool has_body(const net::Request& request) {
@@ -88,7 +117,12 @@ net::ClientRequest onward(const net::Request& request, const Target& target, boo
   if (auto at = masked.find("${PORT}"); at != std::string::npos)
     masked.replace(at, 7, std::to_string(target.port));
   for (const auto& [name, value] : request.headers) {
-    if (is_hop_by_hop(name)) continue;
+    if (is_hop_by_hop(name) || is_ours(name, value)) continue;
+    if (net::equal_ignoring_case(name, "Cookie")) {
+      if (std::string cookies = foreign_cookies(value); !cookies.empty())
+        out.headers.add(name, std::move(cookies));
+      continue;
+    }
     if (!masked.empty() && net::equal_ignoring_case(name, "Host")) continue;
     out.headers.add(name, value);
   }
@@ -114,15 +148,6 @@ net::Response port_fails(const net::Request& request, const Target& target, std:
 
 bool speaks_tls(const Target& target) {
   return target.attribute(attribute::kHttpsPorts).find(fmt::format(" {} ", target.port)) != std::string::npos;
-}
-
-net::Response traffic_refused(const net::Request& request, const Target& target, bool given) {
-  std::string message = given ? "Sandbox is secured with traffic access token. Provided token in header "
-                                "'e2b-traffic-access-token' is invalid"
-                              : "Sandbox is secured with traffic access token. Token header "
-                                "'e2b-traffic-access-token' is missing";
-  const Object body{{"sandboxId", target.id()}, {"message", message}, {"code", 403}};
-  return place_error(request, body);
 }
 
 Task<void> send_body(net::Exchange& exchange, net::ClientCall& call) {
@@ -176,22 +201,14 @@ void Proxy::mount(net::Router& router) {
        {net::Method::get, net::Method::head, net::Method::post, net::Method::put, net::Method::patch,
         net::Method::del, net::Method::options, net::Method::other}) {
     router.add_stream(
-        method, "/{path...}", [this](net::Exchange& exchange) { return pass(exchange); }, kOptions);
+        method, "/{path...}", context_.admission.rule({Credential::port, Permission::ports}, refuse_in_place),
+        [this](net::Exchange& exchange) { return pass(exchange); }, kOptions);
   }
 }
 
 Task<void> Proxy::pass(net::Exchange& exchange) {
   net::Request& request = exchange.request();
-  auto found = find_target(context_, request);
-  if (auto* refused = std::get_if<net::Response>(&found))
-    co_return co_await exchange.send(std::move(*refused));
-  Target target = std::move(std::get<Target>(found));
-  std::string token = target.attribute(attribute::kTrafficToken);
-  std::string_view given = request.headers.get("E2b-Traffic-Access-Token");
-  if (!token.empty() && !equal_in_constant_time(token, given)) {
-    net::Response refused = traffic_refused(request, target, !given.empty());
-    co_return co_await exchange.send(std::move(refused));
-  }
+  const Target target = target_of(request);
   // A server that is just starting gets a moment.
   Result<std::unique_ptr<sandbox::ByteStream>> stream = fail(Code::unavailable, "");
   for (int i = 0; i < 5 && !stream && stream.error().code() != Code::resource_exhausted; ++i) {
@@ -230,7 +247,7 @@ net::Response Proxy::refusal(const Error& error, const net::Request& request, co
     limited.headers.set("Retry-After", kRetryAfter);
     return limited;
   }
-  auto found = find_target(context_, request);
+  auto found = look_again(context_, request, target.id());
   if (auto* refused = std::get_if<net::Response>(&found)) return std::move(*refused);
   return port_fails(request, target, kPortClosed);
 }

@@ -20,19 +20,20 @@ Object secret_object(const Secret& secret) {
 
 }  // namespace
 
-void Secrets::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Secrets::add(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                  Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
 void Secrets::mount(net::Router& router) {
-  add(router, net::Method::post, "/secrets", &Secrets::create);
-  add(router, net::Method::get, "/secrets", &Secrets::list);
-  add(router, net::Method::get, "/secrets/{secret}", &Secrets::get);
-  add(router, net::Method::post, "/secrets/{secret}", &Secrets::update);
-  add(router, net::Method::del, "/secrets/{secret}", &Secrets::remove);
+  add(router, net::Method::post, "/secrets", with_key(Permission::secrets_write), &Secrets::create);
+  add(router, net::Method::get, "/secrets", with_key(Permission::secrets_write), &Secrets::list);
+  add(router, net::Method::get, "/secrets/{secret}", with_key(Permission::secrets_write), &Secrets::get);
+  add(router, net::Method::post, "/secrets/{secret}", with_key(Permission::secrets_write), &Secrets::update);
+  add(router, net::Method::del, "/secrets/{secret}", with_key(Permission::secrets_write).ending(),
+      &Secrets::remove);
 }
 
 Task<net::Response> Secrets::create(net::Request& request, auth::Principal who) {

@@ -13,7 +13,7 @@ class Secrets {
 
  private:
   using Handler = Task<net::Response> (Secrets::*)(net::Request& request, auth::Principal who);
-  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+  void add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler);
 
   Task<net::Response> create(net::Request& request, auth::Principal who);
   Task<net::Response> list(net::Request& request, auth::Principal who);

@@ -1,6 +1,7 @@
 #include "api/e2b/templates.h"
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 
 #include "base/ids.h"
@@ -101,6 +102,7 @@ Object Templates::template_info(const Template& made) const {
   sandbox::Limits limits;
   if (const auto* environment = registry.environment(made.settings.environment))
     limits = registry.sandbox_limits(*environment, {});
+  registry::clamp(limits, context_.service.ceilings());
   std::string at = to_timestamp(made.created_at);
   return Object{
       {"templateID", made.id},
@@ -141,24 +143,30 @@ Template Templates::from_document(const std::string& tenant, const BuiltTemplate
   return found;
 }
 
-void Templates::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Templates::add(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                    Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
 void Templates::mount(net::Router& router) {
-  add(router, net::Method::post, "/sandboxes/{id}/snapshots", &Templates::create_snapshot);
-  add(router, net::Method::get, "/snapshots", &Templates::list_snapshots);
-  add(router, net::Method::get, "/templates", &Templates::list);
-  add(router, net::Method::get, "/v2/templates", &Templates::list);
-  add(router, net::Method::get, "/templates/{template}", &Templates::get);
-  add(router, net::Method::get, "/templates/aliases/{alias}", &Templates::alias);
-  add(router, net::Method::get, "/templates/{template}/tags", &Templates::list_tags);
-  add(router, net::Method::del, "/templates/{template}", &Templates::remove);
-  add(router, net::Method::patch, "/templates/{template}", &Templates::change);
-  add(router, net::Method::patch, "/v2/templates/{template}", &Templates::change);
+  add(router, net::Method::post, "/sandboxes/{id}/snapshots", with_key(Permission::snapshots),
+      &Templates::create_snapshot);
+  add(router, net::Method::get, "/snapshots", with_key(Permission::snapshots), &Templates::list_snapshots);
+  add(router, net::Method::get, "/templates", with_key(Permission::templates), &Templates::list);
+  add(router, net::Method::get, "/v2/templates", with_key(Permission::templates), &Templates::list);
+  add(router, net::Method::get, "/templates/{template}", with_key(Permission::templates), &Templates::get);
+  add(router, net::Method::get, "/templates/aliases/{alias}", with_key(Permission::templates),
+      &Templates::alias);
+  add(router, net::Method::get, "/templates/{template}/tags", with_key(Permission::templates),
+      &Templates::list_tags);
+  add(router, net::Method::del, "/templates/{template}", with_key(Permission::templates).ending(),
+      &Templates::remove);
+  add(router, net::Method::patch, "/templates/{template}", with_key(Permission::templates),
+      &Templates::change);
+  add(router, net::Method::patch, "/v2/templates/{template}", with_key(Permission::templates),
+      &Templates::change);
 }
 
 // All of one name or id, newest first.
@@ -282,6 +290,12 @@ Task<void> Templates::set_public(auth::Principal who, BuiltTemplate made, bool i
 Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
   auto found = co_await built(who, name);
   if (found || found.error().code() != Code::not_found) co_return found;
+  std::string kind = kKind;
+  CO_TRY(const auto others, co_await context_.store.list_documents(std::move(kind), who.tenant));
+  if (const std::uint64_t most = context_.bounds.template_count; most > 0 && others.size() >= most)
+    co_return fail(
+        Code::no_space,
+        fmt::format("there are {} templates, and {} may be kept: delete some first", others.size(), most));
   BuiltTemplate made;
   made.id = random_word(20);
   made.name = name;
@@ -471,33 +485,84 @@ Task<net::Response> Templates::change(net::Request& request, auth::Principal who
   co_return json_response(200, Object{{"names", name_list(full_name(found))}});
 }
 
+// Also by sandboxes of others, if it is or was public.
+bool Templates::is_used(const std::string& template_id) const {
+  for (const session::Session& session : context_.service.peek_all()) {
+    auto used = session.attributes.find(attribute::kTemplate);
+    if (used != session.attributes.end() && used->second == template_id) return true;
+  }
+  return false;
+}
+
+Task<void> Templates::drop_snapshot(auth::Principal who, std::string snapshot,
+                                    std::vector<std::string> used) {
+  if (snapshot.empty() || std::find(used.begin(), used.end(), snapshot) != used.end())
+    co_return Result<void>{};
+  CO_TRY(const bool is_layer, co_await cache_.holds(who, snapshot));
+  if (is_layer) co_return Result<void>{};
+  auto removed = co_await context_.service.remove_snapshot(who, snapshot);
+  if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
+  co_return Result<void>{};
+}
+
+Task<void> Templates::erase(auth::Principal who, BuiltTemplate document) {
+  std::string kind = kKind;
+  CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document.id));
+  std::string public_kind = kPublicKind, nobody;
+  CO_CHECK(co_await context_.store.remove_document(public_kind, nobody, document.id));
+  CO_TRY(const auto used, co_await built_snapshots(who));
+  for (const auto& [build_id, build] : document.builds)
+    CO_CHECK(co_await drop_snapshot(who, build.snapshot, used));
+  co_return Result<void>{};
+}
+
+Task<void> Templates::trim_builds(auth::Principal who, BuiltTemplate& made) {
+  const std::uint64_t most = context_.bounds.builds;
+  if (most == 0) co_return Result<void>{};
+  std::vector<std::pair<WallTime, std::string>> untagged;
+  for (const auto& [build_id, build] : made.builds) {
+    const bool named =
+        std::ranges::any_of(build.tags, [&](const auto& tag) { return made.build_of(tag) == build_id; });
+    if (!named) untagged.emplace_back(build.created_at, build_id);
+  }
+  std::sort(untagged.begin(), untagged.end(), std::greater<>());
+  if (untagged.size() <= most) co_return Result<void>{};
+  std::vector<std::string> dropped;
+  for (auto at = untagged.begin() + static_cast<std::ptrdiff_t>(most); at != untagged.end(); ++at)
+    dropped.push_back(made.builds.extract(at->second).mapped().snapshot);
+  // Known before they go: a template never names a snapshot that is not there.
+  CO_CHECK(co_await save(who, made));
+  CO_TRY(const auto used, co_await built_snapshots(who));
+  for (const std::string& snapshot : dropped) {
+    // A sandbox may stand on it; it goes with the age of snapshots, or by hand.
+    auto gone = co_await drop_snapshot(who, snapshot, used);
+    if (!gone && gone.error().code() != Code::conflict) co_return gone;
+  }
+  co_return Result<void>{};
+}
+
+Task<void> Templates::remove_old(WallTime before) {
+  std::string kind = kKind;
+  CO_TRY(const auto rows, co_await context_.store.documents_before(std::move(kind), before));
+  for (const store::DocumentRow& row : rows) {
+    CO_TRY(BuiltTemplate document, BuiltTemplate::from_json(row.body));
+    if (is_used(document.id)) continue;
+    auth::Principal owner;
+    owner.tenant = row.tenant;
+    CO_CHECK(co_await erase(std::move(owner), std::move(document)));
+  }
+  co_return Result<void>{};
+}
+
 Task<net::Response> Templates::remove(net::Request& request, auth::Principal who) {
   std::string reference = request.param("template");
   CO_TRY(Template found, co_await resolve(who, reference));
   if (found.tenant.empty()) co_return fail(Code::permission_denied, "a shipped template cannot be deleted");
   if (found.tenant != who.tenant) co_return not_yours(reference);
-  std::string id = found.id;
-  // Also by sandboxes of others, if it is or was public.
-  for (const session::Session& session : context_.service.peek_all()) {
-    auto used = session.attributes.find(attribute::kTemplate);
-    if (used != session.attributes.end() && used->second == id) {
-      co_return fail(Code::invalid_argument, "the template is used by a sandbox");
-    }
-  }
+  if (is_used(found.id)) co_return fail(Code::invalid_argument, "the template is used by a sandbox");
   auto document = co_await built(who, found.id);
   if (document) {
-    std::string kind = kKind;
-    CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document->id));
-    std::string public_kind = kPublicKind, nobody;
-    CO_CHECK(co_await context_.store.remove_document(public_kind, nobody, document->id));
-    CO_TRY(const auto used, co_await built_snapshots(who));
-    for (const auto& [build_id, build] : document->builds) {
-      if (build.snapshot.empty() || std::find(used.begin(), used.end(), build.snapshot) != used.end()) continue;
-      CO_TRY(const bool is_layer, co_await cache_.holds(who, build.snapshot));
-      if (is_layer) continue;
-      auto removed = co_await context_.service.remove_snapshot(who, build.snapshot);
-      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
-    }
+    CO_CHECK(co_await erase(who, std::move(*document)));
     co_return net::Response::empty(204);
   }
   CO_CHECK(co_await context_.service.remove_snapshot(who, found.snapshot));

@@ -43,12 +43,16 @@ class Templates {
   Task<void> check_name(auth::Principal who, const TemplateRef& ref);
   Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
   Task<void> save(auth::Principal who, const BuiltTemplate& made);
+  // Forgets builds over the number kept, with their snapshots: the oldest that no tag names. Not stored.
+  Task<void> trim_builds(auth::Principal who, BuiltTemplate& made);
+  // Templates of all tenants that were not built since and that no sandbox uses.
+  Task<void> remove_old(WallTime before);
   // Snapshots that builds of templates stand on.
   Task<std::vector<std::string>> built_snapshots(auth::Principal who);
 
  private:
   using Handler = Task<net::Response> (Templates::*)(net::Request& request, auth::Principal who);
-  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
+  void add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler);
 
   Task<net::Response> create_snapshot(net::Request& request, auth::Principal who);
   Task<net::Response> list_snapshots(net::Request& request, auth::Principal who);
@@ -60,6 +64,10 @@ class Templates {
   Task<net::Response> change(net::Request& request, auth::Principal who);
 
   bool is_shipped(const std::string& name) const;
+  bool is_used(const std::string& template_id) const;
+  Task<void> erase(auth::Principal who, BuiltTemplate document);
+  // Unless another build or a cached layer needs it.
+  Task<void> drop_snapshot(auth::Principal who, std::string snapshot, std::vector<std::string> used);
   // A public template of another tenant, by namespace and name, or by id. Nothing if there is none.
   struct Shared {
     std::string tenant;

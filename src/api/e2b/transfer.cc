@@ -6,7 +6,6 @@
 #include "api/e2b/envd.h"
 #include "api/e2b/freshness.h"
 #include "api/e2b/multipart.h"
-#include "api/e2b/signature.h"
 
 namespace atl::api::e2b {
 namespace {
@@ -17,12 +16,6 @@ constexpr std::string_view kMetadataPrefix = "x-metadata-";
 struct Query {
   std::string path, user;
 };
-
-FileProof proof_of(const net::Request& request) {
-  return FileProof{std::string(request.headers.get("X-Access-Token")), request.query("path").value_or(""),
-                   request.query("username").value_or(""), request.query("signature").value_or(""),
-                   request.query("signature_expiration").value_or("")};
-}
 
 // "bytes=a-b", "bytes=a-", "bytes=-n" against a known size. Nothing: no usable range.
 struct Range {
@@ -173,6 +166,7 @@ class Upload {
     options.user = user_;
     options.attributes = metadata_;
     options.attribute_prefix = "e2b.";
+    options.ownership = sandbox::Ownership::hand_over;
     auto writer = co_await files_.open_write(path, options);
     if (!writer && writer.error().code() == Code::unsupported && metadata_.empty()) {
       // A filesystem without attributes has none to clear.
@@ -214,6 +208,8 @@ class Upload {
   Array entries_;
 };
 
+constexpr std::size_t kInflateBytes = 1024;
+
 Task<void> take_octets(net::Exchange& exchange, Upload& upload, std::string path, bool gzip) {
   CO_CHECK(co_await upload.open(path));
   Inflater inflater;
@@ -224,8 +220,11 @@ Task<void> take_octets(net::Exchange& exchange, Upload& upload, std::string path
       CO_CHECK(co_await upload.write(std::move(piece)));
       continue;
     }
-    CO_TRY(auto plain, inflater.feed(piece));
-    for (std::string& part : plain) CO_CHECK(co_await upload.write(std::move(part)));
+    // A byte may stand for a thousand: little is opened at once.
+    for (std::size_t at = 0; at < piece.size(); at += kInflateBytes) {
+      CO_TRY(auto plain, inflater.feed(std::string_view(piece).substr(at, kInflateBytes)));
+      for (std::string& part : plain) CO_CHECK(co_await upload.write(std::move(part)));
+    }
   }
   if (gzip && !inflater.is_complete()) co_return fail(Code::invalid_argument, "the gzip body is cut off");
   co_return co_await upload.close();
@@ -270,30 +269,24 @@ Task<std::string> file_user(const Context& context, const Target& target, const 
 }  // namespace
 
 void Envd::mount_transfer(net::Router& router) {
-  router.add_stream(net::Method::get, "/files",
+  router.add_stream(net::Method::get, "/files", rule({Credential::file, Permission::files_read}),
                     [this](net::Exchange& exchange) { return download(exchange); });
-  router.add_stream(net::Method::post, "/files", [this](net::Exchange& exchange) { return upload(exchange); },
+  router.add_stream(net::Method::post, "/files", rule({Credential::file, Permission::files_write}),
+                    [this](net::Exchange& exchange) { return upload(exchange); },
                     {.body_bytes_max = kUploadMax});
-  router.add(net::Method::post, "/files/compose", [this](net::Request& request) { return compose(request); });
+  router.add(net::Method::post, "/files/compose", rule(with_secret(Permission::files_write)),
+             [this](net::Request& request) { return compose(request); });
 }
 
 Task<void> Envd::download(net::Exchange& exchange) {
   net::Request& request = exchange.request();
-  auto found = find_target(context_, request);
-  if (auto* refused = std::get_if<net::Response>(&found))
-    co_return co_await exchange.send(std::move(*refused));
-  Target& target = std::get<Target>(found);
-  FileProof proof = proof_of(request);
-  std::string token = target.attribute(attribute::kToken);
-  if (auto good = check_file_access(proof, FileOperation::read, token, context_.clock.now()); !good) {
-    co_return fail(std::move(good).error());
-  }
+  const Target target = target_of(request);
   if (forbids_identity(request.headers.get("Accept-Encoding"))) {
     net::Response refused = control_error(406, "only the identity encoding is available");
     co_return co_await exchange.send(std::move(refused));
   }
   CO_TRY(std::string user, co_await file_user(context_, target, request));
-  CO_TRY(std::string path, resolve_path(proof.path, user, target));
+  CO_TRY(std::string path, resolve_path(request.query("path").value_or(""), user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   auto info = co_await files->stat(path, user);
   if (!info && info.error().code() == Code::not_found) {
@@ -348,20 +341,12 @@ Task<void> Envd::download(net::Exchange& exchange) {
 
 Task<void> Envd::upload(net::Exchange& exchange) {
   net::Request& request = exchange.request();
-  auto found = find_target(context_, request);
-  if (auto* refused = std::get_if<net::Response>(&found))
-    co_return co_await exchange.send(std::move(*refused));
-  Target& target = std::get<Target>(found);
-  FileProof proof = proof_of(request);
-  std::string token = target.attribute(attribute::kToken);
-  if (auto good = check_file_access(proof, FileOperation::write, token, context_.clock.now()); !good) {
-    co_return fail(std::move(good).error());
-  }
+  const Target target = target_of(request);
   CO_TRY(std::string user, co_await file_user(context_, target, request));
   CO_TRY(auto metadata, metadata_of(request));
   std::optional<std::string> path;
-  if (!proof.path.empty()) {
-    CO_TRY(path, resolve_path(proof.path, user));
+  if (const std::string given = request.query("path").value_or(""); !given.empty()) {
+    CO_TRY(path, resolve_path(given, user));
   }
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   Upload uploading(*files, user, std::move(metadata));

@@ -5,6 +5,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <map>
 
 #include "base/log.h"
 
@@ -12,6 +13,7 @@ namespace atl::api::e2b {
 namespace {
 
 constexpr std::chrono::seconds kEvery{2};
+constexpr int kUncountedMax = 5;
 constexpr int kShare = 20;  // at most a twentieth of the time is spent counting
 
 }  // namespace
@@ -21,6 +23,8 @@ struct VolumeGuard::State {
   Context& context;
   boost::asio::steady_timer timer;
   bool closed = false;
+  // Volumes that could not be counted the last times, because directories in them were being moved.
+  std::map<std::string, int> uncounted;
 };
 
 VolumeGuard::VolumeGuard(Context& context) : state_(std::make_shared<State>(context)) {
@@ -47,8 +51,13 @@ boost::asio::awaitable<void> VolumeGuard::watch(std::shared_ptr<State> state) {
 Task<bool> VolumeGuard::is_over(std::shared_ptr<State> state, session::Session session) {
   for (const auto& [path, name] : session.volumes) {
     CO_TRY(const volume::Volume volume, co_await state->context.volumes.get(session.tenant, name));
+    if (volume.enforced == volume::Enforcement::filesystem) continue;
     auto room = co_await state->context.volumes.mountable(volume);
     if (!room && room.error().code() == Code::no_space) co_return true;
+    if (room) state->uncounted.erase(volume.id);
+    // Once is chance; who moves directories all the time hides what they hold.
+    if (!room && room.error().code() == Code::unavailable && ++state->uncounted[volume.id] >= kUncountedMax)
+      co_return true;
     if (state->closed) break;
   }
   co_return false;

@@ -6,9 +6,10 @@
 
 namespace atl::api::e2b {
 
-// Keeps sandboxes from filling volumes: what they write does not pass through the service. Volumes of running sandboxes
-// are measured every two seconds (less often where counting takes long); a sandbox whose volume holds more than it may
-// is paused, and again if it is resumed before files were removed.
+// Keeps sandboxes from filling volumes: what they write does not pass through the service. Volumes of running
+// sandboxes are measured every two seconds (less often where counting takes long); a sandbox whose volume
+// holds more than it may is paused, and again if it is resumed before files were removed. A volume with a
+// filesystem of its own needs none of it.
 class VolumeGuard {
  public:
   explicit VolumeGuard(Context& context);

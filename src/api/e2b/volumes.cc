@@ -9,6 +9,7 @@ namespace {
 
 using volume::Entry;
 using volume::EntryType;
+using volume::Existing;
 using volume::Ownership;
 using volume::Parents;
 using volume::Tree;
@@ -17,6 +18,7 @@ using volume::Volume;
 constexpr std::uint64_t kUploadMax = 64ULL << 30;
 constexpr std::size_t kEntriesMax = 10'000;
 constexpr std::size_t kPieceBytes = 256U << 10;
+constexpr Rule kContent{Credential::volume, Permission::volumes};
 
 // {"code":"not_found","message":"..."}: the one place of this wire where a code is a word.
 net::Response render_content_error(const Error& error, const net::Request&) {
@@ -74,12 +76,18 @@ Result<Ownership> ownership_of(const net::Request& request) {
 
 Result<std::string> path_of(const net::Request& request) {
   auto path = request.query("path");
-  if (!path) return fail(Error(Code::invalid_argument, "path is required").with_field("path"));
+  // As the contract has it: at least one character.
+  if (!path || path->empty())
+    return fail(Error(Code::invalid_argument, "path is required").with_field("path"));
   return *path;
 }
 
-Parents parents_of(const net::Request& request) {
-  return request.query("force").value_or("") == "true" ? Parents::create : Parents::must_exist;
+// What `force` means is the call's own: parents of a directory are made, a file that exists is replaced.
+Result<bool> is_forced(const net::Request& request) {
+  const std::string word = request.query("force").value_or("");
+  if (word == "true") return true;
+  if (word.empty() || word == "false") return false;
+  return fail(Error(Code::invalid_argument, "force must be true or false").with_field("force"));
 }
 
 Result<std::optional<std::uint32_t>> id_member(const Object& message, std::string_view name) {
@@ -100,52 +108,51 @@ Result<std::string> next_piece(int fd) {
 
 }  // namespace
 
-void Volumes::add(net::Router& router, net::Method method, std::string_view path, Handler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(auth::Principal who, context_.authenticate(request));
-    co_return co_await (this->*handler)(request, std::move(who));
+void Volumes::add(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                  Handler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, grant_of(request).who);
   });
 }
 
-void Volumes::add_content(net::Router& router, net::Method method, std::string_view path, ContentHandler handler) {
-  router.add(method, path, [this, handler](net::Request& request) -> Task<net::Response> {
-    CO_TRY(Volume volume, co_await opened(request));
-    co_return co_await (this->*handler)(request, std::move(volume));
+void Volumes::add_content(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                          ContentHandler handler) {
+  router.add(method, path, context_.admission.rule(rule), [this, handler](net::Request& request) {
+    return (this->*handler)(request, *grant_of(request).volume);
   });
 }
 
 void Volumes::mount(net::Router& router) {
-  add(router, net::Method::post, "/volumes", &Volumes::create);
-  add(router, net::Method::get, "/volumes", &Volumes::list);
-  add(router, net::Method::get, "/volumes/{volume}", &Volumes::get);
-  add(router, net::Method::del, "/volumes/{volume}", &Volumes::remove);
+  add(router, net::Method::post, "/volumes", with_key(Permission::volumes), &Volumes::create);
+  add(router, net::Method::get, "/volumes", with_key(Permission::volumes), &Volumes::list);
+  add(router, net::Method::get, "/volumes/{volume}", with_key(Permission::volumes), &Volumes::get);
+  add(router, net::Method::del, "/volumes/{volume}", with_key(Permission::volumes).ending(),
+      &Volumes::remove);
 }
 
 void Volumes::mount_content(net::Router& router) {
   router.set_error_renderer(render_content_error);
-  add_content(router, net::Method::get, "/volumecontent/{volume}/dir", &Volumes::list_directory);
-  add_content(router, net::Method::post, "/volumecontent/{volume}/dir", &Volumes::make_directory);
-  add_content(router, net::Method::get, "/volumecontent/{volume}/path", &Volumes::stat);
-  add_content(router, net::Method::patch, "/volumecontent/{volume}/path", &Volumes::change);
-  add_content(router, net::Method::del, "/volumecontent/{volume}/path", &Volumes::remove_path);
-  router.add_stream(net::Method::get, "/volumecontent/{volume}/file",
+  add_content(router, net::Method::get, "/volumecontent/{volume}/dir", kContent, &Volumes::list_directory);
+  add_content(router, net::Method::post, "/volumecontent/{volume}/dir", kContent, &Volumes::make_directory);
+  add_content(router, net::Method::get, "/volumecontent/{volume}/path", kContent, &Volumes::stat);
+  add_content(router, net::Method::patch, "/volumecontent/{volume}/path", kContent, &Volumes::change);
+  add_content(router, net::Method::del, "/volumecontent/{volume}/path", kContent.ending(),
+              &Volumes::remove_path);
+  router.add_stream(net::Method::get, "/volumecontent/{volume}/file", context_.admission.rule(kContent),
                     [this](net::Exchange& exchange) { return download(exchange); });
-  router.add_stream(net::Method::put, "/volumecontent/{volume}/file",
+  router.add_stream(net::Method::put, "/volumecontent/{volume}/file", context_.admission.rule(kContent),
                     [this](net::Exchange& exchange) { return upload(exchange); },
                     {.body_bytes_max = kUploadMax});
 }
 
-Task<Volume> Volumes::opened(const net::Request& request) {
-  std::string_view header = request.headers.get("Authorization");
-  if (header.size() <= 7 || !net::equal_ignoring_case(header.substr(0, 7), "Bearer "))
-    co_return fail(Code::unauthenticated, "Volume token is missing");
-  std::string token(header.substr(7));
-  std::string id = request.param("volume");
-  co_return co_await context_.volumes.opened_by(std::move(token), std::move(id));
-}
-
 Object Volumes::volume_object(const Volume& volume) const {
-  return Object{{"volumeID", volume.id}, {"name", volume.name}, {"token", context_.volumes.token(volume)}};
+  // Beyond the contract: how large it may be, and who sees to it.
+  return Object{{"volumeID", volume.id},
+                {"name", volume.name},
+                {"token", context_.volumes.token(volume)},
+                {"maxBytes", volume.bounds.bytes_max},
+                {"maxInodes", volume.bounds.inodes_max},
+                {"enforced", to_string(volume.enforced)}};
 }
 
 Task<net::Response> Volumes::create(net::Request& request, auth::Principal who) {
@@ -191,15 +198,20 @@ Task<net::Response> Volumes::list_directory(net::Request& request, Volume volume
   CO_TRY(const auto depth, number(request, "depth"));
   auto work = [path, depth = depth.value_or(1)](Tree& tree) { return tree.list(path, depth, kEntriesMax); };
   CO_TRY(const auto entries, co_await context_.volumes.with_tree<std::vector<Entry>>(volume, std::move(work)));
-  Array list;
-  for (const Entry& entry : entries) list.push_back(entry_object(entry));
-  co_return json_response(200, list);
+  std::string text = "[";
+  for (const Entry& entry : entries) {
+    if (&entry != &entries.front()) text += ',';
+    text += to_text(entry_object(entry));
+  }
+  CO_CHECK(request.held.grow(text.size() + entries.size() * sizeof(Entry)));
+  co_return net::Response::json(200, text + "]");
 }
 
 Task<net::Response> Volumes::make_directory(net::Request& request, Volume volume) {
   CO_TRY(std::string path, path_of(request));
   CO_TRY(const Ownership ownership, ownership_of(request));
-  auto work = [path, ownership, parents = parents_of(request)](Tree& tree) {
+  CO_TRY(const bool forced, is_forced(request));
+  auto work = [path, ownership, parents = forced ? Parents::create : Parents::must_exist](Tree& tree) {
     return tree.make_directory(path, ownership, parents);
   };
   CO_TRY(const Entry entry, co_await context_.volumes.with_tree<Entry>(volume, std::move(work)));
@@ -233,7 +245,7 @@ Task<net::Response> Volumes::remove_path(net::Request& request, Volume volume) {
 }
 
 Task<void> Volumes::download(net::Exchange& exchange) {
-  CO_TRY(Volume volume, co_await opened(exchange.request()));
+  const Volume volume = *grant_of(exchange.request()).volume;
   CO_TRY(std::string path, path_of(exchange.request()));
   auto work = [path](Tree& tree) { return tree.read(path); };
   CO_TRY(os::Fd opened_file, co_await context_.volumes.with_tree<os::Fd>(volume, std::move(work)));
@@ -257,11 +269,12 @@ Task<void> Volumes::download(net::Exchange& exchange) {
 
 Task<void> Volumes::upload(net::Exchange& exchange) {
   net::Request& request = exchange.request();
-  CO_TRY(Volume volume, co_await opened(request));
+  const Volume volume = *grant_of(request).volume;
   CO_TRY(std::string path, path_of(request));
   CO_TRY(const Ownership ownership, ownership_of(request));
-  auto begin = [path, ownership, parents = parents_of(request)](Tree& tree) {
-    return tree.write(path, ownership, parents);
+  CO_TRY(const bool forced, is_forced(request));
+  auto begin = [path, ownership, existing = forced ? Existing::replace : Existing::refuse](Tree& tree) {
+    return tree.write(path, ownership, existing);
   };
   CO_TRY(volume::Incoming begun, co_await context_.volumes.with_tree<volume::Incoming>(volume, std::move(begin)));
   auto incoming = std::make_shared<volume::Incoming>(std::move(begun));

@@ -16,8 +16,9 @@ class Volumes {
  private:
   using Handler = Task<net::Response> (Volumes::*)(net::Request& request, auth::Principal who);
   using ContentHandler = Task<net::Response> (Volumes::*)(net::Request& request, volume::Volume volume);
-  void add(net::Router& router, net::Method method, std::string_view path, Handler handler);
-  void add_content(net::Router& router, net::Method method, std::string_view path, ContentHandler handler);
+  void add(net::Router& router, net::Method method, std::string_view path, Rule rule, Handler handler);
+  void add_content(net::Router& router, net::Method method, std::string_view path, Rule rule,
+                   ContentHandler handler);
 
   Task<net::Response> create(net::Request& request, auth::Principal who);
   Task<net::Response> list(net::Request& request, auth::Principal who);
@@ -32,8 +33,6 @@ class Volumes {
   Task<void> download(net::Exchange& exchange);
   Task<void> upload(net::Exchange& exchange);
 
-  // The volume of the path's {volume}, opened by the request's bearer token.
-  Task<volume::Volume> opened(const net::Request& request);
   Object volume_object(const volume::Volume& volume) const;
 
   Context& context_;

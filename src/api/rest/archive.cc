@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "api/rest/context.h"
+#include "api/rest/files.h"
 #include "api/rest/render.h"
 #include "os/fd.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 namespace bj = boost::json;
 
-constexpr std::size_t kEntriesMax = 100'000;
 constexpr std::size_t kChunkBytes = 64U << 10;
 
 struct WriteDeleter {
@@ -107,7 +107,7 @@ Task<void> download(Context context, Principal who, net::Exchange& exchange) {
     co_return fail(
         Error(Code::not_a_directory, fmt::format("{} is not a directory", root)).with_field("path"));
   }
-  CO_TRY(const auto entries, co_await files->list(root, 64, kEntriesMax, std::string()));
+  CO_TRY(const auto entries, co_await files->list(root, 64, list_bounds(exchange.request()), std::string()));
   net::Headers headers{{"Content-Type", "application/x-tar"},
                        {"Content-Disposition", "attachment; filename=\"files.tar\""}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
@@ -232,10 +232,13 @@ Task<void> upload(Context context, Principal who, net::Exchange& exchange) {
 }  // namespace
 
 void mount_archive(net::Router& router, const Context& context) {
-  stream(router, context, Method::get, "/api/sessions/{id}/files/archive", download);
+  stream(router, context, Method::get, "/api/sessions/{id}/files/archive", with_key(Permission::files_read),
+         download);
   const net::RouteOptions large{.body_bytes_max = context->archive_bytes_max};
-  stream(router, context, Method::post, "/api/sessions/{id}/files/archive", upload, large);
-  stream(router, context, Method::put, "/api/sessions/{id}/files/archive", upload, large);
+  stream(router, context, Method::post, "/api/sessions/{id}/files/archive", with_key(Permission::files_write),
+         upload, large);
+  stream(router, context, Method::put, "/api/sessions/{id}/files/archive", with_key(Permission::files_write),
+         upload, large);
 }
 
 }  // namespace atl::api::rest

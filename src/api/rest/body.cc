@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.h"
 
@@ -66,6 +67,15 @@ Result<std::optional<double>> Body::number(std::string_view field, double min, d
     return fail(wrong(field, fmt::format("'{}{}' is between {} and {}", prefix_, field, min, max)));
   }
   return std::optional(number);
+}
+
+Result<std::optional<std::int64_t>> Body::whole_number(std::string_view field, std::int64_t min,
+                                                       std::int64_t max) const {
+  const auto number = TRY(this->number(field, static_cast<double>(min), static_cast<double>(max)));
+  if (!number) return std::optional<std::int64_t>();
+  if (*number != std::floor(*number))
+    return fail(wrong(field, fmt::format("'{}{}' is a whole number", prefix_, field)));
+  return std::optional(static_cast<std::int64_t>(*number));
 }
 
 Result<std::optional<std::map<std::string, std::string>>> Body::text_map(std::string_view field) const {

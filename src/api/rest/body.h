@@ -24,6 +24,9 @@ class Body {
   Result<std::string> required_text(std::string_view field) const;
   Result<std::optional<bool>> boolean(std::string_view field) const;
   Result<std::optional<double>> number(std::string_view field, double min, double max) const;
+  // The same for what is counted: 5 and 5.0, not 5.5.
+  Result<std::optional<std::int64_t>> whole_number(std::string_view field, std::int64_t min,
+                                                   std::int64_t max) const;
   Result<std::optional<std::map<std::string, std::string>>> text_map(std::string_view field) const;
   Result<std::optional<std::vector<std::string>>> texts(std::string_view field) const;
   Result<std::optional<Body>> object(std::string_view field,

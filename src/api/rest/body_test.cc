@@ -50,5 +50,16 @@ TEST(Body, NumbersHaveARange) {
   EXPECT_FALSE(body->number("b", 0, 10));
 }
 
+TEST(Body, WholeNumbersAreWhole) {
+  auto body = Body::parse(R"({"a":5.5,"b":5.0,"c":7,"d":1e300,"e":"5"})", {"a", "b", "c", "d", "e"});
+  ASSERT_TRUE(body);
+  EXPECT_EQ(body->whole_number("a", 1, 10).error().field(), "a");
+  EXPECT_EQ(*body->whole_number("b", 1, 10), 5);
+  EXPECT_EQ(*body->whole_number("c", 1, 10), 7);
+  EXPECT_FALSE(body->whole_number("d", 1, 10));
+  EXPECT_FALSE(body->whole_number("e", 1, 10));
+  EXPECT_EQ(*body->whole_number("f", 1, 10), std::nullopt);
+}
+
 }  // namespace
 }  // namespace atl::api::rest

@@ -22,6 +22,8 @@ Task<Response> environments(Context context, Principal, Request&) {
       languages.push_back(bj::value(sandbox::to_string(language)));
     bj::value first = nullptr;
     if (environment.default_language) first = bj::value(sandbox::to_string(*environment.default_language));
+    sandbox::Limits limits = registry.sandbox_limits(environment, {});
+    registry::clamp(limits, context->service->ceilings());
     list.push_back(
         bj::object{{"name", name},
                    {"description", environment.description},
@@ -30,7 +32,7 @@ Task<Response> environments(Context context, Principal, Request&) {
                    {"policy", environment.policy},
                    {"network", environment.network == sandbox::Network::egress ? "egress" : "none"},
                    {"sudo", environment.sudo},
-                   {"limits", to_json(registry.sandbox_limits(environment, {}))}});
+                   {"limits", to_json(limits)}});
   }
   bj::object body{{"environments", std::move(list)}};
   co_return json_response(200, std::move(body));
@@ -111,15 +113,18 @@ Task<Response> openapi(Context, Principal, Request&) {
 }  // namespace
 
 void mount_catalog(net::Router& router, const Context& context) {
-  route(router, context, Method::get, "/api/environments", environments);
-  route(router, context, Method::get, "/api/agents", agents);
-  route(router, context, Method::get, "/api/tools", nothing_yet<kTools>);
-  route(router, context, Method::get, "/api/prompts", nothing_yet<kPrompts>);
-  route(router, context, Method::get, "/api/skills", nothing_yet<kSkills>);
-  route(router, context, Method::post, "/api/validate", validate, {.body_bytes_max = 16U << 20});
-  route(router, context, Method::get, "/api/capabilities", capabilities);
-  route(router, context, Method::get, "/metrics", metrics);
-  route(router, context, Method::get, "/openapi.json", openapi);
+  route(router, context, Method::get, "/api/environments", with_key(Permission::catalog_read), environments);
+  route(router, context, Method::get, "/api/agents", with_key(Permission::catalog_read), agents);
+  route(router, context, Method::get, "/api/tools", with_key(Permission::catalog_read), nothing_yet<kTools>);
+  route(router, context, Method::get, "/api/prompts", with_key(Permission::catalog_read),
+        nothing_yet<kPrompts>);
+  route(router, context, Method::get, "/api/skills", with_key(Permission::catalog_read),
+        nothing_yet<kSkills>);
+  route(router, context, Method::post, "/api/validate", with_key(Permission::catalog_read), validate,
+        {.body_bytes_max = 16U << 20});
+  route(router, context, Method::get, "/api/capabilities", with_key(Permission::catalog_read), capabilities);
+  route(router, context, Method::get, "/metrics", with_key(Permission::metrics_read), metrics);
+  route(router, context, Method::get, "/openapi.json", with_key(Permission::catalog_read), openapi);
 }
 
 }  // namespace atl::api::rest

@@ -108,13 +108,7 @@ Task<void> collected(Context context, Principal who, std::string id, CommandBody
 }
 
 Task<void> run_command(Context context, Principal who, net::Exchange& exchange) {
-  std::string body;
-  while (true) {
-    CO_TRY(std::string piece, co_await exchange.read());
-    if (piece.empty()) break;
-    body += piece;
-  }
-  CO_TRY(CommandBody command, read_command(body));
+  CO_TRY(CommandBody command, co_await gather<CommandBody>(exchange, read_command));
   const std::string id = exchange.request().param("id");
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
   const bool background = command.request.background;
@@ -123,9 +117,13 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
         *context, exchange, collected(context, std::move(who), id, std::move(command), exchange));
   }
   if (!command.standard_input.empty()) command.request.stdin_mode = sandbox::Stdin::pipe;
-  CO_TRY(session::Command started,
+  CO_TRY(session::CommandStart start,
          co_await context->service->start(std::move(who), id, std::move(command.request)));
-  if (!started.process) co_return co_await exchange.send(json_response(200, execution_json(started.record)));
+  if (const auto* denied = std::get_if<session::Denied>(&start))
+    co_return co_await exchange.send(json_response(200, execution_json(denied->record)));
+  if (const auto* ended = std::get_if<session::Ended>(&start))
+    co_return co_await exchange.send(json_response(200, execution_json(ended->record)));
+  session::Command started = std::get<session::Command>(std::move(start));
   if (!command.standard_input.empty()) {
     CO_CHECK(co_await started.process->write_stdin(std::move(command.standard_input)));
     CO_CHECK(co_await started.process->close_stdin());
@@ -174,7 +172,7 @@ Result<int> signal_number(const Body& body) {
   const boost::json::value* value = body.find("signal");
   if (value == nullptr) return SIGTERM;
   if (value->is_number()) {
-    const auto number = TRY(body.number("signal", 1, 64));
+    const auto number = TRY(body.whole_number("signal", 1, 64));
     return static_cast<int>(*number);
   }
   constexpr std::pair<std::string_view, int> kNames[] = {
@@ -221,8 +219,8 @@ Task<Response> write_stdin(Context context, Principal who, Request& request) {
 
 Task<Response> resize(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"columns", "rows"}));
-  CO_TRY(const auto columns, body.number("columns", 1, 1000));
-  CO_TRY(const auto rows, body.number("rows", 1, 1000));
+  CO_TRY(const auto columns, body.whole_number("columns", 1, 1000));
+  CO_TRY(const auto rows, body.whole_number("rows", 1, 1000));
   CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
   sandbox::PtySize size{static_cast<std::uint16_t>(columns.value_or(80)),
                         static_cast<std::uint16_t>(rows.value_or(24))};
@@ -241,8 +239,8 @@ Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message)
     co_return co_await process->write_stdin(std::move(data));
   }
   if (type != "resize") co_return fail(body.wrong("type", "'type' is 'input' or 'resize'"));
-  CO_TRY(const auto columns, body.number("columns", 1, 1000));
-  CO_TRY(const auto rows, body.number("rows", 1, 1000));
+  CO_TRY(const auto columns, body.whole_number("columns", 1, 1000));
+  CO_TRY(const auto rows, body.whole_number("rows", 1, 1000));
   sandbox::PtySize size{static_cast<std::uint16_t>(columns.value_or(80)),
                         static_cast<std::uint16_t>(rows.value_or(24))};
   co_return co_await process->resize(size);
@@ -286,9 +284,8 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
   wanted.stdin_mode = sandbox::Stdin::pipe;
   wanted.cwd = request.query("cwd").value_or("");
   wanted.env = {{"TERM", "xterm-256color"}, {"LANG", "C.UTF-8"}, {"LC_ALL", "C.UTF-8"}};
-  CO_TRY(session::Command command,
-         co_await context->service->start(std::move(who), request.param("id"), std::move(wanted)));
-  if (!command.process) co_return fail(Code::policy_denied, "the policy refuses a terminal");
+  CO_TRY(session::Command command, session::started_or_error(co_await context->service->start(
+                                       std::move(who), request.param("id"), std::move(wanted))));
   net::WebSocketOptions options;
   auto accepted = co_await exchange.accept_websocket(std::move(options));
   if (!accepted) {
@@ -316,16 +313,22 @@ Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
 }  // namespace
 
 void mount_commands(net::Router& router, const Context& context) {
-  stream(router, context, Method::post, "/api/sessions/{id}/commands", run_command,
-         {.body_bytes_max = 16U << 20});
-  route(router, context, Method::get, "/api/sessions/{id}/processes", processes);
-  stream(router, context, Method::get, "/api/sessions/{id}/processes/{pid}/attach", attach);
-  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/signal", send_signal);
-  route(router, context, Method::del, "/api/sessions/{id}/processes/{pid}", kill_process);
-  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/stdin", write_stdin,
-        {.body_bytes_max = 16U << 20});
-  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/resize", resize);
-  stream(router, context, Method::get, "/api/sessions/{id}/terminal", terminal);
+  stream(router, context, Method::post, "/api/sessions/{id}/commands", with_key(Permission::execute),
+         run_command, {.body_bytes_max = 16U << 20});
+  route(router, context, Method::get, "/api/sessions/{id}/processes", with_key(Permission::sessions_read),
+        processes);
+  stream(router, context, Method::get, "/api/sessions/{id}/processes/{pid}/attach",
+         with_key(Permission::execute), attach);
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/signal",
+        with_key(Permission::execute).ending(), send_signal);
+  route(router, context, Method::del, "/api/sessions/{id}/processes/{pid}",
+        with_key(Permission::execute).ending(), kill_process);
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/stdin",
+        with_key(Permission::execute), write_stdin, {.body_bytes_max = 16U << 20});
+  route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/resize",
+        with_key(Permission::execute), resize);
+  stream(router, context, Method::get, "/api/sessions/{id}/terminal", with_key(Permission::terminal),
+         terminal);
 }
 
 }  // namespace atl::api::rest

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "api/admission/admission.h"
 #include "api/rest/rest.h"
 
 // What the route files of this room share. Internal to the room.
@@ -15,15 +16,13 @@ using net::Response;
 
 using Context = std::shared_ptr<const Parts>;
 
-// Who asks, if the key is good and within its rate.
-Result<Principal> admit(const Parts& parts, const Request& request);
-
 using Answer = Task<Response> (*)(Context, Principal, Request&);
 using Streamed = Task<void> (*)(Context, Principal, net::Exchange&);
 
-void route(net::Router& router, const Context& context, Method method, std::string_view pattern,
+// A handler is given whom its rule let in.
+void route(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
            Answer answer, net::RouteOptions options = {});
-void stream(net::Router& router, const Context& context, Method method, std::string_view pattern,
+void stream(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
             Streamed answer, net::RouteOptions options = {});
 
 void mount_sessions(net::Router& router, const Context& context);
@@ -48,6 +47,14 @@ Result<std::optional<WallTime>> time_parameter(const Request& request, std::stri
 // Runs `work` until it ends or the client goes away; in the latter case what it waits for is canceled. The
 // answer is streamed by `work` itself.
 Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<void> work);
+
+// Reads the body whole and what it says out of it. The body is gone when this returns: an execution may take
+// hours.
+template <class Wanted>
+Task<Wanted> gather(net::Exchange& exchange, Result<Wanted> (*read)(const std::string& body)) {
+  CO_TRY(const net::WholeBody body, co_await exchange.read_whole());
+  co_return read(body.text);
+}
 
 // One server-sent event: `event: name`, `data: json`.
 std::string sse(std::string_view name, std::string_view json);

@@ -53,6 +53,16 @@ std::string text_json(std::string_view text) {
   return out + "}";
 }
 
+// What never ran, as events: a start and an end.
+Task<void> stream_unbegun(const session::ExecutionRecord& record, net::Exchange& exchange) {
+  net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
+  std::string events = sse("start", fmt::format(R"({{"record_id":"{}"}})", record.record_id)) +
+                       sse("done", json_text(execution_json(record)));
+  CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  CO_CHECK(co_await exchange.write(std::move(events)));
+  co_return co_await exchange.finish();
+}
+
 // Events: start, stdout, stderr, result, error, done. The last holds what the collected answer would.
 Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exchange& exchange) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
@@ -96,16 +106,15 @@ Task<void> collected(Context context, Principal who, std::string id, session::Ex
 
 Task<void> execute(Context context, Principal who, net::Exchange& exchange) {
   Request& request = exchange.request();
-  std::string body;
-  while (true) {
-    CO_TRY(std::string piece, co_await exchange.read());
-    if (piece.empty()) break;
-    body += piece;
-  }
-  CO_TRY(auto wanted, read_execute(body));
+  CO_TRY(auto wanted, co_await gather<session::ExecuteRequest>(exchange, read_execute));
   const std::string id = request.param("id");
   if (request.headers.lists("Accept", "text/event-stream")) {
-    CO_TRY(auto execution, co_await context->service->execute(std::move(who), id, std::move(wanted)));
+    CO_TRY(auto start, co_await context->service->execute(std::move(who), id, std::move(wanted)));
+    if (const auto* denied = std::get_if<session::Denied>(&start))
+      co_return co_await stream_unbegun(denied->record, exchange);
+    if (const auto* ended = std::get_if<session::Ended>(&start))
+      co_return co_await stream_unbegun(ended->record, exchange);
+    auto execution = std::get<std::unique_ptr<session::Execution>>(std::move(start));
     co_return co_await until_disconnect(*context, exchange, stream_events(std::move(execution), exchange));
   }
   co_return co_await until_disconnect(*context, exchange,
@@ -153,12 +162,17 @@ Task<Response> interrupt_context(Context context, Principal who, Request& reques
 }  // namespace
 
 void mount_execution(net::Router& router, const Context& context) {
-  stream(router, context, Method::post, "/api/sessions/{id}/execute", execute, {.body_bytes_max = 16U << 20});
-  route(router, context, Method::get, "/api/sessions/{id}/contexts", contexts);
-  route(router, context, Method::post, "/api/sessions/{id}/contexts", create_context);
-  route(router, context, Method::del, "/api/sessions/{id}/contexts/{context}", remove_context);
-  route(router, context, Method::post, "/api/sessions/{id}/contexts/{context}/restart", restart_context);
-  route(router, context, Method::post, "/api/sessions/{id}/contexts/{context}/interrupt", interrupt_context);
+  stream(router, context, Method::post, "/api/sessions/{id}/execute", with_key(Permission::execute), execute,
+         {.body_bytes_max = 16U << 20});
+  route(router, context, Method::get, "/api/sessions/{id}/contexts", with_key(Permission::execute), contexts);
+  route(router, context, Method::post, "/api/sessions/{id}/contexts", with_key(Permission::execute),
+        create_context);
+  route(router, context, Method::del, "/api/sessions/{id}/contexts/{context}",
+        with_key(Permission::execute).ending(), remove_context);
+  route(router, context, Method::post, "/api/sessions/{id}/contexts/{context}/restart",
+        with_key(Permission::execute), restart_context);
+  route(router, context, Method::post, "/api/sessions/{id}/contexts/{context}/interrupt",
+        with_key(Permission::execute).ending(), interrupt_context);
 }
 
 }  // namespace atl::api::rest

@@ -18,6 +18,7 @@ namespace bj = boost::json;
 namespace {
 
 constexpr std::size_t kEntriesMax = 100'000;
+constexpr std::size_t kPieceBytes = 64U << 10;
 
 struct Range {
   std::uint64_t first = 0;
@@ -55,13 +56,33 @@ RangeKind read_range(std::string_view header, std::uint64_t size, Range& range) 
 
 }  // namespace
 
-Task<Response> list_directory(std::shared_ptr<sandbox::Files> files, std::string path, std::uint32_t depth,
-                              std::string user) {
-  CO_TRY(const auto entries, co_await files->list(path, depth, kEntriesMax, std::move(user)));
-  bj::array list;
-  for (const auto& entry : entries) list.push_back(to_json(entry));
-  bj::object body{{"path", path}, {"entries", std::move(list)}};
-  co_return json_response(200, std::move(body));
+sandbox::ListBounds list_bounds(Request& request) {
+  sandbox::ListBounds bounds(kEntriesMax);
+  bounds.take = [&held = request.held](std::size_t bytes) { return held.grow(bytes); };
+  return bounds;
+}
+
+Task<void> send_directory(net::Exchange& exchange, std::shared_ptr<sandbox::Files> files, std::string path,
+                          std::uint32_t depth, std::string user) {
+  CO_TRY(const auto entries,
+         co_await files->list(path, depth, list_bounds(exchange.request()), std::move(user)));
+  std::string text = R"({"path":)" + json::quoted(path) + R"(,"entries":[)";
+  const char* separator = "";
+  for (const auto& entry : entries) {
+    text += std::exchange(separator, ",");
+    text += json_text(to_json(entry));
+    if (text.size() < kPieceBytes) continue;
+    if (!exchange.started()) {
+      net::Headers headers{{"Content-Type", "application/json"}};
+      CO_CHECK(co_await exchange.start(200, std::move(headers)));
+    }
+    std::string piece = std::exchange(text, std::string());
+    CO_CHECK(co_await exchange.write(std::move(piece)));
+  }
+  text += "]}";
+  if (!exchange.started()) co_return co_await exchange.send(Response::json(200, std::move(text)));
+  CO_CHECK(co_await exchange.write(std::move(text)));
+  co_return co_await exchange.finish();
 }
 
 Task<void> send_file(net::Exchange& exchange, std::shared_ptr<sandbox::Files> files, sandbox::FileInfo info,
@@ -114,8 +135,7 @@ Task<void> get_file(Context context, Principal who, net::Exchange& exchange) {
       info.type == sandbox::FileType::directory ||
       (info.type == sandbox::FileType::symlink && info.target_type == sandbox::FileType::directory);
   if (is_directory) {
-    CO_TRY(Response listing, co_await list_directory(files, path, static_cast<std::uint32_t>(depth), user));
-    co_return co_await exchange.send(std::move(listing));
+    co_return co_await send_directory(exchange, files, path, static_cast<std::uint32_t>(depth), user);
   }
   sandbox::FileInfo content = info;
   // The size of a link is not the size of what it leads to: let the body be chunked.
@@ -172,13 +192,22 @@ struct TwoPaths {
   sandbox::Overwrite overwrite = sandbox::Overwrite::no;
 };
 
+// The root can be neither moved nor copied nor replaced.
+Result<std::string> below_the_root(std::string path, std::string field) {
+  std::string checked = TRY(checked_path(std::move(path), field));
+  if (checked.find_first_not_of('/') == std::string::npos)
+    return fail(
+        Error(Code::invalid_argument, fmt::format("'{}' is a path below the root", field)).with_field(field));
+  return checked;
+}
+
 Result<TwoPaths> read_two_paths(const std::string& text) {
   const Body body = TRY(Body::parse(text, {"from", "to", "overwrite", "user"}));
   TwoPaths paths;
   std::string from = TRY(body.required_text("from"));
   std::string to = TRY(body.required_text("to"));
-  paths.from = TRY(checked_path(std::move(from), "from"));
-  paths.to = TRY(checked_path(std::move(to), "to"));
+  paths.from = TRY(below_the_root(std::move(from), "from"));
+  paths.to = TRY(below_the_root(std::move(to), "to"));
   paths.user = TRY(body.text("user")).value_or("");
   if (TRY(body.boolean("overwrite")).value_or(false)) paths.overwrite = sandbox::Overwrite::yes;
   return paths;
@@ -245,14 +274,20 @@ Task<void> watch_files(Context context, Principal who, net::Exchange& exchange) 
 }  // namespace
 
 void mount_files(net::Router& router, const Context& context) {
-  stream(router, context, Method::get, "/api/sessions/{id}/files", get_file);
-  stream(router, context, Method::put, "/api/sessions/{id}/files", put_file,
-         {.body_bytes_max = context->file_bytes_max});
-  route(router, context, Method::del, "/api/sessions/{id}/files", delete_file);
-  route(router, context, Method::post, "/api/sessions/{id}/files/mkdir", make_directory);
-  route(router, context, Method::post, "/api/sessions/{id}/files/move", move_file);
-  route(router, context, Method::post, "/api/sessions/{id}/files/copy", copy_file);
-  stream(router, context, Method::get, "/api/sessions/{id}/files/watch", watch_files);
+  stream(router, context, Method::get, "/api/sessions/{id}/files", with_key(Permission::files_read),
+         get_file);
+  stream(router, context, Method::put, "/api/sessions/{id}/files", with_key(Permission::files_write),
+         put_file, {.body_bytes_max = context->file_bytes_max});
+  route(router, context, Method::del, "/api/sessions/{id}/files", with_key(Permission::files_write).ending(),
+        delete_file);
+  route(router, context, Method::post, "/api/sessions/{id}/files/mkdir", with_key(Permission::files_write),
+        make_directory);
+  route(router, context, Method::post, "/api/sessions/{id}/files/move", with_key(Permission::files_write),
+        move_file);
+  route(router, context, Method::post, "/api/sessions/{id}/files/copy", with_key(Permission::files_write),
+        copy_file);
+  stream(router, context, Method::get, "/api/sessions/{id}/files/watch", with_key(Permission::files_read),
+         watch_files);
 }
 
 }  // namespace atl::api::rest

@@ -116,10 +116,13 @@ Task<void> artifact(Context context, Principal who, net::Exchange& exchange) {
 }  // namespace
 
 void mount_history(net::Router& router, const Context& context) {
-  stream(router, context, Method::get, "/api/sessions/{id}/history", session_history);
-  stream(router, context, Method::get, "/api/history", all_history);
-  route(router, context, Method::get, "/api/sessions/{id}/artifacts", artifacts);
-  stream(router, context, Method::get, "/api/artifacts/{digest}", artifact);
+  stream(router, context, Method::get, "/api/sessions/{id}/history", with_key(Permission::history_read),
+         session_history);
+  stream(router, context, Method::get, "/api/history", with_key(Permission::history_read), all_history);
+  route(router, context, Method::get, "/api/sessions/{id}/artifacts", with_key(Permission::history_read),
+        artifacts);
+  stream(router, context, Method::get, "/api/artifacts/{digest}", with_key(Permission::history_read),
+         artifact);
 }
 
 }  // namespace atl::api::rest

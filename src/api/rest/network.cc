@@ -158,10 +158,12 @@ Result<std::optional<session::NetworkRequest>> read_network(const Body& body) {
 }
 
 void mount_network(net::Router& router, const Context& context) {
-  route(router, context, Method::get, "/api/sessions/{id}/network", get);
-  route(router, context, Method::put, "/api/sessions/{id}/network", put);
-  route(router, context, Method::get, "/api/sessions/{id}/ports", ports);
-  stream(router, context, Method::get, "/api/sessions/{id}/ports/{port}", connect);
+  route(router, context, Method::get, "/api/sessions/{id}/network", with_key(Permission::sessions_read), get);
+  route(router, context, Method::put, "/api/sessions/{id}/network", with_key(Permission::sessions_write),
+        put);
+  route(router, context, Method::get, "/api/sessions/{id}/ports", with_key(Permission::sessions_read), ports);
+  stream(router, context, Method::get, "/api/sessions/{id}/ports/{port}", with_key(Permission::ports),
+         connect);
 }
 
 }  // namespace atl::api::rest

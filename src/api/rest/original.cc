@@ -32,8 +32,7 @@ Task<void> read(Context context, Principal who, net::Exchange& exchange) {
   CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("session_id")));
   CO_TRY(auto info, co_await files->stat(path, std::string()));
   if (info.type == sandbox::FileType::directory) {
-    CO_TRY(Response listing, co_await list_directory(files, path, 1, std::string()));
-    co_return co_await exchange.send(std::move(listing));
+    co_return co_await send_directory(exchange, files, path, 1, std::string());
   }
   if (info.type == sandbox::FileType::symlink) info.size = 0;
   co_return co_await send_file(exchange, files, std::move(info), path, std::string());
@@ -64,9 +63,11 @@ Task<Response> write(Context context, Principal who, Request& request) {
 }  // namespace
 
 void mount_original(net::Router& router, const Context& context) {
-  route(router, context, Method::post, "/api/e2b/execute", execute, {.body_bytes_max = 16U << 20});
-  stream(router, context, Method::get, "/api/e2b/files/{session_id}", read);
-  route(router, context, Method::post, "/api/e2b/files", write, {.body_bytes_max = 64U << 20});
+  route(router, context, Method::post, "/api/e2b/execute", with_key(Permission::execute), execute,
+        {.body_bytes_max = 16U << 20});
+  stream(router, context, Method::get, "/api/e2b/files/{session_id}", with_key(Permission::files_read), read);
+  route(router, context, Method::post, "/api/e2b/files", with_key(Permission::files_write), write,
+        {.body_bytes_max = 64U << 20});
 }
 
 }  // namespace atl::api::rest

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "session/execution_time.h"
 
 namespace atl::api::rest {
 namespace {
@@ -72,6 +73,11 @@ std::string_view word(sandbox::FileType type) {
       return "unknown";
   }
   return "unknown";
+}
+
+// What opened a session that has ended opens nothing any more.
+bj::value secret_json(const session::Session& session, const std::string& secret) {
+  return session::is_live(session.state) ? maybe_text(secret) : bj::value(nullptr);
 }
 
 std::string replaced(std::string text, std::string_view what, std::string_view with) {
@@ -187,6 +193,18 @@ bj::object to_json(const sandbox::Usage& usage) {
           {"output_bytes", usage.output_bytes}};
 }
 
+// With what will bind each language: the session's own time is for those that have none.
+static bj::object limits_json(const session::Session& s, const registry::Registry& registry) {
+  using sandbox::Language;
+  bj::object times;
+  for (const Language language : {Language::python, Language::javascript, Language::typescript, Language::shell,
+                                  Language::r, Language::java})
+    times[sandbox::to_string(language)] = number(seconds(session::execution_time(s, registry, language)));
+  bj::object object = to_json(s.limits);
+  object["execution_time_by_language"] = std::move(times);
+  return object;
+}
+
 bj::object to_json(const session::Session& s, const Parts& parts) {
   return {{"session_id", s.session_id},
           {"sandbox_id", s.sandbox_id},
@@ -206,8 +224,12 @@ bj::object to_json(const session::Session& s, const Parts& parts) {
           {"on_expiry", s.on_expiry == session::OnExpiry::pause ? "pause" : "destroy"},
           {"auto_resume", s.auto_resume},
           {"network", s.network == sandbox::Network::egress ? "egress" : "none"},
+          {"secure", s.data_plane == session::DataPlane::secured},
+          {"access_token", secret_json(s, s.secret)},
+          {"public_ports", s.ports == session::Ports::open},
+          {"traffic_token", secret_json(s, s.traffic_token)},
           {"metadata", to_json(s.metadata)},
-          {"limits", to_json(s.limits)},
+          {"limits", limits_json(s, parts.service->registry())},
           {"isolation", to_json(s.isolation)},
           {"parent", maybe_text(s.parent)},
           {"snapshot", maybe_text(s.snapshot)},
@@ -309,7 +331,8 @@ bj::object execution_json(const session::ExecutionRecord& r) {
           {"duration_ms", static_cast<double>(r.usage.wall_time.count()) / 1000},
           {"usage", to_json(r.usage)},
           {"verdict", std::move(verdict)},
-          {"execution_count", r.execution_count}};
+          {"execution_count", r.execution_count},
+          {"interpreter_restarted", maybe_text(r.interpreter_restarted)}};
 }
 
 bj::object record_json(const session::ExecutionRecord& r) {

@@ -46,40 +46,20 @@ Response render_error(const Error& error, const Request& request) {
   return response;
 }
 
-Result<Principal> admit(const Parts& parts, const Request& request) {
-  std::string_view key = request.headers.get("X-API-Key");
-  if (key.empty()) {
-    const std::string_view authorization = request.headers.get("Authorization");
-    constexpr std::string_view kBearer = "Bearer ";
-    if (authorization.size() > kBearer.size() &&
-        net::equal_ignoring_case(authorization.substr(0, kBearer.size()), kBearer)) {
-      key = authorization.substr(kBearer.size());
-    }
-  }
-  Principal who = TRY(parts.keys->check(key));
-  if (const auto wait = parts.limiter->take(who.key_id)) {
-    return fail(Code::resource_exhausted,
-                fmt::format("too many requests for this key; try again in {} ms", wait->count()));
-  }
-  return who;
-}
-
-void route(net::Router& router, const Context& context, Method method, std::string_view pattern,
+void route(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
            Answer answer, net::RouteOptions options) {
-  auto handler = [context, answer](Request& request) -> Task<Response> {
-    CO_TRY(Principal who, admit(*context, request));
-    co_return co_await answer(context, std::move(who), request);
+  auto handler = [context, answer](Request& request) {
+    return answer(context, grant_of(request).who, request);
   };
-  router.add(method, pattern, std::move(handler), options);
+  router.add(method, pattern, context->admission->rule(rule), std::move(handler), options);
 }
 
-void stream(net::Router& router, const Context& context, Method method, std::string_view pattern,
+void stream(net::Router& router, const Context& context, Method method, std::string_view pattern, Rule rule,
             Streamed answer, net::RouteOptions options) {
-  auto handler = [context, answer](net::Exchange& exchange) -> Task<void> {
-    CO_TRY(Principal who, admit(*context, exchange.request()));
-    co_return co_await answer(context, std::move(who), exchange);
+  auto handler = [context, answer](net::Exchange& exchange) {
+    return answer(context, grant_of(exchange.request()).who, exchange);
   };
-  router.add_stream(method, pattern, std::move(handler), options);
+  router.add_stream(method, pattern, context->admission->rule(rule), std::move(handler), options);
 }
 
 Result<std::uint64_t> number_parameter(const Request& request, std::string_view name, std::uint64_t otherwise,

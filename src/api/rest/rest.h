@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "auth/keys.h"
+#include "api/admission/admission.h"
 #include "net/router.h"
 #include "net/server.h"
 #include "session/service.h"
@@ -16,8 +16,7 @@ namespace atl::api::rest {
 struct Parts {
   boost::asio::any_io_executor executor;
   session::Service* service = nullptr;
-  const auth::Keys* keys = nullptr;
-  auth::RateLimiter* limiter = nullptr;
+  const Admission* admission = nullptr;
   telemetry::Metrics* metrics = nullptr;
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";

@@ -28,6 +28,12 @@ std::optional<T> scaled(const std::optional<double>& value, double factor) {
   return static_cast<T>(std::llround(*value * factor));
 }
 
+template <class T>
+std::optional<T> counted(const std::optional<std::int64_t>& value) {
+  if (!value) return std::nullopt;
+  return static_cast<T>(*value);
+}
+
 Result<registry::LimitsPatch> read_limits(const Body& body) {
   constexpr double kMegabyte = 1 << 20;
   registry::LimitsPatch patch;
@@ -39,10 +45,10 @@ Result<registry::LimitsPatch> read_limits(const Body& body) {
   patch.cpu_cores = TRY(limits->number("cpu_cores", 0.01, 1024));
   patch.wall_time = milliseconds(TRY(limits->number("execution_time_seconds", 0.01, 86400)));
   patch.cpu_time = milliseconds(TRY(limits->number("cpu_time_seconds", 0.01, 86400)));
-  patch.processes_max = scaled<std::uint32_t>(TRY(limits->number("max_processes", 1, 100000)), 1);
+  patch.processes_max = counted<std::uint32_t>(TRY(limits->whole_number("max_processes", 1, 100000)));
   patch.disk_bytes = scaled<std::uint64_t>(TRY(limits->number("disk_mb", 1, 1 << 24)), kMegabyte);
-  patch.inodes_max = scaled<std::uint64_t>(TRY(limits->number("max_inodes", 100, 1e9)), 1);
-  patch.open_files_max = scaled<std::uint32_t>(TRY(limits->number("max_open_files", 16, 1 << 20)), 1);
+  patch.inodes_max = counted<std::uint64_t>(TRY(limits->whole_number("max_inodes", 100, 1'000'000'000)));
+  patch.open_files_max = counted<std::uint32_t>(TRY(limits->whole_number("max_open_files", 16, 1 << 20)));
   patch.output_bytes = scaled<std::uint64_t>(TRY(limits->number("output_mb", 0.001, 1 << 16)), kMegabyte);
   return patch;
 }
@@ -58,7 +64,7 @@ Result<std::optional<session::OnExpiry>> read_on_expiry(const Body& body) {
 Result<session::CreateRequest> read_create(const std::string& text) {
   const Body body = TRY(Body::parse(
       text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network", "ttl_seconds",
-             "env", "skills", "snapshot", "extend_on_use", "on_expiry", "auto_resume"}));
+             "env", "skills", "snapshot", "extend_on_use", "on_expiry", "auto_resume", "public_ports"}));
   session::CreateRequest request;
   request.provider = TRY(body.text("provider")).value_or("");
   request.environment = TRY(body.text("environment")).value_or("");
@@ -73,6 +79,7 @@ Result<session::CreateRequest> read_create(const std::string& text) {
   request.extend_on_use = TRY(body.boolean("extend_on_use")).value_or(false);
   request.auto_resume = TRY(body.boolean("auto_resume")).value_or(false);
   request.on_expiry = TRY(read_on_expiry(body)).value_or(session::OnExpiry::destroy);
+  if (!TRY(body.boolean("public_ports")).value_or(true)) request.ports = session::Ports::closed;
   if (auto network = TRY(read_network(body))) {
     request.network = network->mode;
     request.egress = std::move(network->rules);
@@ -128,7 +135,12 @@ Task<Response> list(Context context, Principal who, Request& request) {
   CO_TRY(auto wanted, read_list(request));
   CO_TRY(const auto page, co_await context->service->list(std::move(who), std::move(wanted)));
   bj::array sessions;
-  for (const Session& session : page.items) sessions.push_back(to_json(session, *context));
+  for (const Session& session : page.items) {
+    bj::object shown = to_json(session, *context);
+    // A list is for looking around; what opens a session is told to who asks for that one.
+    shown["access_token"] = shown["traffic_token"] = nullptr;
+    sessions.push_back(std::move(shown));
+  }
   bj::object body{{"sessions", std::move(sessions)}, {"next_cursor", cursor_json(page.next_cursor)}};
   co_return json_response(200, std::move(body));
 }
@@ -240,7 +252,7 @@ Result<session::ForkRequest> read_fork(const std::string& text) {
   if (kernels && *kernels != "carry" && *kernels != "require" && *kernels != "fresh")
     return fail(body.wrong("kernels", "'kernels' is 'carry', 'require' or 'fresh'"));
   wanted.files_only = kernels == "fresh", wanted.strict = kernels == "require";
-  const auto count = TRY(body.number("count", 1, 100));
+  const auto count = TRY(body.whole_number("count", 1, 100));
   wanted.copies.assign(static_cast<std::size_t>(count.value_or(1)), TRY(read_update(body)));
   return wanted;
 }
@@ -284,21 +296,29 @@ Task<Response> metrics(Context context, Principal who, Request& request) {
 }  // namespace
 
 void mount_sessions(net::Router& router, const Context& context) {
-  route(router, context, Method::post, "/api/sessions", create);
-  route(router, context, Method::get, "/api/sessions", list);
-  route(router, context, Method::get, "/api/sessions/{id}", get);
-  route(router, context, Method::patch, "/api/sessions/{id}", update);
-  route(router, context, Method::del, "/api/sessions/{id}", destroy);
-  route(router, context, Method::post, "/api/sessions/{id}/pause", pause);
-  route(router, context, Method::post, "/api/sessions/{id}/resume", resume);
-  route(router, context, Method::post, "/api/sessions/{id}/snapshots", take_snapshot);
-  route(router, context, Method::get, "/api/sessions/{id}/snapshots", session_snapshots);
-  route(router, context, Method::post, "/api/sessions/{id}/restore", restore);
-  route(router, context, Method::post, "/api/sessions/{id}/fork", fork);
-  route(router, context, Method::get, "/api/sessions/{id}/usage", usage);
-  route(router, context, Method::get, "/api/sessions/{id}/metrics", metrics);
-  route(router, context, Method::get, "/api/snapshots", all_snapshots);
-  route(router, context, Method::del, "/api/snapshots/{snapshot_id}", remove_snapshot);
+  route(router, context, Method::post, "/api/sessions", with_key(Permission::sessions_write), create);
+  route(router, context, Method::get, "/api/sessions", with_key(Permission::sessions_read), list);
+  route(router, context, Method::get, "/api/sessions/{id}", with_key(Permission::sessions_read), get);
+  route(router, context, Method::patch, "/api/sessions/{id}", with_key(Permission::sessions_write), update);
+  route(router, context, Method::del, "/api/sessions/{id}", with_key(Permission::sessions_write).ending(),
+        destroy);
+  route(router, context, Method::post, "/api/sessions/{id}/pause",
+        with_key(Permission::sessions_write).ending(), pause);
+  route(router, context, Method::post, "/api/sessions/{id}/resume", with_key(Permission::sessions_write),
+        resume);
+  route(router, context, Method::post, "/api/sessions/{id}/snapshots", with_key(Permission::snapshots),
+        take_snapshot);
+  route(router, context, Method::get, "/api/sessions/{id}/snapshots", with_key(Permission::snapshots),
+        session_snapshots);
+  route(router, context, Method::post, "/api/sessions/{id}/restore", with_key(Permission::sessions_write),
+        restore);
+  route(router, context, Method::post, "/api/sessions/{id}/fork", with_key(Permission::sessions_write), fork);
+  route(router, context, Method::get, "/api/sessions/{id}/usage", with_key(Permission::sessions_read), usage);
+  route(router, context, Method::get, "/api/sessions/{id}/metrics", with_key(Permission::sessions_read),
+        metrics);
+  route(router, context, Method::get, "/api/snapshots", with_key(Permission::snapshots), all_snapshots);
+  route(router, context, Method::del, "/api/snapshots/{snapshot_id}",
+        with_key(Permission::snapshots).ending(), remove_snapshot);
 }
 
 }  // namespace atl::api::rest

@@ -1,12 +1,11 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include <cerrno>
 #include <memory>
 
 #include "cli/command.h"
+#include "config/checked.h"
 #include "policy/security_manager.h"
 #include "policy/shipped.h"
 
@@ -35,7 +34,7 @@ int explain(const std::string& id) {
   if (rule == nullptr) {
     std::vector<std::string_view> known;
     for (const policy::Rule& one : policy::rules()) known.push_back(one.id);
-    return fail_with(fmt::format("there is no rule '{}'{}; the rules are: {}", id,
+    return fail_with(fmt::format("--explain: there is no rule '{}'{}; the rules are: {}", config::shown(id),
                                  config::did_you_mean(id, known), fmt::join(known, ", ")));
   }
   fmt::print("{}: {} ({})\n\n{}\n\nInstead: {}\n", rule->id, rule->title, policy::to_string(rule->severity),
@@ -43,25 +42,19 @@ int explain(const std::string& id) {
   return 0;
 }
 
+// No policy looks at more than 64 MB; one byte more is enough to say that it is too large.
 Result<std::string> read_code(const std::string& file) {
-  // No policy looks at more than 64 MB; one byte more is enough to say that it is too large.
   constexpr std::size_t most = (64U << 20U) + 1;
+  if (file != "-") return config::read_input(file, most, config::InputKind::file_or_pipe);
   std::string code;
-  auto take = [&](std::istream& stream) {
-    char buffer[1U << 16U];
-    while (code.size() < most && (stream.read(buffer, sizeof buffer) || stream.gcount() > 0)) {
-      code.append(buffer, static_cast<std::size_t>(stream.gcount()));
-    }
-  };
-  if (file == "-") {
-    take(std::cin);
-    return code;
+  char buffer[1U << 16U];
+  while (code.size() < most) {
+    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(errno_error(errno, "standard input"));
+    if (got == 0) break;
+    code.append(buffer, static_cast<std::size_t>(got));
   }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return fail(errno_error(errno, file));
-  take(stream);
-  if (stream.bad() || (code.empty() && !stream.eof()))
-    return fail(Code::invalid_argument, file + ": cannot be read");
   return code;
 }
 
@@ -76,8 +69,8 @@ Result<std::shared_ptr<const policy::Policy>> load_policy(const std::string& wan
   if (auto found = set.find(wanted)) return found;
   std::vector<std::string> names = set.names();
   return fail(Code::not_found,
-              fmt::format("there is no policy '{}'; there are: {} (or a path to a YAML file)", wanted,
-                          fmt::join(names, ", ")));
+              fmt::format("--policy: there is no policy '{}'; there are: {} (or a path to a YAML file)",
+                          config::shown(wanted), fmt::join(names, ", ")));
 }
 
 std::optional<policy::Language> language_of(const CheckFlags& flags) {
@@ -109,15 +102,18 @@ void print_for_people(const policy::Verdict& verdict) {
              verdict.notes.size(), static_cast<double>(verdict.time_taken.count()) / 1e6);
 }
 
-int check(const CheckFlags& flags) {
+int judge(const CheckFlags& flags) {
   if (!flags.explain.empty()) return explain(flags.explain);
   if (flags.file.empty()) return fail_with("check needs a file, or - for standard input");
   auto language = language_of(flags);
   if (!language) {
     return fail_with(
         flags.language.empty()
-            ? "--language is needed: python, javascript or shell"
-            : fmt::format("'{}' is not a language: python, javascript or shell", flags.language));
+            ? fmt::format(
+                  "the ending of '{}' tells no language; --language is needed: python, javascript or shell",
+                  config::shown(flags.file))
+            : fmt::format("--language: '{}' is not a language: python, javascript or shell",
+                          config::shown(flags.language)));
   }
   auto policy = load_policy(flags.policy);
   if (!policy) return fail_with(policy.error().message());
@@ -129,6 +125,12 @@ int check(const CheckFlags& flags) {
   else
     fmt::print("{}\n", policy::to_json(verdict));
   return verdict.allowed ? 0 : exit_denied;
+}
+
+// A verdict that did not arrive is none.
+int check(const CheckFlags& flags) {
+  const int status = judge(flags);
+  return flush_output() ? status : exit_error;
 }
 
 }  // namespace

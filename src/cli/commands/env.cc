@@ -1,14 +1,14 @@
 #include "cli/commands/env.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/output_file.h"
 #include "cli/settings.h"
-#include "cli/size.h"
+#include "config/checked.h"
 #include "daemon/daemon.h"
 #include "layer/export.h"
 #include "layer/import.h"
@@ -19,13 +19,16 @@
 // Environments and their layers, straight in the data directory: beside a running service or without one.
 namespace atl::cli {
 
-Result<EnvRoom> EnvRoom::open(const SettingFlags& flags) {
+Result<EnvRoom> EnvRoom::open(const SettingFlags& flags, Missing missing) {
   const config::Configuration configuration = TRY(flags.load());
   EnvRoom room;
-  room.data = TRY(daemon::data_directory(configuration));
-  room.store = TRY(layer::Store::open(room.data + "/layers"));
   room.registry =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
+  auto data = missing == Missing::make ? daemon::data_directory(configuration)
+                                       : daemon::existing_data_directory(configuration);
+  if (!data && missing == Missing::without && data.error().code() == Code::not_found) return room;
+  room.data = TRY(data);
+  room.store = TRY(layer::Store::open(room.data + "/layers"));
   room.registry->attach(*room.store);
   return room;
 }
@@ -38,10 +41,12 @@ std::string show_bytes(std::uint64_t bytes) {
 
 namespace {
 
+constexpr std::uint64_t kImportBytesMax = 1ULL << 50;
+constexpr std::int64_t kImportEntriesMax = 1'000'000'000;
+
 struct EnvFlags {
   SettingFlags settings;
-  std::string name, file, image, format = "oci", max_bytes;
-  std::uint64_t max_entries = 0;
+  std::string name, file, image, format = "oci", max_bytes, max_entries;
   bool verify = false, fresh = false;
 };
 
@@ -55,19 +60,24 @@ std::string name_of_file(const std::string& file) {
 }
 
 Result<void> import(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
   layer::ImportOptions options;
   options.name = flags.name.empty() ? name_of_file(flags.file) : flags.name;
   options.image = flags.image;
-  if (!flags.max_bytes.empty()) options.limits.bytes_max = TRY(parse_size(flags.max_bytes));
-  if (flags.max_entries > 0) options.limits.entries_max = flags.max_entries;
-  options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  if (!flags.max_bytes.empty())
+    options.limits.bytes_max = TRY(config::Checked("--max-bytes", flags.max_bytes).bytes(1, kImportBytesMax));
+  if (!flags.max_entries.empty())
+    options.limits.entries_max = static_cast<std::uint64_t>(
+        TRY(config::Checked("--max-entries", flags.max_entries).whole_number(1, kImportEntriesMax)));
+  options.progress = [](const std::string& line) { fmt::print(stderr, "{}\n", config::shown(line, 500)); };
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
   // A declared environment that is built is not to be replaced by a file by accident.
   const registry::Environment* declared = room.registry->environment(options.name);
   if (declared != nullptr && !declared->imported && declared->stack.empty())
-    return fail(Code::already_exists,
-                fmt::format("environment '{}' exists and has no layers of its own: choose another --name",
-                            options.name));
+    return fail(
+        Code::already_exists,
+        fmt::format(
+            "environment '{}' exists and has no layers of its own; give this one another name with --name",
+            config::shown(options.name)));
   const layer::Imported done = TRY(layer::import_file(*room.store, flags.file, options));
   if (done.devices_dropped > 0)
     fmt::print(stderr, "left out: {} device nodes, pipes and sockets\n", done.devices_dropped);
@@ -84,19 +94,19 @@ Result<void> write_export(const EnvRoom& room, const EnvFlags& flags, int out) {
 }
 
 Result<void> export_to(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
-  if (flags.file == "-") return write_export(room, flags, STDOUT_FILENO);
-  // Whole under its name, or not there.
-  const std::string part = flags.file + ".part";
-  auto written = [&]() -> Result<void> {
-    const os::Fd out = TRY(os::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
-    TRY(write_export(room, flags, out.get()));
-    if (::fsync(out.get()) < 0 || ::rename(part.c_str(), flags.file.c_str()) < 0)
-      return fail(errno_error(errno, "write the archive"));
-    return {};
-  }();
-  if (!written) ::unlink(part.c_str());
-  return written;
+  constexpr std::array<std::string_view, 2> formats = {"oci", "tar"};
+  TRY(config::Checked("--format", flags.format).choice(formats));
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::refuse));
+  if (flags.file == "-") {
+    if (::isatty(STDOUT_FILENO) == 1)
+      return fail(config::Checked("FILE", flags.file)
+                      .wrong("is a terminal here", "name a file, or send it to a program"));
+    return write_export(room, flags, STDOUT_FILENO);
+  }
+  TRY(room.store->stack(flags.name));  // before anything is written
+  OutputFile out = TRY(OutputFile::open("FILE", flags.file));
+  TRY(write_export(room, flags, out.fd()));
+  return out.finish();
 }
 
 std::uint64_t bytes_of(const layer::Store& store, const std::vector<std::string>& digests) {
@@ -113,22 +123,24 @@ const char* state_of(const registry::Environment& environment) {
 }
 
 Result<void> list(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::without));
   fmt::print("{:<22} {:<24} {:>7} {:>9}\n", "NAME", "STATE", "LAYERS", "SIZE");
   for (const auto& [name, environment] : room.registry->environments())
     fmt::print("{:<22} {:<24} {:>7} {:>9}\n", name, state_of(environment), environment.digests.size(),
-               show_bytes(bytes_of(*room.store, environment.digests)));
-  const layer::DiskUse use = TRY(room.store->disk_use());
+               show_bytes(room.store ? bytes_of(*room.store, environment.digests) : 0));
+  const layer::DiskUse use = room.store ? TRY(room.store->disk_use()) : layer::DiskUse{};
   fmt::print("{} layers, {}; unused: {}, {}\n", use.layers, show_bytes(use.bytes), use.unused_layers,
              show_bytes(use.unused_bytes));
   return {};
 }
 
 Result<void> show(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::without));
   const registry::Environment* environment = room.registry->environment(flags.name);
   if (environment == nullptr)
-    return fail(Code::not_found, fmt::format("there is no environment '{}'", flags.name));
+    return fail(Code::not_found,
+                fmt::format("NAME: there is no environment '{}'; `atoll env list` lists them",
+                            config::shown(flags.name)));
   fmt::print("name: {}\nstate: {}\ndescription: {}\nuser: {}\nworking_directory: {}\nsudo: {}\n",
              environment->name, state_of(*environment), environment->description, environment->user,
              environment->working_directory, environment->sudo);
@@ -149,7 +161,7 @@ Result<void> show(const EnvFlags& flags) {
 }
 
 Result<void> remove(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::refuse));
   for (const auto& [name, environment] : room.registry->environments())
     if (name != flags.name && environment.recipe && environment.recipe->from == flags.name &&
         !environment.digests.empty())
@@ -158,7 +170,7 @@ Result<void> remove(const EnvFlags& flags) {
 }
 
 Result<void> collect(const EnvFlags& flags) {
-  const EnvRoom room = TRY(EnvRoom::open(flags.settings));
+  const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::refuse));
   const layer::DiskUse use = TRY(room.store->collect());
   fmt::print("removed {} of {} layers, {} of {}\n", use.unused_layers, use.layers,
              show_bytes(use.unused_bytes), show_bytes(use.bytes));
@@ -194,9 +206,7 @@ Action define_env(CLI::App& app) {
   CLI::App* out = add("export", "Write an environment to a file", export_to);
   out->add_option("NAME", flags->name, "the environment")->required();
   out->add_option("FILE", flags->file, "where to; - is standard output")->required();
-  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
-      ->check(CLI::IsMember({"oci", "tar"}))
-      ->capture_default_str();
+  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")->capture_default_str();
   add("list", "List environments and what their layers need on disk", list);
   CLI::App* one = add("show", "Show an environment, its layers and who uses it", show);
   one->add_option("NAME", flags->name, "the environment")->required();

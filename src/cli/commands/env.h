@@ -12,11 +12,16 @@ namespace atl::cli {
 
 // What every `atoll env` command needs: the layers of the data directory and the declared environments.
 struct EnvRoom {
+  enum class Missing {
+    make,     // a data directory that is not there
+    refuse,   // Code::not_found
+    without,  // `store` is null: what is declared can be shown all the same
+  };
   std::string data;
   std::unique_ptr<layer::Store> store;
   std::unique_ptr<registry::Registry> registry;
 
-  static Result<EnvRoom> open(const SettingFlags& flags);
+  static Result<EnvRoom> open(const SettingFlags& flags, Missing missing = Missing::make);
 };
 
 // An environment in use by this process: nobody removes its layers meanwhile. The store must outlive it.

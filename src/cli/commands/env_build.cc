@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "cli/commands/env.h"
+#include "egress/host_addresses.h"
 #include "egress/machine.h"
 #include "layer/build.h"
 #include "layer/merge.h"
@@ -92,7 +93,10 @@ class SandboxRunner final : public layer::StepRunner {
 
   // What the recipe allows gets out, and what was refused is said where the script's own words are.
   Task<void> open_network(sandbox::Sandbox& box, const layer::Step& step) {
-    CO_TRY(auto rules, egress::Rules::compile({.allow = step.allow, .deny = step.deny}));
+    // A recipe of the registry is the operator's: what it names is opened by that.
+    CO_TRY(auto own, egress::HostAddresses::open());
+    CO_TRY(auto rules, egress::Rules::compile({.allow = step.allow, .deny = step.deny},
+                                              egress::InternalAddresses::all_opened(std::move(own))));
     egress::Outside outside;
     outside.resolver = &machine_;
     outside.connector = &machine_;
@@ -208,6 +212,8 @@ Result<void> build_environment(const SettingFlags& flags, const std::string& nam
   sandbox::native::NativeOptions options;
   options.spawner.slots_ready = 0;
   options.spawner.image_directory = room.data + "/sandboxes";
+  // Steps stand on layers of the store, and their changes are written beside the next one.
+  options.spawner.roots.layers = options.spawner.roots.snapshots = {room.data + "/layers"};
   TRY(os::make_directories(options.spawner.image_directory, 0700));
   // Before the first thread: it forks.
   auto provider = TRY(sandbox::native::start(loop.get_executor(), std::move(options)));

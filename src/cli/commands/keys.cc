@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/settings.h"
+#include "config/checked.h"
 #include "daemon/daemon.h"
 #include "store/store.h"
 
@@ -13,12 +14,17 @@
 namespace atl::cli {
 namespace {
 
+constexpr std::size_t kTenantMax = 64;
+constexpr std::size_t kNameMax = 100;
+
 // The store and the loop its answers come to. The store goes first: its threads may still be handing over an answer.
 class OpenStore {
  public:
-  static Result<std::unique_ptr<OpenStore>> open(const SettingFlags& flags) {
+  enum class Missing { make, refuse };  // a data directory that is not there
+  static Result<std::unique_ptr<OpenStore>> open(const SettingFlags& flags, Missing missing) {
     const config::Configuration configuration = TRY(flags.load());
-    const auto directory = TRY(daemon::data_directory(configuration));
+    const auto directory = TRY(missing == Missing::make ? daemon::data_directory(configuration)
+                                                        : daemon::existing_data_directory(configuration));
     return std::make_unique<OpenStore>(TRY(store::Store::open(directory)));
   }
   explicit OpenStore(std::unique_ptr<store::Store> store) : store_(std::move(store)) {}
@@ -41,32 +47,43 @@ class OpenStore {
 };
 
 int create(const SettingFlags& flags, const std::string& tenant, const std::string& name) {
-  auto open = OpenStore::open(flags);
+  if (auto good = config::Checked("--tenant", tenant).name(kTenantMax); !good) return report(good.error());
+  if (!name.empty())
+    if (auto good = config::Checked("--name", name).label(kNameMax); !good) return report(good.error());
+  auto open = OpenStore::open(flags, OpenStore::Missing::make);
   if (!open) return report(open.error());
   auth::Keys keys((*open)->store());
   auto created = (*open)->wait(keys.create(tenant, name, ""));
   if (!created) return report(created.error());
   fmt::print("{}\n", created->key);
+  // A key that nobody saw is nobody's.
+  if (!flush_output()) {
+    auto revoked = (*open)->wait(keys.revoke(created->row.key_id));
+    if (!revoked) return report(revoked.error());
+    fmt::print(stderr, "atoll: the key could not be shown and is revoked\n");
+    return 1;
+  }
   fmt::print(stderr, "key {} of tenant {}; it is not shown again\n", created->row.key_id,
              created->row.tenant);
   return 0;
 }
 
 int list(const SettingFlags& flags) {
-  auto open = OpenStore::open(flags);
+  auto open = OpenStore::open(flags, OpenStore::Missing::refuse);
   if (!open) return report(open.error());
   auto rows = (*open)->wait((*open)->store().list_keys());
   if (!rows) return report(rows.error());
   for (const store::KeyRow& row : *rows) {
-    fmt::print("{}  {}...  tenant={}  name={}  created={}  {}\n", row.key_id, row.prefix, row.tenant,
-               row.name, to_rfc3339(row.created_at),
+    fmt::print("{}  {}...  tenant={}  name={}  created={}  {}\n", row.key_id, row.prefix,
+               config::shown(row.tenant), config::shown(row.name), to_rfc3339(row.created_at),
                row.revoked_at ? "revoked=" + to_rfc3339(*row.revoked_at) : "in force");
   }
   return 0;
 }
 
 int revoke(const SettingFlags& flags, const std::string& key_id) {
-  auto open = OpenStore::open(flags);
+  if (auto good = config::Checked("KEY_ID", key_id).name(kTenantMax); !good) return report(good.error());
+  auto open = OpenStore::open(flags, OpenStore::Missing::refuse);
   if (!open) return report(open.error());
   auth::Keys keys((*open)->store());
   auto revoked = (*open)->wait(keys.revoke(key_id));
@@ -86,6 +103,7 @@ Action define_keys(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   flags->settings.add_to(*command);
   command->require_subcommand(1);
+  command->fallthrough();
   CLI::App* make = command->add_subcommand("create", "Make a key and print it once");
   make->add_option("--tenant", flags->tenant, "whose sessions it sees");
   make->add_option("--name", flags->name, "a word to recognise it by");

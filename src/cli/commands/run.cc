@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -12,17 +13,20 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <optional>
 #include <ranges>
 
 #include "cli/command.h"
 #include "cli/commands/env.h"
-#include "cli/size.h"
+#include "config/checked.h"
 #include "config/configuration.h"
 #include "daemon/daemon.h"
+#include "egress/host_addresses.h"
 #include "egress/machine.h"
 #include "os/file.h"
+#include "registry/ceilings.h"
 #include "registry/registry.h"
 #include "sandbox/native/native.h"
 #include "sandbox/virtual/virtual.h"
@@ -39,15 +43,17 @@ using sandbox::Ending;
 constexpr int kOwnFailure = 125;
 // Output goes to whoever called and holds the command back, so that it needs no limit by default.
 constexpr std::uint64_t kNoLimit = 1ULL << 50;
+// Less holds no process and no file.
+constexpr std::uint64_t kBytesMin = 1U << 20U;
+constexpr double kSecondsMax = 365.0 * 24 * 3600;
+constexpr std::size_t kUserMax = 64;
+constexpr std::int64_t kProcessesMax = 4'194'304;  // as many as Linux has ids
 
 struct RunFlags {
   SettingFlags settings;
   std::string provider = "native";
   std::string environment = "host";
-  std::string memory, disk, output;
-  double cpus = 0;
-  double seconds = 0;
-  std::uint32_t processes = 0;
+  std::string memory, disk, output, cpus, seconds, processes;
   std::string network, policy;
   std::vector<std::string> allow, deny;
   std::string user;
@@ -63,8 +69,8 @@ struct RunFlags {
 };
 
 Result<sandbox::HostMount> parse_mount(const std::string& text) {
-  const Error wrong =
-      Error(Code::invalid_argument, "--mount wants HOST:PATH or HOST:PATH:ro, got '" + text + "'");
+  const config::Checked given("--mount", text);
+  const Error wrong = given.wrong("is no mount", "write HOST:PATH or HOST:PATH:ro");
   std::string rest = text;
   bool writable = true;
   if (rest.ends_with(":ro")) {
@@ -74,11 +80,14 @@ Result<sandbox::HostMount> parse_mount(const std::string& text) {
   const std::size_t colon = rest.find(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == rest.size()) return fail(wrong);
   char* real = ::realpath(rest.substr(0, colon).c_str(), nullptr);
-  if (real == nullptr) return fail(Code::not_found, "--mount: no such directory: " + rest.substr(0, colon));
+  if (real == nullptr)
+    return fail(given.wrong("names nothing that is there", "write HOST:PATH with a HOST that exists"));
   std::string host = real;
   ::free(real);
   return sandbox::HostMount{
-      .host_path = std::move(host), .guest_path = rest.substr(colon + 1), .writable = writable};
+      .host_path = std::move(host),
+      .guest_path = TRY(config::Checked("--mount", rest.substr(colon + 1)).absolute_path()),
+      .writable = writable};
 }
 
 std::string real_path(const std::string& path) {
@@ -90,14 +99,34 @@ std::string real_path(const std::string& path) {
 
 Result<registry::LimitsPatch> limits_of(const RunFlags& flags) {
   registry::LimitsPatch limits;
-  if (!flags.memory.empty()) limits.memory_bytes = TRY(parse_size(flags.memory));
-  if (!flags.disk.empty()) limits.disk_bytes = TRY(parse_size(flags.disk));
-  if (flags.cpus > 0) limits.cpu_cores = flags.cpus;
-  if (flags.processes > 0) limits.processes_max = flags.processes;
-  if (flags.seconds > 0)
-    limits.wall_time = std::chrono::milliseconds(static_cast<std::int64_t>(flags.seconds * 1000));
-  limits.output_bytes = flags.output.empty() ? kNoLimit : TRY(parse_size(flags.output));
+  const auto bytes = [](std::string_view flag, const std::string& text) {
+    return config::Checked(flag, text).bytes(kBytesMin, kNoLimit);
+  };
+  if (!flags.memory.empty()) limits.memory_bytes = TRY(bytes("--memory", flags.memory));
+  if (!flags.disk.empty()) limits.disk_bytes = TRY(bytes("--disk", flags.disk));
+  if (!flags.cpus.empty()) limits.cpu_cores = TRY(config::Checked("--cpus", flags.cpus).number(0.01, 8192));
+  if (!flags.processes.empty())
+    limits.processes_max = static_cast<std::uint32_t>(
+        TRY(config::Checked("--processes", flags.processes).whole_number(1, kProcessesMax)));
+  if (!flags.seconds.empty())
+    limits.wall_time = TRY(config::Checked("--time", flags.seconds).seconds(0.001, kSecondsMax));
+  limits.output_bytes =
+      flags.output.empty() ? kNoLimit : TRY(config::Checked("--output", flags.output).bytes(1, kNoLimit));
   return limits;
+}
+
+// In terms of what was typed.
+Result<void> check_against_machine(const registry::LimitsPatch& limits) {
+  const auto good = registry::check(limits, registry::machine_ceilings("/var/tmp"));
+  if (good) return {};
+  const std::map<std::string_view, const char*> flags{{"limits.memory_mb", "--memory"},
+                                                      {"limits.cpu_cores", "--cpus"},
+                                                      {"limits.max_processes", "--processes"},
+                                                      {"limits.disk_mb", "--disk"}};
+  const auto flag = flags.find(good.error().field());
+  return fail(Code::invalid_argument,
+              fmt::format("{}: {}", flag == flags.end() ? good.error().field() : flag->second,
+                          good.error().message()));
 }
 
 Result<session::CreateRequest> request_of(const RunFlags& flags, const registry::Registry& registry) {
@@ -106,36 +135,37 @@ Result<session::CreateRequest> request_of(const RunFlags& flags, const registry:
   request.environment = flags.environment;
   request.policy = flags.policy;
   session::LocalRequest& local = request.local;
-  local.hostname = flags.hostname;
+  local.hostname = TRY(config::Checked("--hostname", flags.hostname).host_name());
   if (flags.sudo) local.sudo = true;
-  if (!flags.user.empty()) local.user = flags.user;
+  if (!flags.user.empty()) local.user = TRY(config::Checked("--user", flags.user).label(kUserMax));
   if (flags.user == "root") local.working_directory = "/root";
   if (registry.environment(flags.environment) == nullptr) {
     if (!os::exists(flags.environment)) {
-      return fail(Code::not_found, fmt::format("no environment '{}' (here: {}, or a directory)", flags.environment,
-                                               fmt::join(std::views::keys(registry.environments()), ", ")));
+      return fail(Code::not_found,
+                  fmt::format("--environment: there is no environment '{}'; write one of {}, or a directory",
+                              config::shown(flags.environment),
+                              fmt::join(std::views::keys(registry.environments()), ", ")));
     }
     request.environment = "host";
     local.layers = {real_path(flags.environment)};
     local.working_directory = "/";
   }
   request.limits = TRY(limits_of(flags));
-  if (flags.network == "egress") {
-    request.network = sandbox::Network::egress;
-  } else if (flags.network == "none") {
-    request.network = sandbox::Network::none;
-  } else if (!flags.network.empty()) {
-    return fail(Code::invalid_argument, "--network is none or egress");
+  TRY(check_against_machine(request.limits));
+  if (!flags.network.empty()) {
+    constexpr std::array<std::string_view, 2> words = {"none", "egress"};
+    const std::string word = TRY(config::Checked("--network", flags.network).choice(words));
+    request.network = word == "egress" ? sandbox::Network::egress : sandbox::Network::none;
   }
-  if (request.network != sandbox::Network::egress && !(flags.allow.empty() && flags.deny.empty()))
-    return fail(Code::invalid_argument, "--allow and --deny need --network egress");
+  for (const auto& [flag, given] : {std::pair("--allow", &flags.allow), std::pair("--deny", &flags.deny)})
+    if (request.network != sandbox::Network::egress && !given->empty())
+      return fail(
+          config::Checked(flag, given->front()).wrong("is a rule for a network", "add --network egress"));
   request.egress.allow = flags.allow;
   request.egress.deny = flags.deny;
   for (const std::string& pair : flags.env) {
-    const std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Code::invalid_argument, "--env wants NAME=VALUE, got '" + pair + "'");
-    request.env[pair.substr(0, equals)] = pair.substr(equals + 1);
+    auto [name, value] = TRY(config::Checked("--env", pair).assignment());
+    request.env.insert_or_assign(std::move(name), std::move(value));
   }
   for (const std::string& text : flags.mounts) local.host_mounts.push_back(TRY(parse_mount(text)));
   local.required_walls = flags.required;
@@ -228,14 +258,12 @@ Task<int> run_command(asio::io_context& loop, session::Service& service, const R
   session::CommandRequest wanted;
   wanted.argv = flags.command;
   wanted.stdin_mode = sandbox::Stdin::pipe;
+  wanted.ends_with = sandbox::EndsWith::process;
   if (flags.pty) wanted.pty = terminal_size();
   CO_TRY(const session::Session box, co_await service.create(who, std::move(request)));
   if (flags.isolation) show_isolation(box.isolation);
-  CO_TRY(session::Command command, co_await service.start(who, box.session_id, std::move(wanted)));
-  if (!command.process) {
-    co_return fail(Code::policy_denied,
-                   fmt::format("the policy {} denies it: {}", box.policy, command.record.error_value));
-  }
+  CO_TRY(session::Command command,
+         session::started_or_error(co_await service.start(who, box.session_id, std::move(wanted))));
   const RawTerminal raw(flags.pty);
   asio::signal_set signals(loop, SIGINT, SIGTERM, SIGHUP);
   if (flags.pty) signals.add(SIGWINCH);
@@ -257,15 +285,24 @@ int report_own(const Error& error) {
   return kOwnFailure;
 }
 
-Result<std::unique_ptr<sandbox::Provider>> provider_of(asio::io_context& loop, const RunFlags& flags) {
+Result<std::unique_ptr<sandbox::Provider>> provider_of(asio::io_context& loop, const RunFlags& flags,
+                                                       const session::LocalRequest& local,
+                                                       const registry::Environment* environment) {
+  constexpr std::array<std::string_view, 2> words = {"native", "virtual"};
+  TRY(config::Checked("--provider", flags.provider).choice(words));
   if (flags.provider == "virtual") return sandbox::emulated::make(loop.get_executor());
-  if (flags.provider != "native") {
-    return fail(Code::invalid_argument,
-                "atoll run knows the providers native and virtual, not '" + flags.provider + "'");
-  }
   sandbox::native::NativeOptions options;
   options.spawner.slots_ready = 0;
-  options.spawner.cgroup_parent = flags.cgroup_parent;
+  // What this one sandbox consists of, and nothing else of this machine.
+  if (local.layers) options.spawner.roots.layers = *local.layers;
+  if (environment != nullptr)
+    options.spawner.roots.layers.insert(options.spawner.roots.layers.end(), environment->layers.begin(),
+                                        environment->layers.end());
+  for (const sandbox::HostMount& mount : local.host_mounts)
+    options.spawner.roots.mounts.push_back({.path = mount.host_path, .writable = mount.writable});
+  if (!flags.cgroup_parent.empty())
+    options.spawner.cgroup_parent =
+        TRY(config::Checked("--cgroup-parent", flags.cgroup_parent).control_group());
   return sandbox::native::start(loop.get_executor(), std::move(options));
 }
 
@@ -277,7 +314,7 @@ bool needs_layers(const RunFlags& flags) {
 // A service of its own with a store in memory: the same door as everybody's, so policy, limits and history
 // are the same too.
 Result<int> run_in_service(const RunFlags& flags) {
-  if (flags.command.empty()) return fail(Code::invalid_argument, "no command given after --");
+  if (flags.command.empty()) return fail(Code::invalid_argument, "no command was given; write it after --, as in `atoll run -- true`");
   const config::Configuration configuration = TRY(flags.settings.load());
   registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
   std::unique_ptr<layer::Store> layers;
@@ -295,7 +332,8 @@ Result<int> run_in_service(const RunFlags& flags) {
       fmt::print(stderr, "atoll: danger: {} of this machine can be written from inside\n", mount.host_path);
   asio::io_context loop;
   // Before the store: the spawner is forked off a process without threads.
-  const std::unique_ptr<sandbox::Provider> provider = TRY(provider_of(loop, flags));
+  const std::unique_ptr<sandbox::Provider> provider =
+      TRY(provider_of(loop, flags, request.local, registry.environment(request.environment)));
   const std::unique_ptr<store::Store> store = TRY(store::Store::open_in_memory());
   session::LocalService::Parts parts{.executor = loop.get_executor(), .store = store.get(), .registry = &registry};
   parts.providers = {provider.get()};
@@ -303,6 +341,9 @@ Result<int> run_in_service(const RunFlags& flags) {
   egress::Machine machine(loop.get_executor());
   parts.outside.resolver = &machine;
   parts.outside.connector = &machine;
+  // Whoever runs this is the operator: what --allow names is opened by that.
+  if (flags.network == "egress")
+    parts.outside.internal = egress::InternalAddresses::all_opened(TRY(egress::HostAddresses::open()));
   session::ServiceOptions options;
   options.default_ttl = options.max_ttl;
   session::LocalService service(std::move(parts), std::move(options));
@@ -349,7 +390,8 @@ Action define_run(CLI::App& app) {
   command->add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
-  command->add_option("--env", flags->env, "NAME=VALUE; may be repeated")->allow_extra_args(false);
+  take_any_text(command->add_option("--env", flags->env, "NAME=VALUE; may be repeated"))
+      ->allow_extra_args(false);
   command
       ->add_option("--mount", flags->mounts,
                    "DANGER: show a directory of this machine inside, HOST:PATH[:ro]")
@@ -362,7 +404,7 @@ Action define_run(CLI::App& app) {
   command->add_flag("--sudo", flags->sudo, "Set-uid programs work inside");
   command->add_flag("--pty", flags->pty, "Give the command a terminal");
   command->add_flag("--isolation", flags->isolation, "Print the walls in force to standard error");
-  command->add_option("command", flags->command, "The command and its arguments, after --");
+  take_any_text(command->add_option("command", flags->command, "The command and its arguments, after --"));
   command->prefix_command(false);
   return [flags] { return run(*flags); };
 }

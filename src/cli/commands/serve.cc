@@ -15,14 +15,15 @@ namespace {
 
 namespace asio = boost::asio;
 
-void announce(const daemon::Ready& ready) {
+// False if nobody could read it.
+bool announce(const daemon::Ready& ready) {
   if (!ready.new_key.empty()) {
     fmt::print("API key (shown only now): {}\n", ready.new_key);
     if (!ready.addresses.empty() && ready.addresses.front().starts_with("http"))
       fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, ready.addresses.front());
   }
   fmt::print("atoll {} ready on {}\n", ATOLL_VERSION, fmt::join(ready.addresses, " and "));
-  std::fflush(stdout);
+  return flush_output();
 }
 
 // Starts, waits for SIGTERM or SIGINT, stops. A second signal while stopping ends the process at once.
@@ -34,11 +35,15 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
     loop.stop();
     co_return;
   }
-  announce(*ready);
+  // A service goes on without a reader; a key that nobody saw is of no use to anybody.
+  if (!announce(*ready) && !ready->new_key.empty())
+    log::warn("the first API key could not be shown; `atoll keys create` makes another");
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
-  signals.async_wait([](boost::system::error_code error, int) {
-    if (!error) std::_Exit(130);
+  signals.async_wait([&daemon](boost::system::error_code error, int) {
+    if (error) return;
+    daemon.abandon();
+    std::_Exit(130);
   });
   log::info("stopping");
   co_await daemon.stop();

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <sstream>
 
 #include "cli/command.h"
 #include "cli/host_tree.h"
 #include "cli/line_editor.h"
+#include "config/checked.h"
 #include "shell/commands/curl/grant.h"
 #include "shell/interactive.h"
 #include "shell/test_commands.h"
@@ -21,6 +21,8 @@
 namespace atl::cli {
 
 namespace {
+
+constexpr std::size_t kScriptBytesMax = 64U << 20U;
 
 struct ShellFlags {
   std::string script;
@@ -160,7 +162,9 @@ int end_by(int signal) {
 Result<void> take_limits(const std::vector<std::string>& given, shell::Limits& limits) {
   for (const std::string& pair : given) {
     std::size_t equals = pair.find('=');
-    if (equals == std::string::npos) return fail(Code::invalid_argument, "--limit wants NAME=VALUE, not " + pair);
+    if (equals == std::string::npos)
+      return fail(config::Checked("--limit", pair)
+                      .wrong("is no limit", "write NAME=VALUE; docs/shell.md lists them"));
     TRY(shell::set_limit(limits, pair.substr(0, equals), pair.substr(equals + 1)));
   }
   return {};
@@ -176,13 +180,14 @@ Result<shell::NetworkGrant> grant_of(const std::string& given) {
     std::stringstream names(given.substr(0, blank));
     for (std::string name; std::getline(names, name, ',');) {
       bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-      if (!plain) return fail(Code::invalid_argument, "--allow-url: '" + name + "' is no method; write GET,POST");
+      if (!plain) return fail(config::Checked("--allow-url", name).wrong("is no method", "write GET,POST"));
       grant.methods.push_back(name);
     }
   }
   auto target = shell::curl::parse_url(grant.url_prefix);
   if (!target || grant.url_prefix.find("://") == std::string::npos)
-    return fail(Code::invalid_argument, "--allow-url wants [METHOD,...] http(s)://HOST[/PATH], not " + given);
+    return fail(
+        config::Checked("--allow-url", given).wrong("is no URL", "write [METHOD,...] http(s)://HOST[/PATH]"));
   return grant;
 }
 
@@ -191,12 +196,9 @@ Result<shell::ShellOptions> shell_options(const ShellFlags& flags) {
   options.default_environment = !flags.clean;
   options.cwd = flags.cwd;
   options.arguments = flags.arguments;
-  for (const std::string& pair : flags.environment) {
-    std::size_t equals = pair.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return fail(Code::invalid_argument, "--env wants NAME=VALUE, not " + pair);
-    options.environment.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
-  }
+  for (const std::string& pair : flags.environment)
+    options.environment.push_back(TRY(config::Checked("--env", pair).assignment()));
+  TRY(config::Checked("--cwd", flags.cwd).absolute_path());
   TRY(take_limits(flags.limits, options.limits));
   for (const std::string& given : flags.urls) options.network.push_back(TRY(grant_of(given)));
   if (flags.test_commands)
@@ -214,9 +216,7 @@ Result<shell::Executed> run_script(shell::SandboxShell& sh, const ShellFlags& fl
   if (flags.has_script) return run_text(sh, flags.script, "");
   if (!flags.arguments.empty()) {
     const std::string& name = flags.arguments[0];
-    std::ifstream in(name, std::ios::binary);
-    if (!in) return fail(Code::not_found, "cannot read " + name);
-    std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const std::string text = TRY(config::read_input(name, kScriptBytesMax, config::InputKind::file_or_pipe));
     return run_text(sh, text, name);
   }
   shell::Executed done;
@@ -258,13 +258,13 @@ int run(const ShellFlags& flags) {
 Action define_shell(CLI::App& app) {
   auto* command = app.add_subcommand("shell", "Run the emulated shell: bash on a virtual filesystem");
   auto flags = std::make_shared<ShellFlags>();
-  auto* script = command->add_option("-c", flags->script, "The script itself");
+  auto* script = take_any_text(command->add_option("-c", flags->script, "The script itself"));
   command
       ->add_option("--dir", flags->directories,
                    "HOST[:PATH]: import a host directory (default path /home/user)")
       ->allow_extra_args(false);
   command->add_option("--cwd", flags->cwd, "Where to start");
-  command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable")
+  take_any_text(command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable"))
       ->allow_extra_args(false);
   command->add_option("--limit", flags->limits, "NAME=VALUE: another bound for the script (docs/shell.md lists them)")
       ->allow_extra_args(false);
@@ -277,8 +277,8 @@ Action define_shell(CLI::App& app) {
                     "Write changes below imported directories back to the host");
   command->add_flag("--test-commands", flags->test_commands,
                     "Add argv.py, printenv.py, stdout_stderr.py and read_from_fd.py");
-  command->add_option("file", flags->arguments,
-                      "A script file of the host and its arguments; after -c: $0 and arguments");
+  take_any_text(command->add_option(
+      "file", flags->arguments, "A script file of the host and its arguments; after -c: $0 and arguments"));
   command->positionals_at_end();
   return [flags, script] {
     flags->has_script = script->count() > 0;

@@ -7,7 +7,7 @@ namespace atl::cli {
 Action define_version(CLI::App& app) {
   app.add_subcommand("version", "Print the version");
   return [] {
-    fmt::print("atoll {}\n", ATOLL_VERSION);
+    fmt::print("atoll " ATOLL_VERSION "\n");
     return 0;
   };
 }

@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import jdk.jshell.Diag;
 import jdk.jshell.EvalException;
 import jdk.jshell.JShell;
@@ -215,11 +216,13 @@ public final class Runner {
     private void execute(String code) throws IOException {
         count++;
         hear();
-        Map<String, String> before = new LinkedHashMap<>();
+        Map<String, String> before = new LinkedHashMap<>(), properties = new LinkedHashMap<>();
         for (String change : changes) {
             int at = change.indexOf('=');
-            before.putIfAbsent(change.substring(0, at), System.getenv(change.substring(0, at)));
-            environment.set(change.substring(0, at), change.substring(at + 1));
+            String name = change.substring(0, at);
+            before.putIfAbsent(name, System.getenv(name));
+            properties.putIfAbsent(name, environment.property(name));
+            environment.set(name, change.substring(at + 1));
         }
         changes.clear();
         ByteArrayOutputStream ending = new ByteArrayOutputStream();
@@ -229,7 +232,8 @@ public final class Runner {
         synchronized (gate) {
             busy = false;
         }
-        before.forEach(environment::set);
+        before.forEach(environment::setVariable);
+        properties.forEach(environment::setProperty);
         flush(ownOut, ownErr, System.out, System.err);
         put(ending, 'D', bytes((isDone ? 0 : 1) + " " + count));
         out.write(ending.toByteArray());
@@ -291,8 +295,10 @@ public final class Runner {
     }
 
     // The variables that System.getenv() shows: Java has no way to set one but this. Processes get them if somebody looked at
-    // their ProcessBuilder.environment(); otherwise they get what the interpreter was started with.
+    // their ProcessBuilder.environment(); otherwise they get what the interpreter was started with. Each is a system property
+    // too, which is where E2B's clients look for them; properties that Java itself has keep their values.
     private static final class Environment {
+        private final Set<String> ofJava = System.getProperties().stringPropertyNames();
         private Map<Object, Object> values;
         private Method variable, value;
 
@@ -308,6 +314,7 @@ public final class Runner {
             } catch (ReflectiveOperationException problem) {
                 throw new IllegalStateException(problem);
             }
+            System.getenv().forEach(this::setProperty);
         }
 
         private static Method opened(String name) throws ReflectiveOperationException {
@@ -316,8 +323,23 @@ public final class Runner {
             return method;
         }
 
-        // Null takes it away.
+        String property(String name) {
+            return name.isEmpty() ? null : System.getProperty(name);
+        }
+
         void set(String name, String text) {
+            setVariable(name, text);
+            setProperty(name, text);
+        }
+
+        // Null takes it away, here and below.
+        void setProperty(String name, String text) {
+            if (name.isEmpty() || ofJava.contains(name)) return;
+            if (text == null) System.clearProperty(name);
+            else System.setProperty(name, text);
+        }
+
+        void setVariable(String name, String text) {
             try {
                 if (text == null) values.remove(variable.invoke(null, name));
                 else values.put(variable.invoke(null, name), value.invoke(null, text));

@@ -2,10 +2,12 @@
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
 # modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote
-# gives CHARTS, PARK, RESEED, SPARE and END_SPARE too, and FD only to a child, where it calls begin() and serve() itself.
+# gives REST, PARK, SPARE, END_SPARE and what is in python_chance.py too, and FD only to a child, where it calls begin() and
+# serve() itself.
 import _ast
 import _io
 import _signal
+import _thread
 import builtins
 import os
 import sys
@@ -36,9 +38,10 @@ mark = b""  # of the running execution: said with every word about it
 pending = b""
 cells = {}
 unlisted = []
-charts_source = globals().get("CHARTS", b"")
-charts = None
+rest_source = globals().get("REST", b"")
+rest = None
 loop = None
+writing = _thread.allocate_lock()
 out = err = None
 spare = 0
 SPARE = globals().get("SPARE")
@@ -51,8 +54,9 @@ def high_copy(fd):
 
 def send(data):
     view = memoryview(data)
-    while view:
-        view = view[_write(FD, view):]
+    with writing:  # threads show images too
+        while view:
+            view = view[_write(FD, view):]
 
 
 def message(kind, payload):
@@ -179,48 +183,13 @@ def plain(value):
     return text if len(text) <= TEXT_MAX else text[:TEXT_MAX] + "..."
 
 
-def cell_value(value):
-    """One value of a table, as JSON can say it."""
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if type(value).__name__ == "NAType":
-        return None
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    if hasattr(value, "isoformat"):
-        try:
-            text = value.isoformat()
-            return None if text == "NaT" else text
-        except Exception:
-            return None
-    if hasattr(value, "item"):
-        try:
-            return cell_value(value.item())
-        except Exception:
-            pass
-    return str(value)
-
-
-def table(frame):
-    """Its columns by name; one that has a name again gets a number, as where pandas reads files."""
-    columns = {}
-    for at, name in enumerate(frame.columns):
-        column, key, again = frame.iloc[:, at], str(name), 0
-        while key in columns:
-            again += 1
-            key = f"{name}.{again}"
-        values = column.tolist()
-        is_whole = getattr(column.dtype, "kind", "") in "iub" and not hasattr(column.dtype, "na_value")
-        columns[key] = values if is_whole else [cell_value(value) for value in values]
-    return columns
-
-
-def load_charts():
-    global charts
-    if charts is None:
-        charts = {"__name__": OWN, "__builtins__": __builtins__}
-        exec(compile(charts_source, OWN, "exec"), charts)
-    return charts
+def load_rest():
+    """What most cells never need: compiled for the first that does."""
+    global rest
+    if rest is None:
+        rest = {"__name__": OWN, "__builtins__": __builtins__}
+        exec(compile(rest_source, OWN, "exec"), rest)
+    return rest
 
 
 def is_a(value, module, name):
@@ -228,13 +197,37 @@ def is_a(value, module, name):
     return any(base.__name__ == name and base.__module__.startswith(module) for base in kind.__mro__)
 
 
+def json_text(value, text):
+    """A list or dict as JSON; None if it holds what JSON has no word for, or too much."""
+    if len(text) > TEXT_MAX:
+        return None
+    try:
+        import _json
+        encoder = _json.make_encoder({}, no_word, _json.encode_basestring, None, ":", ",", False, False, False)
+        return "".join(encoder(value, 0))
+    except Exception:
+        pass  # dates, numbers of numpy, what is no number: slower
+    try:
+        return load_rest()["json_form"](value)
+    except Exception:
+        return None
+
+
+def no_word(value):
+    raise TypeError(type(value).__name__)
+
+
 def bundle(value):
-    if type(value) in PLAIN:
-        return {"text/plain": plain(value)}
     data = {"text/plain": plain(value)}
     kind = type(value)
+    if isinstance(value, (list, dict)):
+        form = json_text(value, data["text/plain"])
+        if form is not None:
+            data["application/json"] = form
+    if kind in PLAIN:
+        return data
     if "matplotlib.figure" in modules and is_a(value, "matplotlib", "Figure"):
-        data.update(load_charts()["figure_bundle"](value))
+        data.update(load_rest()["figure_bundle"](value))
         return data
     method = getattr(kind, "_repr_mimebundle_", None)
     if method is not None:
@@ -258,8 +251,7 @@ def bundle(value):
             data[mime] = found
     if "pandas" in modules and is_a(value, "pandas", "DataFrame") and value.size <= TABLE_CELLS_MAX:
         try:
-            import json
-            data["e2b/data"] = json.dumps(table(value))
+            data["e2b/data"] = load_rest()["table_form"](value)
         except Exception:
             pass
     return data
@@ -279,6 +271,8 @@ def result_message(data, is_main):
 
 def display(*values, raw=False, **_):
     """Shows values on the way; what is raw tells its forms by MIME type itself."""
+    if _getpid() != MAIN_PID:
+        return  # a worker that the user forked: only one process speaks here
     flush_streams()
     for value in values:
         send(result_message(dict(value) if raw else bundle(value), False))
@@ -298,15 +292,25 @@ def show_figures(*_, **__):
     pyplot.close("all")
 
 
-# What libraries show is shown here: names of their modules that are replaced once the user imports those.
+def show_unfinished():
+    """What a cell drew before it failed."""
+    try:
+        show_figures()
+    except Exception:
+        pass  # the cell's own error is told
+
+
+# What libraries show is shown here: what is done to their modules once the user imports those.
 SHOWN = {
-    "matplotlib.pyplot": ("show", show_figures),
-    "IPython.core.display_functions": ("display", display),
+    "matplotlib.pyplot": lambda module: setattr(module, "show", show_figures),
+    "IPython.core.display_functions": lambda module: setattr(module, "display", display),
+    "PIL.ImageShow": lambda module: load_rest()["show_images"](module, display),
+    "PIL.Image": lambda module: load_rest()["show_saved"](module, display),
 }
 
 
 class ShowFinder:
-    """Lets plt.show() and IPython's display() show, without importing anything before the user does."""
+    """Lets plt.show(), image.show() and IPython's display() show, without importing anything before the user does."""
 
     def find_spec(name, path=None, target=None):
         if name not in SHOWN:
@@ -320,7 +324,7 @@ class ShowFinder:
 
                 def exec_module(module):
                     load(module)
-                    setattr(module, *SHOWN[name])
+                    SHOWN[name](module)
 
                 spec.loader.exec_module = exec_module
                 return spec
@@ -328,6 +332,9 @@ class ShowFinder:
 
 
 sys.meta_path.insert(0, ShowFinder)
+for shown in SHOWN:
+    if shown in modules:  # a zygote imported it already
+        SHOWN[shown](modules[shown])
 
 
 # ---- errors
@@ -427,20 +434,7 @@ def shell_lines(command):
 
 
 def magic(line):
-    word, _, rest = line.partition(" ")
-    rest = rest.strip()
-    if word in ("pip", "pip3"):
-        return shell(f"{sys.executable} -m pip {rest}")
-    if word == "cd":
-        return os.chdir(os.path.expanduser(expand(rest) or "~"))
-    if word == "env":
-        key, equals, value = rest.partition("=")
-        if equals:
-            os.environ[key.strip()] = value.strip()
-        return None
-    if word in ("matplotlib", "config", "load_ext", "autoreload"):
-        return None
-    raise NameError(f"there is no %{word} here")
+    return load_rest()["magic"](line, shell, expand)
 
 
 names["__atoll_shell__"], names["__atoll_lines__"], names["__atoll_magic__"] = shell, shell_lines, magic
@@ -498,6 +492,18 @@ def rewrite(code):
     return "\n".join(lines)
 
 
+def dedent(code):
+    """Without the indentation of the first line that says something, as IPython reads cells: lines that begin with the same
+    words lose it, inside of long strings too, and others stay. Empty lines before stay, so that lines keep their numbers."""
+    lines = code.splitlines(True)
+    first = next((line for line in lines if not line.isspace()), "")
+    size = len(first) - len(first.lstrip(" \t"))
+    if not size:
+        return code
+    indent = first[:size]
+    return "".join([line[size:] if line.startswith(indent) else line for line in lines])
+
+
 def parse(code, name):
     try:
         return compile(code, name, "exec", ONLY_AST | ALLOW_AWAIT, True)
@@ -508,23 +514,6 @@ def parse(code, name):
         if changed == code:
             raise
     return compile(changed, name, "exec", ONLY_AST | ALLOW_AWAIT, True)
-
-
-def cell_magic(code):
-    """%%bash and %%writefile take the whole cell."""
-    head, _, body = code.partition("\n")
-    word, *words = head[2:].split() or [""]
-    if word in ("bash", "sh", "script"):
-        import subprocess
-        flush_streams()
-        done = subprocess.run(["/bin/bash", "-s"], input=body.encode())
-        if done.returncode:
-            raise RuntimeError(f"the script ended with status {done.returncode}")
-    elif word == "writefile" and words:
-        with open(words[-1], "a" if words[0] == "-a" else "w") as file:
-            file.write(body)
-    else:
-        raise NameError(f"there is no %%{word} here")
 
 
 # ---- execution
@@ -559,8 +548,10 @@ def is_quiet(code, last):
 
 def run_cell(code):
     """What the cell has to say at its end."""
+    code = dedent(code)
     if code.lstrip().startswith("%%"):
-        cell_magic(code.lstrip())
+        flush_streams()
+        load_rest()["cell_magic"](code.lstrip())
         return b""
     name = f"<cell {count}>"
     cells[name] = code
@@ -594,9 +585,12 @@ def execute(code):
     status, ending = 0, b""
     try:
         busy = True
-        ending = run_cell(code)
-        if "matplotlib.pyplot" in modules:
-            show_figures()
+        try:
+            ending = run_cell(code)
+        except Exception:
+            show_unfinished()
+            raise
+        show_figures()
         busy = False
     except SystemExit as leaving:
         busy = False
@@ -730,18 +724,13 @@ def park():
             del os.environ[name]
     except BaseException:
         pass  # the user's own `environ`
-    if waking == 1:  # a copy draws other numbers than its source, as after a fork; one that was resumed goes on
-        try:
-            if "random" in modules:
-                modules["random"].seed()
-            RESEED()
-        except BaseException:
-            pass  # the user's own `random`
+    if waking == 1:  # one that was resumed goes on where it was
+        reseed()
     send(message(75, here()))  # K
 
 
 def serve():
-    global charts_source, mark
+    global rest_source, mark
     changes = []
     _signal.signal(2, on_interrupt)
     send(message(75, here()))  # K
@@ -777,7 +766,7 @@ def serve():
             except OSError as problem:
                 send(message(87, (problem.strerror or "it cannot be entered").encode()))
         elif kind == 67:  # C
-            charts_source = payload
+            rest_source = payload
 
 
 if "FD" in globals():

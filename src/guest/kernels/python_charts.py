@@ -2,7 +2,7 @@
 import re
 import sys
 
-UNIT = re.compile(r"\s*(?:\(([^()]*)\)|\[([^\[\]]*)\])\s*$")
+UNIT = re.compile(r"\s\((.*?)\)|\[(.*?)\]")
 POINTS_MAX = 50000  # of a figure with more there is a bitmap only: what has a word for each point is slow and huge
 
 
@@ -18,6 +18,13 @@ def number(value):
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return None
     return value if isinstance(value, (int, float, str, bool)) or value is None else str(value)
+
+
+def rounded(value):
+    """Without what binary fractions left: 324 and not 323.9999914. As many digits as E2B's charts have."""
+    import decimal
+    value = decimal.Decimal(str(float(value)))
+    return float(decimal.Context(prec=max(1, 8 - value.adjusted())).plus(value)) if value.is_finite() else None
 
 
 def unit_of(label):
@@ -77,25 +84,37 @@ def with_ticks(axes, kind):
     return chart
 
 
-def label_of(artist, index):
-    label = artist.get_label()
-    return label if label and not str(label).startswith("_") else f"Series {index}"
+def label_of(artist, kind, index):
+    """What the user called it, else its number among what was drawn."""
+    label = str(artist.get_label() or "")
+    if label and not label.startswith("_"):
+        return label
+    digits = label.lstrip("_abcdefghijklmnopqrstuvwxyz")
+    return f"{kind} {digits if digits.isdecimal() else index}"
+
+
+def is_rule(line):
+    """Whether it only leads across, as axhline() does."""
+    x, y = line.get_xdata(), line.get_ydata()
+    return len(x) == 2 and len(y) == 2 and bool(x[0] == x[1] or y[0] == y[1])
 
 
 def line_chart(axes):
     chart = with_ticks(axes, "line")
     chart["elements"] = []
     for index, line in enumerate(axes.get_lines()):
+        if is_rule(line):
+            continue
         points = [[to_user(axes.xaxis, x) if not isinstance(x, str) else x, to_user(axes.yaxis, y)]
                   for x, y in zip(line.get_xdata(), line.get_ydata())]
-        chart["elements"].append({"label": label_of(line, index), "points": points})
+        chart["elements"].append({"label": label_of(line, "Line", index), "points": points})
     return chart
 
 
 def scatter_chart(axes, collections):
     chart = with_ticks(axes, "scatter")
     chart["elements"] = [
-        {"label": label_of(collection, index),
+        {"label": label_of(collection, "Series", index),
          "points": [[to_user(axes.xaxis, x), to_user(axes.yaxis, y)] for x, y in collection.get_offsets()]}
         for index, collection in enumerate(collections)]
     return chart
@@ -118,22 +137,28 @@ def name_at(axis, place):
     return f"{place:.12g}" if isinstance(place, float) else str(place)
 
 
+def turned(chart, is_lying):
+    """The labels of one that lies as if it stood: the names first, then the values."""
+    if is_lying:
+        for word in ("label", "unit"):
+            chart[f"x_{word}"], chart[f"y_{word}"] = chart[f"y_{word}"], chart[f"x_{word}"]
+    return chart
+
+
 def bar_chart(axes):
     from matplotlib.container import BarContainer
     chart = two_dimensional(axes, "bar")
     chart["elements"] = []
-    for container in axes.containers:
-        if not isinstance(container, BarContainer):
-            continue
-        group = container.get_label()
-        group = group if group and not str(group).startswith("_") else ""
+    bars = [container for container in axes.containers if isinstance(container, BarContainer)]
+    for index, container in enumerate(bars):
+        group = label_of(container, "Group", index)
         upright = container.orientation != "horizontal"
         axis = axes.xaxis if upright else axes.yaxis
         for bar in container:
             value = bar.get_height() if upright else bar.get_width()
             middle = bar.get_x() + bar.get_width() / 2 if upright else bar.get_y() + bar.get_height() / 2
-            chart["elements"].append({"label": name_at(axis, middle), "group": str(group), "value": number(value)})
-    return chart
+            chart["elements"].append({"label": name_at(axis, middle), "group": group, "value": number(value)})
+    return turned(chart, any(container.orientation == "horizontal" for container in bars))
 
 
 def pie_chart(axes, wedges):
@@ -141,7 +166,7 @@ def pie_chart(axes, wedges):
     if len(texts) == 2 * len(wedges):
         texts = texts[::2]  # what autopct wrote stands between the labels
     return {"type": "pie", "title": axes.get_title() or None, "elements": [
-        {"label": texts[index] if index < len(texts) else "", "angle": abs(wedge.theta2 - wedge.theta1),
+        {"label": texts[index] if index < len(texts) else "", "angle": abs(rounded(float(wedge.theta2) - float(wedge.theta1))),
          "radius": number(wedge.r)} for index, wedge in enumerate(wedges)]}
 
 
@@ -150,12 +175,14 @@ def box_chart(axes, boxes):
     chart = two_dimensional(axes, "box_and_whisker")
     chart["elements"] = []
     for box in boxes:
-        chart["elements"].append({
+        element = {
             "label": name_at(axes.xaxis if box["upright"] else axes.yaxis, numpy.mean(box["place"])),
-            "min": number(min(box["whiskers"])), "first_quartile": number(min(box["quartiles"])),
-            "median": number(box["median"]), "third_quartile": number(max(box["quartiles"])),
-            "max": number(max(box["whiskers"])), "outliers": [number(value) for value in box["outliers"]]})
-    return chart
+            "min": rounded(min(box["whiskers"])), "first_quartile": rounded(min(box["quartiles"])),
+            "median": rounded(box["median"]), "third_quartile": rounded(max(box["quartiles"])),
+            "max": rounded(max(box["whiskers"])), "outliers": [rounded(value) for value in box["outliers"]]}
+        if element not in chart["elements"]:  # drawn again in colour, say
+            chart["elements"].append(element)
+    return turned(chart, not all(box["upright"] for box in boxes))
 
 
 def find_boxes(axes):
@@ -208,14 +235,19 @@ def axes_chart(axes):
     points = [item for item in axes.collections if isinstance(item, PathCollection)]
     if points:
         return scatter_chart(axes, points)
-    if axes.get_lines():
+    if axes.get_lines() or not axes.has_data():
         return line_chart(axes)
     return {"type": "unknown", "title": axes.get_title() or None, "elements": []}
 
 
+def is_begun(axes):
+    """Whether anything was drawn, or an axis was told what it shows."""
+    return axes.has_data() or any(axis.have_units() for axis in (axes.xaxis, axes.yaxis))
+
+
 def chart_of(figure):
     """One chart, several as a superchart, or None for an empty figure."""
-    charts = [axes_chart(axes) for axes in figure.get_axes() if axes.get_label() != "<colorbar>"]
+    charts = [axes_chart(axes) for axes in figure.get_axes() if axes.get_label() != "<colorbar>" and is_begun(axes)]
     if not charts:
         return None
     if len(charts) == 1:

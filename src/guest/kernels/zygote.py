@@ -29,10 +29,16 @@ def preload(names):
     import importlib
     failed = []
     for name in names:
+        before = set(sys.modules)
         try:
             importlib.import_module(name)
         except BaseException as problem:
             failed.append(f"{name}: {type(problem).__name__}")
+            # What is left of a package that failed half-way would break it for everybody who imports it later.
+            package = name.partition(".")[0]
+            for part in [part for part in sys.modules if part == package or part.startswith(package + ".")]:
+                if part not in before:
+                    del sys.modules[part]
     return failed
 
 
@@ -59,17 +65,6 @@ class Hooks:
 
     def close(self):
         os.register_at_fork = self.register
-
-
-def reseed():
-    numpy_random = sys.modules.get("numpy.random")
-    if numpy_random is None:
-        return
-    try:  # a state of pure chance: seed() asks for chance too, by three times as many pages of its own
-        key = sys.modules["numpy"].frombuffer(os.urandom(624 * 4), "uint32")
-        numpy_random.set_state(("MT19937", key, 624))
-    except Exception:  # a user chose another generator
-        numpy_random.seed()
 
 
 class Packages:
@@ -115,7 +110,9 @@ class Packages:
 def arrive(runner, packages, name, home, shell):
     """Makes a child the interpreter of its user in its sandbox."""
     SEED()
-    reseed()
+    runner["reseed_numpy"]()
+    if os.getpid() == PID:  # OpenSSL notices a birth by the number
+        RESEED_LIBRARIES()
     THREADING.main_thread()._set_native_id()  # the only one of the hooks of threads that a child would miss
     for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
                        (b"PATH", b"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")):
@@ -179,18 +176,23 @@ def prepare():
     import builtins
     module = load_module()
     hooks = Hooks()
+    os.environ["MPLBACKEND"] = "agg"  # as every interpreter has it
     failed = preload(STANDARD) + preload(sys.argv[1:])
     hooks.close()
     del sys.argv[1:]
     import _random
     import functools
     import random
-    global SEED, THREADING
+    global SEED, THREADING, PID, RESEED_LIBRARIES
     import threading as THREADING
+    PID, RESEED_LIBRARIES = os.getpid(), module.reseed_libraries
+    RESEED_LIBRARIES()  # the first time is expensive
     SEED = functools.partial(_random.Random.seed, random._inst)
-    runner = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "CHARTS": read("python_charts.py"),
-              "PARK": module.park, "RESEED": reseed, "SPARE": module.spare, "END_SPARE": module.end_spare}
-    exec(compile(read("python.py"), "<atoll>", "exec"), runner)
+    runner = {"__name__": "__atoll__", "__builtins__": dict(vars(builtins)), "REST": read("python_rest.py") + read("python_charts.py"),
+              "PARK": module.park, "SPARE": module.spare, "END_SPARE": module.end_spare}
+    for part in ("python.py", "python_chance.py"):
+        exec(compile(read(part), "<atoll>", "exec"), runner)
+    runner["load_rest"]()
     packages = Packages()
     rehearse(runner, packages)
     for name in [name for name in os.environ if name != "LC_CTYPE"]:

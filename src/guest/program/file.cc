@@ -8,6 +8,7 @@
 
 #include "guest/program/entry.h"
 #include "guest/program/guest.h"
+#include "guest/program/hand_over.h"
 
 namespace atl::guest {
 namespace {
@@ -160,6 +161,37 @@ void open_for_reading(uint32_t channel, Reader in, Bytes* path) {
   schedule(file);
 }
 
+// As the user alone: nothing is made or opened that the user may not.
+int open_as_user(const User& user, const char* path, int how, mode_t mode, uint8_t flags) {
+  const ActAs acting(user);
+  if ((flags & kWriteParents) != 0 && !make_parents(path)) return -1;
+  if ((flags & kWriteHandOver) == 0) return open_regular(path, how, mode);
+  // E2B's agent gives a file that is there to the user before it opens it, and a new one after: watchers see both. A
+  // user who may write a file that is another's may not take it, and writes it all the same.
+  struct stat info {};
+  const bool there = stat(path, &info) == 0;
+  if (there && S_ISREG(info.st_mode) && chown(path, user.uid, user.gid) != 0) errno = 0;
+  const int fd = open_regular(path, how, mode);
+  if (fd >= 0 && !there && fchown(fd, user.uid, user.gid) != 0) errno = 0;
+  return fd;
+}
+
+int open_target(const User& user, const char* path, mode_t mode, uint8_t flags) {
+  const int how = O_WRONLY | O_CREAT | ((flags & kWriteAppend) != 0 ? O_APPEND : O_TRUNC);
+  const int fd = open_as_user(user, path, how, mode, flags);
+  const bool refused = fd < 0 && (errno == EACCES || errno == EPERM);
+  if (!refused || (flags & kWriteHandOver) == 0) return fd;
+  return open_handed_over(user, path, how, mode, (flags & kWriteParents) != 0);
+}
+
+bool make_directory(const User& user, const char* path, bool hand_over) {
+  {
+    const ActAs acting(user);
+    if (make_parents(path) && mkdir(path, 0755) == 0) return true;
+  }
+  return hand_over && errno == EACCES && make_directory_handed_over(user, path);
+}
+
 void open_for_writing(uint32_t channel, Reader in, User* user, Bytes* path) {
   const uint32_t mode = in.u32();
   const uint8_t flags = in.u8();
@@ -172,10 +204,7 @@ void open_for_writing(uint32_t channel, Reader in, User* user, Bytes* path) {
     copy.text(name.data, name.size), copy.text(value.data, value.size);
   }
   if (!in.done() || has_nul(prefix)) return send_failed(channel, EINVAL, "malformed request");
-  if ((flags & kWriteParents) != 0 && !make_parents(path->data()))
-    return send_errno(channel, errno, path->data());
-  const int fd = open_regular(
-      path->data(), O_WRONLY | O_CREAT | ((flags & kWriteAppend) != 0 ? O_APPEND : O_TRUNC), mode & 07777);
+  const int fd = open_target(*user, path->data(), mode & 07777, flags);
   if (fd < 0) return send_errno(channel, errno, path->data());
   File* const file = make_file(channel, fd, path);
   file->message = write_message;
@@ -201,21 +230,20 @@ void request_file(uint32_t channel, Type type, Reader in) {
   }
   if (!take_path(in.text(), &path))
     return send_failed(channel, EINVAL, "the path must be absolute and free of NUL bytes");
+  // These two may need more than the user has, and act as the user by themselves.
+  if (type == Type::write) return open_for_writing(channel, in, &user, &path);
+  if (type == Type::make_directory && !make_directory(user, path.data(), in.left() > 0 && in.u8() != 0))
+    return send_errno(channel, errno, path.data());
   const ActAs acting(user);
   switch (type) {
     case Type::stat:
-      return reply_entry(channel, Type::reply, path.data());
     case Type::make_directory:
-      if (!make_parents(path.data()) || mkdir(path.data(), 0755) != 0)
-        return send_errno(channel, errno, path.data());
       return reply_entry(channel, Type::reply, path.data());
     case Type::chmod:
       if (chmod(path.data(), in.u32() & 07777) != 0) return send_errno(channel, errno, path.data());
       return send_empty(channel, Type::reply);
-    case Type::read:
-      return open_for_reading(channel, in, &path);
     default:
-      return open_for_writing(channel, in, &user, &path);
+      return open_for_reading(channel, in, &path);
   }
 }
 

@@ -96,10 +96,13 @@ void request_adopt(uint32_t channel, const char* payload, size_t size);
 void request_file(uint32_t channel, Type type, Reader in);
 void request_tree(uint32_t channel, Type type, Reader in);
 void request_watch(uint32_t channel, Reader in);
+// Queues what all watches have seen until now.
+void tell_watches();
 void request_connect(uint32_t channel, Reader in);
 void request_listen(uint32_t channel, Reader in);
 void request_ports(uint32_t channel);
 void request_datagrams(uint32_t channel, Reader in);
+void request_sweep(uint32_t channel, Reader in);
 
 // A child ended: true if it was a known one.
 void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us);

@@ -310,6 +310,10 @@ void set_source(Process* process, Source* source, int fd, void (*ready)(Source*,
 
 }  // namespace
 
+const Process* first_process() {
+  return all;
+}
+
 void add_process(Process* process, uint32_t channel, const Ends& ends) {
   process->message = message, process->survives = survives, process->revive = revive,
   process->destroy = destroy;
@@ -340,6 +344,7 @@ void request_adopt(uint32_t channel, const char* payload, size_t size) {
   auto* const process = new (malloc(sizeof(Process))) Process;
   process->started_at = unix_micros();
   process->pid = pid;
+  process->interpreter = true;
   process->request.append(request, size - sizeof(uint32_t));
   add_process(process, channel, Ends{});
   Bytes body;
@@ -361,8 +366,13 @@ void process_ended(pid_t pid, int status, uint64_t user_us, uint64_t system_us) 
       signal_tree(pid, true, SIGKILL, process->pid);
     } else {
       process->reaped = true;
+      // Somebody killed it, the kernel for want of memory perhaps: what it left in its session goes with it.
+      if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+        signal_tree(pid, true, SIGKILL);
+        process->cut = true;
+      }
       // Whoever inherited an interpreter's pipes has nothing to say for it.
-      if (process->control.fd >= 0) process->cut = true;
+      if (process->control.fd >= 0 || process->ends_alone) process->cut = true;
     }
     return finish_if_done(process);
   }

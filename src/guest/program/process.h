@@ -13,6 +13,8 @@ struct Process : Channel {
   bool pty = false;
   bool reaped = false;
   bool cut = false;          // killed for good: do not wait for others who hold its pipes
+  bool ends_alone = false;   // its end does not wait for others who hold its pipes
+  bool interpreter = false;  // goes on when what it started is swept away
   bool input_ended = false;  // the host will send no more input
   // A child of it that goes on in its place when it dies, and when that was born: a number alone may become
   // another's.
@@ -39,8 +41,10 @@ struct Ends {
 // Makes the process a channel. Takes over the descriptors.
 void add_process(Process* process, uint32_t channel, const Ends& ends);
 void signal_process(Process* process, int number, SignalScope scope);
+// The first of the processes that the host started, in no order.
+const Process* first_process();
 // Signals everything in the session of `leader` and, while it lives, its descendants; not `except`, nor what
-// is below it.
+// is below it. With SIGKILL it returns when they are gone, or after two seconds.
 void signal_tree(pid_t leader, bool reaped, int number, pid_t except = 0);
 
 struct Parentage {

@@ -213,6 +213,7 @@ const char* read_words(Plan* plan, Reader* in, uint32_t* argc, uint32_t* envc, s
       return "a variable needs a name";
     add_word(plan->words, word);
   }
+  if ((plan->flags & kStartNotes) != 0) in->text(), in->u64();  // the host's
   return in->done() ? "" : "malformed request";
 }
 
@@ -374,6 +375,8 @@ void request_start(uint32_t channel, const char* payload, size_t size) {
   }
   process->credit = plan.credit < kOutputWindow ? plan.credit : kOutputWindow;
   process->request.append(payload, size);
+  process->ends_alone = (plan.flags & kStartEndsAlone) != 0;
+  process->interpreter = (plan.flags & kStartControl) != 0;
   add_process(process, channel, ends);
   reply_started(*process, &plan);
 }

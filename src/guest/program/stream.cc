@@ -48,7 +48,10 @@ void handle_request(Header header, const char* data, size_t size) {
       return request_ports(header.channel);
     case Type::datagrams:
       return request_datagrams(header.channel, in);
+    case Type::sweep:
+      return request_sweep(header.channel, in);
     case Type::ping:
+      tell_watches();
       return send_empty(header.channel, Type::reply);
     default:
       return send_failed(header.channel, ENOSYS, "unknown request");

@@ -43,7 +43,8 @@ void emit(uint32_t channel, Type type, const Bytes& body) {
 
 void emit_errno(uint32_t channel, int error, const char* path) {
   Bytes text, body;
-  text.append(path), text.append(": "), text.append(strerror(error));
+  text.append(path), text.append(": ");
+  text.append(error == ESTALE ? "it was moved while it was being removed" : strerror(error));
   Writer<Bytes> out(body);
   out.u32(static_cast<uint32_t>(error)), out.text(text.data(), text.size());
   emit(channel, Type::failed, body);

@@ -19,6 +19,7 @@ bool list_tree(const char* path, uint32_t depth, uint32_t entries_max, Page page
 bool move_tree(const char* from, const char* to, bool overwrite, Failure* failure);
 // Files, directories and symbolic links. A directory over a directory is merged when `overwrite` is set.
 bool copy_tree(const char* from, const char* to, bool overwrite, Failure* failure);
+// ESTALE: it, or a directory in it, was moved elsewhere meanwhile. What was removed until then is gone.
 bool remove_tree(const char* path, bool recursive, Failure* failure);
 
 }  // namespace atl::guest

@@ -214,6 +214,7 @@ bool clear_tree(int fd) {
     if (found == 1) {
       struct stat info {};
       const int next = fstat(fd, &info) == 0 ? descend(fd, child) : -1;
+      if (next < 0 && errno == ENOENT) continue;  // gone since it was listed
       if (next < 0) {
         good = false;
         break;
@@ -233,7 +234,7 @@ bool clear_tree(int fd) {
     memcpy(&here, levels.data() + levels.size() - sizeof here, sizeof here);
     const bool same =
         up >= 0 && fstat(up, &info) == 0 && info.st_dev == here.device && info.st_ino == here.inode;
-    const int error = up < 0 ? errno : EBUSY;
+    const int error = up < 0 ? errno : ESTALE;
     close(fd);
     fd = up;
     if (!same) {
@@ -343,7 +344,9 @@ bool remove_tree(const char* path, bool recursive, Failure* failure) {
   if (!recursive || (errno != ENOTEMPTY && errno != EEXIST)) return failed(failure, path);
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0 || !clear_tree(fd)) return failed(failure, path);
-  return rmdir(path) == 0 || failed(failure, path);
+  if (rmdir(path) == 0) return true;
+  // It was there and is empty now, but has another name.
+  return failed(failure, path, errno == ENOENT ? ESTALE : errno);
 }
 
 }  // namespace atl::guest

@@ -1,7 +1,11 @@
-// Who belongs to a process: its session, and the descendants that left it while their parents still live.
+// Who belongs to a process: its session, and the descendants that left it while their parents still live. Who
+// belongs to none: those whose parents have ended and who left the session; they are children of this
+// process.
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "guest/program/process.h"
@@ -12,10 +16,12 @@ namespace {
 struct Task {
   pid_t pid, parent, session;
   uint64_t born;
+  bool is_stopped;
   bool hit;
 };
 
-// Fields 4 (parent), 6 (session) and 22 (start) of /proc/PID/stat, behind the name that may contain anything.
+// Fields 3 (state), 4 (parent), 6 (session) and 22 (start) of /proc/PID/stat, behind the name that may
+// contain anything.
 bool read_task(const char* name, Task* task) {
   char path[32] = "/proc/";
   if (strlen(name) > 12) return false;
@@ -31,6 +37,7 @@ bool read_task(const char* name, Task* task) {
   if (at == nullptr || strlen(at) < 5 || at[2] == 'Z' || at[2] == 'X') return false;
   char* rest = nullptr;
   task->pid = atoi(name);
+  task->is_stopped = at[2] == 'T';
   task->parent = static_cast<pid_t>(strtol(at + 4, &rest, 10));
   strtol(rest, &rest, 10);
   task->session = static_cast<pid_t>(strtol(rest, &rest, 10));
@@ -40,33 +47,189 @@ bool read_task(const char* name, Task* task) {
   return true;
 }
 
-size_t read_tasks(Bytes* out) {
-  DIR* const directory = opendir("/proc");
-  if (directory == nullptr) return 0;
+// Everything that runs, in the order of its numbers.
+struct Tasks {
+  Bytes bytes;
+  Task* all = nullptr;
   size_t count = 0;
-  while (const dirent* entry = readdir(directory)) {
-    Task task;
-    if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || !read_task(entry->d_name, &task)) continue;
-    out->append(reinterpret_cast<const char*>(&task), sizeof task);
-    ++count;
+
+  void read() {
+    bytes.clear(), count = 0;
+    DIR* const directory = opendir("/proc");
+    if (directory == nullptr) return;
+    while (const dirent* entry = readdir(directory)) {
+      Task task;
+      if (entry->d_name[0] < '1' || entry->d_name[0] > '9' || !read_task(entry->d_name, &task)) continue;
+      bytes.append(reinterpret_cast<const char*>(&task), sizeof task);
+      ++count;
+    }
+    closedir(directory);
+    all = reinterpret_cast<Task*>(bytes.data());
   }
-  closedir(directory);
-  return count;
+
+  const Task* find(pid_t pid) const {
+    size_t low = 0, high = count;
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (all[middle].pid == pid) return &all[middle];
+      (all[middle].pid < pid ? low : high) = all[middle].pid < pid ? middle + 1 : middle;
+    }
+    return nullptr;
+  }
+};
+
+// A choice marks who is to be hit; true if there is anybody.
+class TreeOf {
+ public:
+  TreeOf(pid_t leader, bool reaped, pid_t except) : leader_(leader), reaped_(reaped), except_(except) {}
+
+  bool mark(Tasks* tasks) const {
+    bool any = false;
+    for (bool again = true; again;) {
+      again = false;
+      for (size_t i = 0; i < tasks->count; ++i) {
+        Task& task = tasks->all[i];
+        if (task.hit || task.pid == getpid() || task.pid == 1 || task.pid == except_) continue;
+        const Task* const parent = tasks->find(task.parent);
+        task.hit = task.session == leader_ || (!reaped_ && task.pid == leader_) ||
+                   (parent != nullptr && parent->hit);
+        if (task.hit) again = any = true;
+      }
+    }
+    return any;
+  }
+
+ private:
+  pid_t leader_;
+  bool reaped_;
+  pid_t except_;
+};
+
+// A time in which something began, in ticks.
+struct Births {
+  uint64_t since = 0, until = 0;
+  bool holds(const Task& task) const { return task.born >= since && task.born <= until; }
+};
+
+uint64_t ticks_of(uint64_t micros) {
+  const auto per_second = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+  return micros / 1'000'000 * per_second + micros % 1'000'000 * per_second / 1'000'000;
 }
 
-// Marks the members among `tasks`; true if any is new.
-bool mark(Task* tasks, size_t count, pid_t leader, bool reaped, pid_t except) {
-  bool any = false;
-  for (bool again = true; again;) {
-    again = false;
-    for (size_t i = 0; i < count; ++i) {
-      if (tasks[i].hit || tasks[i].pid == 1 || tasks[i].pid == except) continue;
-      bool member = tasks[i].session == leader || (!reaped && tasks[i].pid == leader);
-      for (size_t j = 0; j < count && !member; ++j) member = tasks[j].hit && tasks[j].pid == tasks[i].parent;
-      if (member) tasks[i].hit = again = any = true;
+class Background {
+ public:
+  // `interpreters` are `count` entries, as they came.
+  Background(Births births, const char* interpreters, size_t count)
+      : births_(births), interpreters_(interpreters), count_(count) {}
+  static constexpr size_t kEntry = sizeof(uint32_t) + sizeof(uint64_t);
+
+  bool mark(Tasks* tasks) const {
+    bool any = false;
+    for (size_t i = 0; i < tasks->count; ++i) {
+      Task& task = tasks->all[i];
+      task.hit = task.born >= births_.since && is_background(*tasks, task);
+      any = any || task.hit;
     }
+    return any;
   }
-  return any;
+
+ private:
+  bool is_left_by(const Process& process, const Task& task) const {
+    if (!process.interpreter || task.pid == process.pid) return false;
+    for (size_t i = 0; i < count_; ++i) {
+      Reader entry(interpreters_ + i * kEntry, kEntry);
+      const uint32_t channel = entry.u32();
+      const uint64_t until = ticks_of(entry.u64());
+      if (channel == process.id) return Births{births_.since, until}.holds(task);
+    }
+    return false;
+  }
+
+  // Whose it is, if it is somebody's: that process itself, or of its session.
+  static const Process* owner(const Task& task) {
+    for (const Process* process = first_process(); process != nullptr; process = process->next_process)
+      if (!process->over && process->pid > 1 && (task.pid == process->pid || task.session == process->pid))
+        return process;
+    return nullptr;
+  }
+
+  static bool is_spare(const Task& task) {
+    for (const Process* process = first_process(); process != nullptr; process = process->next_process)
+      if (process->spare == task.pid && process->spare_born == task.born) return true;
+    return false;
+  }
+
+  // Upwards until somebody known is met. Who is no descendant of this process is none of its business.
+  bool is_background(const Tasks& tasks, const Task& task) const {
+    const pid_t self = getpid();
+    const Task* at = &task;
+    for (size_t steps = 0; at != nullptr && steps <= tasks.count; ++steps) {
+      if (at->pid == self || is_spare(*at)) return false;
+      if (const Process* const process = owner(*at)) return is_left_by(*process, task);
+      if (at->parent == self) return births_.holds(*at);
+      at = tasks.find(at->parent);
+    }
+    return false;
+  }
+
+  Births births_;
+  const char* interpreters_;
+  size_t count_;
+};
+
+// The dying need the processor, of which a sandbox may have little.
+constexpr int64_t kPatienceMicros = 2'000'000;
+
+int64_t monotonic_micros() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000000LL + now.tv_nsec / 1000;
+}
+
+// Holds everything inside still, in one step of the kernel's: what is being forked at that moment is held as
+// well. Only where this process is the first of its own process namespace; elsewhere it would reach the whole
+// machine.
+void stop_everything(Tasks* before) {
+  before->read();
+  if (getpid() == 1) kill(-1, SIGSTOP);
+}
+
+// Lets those go on that are not to be killed and stood still by nobody's will but ours.
+void continue_others(const Tasks& before, const Tasks& now) {
+  if (getpid() != 1) return;
+  for (size_t i = 0; i < now.count; ++i) {
+    const Task* const earlier = before.find(now.all[i].pid);
+    const bool was_stopped = earlier != nullptr && earlier->born == now.all[i].born && earlier->is_stopped;
+    if (!now.all[i].hit && !was_stopped && now.all[i].pid != 1) kill(now.all[i].pid, SIGCONT);
+  }
+}
+
+// Kills those, and again whoever they started meanwhile, until nobody is left. Many at once, and whoever
+// forks faster than one can look, are killed while everything stands still: first their parents would make
+// orphans of them, and a bomb leaves little of the processor to look twice. Says how many there were at
+// first.
+template <class Choice>
+uint32_t end_all(const Choice& choice) {
+  constexpr uint32_t kMany = 4;
+  constexpr int kRoundsOnTheMove = 2;
+  const int64_t until = monotonic_micros() + kPatienceMicros;
+  uint32_t at_first = 0;
+  Tasks before, tasks;
+  for (int round = 0;; ++round) {
+    const bool stops = round >= kRoundsOnTheMove || (round > 0 && at_first > kMany);
+    if (stops) stop_everything(&before);
+    tasks.read();
+    choice.mark(&tasks);
+    uint32_t count = 0;
+    for (size_t i = 0; i < tasks.count; ++i) count += tasks.all[i].hit ? 1 : 0;
+    if (round == 0) at_first = count;
+    const bool kills = stops || count <= kMany;
+    for (size_t i = 0; kills && i < tasks.count; ++i)
+      if (tasks.all[i].hit) kill(tasks.all[i].pid, SIGKILL);
+    if (stops) continue_others(before, tasks);
+    if (count == 0 || (stops && monotonic_micros() > until)) return at_first;
+    if (kills) usleep(round < 8 ? 200U << round : 50'000U);
+  }
 }
 
 }  // namespace
@@ -81,22 +244,26 @@ bool find_parentage(pid_t pid, Parentage* found) {
 }
 
 void signal_tree(pid_t leader, bool reaped, int number, pid_t except) {
-  // A member may fork while we look: stop what was found, look again, and only then signal. What is stopped
-  // cannot fork; a few rounds catch the rest.
-  const bool kills = number == SIGKILL;
-  for (int round = 0; round < (kills ? 8 : 1); ++round) {
-    Bytes found(0);
-    const size_t count = read_tasks(&found);
-    auto* const tasks = reinterpret_cast<Task*>(found.data());
-    if (!mark(tasks, count, leader, reaped, except)) return;
-    if (kills && round == 0) {
-      for (size_t i = 0; i < count; ++i)
-        if (tasks[i].hit) kill(tasks[i].pid, SIGSTOP);
-      continue;
-    }
-    for (size_t i = 0; i < count; ++i)
-      if (tasks[i].hit) kill(tasks[i].pid, number);
+  const TreeOf tree(leader, reaped, except);
+  if (number == SIGKILL) {
+    end_all(tree);
+    return;
   }
+  Tasks tasks;
+  tasks.read();
+  tree.mark(&tasks);
+  for (size_t i = 0; i < tasks.count; ++i)
+    if (tasks.all[i].hit) kill(tasks.all[i].pid, number);
+}
+
+void request_sweep(uint32_t channel, Reader in) {
+  const uint64_t since = in.u64(), until = in.u64();
+  const uint32_t count = in.u32();
+  const Text interpreters = in.rest();
+  if (!in.ok() || interpreters.size != uint64_t{count} * Background::kEntry)
+    return send_failed(channel, EINVAL, "this is no sweep");
+  const uint32_t killed = end_all(Background({ticks_of(since), ticks_of(until)}, interpreters.data, count));
+  send_frame(channel, Type::reply, 0, &killed, sizeof killed);
 }
 
 }  // namespace atl::guest

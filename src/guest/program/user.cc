@@ -196,9 +196,11 @@ ActAs::ActAs(const User& user) : changed_(geteuid() == 0 && (user.uid != 0 || us
 
 ActAs::~ActAs() {
   if (!changed_) return;
+  const int error = errno;  // of what was done as the user
   setfsuid(0);
   setfsgid(0);
   syscall(SYS_setgroups, 0, nullptr);
+  errno = error;
 }
 
 }  // namespace atl::guest

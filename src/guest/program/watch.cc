@@ -33,7 +33,10 @@ struct Watch : Channel {
   Bytes root;
   Directory* directories = nullptr;
   uint32_t count = 0;
+  Watch* next_watch = nullptr;
 };
+
+Watch* watches = nullptr;  // all that are open
 
 Directory* find(Watch* watch, int number) {
   Directory* directory = watch->directories;
@@ -137,11 +140,11 @@ void take_event(Watch* watch, const inotify_event* event, Bytes* events) {
   }
 }
 
-void notify_ready(Source* source, uint32_t) {
-  auto* const watch = static_cast<Watch*>(source->owner);
+// Tells one buffer of what has happened; false if nothing has.
+bool tell_some(Watch* watch) {
   alignas(inotify_event) char buffer[8192];
-  const ssize_t got = read(source->fd, buffer, sizeof buffer);
-  if (got <= 0) return;
+  const ssize_t got = read(watch->notify.fd, buffer, sizeof buffer);
+  if (got <= 0) return false;
   Bytes events(0);
   for (ssize_t at = 0; at < got;) {
     const auto* const event = reinterpret_cast<const inotify_event*>(buffer + at);
@@ -151,6 +154,11 @@ void notify_ready(Source* source, uint32_t) {
     take_event(watch, event, &events);
   }
   if (!events.empty()) send_frame(watch->id, Type::events, 0, events.data(), events.size());
+  return true;
+}
+
+void notify_ready(Source* source, uint32_t) {
+  tell_some(static_cast<Watch*>(source->owner));
 }
 
 void message(Channel* channel, Type type, uint16_t, Reader) {
@@ -160,12 +168,22 @@ void message(Channel* channel, Type type, uint16_t, Reader) {
 void destroy(Channel* channel) {
   auto* const watch = static_cast<Watch*>(channel);
   close_source(&watch->notify);
+  Watch** at = &watches;
+  while (*at != watch) at = &(*at)->next_watch;
+  *at = watch->next_watch;
   while (watch->directories != nullptr) drop(watch, watch->directories->number);
   watch->~Watch();
   free(watch);
 }
 
 }  // namespace
+
+void tell_watches() {
+  // What happens meanwhile belongs to the next time: a program that writes without end must not hold up an answer.
+  constexpr int kRoundsMax = 64;
+  for (Watch* watch = watches; watch != nullptr; watch = watch->next_watch)
+    for (int round = 0; round < kRoundsMax && !watch->over && tell_some(watch);) ++round;
+}
 
 void request_watch(uint32_t channel, Reader in) {
   auto* const watch = new (malloc(sizeof(Watch))) Watch;
@@ -174,6 +192,8 @@ void request_watch(uint32_t channel, Reader in) {
   const bool good = take_path(in.text(), &watch->root);
   watch->recursive = in.u8() != 0;
   add_channel(watch, channel);
+  watch->next_watch = watches;
+  watches = watch;
   if (!good || !in.done()) {
     send_failed(channel, EINVAL, "the path must be absolute and free of NUL bytes");
     return end_channel(watch);

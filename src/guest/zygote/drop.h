@@ -33,13 +33,25 @@ inline int limit_resource(int what, rlim_t value) {
   return static_cast<int>(syscall(SYS_prlimit64, 0, what, &wanted, nullptr));
 }
 
+// No core dump, neither to a file nor to a program of the host. Where core_pattern names a program the kernel runs it
+// whatever the limit is, except for the limit of one byte, which is too small for a file as well. Programs inside cannot
+// set another one: the filter does not let them. True if that is the limit now; a host that allows none gives 0.
+inline bool limit_core_dumps() {
+  const struct rlimit one { 1, 1 };
+  if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, &one, nullptr) == 0) return true;
+  const struct rlimit none { 0, 0 };
+  syscall(SYS_prlimit64, 0, RLIMIT_CORE, &none, nullptr);
+  return false;
+}
+
 // Limits that are the same for every process of every sandbox.
 inline int limit_resources() {
+  limit_core_dumps();
   const struct {
     int what;
     rlim_t value;
-  } limits[] = {{RLIMIT_CORE, 0},           {RLIMIT_MSGQUEUE, 819200}, {RLIMIT_SIGPENDING, 4096},
-                {RLIMIT_MEMLOCK, 8U << 20}, {RLIMIT_RTPRIO, 0},        {RLIMIT_NICE, 0}};
+  } limits[] = {{RLIMIT_MSGQUEUE, 819200}, {RLIMIT_SIGPENDING, 4096}, {RLIMIT_MEMLOCK, 8U << 20},
+                {RLIMIT_RTPRIO, 0},        {RLIMIT_NICE, 0}};
   for (const auto& limit : limits)
     if (limit_resource(limit.what, limit.value) != 0) return -1;
   return 0;

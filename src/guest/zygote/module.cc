@@ -22,6 +22,7 @@
 
 #include "guest/program/guest.h"
 #include "guest/zygote/birth.h"
+#include "guest/zygote/chance.h"
 #include "guest/zygote/drop.h"
 #include "guest/zygote/park.h"
 
@@ -300,13 +301,21 @@ PyObject* fill_pools(PyObject*, PyObject*) {
 PyObject* park_here(PyObject*, PyObject* number) {
   const long control = PyLong_AsLong(number);
   if (PyErr_Occurred() != nullptr) return nullptr;
-  return PyLong_FromLong(static_cast<long>(park(static_cast<int>(control))));
+  const Waking waking = park(static_cast<int>(control));
+  if (waking != Waking::same) reseed_libraries();
+  return PyLong_FromLong(static_cast<long>(waking));
+}
+
+PyObject* py_reseed_libraries(PyObject*, PyObject*) {
+  reseed_libraries();
+  return PyLong_FromLong(0);
 }
 
 PyMethodDef methods[] = {
     {"serve", serve, METH_VARARGS, nullptr},      {"fill_pools", fill_pools, METH_NOARGS, nullptr},
     {"park", park_here, METH_O, nullptr},         {"spare", py_make_spare, METH_NOARGS, nullptr},
-    {"end_spare", py_end_spare, METH_O, nullptr}, {nullptr, nullptr, 0, nullptr}};
+    {"end_spare", py_end_spare, METH_O, nullptr}, {"reseed_libraries", py_reseed_libraries, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
 PyModuleDef definition{PyModuleDef_HEAD_INIT, "atoll_zygote", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace

@@ -138,11 +138,15 @@ long take(const Step& step, const char* path) {
       return call(SYS_munmap, step.address, step.size);
     case Move::map_anonymous:
       return call(SYS_mmap, step.address, step.size, step.protection,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, ~0ULL, 0);
+                  (step.flags == kMapDroppable ? kMapDroppable : unsigned{MAP_PRIVATE}) | MAP_ANONYMOUS | MAP_FIXED |
+                      MAP_NORESERVE,
+                  ~0ULL, 0);
     case Move::map_file:
       return map_file(step, path);
     case Move::protect:
       return call(SYS_mprotect, step.address, step.size, step.protection);
+    case Move::advise:
+      return call(SYS_madvise, step.address, step.size, step.flags);
     case Move::forget:
       return call(SYS_madvise, step.address, step.size, MADV_DONTNEED);
     case Move::set_break:

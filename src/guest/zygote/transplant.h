@@ -13,7 +13,7 @@ inline constexpr uint64_t kReservedSize = 256U << 10;
 
 enum class Move : uint32_t {
   unmap = 1,      // address, size
-  map_anonymous,  // address, size, protection
+  map_anonymous,  // address, size, protection, flags: kMapDroppable or none
   map_file,       // address, size, protection, offset, path
   protect,        // address, size, protection
   forget,         // address, size: zeros again, or what the mapped file holds
@@ -23,9 +23,13 @@ enum class Move : uint32_t {
   duplicate,      // flags (the number to copy), number
   directory,      // path
   mask,           // flags: umask
+  advise,         // address, size, flags: the advice of madvise
   sync,           // all went well until here: one Arrived is answered
   go_on,          // continue as the other one; flags: a Waking
 };
+
+// MAP_DROPPABLE, a kind of memory that headers of this system may not know yet.
+inline constexpr uint32_t kMapDroppable = 8;
 
 // As whom an interpreter wakes from its park.
 enum class Waking : uint32_t { same, copy, resumed };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "policy/scan/cell.h"
 #include "policy/scan/evaluate.h"
 #include "policy/scan/nfkc.h"
 #include "policy/scan/text_value.h"
@@ -205,22 +206,18 @@ void Evaluator::run_code(ValueIndex code, std::uint32_t offset, Language languag
 // subprocess.run("text", shell=True), subprocess.run(["rm", "x"]), spawn("rm", ["x"])
 void Evaluator::run_process(const Arguments& arguments, std::uint32_t offset) {
   if (!reporting_) return;
-  auto quote = [&](ValueIndex index) {
-    auto text = text_of(index);
-    return text ? "'" + replace_text(*text, "'", "'\\''") + "'" : std::string("\"$unknown\"");
-  };
   ValueIndex first = argument(arguments, 0, "args");
   const Value program = value(first);
   std::string line;
   auto append_list = [&](const Value& list) {
-    for (ValueIndex item : items(list)) line += (line.empty() ? "" : " ") + quote(item);
+    for (ValueIndex item : items(list)) line += (line.empty() ? "" : " ") + quoted_word(item);
   };
   if (program.type == Value::Type::list) {
     append_list(program);
   } else if (program.type == Value::Type::text) {
     const Value second = value(argument(arguments, 1));
     if (second.type == Value::Type::list) {
-      line = quote(first);
+      line = quoted_word(first);
       append_list(second);
     } else {
       line = std::string(program.text);
@@ -229,10 +226,62 @@ void Evaluator::run_process(const Arguments& arguments, std::uint32_t offset) {
     run_code(first, offset, Language::shell);
     return;
   }
+  run_line(line, offset);
+}
+
+std::string Evaluator::quoted_word(ValueIndex index) const {
+  auto text = text_of(index);
+  return text ? "'" + replace_text(*text, "'", "'\\''") + "'" : std::string("\"$unknown\"");
+}
+
+void Evaluator::run_line(std::string_view line, std::uint32_t offset) {
   if (line.empty() || !report_.enter_nested(line.size())) return;
   Report::Nested pin(report_, offset);
   scan_code(line, Language::shell, report_);
   report_.leave_nested();
+}
+
+// The file comes first, then the words, of which the first is only a name for it. Of both spellings the file
+// counts; a mode before it is no text.
+void Evaluator::run_exec(const Arguments& arguments, std::uint32_t offset) {
+  if (!reporting_) return;
+  std::vector<ValueIndex> words;
+  for (NodeIndex node : arguments.positional) {
+    const ValueIndex index = value_of(node);
+    const Value one = value(index);
+    if (words.empty() && one.type != Value::Type::text) continue;
+    if (one.type == Value::Type::list)
+      words.insert(words.end(), items(one).begin(), items(one).end());
+    else
+      words.push_back(index);
+  }
+  // With and without the word that the program is told as its own name: create_subprocess_exec has none.
+  for (const std::size_t skip : {std::size_t{1}, std::size_t{2}}) {
+    if (words.empty()) return;
+    std::string line = quoted_word(words.front());
+    for (std::size_t i = skip; i < words.size(); ++i) line += " " + quoted_word(words[i]);
+    run_line(line, offset);
+  }
+}
+
+void Evaluator::run_cell(std::string_view cell, std::uint32_t offset) {
+  if (!report_.enter_nested(cell.size())) return;
+  Report::Nested pin(report_, offset);
+  scan_cell(cell, report_);
+  report_.leave_nested();
+}
+
+void Evaluator::run_magic(const Arguments& arguments, std::uint32_t offset) {
+  if (!reporting_) return;
+  const auto word = text_of(argument(arguments, 0, "magic_name"));
+  const auto line = text_of(argument(arguments, 1, "line"));
+  const bool has_body = argument_node(arguments, 2, "cell") != no_node;
+  const auto body = text_of(argument(arguments, 2, "cell"));
+  if (!word || (has_body && !body)) {
+    report_.add(RuleId::dynamic_code, offset, "a magic that is computed at run time");
+    if (!word) return;
+  }
+  run_cell(magic_cell(*word, line.value_or(""), has_body ? body.value_or("") : std::string_view()), offset);
 }
 
 // map(chr, [111, 115])
@@ -321,6 +370,17 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
     case Model::run_process:
       run_process(arguments, node.start);
       return unknown_value;
+    case Model::run_exec:
+      run_exec(arguments, node.start);
+      return unknown_value;
+    case Model::run_magic:
+      run_magic(arguments, node.start);
+      return unknown_value;
+    case Model::run_cell:
+      if (auto text = text_of(first); text && reporting_) run_cell(*text, node.start);
+      return unknown_value;
+    case Model::itself:
+      return make_path(state);
     case Model::load_code:
       return make({.type = Type::unknown, .decoded = true});
     case Model::chr: {

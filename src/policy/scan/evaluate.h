@@ -147,6 +147,11 @@ class Evaluator {
   ValueIndex call_import(const Arguments& arguments, std::uint32_t offset);
   void run_code(ValueIndex code, std::uint32_t offset, Language language);
   void run_process(const Arguments& arguments, std::uint32_t offset);
+  void run_exec(const Arguments& arguments, std::uint32_t offset);
+  void run_magic(const Arguments& arguments, std::uint32_t offset);
+  void run_cell(std::string_view cell, std::uint32_t offset);
+  void run_line(std::string_view line, std::uint32_t offset);
+  std::string quoted_word(ValueIndex index) const;
   ValueIndex argument(const Arguments& arguments, std::size_t position, std::string_view keyword = {}) const;
   NodeIndex argument_node(const Arguments& arguments, std::size_t position,
                           std::string_view keyword = {}) const;
@@ -176,5 +181,9 @@ class Evaluator {
 // Scans code of any language into the report, as code of its own (the caller pins the place when it is not).
 void scan_code(std::string_view code, Language language, Report& report);
 void scan_shell(std::string_view code, Report& report);
+// Scans a notebook's cell that stands inside other code.
+void scan_cell(std::string_view code, Report& report);
+// Reads the texts of calls that start processes in a language that is otherwise not read (R, Java).
+void scan_process_calls(std::string_view code, Language language, Report& report);
 
 }  // namespace atl::policy

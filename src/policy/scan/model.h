@@ -20,7 +20,11 @@ enum class Model : std::uint8_t {
   run_code_callback,  // setTimeout(text): only when given text
   run_shell,          // os.system(text)
   run_process,        // subprocess.run(text or list)
-  load_code,          // marshal.loads, types.CodeType: code that is not text
+  run_exec,   // os.execl(path, word, ...), os.spawnv(mode, path, [word, ...]): words from the first text on
+  run_cell,   // get_ipython().run_cell(text): a notebook's cell
+  run_magic,  // get_ipython().run_cell_magic(word, line, body)
+  itself,     // get_ipython(): the call gives what has the attributes
+  load_code,  // marshal.loads, types.CodeType: code that is not text
   // what makes text
   chr,
   base64,

@@ -9,6 +9,14 @@
 
 namespace atl::policy {
 
+namespace {
+
+std::string_view line_of(std::string_view text, std::size_t start) {
+  return text.substr(start, text.find('\n', start) - start);
+}
+
+}  // namespace
+
 void Source::index() {
   line_starts_.push_back(0);
   const char* begin = text_.data();
@@ -26,10 +34,28 @@ Place Source::place(std::uint32_t offset) {
   offset = std::min<std::uint32_t>(offset, static_cast<std::uint32_t>(text_.size()));
   auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
   std::uint32_t start = *(next - 1);
+  const auto line = static_cast<std::uint32_t>(next - line_starts_.begin());
+  std::string_view before = text_.substr(start, offset - start);
+  if (written_.data() != text_.data()) {
+    // The line itself, more of it behind its indentation, or another one that begins where it does.
+    const std::string_view now = line_of(text_, start), was = written_line(line);
+    if (was.ends_with(now))
+      before = was.substr(0, was.size() - now.size() + before.size());
+    else
+      before = was.substr(0, std::min(was.find_first_not_of(" \t"), was.size()));
+  }
   std::uint32_t column = 1;
-  for (std::uint32_t i = start; i < offset; ++i)
-    column += (static_cast<unsigned char>(text_[i]) & 0xC0U) != 0x80U;
-  return {static_cast<std::uint32_t>(next - line_starts_.begin()), column};
+  for (char c : before) column += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  return {line, column};
+}
+
+std::string_view Source::written_line(std::uint32_t line) const {
+  std::size_t start = 0;
+  for (std::uint32_t i = 1; i < line && start < written_.size(); ++i) {
+    const std::size_t end = written_.find('\n', start);
+    start = end == std::string_view::npos ? written_.size() : end + 1;
+  }
+  return line_of(written_, start);
 }
 
 std::string Source::excerpt(std::uint32_t offset) {
@@ -37,12 +63,15 @@ std::string Source::excerpt(std::uint32_t offset) {
   if (text_.empty()) return {};
   Place where = place(offset);
   std::size_t start = line_starts_[where.line - 1];
-  std::size_t end = text_.find('\n', start);
-  if (end == std::string_view::npos) end = text_.size();
-  if (end - start > widest && offset > start + widest / 2) {
-    start = std::min<std::size_t>(offset - widest / 2, end - widest);
+  std::string_view whole = line_of(text_, start);
+  const std::size_t within = offset - start;
+  start = 0;
+  if (written_.data() != text_.data() && written_line(where.line) != whole) {
+    whole = written_line(where.line);
+  } else if (whole.size() > widest && within > widest / 2) {
+    start = std::min<std::size_t>(within - widest / 2, whole.size() - widest);
   }
-  std::string line = to_valid_utf8(text_.substr(start, std::min(end - start, widest)));
+  std::string line = to_valid_utf8(whole.substr(start, widest));
   for (char& c : line) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   }

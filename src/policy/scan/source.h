@@ -15,7 +15,10 @@ struct Place {
 // The text under inspection, with lines found when they are first asked for. Borrows the text.
 class Source {
  public:
-  explicit Source(std::string_view text) : text_(text) {}
+  explicit Source(std::string_view text) : text_(text), written_(text) {}
+  // `text` is what is inspected in the place of what was written, line for line: places are told as they were
+  // written.
+  Source(std::string_view text, std::string_view written) : text_(text), written_(written) {}
   std::string_view text() const { return text_; }
   std::string_view slice(std::uint32_t start, std::uint32_t end) const {
     return text_.substr(start, end - start);
@@ -26,7 +29,9 @@ class Source {
 
  private:
   void index();
+  std::string_view written_line(std::uint32_t line) const;
   std::string_view text_;
+  std::string_view written_;
   std::vector<std::uint32_t> line_starts_;
 };
 

@@ -99,7 +99,11 @@ Result<void> revive(const ReviveJob& job) {
   const ParkedPages pages = TRY(ParkedPages::open(job.file, kernels[job.index]));
   const Subject process = TRY(Subject::open(job.proc, job.process.pid, job.process.born_at));
   const Subject zygote = TRY(Subject::open(job.proc, job.zygote.pid, job.zygote.born_at));
-  const Recipient to{process, zygote, job.control, kernels[job.index].extent == Extent::whole};
+  // A state that was gone on from before is copied, whatever became of the first one. Where that cannot be known, too. The mark
+  // goes into nothing but a file that was found whole above: whoever sent it may be anybody.
+  const bool resumed =
+      kernels[job.index].extent == Extent::whole && count_revival(job.proc, job.file, job.index) == 0U;
+  const Recipient to{process, zygote, job.control, resumed};
   return transplant(pages.memory(), pages.bytes(), to);
 }
 

@@ -1,5 +1,7 @@
 #include "sandbox/native/census.h"
 
+#include <utility>
+
 #include "sandbox/native/sandbox.h"
 
 namespace atl::sandbox::native {
@@ -31,23 +33,35 @@ void Census::close() {
 void Census::schedule() {
   const auto first = std::ranges::min_element(subjects_, {}, [](const auto& one) { return one.second.due; });
   if (first == subjects_.end() || closed_) return;
-  timer_.expires_at(first->second.due);
+  timer_.expires_at(std::min(first->second.due, Rhythm(kTogether).next(std::chrono::steady_clock::now())));
   timer_.async_wait([weak = std::weak_ptr(self_)](boost::system::error_code error) {
     if (const auto self = weak.lock(); self && !error) (*self)->look();
   });
 }
 
+// One number for all of them. Where the kernel does not count, it may always have.
+bool Census::has_changed() {
+  for (const auto& [address, subject] : subjects_)
+    if (const auto inhabitant = subject.inhabitant.lock()) {
+      const auto tasks = inhabitant->cgroups->all_tasks();
+      return !tasks || std::exchange(tasks_together_, tasks) != tasks;
+    }
+  return false;
+}
+
 void Census::look() {
   const auto now = std::chrono::steady_clock::now();
+  const bool changed = has_changed();
   for (auto at = subjects_.begin(); at != subjects_.end();) {
     Subject& subject = at->second;
     const auto inhabitant = subject.inhabitant.lock();
-    // One that holds neither a process nor a kernel is looked at again when something begins in it.
-    if (!inhabitant || inhabitant->ended || !inhabitant->is_busy()) {
+    const bool is_due = subject.due <= now || changed;
+    // One that holds nothing but its guest is looked at again when something begins in it.
+    if (!inhabitant || inhabitant->ended || (is_due && !inhabitant->is_inhabited())) {
       at = subjects_.erase(at);
       continue;
     }
-    if (subject.due <= now) {
+    if (is_due) {
       subject.rhythm.seen(inhabitant->count_processes(), inhabitant->is_executing());
       subject.due = subject.rhythm.next(now);
     }

@@ -7,17 +7,22 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace atl::sandbox::native {
 
 class Inhabitant;
 
 // How often to look at one sandbox: at once after something began there, every 50 ms while something is executed or the
-// number of its tasks changes, and twice as seldom each time otherwise, to every 0.8 s.
+// number of its tasks changes, and twice as seldom each time otherwise, to every 0.8 s; sooner if the number of tasks in all
+// sandboxes together changes, at which the census looks every 100 ms.
 class Rhythm {
  public:
   static constexpr std::chrono::milliseconds kOften{50};
   static constexpr std::chrono::milliseconds kSeldom{800};
+
+  Rhythm() = default;
+  explicit Rhythm(std::chrono::milliseconds pause) : pause_(pause) {}
 
   void quicken() { pause_ = kOften; }
   // After a look that saw `tasks`.
@@ -33,8 +38,8 @@ class Rhythm {
   std::uint64_t tasks_ = 0;
 };
 
-// Counts the processes of sandboxes: the kernel says nothing when one is added to a group, so somebody has to look. Sleeps
-// while no sandbox has anything that could add one. Belongs to the loop thread.
+// Counts the processes of sandboxes, between executions as during them: the kernel says nothing when one is added to a
+// group, so somebody has to look. Sleeps while no sandbox has anything that could add one. Belongs to the loop thread.
 class Census {
  public:
   explicit Census(const boost::asio::any_io_executor& executor) : timer_(executor) {}
@@ -53,8 +58,12 @@ class Census {
   };
   void schedule();
   void look();
+  bool has_changed();
+
+  static constexpr std::chrono::milliseconds kTogether{100};
 
   boost::asio::steady_timer timer_;
+  std::optional<std::uint64_t> tasks_together_;
   std::map<const Inhabitant*, Subject> subjects_;
   bool closed_ = false;
   // Gone with this object: a timer that has run out may not have been heard yet.

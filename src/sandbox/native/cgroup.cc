@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -132,7 +133,10 @@ bool is_dead_spawner(const std::string& name) {
   constexpr std::string_view prefix = "atoll-";
   if (!name.starts_with(prefix) || name.find_first_not_of("0123456789", prefix.size()) != std::string::npos)
     return false;
-  return os::read_file("/proc/" + name.substr(prefix.size()) + "/comm").value_or("") != "atoll-spawner\n";
+  const auto comm = os::read_file("/proc/" + name.substr(prefix.size()) + "/comm");
+  // Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may live.
+  if (!comm) return comm.error().code() == Code::not_found;
+  return *comm != "atoll-spawner\n";
 }
 
 // Loop devices are left out: what they read and write they do on one of the others.
@@ -260,6 +264,7 @@ Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, st
       if (!first) TRY(set(Controller::memory, name, "memory.limit_in_bytes", memory));
       (void)set(Controller::memory, name, "memory.swappiness", "0");
     }
+    limit_socket_buffers(name, limits.memory_bytes, walls);
     const char* file = is_v2(Controller::memory) ? "memory.max" : "memory.limit_in_bytes";
     walls.push_back({"memory_limit", fmt::format("{} bytes", number(Controller::memory, name, file))});
   }
@@ -284,6 +289,19 @@ Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, st
   }
   if (has(Controller::io)) TRY(limit_io(name, limits.io_bytes_per_second, walls));
   return {};
+}
+
+// What programs inside send each other through sockets and do not read waits in memory of which the machine has one
+// allowance (net.ipv4.tcp_mem). Version 2 counts it as the group's memory; version 1 does not unless a limit is set.
+void CgroupTree::limit_socket_buffers(const std::string& name, std::uint64_t memory_bytes, std::vector<Wall>& walls) {
+  if (is_v2(Controller::memory)) {
+    walls.push_back({"socket_buffers", "count as memory"});
+    return;
+  }
+  constexpr std::uint64_t kLeast = 8ULL << 20;
+  const std::string bytes = std::to_string(std::max(memory_bytes / 8, kLeast));
+  if (set(Controller::memory, name, "memory.kmem.tcp.limit_in_bytes", bytes))
+    walls.push_back({"socket_buffers", fmt::format("{} bytes", bytes)});
 }
 
 Result<void> CgroupTree::limit_io(const std::string& name, std::uint64_t bytes_per_second,
@@ -318,7 +336,15 @@ Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
 
 Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
   if (!has(Controller::unified)) return os::Fd();
-  return os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+  auto group = os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!group) return fail(Error(Code::provider_failed, "the sandbox's control group: " + group.error().message()));
+  return group;
+}
+
+bool CgroupTree::exists(const std::string& name) const {
+  return std::ranges::all_of(kAll, [&](Controller controller) {
+    return !has(controller) || ::faccessat(at(controller).dir.get(), name.c_str(), F_OK, 0) == 0;
+  });
 }
 
 Result<GroupDoors> CgroupTree::open_doors(const std::string& name) {
@@ -326,24 +352,19 @@ Result<GroupDoors> CgroupTree::open_doors(const std::string& name) {
   doors.unified = TRY(open_v2(name));
   for (const Controller controller : kAll) {
     if (!has(controller) || is_v2(controller) || at(controller).duplicate) continue;
-    doors.tasks.push_back(TRY(os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
+    doors.tasks.push_back(TRY_CONTEXT(
+        "the sandbox's control group", os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
   }
   return doors;
 }
 
-Result<void> CgroupTree::freeze(const std::string& name) {
+Result<void> CgroupTree::begin_freeze(const std::string& name) {
   if (!has(Controller::unified)) return fail(Code::unsupported, "pausing needs cgroup version 2");
-  TRY(set(Controller::unified, name, "cgroup.freeze", "1"));
-  // Mostly at once; on a machine that is busy each process must first get its turn.
-  constexpr std::chrono::seconds kPatience(3);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  for (std::chrono::microseconds pause(50); std::chrono::steady_clock::now() < until;
-       pause = std::min(pause * 2, std::chrono::microseconds(5000))) {
-    if (keyed(get(Controller::unified, name, "cgroup.events").value_or(""), "frozen") == 1) return {};
-    std::this_thread::sleep_for(pause);
-  }
-  (void)set(Controller::unified, name, "cgroup.freeze", "0");
-  return fail(Code::deadline_exceeded, "the sandbox did not come to a standstill");
+  return set(Controller::unified, name, "cgroup.freeze", "1");
+}
+
+bool CgroupTree::is_frozen(const std::string& name) const {
+  return keyed(get(Controller::unified, name, "cgroup.events").value_or(""), "frozen") == 1;
 }
 
 Result<void> CgroupTree::thaw(const std::string& name) {
@@ -408,6 +429,12 @@ std::uint64_t CgroupTree::oom_kills(const std::string& name) const {
 
 std::uint64_t CgroupTree::tasks(const std::string& name) const {
   return number(Controller::pids, name, "pids.current");
+}
+
+std::optional<std::uint64_t> CgroupTree::all_tasks() const {
+  const auto text = get(Controller::pids, ".", "pids.current");
+  if (!text) return std::nullopt;
+  return to_number(*text);
 }
 
 std::vector<pid_t> CgroupTree::processes(const std::string& name) const {

@@ -65,11 +65,16 @@ class CgroupTree {
   // after some quiet costs 10 ms.
   enum class Part { all, all_but_cpu, only_cpu };
   Result<void> join(const std::string& name, Part part, bool born);
+  // Everywhere where this tree has groups.
+  bool exists(const std::string& name) const;
   // A descriptor for CLONE_INTO_CGROUP; closed where nothing is version 2.
   Result<os::Fd> open_v2(const std::string& name);
   Result<GroupDoors> open_doors(const std::string& name);
 
-  Result<void> freeze(const std::string& name);  // returns when everything stands still
+  // Returns at once; everything stands still when is_frozen() says so, which what is inside can hold up for
+  // as long as it likes.
+  Result<void> begin_freeze(const std::string& name);
+  bool is_frozen(const std::string& name) const;
   Result<void> thaw(const std::string& name);
   // SIGKILL to everything inside where the kernel can do it in one step; else does nothing.
   void kill(const std::string& name);
@@ -86,6 +91,8 @@ class CgroupTree {
   std::uint64_t cpu_micros(const std::string& name) const;
   std::uint64_t oom_kills(const std::string& name) const;
   std::uint64_t tasks(const std::string& name) const;
+  // Of all groups below the parent together; nothing where the kernel does not count.
+  std::optional<std::uint64_t> all_tasks() const;
   // Some hierarchy knows which processes a group has.
   bool counts_processes() const {
     return has(Controller::unified) || has(Controller::pids) || has(Controller::memory);
@@ -117,6 +124,7 @@ class CgroupTree {
   std::optional<std::string> get(Controller controller, const std::string& name, const char* file) const;
   std::uint64_t number(Controller controller, const std::string& name, const char* file) const;
 
+  void limit_socket_buffers(const std::string& name, std::uint64_t memory_bytes, std::vector<Wall>& walls);
   Result<void> limit_io(const std::string& name, std::uint64_t bytes_per_second, std::vector<Wall>& walls);
 
   std::array<Hierarchy, kControllers> controllers_;

@@ -1,7 +1,9 @@
 #include "sandbox/native/client.h"
 
 #include <boost/asio/post.hpp>
+#include <iterator>
 
+#include "base/log.h"
 #include "os/message.h"
 
 namespace atl::sandbox::native {
@@ -11,16 +13,35 @@ Error gone() {
   return Error(Code::provider_failed, "the spawner is gone");
 }
 
+Error interrupted() {
+  return Error(Code::unavailable, "the connection to the spawner was lost and is made again: try again");
+}
+
+// Said twice they do what they do once.
+bool may_be_repeated(Verb verb) {
+  return verb == Verb::destroy || verb == Verb::thaw || verb == Verb::discard;
+}
+
 }  // namespace
 
 SpawnerClient::SpawnerClient(boost::asio::any_io_executor executor, os::Fd socket)
     : executor_(std::move(executor)), socket_(executor_, socket.release()) {}
 
 void SpawnerClient::start(std::function<void(const std::string&, const std::string&)> on_ended,
-                          std::function<void()> on_lost) {
+                          std::function<void()> on_lost, std::function<void(const Names&)> on_again) {
   on_ended_ = std::move(on_ended);
   on_lost_ = std::move(on_lost);
+  on_again_ = std::move(on_again);
   listen();
+}
+
+Result<void> SpawnerClient::add_spare() {
+  wants_spare_ = true;
+  Answer answer = TRY(call_now(Request{.verb = Verb::line}));
+  if (answer.fds.empty())
+    return fail(Code::resource_exhausted, "too many files are open for a second connection to the spawner");
+  spare_ = std::move(answer.fds.front());
+  return {};
 }
 
 void SpawnerClient::listen() {
@@ -44,31 +65,90 @@ void SpawnerClient::receive() {
       if (!socket_.is_open()) return;
       continue;
     }
-    auto node = pending_.extract(reply->token);
-    if (node.empty()) continue;
-    Pending& pending = *node.mapped();
-    if (reply->error)
-      pending.answer.emplace(fail(std::move(*reply->error)));
-    else
-      pending.answer.emplace(Answer{std::move(*reply), std::move(message->fds)});
-    pending.arrived.notify();
+    if (message->fds_lost) {
+      // Nobody here has it, so nobody could ever end it.
+      if (reply->verb == Verb::create) tell(Request{.verb = Verb::destroy, .name = reply->name});
+      reply->error = Error(Code::resource_exhausted,
+                           "too many files are open: raise the limit (ulimit -n, LimitNOFILE)");
+    }
+    take(std::move(*reply), std::move(message->fds));
   }
   listen();
+}
+
+void SpawnerClient::take(Reply reply, std::vector<os::Fd> fds) {
+  if (reply.token != 0 && reply.token == line_token_) {
+    line_token_ = 0;
+    if (!fds.empty()) spare_ = std::move(fds.front());
+    return;
+  }
+  if (reply.token != 0 && reply.token == hello_token_) {
+    hello_token_ = 0;
+    // Not before: a spawner that ends says nothing here.
+    log::warn("the connection to the spawner was lost and made again");
+    if (on_again_ && !reply.error) on_again_(reply.names);
+    return;
+  }
+  auto node = pending_.extract(reply.token);
+  if (node.empty()) {
+    // Asked for on a connection that was lost since.
+    if (reply.verb == Verb::create && !reply.error) tell(Request{.verb = Verb::destroy, .name = reply.name});
+    return;
+  }
+  Pending& pending = *node.mapped();
+  if (reply.error)
+    pending.answer.emplace(fail(std::move(*reply.error)));
+  else
+    pending.answer.emplace(Answer{std::move(reply), std::move(fds)});
+  pending.arrived.notify();
+}
+
+void SpawnerClient::fail_pending(const Error& error) {
+  for (auto& [token, pending] : std::exchange(pending_, {})) {
+    pending->answer.emplace(fail(error));
+    pending->arrived.notify();
+  }
 }
 
 void SpawnerClient::lose() {
   if (!socket_.is_open()) return;
   socket_.close();
-  for (auto& [token, pending] : std::exchange(pending_, {})) {
-    pending->answer.emplace(fail(gone()));
-    pending->arrived.notify();
-  }
+  hello_token_ = line_token_ = 0;
+  if (spare_.is_open()) return go_on_with_spare();
+  fail_pending(gone());
   if (auto lost = std::exchange(on_lost_, nullptr)) lost();
+}
+
+// Guests speak to this process by sockets of their own: they notice nothing of this. If the spawner itself is
+// gone, so is the other end of this one, and the next thing that is heard is that.
+void SpawnerClient::go_on_with_spare() {
+  socket_.assign(spare_.release());
+  std::map<std::uint64_t, std::shared_ptr<Pending>> repeated;
+  for (auto one = pending_.begin(); one != pending_.end();) {
+    const auto next = std::next(one);
+    if (!one->second->again.empty()) repeated.insert(pending_.extract(one));
+    one = next;
+  }
+  fail_pending(interrupted());
+  pending_ = std::move(repeated);
+  hello_token_ = ask_for(Verb::hello);
+  line_token_ = ask_for(Verb::line);
+  for (const auto& [token, pending] : pending_)
+    (void)os::send_message(socket_.native_handle(), pending->again);
+  listen();
+}
+
+std::uint64_t SpawnerClient::ask_for(Verb verb) {
+  Request request{.verb = verb, .token = next_token_++};
+  return os::send_message(socket_.native_handle(), encode(request)) ? request.token : 0;
 }
 
 void SpawnerClient::close() {
   on_ended_ = nullptr;
   on_lost_ = nullptr;
+  on_again_ = nullptr;
+  wants_spare_ = false;
+  spare_.reset();
   lose();
 }
 
@@ -85,16 +165,19 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
   const auto pending = std::make_shared<Pending>(executor_);
   pending_.emplace(request.token, pending);
   const std::string bytes = encode(request);
+  if (may_be_repeated(request.verb)) pending->again = bytes;
   if (bytes.size() > os::kMessageBytesMax) {
     pending_.erase(request.token);
     co_return fail(Code::too_large, "the sandbox's description is too large");
   }
   const std::span<const int> fds(&beside, beside >= 0 ? 1 : 0);
-  if (!os::send_message(socket_.native_handle(), bytes, fds)) {
+  if (auto sent = os::send_message(socket_.native_handle(), bytes, fds); !sent) {
     // Its last words to others may still be there to be read; whoever reads them notices its end.
     pending_.erase(request.token);
-    co_return fail(gone());
+    if (sent.error().code() != Code::unavailable) co_return fail(std::move(sent).error());
+    co_return fail(spare_.is_open() ? interrupted() : gone());
   }
+  if (wants_spare_ && !spare_.is_open() && line_token_ == 0) line_token_ = ask_for(Verb::line);
   while (!pending->answer) CO_CHECK(co_await pending->arrived.wait());
   co_return std::move(*pending->answer);
 }
@@ -114,6 +197,7 @@ Result<SpawnerClient::Answer> SpawnerClient::call_now(Request request) {
     Reply reply = TRY(decode_reply(message.bytes));
     if (reply.token != request.token) continue;
     if (reply.error) return fail(std::move(*reply.error));
+    if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open");
     return Answer{std::move(reply), std::move(message.fds)};
   }
 }

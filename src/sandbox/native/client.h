@@ -18,7 +18,10 @@
 namespace atl::sandbox::native {
 
 // The daemon's side of the spawner's socket. Belongs to the loop thread. When the spawner dies, every call
-// under way and every later one fails with Code::provider_failed, and on_lost is called once.
+// under way and every later one fails with Code::provider_failed, and on_lost is called once. When only the
+// connection is lost, it goes on with a spare one: calls under way that cannot be made twice fail with
+// Code::unavailable, and on_again is told what the spawner has. A message whose descriptors this process has
+// no room for fails that call alone, with Code::resource_exhausted.
 class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
  public:
   struct Answer {
@@ -28,8 +31,11 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
 
   SpawnerClient(boost::asio::any_io_executor executor, os::Fd socket);
   // Begins to listen; `on_ended` hears of sandboxes that ended (name, why).
+  using Names = std::vector<std::string>;
   void start(std::function<void(const std::string&, const std::string&)> on_ended,
-             std::function<void()> on_lost);
+             std::function<void()> on_lost, std::function<void(const Names&)> on_again = nullptr);
+  // Before the loop runs. Without one, a lost connection is a lost spawner.
+  Result<void> add_spare();
   // The spawner's answer; an error of the spawner's is this call's error.
   // `beside` is a descriptor that goes with it; it stays the caller's.
   Task<Answer> call(Request request, int beside = -1);
@@ -51,7 +57,12 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
  private:
   void listen();
   void receive();
+  void take(Reply reply, std::vector<os::Fd> fds);
   void lose();
+  void fail_pending(const Error& error);
+  void go_on_with_spare();
+  // A call of its own. 0: it could not be made.
+  std::uint64_t ask_for(Verb verb);
 
   boost::asio::any_io_executor executor_;
   boost::asio::posix::stream_descriptor socket_;
@@ -60,10 +71,15 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
     explicit Pending(const boost::asio::any_io_executor& executor) : arrived(executor) {}
     os::Event arrived;
     std::optional<Result<Answer>> answer;
+    std::string again;  // what to say on another connection; empty: it must not be said twice
   };
   std::map<std::uint64_t, std::shared_ptr<Pending>> pending_;
   std::function<void(const std::string&, const std::string&)> on_ended_;
   std::function<void()> on_lost_;
+  std::function<void(const Names&)> on_again_;
+  os::Fd spare_;
+  bool wants_spare_ = false;
+  std::uint64_t hello_token_ = 0, line_token_ = 0;   // its own calls under way
   std::optional<boost::asio::thread_pool> closers_;  // from the first one on
 };
 

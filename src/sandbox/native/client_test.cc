@@ -1,6 +1,8 @@
 #include "sandbox/native/client.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -21,8 +23,16 @@ class SpawnerClientTest : public testing::Test {
     client_->start([](const std::string&, const std::string&) {}, [this] { ++losses_; });
   }
   void ask(Verb verb, Answered& answered) {
-    boost::asio::co_spawn(loop_, client_->call(Request{.verb = verb}),
-                          [&](std::exception_ptr, Result<SpawnerClient::Answer> answer) { answered.emplace(std::move(answer)); });
+    boost::asio::co_spawn(loop_, client_->call(some(verb)),
+                          [&](std::exception_ptr, Result<SpawnerClient::Answer> answer) {
+                            answered.emplace(std::move(answer));
+                          });
+  }
+  // A sound one of that kind.
+  static Request some(Verb verb) {
+    Request request{.verb = verb, .name = "box"};
+    request.spec.id = "box", request.text = "/some/place";
+    return request;
   }
   // The spawner's side: takes one request and answers it.
   void serve_one() {
@@ -92,6 +102,130 @@ TEST_F(SpawnerClientTest, NonsenseEndsIt) {
   ASSERT_TRUE(answered);
   EXPECT_FALSE(*answered);
   EXPECT_EQ(losses_, 1);
+}
+
+// The spawner's side of a client that has a spare connection.
+class SpareLineTest : public SpawnerClientTest {
+ protected:
+  void SetUp() override {
+    auto first = os::socket_pair(os::SocketKind::packets), second = os::socket_pair(os::SocketKind::packets);
+    ASSERT_TRUE(first && second);
+    spawner_ = std::move(first->second), other_ = std::move(second->second);
+    client_ = std::make_shared<SpawnerClient>(loop_.get_executor(), std::move(first->first));
+    const int theirs = second->first.get();
+    ASSERT_TRUE(
+        os::send_message(spawner_.get(), encode(Reply{.verb = Verb::line, .token = 1}), {&theirs, 1}));
+    ASSERT_TRUE(client_->add_spare());
+    ASSERT_EQ(heard(spawner_).verb, Verb::line);
+    client_->start([](const std::string&, const std::string&) {}, [this] { ++losses_; },
+                   [this](const SpawnerClient::Names& names) { found_ = names; });
+  }
+  static Request heard(const os::Fd& socket) {
+    const auto message = os::receive_message(socket.get(), os::Wait::no);
+    const auto request = message ? decode_request(message->bytes)
+                                 : Result<Request>(fail(Code::unavailable, "nothing was said"));
+    EXPECT_TRUE(request) << request.error().message();
+    return request ? *request : Request{};
+  }
+  void turn() {
+    loop_.restart();
+    loop_.poll();
+  }
+  void ask_for(Request request, Answered& answered) {
+    boost::asio::co_spawn(loop_, client_->call(std::move(request)),
+                          [&](std::exception_ptr, Result<SpawnerClient::Answer> answer) {
+                            answered.emplace(std::move(answer));
+                          });
+    turn();
+  }
+
+  os::Fd other_;
+  std::optional<SpawnerClient::Names> found_;
+};
+
+TEST_F(SpareLineTest, TakesOverWhenTheConnectionIsLost) {
+  Answered create, destroy;
+  Request wanted{.verb = Verb::create, .name = "box"};
+  wanted.spec.id = "box";
+  ask_for(wanted, create);
+  ask_for(Request{.verb = Verb::destroy, .name = "old"}, destroy);
+  spawner_.reset();
+  turn();
+  EXPECT_EQ(losses_, 0);
+  EXPECT_TRUE(client_->is_open());
+  // What was under way is not said twice, unless that does no harm.
+  ASSERT_TRUE(create);
+  ASSERT_FALSE(*create);
+  EXPECT_EQ(create->error().code(), Code::unavailable);
+  EXPECT_FALSE(destroy);
+  const Request hello = heard(other_), line = heard(other_), again = heard(other_);
+  EXPECT_EQ(hello.verb, Verb::hello);
+  EXPECT_EQ(line.verb, Verb::line);
+  EXPECT_EQ(again.verb, Verb::destroy);
+  Reply there{.verb = Verb::hello, .token = hello.token};
+  there.names = {"box", "old"};
+  ASSERT_TRUE(os::send_message(other_.get(), encode(there)));
+  ASSERT_TRUE(os::send_message(other_.get(), encode(Reply{.verb = Verb::destroy, .token = again.token})));
+  turn();
+  ASSERT_TRUE(found_);
+  EXPECT_EQ(*found_, there.names);
+  ASSERT_TRUE(destroy);
+  EXPECT_TRUE(*destroy);
+}
+
+TEST_F(SpareLineTest, NonsenseCostsAConnectionAndNotTheSpawner) {
+  ASSERT_TRUE(os::send_message(spawner_.get(), "nonsense"));
+  turn();
+  EXPECT_EQ(losses_, 0);
+  EXPECT_EQ(heard(other_).verb, Verb::hello);
+}
+
+TEST_F(SpareLineTest, ASpawnerThatIsGoneIsLostAtOnce) {
+  Answered destroy;
+  ask_for(Request{.verb = Verb::destroy, .name = "old"}, destroy);
+  spawner_.reset(), other_.reset();
+  turn();
+  turn();
+  EXPECT_EQ(losses_, 1);
+  EXPECT_FALSE(client_->is_open());
+  ASSERT_TRUE(destroy);
+  EXPECT_EQ(destroy->error().code(), Code::provider_failed);
+}
+
+TEST_F(SpareLineTest, WhatCannotBeReceivedIsEndedAndTheCallFailsAlone) {
+  Answered create, other;
+  Request wanted{.verb = Verb::create, .name = "box"};
+  wanted.spec.id = "box";
+  ask_for(wanted, create);
+  const Request asked = heard(spawner_);
+  const int fds[] = {other_.get(), other_.get(), other_.get()};
+  ASSERT_TRUE(os::send_message(
+      spawner_.get(), encode(Reply{.verb = Verb::create, .token = asked.token, .name = "box"}), fds));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  const rlimit tight{static_cast<rlim_t>(next) + 1, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  turn();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(create);
+  ASSERT_FALSE(*create);
+  EXPECT_EQ(create->error().code(), Code::resource_exhausted);
+  const Request end = heard(spawner_);
+  EXPECT_EQ(end.verb, Verb::destroy);
+  EXPECT_EQ(end.name, "box");
+  EXPECT_EQ(losses_, 0);
+}
+
+// Made for somebody who was told long ago that it was not.
+TEST_F(SpareLineTest, WhatNobodyWaitsForIsEnded) {
+  ASSERT_TRUE(
+      os::send_message(spawner_.get(), encode(Reply{.verb = Verb::create, .token = 999, .name = "late"})));
+  turn();
+  const Request end = heard(spawner_);
+  EXPECT_EQ(end.verb, Verb::destroy);
+  EXPECT_EQ(end.name, "late");
 }
 
 }  // namespace

@@ -69,8 +69,7 @@ std::string encode(const CaptureJob& job) {
   out.writer.u8(static_cast<std::uint8_t>(Kind::capture));
   out.writer.u32(job.files.first_id), out.writer.u32(job.files.ids);
   out.writer.u8(job.files.rootless ? 1 : 0), out.writer.u8(job.files.durable ? 1 : 0);
-  out.writer.u8(job.files.parent ? 1 : 0), out.text(job.files.parent.value_or("")),
-      out.text(job.files.target);
+  out.writer.u8(job.files.parent >= 0 ? 1 : 0), out.text(job.files.name);
   out.writer.u8(static_cast<std::uint8_t>(job.extent)), out.writer.u64(job.bytes_max);
   out.writer.u8(job.strict ? 1 : 0);
   out.writer.u32(static_cast<std::uint32_t>(job.kernels.size()));
@@ -80,14 +79,22 @@ std::string encode(const CaptureJob& job) {
   return std::move(out.bytes);
 }
 
-CaptureJob get_capture(In& in) {
+// Its descriptors come beside it, in this order.
+std::vector<int> descriptors_of(const CaptureJob& job) {
+  std::vector<int> fds{job.files.upper, job.files.directory};
+  if (job.files.parent >= 0) fds.push_back(job.files.parent);
+  return fds;
+}
+
+CaptureJob get_capture(In& in, const std::vector<os::Fd>& fds) {
   CaptureJob job;
   job.files.first_id = in.reader.u32(), job.files.ids = in.reader.u32();
   job.files.rootless = in.reader.u8() != 0, job.files.durable = in.reader.u8() != 0;
   const bool has_parent = in.reader.u8() != 0;
-  std::string parent = in.text();
-  if (has_parent) job.files.parent = std::move(parent);
-  job.files.target = in.text();
+  if (fds.size() != (has_parent ? 3U : 2U)) return job;
+  job.files.upper = fds[0].get(), job.files.directory = fds[1].get();
+  if (has_parent) job.files.parent = fds[2].get();
+  job.files.name = in.text();
   job.extent = static_cast<Extent>(in.reader.u8()), job.bytes_max = in.reader.u64();
   job.strict = in.reader.u8() != 0;
   for (std::uint32_t left = in.reader.u32(); left > 0 && in.reader.ok(); --left)
@@ -107,14 +114,15 @@ std::string encode(const ReviveJob& job) {
 constexpr const char* kFilesAreThere = "files";
 
 Result<CopierReport> work(const os::Message& message, int proc, int socket) {
+  if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open for a copy");
   const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
   In in(message.bytes);
   CopierReport report;
   switch (static_cast<Kind>(in.reader.u8())) {
     case Kind::capture: {
-      CaptureJob job = get_capture(in);
-      if (!in.reader.done() || message.fds.size() != 1) return wrong();
-      job.proc = proc, job.files.upper = message.fds[0].get();
+      CaptureJob job = get_capture(in, message.fds);
+      if (!in.reader.done()) return wrong();
+      job.proc = proc;
       if (job.extent == Extent::difference)
         job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
       CaptureReport done = TRY(write_capture(std::move(job)));
@@ -195,8 +203,7 @@ Result<Copier> start_copier(int proc, Urgency urgency, const std::function<bool(
 }
 
 Result<void> give(const Copier& copier, const CaptureJob& job) {
-  const int fds[] = {job.files.upper};
-  return os::send_message(copier.socket.get(), encode(job), fds, os::Wait::no);
+  return os::send_message(copier.socket.get(), encode(job), descriptors_of(job), os::Wait::no);
 }
 
 Result<void> give(const Copier& copier, const ReviveJob& job) {
@@ -208,6 +215,8 @@ Result<CopierReport> take_report(int socket) {
   auto message = os::receive_message(socket, os::Wait::no);
   auto reply = decode_reply(message ? message->bytes : std::string());
   if (!reply) return fail(Code::provider_failed, "the process that worked on it ended");
+  if (message->fds_lost)
+    reply->error = Error(Code::resource_exhausted, "too many files are open for a capture");
   CopierReport report{.reply = std::move(*reply)};
   report.is_last = report.reply.text != kFilesAreThere;
   if (!message->fds.empty()) report.beside = std::move(message->fds.front());

@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -18,7 +24,8 @@ namespace atl::sandbox::native {
 namespace {
 
 // Ordinary work of programs: files, memory, processes, signals, time, sockets, System V IPC (in its own
-// namespace).
+// namespace). The old asynchronous I/O (io_setup) is not among it: its contexts are counted for the whole machine, so that
+// one sandbox could take them all. Programs take its absence for a kernel built without it.
 constexpr const char* kAllowed[] = {
     // files
     "access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range", "creat", "dup", "dup2",
@@ -65,8 +72,6 @@ constexpr const char* kAllowed[] = {
     "mq_getsetattr", "mq_notify", "mq_open", "mq_timedreceive", "mq_timedsend", "mq_unlink", "msgctl",
     "msgget", "msgrcv", "msgsnd", "semctl", "semget", "semop", "semtimedop", "shmat", "shmctl", "shmdt",
     "shmget",
-    // old asynchronous I/O, which libaio and databases use
-    "io_cancel", "io_destroy", "io_getevents", "io_pgetevents", "io_setup", "io_submit",
     // questions about the system
     "sysinfo", "uname", "get_mempolicy", "getrandom"};
 
@@ -145,41 +150,114 @@ int number_of(const char* name) {
   return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
 }
 
+// TCP and UDP over both internet protocols, and nothing else: for a protocol that it does not have, the kernel loads a
+// module, whoever asks. Multipath TCP answers as from a kernel without it, and Go's servers then use TCP.
+std::vector<sock_filter> internet_sockets() {
+  const auto only = [](std::uint32_t protocol) {
+    return ArgumentBlock()
+        .look_at(2)
+        .when(0, SECCOMP_RET_ALLOW)
+        .when(protocol, SECCOMP_RET_ALLOW)
+        .otherwise(refuse_with(EPROTONOSUPPORT));
+  };
+  return ArgumentBlock()
+      .look_at(1, 0xF)
+      .when(SOCK_STREAM, only(IPPROTO_TCP))
+      .when(SOCK_DGRAM, only(IPPROTO_UDP))
+      .when(SOCK_RAW, refuse_with(EPERM))
+      .when(SOCK_PACKET, refuse_with(EPERM))
+      .otherwise(refuse_with(ESOCKTNOSUPPORT));
+}
+
 // Unix and internet families; netlink for reading one's own interfaces and addresses (getaddrinfo and many runtimes
 // do). Families that are not there answer as from a kernel built without them: programs that ask for audit or
 // Bluetooth then go on, and take ENOSYS for a broken system.
 std::vector<sock_filter> sockets() {
-  const std::vector<sock_filter> internet = ArgumentBlock()
-                                                .look_at(1, 0xF)
-                                                .when(SOCK_RAW, refuse_with(EPERM))
-                                                .when(SOCK_PACKET, refuse_with(EPERM))
-                                                .otherwise(SECCOMP_RET_ALLOW);
   const std::vector<sock_filter> netlink =
       ArgumentBlock().look_at(2).when(0, SECCOMP_RET_ALLOW).otherwise(refuse_with(EPROTONOSUPPORT));
   return ArgumentBlock()
       .look_at(0)
       .when(AF_UNIX, SECCOMP_RET_ALLOW)
-      .when(AF_INET, internet)
-      .when(AF_INET6, internet)
+      .when(AF_INET, internet_sockets())
+      .when(AF_INET6, internet_sockets())
       .when(AF_NETLINK, netlink)
       .otherwise(refuse_with(EAFNOSUPPORT));
 }
 
+// The kernel makes both sockets before it finds that internet families have no pairs.
+std::vector<sock_filter> socket_pairs() {
+  return ArgumentBlock()
+      .look_at(0)
+      .when(AF_UNIX, SECCOMP_RET_ALLOW)
+      .when(AF_INET, internet_sockets())
+      .when(AF_INET6, internet_sockets())
+      .otherwise(refuse_with(EAFNOSUPPORT));
+}
+
+// Packet filters are translated into memory of which the whole machine has one small allowance (bpf_jit_limit): when it
+// is used up, no sandbox can be started any more. TLS inside the kernel, signed TCP and its successor load modules of
+// cryptography.
+std::vector<sock_filter> socket_options() {
+  const auto no_option = refuse_with(ENOPROTOOPT);
+  const std::vector<sock_filter> general = ArgumentBlock()
+                                               .look_at(2)
+                                               .when(SO_ATTACH_FILTER, no_option)
+                                               .when(SO_ATTACH_BPF, no_option)
+                                               .when(SO_ATTACH_REUSEPORT_CBPF, no_option)
+                                               .when(SO_ATTACH_REUSEPORT_EBPF, no_option)
+                                               .otherwise(SECCOMP_RET_ALLOW);
+  const std::vector<sock_filter> tcp = ArgumentBlock()
+                                           .look_at(2)
+                                           .when(TCP_MD5SIG, no_option)
+                                           .when(TCP_MD5SIG_EXT, no_option)
+                                           .when(TCP_ULP, no_option)
+                                           .when(38 /* TCP_AO_ADD_KEY */, no_option)
+                                           .otherwise(SECCOMP_RET_ALLOW);
+  return ArgumentBlock()
+      .look_at(1)
+      .when(SOL_SOCKET, general)
+      .when(IPPROTO_TCP, tcp)
+      .otherwise(SECCOMP_RET_ALLOW);
+}
+
+// The limit on core dumps stays as it was set (guest/zygote/drop.h): with another one, 0 among them, a crash may run a
+// program of the host. Who switches core dumps off is told that they are. An answer that reads the old limit as well
+// would be missing, so that is refused.
+std::vector<sock_filter> core_limit_by_prlimit() {
+  constexpr std::uint32_t done = refuse_with(0);
+  const std::vector<sock_filter> setting =
+      ArgumentBlock().look_at(3).when(0, done).otherwise(refuse_with(EPERM));
+  // Only a question has neither half of the address of a new limit.
+  const std::vector<sock_filter> low_is_zero =
+      ArgumentBlock().look_at_high(2).when(0, SECCOMP_RET_ALLOW).otherwise(done);
+  std::vector<sock_filter> core = ArgumentBlock().look_at(2).when(0, low_is_zero).otherwise_block(setting);
+  return ArgumentBlock().look_at(1).when(RLIMIT_CORE, core).otherwise(SECCOMP_RET_ALLOW);
+}
+
 // What is allowed by name and refused by argument.
 std::map<std::uint32_t, Answer> by_arguments() {
-  const auto pairs = ArgumentBlock()
-                         .look_at(0)
-                         .when(AF_UNIX, SECCOMP_RET_ALLOW)
-                         .when(AF_INET, SECCOMP_RET_ALLOW)
-                         .when(AF_INET6, SECCOMP_RET_ALLOW)
-                         .otherwise(refuse_with(EAFNOSUPPORT));
-  // Typing into a terminal that is somebody else's, console fonts and keymaps, line disciplines.
-  const auto terminals = ArgumentBlock()
-                             .look_at(1)
-                             .when(TIOCSTI, refuse_with(EPERM))
-                             .when(0x541C /* TIOCLINUX */, refuse_with(EPERM))
-                             .when(TIOCSETD, refuse_with(EPERM))
-                             .otherwise(SECCOMP_RET_ALLOW);
+  // Typing into a terminal that is somebody else's, console fonts and keymaps, line disciplines. Then bridges and virtual
+  // networks, for which the kernel loads a module before it looks who asks.
+  const auto requests = ArgumentBlock()
+                            .look_at(1)
+                            .when(TIOCSTI, refuse_with(EPERM))
+                            .when(0x541C /* TIOCLINUX */, refuse_with(EPERM))
+                            .when(TIOCSETD, refuse_with(EPERM))
+                            .when(SIOCGIFBR, refuse_with(ENOPKG))
+                            .when(SIOCSIFBR, refuse_with(ENOPKG))
+                            .when(SIOCBRADDBR, refuse_with(ENOPKG))
+                            .when(SIOCBRDELBR, refuse_with(ENOPKG))
+                            .when(SIOCGIFVLAN, refuse_with(ENOPKG))
+                            .when(SIOCSIFVLAN, refuse_with(ENOPKG))
+                            .otherwise(SECCOMP_RET_ALLOW);
+  // Huge pages come from one reserve of the machine, which no memory limit covers.
+  const auto maps =
+      ArgumentBlock().look_at(3).when_any_of(MAP_HUGETLB, refuse_with(ENOMEM)).otherwise(SECCOMP_RET_ALLOW);
+  const auto memory_files =
+      ArgumentBlock().look_at(1).when_any_of(MFD_HUGETLB, refuse_with(ENOMEM)).otherwise(SECCOMP_RET_ALLOW);
+  const auto segments =
+      ArgumentBlock().look_at(2).when_any_of(SHM_HUGETLB, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
+  const auto limits = ArgumentBlock().look_at(0).when(RLIMIT_CORE, refuse_with(0)).otherwise(SECCOMP_RET_ALLOW);
   // Real-time and deadline scheduling; the bit that is masked away says that children do not inherit it.
   const auto policies = ArgumentBlock()
                             .look_at(1, 0xBFFF'FFFF)
@@ -190,9 +268,18 @@ std::map<std::uint32_t, Answer> by_arguments() {
   const auto clones =
       ArgumentBlock().look_at(0).when_any_of(kNamespaceFlags, refuse_with(ENOSYS)).otherwise(SECCOMP_RET_ALLOW);
   const auto settings = ArgumentBlock().look_at(0).when(PR_SET_MM, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
-  return {{SYS_clone, {.by_arguments = clones}},      {SYS_socket, {.by_arguments = sockets()}},
-          {SYS_socketpair, {.by_arguments = pairs}},  {SYS_ioctl, {.by_arguments = terminals}},
-          {SYS_prctl, {.by_arguments = settings}},    {SYS_sched_setscheduler, {.by_arguments = policies}}};
+  return {{SYS_clone, {.by_arguments = clones}},
+          {SYS_socket, {.by_arguments = sockets()}},
+          {SYS_socketpair, {.by_arguments = socket_pairs()}},
+          {SYS_setsockopt, {.by_arguments = socket_options()}},
+          {SYS_ioctl, {.by_arguments = requests}},
+          {SYS_prctl, {.by_arguments = settings}},
+          {SYS_mmap, {.by_arguments = maps}},
+          {SYS_memfd_create, {.by_arguments = memory_files}},
+          {SYS_shmget, {.by_arguments = segments}},
+          {SYS_setrlimit, {.by_arguments = limits}},
+          {SYS_prlimit64, {.by_arguments = core_limit_by_prlimit()}},
+          {SYS_sched_setscheduler, {.by_arguments = policies}}};
 }
 
 }  // namespace

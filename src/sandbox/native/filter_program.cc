@@ -78,6 +78,11 @@ ArgumentBlock& ArgumentBlock::look_at(unsigned index, std::uint32_t mask) {
   return *this;
 }
 
+ArgumentBlock& ArgumentBlock::look_at_high(unsigned index) {
+  code_.push_back(load(offsetof(seccomp_data, args) + index * sizeof(std::uint64_t) + sizeof(std::uint32_t)));
+  return *this;
+}
+
 ArgumentBlock& ArgumentBlock::when(std::uint32_t value, std::uint32_t verdict) {
   code_.insert(code_.end(), {unless(BPF_JEQ, value), give(verdict)});
   return *this;
@@ -96,6 +101,11 @@ ArgumentBlock& ArgumentBlock::when(std::uint32_t value, const std::vector<sock_f
 
 std::vector<sock_filter> ArgumentBlock::otherwise(std::uint32_t verdict) {
   code_.push_back(give(verdict));
+  return std::move(code_);
+}
+
+std::vector<sock_filter> ArgumentBlock::otherwise_block(const std::vector<sock_filter>& block) {
+  code_.insert(code_.end(), block.begin(), block.end());
   return std::move(code_);
 }
 

@@ -30,11 +30,14 @@ class ArgumentBlock {
  public:
   // Looks at the low 32 bits of argument `index` from here on, with `mask` laid over.
   ArgumentBlock& look_at(unsigned index, std::uint32_t mask = ~0U);
+  // The high 32 bits of it.
+  ArgumentBlock& look_at_high(unsigned index);
   ArgumentBlock& when(std::uint32_t value, std::uint32_t verdict);
   ArgumentBlock& when_any_of(std::uint32_t bits, std::uint32_t verdict);
   // The rows of `block`, which answers everything, apply if the word is `value`.
   ArgumentBlock& when(std::uint32_t value, const std::vector<sock_filter>& block);
   std::vector<sock_filter> otherwise(std::uint32_t verdict);
+  std::vector<sock_filter> otherwise_block(const std::vector<sock_filter>& block);
 
  private:
   std::vector<sock_filter> code_;

@@ -4,8 +4,12 @@
 #include <linux/audit.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -65,14 +69,14 @@ TEST(FilterTest, EveryNumberGetsItsAnswerAndNoneKills) {
     EXPECT_EQ(answer(filter->program, number, {}, AUDIT_ARCH_I386), refuse_with(EPERM)) << number;
     EXPECT_EQ(answer(filter->program, number | 0x4000'0000), refuse_with(EPERM)) << number;
   }
-  // socket and socketpair of family 0 are refused, the other four that look at arguments let zeros pass.
+  // socket and socketpair of family 0 are refused, the others that look at arguments let zeros pass.
   EXPECT_EQ(allowed, filter->calls_allowed - 2);
   for (const int number : {SYS_read, SYS_openat, SYS_execve, SYS_exit_group, SYS_statx, SYS_rseq, SYS_fork, SYS_wait4})
     EXPECT_EQ(answer(filter->program, number), SECCOMP_RET_ALLOW) << number;
   for (const int number : {SYS_mount, SYS_ptrace, SYS_bpf, SYS_unshare, SYS_setns, SYS_keyctl, SYS_open_by_handle_at,
                            SYS_perf_event_open, SYS_userfaultfd, SYS_kexec_load, SYS_init_module, SYS_pidfd_getfd})
     EXPECT_EQ(answer(filter->program, number), refuse_with(EPERM)) << number;
-  for (const int number : {SYS_io_uring_setup, SYS_clone3, 999})
+  for (const int number : {SYS_io_uring_setup, SYS_clone3, SYS_io_setup, SYS_io_submit, 999})
     EXPECT_EQ(answer(filter->program, number), refuse_with(ENOSYS)) << number;
 }
 
@@ -121,6 +125,69 @@ TEST(FilterTest, SocketsAreOfTheFamiliesThatProgramsNeed) {
   EXPECT_EQ(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), allow);
   EXPECT_EQ(socket(AF_NETLINK, SOCK_RAW, 0), allow) << "reading one's own interfaces";
   EXPECT_EQ(socket(AF_NETLINK, SOCK_RAW, 12), refuse_with(EPROTONOSUPPORT)) << "netfilter";
+}
+
+// For what the kernel does not have it loads a module, whoever asks.
+TEST(FilterTest, ProtocolsAreTcpAndUdpAndNothingElse) {
+  const auto filter = compile_filter();
+  ASSERT_TRUE(filter);
+  for (const int call : {SYS_socket, SYS_socketpair})
+    for (const std::uint64_t family : {AF_INET, AF_INET6}) {
+      const auto socket = [&](std::uint64_t type, std::uint64_t protocol) {
+        return answer(filter->program, call, {family, type, protocol});
+      };
+      for (std::uint64_t protocol = 0; protocol < 300; ++protocol) {
+        const auto refused = refuse_with(EPROTONOSUPPORT);
+        EXPECT_EQ(socket(SOCK_STREAM | SOCK_CLOEXEC, protocol),
+                  protocol == 0 || protocol == IPPROTO_TCP ? SECCOMP_RET_ALLOW : refused)
+            << protocol;
+        EXPECT_EQ(socket(SOCK_DGRAM, protocol), protocol == 0 || protocol == IPPROTO_UDP ? SECCOMP_RET_ALLOW : refused)
+            << protocol;
+      }
+      EXPECT_EQ(socket(SOCK_SEQPACKET, 132 /* SCTP */), refuse_with(ESOCKTNOSUPPORT));
+      EXPECT_EQ(socket(6 /* DCCP */, 33), refuse_with(ESOCKTNOSUPPORT));
+      EXPECT_EQ(socket(SOCK_RAW, IPPROTO_ICMP), refuse_with(EPERM));
+    }
+  const auto option = [&](std::uint64_t level, std::uint64_t name) {
+    return answer(filter->program, SYS_setsockopt, {3, level, name});
+  };
+  for (const int name : {SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF})
+    EXPECT_EQ(option(SOL_SOCKET, static_cast<std::uint64_t>(name)), refuse_with(ENOPROTOOPT)) << name;
+  for (const int name : {14 /* MD5SIG */, 31 /* ULP */, 32 /* MD5SIG_EXT */, 38 /* AO_ADD_KEY */})
+    EXPECT_EQ(option(IPPROTO_TCP, static_cast<std::uint64_t>(name)), refuse_with(ENOPROTOOPT)) << name;
+  EXPECT_EQ(option(SOL_SOCKET, SO_REUSEADDR), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(option(IPPROTO_TCP, 1 /* NODELAY */), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(option(IPPROTO_IP, SO_ATTACH_FILTER), SECCOMP_RET_ALLOW) << "another level, another option";
+  for (const std::uint64_t request : {0x8940, 0x8941, 0x8982, 0x8983, 0x89a0, 0x89a1})
+    EXPECT_EQ(answer(filter->program, SYS_ioctl, {3, request}), refuse_with(ENOPKG)) << request;
+}
+
+TEST(FilterTest, TheLimitOfCoreDumpsStays) {
+  const auto filter = compile_filter();
+  ASSERT_TRUE(filter);
+  const auto& program = filter->program;
+  constexpr std::uint64_t somewhere = 0x7fff'1234'5678, only_high = 0x7fff'0000'0000;
+  const auto done = refuse_with(0);
+  EXPECT_EQ(answer(program, SYS_setrlimit, {RLIMIT_CORE, somewhere}), done);
+  EXPECT_EQ(answer(program, SYS_setrlimit, {RLIMIT_NOFILE, somewhere}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, somewhere, 0}), done);
+  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, only_high, 0}), done);
+  EXPECT_EQ(answer(program, SYS_prlimit64, {7, RLIMIT_CORE, somewhere, somewhere}), refuse_with(EPERM));
+  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, 0, somewhere}), SECCOMP_RET_ALLOW) << "a question";
+  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_NOFILE, somewhere, 0}), SECCOMP_RET_ALLOW);
+}
+
+TEST(FilterTest, HugePagesAreTheMachines) {
+  const auto filter = compile_filter();
+  ASSERT_TRUE(filter);
+  const auto& program = filter->program;
+  constexpr std::uint64_t anonymous = MAP_PRIVATE | MAP_ANONYMOUS;
+  EXPECT_EQ(answer(program, SYS_mmap, {0, 4096, 3, anonymous}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(answer(program, SYS_mmap, {0, 4096, 3, anonymous | MAP_HUGETLB}), refuse_with(ENOMEM));
+  EXPECT_EQ(answer(program, SYS_memfd_create, {0, MFD_CLOEXEC}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(answer(program, SYS_memfd_create, {0, MFD_HUGETLB}), refuse_with(ENOMEM));
+  EXPECT_EQ(answer(program, SYS_shmget, {0, 4096, 01600}), SECCOMP_RET_ALLOW);
+  EXPECT_EQ(answer(program, SYS_shmget, {0, 4096, 01600 | SHM_HUGETLB}), refuse_with(EPERM));
 }
 
 // Long programs need jumps that reach further than a condition does.

@@ -44,6 +44,7 @@ Task<Carried> NativeSandbox::capture(std::string target, CaptureOptions options)
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
   if (inhabitant->handed.frozen) co_return fail(Code::conflict, "the sandbox is paused");
+  CO_CHECK(check_link());
   const auto link = inhabitant->link;
   Request request{.verb = Verb::capture, .name = inhabitant->name};
   request.text = target;
@@ -73,7 +74,7 @@ Task<Carried> NativeSandbox::capture(std::string target, CaptureOptions options)
 Task<void> NativeSandbox::receive_kernel(const os::Fd& file, std::uint32_t number, ParkedKernel kernel) {
   const auto inhabitant = inhabitant_;
   Request request{.verb = Verb::revive, .name = inhabitant->name};
-  request.number = number, request.user = kernel.user, request.directory = "/";
+  request.number = number, request.user = kernel.user, request.directory = "/", request.kernel = kernel;
   CO_TRY(SpawnerClient::Answer answer, co_await inhabitant->spawner->call(std::move(request), file.get()));
   if (answer.fds.size() != 3) co_return fail(Code::provider_failed, "it came without its streams");
   BornInterpreter born{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]), answer.reply.pid};

@@ -5,71 +5,31 @@
 #include <linux/loop.h>
 #include <linux/mount.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cerrno>
 
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/mount.h"
-#include "os/process.h"
 
 namespace atl::sandbox::native {
 namespace {
 
 constexpr unsigned kLoopMajor = 7;
 
-Result<os::Fd> nameless_file(int directory, std::uint64_t bytes) {
-  os::Fd file(::openat(directory, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-  if (!file.is_open()) return fail(errno_error(errno, "make a disk image"));
-  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) < 0)
-    return fail(errno_error(errno, "size a disk image"));
-  return file;
-}
-
-// mke2fs is not ours: it runs in a child, on the host's view, with nothing but the image open.
-Result<void> format(int file, std::uint64_t inodes, int host_mounts) {
-  const pid_t child = os::fork_alone();
-  if (child < 0) return fail(errno_error(errno, "fork"));
-  if (child == 0) {
-    const sched_param normal{};
-    ::sched_setscheduler(0, SCHED_OTHER, &normal);
-    if (!os::enter_namespace(host_mounts, CLONE_NEWNS)) ::_exit(1);
-    ::dup2(file, 0);
-    (void)os::close_range(3, ~0U, os::UnshareTable::no);
-    const std::string count = std::to_string(inodes);
-    const char* const arguments[] = {"mke2fs",
-                                     "-q",
-                                     "-F",
-                                     "-t",
-                                     "ext4",
-                                     "-m",
-                                     "0",
-                                     "-O",
-                                     "^has_journal,^resize_inode",
-                                     "-E",
-                                     "lazy_itable_init=1,nodiscard,root_owner=0:0",
-                                     "-N",
-                                     count.c_str(),
-                                     "/proc/self/fd/0",
-                                     nullptr};
-    const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
-    for (const char* path : {"/usr/sbin/mke2fs", "/sbin/mke2fs"})
-      ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
-    ::_exit(127);
-  }
-  int status = 1;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fail(Code::unsupported, "a disk image could not be formatted: install e2fsprogs");
-  return {};
-}
+// A sparse image may be larger than the disk is: most stay nearly empty. Not without end: its tables are
+// real.
+constexpr std::uint64_t kTimesTheDisk = 4;
 
 Result<void> copy_data(int from, int to, off_t size) {
   for (off_t at = 0; at < size;) {
@@ -107,34 +67,97 @@ Result<os::Fd> attach_loop(int control, int file, const std::string& nodes, std:
 
 }  // namespace
 
-Images Images::open(const std::string& directory) {
-  Images images;
-  if (auto control = os::open("/dev/loop-control", O_RDWR)) images.control_ = std::move(*control);
+ImageSize image_class(std::uint64_t bytes, std::uint64_t inodes) {
+  constexpr std::uint64_t least = 1 << 20, inodes_least = 1024, bytes_per_inode = 512;
+  bytes = std::max(bytes, least);
+  const std::uint64_t step = std::max(std::bit_floor(bytes) / 4, least);
+  ImageSize size;
+  size.bytes = (bytes + step - 1) / step * step;
+  size.inodes = std::min(std::bit_ceil(std::max(inodes, inodes_least)), size.bytes / bytes_per_inode);
+  return size;
+}
+
+ImagePlace ImagePlace::open(const std::string& directory) {
+  ImagePlace place;
+  if (auto control = os::open("/dev/loop-control", O_RDWR)) place.control = std::move(*control);
   (void)os::make_directories(directory, 0700);
-  if (auto dir = os::open(directory.c_str(), O_RDONLY | O_DIRECTORY)) images.directory_ = std::move(*dir);
-  return images;
+  if (auto dir = os::open(directory.c_str(), O_RDONLY | O_DIRECTORY)) place.directory = std::move(*dir);
+  return place;
 }
 
-Result<int> Images::template_of(std::uint64_t bytes, std::uint64_t inodes, int host_mounts) {
-  const std::pair key(bytes, inodes);
-  if (const auto found = templates_.find(key); found != templates_.end()) return found->second.get();
-  os::Fd file = TRY(nameless_file(directory_.get(), bytes));
-  TRY(format(file.get(), inodes, host_mounts));
-  const int borrowed = file.get();
-  templates_.emplace(key, std::move(file));
-  return borrowed;
+Result<os::Fd> nameless_file(const ImagePlace& place, std::uint64_t bytes) {
+  const os::Space space = TRY(os::filesystem_space(place.directory.get()));
+  if (bytes / kTimesTheDisk > space.bytes)
+    return fail(Error(Code::invalid_argument,
+                      fmt::format("a disk of {} bytes cannot be had: the one of this machine has {}", bytes,
+                                  space.bytes))
+                    .with_field("limits.disk_bytes"));
+  os::Fd file(::openat(place.directory.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!file.is_open()) return fail(errno_error(errno, "make a disk image"));
+  if (::ftruncate(file.get(), static_cast<off_t>(bytes)) < 0)
+    return fail(errno_error(errno, "size a disk image"));
+  return file;
 }
 
-Result<os::Fd> Images::make(std::uint64_t bytes, std::uint64_t inodes, const std::string& nodes,
-                            int host_mounts) {
-  const int original = TRY(template_of(bytes, inodes, host_mounts));
-  const os::Fd file = TRY(nameless_file(directory_.get(), bytes));
+// mke2fs is not ours: it runs on the host's view, with nothing but the image open, behind everybody else.
+Result<os::Fd> start_format(int file, std::uint64_t inodes, int host_mounts) {
+  const std::string count = std::to_string(inodes);
+  const char* const arguments[] = {"mke2fs",
+                                   "-q",
+                                   "-F",
+                                   "-t",
+                                   "ext4",
+                                   "-m",
+                                   "0",
+                                   "-O",
+                                   "^has_journal,^resize_inode",
+                                   "-E",
+                                   "lazy_itable_init=1,nodiscard,root_owner=0:0",
+                                   "-N",
+                                   count.c_str(),
+                                   "/proc/self/fd/0",
+                                   nullptr};
+  const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
+  const pid_t child = os::fork_alone();
+  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const sched_param normal{};
+    ::sched_setscheduler(0, SCHED_OTHER, &normal);
+    ::setpriority(PRIO_PROCESS, 0, 10);
+    if (!os::enter_namespace(host_mounts, CLONE_NEWNS)) ::_exit(1);
+    ::dup2(file, 0);
+    (void)os::close_range(3, ~0U, os::UnshareTable::no);
+    for (const char* path : {"/usr/sbin/mke2fs", "/sbin/mke2fs"})
+      ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
+    ::_exit(127);
+  }
+  return os::pidfd_open(child);
+}
+
+Result<void> format_ended(const os::Exit& exit) {
+  if (exit.signal == 0 && exit.code == 0) return {};
+  return fail(Code::unsupported, "a disk image could not be formatted: install e2fsprogs");
+}
+
+Result<os::Fd> mount_copy(const ImagePlace& place, int original, std::uint64_t bytes,
+                          const std::string& nodes) {
+  const os::Fd file = TRY(nameless_file(place, bytes));
   TRY(copy_data(original, file.get(), static_cast<off_t>(bytes)));
   std::string path;
-  const os::Fd device = TRY(attach_loop(control_.get(), file.get(), nodes, path));
+  const os::Fd device = TRY(attach_loop(place.control.get(), file.get(), nodes, path));
   os::FilesystemContext ext4 = TRY(os::FilesystemContext::open("ext4"));
   TRY(ext4.set("source", path));
   return ext4.mount(MOUNT_ATTR_NODEV);
+}
+
+Result<os::Fd> make_image(const ImagePlace& place, ImageSize size, const std::string& nodes,
+                          int host_mounts) {
+  const os::Fd original = TRY(nameless_file(place, size.bytes));
+  const os::Fd formatter = TRY(start_format(original.get(), size.inodes, host_mounts));
+  const os::Exit exit = TRY(os::pidfd_wait(formatter.get()));
+  TRY(format_ended(exit));
+  return mount_copy(place, original.get(), size.bytes, nodes);
 }
 
 }  // namespace atl::sandbox::native

@@ -17,16 +17,25 @@ namespace atl::sandbox::native {
 // any zygote of the same layout.
 enum class Extent : std::uint8_t { difference, whole };
 
+// What the kernel does with an area when its process forks, by its flags in /proc/<pid>/smaps. A copy of a process is such a
+// fork: what has one of these is never carried, and the copy has it empty and with the same flags. Generators of random
+// numbers keep their state there (the C library's in the vDSO, BoringSSL, GnuTLS).
+inline constexpr std::uint8_t kWipedByFork = 1;    // wf: zeros in the child
+inline constexpr std::uint8_t kAbsentAfterFork = 2;  // dc: not there in the child
+inline constexpr std::uint8_t kDroppable = 4;        // dp: wiped, and its pages may go at any time
+
 // One line of /proc/<pid>/maps.
 struct Area {
   std::uint64_t start = 0, end = 0, offset = 0;
   std::uint32_t protection = 0;  // PROT_*
   bool shared = false;
+  std::uint8_t at_fork = 0;  // kWipedByFork ...; known where /proc/<pid>/smaps was read
   // Which file is mapped: device and inode; in Extent::whole, which outlives those, name and state. Empty: none.
   std::string file;
   std::string name;
   std::string state;  // of the mapped file: size and time of change
 };
+// Of /proc/<pid>/maps or smaps.
 std::vector<Area> parse_areas(const std::string& text);
 
 struct OpenFile {
@@ -70,12 +79,15 @@ class Subject {
   Result<os::Fd> open_file(const char* name, int flags) const;
   // Files as Extent says; their states only in Extent::whole.
   Result<std::vector<Area>> areas(Extent extent) const;
+  // The same with what a fork does to each, which costs four times as much to ask for.
+  Result<std::vector<Area>> areas_at_fork(Extent extent) const;
   std::string link(const std::string& name) const;
   std::vector<std::string> list(const char* name) const;
   // Of the file that is mapped there.
   std::string state_of(const Area& area) const;
 
  private:
+  Result<std::vector<Area>> areas_of(const char* file, Extent extent) const;
   pid_t pid_ = 0;
   os::Fd directory_;
 };

@@ -8,11 +8,13 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <set>
 #include <thread>
 
 #include "base/ids.h"
 #include "base/log.h"
 #include "guest/program.h"
+#include "os/file.h"
 #include "os/turn.h"
 #include "sandbox/native/census.h"
 #include "sandbox/native/pool.h"
@@ -31,6 +33,7 @@ constexpr std::chrono::milliseconds kPatience{200};
 // do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have none.
 constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
+constexpr std::string_view kStandbyPrefix = "pool-standby-";  // the spawner's own
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
  public:
@@ -41,10 +44,9 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
         spawner_(std::move(spawner)),
         cgroups_(std::move(cgroups)),
         probed_(std::move(probed)),
-        adoptable_(std::move(adoptable)),
-        alive_(std::make_shared<Alive>(
-            executor_, spawner_, cgroups_, std::move(options.alerts))) {
+        alive_(std::make_shared<Alive>(executor_, spawner_, cgroups_, std::move(options.alerts))) {
     for (PoolOptions& pool : options.pools) pools_.push_back(std::make_shared<Pool>(std::move(pool)));
+    alive_->adoptable = std::move(adoptable);
     const std::weak_ptr<Alive> weak = alive_;
     spawner_->start(
         [weak](const std::string& name, const std::string& why) {
@@ -52,6 +54,9 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
         },
         [weak] {
           if (const auto alive = weak.lock()) alive->end_all("the spawner died");
+        },
+        [weak](const SpawnerClient::Names& names) {
+          if (const auto alive = weak.lock()) alive->compare({names.begin(), names.end()});
         });
     for (const auto& pool : pools_) {
       refill(pool);
@@ -96,19 +101,40 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     co_return std::move(sandbox);
   }
 
-  std::vector<std::string> adoptable() override { return adoptable_; }
+  std::vector<std::string> adoptable() override { return alive_->adoptable; }
 
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
     Request request{.verb = Verb::adopt, .name = id};
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
-    std::erase(adoptable_, id);
+    std::erase(alive_->adoptable, id);
     Spec spec = std::move(answer.reply.spec);
-    co_return co_await move_in(alive_, handed_over(std::move(answer), std::move(spec)));
+    Handed handed = handed_over(std::move(answer), std::move(spec));
+    // A guest that stands still greets nobody: it is asked when it goes on (NativeSandbox::resume).
+    if (handed.frozen) co_return take_frozen(alive_, std::move(handed));
+    co_return co_await move_in(alive_, std::move(handed));
   }
 
   Task<void> discard_snapshot(std::string directory) override {
     spawner_->parked.erase(directory);
     Request request{.verb = Verb::discard};
+    request.text = std::move(directory);
+    CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
+    (void)answer;
+    co_return Result<void>();
+  }
+
+  Task<os::Fd> open_volume(std::string directory, VolumeSize size) override {
+    Request request{.verb = Verb::open_volume};
+    request.text = std::move(directory);
+    request.spec.limits.disk_bytes = size.bytes;
+    request.spec.limits.inodes_max = size.inodes;
+    CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    if (answer.fds.size() != 1) co_return fail(Code::provider_failed, "a volume came without its directory");
+    co_return std::move(answer.fds.front());
+  }
+
+  Task<void> close_volume(std::string directory) override {
+    Request request{.verb = Verb::close_volume};
     request.text = std::move(directory);
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
@@ -128,6 +154,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     return levels;
   }
 
+  void abandon() override { spawner_->tell(Request{.verb = Verb::shut_down}); }
   Task<void> shut_down() override {
     alive_->closing = true;
     alive_->calming.cancel();
@@ -153,6 +180,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
           cgroups(std::move(cgroups_)),
           watcher(executor_, std::move(alerts)) {}
     std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
+    std::vector<std::string> adoptable;
     Census census;
     os::Turn makers;
     boost::asio::steady_timer calming;
@@ -180,6 +208,32 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       std::erase_if(inhabitants, [&](const auto& entry) { return entry.second.lock() == inhabitant; });
       inhabitant->has_ended(why);
     }
+    // The connection to the spawner was lost for a moment, and this is whom it has: what was said meanwhile,
+    // by either side, was not heard.
+    void compare(const std::set<std::string>& there) {
+      std::set<std::shared_ptr<Inhabitant>> found;
+      for (const std::string& name : there) {
+        const auto known = inhabitants.find(name);
+        const auto inhabitant = known == inhabitants.end() ? nullptr : known->second.lock();
+        const bool is_spare =
+            name.starts_with(kStandbyPrefix) || std::ranges::find(adoptable, name) != adoptable.end();
+        if (inhabitant && !inhabitant->ended) {
+          found.insert(inhabitant);
+          if (inhabitant->name == name) continue;
+          Request request{.verb = Verb::rename, .name = name};
+          request.text = inhabitant->name;
+          spawner->tell(std::move(request));
+        } else if (!is_spare) {
+          spawner->tell(Request{.verb = Verb::destroy, .name = name});
+        }
+      }
+      std::vector<std::string> ended;
+      for (const auto& [name, weak] : inhabitants)
+        if (const auto inhabitant = weak.lock(); inhabitant && !found.contains(inhabitant))
+          ended.push_back(name);
+      for (const std::string& name : ended)
+        end(name, "it ended while the connection to the spawner was lost");
+    }
     void end_all(const std::string& why) {
       for (auto& [name, weak] : std::exchange(inhabitants, {}))
         if (const auto inhabitant = weak.lock()) inhabitant->has_ended(why);
@@ -198,13 +252,24 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     std::shared_ptr<Alive> alive_;
   };
 
-  static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, Handed handed) {
-    const auto inhabitant =
+  static std::shared_ptr<Inhabitant> know(const std::shared_ptr<Alive>& alive, Handed handed) {
+    auto inhabitant =
         std::make_shared<Inhabitant>(alive->executor, alive->spawner, alive->cgroups, std::move(handed));
     alive->inhabitants[inhabitant->name] = inhabitant;
     inhabitant->on_stir([weak = std::weak_ptr(alive)](const std::shared_ptr<Inhabitant>& who) {
       if (const auto self = weak.lock()) self->stir(who);
     });
+    return inhabitant;
+  }
+
+  static std::unique_ptr<Sandbox> take_frozen(const std::shared_ptr<Alive>& alive, Handed handed) {
+    auto sandbox = std::make_unique<NativeSandbox>(know(alive, std::move(handed)));
+    alive->watcher.add(sandbox->inhabitant());
+    return sandbox;
+  }
+
+  static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, Handed handed) {
+    const auto inhabitant = know(alive, std::move(handed));
     auto sandbox = std::make_unique<NativeSandbox>(inhabitant);
     CO_CHECK(co_await inhabitant->greet());
     if (inhabitant->ended)
@@ -304,7 +369,6 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   std::shared_ptr<SpawnerClient> spawner_;
   std::shared_ptr<const CgroupTree> cgroups_;
   Isolation probed_;
-  std::vector<std::string> adoptable_;
   std::vector<std::shared_ptr<Pool>> pools_;
   std::shared_ptr<Alive> alive_;
 };
@@ -312,6 +376,11 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 }  // namespace
 
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options) {
+  // Everything below looks things up there, and would blame whatever it happens to look for first.
+  if (!os::exists("/proc/self/fd"))
+    return fail(
+        Code::unsupported,
+        "/proc is not mounted here, and sandboxes cannot be made without it; mount -t proc proc /proc");
   if (options.spawner.guest_program.empty()) options.spawner.guest_program = guest::program();
   std::shared_ptr<SpawnerClient> client;
   Result<SpawnerClient::Answer> hello = fail(Code::not_found, "no spawner yet");
@@ -333,6 +402,9 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
     hello = client->call_now(Request{.verb = Verb::hello});
   }
   if (!hello) return fail(std::move(hello).error());
+  // Where there is none, a lost connection is a lost spawner, as before.
+  if (auto spare = client->add_spare(); !spare)
+    log::warn("no second connection to the spawner", {{"error", spare.error().message()}});
   // Ready ones of an earlier daemon: nobody used them, and this one fills its own pools.
   std::erase_if(hello->reply.names, [&](const std::string& name) {
     if (!name.starts_with(kPoolPrefix)) return false;

@@ -15,6 +15,7 @@
 #include "base/ids.h"
 #include "sandbox/kernel.h"
 #include "sandbox/native/native.h"
+#include "sandbox/native/scratch_roots_test.h"
 
 // For tests: a native provider on a loop of the test's own.
 namespace atl::sandbox::native {
@@ -22,6 +23,7 @@ namespace atl::sandbox::native {
 class NativeHarness : public testing::Test {
  protected:
   void begin(NativeOptions options) {
+    if (options.spawner.roots.snapshots.empty()) options.spawner.roots = scratch_roots();
     auto provider = start(loop_.get_executor(), std::move(options));
     ASSERT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
     provider_ = std::move(*provider);
@@ -122,6 +124,8 @@ class WarmHarness : public NativeHarness {
 // The same, and copies of them in a directory that goes with the test.
 class CaptureHarness : public WarmHarness {
  protected:
+  // What the spawner writes goes into a directory that is there.
+  CaptureHarness() { std::filesystem::create_directory(directory_); }
   void TearDown() override {
     NativeHarness::TearDown();
     std::error_code ignored;

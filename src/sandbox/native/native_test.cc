@@ -1,23 +1,27 @@
 #include "sandbox/native/native.h"
 
 #include <gtest/gtest.h>
-#include <poll.h>
-#include <signal.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "os/file.h"
 #include "os/message.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/process_tree.h"
 #include "sandbox/native/sandbox.h"
+#include "sandbox/native/scratch_roots_test.h"
 #include "sandbox/test_loop.h"
 
 namespace atl::sandbox::native {
@@ -34,6 +38,7 @@ class NativeTest : public testing::Test, protected TestLoop {
   }
   Provider& open(NativeOptions options = {}) {
     options.spawner.cgroup_parent = group_;
+    if (options.spawner.roots.snapshots.empty()) options.spawner.roots = scratch_roots();
     auto provider = start(context().get_executor(), std::move(options));
     EXPECT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
     if (!provider) throw std::runtime_error("no provider");
@@ -358,14 +363,17 @@ TEST_F(NativeTest, HostMountsShowWhatWasNamed) {
 }
 
 // A daemon in a process of its own, to be killed. Tells on `ready` when its sandbox runs.
-pid_t start_daemon(const std::string& run_directory, const std::string& group, int ready) {
+enum class Paused { no, yes };
+
+pid_t start_daemon(const std::string& run_directory, const std::string& group, int ready, Paused paused = Paused::no,
+                   std::chrono::seconds orphan_time = 20s) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   TestLoop loop;
   NativeOptions options;
   options.spawner.run_directory = run_directory;
   options.spawner.cgroup_parent = group;
-  options.spawner.orphan_time = 20s;
+  options.spawner.orphan_time = orphan_time;
   auto provider = start(loop.context().get_executor(), std::move(options));
   if (!provider) ::_exit(1);
   Spec spec;
@@ -376,6 +384,7 @@ pid_t start_daemon(const std::string& run_directory, const std::string& group, i
   process.argv = {"/bin/sh", "-c", "while true; do date >> log; sleep 0.05; done"};
   process.tag = "worker";
   if (!loop.run(sandbox->start(process))) ::_exit(3);
+  if (paused == Paused::yes && !loop.run(sandbox->pause())) ::_exit(4);
   (void)!::write(ready, "r", 1);
   for (;;) loop.context().run_for(1s);
 }
@@ -405,6 +414,122 @@ TEST_F(NativeTest, ARestartedDaemonTakesItsSandboxesBack) {
   EXPECT_EQ(run(provider.adopt("nobody")).error().code(), Code::not_found);
   ASSERT_TRUE(run((*adopted)->stop()));
   ::close(ready[0]);
+  std::filesystem::remove_all(dir);
+}
+
+// A pause that was acknowledged survives the daemon, also longer than what runs does, and nobody waits for the guest.
+TEST_F(NativeTest, ARestartedDaemonTakesBackWhatIsPaused) {
+  const std::string dir = "/tmp/atoll-run-" + random_word(10);
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t daemon = start_daemon(dir, group_, ready[1], Paused::yes, 0s);
+  ::close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ::kill(daemon, SIGKILL);
+  ::waitpid(daemon, nullptr, 0);
+  std::this_thread::sleep_for(100ms);  // longer than what runs would be kept
+  NativeOptions options;
+  options.spawner.run_directory = dir;
+  Provider& provider = open(std::move(options));
+  ASSERT_EQ(provider.adoptable(), std::vector<std::string>{"kept"});
+  const auto before = std::chrono::steady_clock::now();
+  auto adopted = run(provider.adopt("kept"));
+  ASSERT_TRUE(adopted) << adopted.error().message();
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 4s) << "a guest that stands still was waited for";
+  Sandbox& sandbox = **adopted;
+  // It says that it stands still instead of failing in other ways.
+  EXPECT_TRUE(sandbox.processes().empty());
+  EXPECT_TRUE(sandbox.kernels().empty());
+  EXPECT_EQ(run(sandbox.listening_ports()).error().code(), Code::conflict);
+  EXPECT_TRUE(run(sandbox.usage()));
+  EXPECT_TRUE(run(sandbox.pause()));
+  ASSERT_TRUE(run(sandbox.resume()));
+  EXPECT_EQ(*read(sandbox, "/home/user/file"), "acknowledged");
+  ASSERT_EQ(sandbox.processes().size(), 1U);
+  EXPECT_EQ(sandbox.processes()[0]->info().tag, "worker");
+  ASSERT_TRUE(run(sandbox.stop()));
+  ::close(ready[0]);
+  std::filesystem::remove_all(dir);
+}
+
+// Whoever tidies up may remove empty groups: parts that were prepared have one.
+TEST_F(NativeTest, PreparedPartsThatLostTheirGroupAreNoFailure) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root: an ordinary user has no control groups here";
+  NativeOptions options;
+  options.spawner.slots_ready = 4;
+  Provider& provider = open(std::move(options));
+  auto first = create(provider);  // from here on parts are prepared
+  ASSERT_TRUE(first);
+  auto tree = CgroupTree::open(group_);
+  ASSERT_TRUE(tree);
+  wait_for([&] { return tree->groups().size() >= 5; });
+  for (const std::string& name : tree->groups())
+    if (tree->is_empty(name)) (void)tree->remove_group(name);
+  for (int i = 0; i < 4; ++i) {
+    auto sandbox = create(provider);
+    ASSERT_TRUE(sandbox);
+    EXPECT_TRUE(run(sandbox->stop()));
+  }
+}
+
+// A volume with a filesystem of its own: the kernel counts, whatever is tried.
+TEST_F(NativeTest, AVolumesOwnFilesystemHoldsItsSize) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const std::string dir = "/var/tmp/atoll-volume-" + random_word(10);
+  std::filesystem::create_directories(dir);
+  NativeOptions options;
+  options.spawner.roots.snapshots = {dir};
+  options.spawner.roots.mounts = {{.path = dir, .writable = true}};
+  Provider& provider = open(std::move(options));
+  const auto outside = run(provider.open_volume("/var/tmp", {.bytes = 16 << 20, .inodes = 256}));
+  ASSERT_FALSE(outside) << "only beneath its roots";
+  EXPECT_EQ(outside.error().code(), Code::permission_denied) << outside.error().message();
+  auto top = run(provider.open_volume(dir, {.bytes = 16 << 20, .inodes = 256}));
+  if (!top && top.error().code() == Code::unsupported) GTEST_SKIP() << top.error().message();
+  ASSERT_TRUE(top) << top.error().message();
+  ASSERT_EQ(::mkdirat(top->get(), "files", 0777), 0);
+  ASSERT_EQ(::fchmodat(top->get(), "files", 0777, 0), 0);
+  Spec spec;
+  spec.limits.processes_max = 20;
+  spec.host_mounts.push_back({dir + "/files", "/mnt/data", true, MountIds::inside});
+  auto sandbox = create(provider, spec);
+  ASSERT_TRUE(sandbox);
+  const auto sh = [&](const std::string& script) { return shell(*sandbox, script).out; };
+  // As deep as one likes, and without a name.
+  EXPECT_EQ(sh("cd /mnt/data; i=0; while [ $i -lt 80 ]; do mkdir d && cd d; i=$((i+1)); done; "
+               "head -c 100000000 /dev/zero > f 2>/dev/null || echo full"),
+            "full\n");
+  EXPECT_EQ(sh("rm -rf /mnt/data/d; exec 3>/mnt/data/x; rm /mnt/data/x; head -c 100000000 /dev/zero >&3 2>/dev/null || "
+               "echo full"),
+            "full\n");
+  EXPECT_EQ(sh("i=0; while [ $i -lt 400 ]; do touch /mnt/data/e$i || break; i=$((i+1)); done 2>/dev/null; "
+               "[ $i -lt 300 ] && echo stopped"),
+            "stopped\n");
+  // A set-uid file gives nothing, and is nowhere on the host.
+  sh("rm -f /mnt/data/e*");
+  EXPECT_FALSE(std::filesystem::exists(dir + "/files"));
+  struct statvfs info {};
+  ASSERT_EQ(::fstatvfs(top->get(), &info), 0);
+  EXPECT_NE(info.f_flag & ST_NOSUID, 0U);
+  EXPECT_NE(info.f_flag & ST_NODEV, 0U);
+  // The same one again, not another.
+  auto again = run(provider.open_volume(dir, {.bytes = 32 << 20, .inodes = 9999}));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(::faccessat(again->get(), "files", F_OK, 0), 0);
+  ASSERT_TRUE(run(sandbox->stop()));
+  top->reset();
+  again->reset();
+  ASSERT_TRUE(run(provider.close_volume(dir)));
+  // What was in it is there when it is opened the next time.
+  auto later = run(provider.open_volume(dir, {.bytes = 32 << 20, .inodes = 9999}));
+  ASSERT_TRUE(later) << later.error().message();
+  EXPECT_EQ(::faccessat(later->get(), "files", F_OK, 0), 0);
+  later->reset();
+  ASSERT_TRUE(run(provider.close_volume(dir)));
+  // An image that is not root's alone is not the kernel's to read.
+  ASSERT_EQ(::chmod((dir + "/disk.ext4").c_str(), 0666), 0);
+  EXPECT_EQ(run(provider.open_volume(dir, {.bytes = 32 << 20, .inodes = 9999})).error().code(), Code::permission_denied);
   std::filesystem::remove_all(dir);
 }
 

@@ -9,6 +9,7 @@
 #include "egress/proxy_harness.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/native.h"
+#include "sandbox/native/scratch_roots_test.h"
 #include "sandbox/outlet.h"
 #include "sandbox/test_loop.h"
 
@@ -22,6 +23,7 @@ class NetworkTest : public testing::Test, protected TestLoop {
   void SetUp() override {
     NativeOptions options;
     options.spawner.cgroup_parent = "atoll-test-" + random_word(10);
+    options.spawner.roots = scratch_roots();
     auto provider = start(context().get_executor(), std::move(options));
     ASSERT_TRUE(provider) << provider.error().message();
     provider_ = std::move(*provider);
@@ -38,7 +40,8 @@ class NetworkTest : public testing::Test, protected TestLoop {
   }
 
   static std::shared_ptr<const egress::Rules> rules(const egress::RuleTexts& texts) {
-    return std::make_shared<const egress::Rules>(egress::Rules::compile(texts).value());
+    return std::make_shared<const egress::Rules>(
+        egress::Rules::compile(texts, egress::InternalAddresses::all_opened(nullptr)).value());
   }
   Sandbox& open(const egress::RuleTexts& texts, egress::Authority* authority = nullptr) {
     Spec spec;

@@ -99,7 +99,7 @@ Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& proces
   PageMap theirs(TRY(zygote.open_file("pagemap", O_RDONLY)));
   OwnPages pages;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
-    if (area.shared) return;
+    if (area.shared || area.at_fork != 0) return;
     const auto here = mine.entries(start, end), there = theirs.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i) {
       if (is_anonymous(here[i])) {
@@ -117,7 +117,7 @@ static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const S
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   std::vector<Run> runs;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
-    if (area.shared) return;
+    if (area.shared || area.at_fork != 0) return;
     const auto here = mine.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i)
       if (is_wanted(here[i])) append_page(runs, start + i * kPage);

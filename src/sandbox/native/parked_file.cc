@@ -26,7 +26,7 @@ using guest::Reader;
 using Writer = guest::Writer<std::string>;
 
 constexpr char kMagic[8] = {'A', 'T', 'L', 'P', 'A', 'R', 'K', '\n'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::uint32_t kKernelsMax = 256;
 constexpr std::uint64_t kIndexMax = 4U << 20, kMemoryMax = 64U << 20;
 constexpr std::size_t kPiece = 256U << 10;
@@ -41,6 +41,9 @@ struct Head {
   std::uint64_t checksum = 0;  // of the fields before
 };
 static_assert(sizeof(Head) == 56);
+// Behind the head, outside of every checksum: for each kernel, 32 bits, how often somebody has begun to go on from it.
+constexpr off_t kRevivalsAt = 64;
+static_assert(kRevivalsAt + kKernelsMax * sizeof(std::uint32_t) <= kPage);
 
 Error damaged(std::string_view what) {
   return Error(Code::data_loss, fmt::format("the file of parked kernels is damaged: {}", what));
@@ -88,7 +91,7 @@ std::string encode(const Memory& memory) {
   out.u32(static_cast<std::uint32_t>(memory.areas.size()));
   for (const Area& area : memory.areas) {
     out.u64(area.start), out.u64(area.end), out.u64(area.offset), out.u32(area.protection);
-    out.u8(area.shared ? 1 : 0), put(out, area.file), put(out, area.name), put(out, area.state);
+    out.u8(area.shared ? 1 : 0), out.u8(area.at_fork), put(out, area.file), put(out, area.name), put(out, area.state);
   }
   out.u32(static_cast<std::uint32_t>(memory.files.size()));
   for (const OpenFile& file : memory.files) {
@@ -106,7 +109,7 @@ Memory get_memory(Reader& in) {
   each(in, [&] {
     Area area;
     area.start = in.u64(), area.end = in.u64(), area.offset = in.u64(), area.protection = in.u32();
-    area.shared = in.u8() != 0, area.file = get(in), area.name = get(in), area.state = get(in);
+    area.shared = in.u8() != 0, area.at_fork = in.u8(), area.file = get(in), area.name = get(in), area.state = get(in);
     memory.areas.push_back(std::move(area));
   });
   each(in, [&] {
@@ -387,6 +390,20 @@ Result<std::vector<ParkedKernel>> read_parked(int file) {
   if (!in.done() || !std::ranges::all_of(kernels, [&](const auto& one) { return is_within(one, head.size); }))
     return fail(damaged("its index"));
   return kernels;
+}
+
+Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index) {
+  if (index >= kKernelsMax) return fail(Code::invalid_argument, "there is no such kernel in the file");
+  // Whoever opened it for us only meant to read.
+  const os::Fd writable = TRY(os::open_at(proc, fmt::format("self/fd/{}", file).c_str(), O_RDWR));
+  const off_t at = kRevivalsAt + static_cast<off_t>(index * sizeof(std::uint32_t));
+  std::uint32_t before = 0;
+  if (::pread(writable.get(), &before, sizeof before, at) != sizeof before)
+    return fail(errno_error(errno, "read parked kernels"));
+  const std::uint32_t now = before + 1;
+  if (::pwrite(writable.get(), &now, sizeof now, at) != sizeof now)
+    return fail(errno_error(errno, "mark parked kernels"));
+  return before;
 }
 
 Result<ParkedPages> ParkedPages::open(int file, const ParkedKernel& kernel) {

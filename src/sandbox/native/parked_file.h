@@ -53,6 +53,10 @@ class ParkedWriter {
 // Code::data_loss or, for another version, Code::unsupported.
 Result<std::vector<ParkedKernel>> read_parked(int file);
 
+// Marks in a file on the disk that somebody goes on from that kernel now, and says how often somebody had begun to before: who
+// is not the first is a copy. Survives the end of this program, not a loss of power. `proc`: a /proc that shows this process.
+Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index);
+
 // One of them, mapped and verified; sealed pages need no verification.
 class ParkedPages {
  public:

@@ -75,6 +75,32 @@ std::vector<pid_t> tree_processes(int proc, pid_t root) {
   return found;
 }
 
+std::vector<TreeProcess> describe_processes(int proc, const std::vector<pid_t>& pids) {
+  const auto ticks = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  // The last number of a line is the one in the innermost namespace.
+  const auto innermost = [](const std::string& status, std::string_view key) -> pid_t {
+    const std::size_t at = status.find(key);
+    if (at == std::string::npos) return 0;
+    const std::string line = status.substr(at + key.size(), status.find('\n', at + 1) - at - key.size());
+    std::istringstream words(line);
+    pid_t last = 0;
+    for (pid_t number = 0; words >> number;) last = number;
+    return last;
+  };
+  std::vector<TreeProcess> found;
+  for (const pid_t pid : pids) {
+    const std::vector<std::string> fields = stat_fields(proc, pid);
+    const auto status = os::read_file_at(proc, fmt::format("{}/status", pid).c_str());
+    if (fields.empty() || !status) continue;
+    found.push_back({.pid = pid,
+                     .parent = static_cast<pid_t>(to_number(fields[1])),
+                     .inside = innermost(*status, "\nNSpid:"),
+                     .session_inside = innermost(*status, "\nNSsid:"),
+                     .born_us = to_number(fields[19]) * (1'000'000 / ticks)});
+  }
+  return found;
+}
+
 GroupUsage tree_usage(int proc, pid_t root) {
   GroupUsage usage;
   std::uint64_t ticks = 0;

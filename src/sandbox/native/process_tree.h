@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +15,15 @@ namespace atl::sandbox::native {
 // `proc` is a descriptor of the host's /proc. Threads are not counted; the first is `root` itself. Empty when it
 // has ended.
 std::vector<pid_t> tree_processes(int proc, pid_t root);
+
+// One process of a sandbox, with the numbers that it has inside.
+struct TreeProcess {
+  pid_t pid = 0, parent = 0;  // on the host
+  pid_t inside = 0, session_inside = 0;
+  std::uint64_t born_us = 0;  // since the machine started, to a hundredth of a second
+};
+// In the order of `pids`; those that have ended are left out.
+std::vector<TreeProcess> describe_processes(int proc, const std::vector<pid_t>& pids);
 
 // Sums over the tree: memory that is its own (shared pages of forks are counted for each), CPU time also of what
 // has ended.

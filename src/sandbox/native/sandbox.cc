@@ -4,8 +4,16 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
+#include "base/log.h"
 #include "os/file.h"
+#include "sandbox/native/excess.h"
 #include "sandbox/native/process_tree.h"
 #include "sandbox/link_kernel.h"
 #include "sandbox/outlet.h"
@@ -45,6 +53,18 @@ namespace {
 
 // Of an interpreter that is copied: page tables of more take too long.
 constexpr std::uint64_t kSpareBytesMax = 256U << 20;
+// A zygote that starts imports modules, which may hang; an interpreter is started as a program then.
+constexpr std::chrono::seconds kZygotePatience{20};
+
+// What is answered after that is nobody's: its descriptors are closed, which ends an interpreter at their other end.
+Task<SpawnerClient::Answer> call_within(SpawnerClient& spawner, Request request, std::chrono::seconds patience) {
+  using namespace boost::asio::experimental::awaitable_operators;
+  boost::asio::steady_timer late(co_await boost::asio::this_coro::executor, patience);
+  auto first = co_await (spawner.call(std::move(request)) ||
+                         late.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable)));
+  if (auto* answer = std::get_if<0>(&first)) co_return std::move(*answer);
+  co_return fail(Code::unavailable, "no zygote became ready in time");
+}
 
 }  // namespace
 
@@ -54,7 +74,8 @@ Inhabitant::Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<Sp
       cgroups(std::move(cgroups_)),
       handed(std::move(handed_)),
       name(handed.spec.id),
-      changed(executor) {
+      changed(executor),
+      executor_(executor) {
   if (!cgroups->counts_processes() || !cgroups->has(Controller::memory))
     if (auto proc = os::open("/proc", O_RDONLY | O_DIRECTORY)) proc_ = std::move(*proc);
 }
@@ -71,14 +92,12 @@ Task<void> Inhabitant::greet() {
   options.stirred = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->stir();
   };
-  options.midwife = [weak = weak_from_this()](std::string user, std::string directory,
-                                              Patience patience) -> Task<BornInterpreter> {
+  options.midwife = [weak = weak_from_this()](std::string user, std::string directory) -> Task<BornInterpreter> {
     const auto self = weak.lock();
     if (!self || self->ended) co_return fail(Code::unavailable, "the sandbox has ended");
     Request request{.verb = Verb::bear, .name = self->name};
     request.user = std::move(user), request.directory = std::move(directory);
-    if (patience == Patience::wait) request.text = "wait";
-    CO_TRY(SpawnerClient::Answer answer, co_await self->spawner->call(std::move(request)));
+    CO_TRY(SpawnerClient::Answer answer, co_await call_within(*self->spawner, std::move(request), kZygotePatience));
     if (answer.fds.size() != 3) co_return fail(Code::provider_failed, "the interpreter came without its streams");
     co_return BornInterpreter{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
                               answer.reply.pid};
@@ -157,11 +176,19 @@ void Inhabitant::judge(const ProcessInfo&, Outcome& outcome) {
   outcome.usage.written_bytes = now.written_bytes;
 }
 
+std::vector<pid_t> Inhabitant::process_numbers() const {
+  return cgroups->counts_processes() ? cgroups->processes(handed.group) : tree_processes(proc_.get(), handed.pid);
+}
+
+bool Inhabitant::is_inhabited() const {
+  if (is_busy()) return true;
+  return cgroups->has(Controller::pids) ? cgroups->tasks(handed.group) > 1 : process_numbers().size() > 1;
+}
+
 std::uint32_t Inhabitant::held_processes() const {
   // The guest is not the workload's, and a kernel that waits is none of its processes.
   const std::size_t own = 1 + (link ? link->interpreters() : 0);
-  const std::size_t all = cgroups->counts_processes() ? cgroups->processes(handed.group).size()
-                                                      : tree_processes(proc_.get(), handed.pid).size();
+  const std::size_t all = process_numbers().size();
   const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);
   processes_peak_ = std::max(processes_peak_, held);
   return held;
@@ -184,9 +211,54 @@ std::uint64_t Inhabitant::count_processes() {
   const std::uint64_t tasks = counted ? cgroups->tasks(handed.group) : 0;
   if (counted && tasks <= allowed + 1) return tasks;
   const std::uint32_t held = held_processes();
-  if (held > allowed)
-    end_executions(Ending::too_many_processes, fmt::format("{} processes; {} are allowed", held, allowed));
+  if (held > allowed) end_excess(held);
   return counted ? tasks : held;
+}
+
+void Inhabitant::end_excess(std::uint32_t held) {
+  const std::uint32_t allowed = handed.spec.limits.processes_max;
+  const std::string reason = fmt::format("{} processes; {} are allowed", held, allowed);
+  if (!proc_.is_open())
+    if (auto proc = os::open("/proc", O_RDONLY | O_DIRECTORY)) proc_ = std::move(*proc);
+  std::vector<Runner> runners;
+  std::vector<std::function<void()>> ends;
+  for (const std::shared_ptr<Process>& each : link->processes())
+    if (const auto process = std::dynamic_pointer_cast<LinkProcess>(each)) {
+      runners.push_back({Runner::Kind::command, static_cast<pid_t>(process->info().pid), process->since().value_or(0)});
+      ends.emplace_back([=] { process->end_with(Ending::too_many_processes, reason); });
+    }
+  for (const std::shared_ptr<Kernel>& each : link->kernels())
+    if (const auto kernel = std::dynamic_pointer_cast<LinkKernel>(each); kernel && kernel->process()) {
+      const LinkProcess& process = *kernel->process();
+      const auto kind = process.since() ? Runner::Kind::busy_interpreter : Runner::Kind::idle_interpreter;
+      runners.push_back({kind, static_cast<pid_t>(process.info().pid), process.since().value_or(0)});
+      ends.emplace_back([=] { kernel->end_current(Ending::too_many_processes, reason); });
+    }
+  const std::vector<TreeProcess> processes = describe_processes(proc_.get(), process_numbers());
+  // Where the host's /proc shows nothing of them, nobody can be told from the others.
+  if (processes.empty()) return end_executions(Ending::too_many_processes, reason);
+  const Excess excess = find_excess(processes, runners, link->began(), held, allowed);
+  for (const std::size_t index : excess.runners) ends[index]();
+  if (excess.background_since_us) sweep(*excess.background_since_us);
+}
+
+// Who is too many again soon after has a parent that was left: then all of the background goes.
+void Inhabitant::sweep(std::uint64_t since_us) {
+  constexpr std::chrono::seconds kSoon{1};
+  if (is_sweeping_) return;
+  is_sweeping_ = true;
+  const auto now = std::chrono::steady_clock::now();
+  const bool again = swept_at_ && now - *swept_at_ < kSoon;
+  swept_at_ = now;
+  const auto work = [](std::shared_ptr<Inhabitant> self, std::shared_ptr<Link> inside, std::uint64_t since) -> Task<void> {
+    const auto ended_count = co_await inside->sweep(since);
+    self->is_sweeping_ = false;
+    if (ended_count)
+      log::info("background processes over the limit were ended",
+                {{"sandbox", self->name}, {"processes", std::to_string(*ended_count)}});
+    co_return Result<void>();
+  };
+  boost::asio::co_spawn(executor_, work(shared_from_this(), link, again ? 0 : since_us), boost::asio::detached);
 }
 
 void Inhabitant::end_executions(Ending ending, const std::string& reason) {
@@ -250,6 +322,7 @@ Task<std::shared_ptr<Process>> NativeSandbox::start(ProcessSpec spec) {
 }
 
 std::vector<std::shared_ptr<Process>> NativeSandbox::processes() {
+  if (!inhabitant_->link) return {};
   return inhabitant_->link->processes();
 }
 
@@ -267,11 +340,13 @@ Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language language, st
 }
 
 std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {
+  if (!inhabitant_->link) return {};
   return inhabitant_->link->kernels();
 }
 
 Task<void> NativeSandbox::remove_kernel(std::string id) {
   const auto inhabitant = inhabitant_;
+  CO_CHECK(check_link());
   co_return co_await inhabitant->link->remove_kernel(std::move(id));
 }
 
@@ -280,11 +355,13 @@ Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {
   // Behind the outlet's ports is this daemon, not a server inside.
   if (inhabitant->handed.spec.network == Network::egress && is_outlet_port(port))
     co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  CO_CHECK(check_link());
   co_return co_await inhabitant->link->connect(port);
 }
 
 Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
   const auto inhabitant = inhabitant_;
+  CO_CHECK(check_link());
   CO_TRY(auto ports, co_await inhabitant->link->listening_ports());
   if (inhabitant->handed.spec.network == Network::egress) std::erase_if(ports, is_outlet_port);
   co_return ports;
@@ -293,6 +370,7 @@ Task<std::vector<std::uint16_t>> NativeSandbox::listening_ports() {
 Task<void> NativeSandbox::open_network(std::shared_ptr<egress::Proxy> proxy) {
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  CO_CHECK(check_link());
   CO_CHECK(co_await open_outlet(inhabitant->link, std::move(proxy)));
   inhabitant->handed.spec.network = Network::egress;
   say_network(inhabitant->handed.isolation, Network::egress);
@@ -302,6 +380,7 @@ Task<void> NativeSandbox::open_network(std::shared_ptr<egress::Proxy> proxy) {
 Task<void> NativeSandbox::trust(std::string certificate) {
   const auto inhabitant = inhabitant_;
   if (inhabitant->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *inhabitant->ended);
+  CO_CHECK(check_link());
   co_return co_await trust_authority(inhabitant->link, std::move(certificate));
 }
 
@@ -332,6 +411,7 @@ Task<void> NativeSandbox::pause() {
   inhabitant->link->set_paused(true);
   auto done = co_await ask(Verb::freeze);
   inhabitant->handed.frozen = done.has_value();
+  if (done) inhabitant->link->fail_waiting();
   if (!done) inhabitant->link->set_paused(false);
   co_return done;
 }
@@ -341,8 +421,23 @@ Task<void> NativeSandbox::resume() {
   if (!inhabitant->handed.frozen) co_return Result<void>();
   CO_CHECK(co_await ask(Verb::thaw));
   inhabitant->handed.frozen = false;
-  inhabitant->link->set_paused(false);
+  if (inhabitant->link) {
+    inhabitant->link->set_paused(false);
+    co_return Result<void>();
+  }
+  // Taken back while it stood still: the guest finds its new stream now. One that does not is of no use to anybody.
+  if (auto greeted = co_await inhabitant->greet(); !greeted) {
+    auto stopped = co_await stop();
+    co_return fail(Code::unavailable, "its guest did not answer after the service was started again: " +
+                                          greeted.error().message());
+  }
+  inhabitant->stir();
   co_return Result<void>();
+}
+
+Result<void> NativeSandbox::check_link() const {
+  if (inhabitant_->link) return {};
+  return fail(Code::conflict, "the sandbox is paused");
 }
 
 Task<void> NativeSandbox::snapshot(std::string target) {

@@ -42,12 +42,14 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   Usage usage() const;
   // Adds what the kernel knows to how a process ended.
   void judge(const ProcessInfo& info, Outcome& outcome);
-  // Ends executions that hold more processes than allowed; says how many tasks there are. Called now and then while
-  // something runs.
+  // Ends what is more than the allowed number of processes, in executions and in the background; says how many tasks there
+  // are. Called now and then while something runs.
   std::uint64_t count_processes();
   // Ends every process, or where there is none what a busy kernel runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
   bool is_busy() const { return link && (!link->processes().empty() || !link->kernels().empty()); }
+  // Something is inside that could start processes: more than the guest.
+  bool is_inhabited() const;
   // Something was asked for that is not over.
   bool is_executing() const;
   void has_ended(std::string why);
@@ -60,7 +62,7 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   const std::shared_ptr<SpawnerClient> spawner;
   const std::shared_ptr<const CgroupTree> cgroups;
   Handed handed;
-  std::shared_ptr<Link> link;
+  std::shared_ptr<Link> link;  // none until it goes on, if it stood still when it was taken back
   std::string name;  // under which the spawner knows it
   os::Event changed;
   std::optional<std::string> ended;
@@ -68,13 +70,19 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
 
  private:
   std::uint32_t held_processes() const;
+  std::vector<pid_t> process_numbers() const;
+  void end_excess(std::uint32_t held);
+  void sweep(std::uint64_t since_us);
   // What the kernel counted for the group; where it does not, what /proc says about the tree.
   GroupUsage measured() const;
   std::function<void(const std::shared_ptr<Inhabitant>&)> stirred_;
   std::uint64_t oom_kills_seen_ = 0;
+  bool is_sweeping_ = false;
+  std::optional<std::chrono::steady_clock::time_point> swept_at_;
   mutable std::uint32_t processes_peak_ = 0;
   mutable std::uint64_t memory_peak_ = 0;  // where the kernel does not keep it
-  os::Fd proc_;                            // of the host; open only where the kernel does not count
+  os::Fd proc_;                            // of the host; open where the kernel does not count, or to see who is who
+  boost::asio::any_io_executor executor_;
 };
 
 class NativeSandbox final : public Sandbox {
@@ -115,6 +123,8 @@ class NativeSandbox final : public Sandbox {
 
  private:
   Task<void> ask(Verb verb, std::string text = {});
+  // Code::conflict while there is no word with the guest: it stood still when it was taken back.
+  Result<void> check_link() const;
   Task<void> receive_kernel(const os::Fd& file, std::uint32_t number, ParkedKernel kernel);
   Carried revival_;
   std::shared_ptr<Inhabitant> inhabitant_;

@@ -77,6 +77,31 @@ TEST_F(ShowTest, FiguresAreImagesWithoutAWindow) {
   }
 }
 
+TEST_F(ShowTest, ImagesAreShownAndShownWhenTheyAreSaved) {
+  const std::string make = "    from PIL import Image\n    image = Image.new('RGBA', (4, 4))\n";
+  for (const char* code :
+       {"    image.show()\n    None", "    image", "    image.save('/tmp/x.png')", "    display(image)"}) {
+    const auto all = shown(make + code);
+    ASSERT_THAT(all, SizeIs(1)) << code;
+    EXPECT_THAT(all[0].data.at("image/png"), StartsWith("iVBORw0KGgo")) << code;
+  }
+  EXPECT_THAT(shown(make + "    import io; image.save(io.BytesIO(), 'PNG')"), SizeIs(0))
+      << "nothing that has a name";
+}
+
+TEST_F(ShowTest, WhatWasDrawnBeforeAnErrorIsShown) {
+  const auto all = shown(
+      "import matplotlib.pyplot as plt\nimport datetime\nplt.figure()\n"
+      "try: plt.plot([datetime.date(2026, 1, 1)], [1, 2])\nexcept ValueError: pass");
+  ASSERT_THAT(all, SizeIs(1));
+  const bj::object chart = bj::parse(all[0].data.at("e2b/chart")).as_object();
+  EXPECT_EQ(chart.at("type"), "line");
+  EXPECT_EQ(chart.at("x_scale"), "datetime");
+  EXPECT_FALSE(run(follow_results(kernel_, "plt.plot([1]); 1/0")));
+  EXPECT_EQ(shown("len(plt.get_fignums())").at(0).data.at("text/plain"), "0")
+      << "it is not kept for the next cell";
+}
+
 TEST_F(ShowTest, LinesHavePointsLabelsUnitsAndScales) {
   const bj::object line = chart(
       "plt.plot([1, 2, 3], [10, 100, 1000], label='growth'); plt.plot([1, 2], [5, 6])\n"
@@ -115,7 +140,9 @@ TEST_F(ShowTest, PiesBoxesAndSeveralAxes) {
   EXPECT_EQ(pie.at("type"), "pie");
   ASSERT_THAT(pie.at("elements").as_array(), SizeIs(2));
   EXPECT_EQ(pie.at("elements").at(1).at("label"), "b");
-  EXPECT_NEAR(pie.at("elements").at(1).at("angle").to_number<double>(), 270, 0.01);
+  EXPECT_EQ(pie.at("elements").at(1).at("angle").to_number<double>(), 270);
+  const bj::object round = chart("plt.pie([90, 10], startangle=90)");
+  EXPECT_EQ(round.at("elements").at(0).at("angle").to_number<double>(), 324) << "and not 323.9999";
   const bj::object box = chart("plt.boxplot([[1, 2, 3, 4, 100], [5, 6, 7]], labels=['p', 'q'])");
   EXPECT_EQ(box.at("type"), "box_and_whisker");
   ASSERT_THAT(box.at("elements").as_array(), SizeIs(2));
@@ -161,7 +188,7 @@ TEST_F(ShowTest, BoxesHoweverTheyAreDrawn) {
     ASSERT_THAT(box.at("elements").as_array(), SizeIs(2)) << how;
     EXPECT_EQ(
         bj::serialize(bj::parse(bj::serialize(box.at("elements").at(1)))),
-        R"({"label":"q","min":1E0,"first_quartile":2E0,"median":3E0,"third_quartile":4E0,"max":4E0,"outliers":[100]})")
+        R"({"label":"q","min":1E0,"first_quartile":2E0,"median":3E0,"third_quartile":4E0,"max":4E0,"outliers":[1E2]})")
         << how;
   }
   EXPECT_EQ(chart("plt.boxplot([1, 2, 3, 100], showfliers=False)")

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -109,21 +110,68 @@ int hold_namespace(void*) {
 
 }  // namespace
 
+namespace {
+
+constexpr int kShared = CLONE_VM | CLONE_FILES;
+
+struct Holder {
+  std::uint32_t owner = 0;
+  char* stack_top = nullptr;
+  int pid = -1;
+  int error = 0;
+};
+
+// Becomes the owner, keeps its power, and leaves behind a process in a namespace that the owner made.
+int make_holder(void* argument) {
+  Holder& holder = *static_cast<Holder*>(argument);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct power[2]{};
+  const bool ready = ::syscall(SYS_setresuid, -1, holder.owner, -1) == 0 && ::syscall(SYS_capget, &header, power) == 0;
+  for (__user_cap_data_struct& half : power) half.effective = half.permitted;
+  // The holder's parent is the spawner, who reaps it.
+  if (ready && ::syscall(SYS_capset, &header, power) == 0)
+    holder.pid = ::clone(hold_namespace, holder.stack_top, CLONE_NEWUSER | CLONE_PARENT | kShared | SIGCHLD, nullptr);
+  if (holder.pid < 0) holder.error = errno;
+  return 0;
+}
+
+void reap(int child) {
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// Maps the ids of a holder's namespace, opens it and ends the holder.
+Result<os::Fd> take_namespace(int proc, int child, const IdMap& users, const IdMap& groups) {
+  auto made = [&]() -> Result<os::Fd> {
+    constexpr const char* step = "make a user namespace";
+    TRY_CONTEXT(step, os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), lines_of(users)));
+    TRY_CONTEXT(step, os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), lines_of(groups)));
+    return TRY_CONTEXT(step, os::open_at(proc, fmt::format("{}/ns/user", child).c_str(), O_RDONLY));
+  }();
+  ::kill(child, SIGKILL);
+  reap(child);
+  return made;
+}
+
+}  // namespace
+
 // Memory and descriptors are shared and not copied: with a thousand sandboxes the spawner has thousands of them.
 Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& groups) {
   alignas(16) char stack[16 << 10];
-  const int child =
-      ::clone(hold_namespace, stack + sizeof stack, CLONE_NEWUSER | CLONE_VM | CLONE_FILES | SIGCHLD, nullptr);
+  const int child = ::clone(hold_namespace, stack + sizeof stack, CLONE_NEWUSER | kShared | SIGCHLD, nullptr);
   if (child < 0) return fail(errno_error(errno, "make a user namespace"));
-  auto made = [&]() -> Result<os::Fd> {
-    TRY(os::write_control_at(proc, fmt::format("{}/uid_map", child).c_str(), lines_of(users)));
-    TRY(os::write_control_at(proc, fmt::format("{}/gid_map", child).c_str(), lines_of(groups)));
-    return os::open_at(proc, fmt::format("{}/ns/user", child).c_str(), O_RDONLY);
-  }();
-  ::kill(child, SIGKILL);
-  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  return made;
+  return take_namespace(proc, child, users, groups);
+}
+
+Result<os::Fd> make_counted_namespace(int proc, const IdMap& map) {
+  alignas(16) char stack[16 << 10];
+  alignas(16) char holders_stack[16 << 10];
+  Holder holder{.owner = map.first, .stack_top = holders_stack + sizeof holders_stack};
+  const int maker = ::clone(make_holder, stack + sizeof stack, CLONE_VFORK | kShared | SIGCHLD, &holder);
+  if (maker < 0) return fail(errno_error(errno, "make a user namespace"));
+  reap(maker);
+  if (holder.pid < 0) return fail(errno_error(holder.error, "make a user namespace"));
+  return take_namespace(proc, holder.pid, map, map);
 }
 
 std::string network_traces(int proc) {
@@ -152,7 +200,7 @@ int make_network(void* argument) {
   const auto made = [&]() -> Result<os::Fd> {
     if (::unshare(CLONE_NEWNET) < 0) return fail(errno_error(errno, "make a network namespace"));
     TRY(loopback_up());
-    return os::open_at(job.proc, "self/ns/net", O_RDONLY);
+    return TRY_CONTEXT("make a network namespace", os::open_at(job.proc, "self/ns/net", O_RDONLY));
   };
   job.made.emplace(made());
   return 0;

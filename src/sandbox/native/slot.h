@@ -52,6 +52,10 @@ Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& gr
 inline Result<os::Fd> make_user_namespace(int proc, const IdMap& map) {
   return make_user_namespace(proc, map, map);
 }
+// The same for one sandbox of a spawner with root's power, owned by the first of the sandbox's own ids. The kernel counts
+// inotify instances, message queues, locked memory, pending signals and namespaces of everybody inside also for the owner,
+// one level up: made by root, every sandbox would use up the same allowance, and root's.
+Result<os::Fd> make_counted_namespace(int proc, const IdMap& map);
 // What the calling thread's network shows of what happened in it: every counter, and every socket that is still there.
 // Empty where it cannot be seen.
 std::string network_traces(int proc);

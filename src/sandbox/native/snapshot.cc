@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <vector>
 
@@ -165,8 +166,8 @@ Result<void> fill(const SnapshotJob& job, int target) {
   for (const char* part : {"root", "usr"}) {
     if (::mkdirat(target, part, 0755) < 0) return fail(errno_error(errno, "write snapshot"));
     const os::Fd out = TRY(os::open_at(target, part, O_RDONLY | O_DIRECTORY));
-    if (job.parent) {
-      const os::Fd in = TRY(os::open((*job.parent + "/" + part).c_str(), O_RDONLY | O_DIRECTORY));
+    if (job.parent >= 0) {
+      const os::Fd in = TRY(os::open_beneath(job.parent, part, O_RDONLY | O_DIRECTORY));
       TRY(Copier(Owner{}, true, job.rootless).directory(in.get(), out.get(), 0));
     }
     const os::Fd in = TRY(os::open_at(job.upper, part, O_RDONLY | O_DIRECTORY));
@@ -176,7 +177,7 @@ Result<void> fill(const SnapshotJob& job, int target) {
   }
   // A parent of an earlier version may hold them, and whom a sandbox trusts is its own matter
   // (sandbox/outlet.h). The tree is a guest's: its links are not followed.
-  if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY); etc && job.parent)
+  if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY); etc && job.parent >= 0)
     for (const char* name : kMadeAnew) ::unlinkat(etc->get(), name, 0);
   if (const auto run = os::open_beneath(target, "root/run", O_RDONLY | O_DIRECTORY))
     TRY(os::remove_tree(run->get(), "atoll"));
@@ -186,21 +187,21 @@ Result<void> fill(const SnapshotJob& job, int target) {
 }  // namespace
 
 Result<void> write_snapshot(const SnapshotJob& job) {
-  const std::string draft = job.target + kDraftSuffix;
-  if (os::exists(job.target)) return fail(Code::already_exists, "the snapshot exists");
-  TRY(os::remove_tree(AT_FDCWD, draft));
-  TRY(os::make_directories(draft, 0700));
-  const os::Fd target = TRY(os::open(draft.c_str(), O_RDONLY | O_DIRECTORY));
+  const std::string draft = job.name + kDraftSuffix;
+  if (::faccessat(job.directory, job.name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+    return fail(Code::already_exists, "the snapshot exists");
+  TRY(os::remove_tree(job.directory, draft));
+  if (::mkdirat(job.directory, draft.c_str(), 0700) < 0)
+    return fail(errno_error(errno, "make the snapshot's directory"));
+  const os::Fd target = TRY(os::open_beneath(job.directory, draft.c_str(), O_RDONLY | O_DIRECTORY));
   if (auto done = fill(job, target.get()); !done) {
-    (void)os::remove_tree(AT_FDCWD, draft);
+    (void)os::remove_tree(job.directory, draft);
     return done;
   }
   if (job.durable) ::syncfs(target.get());
-  if (::rename(draft.c_str(), job.target.c_str()) < 0) return fail(errno_error(errno, "name the snapshot"));
-  if (!job.durable) return {};
-  const std::string parent = job.target.substr(0, job.target.rfind('/') + 1);
-  const os::Fd directory = TRY(os::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY));
-  if (::fsync(directory.get()) < 0) return fail(errno_error(errno, "name the snapshot"));
+  if (::renameat2(job.directory, draft.c_str(), job.directory, job.name.c_str(), RENAME_NOREPLACE) < 0)
+    return fail(errno_error(errno, "name the snapshot"));
+  if (job.durable && ::fsync(job.directory) < 0) return fail(errno_error(errno, "name the snapshot"));
   return {};
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -19,10 +18,12 @@ struct SnapshotJob {
   // Written by an ordinary user: owners stay as they are, because all its sandboxes have the same, and
   // overlay's marks are "user.overlay." ones.
   bool rootless = false;
-  // The snapshot that the sandbox itself started from: the new one holds its content as well, by hard links
-  // where nothing changed.
-  std::optional<std::string> parent;
-  std::string target;  // must not exist
+  // The snapshot that the sandbox itself started from, or -1: the new one holds its content as well, by hard
+  // links where nothing changed.
+  int parent = -1;
+  // Where it is made, and its name there, which must not exist.
+  int directory = -1;
+  std::string name;
   // On the disk when it is done, not just in the kernel's memory.
   bool durable = true;
   // Puts something beside the trees, into the directory; fails with it.

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,12 +25,18 @@
 #include "sandbox/native/spawner_loop.h"
 
 namespace atl::sandbox::native {
+namespace {
+
+constexpr std::chrono::seconds kImagePatience{30};
+
+}  // namespace
 
 Spawner::Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options)
     : shop_(std::move(shop)),
       daemon_(std::move(daemon)),
       options_(options),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      standstill_timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {}
 
 void Spawner::watch(int fd, Source source) {
   epoll_event event{};
@@ -43,6 +50,11 @@ Living* Spawner::find(const std::string& name) {
   return found == living_.end() || found->second->ended ? nullptr : found->second.get();
 }
 
+bool Spawner::is_taken(const std::string& name) const {
+  return living_.contains(name) ||
+         std::ranges::any_of(making_, [&](const auto& one) { return one.second.request.name == name; });
+}
+
 bool Spawner::should_end() const {
   if (!living_.empty() || !copying_.empty() || !reaping_.empty()) return false;
   if (shutting_down_) return true;
@@ -50,35 +62,57 @@ bool Spawner::should_end() const {
 }
 
 int Spawner::timeout_ms() {
-  int timeout = -1;
+  const SteadyTime now = Clock::machine().steady();
+  std::optional<SteadyTime> next;
+  const auto at = [&](SteadyTime when) { next = next ? std::min(*next, when) : when; };
   if (orphan_since_) {
-    const auto left = *orphan_since_ + options_.orphan_time - Clock::machine().steady();
-    const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
-    if (left_ms <= 0) {
+    const bool is_long = now - *orphan_since_ >= options_.orphan_time;
+    if (is_long)
+      for (auto& [name, living] : living_)
+        if (!living->paused) kill(*living);
+    const bool kept = is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
+                      std::ranges::any_of(living_, [](const auto& one) { return one.second->paused; });
+    if (is_long && !kept) {
       orphan_since_.reset();
       hide();
       for (auto& [name, living] : living_) kill(*living);
       return 0;
     }
-    timeout = static_cast<int>(left_ms) + 1;
+    // What is paused stays longer, looked at every minute: whoever removes the data directory has no use for us.
+    at(is_long ? now + std::chrono::minutes(1) : *orphan_since_ + options_.orphan_time);
   }
   if (standby_) {
     constexpr std::chrono::seconds patience{2};
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(standby_->since + patience -
-                                                                            Clock::machine().steady());
-    if (left.count() <= 0)
+    if (now - standby_->since >= patience)
       drop_standby();
     else
-      timeout = timeout < 0 ? static_cast<int>(left.count()) + 1 : std::min(timeout, static_cast<int>(left.count()) + 1);
+      at(standby_->since + patience);
   }
-  return timeout;
+  std::vector<Request> late;
+  for (const auto& [ticket, making] : making_) {
+    if (now - making.since >= kImagePatience)
+      late.push_back(making.request);
+    else
+      at(making.since + kImagePatience);
+  }
+  for (const Request& request : late) {
+    (void)stop_making(request.name);
+    answer_error(request,
+                 Error(Code::deadline_exceeded, "the sandbox's disk image took too long to be made"));
+  }
+  if (const auto oldest = shop_.images().forget_old()) at(*oldest);
+  if (!next) return -1;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 3'600'000));
 }
 
 void Spawner::run() {
   watch(daemon_.get(), Source::daemon);
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
+  watch(standstill_timer_.get(), Source::standstill);
   shop_.begin();
   watch(shop_.stock().finished_fd(), Source::stock);
+  if (shop_.images().usable()) watch(shop_.images().socket(), Source::images);
   raise_zygote(kind_of({}));
   while (!should_end()) {
     // Nobody is there and nobody can come.
@@ -90,7 +124,8 @@ void Spawner::run() {
       const int fd = static_cast<int>(events[i].data.u64 & 0xFFFF'FFFF);
       switch (static_cast<Source>(events[i].data.u64 >> 32)) {
         case Source::daemon:
-          on_daemon();
+          if ((events[i].events & EPOLLOUT) != 0) on_daemon_ready();
+          if ((events[i].events & ~unsigned{EPOLLOUT}) != 0) on_daemon();
           break;
         case Source::listener:
           on_listener();
@@ -110,6 +145,12 @@ void Spawner::run() {
         case Source::stock:
           on_gone();
           break;
+        case Source::images:
+          on_images();
+          break;
+        case Source::standstill:
+          on_standstill_timer();
+          break;
       }
     }
   }
@@ -121,69 +162,21 @@ void Spawner::run() {
   }
   shop_.close();
   if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
-}
-
-void Spawner::on_daemon() {
-  auto message = os::receive_message(daemon_.get(), os::Wait::no);
-  if (!message && message.error().code() == Code::unavailable) return;
-  if (!message || message->bytes.empty()) return lose_daemon();
-  if (auto request = decode_request(message->bytes))
-    serve(*request, message->fds.empty() ? os::Fd() : std::move(message->fds.front()));
-  else
-    lose_daemon();
-}
-
-void Spawner::hide() {
-  if (listener_.is_open()) ::unlinkat(run_directory_.get(), "spawner.sock", 0);
-  listener_.reset();
-}
-
-// Without a place to be found again, the sandboxes end with the daemon.
-void Spawner::lose_daemon() {
-  daemon_.reset();
-  drop_standby();
-  if (listener_.is_open() && !shutting_down_ && !living_.empty()) {
-    orphan_since_ = Clock::machine().steady();
-    return;
-  }
-  hide();
-  for (auto& [name, living] : living_) kill(*living);
-}
-
-// One daemon at a time, of the same user; a second one is turned away while the first lives.
-void Spawner::on_listener() {
-  os::Fd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  // A daemon that was killed may not have been noticed yet.
-  char byte = 0;
-  if (daemon_.is_open() && ::recv(daemon_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) lose_daemon();
-  if (!connection.is_open() || daemon_.is_open() || !listener_.is_open()) return;
-  ucred peer{};
-  socklen_t size = sizeof peer;
-  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) return;
-  if (peer.uid != ::geteuid() && peer.uid != 0) return;
-  daemon_ = std::move(connection);
-  orphan_since_.reset();
-  watch(daemon_.get(), Source::daemon);
-}
-
-void Spawner::answer(Reply reply, std::span<const int> fds) {
-  if (daemon_.is_open() && !os::send_message(daemon_.get(), encode(reply), fds)) lose_daemon();
-}
-
-void Spawner::answer_error(const Request& request, Error error) {
-  answer(
-      Reply{.verb = request.verb, .token = request.token, .error = std::move(error), .name = request.name});
-}
-
-void Spawner::answer_done(const Request& request) {
-  answer(Reply{.verb = request.verb, .token = request.token, .name = request.name});
+  flush();
 }
 
 void Spawner::serve(const Request& request, os::Fd beside) {
   Living* living = find(request.name);
   const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
                             request.verb != Verb::list && request.verb != Verb::discard &&
-                            request.verb != Verb::shut_down;
+                            request.verb != Verb::line && request.verb != Verb::open_volume &&
+                            request.verb != Verb::close_volume && request.verb != Verb::shut_down;
+  if (request.verb == Verb::destroy) {
+    if (const auto making = stop_making(request.name)) {
+      answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
+      return answer_done(request);
+    }
+  }
   // Ended by itself, and not quite gone: the answer comes when it is.
   if (const auto leaving = living_.find(request.name);
       request.verb == Verb::destroy && living == nullptr && leaving != living_.end())
@@ -202,42 +195,40 @@ void Spawner::serve(const Request& request, os::Fd beside) {
       return destroy(request);
     case Verb::bear:
       return bear(request);
-    case Verb::capture:
-      return capture(request);
     case Verb::revive:
       return revive(request, std::move(beside));
     case Verb::snapshot:
-      return take_snapshot(request);
+    case Verb::freeze:
+    case Verb::capture:
+      return stand_still(request);
     case Verb::discard:
       return discard_snapshot(request);
-    case Verb::freeze:
-      if (auto done = shop_.freeze(living->built); !done)
-        return answer_error(request, std::move(done).error());
-      living->frozen = true;
-      return answer_done(request);
+    case Verb::open_volume:
+      return open_volume(request);
+    case Verb::close_volume:
+      return close_volume(request);
     case Verb::thaw:
-      if (auto done = shop_.thaw(living->built); !done)
-        return answer_error(request, std::move(done).error());
-      living->frozen = false;
+      living->paused = false;
+      if (living->freezing)
+        give_up_standstill(*living, Error(Code::conflict, "the sandbox was resumed before it stood still"));
+      if (living->holds == 0) {
+        if (auto done = shop_.thaw(living->built); !done)
+          return answer_error(request, std::move(done).error());
+        living->frozen = false;
+      }
       return answer_done(request);
+    case Verb::line:
+      return add_line(request);
     case Verb::rename: {
-      if (living_.contains(request.text))
+      if (is_taken(request.text))
         return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
       rename(request.name, request.text);
       return answer_done(request);
     }
-    case Verb::limits: {
-      std::vector<Wall> walls;
-      if (auto done = shop_.cgroups().apply(living->built.parts.group, request.spec.limits, walls); !done)
-        return answer_error(request, std::move(done).error());
-      living->spec.limits = request.spec.limits;
-      Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
-      reply.isolation.walls = std::move(walls);
-      return answer(std::move(reply));
-    }
     case Verb::shut_down:
       shutting_down_ = request.token;
       standby_.reset();
+      making_.clear();
       hide();
       for (auto& [name, each] : living_) kill(*each);
       return;
@@ -265,7 +256,7 @@ static Reply description(const Request& request, const Living& living) {
   reply.pid = static_cast<std::uint32_t>(living.built.pid);
   reply.isolation = living.built.isolation;
   reply.spec = living.spec;
-  reply.text = living.frozen ? "frozen" : "";
+  reply.text = living.paused ? "frozen" : "";
   return reply;
 }
 
@@ -274,6 +265,7 @@ Living& Spawner::move_in(const std::string& name, const Spec& spec, Built built)
   Living& living = *living_.emplace(name, std::make_unique<Living>()).first->second;
   living.built = std::move(built);
   living.spec = spec;
+  living.spec.id = name;
   watch(living.built.pidfd.get(), Source::living);
   by_pidfd_[living.built.pidfd.get()] = name;
   return living;
@@ -289,24 +281,91 @@ void Spawner::rename(const std::string& from, const std::string& to) {
   living_.insert(std::move(node));
 }
 
+// A sandbox takes about eight, for a moment more. The last ones are for those who have theirs already: to
+// end, to pause, to be looked at.
+static bool are_descriptors_short(int any) {
+  constexpr int reserve = 128;
+  rlimit files{};
+  const os::Fd next(::fcntl(any, F_DUPFD_CLOEXEC, 0));
+  return !next.is_open() || (::getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+                             static_cast<rlim_t>(next.get()) + reserve > files.rlim_cur);
+}
+
 void Spawner::create(const Request& request) {
   if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
-  if (living_.contains(request.name))
+  if (is_taken(request.name))
     return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-  Living* made = take_standby(request);
-  if (made == nullptr) {
-    auto built = shop_.build(request.spec);
-    if (!built) return answer_error(request, std::move(built).error());
-    made = &move_in(request.name, request.spec, std::move(*built));
+  if (are_descriptors_short(epoll_.get()))
+    return answer_error(
+        request, Error(Code::resource_exhausted,
+                       "too many sandboxes for the limit of open files: raise it (ulimit -Hn, LimitNOFILE)"));
+  if (Living* const standby = take_standby(request)) return hand_out(request, *standby);
+  const auto size = shop_.image_for(request.spec);
+  if (!size) return finish_create(request, {});
+  if (auto ready = shop_.images().take(*size)) return finish_create(request, {std::move(*ready), *size});
+  if (making_.size() >= kWaitingMax)
+    return answer_error(request,
+                        Error(Code::resource_exhausted, "too many sandboxes wait for their disk images"));
+  const std::uint64_t ticket = ++tickets_;
+  if (auto asked = shop_.images().ask(ticket, *size); !asked)
+    return answer_error(request, std::move(asked).error());
+  making_.emplace(ticket, Making{request, *size, Clock::machine().steady()});
+}
+
+std::optional<Request> Spawner::stop_making(const std::string& name) {
+  const auto found =
+      std::ranges::find(making_, name, [](const auto& one) { return one.second.request.name; });
+  if (found == making_.end()) return std::nullopt;
+  return std::move(making_.extract(found).mapped().request);
+}
+
+void Spawner::on_images() {
+  for (;;) {
+    auto made = shop_.images().hear();
+    if (!made && made.error().code() == Code::unavailable) return;
+    if (!made) {
+      constexpr std::uint32_t losses_max = 5;
+      reap(shop_.images().give_up_process());
+      for (auto& [ticket, making] : std::exchange(making_, {})) answer_error(making.request, made.error());
+      if (++maker_losses_ >= losses_max) return;
+      shop_.images().restart();
+      if (shop_.images().usable()) watch(shop_.images().socket(), Source::images);
+      return;
+    }
+    auto node = making_.extract(made->ticket);
+    if (node.empty()) {
+      // Nobody waits any more.
+      if (made->mount) shop_.images().take_down(std::move(*made->mount));
+      continue;
+    }
+    const Request& request = node.mapped().request;
+    const bool is_lacking = !made->mount && (made->mount.error().code() == Code::unsupported ||
+                                             made->mount.error().code() == Code::resource_exhausted);
+    if (made->mount)
+      finish_create(request, {std::move(*made->mount), node.mapped().size});
+    else if (is_lacking)
+      finish_create(request, {});
+    else
+      answer_error(request, std::move(made->mount).error().context("disk"));
   }
-  Living& living = *made;
+}
+
+void Spawner::finish_create(const Request& request, Disk disk) {
+  auto built = shop_.build(request.spec, std::move(disk));
+  if (!built) return answer_error(request, std::move(built).error());
+  hand_out(request, move_in(request.name, request.spec, std::move(*built)));
+}
+
+void Spawner::hand_out(const Request& request, Living& living) {
   // The daemon's is the only end of the stream; with a run directory the guest can be given another.
   const os::Fd stream = std::move(living.built.stream);
   if (options_.run_directory.empty()) living.built.handover.reset();
   std::vector<int> fds{stream.get(), living.built.pidfd.get(), living.built.upper.get()};
-  answer(description(request, living), fds);
-  // Who names modules wants interpreters that have them: ready by the time one is asked for, if not the first.
-  if (!request.spec.preimport.empty() && living.built.plain_usr) raise_zygote(kind_of(request.spec));
+  // Nobody has what was lost on the way: it ends.
+  if (answer(description(request, living), fds) == Given::lost) return kill(living);
+  // Interpreters of a kind of its own (modules, layers): a zygote for them is on its way by the time one is asked for.
+  const bool own_kind = !request.spec.preimport.empty() || request.spec.trusted_layers;
+  if (own_kind && living.built.plain_usr) raise_zygote(kind_of(request.spec));
 }
 
 // The guest gets a fresh stream: the old one may have stopped in the middle of a frame.
@@ -328,7 +387,7 @@ void Spawner::adopt(const Request& request) {
 void Spawner::kill(Living& living) {
   if (living.ended) return;
   (void)os::pidfd_kill(living.built.pidfd.get(), SIGKILL);
-  if (living.frozen) (void)shop_.thaw(living.built);
+  if (living.frozen || living.freezing) (void)shop_.thaw(living.built);
 }
 
 void Spawner::destroy(const Request& request) {
@@ -350,9 +409,10 @@ void Spawner::on_end(int pidfd) {
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
   living->ended = std::move(why);
+  give_up_standstill(*living, Error(Code::not_found, "the sandbox has ended"));
   const std::uint64_t ticket = ++tickets_;
-  living->built.upper.reset();
-  if (shop_.stock().give_back(std::move(living->built.parts), ticket))
+  if (living->built.on_disk) shop_.images().take_down(std::move(living->built.upper));
+  if (shop_.stock().give_back(std::move(living->built.parts), ticket, std::move(living->built.upper)))
     tell_end(name);
   else
     by_ticket_[ticket] = name;
@@ -384,7 +444,7 @@ sockaddr_un socket_address(int directory) {
 
 Result<os::Fd> listen_at(int directory) {
   ::unlinkat(directory, "spawner.sock", 0);
-  os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  os::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const sockaddr_un address = socket_address(directory);
   if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0 ||
       ::fchmodat(directory, "spawner.sock", 0600, 0) < 0 || ::listen(socket.get(), 4) < 0)

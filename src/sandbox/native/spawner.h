@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "layer/host_view.h"
 #include "os/fd.h"
+#include "sandbox/native/roots.h"
 #include "sandbox/native/zygote.h"
 
 // The small privileged process that builds native sandboxes. It is forked off before the program has threads,
@@ -23,6 +24,8 @@ struct SpawnerOptions {
   std::string run_directory;
   // How long sandboxes live on without a daemon.
   std::chrono::seconds orphan_time{60};
+  // Those that stand still cost no processor, and somebody was told that they would be kept.
+  std::chrono::seconds paused_orphan_time{std::chrono::hours(24)};
   // Parts that are kept ready for sandboxes not yet asked for.
   std::uint32_t slots_ready = 4;
   // Real-time priority for the spawner while it works.
@@ -33,6 +36,8 @@ struct SpawnerOptions {
   std::string cgroup_parent;
   // Where writable layers live that are too large for memory. They have no names there.
   std::string image_directory = "/var/tmp";
+  // What of the host it may touch for its daemon, beside the host's view. Nothing that is not named.
+  RootPaths roots;
   layer::HostViewOptions host_view;
   // Interpreters that are born ready, for sandboxes on the host's view.
   ZygoteOptions zygote;

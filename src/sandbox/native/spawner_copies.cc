@@ -23,34 +23,33 @@
 
 namespace atl::sandbox::native {
 
-Result<bool> Spawner::hold_still(Living& living) {
-  if (living.frozen) return true;
-  TRY(shop_.freeze(living.built));
-  living.frozen = true;
-  return false;
+Result<SnapshotFiles> Spawner::snapshot_files(const Living& living, const std::string& target) const {
+  SnapshotFiles files{.place = TRY(shop_.roots().snapshot_place(target)), .parent = {}};
+  if (living.spec.snapshot) files.parent = TRY(shop_.roots().snapshot(*living.spec.snapshot));
+  return files;
 }
 
-SnapshotJob Spawner::snapshot_job(const Living& living, std::string target) {
+SnapshotJob Spawner::snapshot_job(const Living& living, const SnapshotFiles& files, const Workshop& shop) {
   return {.upper = living.built.upper.get(),
           .first_id = living.built.parts.slot.ids.first,
           .ids = living.built.parts.slot.ids.count,
-          .rootless = shop_.standing().rootless,
-          .parent = living.spec.snapshot,
-          .target = std::move(target)};
+          .rootless = shop.standing().rootless,
+          .parent = files.parent.get(),
+          .directory = files.place.directory.get(),
+          .name = files.place.name};
 }
 
-void Spawner::take_snapshot(const Request& request) {
-  Living& living = *find(request.name);
-  const auto was_frozen = hold_still(living);
-  if (!was_frozen) return answer_error(request, was_frozen.error());
-  const SnapshotJob job = snapshot_job(living, request.text);
-  Copying copying{
-      .verb = request.verb, .token = request.token, .name = request.name, .thaw_after = !*was_frozen};
-  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+void Spawner::take_snapshot(Living& living, const Request& request, SnapshotFiles files) {
+  ++living.holds;
+  const SnapshotJob job = snapshot_job(living, files, shop_);
+  Copying copying{.verb = request.verb, .token = request.token, .name = living.spec.id, .holds = true};
+  auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
     TRY(write_snapshot(job));
     return Reply{};
   });
-  if (!begun) let_go(request, !*was_frozen, begun.error());
+  if (begun) return;
+  release(living);
+  answer_error(request, std::move(begun).error());
 }
 
 namespace {
@@ -81,9 +80,16 @@ std::uint32_t number_inside(const std::string& status) {
 // The guest has children of its own that look after files for the daemon: they belong to no workload and are
 // no loss.
 std::vector<std::string> Spawner::strangers(const Living& living, const Capture& capture) {
+  // How many there are is the guest's choice, and everybody waits while they are looked at.
+  constexpr std::size_t looked_at_max = 512;
   std::vector<std::string> names;
   const Program guest = program_of(shop_.proc(), living.built.pid);
+  std::size_t looked_at = 0;
   for (const pid_t pid : shop_.cgroups().processes(living.built.parts.group)) {
+    if (++looked_at > looked_at_max) {
+      names.push_back("further processes, which are too many to name");
+      break;
+    }
     const Program program = program_of(shop_.proc(), pid);
     if (program.ending || program.same_as(guest)) continue;
     const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
@@ -103,7 +109,10 @@ const Living::Interpreter* Spawner::interpreter(Living& living, const Capture::K
   const auto born = all.find(static_cast<pid_t>(kernel.born));
   if (born == all.end()) return nullptr;
   if (kernel.pid == kernel.born) return &born->second;
+  constexpr std::size_t looked_at_max = 2048;
+  std::size_t looked_at = 0;
   for (const pid_t pid : shop_.cgroups().processes(living.built.parts.group)) {
+    if (++looked_at > looked_at_max) break;
     const auto status = os::read_file_at(shop_.proc(), fmt::format("{}/status", pid).c_str());
     if (!status || number_inside(*status) != kernel.pid) continue;
     const auto born_at = Subject::started_at(shop_.proc(), pid);
@@ -114,8 +123,8 @@ const Living::Interpreter* Spawner::interpreter(Living& living, const Capture::K
   return nullptr;
 }
 
-CaptureJob Spawner::capture_job(const Request& request, Living& living) {
-  CaptureJob job{.proc = shop_.proc(), .files = snapshot_job(living, request.text)};
+CaptureJob Spawner::capture_job(const Request& request, Living& living, const SnapshotFiles& files) {
+  CaptureJob job{.proc = shop_.proc(), .files = snapshot_job(living, files, shop_)};
   job.files.durable = request.capture.whole;
   job.extent = request.capture.whole ? Extent::whole : Extent::difference;
   job.bytes_max = living.spec.limits.memory_bytes + (64ULL << 20);
@@ -139,15 +148,16 @@ CaptureJob Spawner::capture_job(const Request& request, Living& living) {
   return job;
 }
 
-void Spawner::capture(const Request& request) {
-  Living& living = *find(request.name);
-  if (living.frozen) return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
-  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .thaw_after = true};
-  if (auto held = hold_still(living); !held) return answer_error(request, std::move(held).error());
+void Spawner::capture(Living& living, const Request& request, SnapshotFiles files) {
+  ++living.holds;
+  Copying copying{.verb = request.verb, .token = request.token, .name = living.spec.id, .holds = true};
   copying.target = request.text;
-  const CaptureJob job = capture_job(request, living);
+  const CaptureJob job = capture_job(request, living, files);
   if (!job.kernels.empty()) copying.first = job.kernels.front().parked;
-  if (auto begun = assign(std::move(copying), job); !begun) let_go(request, true, std::move(begun).error());
+  auto begun = assign(std::move(copying), job);
+  if (begun) return;
+  release(living);
+  answer_error(request, std::move(begun).error());
 }
 
 // Nothing of it is seen by anybody until it is asked for. Where it cannot be made, whoever asks will be told why.
@@ -158,7 +168,13 @@ void Spawner::make_standby(const Copying& copying) {
   Spec spec = source->spec;
   // A mount stays where it is when the directory gets its name.
   spec.snapshot = copying.target + kDraftSuffix;
-  auto built = shop_.build(spec);
+  Disk disk;
+  if (const auto size = shop_.image_for(spec)) {
+    auto ready = shop_.images().take(*size);
+    if (!ready) return;
+    disk = {std::move(*ready), *size};
+  }
+  auto built = shop_.build(spec, std::move(disk));
   if (!built) return;
   Standby standby{.name = fmt::format("pool-standby-{}", ++standbys_), .since = Clock::machine().steady()};
   spec.snapshot = copying.target;
@@ -187,22 +203,21 @@ void Spawner::drop_standby(const std::optional<std::string>& target) {
 }
 
 void Spawner::discard_snapshot(const Request& request) {
+  const auto place = shop_.roots().snapshot_place(request.text);
+  if (!place) return answer_error(request, place.error());
   drop_standby(request.text);
   Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
   const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
-    TRY(os::remove_tree(AT_FDCWD, request.text));
+    TRY(os::remove_tree(place->directory.get(), place->name));
     return Reply{};
   });
   if (!begun) answer_error(request, begun.error());
 }
 
-void Spawner::let_go(const Request& request, bool thaw, Error error) {
-  if (Living* living = find(request.name); living != nullptr && thaw)
-    (void)shop_.thaw(living->built), living->frozen = false;
-  answer_error(request, std::move(error));
-}
-
 Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>& work) {
+  if (copying_.size() >= kCopyingMax)
+    return fail(Code::resource_exhausted,
+                "too many snapshots are being written or removed at once: try again");
   os::SocketPair report = TRY(os::socket_pair(os::SocketKind::packets));
   copying.report = std::move(report.first);
   const os::Fd theirs = std::move(report.second);
@@ -226,6 +241,8 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>
 
 template <class Job>
 Result<void> Spawner::assign(Copying copying, const Job& job) {
+  if (copying_.size() >= kCopyingMax)
+    return fail(Code::resource_exhausted, "too many sandboxes are being copied at once: try again");
   Copier copier;
   while (!copier.socket.is_open()) {
     const bool waits = !copiers_.empty();
@@ -295,19 +312,23 @@ void Spawner::take_over(int report) {
   if (told && !told->reply.error && copying.first)
     write_early(copying.target, told->reply.carried, told->beside.get());
   Living* const living = find(copying.name);
-  if (living != nullptr && copying.thaw_after) {
-    (void)shop_.thaw(living->built);
-    living->frozen = false;
-  }
+  if (living != nullptr && copying.holds) release(*living);
   Reply reply = told ? std::move(told->reply) : Reply{};
   if (!told) reply.error = told.error();
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
   reply.micros = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (copying.verb == Verb::open_volume)
+    return finish_volume(copying, std::move(reply), told ? std::move(told->beside) : os::Fd());
+  if (copying.stops) {
+    if (living == nullptr || !living->freezing) return;
+    return reply.error ? give_up_standstill(*living, *reply.error) : on_still(*living);
+  }
   if (copying.is_early) return finish_early(std::move(copying), std::move(reply));
   if (!copying.born) {
     const int beside = told ? told->beside.get() : -1;
-    return answer(std::move(reply), std::span(&beside, beside >= 0 ? 1 : 0));
+    answer(std::move(reply), std::span(&beside, beside >= 0 ? 1 : 0));
+    return;
   }
   if (!reply.error && living == nullptr) reply.error = Error(Code::not_found, "the sandbox has ended");
   if (!reply.error) return hand_over(std::move(reply), *living, std::move(*copying.born));

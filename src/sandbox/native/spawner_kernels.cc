@@ -26,6 +26,8 @@ Zygote* Spawner::last_zygote(const ZygoteKind& kind, std::optional<Zygote::State
 Result<std::unique_ptr<Zygote>> Spawner::start_zygote(const ZygoteKind& kind, std::uint64_t layout) {
   if (shop_.standing().rootless) return fail(Code::unsupported, "a zygote needs root");
   if (!options_.zygote.enabled) return fail(Code::unsupported, "zygotes are turned off");
+  if (zygotes_.size() >= kZygotesMax && !drop_idle_zygote())
+    return fail(Code::resource_exhausted, "there are too many kinds of zygotes");
   Zygote::Start start{.kind = kind, .proc = shop_.proc(), .generation = ++generations_, .layout = layout};
   start.layers = TRY(shop_.zygote_layers(kind.layers));
   auto zygote = TRY(Zygote::start(std::move(start)));
@@ -33,20 +35,39 @@ Result<std::unique_ptr<Zygote>> Spawner::start_zygote(const ZygoteKind& kind, st
   return zygote;
 }
 
+bool Spawner::has_children(const Zygote& zygote) const {
+  return std::ranges::any_of(living_, [&](const auto& living) {
+    return std::ranges::any_of(living.second->interpreters,
+                               [&](const auto& one) { return one.second.generation == zygote.generation(); });
+  });
+}
+
+bool Spawner::drop_idle_zygote() {
+  const auto idle = std::ranges::find_if(zygotes_, [&](const auto& one) {
+    return one->state() != Zygote::State::starting && one.get() != last_zygote(kind_of({}), std::nullopt) &&
+           !has_children(*one);
+  });
+  if (idle == zygotes_.end()) return false;
+  if (os::Fd process = (*idle)->end(); process.is_open()) reap(std::move(process));
+  zygotes_.erase(idle);
+  return true;
+}
+
 void Spawner::raise_zygote(const ZygoteKind& kind) {
   constexpr std::uint32_t attempts = 3;
+  constexpr std::size_t remembered_max = 256;
+  if (failed_zygotes_.size() > remembered_max) failed_zygotes_.clear();
   Failure& failure = failed_zygotes_[kind];
   Zygote* const last = last_zygote(kind, std::nullopt);
   const bool is_useful = last != nullptr && last->state() != Zygote::State::dead && !last->is_worn(options_.zygote);
   if (failure.count >= attempts || is_useful) return;
   // Of the older ones those stay that can still be asked for siblings of living interpreters.
   std::erase_if(zygotes_, [&](const auto& zygote) {
-    const bool has_children = std::ranges::any_of(living_, [&](const auto& living) {
-      return std::ranges::any_of(living.second->interpreters,
-                                 [&](const auto& one) { return one.second.generation == zygote->generation(); });
-    });
-    return zygote->kind() == kind && (zygote->state() == Zygote::State::dead || !has_children) &&
-           zygote->state() != Zygote::State::starting;
+    const bool is_over = zygote->kind() == kind &&
+                         (zygote->state() == Zygote::State::dead || !has_children(*zygote)) &&
+                         zygote->state() != Zygote::State::starting;
+    if (os::Fd process = is_over ? zygote->end() : os::Fd(); process.is_open()) reap(std::move(process));
+    return is_over;
   });
   auto zygote = start_zygote(kind, Zygote::new_layout());
   if (!zygote) {
@@ -90,7 +111,8 @@ void Spawner::bear(const Request& request) {
   Zygote* const ready = last_zygote(kind, Zygote::State::ready);
   if (ready == nullptr) {
     raise_zygote(kind);
-    if (request.text == "wait" && last_zygote(kind, Zygote::State::starting) != nullptr)
+    if (request.text != "late" && last_zygote(kind, Zygote::State::starting) != nullptr &&
+        expecting_.size() < kWaitingMax)
       return expecting_.push_back({request, os::Fd()});
     const std::string& why = failed_zygotes_[kind].reason;
     return answer_error(request, Error(Code::unavailable, why.empty() ? "no zygote is ready" : why));
@@ -112,7 +134,7 @@ Result<Cradle> Spawner::cradle_in(const Living& living, const Request& request, 
   const char* const programs = living.spec.layers.empty() ? "usr" : "root/usr";
   if (!living.built.plain_usr || !is_empty(living.built.upper.get(), programs))
     return fail(Code::unsupported, "the sandbox's programs are not the zygote's");
-  if (living.frozen) return fail(Code::conflict, "the sandbox is paused");
+  if (living.frozen || living.freezing) return fail(Code::conflict, "the sandbox is paused");
   // Not kept for each sandbox: a thousand descriptors would be copied with every helper.
   users = TRY(os::open_at(shop_.proc(), fmt::format("{}/ns/user", living.built.pid).c_str(), O_RDONLY));
   return Cradle{.guest_pidfd = living.built.pidfd.get(),
@@ -198,10 +220,13 @@ Result<void> Spawner::write_copy(Copying copying, int file, std::uint32_t index)
 void Spawner::revive(const Request& request, os::Fd file) {
   Living& living = *find(request.name);
   if (!file.is_open()) return answer_error(request, Error(Code::internal, "the file of parked kernels is missing"));
-  auto parked = read_parked(file.get());
-  if (!parked) return answer_error(request, std::move(parked).error());
-  if (request.number >= parked->size()) return answer_error(request, Error(Code::not_found, "no such kernel"));
-  const ParkedKernel& kernel = (*parked)[request.number];
+  // Whoever reads a pipe or a device may wait for ever.
+  struct stat info {};
+  if (::fstat(file.get(), &info) < 0 || !S_ISREG(info.st_mode))
+    return answer_error(request, Error(Code::invalid_argument, "parked kernels come in a file"));
+  if (expecting_.size() + patient_.size() >= kWaitingMax)
+    return answer_error(request, Error(Code::resource_exhausted, "too many kernels are coming back at once"));
+  const ParkedKernel& kernel = request.kernel;
   if (take_early(living, request, kernel, file)) return;
   bool is_coming = request.text != "late";
   Zygote* const zygote = zygote_for(kernel, kind_of(living.spec), is_coming);

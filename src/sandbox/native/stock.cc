@@ -82,6 +82,7 @@ void Stock::retire(std::unique_lock<std::mutex>& lock) {
   if (gone) {
     // Whoever waited for its end has been told.
     lock.unlock();
+    leaving.behind.reset();
     os::Fd& network = leaving.parts.slot.network_namespace;
     if (!room || !is_untouched(network)) network.reset();
     lock.lock();
@@ -102,9 +103,15 @@ Result<Parts> Stock::take(const Limits& limits) {
     const std::lock_guard lock(lock_);
     exhausted_ = false;
     usual_ = limits;
-    if (!ready_.empty()) {
-      parts = std::move(ready_.front());
+    // An empty group is anybody's to remove: who tidies up the machine, or another service that took us for dead. What
+    // lost its group is made anew from the rest.
+    while (!parts && !ready_.empty()) {
+      Parts next = std::move(ready_.front());
       ready_.pop_front();
+      if (setting_.cgroups->exists(next.group))
+        parts = std::move(next);
+      else
+        slots_.push_back(std::move(next.slot));
       changed_.notify_one();
     }
   }
@@ -125,7 +132,7 @@ Result<void> Stock::limit(Parts& parts, const Limits& limits) {
 
 // The group goes at once, here: whoever waits for the end would wait for two changes of threads more. Where many end, the
 // thread has it all to do, because the caller has others to serve. The rest is the thread's in any case.
-bool Stock::give_back(Parts parts, std::uint64_t ticket) {
+bool Stock::give_back(Parts parts, std::uint64_t ticket, os::Fd behind) {
   std::unique_lock lock(lock_);
   bool gone = false;
   if (leaving_.empty()) {
@@ -134,7 +141,7 @@ bool Stock::give_back(Parts parts, std::uint64_t ticket) {
     lock.lock();
   }
   if (gone) parts.group.clear();
-  leaving_.push_back({std::move(parts), gone ? 0 : ticket});
+  leaving_.push_back({std::move(parts), gone ? 0 : ticket, 0, std::move(behind)});
   changed_.notify_one();
   return gone;
 }
@@ -213,7 +220,8 @@ Result<Parts> Stock::make() {
 Result<void> Stock::complete(Parts& parts) {
   if (!parts.slot.user_namespace.is_open()) {
     const std::lock_guard lock(users_);
-    parts.slot.user_namespace = TRY(make_user_namespace(setting_.proc, parts.slot.ids));
+    parts.slot.user_namespace = TRY(setting_.standing->rootless ? make_user_namespace(setting_.proc, parts.slot.ids)
+                                                                : make_counted_namespace(setting_.proc, parts.slot.ids));
   }
   if (!parts.slot.network_namespace.is_open())
     parts.slot.network_namespace = TRY(make_network_namespace(setting_.proc));

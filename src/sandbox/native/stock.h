@@ -46,9 +46,11 @@ class Stock {
   // From the stock, or made at once if it is empty. Its limits are these; the next ones are made with them, because who
   // asks once asks again.
   Result<Parts> take(const Limits& limits);
-  // Parts of a sandbox whose processes are gone. True: nothing is left of them. Else `ticket` is among finished() when that
-  // is so: the kernel may need a moment to let go of a group.
-  bool give_back(Parts parts, std::uint64_t ticket);
+  // Parts of a sandbox whose processes are gone. True: nothing is left of them. Else `ticket` is among
+  // finished() when that is so: the kernel may need a moment to let go of a group. `behind` is closed
+  // afterwards, by the thread: it may be the last descriptor of a filesystem with as many files as a guest
+  // liked to make.
+  bool give_back(Parts parts, std::uint64_t ticket, os::Fd behind = {});
   // Readable when there is something in finished().
   int finished_fd() const { return finished_event_.get(); }
   std::vector<std::uint64_t> finished();
@@ -64,6 +66,7 @@ class Stock {
     Parts parts;
     std::uint64_t ticket = 0;
     int attempts = 0;
+    os::Fd behind = {};
   };
   void work();
   // One that leaves, or one more attempt.

@@ -18,8 +18,8 @@
 namespace atl::sandbox::native {
 namespace {
 
-// The kernel allows 65530 areas.
-constexpr std::size_t kMapsMax = 32U << 20;
+// The kernel allows 65530 areas, and tells up to 1.2 KB about each.
+constexpr std::size_t kMapsMax = 96U << 20;
 
 // Field 22; the name in field 2 may hold anything, so counting begins behind its end.
 Result<std::uint64_t> start_field(const std::string& stat) {
@@ -60,6 +60,17 @@ std::optional<Area> parse_area(std::string_view line) {
   if (inode != 0) area.file = fmt::format("{} {}", device, inode);
   area.name = line;
   return area;
+}
+
+// "VmFlags: rd wr mr mw me ac wf dd"
+constexpr std::string_view kFlagsLine = "VmFlags:";
+std::uint8_t at_fork_of(std::string_view line) {
+  std::uint8_t flags = 0;
+  for (line.remove_prefix(kFlagsLine.size()); line.size() >= 3; line.remove_prefix(3)) {
+    const std::string_view word = line.substr(1, 2);
+    flags |= word == "wf" ? kWipedByFork : word == "dc" ? kAbsentAfterFork : word == "dp" ? kDroppable : 0;
+  }
+  return flags;
 }
 
 }  // namespace
@@ -108,7 +119,15 @@ std::string Subject::state_of(const Area& area) const {
 }
 
 Result<std::vector<Area>> Subject::areas(Extent extent) const {
-  std::vector<Area> areas = parse_areas(TRY(text("maps", kMapsMax)));
+  return areas_of("maps", extent);
+}
+
+Result<std::vector<Area>> Subject::areas_at_fork(Extent extent) const {
+  return areas_of("smaps", extent);
+}
+
+Result<std::vector<Area>> Subject::areas_of(const char* file, Extent extent) const {
+  std::vector<Area> areas = parse_areas(TRY(text(file, kMapsMax)));
   if (extent == Extent::difference) return areas;
   // A library is mapped in five pieces.
   std::map<std::string, std::string> states;
@@ -126,7 +145,10 @@ std::vector<Area> parse_areas(const std::string& text) {
   std::vector<Area> areas;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
-    if (auto area = parse_area(std::string_view(text).substr(at, line_end - at)))
+    const std::string_view line = std::string_view(text).substr(at, line_end - at);
+    if (line.starts_with(kFlagsLine) && !areas.empty())
+      areas.back().at_fork = at_fork_of(line);
+    else if (auto area = parse_area(line))
       areas.push_back(std::move(*area));
     at = line_end + 1;
   }

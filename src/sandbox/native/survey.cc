@@ -111,7 +111,7 @@ Result<void> survey_files(const Subject& process, int control, Survey& survey) {
 
 Result<void> survey_areas(const Subject& process, const Subject& zygote, Survey& survey) {
   Memory& memory = survey.memory;
-  memory.areas = TRY(process.areas(memory.extent));
+  memory.areas = TRY(process.areas_at_fork(memory.extent));
   const std::vector<Area>& before = survey.before = TRY(zygote.areas(memory.extent));
   for (Area& area : memory.areas) {
     if (is_untouchable(area)) continue;

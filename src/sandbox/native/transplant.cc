@@ -124,11 +124,38 @@ Route grow(const std::vector<Area>& wanted, const std::vector<Area>& present) {
   return route;
 }
 
+// Empty, as the child of a fork has it, whatever is there now, and for its own forks the same.
+void rebuild_emptied(const Area& want, const Area* have, std::uint64_t start, std::uint64_t end, Route& route) {
+  if (want.file.empty()) {
+    Step step = step_of(Move::map_anonymous);
+    step.address = start, step.size = end - start, step.protection = want.protection;
+    step.flags = (want.at_fork & kDroppable) != 0 ? guest::kMapDroppable : 0;
+    route.add(step);
+  } else if (have != nullptr && is_same_backing(want, *have, start)) {
+    route.range(Move::forget, start, end);
+    route.range(Move::protect, start, end, want.protection);
+  } else {
+    Step step = step_of(Move::map_file);
+    step.address = start, step.size = end - start, step.protection = want.protection;
+    step.offset = want.offset + (start - want.start);
+    route.add(step, want.name);
+  }
+  const auto advise = [&](std::uint32_t advice) {
+    Step step = step_of(Move::advise);
+    step.address = start, step.size = end - start, step.flags = advice;
+    route.add(step);
+  };
+  // What is droppable is wiped by that alone.
+  if ((want.at_fork & (kWipedByFork | kDroppable)) == kWipedByFork) advise(MADV_WIPEONFORK);
+  if ((want.at_fork & kAbsentAfterFork) != 0) advise(MADV_DONTFORK);
+}
+
 void rebuild_piece(const Area* want, const Area* have, std::uint64_t start, std::uint64_t end, Route& route) {
   if (want == nullptr) {
     if (have != nullptr) route.range(Move::unmap, start, end);
     return;
   }
+  if (want->at_fork != 0) return rebuild_emptied(*want, have, start, end, route);
   if (have != nullptr && is_same_backing(*want, *have, start)) {
     if (want->protection != have->protection) route.range(Move::protect, start, end, want->protection);
     return;
@@ -240,7 +267,8 @@ bool is_sound(const Memory& memory) {
   for (const Area& area : memory.areas) {
     const bool kernels = area.name == "[vsyscall]";
     if (area.start % kPage != 0 || area.end % kPage != 0 || area.start >= area.end || area.start < end ||
-        (area.end > kAddressEnd && !kernels) || area.protection > (PROT_READ | PROT_WRITE | PROT_EXEC) ||
+        (area.end > kAddressEnd && !kernels) || area.at_fork > (kWipedByFork | kAbsentAfterFork | kDroppable) ||
+        area.protection > (PROT_READ | PROT_WRITE | PROT_EXEC) ||
         area.name.size() >= guest::kPathMax)
       return false;
     end = area.end;

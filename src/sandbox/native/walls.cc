@@ -35,6 +35,8 @@ constexpr const char* kMaskedFiles[] = {
     "locks",   "latency_stats", "slabinfo", "vmallocinfo", "iomem",       "ioports"};
 constexpr const char* kMaskedDirectories[] = {"acpi", "scsi", "bus", "irq", "fs", "driver", "asound"};
 
+constexpr int kTerminalsMax = 32;
+
 struct Child {
   WallPlan& plan;
   WallReport& report;
@@ -64,6 +66,8 @@ struct Child {
   Result<void> mount_binds();
   Result<void> enter_root();
   Result<void> set_limits();
+  Result<void> leave_realtime();
+  void tell_core_dumps();
   void tell_ids();
   Result<void> limit_without_groups();
   Result<void> become_inside();
@@ -75,7 +79,6 @@ Result<void> Child::join_cgroups() {
   TRY_CONTEXT("join control groups",
               plan.cgroups.join(plan.group, plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all,
                                 plan.born_in_group));
-  if (::unshare(CLONE_NEWCGROUP) == 0) stands("cgroup_namespace", "own");
   if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
   return {};
 }
@@ -107,7 +110,7 @@ Result<void> Child::make_upper() {
            fmt::format("{} bytes and {} inodes, in memory", limits.disk_bytes, limits.inodes_max));
   }
   TRY(os::attach(mount.get(), AT_FDCWD, tiny::kUpper));
-  report.upper = TRY(os::open(tiny::kUpper, O_RDONLY | O_DIRECTORY));
+  report.upper = TRY_CONTEXT("writable layer", os::open(tiny::kUpper, O_RDONLY | O_DIRECTORY));
   for (const char* name : {"root", "root.work", "usr", "usr.work", "shm"})
     if (::mkdirat(report.upper.get(), name, 0755) < 0 && errno != EEXIST)
       return fail(errno_error(errno, "make writable layer"));
@@ -227,6 +230,8 @@ Result<void> Child::mount_proc() {
   TRY(os::change_mount(sys.get(), "", Subtree::no, {.set = MOUNT_ATTR_RDONLY}));
   TRY(os::attach(sys.get(), AT_FDCWD, "proc/sys"));
   TRY(os::bind((std::string(tiny::kUpper) + "/boot_id").c_str(), "proc/sys/kernel/random/boot_id"));
+  for (const char* name : kViewFiles) TRY(put((plan.view + "/" + name).c_str(), std::string("proc/") + name));
+  stands("proc_view", "meminfo, cpuinfo, stat and loadavg show the sandbox's limits, as of its creation");
   stands("proc",
          fmt::format("own process tree; {} entries covered, {} closed to all but the host's root, sys read-only, boot_id "
                      "of its own",
@@ -245,12 +250,14 @@ Result<void> Child::mount_dev() {
   TRY(pts.set("ptmxmode", "0666"));
   TRY(pts.set("mode", "0620"));
   TRY(pts.set("gid", std::to_string(plan.slot.ids.outside(5))));
+  // The machine has one allowance of terminals for all (kernel.pty.max).
+  TRY(pts.set("max", std::to_string(kTerminalsMax)));
   const os::Fd terminals = TRY(pts.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
   TRY(os::attach(terminals.get(), AT_FDCWD, "dev/pts"));
   const os::Fd shared = TRY(os::clone_mount(report.upper.get(), "shm", Subtree::no));
   TRY(os::change_mount(shared.get(), "", Subtree::no, {.set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV}));
   TRY(os::attach(shared.get(), AT_FDCWD, "dev/shm"));
-  stands("dev", "null zero full random urandom tty, own terminals and shared memory");
+  stands("dev", fmt::format("null zero full random urandom tty, {} terminals and shared memory of its own", kTerminalsMax));
   return {};
 }
 
@@ -322,14 +329,35 @@ Result<void> Child::set_limits() {
     (void)::setrlimit(RLIMIT_NOFILE, &raised);
   }
   if (guest::limit_resources() < 0) return fail(errno_error(errno, "set resource limits"));
-  stands("core_dumps", "off");
-  // A copy of the spawner's schedule must not become the sandbox's.
+  tell_core_dumps();
+  if (plan.realtime) TRY(leave_realtime());
+  // After the last group was joined: the namespace shows paths from where one is when it is made.
+  if (::unshare(CLONE_NEWCGROUP) == 0)
+    stands("cgroup_namespace", "own");
+  else
+    lacks("cgroup_namespace", "needs a kernel with control group namespaces; /proc/self/cgroup shows names of the host");
+  return {};
+}
+
+// A copy of the spawner's schedule must not become the sandbox's.
+Result<void> Child::leave_realtime() {
   const sched_param normal{};
-  if (!plan.realtime) return {};
   if (::sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
     return fail(errno_error(errno, "leave real-time scheduling"));
   TRY_CONTEXT("join control groups", plan.cgroups.join(plan.group, CgroupTree::Part::only_cpu, plan.born_in_group));
   return {};
+}
+
+// See guest::limit_core_dumps(). A socket (Linux 6.16) is served whatever the limit is.
+void Child::tell_core_dumps() {
+  rlimit core{};
+  ::getrlimit(RLIMIT_CORE, &core);
+  const std::string pattern = os::read_file("/proc/sys/kernel/core_pattern").value_or("");
+  const bool to_program = pattern.starts_with('|'), to_socket = pattern.starts_with('@');
+  if (to_socket || (to_program && core.rlim_max != 1))
+    lacks("core_dumps", "kernel.core_pattern hands crashes to a program of the host: set it to the name of a file");
+  else
+    stands("core_dumps", core.rlim_max == 1 ? "off, to files and to programs of the host" : "off");
 }
 
 // Who is who, and for whom.
@@ -338,10 +366,14 @@ void Child::tell_ids() {
   if (!plan.standing.rootless) {
     stands("user_namespace", fmt::format("{} ids from {}", ids.count, ids.first));
     stands("own_ids", "no other sandbox has them");
+    stands("own_counters", "inotify, message queues, locked memory and pending signals are counted for this sandbox alone");
     return;
   }
   const char* const as_root = "start atoll as root";
   lacks("own_ids", fmt::format("sandboxes of an ordinary user share their ids: {}", as_root));
+  lacks("own_counters",
+        fmt::format("sandboxes of an ordinary user share its allowance of inotify, message queues and locked memory: {}",
+                    as_root));
   lacks("host_owners", fmt::format("files of the host are shown as nobody's: {}", as_root));
   if (plan.spec.sudo) lacks("sudo", fmt::format("set-uid programs of the host do not work: {}", as_root));
   if (!plan.standing.has_one_id())

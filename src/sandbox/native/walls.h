@@ -9,6 +9,7 @@
 #include "sandbox/isolation.h"
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
+#include "sandbox/native/proc_view.h"
 #include "sandbox/native/rootless.h"
 #include "sandbox/native/slot.h"
 #include "sandbox/spec.h"
@@ -34,6 +35,7 @@ inline constexpr const char* kEmpty = "/empty";
 inline constexpr const char* kUpper = "/upper";  // where each sandbox mounts its writable layer
 inline constexpr const char* kRoot = "/root";    // where each sandbox builds its root
 inline constexpr const char* kProc = "/proc";    // shows nothing; only for ordinary users
+inline constexpr const char* kView = "/view";    // files of /proc, by limits
 inline constexpr const char* kLower = "/lower";  // numbered mount points for layers
 inline constexpr int kLowerMax = 24;
 }  // namespace tiny
@@ -56,6 +58,7 @@ struct WallPlan {
   const ProcCover& cover;
   const std::vector<int>& ignored_signals;  // by the spawner
   std::string group;
+  std::string view;  // a directory with kViewFiles (proc_view.h)
   std::string machine_id;
   std::string boot_id;
   int stream_fd = -1;

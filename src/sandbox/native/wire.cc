@@ -3,11 +3,12 @@
 #include <bit>
 
 #include "guest/protocol.h"
+#include "sandbox/native/wire_check.h"
 
 namespace atl::sandbox::native {
 namespace {
 
-constexpr std::uint32_t kListMax = 4096;
+constexpr std::uint32_t kListMax = 16384;
 
 struct Out {
   std::string bytes;
@@ -30,12 +31,25 @@ struct In {
     return std::string(value.data == nullptr ? "" : value.data, value.size);
   }
   std::uint64_t number() { return reader.u64(); }
-  bool flag() { return reader.u8() != 0; }
+  // Neither cut off nor wrapped round.
+  std::uint32_t small() {
+    const std::uint64_t value = reader.u64();
+    is_sound &= value <= UINT32_MAX;
+    return static_cast<std::uint32_t>(value);
+  }
+  bool flag() {
+    const std::uint8_t value = reader.u8();
+    is_sound &= value <= 1;
+    return value == 1;
+  }
   template <class Get>
   void list(Get get) {
     const std::uint32_t count = reader.u32();
-    for (std::uint32_t i = 0; i < count && i < kListMax && reader.ok(); ++i) get();
+    is_sound &= count <= kListMax;
+    for (std::uint32_t i = 0; i < count && is_sound && reader.ok(); ++i) get();
   }
+  bool done() const { return is_sound && reader.done(); }
+  bool is_sound = true;
 };
 
 void put_limits(Out& out, const Limits& limits) {
@@ -60,10 +74,10 @@ Limits get_limits(In& in) {
   const bool has_cpu_time = in.flag();
   const std::chrono::milliseconds cpu_time(in.number());
   if (has_cpu_time) limits.cpu_time = cpu_time;
-  limits.processes_max = static_cast<std::uint32_t>(in.number());
+  limits.processes_max = in.small();
   limits.disk_bytes = in.number();
   limits.inodes_max = in.number();
-  limits.open_files_max = static_cast<std::uint32_t>(in.number());
+  limits.open_files_max = in.small();
   limits.output_bytes = in.number();
   limits.io_bytes_per_second = in.number();
   return limits;
@@ -161,22 +175,38 @@ Capture get_capture(In& in) {
   in.list([&] {
     Capture::Kernel kernel;
     kernel.id = in.text(), kernel.user = in.text(), kernel.directory = in.text();
-    kernel.pid = static_cast<std::uint32_t>(in.number());
-    kernel.born = static_cast<std::uint32_t>(in.number());
+    kernel.pid = in.small();
+    kernel.born = in.small();
     capture.kernels.push_back(std::move(kernel));
   });
-  in.list([&] { capture.known.push_back(static_cast<std::uint32_t>(in.number())); });
+  in.list([&] { capture.known.push_back(in.small()); });
   in.list([&] { capture.left_behind.push_back(in.text()); });
   capture.whole = in.flag(), capture.strict = in.flag();
   return capture;
 }
 
-bool names_user(Verb verb) {
-  return verb == Verb::bear || verb == Verb::revive;
+void put_kernel(Out& out, const ParkedKernel& kernel) {
+  out.text(kernel.id), out.text(kernel.directory), out.text(kernel.user), out.text(kernel.zygote);
+  out.number(kernel.layout), out.flag(kernel.extent == Extent::whole);
+  out.writer.u32(static_cast<std::uint32_t>(kernel.pid)),
+      out.writer.u32(static_cast<std::uint32_t>(kernel.control));
+}
+
+ParkedKernel get_kernel(In& in) {
+  ParkedKernel kernel;
+  kernel.id = in.text(), kernel.directory = in.text(), kernel.user = in.text(), kernel.zygote = in.text();
+  kernel.layout = in.number(), kernel.extent = in.flag() ? Extent::whole : Extent::difference;
+  kernel.pid = static_cast<std::int32_t>(in.reader.u32()),
+  kernel.control = static_cast<std::int32_t>(in.reader.u32());
+  return kernel;
 }
 
 bool has_spec(Verb verb) {
-  return verb == Verb::create || verb == Verb::limits;
+  return verb == Verb::create || verb == Verb::open_volume;
+}
+
+bool names_user(Verb verb) {
+  return verb == Verb::bear || verb == Verb::revive;
 }
 
 }  // namespace
@@ -190,6 +220,7 @@ std::string encode(const Request& request) {
   out.text(request.text);
   if (names_user(request.verb)) out.text(request.user), out.text(request.directory), out.number(request.number);
   if (request.verb == Verb::capture) put_capture(out, request.capture);
+  if (request.verb == Verb::revive) put_kernel(out, request.kernel);
   return std::move(out.bytes);
 }
 
@@ -203,11 +234,21 @@ Result<Request> decode_request(const std::string& bytes) {
   request.text = in.text();
   if (names_user(request.verb)) {
     request.user = in.text(), request.directory = in.text();
-    request.number = static_cast<std::uint32_t>(in.number());
+    request.number = in.small();
   }
   if (request.verb == Verb::capture) request.capture = get_capture(in);
-  if (!in.reader.done()) return fail(Code::internal, "a request to the spawner is malformed");
+  if (request.verb == Verb::revive) request.kernel = get_kernel(in);
+  if (!in.done()) return fail(Code::invalid_argument, "a request to the spawner is malformed");
+  TRY(check(request));
   return request;
+}
+
+std::optional<std::uint64_t> token_of(const std::string& request_bytes) {
+  In in(request_bytes);
+  (void)in.reader.u8();
+  const std::uint64_t token = in.number();
+  if (!in.reader.ok()) return std::nullopt;
+  return token;
 }
 
 std::string encode(const Reply& reply) {
@@ -247,16 +288,16 @@ Result<Reply> decode_reply(const std::string& bytes) {
   }
   reply.name = in.text();
   reply.group = in.text();
-  reply.pid = static_cast<std::uint32_t>(in.number());
+  reply.pid = in.small();
   reply.isolation.walls = get_walls(in);
   reply.isolation.missing = get_walls(in);
   in.list([&] { reply.names.push_back(in.text()); });
   reply.text = in.text();
-  reply.version = static_cast<std::uint32_t>(in.number());
+  reply.version = in.small();
   if (in.flag()) reply.spec = get_spec(in);
   in.list([&] { reply.carried.push_back(in.text()); });
   reply.micros = in.number();
-  if (!in.reader.done()) return fail(Code::internal, "a reply of the spawner is malformed");
+  if (!in.done()) return fail(Code::internal, "a reply of the spawner is malformed");
   return reply;
 }
 

@@ -8,31 +8,35 @@
 #include "base/result.h"
 #include "sandbox/isolation.h"
 #include "sandbox/limits.h"
+#include "sandbox/native/parked_file.h"
 #include "sandbox/spec.h"
 
 // What daemon and spawner say to each other: one packet a message, descriptors beside it. Both are processes
 // of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kWireVersion = 5;
+inline constexpr std::uint32_t kWireVersion = 7;
 
+// Numbers stay: a daemon asks an older spawner for its version and to shut down.
 enum class Verb : std::uint8_t {
   hello,    // -> HelloReply
   create,   // Spec -> CreateReply + {stream, pidfd, writable layer}
   destroy,  // everything of it is gone when the reply comes
   freeze,
   thaw,
-  rename,     // a pooled sandbox gets its name
-  limits,     // Limits: other memory, CPU and process limits for a live sandbox
-  snapshot,   // target directory
-  discard,    // directory of a snapshot
-  adopt,      // as create, for a sandbox that lives
-  list,       // -> names
-  shut_down,  // ends all sandboxes, then the spawner
-  ended,      // spawner to daemon, unasked: a sandbox ended by itself
-  bear,       // user, directory -> an interpreter of the zygote's, pid inside + {control, output, errors}
-  capture,    // target directory, Capture -> what was carried and what was not
-  revive,     // a parked kernel (number, + its file) -> as bear
+  rename,        // a pooled sandbox gets its name
+  snapshot = 7,  // target directory
+  discard,       // directory of a snapshot
+  adopt,         // as create, for a sandbox that lives
+  list,          // -> names
+  shut_down,     // ends all sandboxes, then the spawner
+  ended,         // spawner to daemon, unasked: a sandbox ended by itself
+  bear,          // user, directory -> an interpreter of the zygote's, pid inside + {control, output, errors}
+  capture,       // target directory, Capture -> what was carried and what was not
+  revive,        // a parked kernel (number, description, + its file) -> as bear
+  line,          // -> + {socket}: another connection, to go on with when this one is lost
+  open_volume,   // a volume's directory, Limits (disk, inodes) -> + the top of its own filesystem
+  close_volume,  // a volume's directory: the spawner lets go of its filesystem
 };
 
 // What to take of a sandbox beside its files.
@@ -53,11 +57,14 @@ struct Request {
   Verb verb = Verb::hello;
   std::uint64_t token = 0;  // comes back in the reply
   std::string name;         // of the sandbox; Spec::id for create
-  Spec spec;                // create, limits (only its limits)
+  Spec spec;                // create
   std::string text;         // new name, target directory
   std::string user, directory;  // bear, revive
   Capture capture;
   std::uint32_t number = 0;  // revive: which one of the file
+  // revive: what the file says of it. The spawner does not read files; who writes its memory believes the
+  // file alone.
+  ParkedKernel kernel;
 };
 
 struct Reply {
@@ -78,7 +85,10 @@ struct Reply {
 
 std::string encode(const Request& request);
 std::string encode(const Reply& reply);
+// Whole, sound in every length, count and enumerator (wire_check.h), or an error that names what is not.
 Result<Request> decode_request(const std::string& bytes);
+// Whom to answer that a request is malformed; none if it does not even say that.
+std::optional<std::uint64_t> token_of(const std::string& request_bytes);
 Result<Reply> decode_reply(const std::string& bytes);
 
 }  // namespace atl::sandbox::native

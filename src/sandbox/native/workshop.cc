@@ -38,6 +38,7 @@ namespace {
 using os::Subtree;
 
 constexpr const char* kLoops = "/loops";
+constexpr const char* kVolumes = "/volumes";
 
 struct Device {
   const char* name;
@@ -132,7 +133,7 @@ Result<void> move_into_tiny_root(const std::string& at, const SpawnerOptions& op
   const os::Fd root = TRY(tmpfs.mount(MOUNT_ATTR_NOSUID));
   TRY(os::attach(root.get(), AT_FDCWD, at.c_str()));
   for (const char* name :
-       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, tiny::kProc, kLoops,
+       {tiny::kSkeleton, tiny::kCover, tiny::kEmpty, tiny::kUpper, tiny::kRoot, tiny::kLower, tiny::kProc, tiny::kView, kLoops,
         "/usr"})
     TRY(os::make_directory(at + name));
   for (int i = 0; i < tiny::kLowerMax; ++i)
@@ -212,7 +213,8 @@ bool is_empty(int directory, const char* name) {
   DIR* const entries = ::fdopendir(fd);
   if (entries == nullptr) return ::close(fd), false;
   bool empty = true;
-  while (const dirent* entry = ::readdir(entries))
+  // No further than the first: a guest decides how many there are.
+  while (const dirent* entry = empty ? ::readdir(entries) : nullptr)
     if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..") empty = false;
   ::closedir(entries);
   return empty;
@@ -256,19 +258,22 @@ Result<Workshop> Workshop::open(const SpawnerOptions& options) {
       options.cgroup_parent.empty() ? fmt::format("atoll-{}", ::getpid()) : options.cgroup_parent;
   shop.cgroups_ = TRY_CONTEXT("control groups", CgroupTree::create(shop.cgroup_parent_));
   shop.cgroups_.clear_leftovers();
-  shop.images_ = Images::open(options.image_directory);
-  TRY(shop.leave_host());
+  shop.image_place_ = ImagePlace::open(options.image_directory);
+  if (auto control = os::open("/dev/loop-control", O_RDWR)) shop.loop_control_ = std::move(*control);
+  TRY(shop.leave_host(options.roots));
   TRY(os::make_all_private());
   const auto room = [&](const std::string& at) { return shop.make_mappable_room(at); };
   TRY_CONTEXT("tiny root", move_into_tiny_root("/tmp", options, shop.standing_, room));
   shop.own_mounts_ = TRY(os::open_at(shop.proc_.get(), "self/ns/mnt", O_RDONLY));
+  shop.views_ = ProcViews(shop.proc_.get(), tiny::kView);
   shop.realtime_ = options.realtime && go_realtime();
   shop.probed_.missing = shop.cgroups_.missing();
   return shop;
 }
 
-Result<void> Workshop::leave_host() {
+Result<void> Workshop::leave_host(const RootPaths& paths) {
   host_mounts_ = TRY(os::own_namespace("mnt"));
+  roots_ = TRY(Roots::open(paths));
   if (::unshare(CLONE_NEWNS) == 0) return {};
   if (errno != EPERM) return fail(errno_error(errno, "make a mount namespace"));
   standing_ = TRY(become_rootless());
@@ -277,6 +282,8 @@ Result<void> Workshop::leave_host() {
     return fail(Error(Code::unsupported, "native sandboxes need root or user namespaces; " + user_namespace_remedy())
                     .with_detail("unshare mount namespace"));
   host_mounts_ = TRY(os::open_at(proc_.get(), "self/ns/mnt", O_RDONLY));
+  // Of that copy: what is mounted elsewhere cannot be copied from it.
+  roots_ = TRY(Roots::open(paths));
   if (::unshare(CLONE_NEWNS) < 0) return fail(errno_error(errno, "make a mount namespace"));
   return {};
 }
@@ -288,9 +295,9 @@ Result<void> Workshop::make_mappable_room(const std::string& at) {
   const os::Fd map = TRY(make_user_namespace(proc_.get(), {.first = kIdsPerSandbox}));
   const os::Fd copy = TRY(os::clone_mount(AT_FDCWD, at.c_str(), Subtree::no));
   if (os::change_mount(copy.get(), "", Subtree::no, {.user_namespace = map.get()})) return {};
-  if (!images_.usable()) return {};
-  constexpr std::uint64_t bytes = 64 << 20, inodes = 8192;
-  auto image = images_.make(bytes, inodes, at + kLoops, host_mounts_.get());
+  if (!image_place_.usable()) return {};
+  constexpr ImageSize size{.bytes = 64 << 20, .inodes = 8192};
+  auto image = make_image(image_place_, size, at + kLoops, host_mounts_.get());
   if (!image) return {};
   const std::string place = at + "/room";
   TRY(os::make_directory(place));
@@ -302,17 +309,15 @@ Result<void> Workshop::make_mappable_room(const std::string& at) {
   return {};
 }
 
-Result<void> Workshop::freeze(const Built& built) {
-  if (cgroups_.has(Controller::unified)) return cgroups_.freeze(built.parts.group);
-  return stop_tree(proc_.get(), built.pid);
-}
-
 Result<void> Workshop::thaw(const Built& built) {
   if (cgroups_.has(Controller::unified)) return cgroups_.thaw(built.parts.group);
   return continue_tree(proc_.get(), built.pid);
 }
 
 void Workshop::begin() {
+  // Before the thread: it forks.
+  images_ =
+      ImageMaker({.place = std::move(image_place_), .nodes = kLoops, .host_mounts = host_mounts_.get()});
   stock_ = std::make_unique<Stock>(Stock::Setting{
       .proc = proc_.get(), .cgroups = &cgroups_, .standing = &standing_, .ready = slots_wanted_});
 }
@@ -326,20 +331,77 @@ bool Workshop::enter_host() {
   return os::enter_namespace(host_mounts_.get(), CLONE_NEWNS).has_value();
 }
 
-Result<os::Fd> Workshop::map_for_owner(const std::string& path, const Slot& slot) {
+bool Workshop::leave_host_again() {
+  return os::enter_namespace(own_mounts_.get(), CLONE_NEWNS).has_value();
+}
+
+Result<VolumeDiskJob> Workshop::volume_job(const std::string& directory, std::uint64_t bytes,
+                                           std::uint64_t inodes) const {
+  VolumeDiskJob job{.loop_control = loop_control_.get(), .bytes = bytes, .inodes = inodes, .nodes = kLoops};
+  job.directory = TRY(roots_.mount(directory, Roots::Access::write));
+  return job;
+}
+
+Result<void> Workshop::keep_volume(const std::string& directory, os::Fd mount) {
+  if (!mount.is_open()) return fail(Code::provider_failed, "a volume's filesystem came without its mount");
+  TRY(os::make_directory(kVolumes));
+  std::string place = fmt::format("{}/{}", kVolumes, ++volume_serial_);
+  TRY(os::make_directory(place));
+  TRY_CONTEXT("attach a volume's filesystem", os::attach(mount.get(), AT_FDCWD, place.c_str()));
+  volumes_[directory] = std::move(place);
+  return {};
+}
+
+std::optional<std::string> Workshop::volume_directory(const std::string& directory) const {
+  const auto found = volumes_.find(directory);
+  if (found == volumes_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Workshop::drop_volume(const std::string& directory) {
+  const auto node = volumes_.extract(directory);
+  if (node.empty()) return;
+  // Held over its end here: whoever lets go last waits until the disk has everything, and that is not this process.
+  auto last = os::open(node.mapped().c_str(), O_PATH | O_DIRECTORY);
+  (void)os::detach(node.mapped().c_str());
+  ::rmdir(node.mapped().c_str());
+  if (last) images_.take_down(std::move(*last));
+}
+
+std::optional<Result<os::Fd>> Workshop::from_volume(const std::string& path, const os::Fd& user_namespace,
+                                                    bool writable) {
+  const std::size_t slash = path.rfind('/');
+  const auto found = slash == std::string::npos ? volumes_.end() : volumes_.find(path.substr(0, slash));
+  if (found == volumes_.end()) return std::nullopt;
+  const auto shared = [&]() -> Result<os::Fd> {
+    // One name beneath its top, and no link: what a daemon asks for and what a guest has put there lead nowhere else.
+    const os::Fd top = TRY_CONTEXT("volume", os::open(found->second.c_str(), O_PATH | O_DIRECTORY));
+    const std::string name = path.substr(slash + 1);
+    if (name.empty() || name == "." || name == "..") return fail(Code::permission_denied, "this is no part of a volume");
+    const os::Fd part = TRY_CONTEXT("volume", os::open_beneath(top.get(), name.c_str(), O_PATH | O_DIRECTORY));
+    os::Fd mount = TRY_CONTEXT("volume", os::clone_mount(part.get(), "", Subtree::no));
+    os::MountChange change{.user_namespace = user_namespace.get()};
+    change.set = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID | (writable ? 0U : MOUNT_ATTR_RDONLY);
+    TRY_CONTEXT("volume", os::change_mount(mount.get(), "", Subtree::no, change));
+    return mount;
+  };
+  return shared();
+}
+
+Result<os::Fd> Workshop::map_for_owner(const os::Fd& directory, const Slot& slot) {
   struct stat info {};
-  if (::stat(path.c_str(), &info) < 0)
-    return fail(errno_error(errno, "directory to mount").with_detail(path));
+  if (::fstat(directory.get(), &info) < 0) return fail(errno_error(errno, "directory to mount"));
   // The group too: nobody may write to what has an owner that the map does not know.
   const std::uint32_t user = slot.ids.outside(1000);
   return make_user_namespace(proc_.get(), {.first = user, .count = 1, .inside = info.st_uid},
                              {.first = user, .count = 1, .inside = info.st_gid});
 }
 
-Result<os::Fd> Workshop::from_host(const std::string& path, const os::Fd& user_namespace, bool writable) {
+Result<os::Fd> Workshop::from_host(int directory, const char* path, const os::Fd& user_namespace,
+                                   bool writable) {
   TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
   const Subtree below = standing_.rootless ? Subtree::yes : Subtree::no;
-  auto mount = os::clone_mount(AT_FDCWD, path.c_str(), below);
+  auto mount = os::clone_mount(directory, path, below);
   TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));
   if (!mount) return fail(std::move(mount).error().context("directory of the host"));
   os::MountChange change{.user_namespace = user_namespace.get()};
@@ -358,47 +420,61 @@ Result<os::Fd> Workshop::from_host(const std::string& path, const os::Fd& user_n
 
 Result<void> Workshop::gather_mounts(const Spec& spec, WallPlan& plan) {
   const os::Fd& map = plan.slot.user_namespace;
-  const auto layer = [&](const std::string& path) -> Result<os::Fd> {
-    os::Fd mount = TRY(from_host(path, map, false));
+  const auto layer = [&](int directory, const char* path) -> Result<os::Fd> {
+    os::Fd mount = TRY(from_host(directory, path, map, false));
     // A layer of the root decides itself about set-uid programs: the overlay over it has the last word.
-    if (!standing_.rootless) TRY(os::change_mount(mount.get(), "", Subtree::no, {.clear = MOUNT_ATTR_NOSUID}));
+    if (!standing_.rootless)
+      TRY(os::change_mount(mount.get(), "", Subtree::no, {.clear = MOUNT_ATTR_NOSUID}));
     return mount;
   };
-  for (const std::string& path : spec.layers) plan.layer_mounts.push_back(TRY(layer(path)));
+  for (const std::string& path : spec.layers) {
+    const os::Fd tree = TRY(roots_.layer(path));
+    plan.layer_mounts.push_back(TRY(layer(tree.get(), "")));
+  }
   if (spec.snapshot) {
-    plan.layer_mounts.push_back(TRY_CONTEXT("snapshot", layer(*spec.snapshot + "/root")));
-    if (plan.host_view) plan.snapshot_usr = TRY_CONTEXT("snapshot", layer(*spec.snapshot + "/usr"));
+    const auto part = [&](const char* name) -> Result<os::Fd> {
+      const os::Fd tree = TRY(roots_.snapshot_part(*spec.snapshot, name));
+      return layer(tree.get(), "");
+    };
+    plan.layer_mounts.push_back(TRY_CONTEXT("snapshot", part("root")));
+    if (plan.host_view) plan.snapshot_usr = TRY_CONTEXT("snapshot", part("usr"));
   }
   if (plan.host_view)
     for (const layer::HostPart& part : host_parts_)
-      if (part.inside != "usr") plan.binds.emplace_back(TRY(layer(part.host_path)), "/" + part.inside);
-  for (const HostMount& mount : spec.host_mounts) {
-    if (standing_.rootless) {
-      if (mount.writable && !standing_.has_one_id())
-        return fail(Error(Code::unsupported,
-                          "an ordinary user cannot share a directory with a sandbox for writing: start atoll as root, "
-                          "or mount it read-only")
-                        .with_field("host_mounts"));
-      plan.binds.emplace_back(TRY(from_host(mount.host_path, map, mount.writable)), mount.guest_path);
-      continue;
-    }
-    if (mount.ids == MountIds::inside) {
-      plan.binds.emplace_back(TRY(from_host(mount.host_path, map, mount.writable)), mount.guest_path);
-      continue;
-    }
-    TRY(os::enter_namespace(host_mounts_.get(), CLONE_NEWNS));
-    auto owner = map_for_owner(mount.host_path, plan.slot);
-    TRY(os::enter_namespace(own_mounts_.get(), CLONE_NEWNS));
-    if (!owner) return fail(std::move(owner).error());
-    plan.binds.emplace_back(TRY(from_host(mount.host_path, *owner, mount.writable)), mount.guest_path);
+      if (part.inside != "usr")
+        plan.binds.emplace_back(TRY(layer(AT_FDCWD, part.host_path.c_str())), "/" + part.inside);
+  for (const HostMount& mount : spec.host_mounts) TRY(add_host_mount(mount, plan));
+  return {};
+}
+
+Result<void> Workshop::add_host_mount(const HostMount& mount, WallPlan& plan) {
+  const os::Fd& ids = plan.slot.user_namespace;
+  if (auto volume = standing_.rootless ? std::nullopt : from_volume(mount.host_path, ids, mount.writable)) {
+    plan.binds.emplace_back(TRY(std::move(*volume)), mount.guest_path);
+    return {};
   }
+  const auto access = mount.writable ? Roots::Access::write : Roots::Access::read;
+  const os::Fd directory = TRY(roots_.mount(mount.host_path, access));
+  if (standing_.rootless && mount.writable && !standing_.has_one_id())
+    return fail(
+        Error(Code::unsupported,
+              "an ordinary user cannot share a directory with a sandbox for writing: start atoll as root, "
+              "or mount it read-only")
+            .with_field("host_mounts"));
+  os::Fd owner;
+  if (!standing_.rootless && mount.ids == MountIds::owner) owner = TRY(map_for_owner(directory, plan.slot));
+  const os::Fd& map = owner.is_open() ? owner : plan.slot.user_namespace;
+  plan.binds.emplace_back(TRY(from_host(directory.get(), "", map, mount.writable)), mount.guest_path);
   return {};
 }
 
 Result<std::vector<os::Fd>> Workshop::zygote_layers(const std::vector<std::string>& paths) {
   std::vector<os::Fd> mounts;
+  if (!paths.empty() && !roots_.may_trust(paths))
+    return fail(Code::permission_denied, "the spawner was not told that these layers can be trusted");
   for (const std::string& path : paths) {
-    mounts.push_back(TRY(from_host(path, os::Fd(), false)));
+    const os::Fd tree = TRY(roots_.layer(path));
+    mounts.push_back(TRY(from_host(tree.get(), "", os::Fd(), false)));
     struct stat info {};
     if (::fstat(mounts.back().get(), &info) < 0) return fail(errno_error(errno, "look at a layer"));
     if (info.st_uid != 0 || (info.st_mode & (S_IWGRP | S_IWOTH)) != 0)
@@ -407,20 +483,10 @@ Result<std::vector<os::Fd>> Workshop::zygote_layers(const std::vector<std::strin
   return mounts;
 }
 
-Result<void> Workshop::choose_disk(const Spec& spec, WallPlan& plan, Isolation& isolation) {
+std::optional<ImageSize> Workshop::image_for(const Spec& spec) const {
   const Limits& limits = spec.limits;
-  if (limits.disk_bytes <= limits.memory_bytes / 2) return {};
-  if (images_.usable()) {
-    auto mount = images_.make(limits.disk_bytes, limits.inodes_max, kLoops, host_mounts_.get());
-    if (mount) {
-      plan.image_mount = std::move(*mount);
-      return {};
-    }
-    if (mount.error().code() != Code::unsupported && mount.error().code() != Code::resource_exhausted)
-      return fail(std::move(mount).error());
-  }
-  isolation.missing.push_back({"disk_image", "files count as memory: loop devices and e2fsprogs are needed"});
-  return {};
+  if (limits.disk_bytes <= limits.memory_bytes / 2 || !images_.usable()) return std::nullopt;
+  return image_class(limits.disk_bytes, limits.inodes_max);
 }
 
 Result<void> Workshop::map_layers(const Spec& spec, Slot& slot) {
@@ -431,9 +497,16 @@ Result<void> Workshop::map_layers(const Spec& spec, Slot& slot) {
   return {};
 }
 
-Result<Built> Workshop::build(const Spec& spec) {
+Result<Built> Workshop::build(const Spec& asked, Disk disk) {
   Built built;
-  built.parts = TRY(stock_->take(spec.limits));
+  built.on_disk = disk.mount.is_open();
+  // What the sandbox has is what is told of it: images come in sizes of their own.
+  std::optional<Spec> sized;
+  if (built.on_disk) sized = asked, sized->limits.disk_bytes = disk.size.bytes;
+  // Never the last descriptor of it: closing that would wait for the disk.
+  os::Fd held(built.on_disk ? ::fcntl(disk.mount.get(), F_DUPFD_CLOEXEC, 0) : -1);
+  const Spec& spec = sized ? *sized : asked;
+  built.parts = TRY(stock_->take(asked.limits));
   WallReport report;
   auto made = [&]() -> Result<void> {
     TRY(map_layers(spec, built.parts.slot));
@@ -442,6 +515,7 @@ Result<Built> Workshop::build(const Spec& spec) {
     WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_,
                   .standing = standing_, .cover = cover_, .ignored_signals = ignored_signals_};
     plan.group = built.parts.group;
+    plan.view = TRY(views_.at(spec.limits));
     plan.machine_id = random_hex(16);
     plan.boot_id = random_uuid();
     plan.host_view = spec.layers.empty();
@@ -449,7 +523,10 @@ Result<Built> Workshop::build(const Spec& spec) {
     plan.stream_fd = stream.second.get();
     plan.handover_fd = handover.second.get();
     report.isolation.walls = built.parts.limit_walls;
-    TRY_CONTEXT("disk", choose_disk(spec, plan, report.isolation));
+    plan.image_mount = std::move(disk.mount);
+    if (!built.on_disk && spec.limits.disk_bytes > spec.limits.memory_bytes / 2)
+      report.isolation.missing.push_back(
+          {"disk_image", "files count as memory: loop devices and e2fsprogs are needed"});
     TRY(gather_mounts(spec, plan));
     built.plain_usr = has_plain_usr(spec, plan);
     int pidfd = -1;
@@ -483,6 +560,7 @@ Result<Built> Workshop::build(const Spec& spec) {
       (void)os::pidfd_wait(built.pidfd.get());
     }
     report.upper.reset();
+    if (held.is_open()) images_.take_down(std::move(held));
     stock_->give_back(std::move(built.parts), 0);
     return fail(std::move(made).error());
   }

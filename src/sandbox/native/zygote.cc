@@ -59,7 +59,8 @@ Result<void> lay_out_files() {
   const timespec times[2] = {};
   if (::utimensat(place.get(), name.c_str(), times, 0) < 0 || ::symlinkat(name.c_str(), place.get(), "zygote.so") < 0)
     return fail(errno_error(errno, "lay out the zygote's files"));
-  for (const char* runner : {"zygote.py", "python.py", "python_charts.py"}) TRY(put(runner, guest::runner(runner)));
+  for (const char* runner : {"zygote.py", "python.py", "python_chance.py", "python_rest.py", "python_charts.py"})
+    TRY(put(runner, guest::runner(runner)));
   return {};
 }
 
@@ -225,6 +226,11 @@ Zygote::~Zygote() {
   if (!pidfd_.is_open()) return;
   (void)os::pidfd_kill(pidfd_.get(), SIGKILL);
   (void)os::pidfd_wait(pidfd_.get());
+}
+
+os::Fd Zygote::end() {
+  if (pidfd_.is_open()) (void)os::pidfd_kill(pidfd_.get(), SIGKILL);
+  return std::move(pidfd_);
 }
 
 void Zygote::die(std::string why) {

@@ -97,6 +97,8 @@ class Zygote {
   bool is_worn(const ZygoteOptions& options) const;
 
   Result<Born> bear(const Cradle& cradle);
+  // Ends it. Whoever has the descriptor reaps it: nobody waits here.
+  os::Fd end();
 
  private:
   Zygote() = default;

@@ -127,6 +127,7 @@ class Watcher final : public Watch {
         co_return fail(Code::canceled, "canceled");
     }
   }
+  Task<std::vector<WatchEvent>> poll() override { co_return take(); }
 
  private:
   std::vector<WatchEvent> take() {
@@ -167,11 +168,13 @@ Task<FileInfo> VirtualFiles::stat(std::string path, std::string user) {
   co_return info_of(*fs_, at);
 }
 
-Task<std::vector<FileInfo>> VirtualFiles::list(std::string path, std::uint32_t depth, std::size_t entries_max,
+Task<std::vector<FileInfo>> VirtualFiles::list(std::string path, std::uint32_t depth, ListBounds bounds,
                                                std::string user) {
   CO_CHECK(user_id(user));
   CO_TRY(auto top, parse(path));
   std::vector<FileInfo> out;
+  constexpr std::size_t kEntryBytes = 64;  // what an entry has besides its names
+  std::size_t bytes = 0;
   // Pre-order: what is found in a directory goes on the stack in reverse.
   std::vector<std::pair<Path, std::uint32_t>> pending;
   auto expand = [&](const Path& directory, std::uint32_t level) -> Result<void> {
@@ -188,15 +191,22 @@ Task<std::vector<FileInfo>> VirtualFiles::list(std::string path, std::uint32_t d
     pending.pop_back();
     CO_TRY(auto info, info_of(*fs_, at));
     bool deeper = info.type == FileType::directory && level < depth;
+    const std::size_t told = info.path.size() + info.name.size() + info.target.size() + kEntryBytes;
+    bytes += told;
+    if (bytes > bounds.bytes_max)
+      co_return fail(Code::too_large,
+                     fmt::format("more than {} bytes of names: list fewer levels, or a directory below",
+                                 bounds.bytes_max));
+    if (bounds.take) CO_CHECK(bounds.take(told + sizeof(FileInfo)));
     out.push_back(std::move(info));
-    if (out.size() > entries_max)
-      co_return fail(Code::too_large, fmt::format("over {} entries", entries_max));
+    if (out.size() > bounds.entries_max)
+      co_return fail(Code::too_large, fmt::format("over {} entries", bounds.entries_max));
     if (deeper) CO_CHECK(expand(at, level + 1));
   }
   co_return out;
 }
 
-Task<FileInfo> VirtualFiles::make_directory(std::string path, std::string user) {
+Task<FileInfo> VirtualFiles::make_directory(std::string path, std::string user, Ownership) {
   CO_TRY(auto at, parse(path));
   CO_TRY(auto owner, user_id(user));
   if (fs_->exists(at)) co_return fail(Code::already_exists, fmt::format("{}: File exists", path));

@@ -16,9 +16,9 @@ class VirtualFiles final : public Files {
       : executor_(std::move(executor)), fs_(std::move(fs)) {}
 
   Task<FileInfo> stat(std::string path, std::string user) override;
-  Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, std::size_t entries_max,
+  Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, ListBounds bounds,
                                    std::string user) override;
-  Task<FileInfo> make_directory(std::string path, std::string user) override;
+  Task<FileInfo> make_directory(std::string path, std::string user, Ownership ownership) override;
   Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) override;
   Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) override;
   Task<void> remove(std::string path, Recursive recursive, std::string user) override;

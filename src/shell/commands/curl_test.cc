@@ -27,19 +27,19 @@ struct CurlTest : ::testing::Test {
 
   void SetUp() override {
     auto& router = server.server.router();
-    router.add(Method::get, "/api/hello", [](Request&) -> Task<Response> { co_return Response::text(200, "hello\n"); });
-    router.add(Method::get, "/apix", [](Request&) -> Task<Response> { co_return Response::text(200, "not yours\n"); });
-    router.add(Method::get, "/api/missing", [](Request&) -> Task<Response> { co_return Response::text(404, "gone\n"); });
-    router.add(Method::post, "/api/echo", [](Request& request) -> Task<Response> {
+    router.add(Method::get, "/api/hello", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(200, "hello\n"); });
+    router.add(Method::get, "/apix", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(200, "not yours\n"); });
+    router.add(Method::get, "/api/missing", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(404, "gone\n"); });
+    router.add(Method::post, "/api/echo", net::anyone(), [](Request& request) -> Task<Response> {
       co_return Response::text(201, std::string(request.headers.get("Content-Type")) + "|" + request.body + "\n");
     });
-    router.add(Method::get, "/api/see", [](Request& request) -> Task<Response> {
+    router.add(Method::get, "/api/see", net::anyone(), [](Request& request) -> Task<Response> {
       co_return Response::text(200, std::string(request.headers.get("X-One")) + "|" + std::string(request.headers.get("Authorization")) + "\n");
     });
     redirect(router, "/api/inside", "/api/hello");
     redirect(router, "/api/outside", "/apix");
     redirect(router, "/api/round", "/api/round");
-    router.add(Method::get, "/api/slow", [](Request&) -> Task<Response> {
+    router.add(Method::get, "/api/slow", net::anyone(), [](Request&) -> Task<Response> {
       boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, std::chrono::seconds(30));
       co_await timer.async_wait(boost::asio::use_awaitable);
       co_return Response::text(200, "late");
@@ -47,7 +47,7 @@ struct CurlTest : ::testing::Test {
     base = "http://" + server.start();
   }
   static void redirect(net::Router& router, std::string_view from, std::string to) {
-    router.add(Method::get, std::string(from), [to = std::move(to)](Request&) -> Task<Response> {
+    router.add(Method::get, std::string(from), net::anyone(), [to = std::move(to)](Request&) -> Task<Response> {
       Response response = Response::text(302, "moved\n");
       response.headers.set("Location", to);
       co_return response;

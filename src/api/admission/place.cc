@@ -1,8 +1,8 @@
-#include "api/e2b/place.h"
+#include "api/admission/place.h"
 
 #include <charconv>
 
-namespace atl::api::e2b {
+namespace atl::api {
 namespace {
 
 bool is_digits(std::string_view text) {
@@ -82,4 +82,4 @@ bool is_unplaced_file_request(const net::Request& request) {
                                       request.headers.has("X-Access-Token"));
 }
 
-}  // namespace atl::api::e2b
+}  // namespace atl::api

@@ -1,10 +1,10 @@
-#include "api/e2b/signature.h"
+#include "api/admission/signature.h"
 
 #include <charconv>
 
 #include "base/bytes.h"
 
-namespace atl::api::e2b {
+namespace atl::api {
 
 std::string file_signature(std::string_view path, FileOperation operation, std::string_view user,
                            std::string_view token, std::optional<std::int64_t> expiration) {
@@ -18,7 +18,7 @@ std::string file_signature(std::string_view path, FileOperation operation, std::
 
 Result<void> check_file_access(const FileProof& proof, FileOperation operation, std::string_view token,
                                WallTime now) {
-  if (token.empty()) return {};
+  if (token.empty()) return fail(Code::unauthenticated, "the session has no secret yet");
   if (!proof.header_token.empty()) {
     if (equal_in_constant_time(proof.header_token, token)) return {};
     return fail(Code::unauthenticated, "access token present in header but does not match");
@@ -41,4 +41,4 @@ Result<void> check_file_access(const FileProof& proof, FileOperation operation, 
   return {};
 }
 
-}  // namespace atl::api::e2b
+}  // namespace atl::api

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "net/http.h"
 
-namespace atl::api::e2b {
+namespace atl::api {
 
 constexpr std::uint16_t kEnvdPort = 49983;
 constexpr std::uint16_t kInterpreterPort = 49999;
@@ -29,4 +29,4 @@ bool is_unplaced_file_request(const net::Request& request);
 // "<id>" of "<id>-<client>"; Code::invalid_argument "Invalid sandbox ID" for what is neither.
 Result<std::string> sandbox_id_of(std::string_view text);
 
-}  // namespace atl::api::e2b
+}  // namespace atl::api

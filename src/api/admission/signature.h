@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace atl::api::e2b {
+namespace atl::api {
 
 enum class FileOperation : std::uint8_t { read, write };
 
@@ -23,8 +23,8 @@ struct FileProof {
   std::string expiration;  // digits, or empty
 };
 
-// Success, or Code::unauthenticated in E2B's words. A sandbox without a token needs no proof.
+// Success, or Code::unauthenticated in E2B's words. Without a token there is no proof.
 Result<void> check_file_access(const FileProof& proof, FileOperation operation, std::string_view token,
                                WallTime now);
 
-}  // namespace atl::api::e2b
+}  // namespace atl::api

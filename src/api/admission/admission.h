@@ -1,0 +1,102 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "api/admission/rule.h"
+#include "auth/keys.h"
+#include "base/clock.h"
+#include "net/router.h"
+#include "session/service.h"
+#include "volume/volumes.h"
+
+namespace atl::api {
+
+// Who was let in, and to what.
+struct Grant {
+  auth::Principal who;                      // whose rights the call has; of a session's secret: its owner
+  std::optional<session::Session> session;  // of the sandbox's planes and ports
+  std::uint16_t port = 0;
+  std::optional<volume::Volume> volume;  // of Credential::volume
+  std::string caller;                    // in whose name the call is counted; empty: in nobody's
+};
+
+// Why somebody was not. Rendered as `error` unless a plane has words of its own for it.
+struct Refusal {
+  enum class Kind : std::uint8_t {
+    misplaced,        // the request tries to name a sandbox and fails
+    gone,             // there is no such sandbox, or none that runs
+    changing,         // it is being made or paused
+    unauthenticated,  // no credential, or one that opens something else
+    closed_port,      // the traffic token is missing or wrong
+    limited,          // too many requests
+    failed,           // it could not be found out
+  };
+  Kind kind;
+  Error error;
+  std::string sandbox_id;
+};
+
+// A plane's own way to refuse; nothing: as the route's router renders the error.
+using RefusalRenderer = std::function<std::optional<net::Response>(const Refusal&, const net::Request&)>;
+
+// The one way in: every route of every dialect asks admit() before its body is read. Belongs to the loop
+// thread. Outlives the routers that hold its rules.
+class Admission {
+ public:
+  struct Dependencies {
+    const auth::Keys* keys = nullptr;
+    auth::RateLimiter* limiter = nullptr;
+    const session::Service* service = nullptr;
+    volume::Volumes* volumes = nullptr;
+    Clock* clock = &Clock::machine();
+  };
+  explicit Admission(Dependencies dependencies) : parts_(dependencies) {}
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  // Who asks, how often, what for.
+  boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
+
+  // The rule as a router takes it.
+  net::AccessRule rule(Rule needed, RefusalRenderer refuse = {}) const;
+
+  // Whose upload a token of Credential::upload is for; nothing: nobody's. Asked by the rule, answered by the
+  // dialect.
+  using UploadOwner = std::function<std::optional<auth::Principal>(const std::string& token)>;
+  void set_upload_owner(UploadOwner owner) { upload_owner_ = std::move(owner); }
+
+ private:
+  using Outcome = std::variant<Grant, Refusal>;
+  Outcome by_key(const net::Request& request) const;
+  Outcome by_session(Credential credential, const net::Request& request) const;
+  // The sandbox that the request is for, if it can be reached.
+  std::optional<Refusal> find_session(const net::Request& request, Grant& grant) const;
+  std::optional<Refusal> check_traffic(Credential credential, const net::Request& request,
+                                       const Grant& grant) const;
+  std::optional<Refusal> check_secret(Credential credential, const net::Request& request,
+                                      const Grant& grant) const;
+  boost::asio::awaitable<Outcome> by_volume(const net::Request& request) const;
+  Outcome by_upload(const net::Request& request) const;
+  // The owner of the key that the request shows, if it is one of this tenant's in force.
+  std::optional<auth::Principal> key_of_tenant(const net::Request& request, const std::string& tenant) const;
+
+  Dependencies parts_;
+  UploadOwner upload_owner_;
+};
+
+// What the route's rule found out. Only for requests that a rule of the admission let in.
+const Grant& grant_of(const net::Request& request);
+// The rule of a route; null if something else decides there.
+const Rule* rule_of(const net::Route& route);
+// The key that a request shows: X-API-Key, else a bearer token; empty if it shows none.
+std::string_view shown_key(const net::Request& request);
+
+// True while calls into the sandbox can succeed: running, or paused and waking on traffic.
+bool is_reachable(const session::Session& session);
+
+}  // namespace atl::api

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "config/configuration.h"
+#include "egress/internal.h"
+
+// The settings `network.*` as the proxy wants them.
+namespace atl::daemon {
+
+// A setting that lists addresses and ranges. A bad one is Code::invalid_argument that names the setting.
+Result<std::vector<egress::Cidr>> ranges_of(const config::Configuration& configuration, std::string_view key);
+
+// What no sandbox may reach unasked: the known ranges, this machine's own addresses, and what the settings
+// add and open.
+Result<std::shared_ptr<const egress::InternalAddresses>> internal_addresses(
+    const config::Configuration& configuration);
+
+}  // namespace atl::daemon

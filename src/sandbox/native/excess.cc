@@ -1,0 +1,115 @@
+#include "sandbox/native/excess.h"
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+
+namespace atl::sandbox::native {
+namespace {
+
+// The kernel tells births to a hundredth of a second, rounded down.
+constexpr std::uint64_t kBirthMicros = 10'000;
+
+bool is_born_since(const TreeProcess& process, std::uint64_t since_us) {
+  return process.born_us + kBirthMicros > since_us;
+}
+
+class Owners {
+ public:
+  Owners(std::span<const TreeProcess> processes, std::span<const Runner> runners,
+         std::span<const std::uint64_t> began)
+      : runners_(runners), began_(began) {
+    for (const TreeProcess& process : processes) by_pid_.emplace(process.pid, &process);
+  }
+
+  // Nothing: the background's.
+  std::optional<std::size_t> of(const TreeProcess& process) const {
+    const TreeProcess* at = &process;
+    for (std::size_t steps = 0; steps <= by_pid_.size(); ++steps) {
+      if (const auto runner = named(*at)) return is_owned(process, *runner) ? runner : std::nullopt;
+      const auto parent = by_pid_.find(at->parent);
+      if (parent == by_pid_.end() || parent->second->inside == 1) return latest_before(*at);
+      at = parent->second;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::size_t> named(const TreeProcess& process) const {
+    for (std::size_t i = 0; i < runners_.size(); ++i)
+      if (process.inside == runners_[i].inside || process.session_inside == runners_[i].inside) return i;
+    return std::nullopt;
+  }
+
+  // An interpreter's earlier executions left what is in the background now, and itself it is nobody's
+  // process.
+  bool is_owned(const TreeProcess& process, std::size_t index) const {
+    const Runner& runner = runners_[index];
+    if (runner.kind == Runner::Kind::command) return true;
+    return runner.kind == Runner::Kind::busy_interpreter && process.inside != runner.inside &&
+           is_born_since(process, runner.since_us);
+  }
+
+  // Of the latest execution that had begun then, if it still runs.
+  std::optional<std::size_t> latest_before(const TreeProcess& orphan) const {
+    for (const std::uint64_t since : std::views::reverse(began_)) {
+      if (!is_born_since(orphan, since)) continue;
+      for (std::size_t i = 0; i < runners_.size(); ++i)
+        if (runners_[i].kind != Runner::Kind::idle_interpreter && runners_[i].since_us == since) return i;
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  std::span<const Runner> runners_;
+  std::span<const std::uint64_t> began_;
+  std::map<pid_t, const TreeProcess*> by_pid_;
+};
+
+bool is_runner(const TreeProcess& process, std::span<const Runner> runners) {
+  return std::ranges::find(runners, process.inside, &Runner::inside) != runners.end();
+}
+
+}  // namespace
+
+Excess find_excess(std::span<const TreeProcess> processes, std::span<const Runner> runners,
+                   std::span<const std::uint64_t> began, std::uint32_t held, std::uint32_t allowed) {
+  const Owners owners(processes, runners, began);
+  std::vector<std::uint32_t> sizes(runners.size());
+  std::vector<const TreeProcess*> background;
+  for (const TreeProcess& process : processes) {
+    if (process.inside == 1) continue;
+    if (const auto owner = owners.of(process))
+      ++sizes[*owner];
+    else if (!is_runner(process, runners))
+      background.push_back(&process);
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < runners.size(); ++i)
+    if (sizes[i] > 0) order.push_back(i);
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return sizes[i]; });
+  Excess excess;
+  std::uint32_t running = 0;
+  for (const std::uint32_t size : sizes) running += size;
+  std::uint32_t left = held;
+  // Too much by itself: the executions are judged by what is left without it.
+  const bool too_much_background = held - std::min(held, running) > allowed;
+  if (too_much_background) left = running;
+  for (const std::size_t i : order) {
+    if (left <= allowed) break;
+    excess.runners.push_back(i);
+    left -= std::min(left, sizes[i]);
+  }
+  if (!too_much_background) return excess;
+  excess.background_since_us = 0;
+  for (const std::uint64_t since : std::views::reverse(began)) {
+    const auto older =
+        std::ranges::count_if(background, [&](const auto* one) { return !is_born_since(*one, since); });
+    if (static_cast<std::uint64_t>(older) > allowed) continue;
+    excess.background_since_us = since;
+    break;
+  }
+  return excess;
+}
+
+}  // namespace atl::sandbox::native

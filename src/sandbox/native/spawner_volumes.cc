@@ -1,0 +1,93 @@
+// Filesystems of volumes: a child makes or opens the image and mounts it, the spawner keeps the mount and shares it.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "os/file.h"
+#include "os/fork.h"
+#include "os/message.h"
+#include "os/process.h"
+#include "sandbox/native/spawner_loop.h"
+#include "sandbox/native/volume_disk.h"
+
+namespace atl::sandbox::native {
+
+void Spawner::open_volume(const Request& request) {
+  if (auto known = shop_.volume_directory(request.text)) return answer_volume(request.verb, request.token, *known);
+  if (!shop_.can_mount_volumes())
+    return answer_error(request, Error(Code::unsupported, "a volume's own filesystem needs root and loop devices"));
+  const bool is_coming = std::ranges::any_of(copying_, [&](const auto& one) {
+    return one.second.verb == Verb::open_volume && one.second.target == request.text;
+  });
+  if (is_coming) return answer_error(request, Error(Code::unavailable, "the volume is being opened"));
+  if (copying_.size() >= kCopyingMax)
+    return answer_error(request, Error(Code::resource_exhausted, "too many volumes are being opened at once: try again"));
+  const auto job =
+      shop_.volume_job(request.text, request.spec.limits.disk_bytes, request.spec.limits.inodes_max);
+  if (!job) return answer_error(request, job.error());
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .target = request.text};
+  auto begun = [&]() -> Result<void> {
+    os::SocketPair report = TRY(os::socket_pair(os::SocketKind::packets));
+    copying.report = std::move(report.first);
+    const pid_t child = os::fork_alone();
+    if (child < 0) return fail(errno_error(errno, "fork"));
+    if (child == 0) mount_volume(*job, report.second.get());
+    copying.pidfd = TRY(os::pidfd_open(child));
+    const int key = copying.report.get();
+    watch(key, Source::copying);
+    copying_.emplace(key, std::move(copying));
+    return {};
+  }();
+  if (!begun) answer_error(request, std::move(begun).error());
+}
+
+void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const sched_param normal{};
+  ::sched_setscheduler(0, SCHED_OTHER, &normal);
+  auto mounted = [&]() -> Result<os::Fd> {
+    if (!shop_.enter_host()) return fail(Code::provider_failed, "the host's files are out of reach");
+    const VolumeImage image = TRY(open_volume_image(job));
+    if (!shop_.leave_host_again()) return fail(Code::provider_failed, "the spawner's files are out of reach");
+    return mount_volume_image(job, image);
+  }();
+  Reply reply;
+  if (!mounted) reply.error = std::move(mounted).error();
+  const int fd = mounted ? mounted->get() : -1;
+  ::_exit(os::send_message(report, encode(reply), std::span(&fd, fd >= 0 ? 1 : 0)) ? 0 : 1);
+}
+
+void Spawner::finish_volume(const Copying& copying, Reply reply, os::Fd mount) {
+  if (!reply.error) {
+    if (auto kept = shop_.keep_volume(copying.target, std::move(mount)); !kept) reply.error = std::move(kept).error();
+  }
+  if (reply.error)
+    answer(std::move(reply));
+  else
+    answer_volume(copying.verb, copying.token, *shop_.volume_directory(copying.target));
+}
+
+void Spawner::answer_volume(Verb verb, std::uint64_t token, const std::string& directory) {
+  Reply reply{.verb = verb, .token = token};
+  auto top = os::open(directory.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!top) {
+    reply.error = std::move(top).error().context("directory of a volume's filesystem");
+    answer(std::move(reply));
+    return;
+  }
+  const int fd = top->get();
+  answer(std::move(reply), std::span(&fd, 1));
+}
+
+// Whoever still has it mounted keeps it; the image is the daemon's to remove.
+void Spawner::close_volume(const Request& request) {
+  shop_.drop_volume(request.text);
+  answer_done(request);
+}
+
+}  // namespace atl::sandbox::native

@@ -1,0 +1,149 @@
+#include "sandbox/native/volume_disk.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/loop.h>
+#include <linux/mount.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+
+#include "os/file.h"
+#include "os/fork.h"
+#include "os/mount.h"
+#include "os/process.h"
+
+namespace atl::sandbox::native {
+namespace {
+
+constexpr const char* kImage = "disk.ext4";
+constexpr const char* kDraft = "disk.new";
+constexpr unsigned kLoopMajor = 7;
+
+// With a journal, unlike the disks of sandboxes: this one outlives whoever pulls the plug.
+Result<void> format(int file, std::uint64_t inodes) {
+  const std::string count = std::to_string(inodes);
+  const char* const arguments[] = {"mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-O", "^resize_inode",
+                                   "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0", "-N",
+                                   count.c_str(), "/proc/self/fd/0", nullptr};
+  const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
+  const pid_t child = os::fork_alone();
+  if (child < 0) return fail(errno_error(errno, "fork"));
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::dup2(file, 0);
+    (void)os::close_range(3, ~0U, os::UnshareTable::no);
+    for (const char* path : {"/usr/sbin/mke2fs", "/sbin/mke2fs"})
+      ::execve(path, const_cast<char* const*>(arguments), const_cast<char* const*>(environment));
+    ::_exit(127);
+  }
+  int status = 1;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+    return fail(Code::unsupported, "a volume's disk needs mke2fs: install e2fsprogs");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    return fail(Code::unsupported, "a volume's disk could not be formatted: mke2fs refused its size or its inodes");
+  return {};
+}
+
+Result<os::Fd> make_image(int directory, const VolumeDiskJob& job) {
+  ::unlinkat(directory, kDraft, 0);
+  os::Fd file(::openat(directory, kDraft, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file.is_open()) return fail(errno_error(errno, "make a volume's disk"));
+  if (::ftruncate(file.get(), static_cast<off_t>(job.bytes)) < 0)
+    return fail(errno_error(errno, "size a volume's disk"));
+  TRY(format(file.get(), job.inodes));
+  if (::fsync(file.get()) < 0 || ::renameat(directory, kDraft, directory, kImage) < 0 || ::fsync(directory) < 0)
+    return fail(errno_error(errno, "store a volume's disk"));
+  return file;
+}
+
+std::vector<int> loops_with_files() {
+  std::vector<int> numbers;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/block", failed)) {
+    int number = 0;
+    const std::string name = entry.path().filename().string();
+    if (std::sscanf(name.c_str(), "loop%d", &number) != 1) continue;
+    if (std::filesystem::exists(entry.path() / "loop" / "backing_file", failed)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+std::string node_of(const std::string& nodes, int number) {
+  std::string path = fmt::format("{}/loop{}", nodes, number);
+  (void)::mknod(path.c_str(), S_IFBLK | 0600, makedev(kLoopMajor, static_cast<unsigned>(number)));
+  return path;
+}
+
+// The node of the loop device that has this file already; empty if none has.
+std::string loop_of(const struct stat& file, const std::vector<int>& numbers, const std::string& nodes) {
+  for (const int number : numbers) {
+    const std::string path = node_of(nodes, number);
+    const os::Fd device(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    loop_info64 info{};
+    if (!device.is_open() || ::ioctl(device.get(), LOOP_GET_STATUS64, &info) < 0) continue;
+    if (info.lo_device == file.st_dev && info.lo_inode == file.st_ino) return path;
+  }
+  return {};
+}
+
+Result<os::Fd> attach(const VolumeDiskJob& job, int image, std::string& path) {
+  // Another process may take the number between asking for it and using it: try again with the next.
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    const int number = ::ioctl(job.loop_control, LOOP_CTL_GET_FREE);
+    if (number < 0) return fail(errno_error(errno, "find a loop device"));
+    path = node_of(job.nodes, number);
+    os::Fd device(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!device.is_open()) return fail(errno_error(errno, "open a loop device"));
+    loop_config config{};
+    config.fd = static_cast<std::uint32_t>(image);
+    config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
+    if (::ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) return device;
+    if (errno != EBUSY) return fail(errno_error(errno, "set up a loop device"));
+  }
+  return fail(Code::resource_exhausted, "no loop device is free");
+}
+
+}  // namespace
+
+Result<VolumeImage> open_volume_image(const VolumeDiskJob& job) {
+  const os::Fd directory = TRY_CONTEXT("directory of a volume",
+                                       os::open_at(job.directory.get(), ".", O_RDONLY | O_DIRECTORY));
+  VolumeImage image{os::Fd(::openat(directory.get(), kImage, O_RDWR | O_NOFOLLOW | O_CLOEXEC)), {}};
+  if (!image.file.is_open() && errno != ENOENT) return fail(errno_error(errno, "open a volume's disk"));
+  if (!image.file.is_open()) image.file = TRY(make_image(directory.get(), job));
+  struct stat info {};
+  if (::fstat(image.file.get(), &info) < 0) return fail(errno_error(errno, "look at a volume's disk"));
+  if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1 || (info.st_mode & 077) != 0)
+    return fail(Code::permission_denied, "a volume's disk is not root's alone");
+  while (::flock(image.file.get(), LOCK_EX) < 0)
+    if (errno != EINTR) return fail(errno_error(errno, "lock a volume's disk"));
+  image.loops = loops_with_files();
+  return image;
+}
+
+Result<os::Fd> mount_volume_image(const VolumeDiskJob& job, const VolumeImage& image) {
+  struct stat info {};
+  if (::fstat(image.file.get(), &info) < 0) return fail(errno_error(errno, "look at a volume's disk"));
+  std::string path = loop_of(info, image.loops, job.nodes);
+  os::Fd device;
+  if (path.empty()) device = TRY(attach(job, image.file.get(), path));
+  os::FilesystemContext ext4 = TRY(os::FilesystemContext::open("ext4"));
+  TRY(ext4.set("source", path));
+  // Tables are made as they are needed, and what is removed inside is given back to the host's disk.
+  for (const char* flag : {"noinit_itable", "discard"}) TRY(ext4.set_flag(flag));
+  return ext4.mount(MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID);
+}
+
+}  // namespace atl::sandbox::native
