@@ -20,7 +20,8 @@ class Schema:
     """The part of JSON Schema that our description uses; anything else in it is an error of the test."""
 
     KNOWN = {"type", "required", "additionalProperties", "properties", "items", "enum", "$ref", "oneOf", "format",
-             "description"}
+             "description", "minimum", "maximum", "minLength", "maxLength", "pattern", "contentMediaType", "default",
+             "contentEncoding", "minItems", "maxItems"}
 
     def __init__(self, document):
         self.document = document
@@ -43,6 +44,15 @@ class Schema:
                 return [f"{where}: {value!r:.80} is no {types}"]
         if "enum" in schema and value not in schema["enum"]:
             found.append(f"{where}: {value!r} is none of {schema['enum']}")
+        if self.is_a(value, "number"):
+            if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+                found.append(f"{where}: {value!r} is out of bounds")
+        if isinstance(value, str):
+            size = len(value)
+            if not schema.get("minLength", 0) <= size <= schema.get("maxLength", size):
+                found.append(f"{where}: {size} characters")
+            if "pattern" in schema and not re.search(schema["pattern"], value):
+                found.append(f"{where}: {value!r:.80} does not match {schema['pattern']}")
         if isinstance(value, dict):
             properties = schema.get("properties", {})
             found += [f"{where}: {name} is missing" for name in schema.get("required", []) if name not in value]
@@ -154,7 +164,7 @@ class Daemon:
         self.err = open(self.work / "err", "ab")
         environment = {**os.environ, "ATOLL_API_KEY": KEY}
         self.process = subprocess.Popen([ATOLL, "serve", "--listen", "127.0.0.1:0", "--data", str(self.work / "data"),
-                                         *self.flags], stdin=subprocess.DEVNULL, stdout=out, stderr=self.err,
+                                         "--set", "network.internal=127.0.0.2", *self.flags], stdin=subprocess.DEVNULL, stdout=out, stderr=self.err,
                                         env=environment)
         deadline = time.time() + 120
         while time.time() < deadline and self.process.poll() is None:

@@ -15,11 +15,24 @@ from websocket import WebSocket
 HOST = "127.0.0.2"
 FETCH = """
 import urllib.request, urllib.error
-def fetch(url):
+def fetch(url, proxy=False):
+    # NO_PROXY names 127.0.0.1; whoever wants to know what the proxy says asks it all the same.
+    if proxy: urllib.request.proxy_bypass = lambda *_: False
     try: return urllib.request.urlopen(url, timeout=30).read().decode().strip()
     except urllib.error.HTTPError as e: return f'{e.code} {e.read().decode().strip()}'
     except Exception as e: return type(e).__name__
 """
+
+
+def own_addresses():
+    """This machine's addresses beyond its loopback, as `ip` would list them."""
+    found = set()
+    with open("/proc/net/fib_trie") as table:
+        lines = table.read().splitlines()
+    for before, line in zip(lines, lines[1:]):
+        if "/32 host LOCAL" in line:
+            found.add(before.split()[-1])
+    return sorted(one for one in found if not one.startswith("127."))
 
 
 class Server:
@@ -74,6 +87,25 @@ def network_rules_are_checked_before_a_sandbox_is_made(client, provider):
                 {"headers": {"a.com": {"X Y": "v"}}}, {"headers": {"a.com": {"X": "${env.HOME}"}}}):
         error = client.fails(400, "invalid_argument", "POST", "/api/sessions", {"provider": provider, "network": bad})
         assert error["details"]["field"] == "network", error
+
+
+@case("network")
+def network_rules_do_not_name_internal_addresses(client, provider):
+    own = own_addresses()
+    for rule in ("10.0.0.1", "10.0.0.0/8", "127.0.0.1", "127.0.0.0/8", "0x7f.1", "[::1]:80", "169.254.169.254", "168.63.129.16:80",
+                 "0.0.0.0/1", "100.0.0.0/8", "fd00:ec2::254", "64:ff9b:1::/48", "64:ff9b::a00:1", "2002:a00:1::1",
+                 "::ffff:10.0.0.1", "2000::/3", *own):
+        error = client.fails(400, "invalid_argument", "POST", "/api/sessions",
+                             {"provider": provider, "network": {"allow": ["a.com", rule]}})
+        assert error["details"]["field"] == "network.allow" and rule in error["message"], error
+    with Sandbox(client, provider, network={"allow": ["*", "0.0.0.0/0", "::/0"], "deny": ["10.0.0.0/8"]}) as box:
+        error = client.fails(400, "invalid_argument", "PUT", box.base + "/network", {"allow": ["10.0.0.1"]})
+        assert error["details"]["field"] == "network.allow", error
+        # Everything is everything public: not this machine, by any of its addresses.
+        for address in ("127.0.0.1", *own):
+            host = f"[{address}]" if ":" in address else address
+            assert box.run(FETCH + f"print(fetch('http://{host}:{client.port}/health', proxy=True)[:3])")["stdout"] == "403\n", address
+            assert decisions(client, box, host=address, port=client.port)[0]["reason"] == "internal address"
 
 
 @case("network")

@@ -1,5 +1,6 @@
 """The service as a whole, each on a daemon of its own: limits, slow clients, time, retention, damage while it runs."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -191,6 +192,188 @@ def history_goes_by_age_and_by_size():
         until(lambda: not stored.exists(), "its artifact goes")
 
 
+def nobody_asks_for_more_than_there_is():
+    """A wall that says 16 TiB on a machine of 24 GB says nothing."""
+    with running("limits.max.disk_mb=300", "limits.max.execution_time_seconds=100") as daemon:
+        client = daemon.client()
+        for field, value in (("memory_mb", 1 << 24), ("cpu_cores", 1024), ("disk_mb", 301), ("max_processes", 100000),
+                             ("execution_time_seconds", 101), ("output_mb", 1 << 16)):
+            if field == "max_processes" and int(pathlib.Path("/proc/sys/kernel/pid_max").read_text()) >= value:
+                continue
+            for provider in ("virtual", "native"):
+                error = client.fails(400, "invalid_argument", "POST", "/api/sessions",
+                                     {"provider": provider, "limits": {field: value}})
+                assert error["details"]["field"] == "limits." + field and "at most" in error["message"], error
+        error = client.fails(400, "invalid_argument", "POST", "/api/sessions", {"limits": {"disk_mb": 301}})
+        assert "at most 300" in error["message"] and "limits.max.disk_mb" in error["message"], error
+        made = client.ok("POST", "/api/sessions", {"provider": "virtual", "limits": {"disk_mb": 300}})
+        assert made["limits"]["disk_mb"] == 300, made["limits"]
+        # E2B's templates, in E2B's words.
+        cores = os.cpu_count()
+        answer = client("POST", "/v3/templates", {"name": "too-much", "cpuCount": cores + 1})
+        assert answer.status == 400 and f"cpuCount must be between 1 and {cores}" in answer.json["message"], answer.body
+        answer = client("POST", "/v3/templates", {"name": "too-much", "memoryMB": 1 << 20})
+        assert answer.status == 400 and "memoryMB must be between 1 and" in answer.json["message"], answer.body
+    for flag, value in (("--memory", "16T"), ("--cpus", "1024"), ("--disk", "10T")):
+        refused = subprocess.run([harness.ATOLL, "run", flag, value, "--", "true"], capture_output=True, text=True,
+                                 timeout=60, check=False)
+        assert refused.returncode != 0 and flag in refused.stderr and "at most" in refused.stderr, refused
+
+
+def history_is_trimmed_within_a_tenant():
+    with running("keep.record_bytes=20K", "keep.records=30d") as daemon:
+        quiet = daemon.client()
+        loud = daemon.client(daemon.keys("create", "--tenant", "loud", "--name", "n").stdout.strip())
+        until(lambda: loud("GET", "/api/sessions").status == 200, "the key is known")
+        own = quiet.ok("POST", "/api/sessions", {"provider": "virtual"})["session_id"]
+        quiet.ok("POST", f"/api/sessions/{own}/commands", {"command": "echo mine"})
+        theirs = loud.ok("POST", "/api/sessions", {"provider": "virtual"})["session_id"]
+        for number in range(40):
+            loud.ok("POST", f"/api/sessions/{theirs}/commands", {"command": f"echo {number} {'x' * 1000}"})
+        daemon.stop()
+        daemon.start()
+        quiet, loud = daemon.client(), daemon.client(loud.key)
+        until(lambda: len(loud.ok("GET", "/api/history?limit=1000")["records"]) < 30, "the loud one's oldest go")
+        assert [one["code"] for one in quiet.ok("GET", "/api/history")["records"]] == ["echo mine"]
+
+
+def stored_things_have_bounds():
+    """Snapshots, templates, uploads: the refusal says what there is, what may be and what to do."""
+    with running("keep.snapshot_count=1", "keep.template_count=1", "keep.upload_bytes=1M", "keep.upload_links=2s",
+                 "keep.uploads=4s") as daemon:
+        client = daemon.client()
+        one = client.ok("POST", "/api/sessions", {"provider": "virtual"})["session_id"]
+        kept = client.ok("POST", f"/api/sessions/{one}/snapshots", {})
+        error = client.fails(507, "no_space", "POST", f"/api/sessions/{one}/snapshots", {})
+        assert "1 snapshots, and 1 may be kept" in error["message"] and "remove" in error["message"], error
+        client.ok("DELETE", "/api/snapshots/" + kept["snapshot_id"])
+        client.ok("POST", f"/api/sessions/{one}/snapshots", {})
+        made = client.ok("POST", "/v3/templates", {"name": "first"}, status=(202,))
+        made = client.ok("POST", "/v3/templates", {"name": "first"}, status=(202,))  # another build of the same
+        answer = client("POST", "/v3/templates", {"name": "second"})
+        assert answer.status == 507 and "1 templates, and 1 may be kept" in answer.json["message"], answer.body
+        link = lambda digit: client.ok(  # noqa: E731
+            "GET", f"/templates/{made['templateID']}/files/{digit * 64}")["url"].split("/upload/")[1]
+        first = link("a")
+        client.ok("PUT", "/upload/" + first, raw=b"x" * 700_000)
+        answer = client("PUT", "/upload/" + link("b"), raw=b"x" * 700_000)
+        assert answer.status == 507 and "1048576 bytes" in answer.json["message"], answer.body
+        uploads = daemon.work / "data" / "e2b" / "uploads"
+        assert [path.name[-6:] for path in uploads.iterdir()] == ["aa.tar"], "what did not fit leaves nothing"
+        until(lambda: client("PUT", "/upload/" + first, raw=b"x").status in (401, 404), "the address is good for a while only")
+        until(lambda: not list(uploads.iterdir()), "an old upload is gone from the disk")
+
+
+def stored_bytes_have_bounds():
+    """The bytes of snapshots and of what is paused on the disk count for their tenant, whatever their number is."""
+    with running("keep.snapshot_bytes=3M", "keep.paused_bytes=3M") as daemon:
+        client = daemon.client()
+        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+            return
+        path = "/api/sessions/" + client.ok("POST", "/api/sessions", {"provider": "native"})["session_id"]
+        grow = lambda: client.ok("POST", path + "/commands", {"command": "head -c 2000000 /dev/urandom >> big"})  # noqa: E731
+        grow()
+        kept = client.ok("POST", path + "/snapshots", {})
+        grow()
+        # What there is is counted before one more is taken: the second goes beyond the bound, the third is refused.
+        taken = client("POST", path + "/snapshots", {})
+        if taken.status == 201:
+            taken = client("POST", path + "/snapshots", {})
+        assert taken.status == 507 and taken.json["error"]["code"] == "no_space" and "bytes" in taken.json["error"]["message"], taken.body
+        client.ok("DELETE", "/api/snapshots/" + kept["snapshot_id"])
+        other = "/api/sessions/" + client.ok("POST", "/api/sessions", {"provider": "native"})["session_id"]
+        client.ok("POST", other + "/commands", {"command": "head -c 4000000 /dev/urandom > big"})
+        client.ok("POST", other + "/pause", {"to": "disk", "force": True})
+        refused = client("POST", path + "/pause", {"to": "disk", "force": True})
+        assert refused.status == 507 and "bytes" in refused.json["error"]["message"], refused.body
+        assert client.ok("GET", path)["state"] == "running", "what is refused runs on"
+
+
+def build(client, name, command):
+    """Builds a template of one step and waits for its end."""
+    made = client.ok("POST", "/v3/templates", {"name": name}, status=(202,))
+    client.ok("POST", f"/v2/templates/{made['templateID']}/builds/{made['buildID']}",
+              {"fromImage": "atoll/base", "steps": [{"type": "RUN", "args": [command, "user"]}], "force": True}, status=(202,))
+    state = f"/templates/{made['templateID']}/builds/{made['buildID']}/status"
+    until(lambda: client.ok("GET", state + "?logsOffset=0")["status"] in ("ready", "error"), "the build ends")
+    assert client.ok("GET", state)["status"] == "ready", client.ok("GET", state)
+    return made
+
+
+def logs_of(client, made):
+    return client("GET", f"/templates/{made['templateID']}/builds/{made['buildID']}/logs?limit=100")
+
+
+def build_logs_have_bounds_and_outlive_a_restart():
+    with running("keep.build_log_bytes=2K", "keep.builds=2") as daemon:
+        client = daemon.client()
+        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+            return
+        made = build(client, "loud", "seq -f 'line %06.0f of a long log' 1 1000")
+        text = json.dumps(logs_of(client, made).json)
+        assert "of a long log" in text and len(text) < 20_000, len(text)
+        daemon.stop()
+        client = daemon.start().client()
+        assert "of a long log" in json.dumps(logs_of(client, made).json), "a log outlives the service"
+        for number in range(4):
+            last = build(client, "loud", f"echo build {number}")
+        assert "build 3" in json.dumps(logs_of(client, last).json)
+        until(lambda: logs_of(client, made).status == 404, "builds beyond the bound are forgotten")
+
+
+def old_templates_go():
+    with running("keep.templates=3s", "keep.build_logs=3s") as daemon:
+        client = daemon.client()
+        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+            return
+        made = build(client, "brief", "echo here")
+        until(lambda: client("GET", "/templates/aliases/brief").status == 404, "a template's time is over")
+        assert logs_of(client, made).status == 404
+
+
+def what_is_paused_survives_the_daemon():
+    """A pause that was acknowledged survives kill -9, and starting waits for nothing that stands still."""
+    with running("session.to_disk=0s") as daemon:
+        client = daemon.client()
+        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+            return
+        paths = []
+        for number in range(3):
+            path = "/api/sessions/" + client.ok("POST", "/api/sessions", {"provider": "native"})["session_id"]
+            client.ok("POST", path + "/commands", {"command": f"echo {number} > /home/user/file"})
+            client.ok("POST", path + "/pause")
+            paths.append(path)
+        daemon.kill()
+        started = time.time()
+        client = daemon.start().client()
+        assert time.time() - started < 14, "5 s for each that is paused"
+        for number, path in enumerate(paths):
+            now = client.ok("GET", path)
+            assert now["state"] == "paused", now
+            client.ok("POST", path + "/resume")
+            said = client.ok("POST", path + "/commands", {"command": "cat /home/user/file"})
+            assert said["stdout"] == f"{number}\n", said
+
+
+def removed_groups_are_made_anew():
+    """Somebody tidied up empty control groups, those of sandboxes that are prepared among them."""
+    with running("native.pool=0", "e2b.pool=0") as daemon:
+        client = daemon.client()
+        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+            return
+        made = client.ok("POST", "/api/sessions", {"provider": "native"})
+        spawner = [pid for pid in processes_with(str(daemon.work)) if pid != daemon.process.pid][0]
+        groups = lambda: [path for path in pathlib.Path("/sys/fs/cgroup").rglob(f"atoll-{spawner}/s*")  # noqa: E731
+                          if path.is_dir()]
+        until(lambda: len({path.name for path in groups()}) >= 5, "parts are prepared")
+        for path in groups():
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        for _ in range(5):
+            client.ok("POST", "/api/sessions", {"provider": "native"})
+        assert client.ok("GET", "/api/sessions/" + made["session_id"])["state"] == "running"
+
+
 def a_database_damaged_while_it_runs_is_told():
     """Real damage to the file under a running service: what lives goes on, what needs the damaged part says so, and
     nobody gets a wrong or an empty answer instead."""
@@ -297,5 +480,7 @@ def keys_are_hashed_and_beyond_loopback_needed():
 
 ALL = (a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
        what_is_not_used_ends_when_it_is_asked_for, what_is_paused_for_long_goes_to_the_disk, history_goes_by_age_and_by_size,
+       nobody_asks_for_more_than_there_is, history_is_trimmed_within_a_tenant, stored_things_have_bounds, stored_bytes_have_bounds, build_logs_have_bounds_and_outlive_a_restart, old_templates_go,
+       what_is_paused_survives_the_daemon, removed_groups_are_made_anew,
        a_database_damaged_while_it_runs_is_told, a_spawner_that_died_too_is_told,
        keys_are_hashed_and_beyond_loopback_needed)

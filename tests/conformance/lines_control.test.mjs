@@ -153,7 +153,7 @@ test('snapshots are filtered before they are paged', async () => {
 })
 
 test('an update of the network replaces what it does not name', async () => {
-  const one = await create({ network: { allowOut: ['192.0.2.1'], denyOut: ['0.0.0.0/0'], allowPublicTraffic: false, httpsPorts: [8443] } })
+  const one = await create({ network: { allowOut: ['8.8.4.4'], denyOut: ['0.0.0.0/0'], allowPublicTraffic: false, httpsPorts: [8443] } })
   const put = (body) => json(`/sandboxes/${one.sandboxID}/network`, { method: 'PUT', body })
   assert.equal((await put({ denyOut: ['198.51.100.0/24'] })).status, 204)
   assert.deepEqual((await info(one)).network, { allowPublicTraffic: false, httpsPorts: [8443], denyOut: ['198.51.100.0/24'] })
@@ -328,10 +328,13 @@ test('content of a volume, each call with its status', async () => {
   for (const name of ['atime', 'mtime', 'ctime']) assert.match(stat[name], /^\d{4}-\d\d-\d\dT.*Z$/)
   assert.deepEqual(await call('GET', 'file?path=/d/f'), [200, '12345'])
   assert.equal(await status('PUT', 'file?path=/no/such/f', 'x'), 404)
-  assert.equal(await status('PUT', 'file?path=/no/such/f&force=true', 'x'), 201)
+  // "Force overwrite of an existing file": parents are a directory's.
+  assert.equal(await status('PUT', 'file?path=/no/such/f&force=true', 'x'), 404)
+  assert.equal(await status('PUT', 'file?path=/d/f', 'x'), 409)
+  assert.deepEqual(await call('GET', 'file?path=/d/f'), [200, '12345'])
   const listed = await call('GET', 'dir?path=/')
-  assert.deepEqual([listed[0], listed[1].map((one) => one.path)], [200, ['/d', '/no', '/x']])
-  assert.deepEqual((await call('GET', 'dir?path=/&depth=2'))[1].map((one) => one.path), ['/d', '/d/f', '/no', '/no/such', '/x', '/x/y'])
+  assert.deepEqual([listed[0], listed[1].map((one) => one.path)], [200, ['/d', '/x']])
+  assert.deepEqual((await call('GET', 'dir?path=/&depth=2'))[1].map((one) => one.path), ['/d', '/d/f', '/x', '/x/y'])
   const changed = await call('PATCH', 'path?path=/d/f', JSON.stringify({ mode: 0o600, uid: 1000, gid: 1000 }), { 'content-type': 'application/json' })
   assert.deepEqual([changed[0], changed[1].mode & 0o777, changed[1].uid, changed[1].gid], [200, 0o600, 1000, 1000])
   for (const [method, path] of [['GET', 'file?path=/none'], ['GET', 'path?path=/none'], ['DELETE', 'path?path=/none'], ['GET', 'dir?path=/none'], ['PATCH', 'path?path=/none']]) {

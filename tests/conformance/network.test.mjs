@@ -76,7 +76,9 @@ test('a secret reaches the server and nothing inside', only, async () => {
 })
 
 test('rules that cannot be held are refused', only, async () => {
-  const refused = [{ allowOut: ['example.org'] }, { denyOut: ['example.org'] }, { allowOut: ['not an address'] },
+  const refused = [{ allowOut: ['10.0.0.1'] }, { allowOut: ['127.0.0.1'] }, { allowOut: ['169.254.169.254'] }, { allowOut: ['168.63.129.16'] },
+    { allowOut: ['10.0.0.0/8'], denyOut: [ALL_TRAFFIC] }, { allowOut: ['127.0.0.0/8'] }, { allowOut: ['0.0.0.0/1'] }, { allowOut: ['::1'] },
+    { allowOut: ['fd00:ec2::254'] }, { allowOut: ['64:ff9b:1::a00:1'] }, { allowOut: ['::ffff:10.0.0.1'] }, { allowOut: ['example.org'] }, { denyOut: ['example.org'] }, { allowOut: ['not an address'] },
     { egressProxy: {} }, { egressProxy: { address: 'proxy.example.org' } }, { egressProxy: { address: 'socks5://127.0.0.3:1080' } },
     { egressProxy: { address: '127.0.0.1:1080' } }, { egressProxy: { address: '10.1.2.3:1080' } }, { egressProxy: { address: 'localhost:1080' } },
     { egressProxy: { address: 'no-such-host.invalid:1080' } }, { egressProxy: { address: '127.0.0.3:1080', password: 'x' } },
@@ -87,6 +89,16 @@ test('rules that cannot be held are refused', only, async () => {
     const told = await response.json()
     assert.deepEqual([response.status, told.code], [400, 400], JSON.stringify(network))
   }
+})
+
+test('internal addresses are named in the refusal, and everything is everything public', only, async () => {
+  for (const rule of ['10.0.0.1', '10.0.0.0/8', '127.0.0.1']) {
+    const response = await control('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', network: { allowOut: [rule] } } })
+    assert.match((await response.json()).message, /^network\.allowOut: .*internal/)
+  }
+  const box = await sandbox({ network: { allowOut: ['0.0.0.0/0'], denyOut: ['10.0.0.0/8'] } })
+  await assert.rejects(box.updateNetwork({ allowOut: ['10.0.0.1'] }), /network\.allowOut/)
+  assert.equal((await box.commands.run(`curl -s -m 30 -o /dev/null -w "%{http_code}" http://127.0.0.4/ || true`)).stdout, '403')
 })
 
 test('the network of a running sandbox is replaced', only, async () => {

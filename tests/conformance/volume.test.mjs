@@ -46,7 +46,7 @@ test('files are written and read in every form', only, async () => {
   assert.equal(text.size, 5)
   assert.ok(text.mtime instanceof Date && Math.abs(text.mtime - Date.now()) < 600_000)
   assert.equal(await one.readFile('/hello.txt'), 'hello')
-  await one.writeFile('/hello.txt', 'again')
+  await one.writeFile('/hello.txt', 'again', { force: true })
   assert.equal(await one.readFile('/hello.txt'), 'again')
   const bytes = new Uint8Array(100_000).map((_, i) => i % 251)
   await one.writeFile('/binary', bytes.buffer)
@@ -59,8 +59,74 @@ test('files are written and read in every form', only, async () => {
   assert.equal(got, 'from a blob')
   await one.writeFile('/empty', '')
   assert.equal(await one.readFile('/empty'), '')
-  await one.writeFile('/ünï/çødé 😀.txt', 'unicode', { force: true })
+  await one.makeDir('/ünï', { force: true })
+  await one.writeFile('/ünï/çødé 😀.txt', 'unicode')
   assert.equal(await one.readFile('/ünï/çødé 😀.txt'), 'unicode')
+})
+
+// spec/openapi-volumecontent.yml: PUT /file, force: "Force overwrite of an existing file".
+test('a file that is there is replaced only with force', only, async () => {
+  const one = await volume()
+  await one.writeFile('/kept', 'first')
+  for (const options of [{}, { force: false }, { mode: 0o600, force: false }]) {
+    await assert.rejects(one.writeFile('/kept', 'second', options), (error) => error instanceof e2b.VolumeError
+      && /already exists/.test(error.message))
+    assert.equal(await one.readFile('/kept'), 'first')
+    assert.equal((await one.getInfo('/kept')).mode, 0o644)
+  }
+  await one.writeFile('/kept', 'second', { force: true, mode: 0o600 })
+  assert.equal(await one.readFile('/kept'), 'second')
+  assert.equal((await one.getInfo('/kept')).mode, 0o600)
+  // Of two that begin when there is none, one wins and the other is told.
+  const both = await Promise.allSettled([one.writeFile('/race', 'a'.repeat(1 << 20)), one.writeFile('/race', 'b'.repeat(1 << 20))])
+  const won = both.filter((each) => each.status === 'fulfilled').length
+  assert.ok(won === 1, JSON.stringify(both.map((each) => each.status)))
+  // It makes no parents and never replaces a directory.
+  await assert.rejects(one.writeFile('/none/file', 'x', { force: true }), e2b.VolumePathNotFoundError)
+  await one.makeDir('/dir')
+  await assert.rejects(one.writeFile('/dir', 'x', { force: true }), e2b.VolumeError)
+  assert.equal((await one.getInfo('/dir')).type, 'directory')
+})
+
+test('every flag of the content API, raw', only, async () => {
+  const one = await volume()
+  const ask = (method, what, query, body) => fetch(`${url}/volumecontent/${one.volumeId}/${what}?${new URLSearchParams(query)}`,
+    { method, body, headers: { Authorization: `Bearer ${one.token}`, 'Content-Type': 'application/octet-stream' } })
+  const status = async (...words) => (await ask(...words)).status
+  assert.equal(await status('PUT', 'file', { path: '/f' }, '1'), 201)
+  for (const force of [undefined, 'false', '']) {
+    const answer = await ask('PUT', 'file', force === undefined ? { path: '/f' } : { path: '/f', force }, '2')
+    assert.equal(answer.status, 409, String(force))
+    assert.equal((await answer.json()).code, 'already_exists')
+  }
+  assert.equal(await status('PUT', 'file', { path: '/f', force: 'maybe' }, '2'), 400)
+  assert.equal(await (await ask('GET', 'file', { path: '/f' })).text(), '1')
+  assert.equal(await status('PUT', 'file', { path: '/f', force: 'true' }, '2'), 201)
+  assert.equal(await (await ask('GET', 'file', { path: '/f' })).text(), '2')
+  assert.equal(await status('PUT', 'file', { path: '' }, '2'), 400)
+  assert.equal(await status('PUT', 'file', { path: '/' , force: 'true' }, '2'), 409)
+  for (const bad of [{ uid: '-1' }, { gid: 'x' }, { mode: '0o644' }, { mode: String(0o4755) }, { uid: '70000' }, { uid: '1e3' }])
+    assert.equal(await status('PUT', 'file', { path: '/g', ...bad }, 'x'), 400, JSON.stringify(bad))
+  assert.equal(await status('GET', 'path', { path: '/g' }), 404)
+  // Directories: force makes parents, owned alike, and takes one that is there; never a file.
+  assert.equal(await status('POST', 'dir', { path: '/a/b' }), 404)
+  assert.equal(await status('POST', 'dir', { path: '/a/b', force: 'true', uid: '1001', gid: '1002', mode: String(0o750) }), 201)
+  for (const path of ['/a', '/a/b']) {
+    const info = await (await ask('GET', 'path', { path })).json()
+    assert.deepEqual([info.uid, info.gid, info.mode & 0o777], [1001, 1002, 0o750], path)
+  }
+  assert.equal(await status('POST', 'dir', { path: '/a/b' }), 409)
+  assert.equal(await status('POST', 'dir', { path: '/a/b', force: 'true' }), 201)
+  assert.equal(await status('POST', 'dir', { path: '/f', force: 'true' }), 409)
+  // Depth is as deep as is asked for.
+  const deep = '/deep' + '/d'.repeat(99)
+  assert.equal(await status('POST', 'dir', { path: deep, force: 'true' }), 201)
+  const paths = async (depth) => (await (await ask('GET', 'dir', { path: '/deep', depth })).json()).map((each) => each.path)
+  assert.equal((await paths('1')).length, 1)
+  assert.equal((await paths('80')).length, 80)
+  assert.equal((await paths('1000')).length, 99)
+  assert.equal(await status('GET', 'dir', { path: '/deep', depth: 'all' }), 400)
+  assert.equal(await status('GET', 'dir', { path: '/deep', depth: '-1' }), 400)
 })
 
 test('directories, information and changes', only, async () => {
@@ -171,17 +237,32 @@ test('a volume that is not there is refused', only, async () => {
   await assert.rejects(sandbox({ volumeMounts: { '/a/../b': one } }), e2b.SandboxError)
 })
 
-test('a sandbox that fills its volume is stopped, and goes on when there is room', only, async () => {
+// What a program inside can try: depth, files without a name, nothing but names.
+test('a volume holds its size, whatever is tried', only, async () => {
   const one = await volume()
+  const info = await (await control(`/volumes/${one.volumeId}`)).json()
+  assert.ok(['filesystem', 'measured'].includes(info.enforced), JSON.stringify(info))
+  assert.equal(info.maxBytes, 64 << 20)
   const box = await sandbox({ volumeMounts: { '/mnt/data': one } })
   await one.writeFile('/small', 'fits')
-  await assert.rejects(one.writeFile('/large', new Uint8Array(80 << 20).buffer), /full/)
-  await box.commands.run('head -c 90000000 /dev/zero > /mnt/data/fill; sleep 1000', { background: true, timeoutMs: 0 })
-  await eventually(async () => assert.equal((await box.getInfo()).state, 'paused'), 60_000)
-  await assert.rejects(sandbox({ volumeMounts: { '/mnt/data': one } }), /may hold/)
-  await one.remove('/fill')
-  const again = await e2b.Sandbox.connect(box.sandboxId)
-  assert.equal((await again.commands.run('cat /mnt/data/small')).stdout, 'fits')
-  await sleep(3000)
-  assert.equal((await again.getInfo()).state, 'running')
+  await assert.rejects(one.writeFile('/large', new Uint8Array(80 << 20).buffer), /full|space|hold/)
+  if (info.enforced === 'measured') {
+    await box.commands.run('head -c 90000000 /dev/zero > /mnt/data/fill; sleep 1000', { background: true, timeoutMs: 0 })
+    await eventually(async () => assert.equal((await box.getInfo()).state, 'paused'), 60_000)
+    await assert.rejects(sandbox({ volumeMounts: { '/mnt/data': one } }), /may hold/)
+    await one.remove('/fill')
+    const again = await e2b.Sandbox.connect(box.sandboxId)
+    assert.equal((await again.commands.run('cat /mnt/data/small')).stdout, 'fits')
+    await sleep(3000)
+    assert.equal((await again.getInfo()).state, 'running')
+    return
+  }
+  const said = async (script) => (await box.commands.run(script, { timeoutMs: 120_000 })).stdout
+  assert.equal(await said('head -c 90000000 /dev/zero > /mnt/data/fill 2>/dev/null || echo full; rm /mnt/data/fill'), 'full\n')
+  assert.equal(await said('cd /mnt/data; for i in $(seq 100); do mkdir d; cd d; done; ' +
+    'head -c 90000000 /dev/zero > f 2>/dev/null || echo full; rm -rf /mnt/data/d'), 'full\n')
+  assert.equal(await said('exec 3>/mnt/data/x; rm /mnt/data/x; head -c 90000000 /dev/zero >&3 2>/dev/null || echo full'), 'full\n')
+  assert.equal((await box.getInfo()).state, 'running')
+  // There is room again, and a full volume can be mounted by whoever will empty it.
+  assert.equal(await said('head -c 1000000 /dev/zero > /mnt/data/again && cat /mnt/data/small'), 'fits')
 })

@@ -166,7 +166,7 @@ test('empty answers say that they are empty', async () => {
 test('errors of the control plane have a number and a text', async () => {
   const cases = [['GET', '/sandboxes/i00000000000000000000', 404], ['DELETE', '/sandboxes/i00000000000000000000', 404],
     ['GET', '/sandboxes/BAD ID', 400], ['POST', '/sandboxes/i00000000000000000000/pause', 404],
-    ['POST', '/sandboxes/i00000000000000000000/timeout', 404, { timeout: 5 }], ['POST', `/sandboxes/${box.sandboxId}/timeout`, 400, { timeout: 0 }],
+    ['POST', '/sandboxes/i00000000000000000000/timeout', 404, { timeout: 5 }], ['POST', `/sandboxes/${box.sandboxId}/timeout`, 400, { timeout: -1 }],
     ['POST', `/sandboxes/${box.sandboxId}/timeout`, 400, {}], ['POST', '/sandboxes', 400, { templateID: 'base', timeout: -1 }],
     ['POST', '/sandboxes', 404, { templateID: 'no-such-template' }], ['POST', '/sandboxes', 404, { templateID: 'base:other' }],
     ['POST', '/sandboxes', 400, { templateID: 'a b' }], ['POST', '/v2/sandboxes', 400, { templateID: 'base', autoPauseMemory: false }],
@@ -223,7 +223,10 @@ test('a wrong token opens nothing of the sandbox', async () => {
     }
     assert.equal((await plane(secured, '/envs', { token: false, headers })).status, 401)
     assert.equal((await plane(secured, '/metrics', { token: false, headers })).status, 401)
-    assert.equal((await plane(secured, '/execute', { method: 'POST', port: 49999, body: '{"code":"1"}', token: false, headers })).status, 401)
+    for (const [method, path] of [['POST', '/execute'], ['POST', '/contexts'], ['GET', '/contexts'], ['POST', '/contexts/x/restart'], ['DELETE', '/contexts/x']]) {
+      const body = method === 'POST' ? '{"code":"1"}' : undefined
+      assert.equal((await plane(secured, path, { method, port: 49999, body, token: false, headers })).status, 401, path)
+    }
   }
   const files = async (headers, query = '') => (await plane(secured, `/files?path=/etc/hostname${query}`, { token: false, headers })).json()
   assert.equal((await files({ 'X-Access-Token': 'wrong' })).message, 'access token present in header but does not match')

@@ -272,18 +272,6 @@ def _(programs):
     assert lines[0] == b"0" and lines[-1] == b"0", ran.out
 
 
-@case("23 inotify instances")
-def _(programs):
-    ran = python("""
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-n = 0
-while libc.inotify_init() >= 0: n += 1
-print(n, ctypes.get_errno())
-""")
-    assert ran.out.split()[1] == b"24", ran.out
-
-
 # The kernel's surface
 
 # Nothing but a refusal will do for these: an error from deeper in the kernel would mean that it was reached.

@@ -53,6 +53,8 @@ class Place:
         except http.client.IncompleteRead as cut:
             # The file became shorter than was promised: the client is told by the broken stream.
             status, answer = 0, cut.partial
+        except ConnectionResetError:
+            status, answer = 0, b""  # the same, before anything of it was read
         assert time.monotonic() - began < 30 * SLOW, (method, route, query)
         assert status < 500, (method, route, query, status, answer[:300])
         return status, answer

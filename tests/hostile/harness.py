@@ -20,6 +20,10 @@ ATOLL = os.environ.get("ATOLL", str(ROOT / "build" / "atoll"))
 SLOW = float(os.environ.get("ATOLL_TEST_SLOW", "1"))  # emulated machines are slower
 
 
+class Skip(Exception):
+    """A case that cannot be tried here, and why."""
+
+
 class Ran:
     def __init__(self, status, out, err, seconds, peak_kib):
         self.status, self.out, self.err, self.seconds, self.peak_kib = status, out, err, seconds, peak_kib
@@ -121,6 +125,15 @@ class Programs:
             subprocess.run(["gcc", "-O1", "-static", "-o", f"{self.directory}/{source.stem}", str(source)], check=True)
         shutil.copy(HERE / "inside.py", self.directory)
 
+    def compile_go(self):
+        """False where there is no compiler."""
+        go = shutil.which("go") or shutil.which("/usr/local/go/bin/go")
+        if not go:
+            return False
+        env = dict(os.environ, CGO_ENABLED="0", GOCACHE=self.directory + "/go-cache", GOFLAGS="-mod=mod", GO111MODULE="off")
+        subprocess.run([go, "build", "-o", f"{self.directory}/go_bomb", str(HERE / "programs/go/bomb.go")], check=True, env=env)
+        return True
+
     def option(self):
         return ("--mount", f"{self.directory}:/hostile:ro")
 
@@ -141,18 +154,30 @@ class Daemon:
         self.name = group_name()
         env = dict(os.environ, ATOLL_TEST_MARK=self.name, ATOLL_NATIVE_CGROUP_PARENT=self.name)
         env.pop("ATOLL_API_KEY", None)
+        self.env = env
+        self.key = None
         self.log = open(self.directory + "/log", "w+b")
+        self.start()
+
+    def start(self):
+        self.log.truncate(0)
         self.process = subprocess.Popen([ATOLL, "serve", "--listen", "127.0.0.1:0", "--data", self.directory + "/data"],
-                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
+                                        stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=self.env)
         deadline = time.monotonic() + 60 * SLOW
-        self.url = self.key = None
+        self.url = None
         while time.monotonic() < deadline and not (self.url and self.key):
             text = pathlib.Path(self.directory + "/log").read_text(errors="replace")
             url, key = re.search(r"http://127[\d.:]+", text), re.search(r"e2b_[0-9a-f]{40}", text)
-            self.url, self.key = url and url.group(), key and key.group()
+            # The key is told by the first start on a data directory only.
+            self.url, self.key = url and url.group(), self.key or (key and key.group())
             assert self.process.poll() is None, f"the daemon ended: {text}"
             time.sleep(0.05)
         assert self.url and self.key, "the daemon does not get ready"
+
+    def restart(self):
+        self.process.terminate()
+        self.process.wait(60 * SLOW)
+        self.start()
 
     def ask(self, method, path, body=None, raw=None):
         data = raw if raw is not None else json.dumps(body).encode() if body is not None else None

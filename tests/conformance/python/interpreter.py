@@ -85,3 +85,35 @@ async def giving_up_interrupts(api):
         once = await a(box.run_code("import os; os.environ.get('ONE')", envs={"ONE": "here"}))
         assert once.text == "here"
         assert (await a(box.run_code("os.environ.get('ONE') is None"))).text == "True"
+
+
+@check
+async def cells_contexts_and_forms_as_the_original_has_them(api):
+    async with api.sandbox(interpreter=True) as box:
+        made = await a(box.create_code_context())
+        listed = await a(box.list_code_contexts())
+        assert [one.language for one in listed] == ["python", "javascript", "python"] and listed[-1].id == made.id
+        of_root = await a(box.create_code_context(language="python", cwd="/root"))
+        last = (await a(box.list_code_contexts()))[-1]
+        assert (last.id, last.cwd) == (of_root.id, "/root")
+        frame = await a(box.run_code("""
+        import pandas as pd
+        pd.DataFrame({"a": [1, 2, 3]})
+        """))
+        assert frame.error is None and frame.results[0].data["a"] == [1, 2, 3], frame.error
+        pie = await a(box.run_code("""
+        import matplotlib.pyplot as plt
+        plt.pie([90, 10], labels=["No", "No, in blue"], startangle=90)
+        plt.show()
+        """))
+        assert [part.angle for part in pie.results[0].chart.elements] == [324, 36]
+        shown = await a(box.run_code("""
+        from PIL import Image
+        Image.new("RGBA", (4, 4)).show()
+        """))
+        assert shown.error is None and shown.results[0].png
+        assert (await a(box.run_code("[1, {'a': None}]"))).results[0].json == [1, {"a": None}]
+        java = await a(box.run_code('System.out.println("Hello, World!")', language="java"))
+        assert java.logs.stdout[0] == "Hello, World!"
+        named = await a(box.run_code('System.getProperty("FOO")', language="java", envs={"FOO": "bar"}))
+        assert named.results[0].text.strip() == "bar"

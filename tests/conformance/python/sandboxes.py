@@ -159,9 +159,9 @@ async def the_network_of_a_sandbox(api):
     async with api.sandbox(allow_internet_access=False) as box:
         info = await a(box.get_info())
         assert info.allow_internet_access is False
-        await a(box.update_network({"allow_out": ["192.0.2.1"], "deny_out": [e2b.ALL_TRAFFIC]}))
+        await a(box.update_network({"allow_out": ["8.8.4.4"], "deny_out": [e2b.ALL_TRAFFIC]}))
         info = await a(box.get_info())
-        assert info.network["allow_out"] == ["192.0.2.1"], info.network
+        assert info.network["allow_out"] == ["8.8.4.4"], info.network
 
 
 @check

@@ -40,6 +40,10 @@ async def files_of_a_volume(api):
     volume = await a(api.Volume.create(unique()))
     try:
         assert await a(volume.write_file("/empty", "")) and await a(volume.read_file("/empty")) == ""
+        await a(volume.make_dir("/ünï", force=True))
+        await a(volume.write_file("/ünï/çødé 🦀.txt", "other"))
+        await raises(e2b.VolumeException, lambda: volume.write_file("/ünï/çødé 🦀.txt", "lost", force=False))
+        assert await a(volume.read_file("/ünï/çødé 🦀.txt")) == "other"
         await a(volume.write_file("/ünï/çødé 🦀.txt", "unicode", force=True))
         assert await a(volume.read_file("/ünï/çødé 🦀.txt")) == "unicode"
         got = await a(volume.read_file("/ünï/çødé 🦀.txt", format="stream"))
