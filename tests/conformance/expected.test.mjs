@@ -227,6 +227,9 @@ test('every language begins in the home of the user', async () => {
 test('messages of output are cut as those of the original', async () => {
   assert.deepEqual((await run('console.log("Hello World!")', { language: 'js' })).logs.stdout, ['Hello World!\n'])
   assert.deepEqual((await run('print("Hello, World!")', { language: 'r' })).logs.stdout, ['[1] "Hello, World!"\n'])
+  // R writes a line in pieces: an unfinished line waits a moment for its rest, and no longer.
+  assert.deepEqual((await run('cat("a"); cat("b\\nc"); cat("d")', { language: 'r' })).logs.stdout, ['ab\n', 'cd'])
+  assert.deepEqual((await run('cat("early"); Sys.sleep(1.5); cat("late")', { language: 'r' })).logs.stdout, ['early', 'late'])
   assert.deepEqual((await run('print("hello")')).logs.stdout, ['hello\n'])
   assert.deepEqual((await run('System.out.println("Hello, World!")', { language: 'java' })).logs.stdout, ['Hello, World!', '\n'])
   const context = await (await createContext(box, { language: 'java' })).json()

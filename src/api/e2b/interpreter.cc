@@ -12,6 +12,7 @@ using session::Execution;
 using ExecutionPump = Pump<Execution, Event>;
 
 constexpr std::size_t kNumbersMax = 4096;
+constexpr std::chrono::milliseconds kKeepaliveInterval{5000};
 
 bool is_finished(const Event& event) {
   return std::holds_alternative<session::Finished>(event);
@@ -111,12 +112,32 @@ class Utf8Joiner {
   std::string rest_;
 };
 
-// How output is cut into messages. The original's Java writes the end of a line by itself, and clients look
-// at the first message of a println for what was printed.
-enum class Cut : std::uint8_t { as_it_comes, at_line_ends };
+// How output is cut into messages.
+enum class Cut : std::uint8_t {
+  as_it_comes,
+  // The original's Java writes the end of a line by itself, and clients look at the first message of a println
+  // for what was printed.
+  at_line_ends,
+  // R writes a line in several pieces, and how many of them arrive together is chance. The original sends what a
+  // statement printed as one message, so an unfinished line is held back for kUnfinishedLineHold.
+  at_whole_lines,
+};
+constexpr std::chrono::milliseconds kUnfinishedLineHold{250};
+constexpr std::size_t kUnfinishedLineMax = 64U << 10;
+
+Cut cut_of(sandbox::Language language) {
+  switch (language) {
+    case sandbox::Language::java:
+      return Cut::at_line_ends;
+    case sandbox::Language::r:
+      return Cut::at_whole_lines;
+    default:
+      return Cut::as_it_comes;
+  }
+}
 
 std::string output_lines(const sandbox::Output& output, Cut cut, WallTime now) {
-  if (cut == Cut::as_it_comes) return output_line(output, now);
+  if (cut != Cut::at_line_ends) return output_line(output, now);
   std::string lines;
   std::string_view rest = output.bytes;
   while (!rest.empty()) {
@@ -135,21 +156,24 @@ class Lines {
       : clock_(clock), number_(number), cut_(cut), restarted_(std::move(interpreter_restarted)) {}
 
   std::string of(Event event) {
-    if (auto* output = std::get_if<sandbox::Output>(&event)) {
-      Utf8Joiner& joiner = output->stream == sandbox::Stream::err ? err_ : out_;
-      output->bytes = joiner.join(std::move(output->bytes));
-      return begin() + (output->bytes.empty() ? "" : output_lines(*output, cut_, clock_.now()));
-    }
-    if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) return begin() + result_line(*bundle);
+    if (auto* output = std::get_if<sandbox::Output>(&event)) return begin() + of_output(std::move(*output));
+    const std::string before = release();
+    if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) return begin() + before + result_line(*bundle);
     const auto& error = std::get<sandbox::ExecutionError>(event);
     raised_ = true;
-    return begin() + error_line(error.name, error.value, error.traceback);
+    return begin() + before + error_line(error.name, error.value, error.traceback);
+  }
+  // Whether an unfinished line waits for its rest; release() gives it as it is.
+  bool holds() const { return !held_.bytes.empty(); }
+  std::string release() {
+    if (!holds()) return "";
+    return output_line({held_.stream, std::exchange(held_.bytes, std::string())}, clock_.now());
   }
   std::string keepalive() { return begin() + "{\"type\":\"keepalive\"}\n"; }
   std::string last(const session::ExecutionRecord& record) {
     const std::uint64_t true_number = record.execution_count == 0 ? number_ : record.execution_count;
     if (!begun_) number_ = true_number;
-    std::string lines = begin();
+    std::string lines = begin() + release();
     for (auto [joiner, kind] : {std::pair(&out_, sandbox::Stream::out), std::pair(&err_, sandbox::Stream::err)}) {
       std::string rest = joiner->flush();
       if (!rest.empty()) lines += output_line(sandbox::Output{kind, rest}, clock_.now());
@@ -161,6 +185,21 @@ class Lines {
   }
 
  private:
+  std::string of_output(sandbox::Output output) {
+    Utf8Joiner& joiner = output.stream == sandbox::Stream::err ? err_ : out_;
+    output.bytes = joiner.join(std::move(output.bytes));
+    if (output.bytes.empty()) return "";
+    if (cut_ != Cut::at_whole_lines) return output_lines(output, cut_, clock_.now());
+    std::string lines = output.stream == held_.stream ? "" : release();
+    held_.stream = output.stream;
+    held_.bytes += output.bytes;
+    const std::size_t whole =
+        held_.bytes.size() > kUnfinishedLineMax ? held_.bytes.size() : held_.bytes.rfind('\n') + 1;
+    if (whole == 0) return lines;
+    lines += output_line({held_.stream, held_.bytes.substr(0, whole)}, clock_.now());
+    held_.bytes.erase(0, whole);
+    return lines;
+  }
   std::string begin() {
     if (std::exchange(begun_, true)) return "";
     return restarted_.empty() ? number_line(number_) : number_line(number_) + restart_lines();
@@ -177,6 +216,7 @@ class Lines {
   Cut cut_;
   std::string restarted_;
   Utf8Joiner out_, err_;
+  sandbox::Output held_{sandbox::Stream::out, ""};
   bool begun_ = false, raised_ = false;
 };
 
@@ -321,20 +361,19 @@ Task<session::ExecutionStart> Interpreter::execute_alive(const Target& target,
   co_return co_await context_.service.execute(target.owner, target.id(), std::move(request));
 }
 
-Task<bool> Interpreter::is_java(const Target& target, const session::ExecuteRequest& request) {
-  if (request.language) co_return *request.language == sandbox::Language::java;
+Task<sandbox::Language> Interpreter::language_of_request(const Target& target, const session::ExecuteRequest& request) {
+  if (request.language) co_return *request.language;
   CO_TRY(const auto contexts, co_await context_.service.contexts(target.owner, target.id()));
-  co_return std::ranges::any_of(contexts, [&](const sandbox::KernelInfo& info) {
-    return info.id == request.context && info.language == sandbox::Language::java;
-  });
+  const auto asked = std::ranges::find(contexts, request.context, &sandbox::KernelInfo::id);
+  co_return asked == contexts.end() ? sandbox::Language::python : asked->language;
 }
 
 Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::ExecuteRequest request) {
   if (numbers_.size() > kNumbersMax)
     numbers_.sweep([this](const std::string& id) { return !context_.service.peek(id); });
   std::string context_id = request.context;
-  CO_TRY(const bool of_java, co_await is_java(target, request));
-  const Cut cut = of_java ? Cut::at_line_ends : Cut::as_it_comes;
+  CO_TRY(const sandbox::Language language, co_await language_of_request(target, request));
+  const Cut cut = cut_of(language);
   Number number(numbers_, target.id(), request);
   auto begun = co_await execute_alive(target, std::move(request));
   if (!begun) {
@@ -358,10 +397,10 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
   ExecutionPump pump(context_.executor, std::move(execution), is_finished);
   exchange.on_disconnect([&pump] { pump.nudge(); });
   while (true) {
-    auto event = co_await pump.take(std::chrono::seconds(5));
+    auto event = co_await pump.take(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval);
     if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
     if (!event) {
-      CO_CHECK(co_await exchange.write(lines.keepalive()));
+      CO_CHECK(co_await exchange.write(lines.holds() ? lines.release() : lines.keepalive()));
       continue;
     }
     if (!*event) co_return fail(std::move(*event).error());

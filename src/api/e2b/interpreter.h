@@ -19,7 +19,7 @@ class Interpreter {
   Task<session::ExecutionStart> execute_alive(const Target& target, session::ExecuteRequest request);
   Task<void> stream(net::Exchange& exchange, Target target, session::ExecuteRequest request);
   // Whether a context of Java executes it.
-  Task<bool> is_java(const Target& target, const session::ExecuteRequest& request);
+  Task<sandbox::Language> language_of_request(const Target& target, const session::ExecuteRequest& request);
   Task<void> open_directory(const Target& target, const std::string& path);
   Task<net::Response> create_context(net::Request& request, Target target);
   Task<net::Response> list_contexts(net::Request& request, Target target);
