@@ -3,11 +3,18 @@
 #include <fcntl.h>
 
 #include "os/file.h"
+#include "os/tree_size.h"
 
 namespace atl::sandbox {
 
 Task<void> Provider::discard_snapshot(std::string directory) {
   co_return os::remove_tree(AT_FDCWD, directory);
+}
+
+Task<std::uint64_t> Provider::snapshot_bytes(std::string directory) {
+  CO_TRY(const os::Fd opened, os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
+  CO_TRY(const os::TreeSize size, os::measure_tree(opened.get()));
+  co_return size.bytes;
 }
 
 void Provider::discard_kernels(const std::string&) {}

@@ -185,7 +185,7 @@ Task<void> LocalService::hibernate_held(LivePtr live, PauseRequest request, std:
   live->facts.default_contexts = default_contexts_of(*live);
   live->facts.left_behind = std::move(carried->left_behind);
   live->facts.hibernation = state;
-  live->facts.hibernation_bytes = (co_await size_of_state(state)).value_or(0);
+  live->facts.hibernation_bytes = (co_await live->provider->snapshot_bytes(snapshot_path(state))).value_or(0);
   live->facts.hibernated_at = parts_.clock->now();
   if (before == State::running) enter(live, State::paused, "");
   live->facts.reason = std::move(reason);

@@ -11,7 +11,6 @@
 #include "session/local_service.h"
 #include "session/retry.h"
 #include "store/offload.h"
-#include "volume/count.h"
 
 namespace atl::session {
 namespace {
@@ -24,17 +23,6 @@ Task<void> snapshot_once(std::shared_ptr<sandbox::Sandbox> in, sandbox::Provider
 }
 
 }  // namespace
-
-// As the disk counts: a directory of nothing but empty files costs, too. What cannot be read is not ours to
-// count.
-Task<std::uint64_t> LocalService::size_of_state(std::string name) {
-  auto measure = [path = snapshot_path(name)]() -> Result<std::uint64_t> {
-    const auto directory = os::open(path.c_str(), O_RDONLY | O_DIRECTORY);
-    const auto held = directory ? volume::count_below(directory->get(), {}) : fail(directory.error());
-    return held ? held->bytes : 0;
-  };
-  return store::offload<std::uint64_t>(disk_, std::move(measure));
-}
 
 std::string LocalService::snapshot_path(const std::string& snapshot_id) const {
   return options_.snapshot_directory + "/" + snapshot_id;
@@ -73,8 +61,10 @@ Task<Snapshot> LocalService::snapshot(Principal who, std::string id, std::string
   snapshot.attributes = std::move(attributes);
   const std::string path = snapshot_path(snapshot.snapshot_id);
   CO_CHECK(co_await take_snapshot(found, snapshot.snapshot_id));
-  CO_TRY(snapshot.size_bytes, co_await size_of_state(snapshot.snapshot_id));
-  Result<void> stored = co_await check_snapshot_room(snapshot.tenant, snapshot.size_bytes);
+  const Result<std::uint64_t> size = co_await found->provider->snapshot_bytes(path);
+  snapshot.size_bytes = size.value_or(0);
+  Result<void> stored = size ? Result<void>() : fail(size.error());
+  if (stored) stored = co_await check_snapshot_room(snapshot.tenant, snapshot.size_bytes);
   if (stored) stored = co_await parts_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
     layer_use_.end_snapshot(snapshot.snapshot_id);

@@ -12,7 +12,7 @@
 
 #include "base/ids.h"
 #include "os/file.h"
-#include "volume/count.h"
+#include "os/tree_size.h"
 
 namespace atl::volume {
 namespace {
@@ -173,7 +173,8 @@ struct Listing {
 
   Result<void> enter(os::Fd directory, std::string path) {
     if (levels.size() == kLevelsMax)
-      return fail(Error(Code::too_large, fmt::format("'{}' is {} directories deep: list it by itself", path, kLevelsMax))
+      return fail(Error(Code::too_large,
+                        fmt::format("'{}' is {} directories deep: list it by itself", path, kLevelsMax))
                       .with_field("depth"));
     auto names = TRY(names_in(directory.get(), entries_max));
     std::reverse(names.begin(), names.end());
@@ -192,7 +193,8 @@ struct Listing {
       const std::string name = std::move(level.names.back());
       level.names.pop_back();
       struct stat info {};
-      if (::fstatat(level.directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) continue;  // gone meanwhile
+      if (::fstatat(level.directory.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0)
+        continue;  // gone meanwhile
       if (entries.size() == entries_max) return fail(Code::too_large, "the directory holds too many entries");
       std::string below = level.path + "/" + name;
       entries.push_back(entry_of(level.directory.get(), name, below, info));
@@ -208,11 +210,12 @@ struct Listing {
 
 Result<void> check_room(const Holding& held, const Bounds& bounds) {
   if (bounds.bytes_max > 0 && held.bytes > bounds.bytes_max)
-    return fail(Code::no_space, fmt::format("it holds {} bytes and may hold {}: remove files first", held.bytes,
-                                            bounds.bytes_max));
+    return fail(Code::no_space, fmt::format("it holds {} bytes and may hold {}: remove files first",
+                                            held.bytes, bounds.bytes_max));
   if (bounds.inodes_max > 0 && held.inodes > bounds.inodes_max)
-    return fail(Code::no_space, fmt::format("it holds {} files and directories and may hold {}: remove some first",
-                                            held.inodes, bounds.inodes_max));
+    return fail(Code::no_space,
+                fmt::format("it holds {} files and directories and may hold {}: remove some first",
+                            held.inodes, bounds.inodes_max));
   return {};
 }
 
@@ -299,7 +302,8 @@ Result<std::vector<Entry>> Tree::list(std::string_view path, std::uint32_t depth
     return fail(Code::invalid_argument, fmt::format("path '{}' is not a directory", place.path));
   if (!directory) return path_error(std::move(directory).error(), place.path);
   Listing listing{entries_max, {}, {}};
-  TRY(listing.walk(std::move(*directory), place.path == "/" ? "" : place.path, std::max<std::uint32_t>(depth, 1)));
+  TRY(listing.walk(std::move(*directory), place.path == "/" ? "" : place.path,
+                   std::max<std::uint32_t>(depth, 1)));
   return std::move(listing.entries);
 }
 
@@ -324,8 +328,7 @@ Result<Entry> Tree::make_directory(std::string_view path, const Ownership& owner
     if (parents == Parents::create && there.type == EntryType::directory) return there;
     return fail(Code::already_exists, fmt::format("path '{}' already exists", place.path));
   }
-  const os::Fd made =
-      TRY(os::open_beneath(place.parent.get(), place.name.c_str(), O_RDONLY | O_DIRECTORY));
+  const os::Fd made = TRY(os::open_beneath(place.parent.get(), place.name.c_str(), O_RDONLY | O_DIRECTORY));
   TRY(give(made.get(), ownership, true));
   return entry_at(place);
 }
@@ -386,7 +389,13 @@ Result<Incoming> Tree::write(std::string_view path, const Ownership& ownership, 
 }
 
 Result<Holding> Tree::holding() const {
-  if (counting_ == Counting::walk) return count_below(root_.get(), bounds_);
+  if (counting_ == Counting::walk) {
+    // Over the bounds is all one wants to know.
+    const os::TreeSize held = TRY(os::measure_tree(root_.get(), [&](const os::TreeSize& so_far) {
+      return !check_room({so_far.bytes, so_far.inodes}, bounds_);
+    }));
+    return Holding{held.bytes, held.inodes};
+  }
   const os::Space space = TRY(os::filesystem_space(root_.get()));
   return Holding{space.bytes_used, space.inodes_used};
 }

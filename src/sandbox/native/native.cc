@@ -123,6 +123,13 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     co_return Result<void>();
   }
 
+  Task<std::uint64_t> snapshot_bytes(std::string directory) override {
+    Request request{.verb = Verb::measure};
+    request.text = std::move(directory);
+    CO_TRY(const SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
+    co_return answer.reply.bytes;
+  }
+
   Task<os::Fd> open_volume(std::string directory, VolumeSize size) override {
     Request request{.verb = Verb::open_volume};
     request.text = std::move(directory);

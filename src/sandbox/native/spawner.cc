@@ -170,7 +170,8 @@ void Spawner::serve(const Request& request, os::Fd beside) {
   const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
                             request.verb != Verb::list && request.verb != Verb::discard &&
                             request.verb != Verb::line && request.verb != Verb::open_volume &&
-                            request.verb != Verb::close_volume && request.verb != Verb::shut_down;
+                            request.verb != Verb::close_volume && request.verb != Verb::measure &&
+                            request.verb != Verb::shut_down;
   if (request.verb == Verb::destroy) {
     if (const auto making = stop_making(request.name)) {
       answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
@@ -203,6 +204,8 @@ void Spawner::serve(const Request& request, os::Fd beside) {
       return stand_still(request);
     case Verb::discard:
       return discard_snapshot(request);
+    case Verb::measure:
+      return measure_snapshot(request);
     case Verb::open_volume:
       return open_volume(request);
     case Verb::close_volume:

@@ -18,6 +18,7 @@
 #include "os/fork.h"
 #include "os/message.h"
 #include "os/process.h"
+#include "os/tree_size.h"
 #include "sandbox/native/pool.h"
 #include "sandbox/native/spawner_loop.h"
 
@@ -210,6 +211,19 @@ void Spawner::discard_snapshot(const Request& request) {
   const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
     TRY(os::remove_tree(place->directory.get(), place->name));
     return Reply{};
+  });
+  if (!begun) answer_error(request, begun.error());
+}
+
+// Its files belong to ids of sandboxes, and those that are closed to everybody else count as well.
+void Spawner::measure_snapshot(const Request& request) {
+  const auto snapshot = shop_.roots().snapshot(request.text);
+  if (!snapshot) return answer_error(request, snapshot.error());
+  Copying copying{.verb = request.verb, .token = request.token, .name = request.name};
+  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+    Reply reply;
+    reply.bytes = TRY(os::measure_tree(snapshot->get())).bytes;
+    return reply;
   });
   if (!begun) answer_error(request, begun.error());
 }

@@ -143,6 +143,7 @@ class Spawner {
   void destroy(const Request& request);
   void take_snapshot(Living& living, const Request& request, SnapshotFiles files);
   void discard_snapshot(const Request& request);
+  void measure_snapshot(const Request& request);
   // Filesystems of volumes, in spawner_volumes.cc.
   void open_volume(const Request& request);
   [[noreturn]] void mount_volume(const VolumeDiskJob& job, int report);

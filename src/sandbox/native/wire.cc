@@ -273,6 +273,7 @@ std::string encode(const Reply& reply) {
   if (reply.verb == Verb::adopt) put_spec(out, reply.spec);
   out.list(reply.carried, [&](const std::string& id) { out.text(id); });
   out.number(reply.micros);
+  out.number(reply.bytes);
   return std::move(out.bytes);
 }
 
@@ -297,6 +298,7 @@ Result<Reply> decode_reply(const std::string& bytes) {
   if (in.flag()) reply.spec = get_spec(in);
   in.list([&] { reply.carried.push_back(in.text()); });
   reply.micros = in.number();
+  reply.bytes = in.number();
   if (!in.done()) return fail(Code::internal, "a reply of the spawner is malformed");
   return reply;
 }

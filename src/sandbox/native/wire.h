@@ -15,7 +15,7 @@
 // of the same program, but the daemon may be newer than the spawner it finds: Hello settles that.
 namespace atl::sandbox::native {
 
-inline constexpr std::uint32_t kWireVersion = 7;
+inline constexpr std::uint32_t kWireVersion = 8;
 
 // Numbers stay: a daemon asks an older spawner for its version and to shut down.
 enum class Verb : std::uint8_t {
@@ -37,6 +37,7 @@ enum class Verb : std::uint8_t {
   line,          // -> + {socket}: another connection, to go on with when this one is lost
   open_volume,   // a volume's directory, Limits (disk, inodes) -> + the top of its own filesystem
   close_volume,  // a volume's directory: the spawner lets go of its filesystem
+  measure,       // directory of a snapshot -> bytes that it takes on the disk
 };
 
 // What to take of a sandbox beside its files.
@@ -81,6 +82,7 @@ struct Reply {
   Spec spec;  // adopt: what it was created from
   std::vector<std::string> carried;  // capture: kernels, by id; `names` is what was left behind
   std::uint64_t micros = 0;          // capture: how long the sandbox stood still
+  std::uint64_t bytes = 0;           // measure
 };
 
 std::string encode(const Request& request);

@@ -117,6 +117,7 @@ Result<void> check(const Request& request) {
         return wrong("limits.inodes_max", "is out of range");
       [[fallthrough]];
     case Verb::close_volume:
+    case Verb::measure:
     case Verb::discard:
       return is_path(request.text) ? Result<void>() : wrong("text", "is no path");
     case Verb::create:

@@ -1,7 +1,9 @@
-#include "volume/count.h"
+#include "os/tree_size.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -13,12 +15,13 @@
 
 #include "os/file.h"
 
-namespace atl::volume {
+namespace atl::os {
 namespace {
 
 using Inode = std::pair<dev_t, ino_t>;
 
-// One directory on the way down. Its descriptor is not kept: a tree may be deeper than a process may have files open.
+// One directory on the way down. Its descriptor is not kept: a tree may be deeper than a process may have
+// files open.
 struct Level {
   Inode self;
   std::vector<std::string> directories;  // that are left to count
@@ -26,19 +29,19 @@ struct Level {
 
 class Count {
  public:
-  explicit Count(const Bounds& bounds) : bounds_(bounds) {}
+  explicit Count(const IsEnough& is_enough) : is_enough_(is_enough) {}
 
-  Result<Holding> run(int directory) {
-    at_ = TRY(os::open_at(directory, ".", O_RDONLY | O_DIRECTORY));
+  Result<TreeSize> run(int directory) {
+    at_ = TRY(open_at(directory, ".", O_RDONLY | O_DIRECTORY));
     TRY(enter());
-    while (!levels_.empty() && check_room(total_, bounds_)) {
+    while (!levels_.empty() && !has_enough()) {
       if (levels_.back().directories.empty()) {
         TRY(leave());
         continue;
       }
       const std::string name = std::move(levels_.back().directories.back());
       levels_.back().directories.pop_back();
-      auto inner = os::open_beneath(at_.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
+      auto inner = open_beneath(at_.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
       if (!inner) continue;  // gone meanwhile, or a link by now
       at_ = std::move(*inner);
       TRY(enter());
@@ -47,27 +50,31 @@ class Count {
   }
 
  private:
+  bool has_enough() const { return is_enough_ && is_enough_(total_); }
+
   // Counts what lies in the directory where we are, and notes the directories among it.
   Result<void> enter() {
     struct stat self {};
-    if (::fstat(at_.get(), &self) < 0) return fail(errno_error(errno, "look at a directory of the volume"));
+    if (::fstat(at_.get(), &self) < 0) return fail(errno_error(errno, "look at a directory"));
     Level level{{self.st_dev, self.st_ino}, {}};
     const int copy = ::openat(at_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (copy < 0) return fail(errno_error(errno, "read a directory of the volume"));
+    if (copy < 0) return fail(errno_error(errno, "read a directory"));
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(copy), ::closedir);
     if (!stream) {
       ::close(copy);
-      return fail(errno_error(errno, "read a directory of the volume"));
+      return fail(errno_error(errno, "read a directory"));
     }
     while (const dirent* item = ::readdir(stream.get())) {
       const std::string_view name = item->d_name;
       struct stat info {};
-      if (name == "." || name == ".." || ::fstatat(at_.get(), item->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) continue;
-      if (!S_ISDIR(info.st_mode) && info.st_nlink > 1 && !linked_.insert({info.st_dev, info.st_ino}).second) continue;
+      if (name == "." || name == ".." || ::fstatat(at_.get(), item->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0)
+        continue;
+      if (!S_ISDIR(info.st_mode) && info.st_nlink > 1 && !linked_.insert({info.st_dev, info.st_ino}).second)
+        continue;
       total_.bytes += static_cast<std::uint64_t>(info.st_blocks) * 512;
       ++total_.inodes;
       if (S_ISDIR(info.st_mode)) level.directories.emplace_back(name);
-      if (!check_room(total_, bounds_)) break;
+      if (has_enough()) break;
     }
     levels_.push_back(std::move(level));
     return {};
@@ -77,33 +84,33 @@ class Count {
     levels_.pop_back();
     if (levels_.empty()) return {};
     // The way back is the directory's own: it leads elsewhere if somebody moved it.
-    os::Fd above = TRY(os::open_at(at_.get(), "..", O_RDONLY | O_DIRECTORY));
+    Fd above = TRY(open_at(at_.get(), "..", O_RDONLY | O_DIRECTORY));
     struct stat info {};
-    if (::fstat(above.get(), &info) < 0) return fail(errno_error(errno, "look at a directory of the volume"));
+    if (::fstat(above.get(), &info) < 0) return fail(errno_error(errno, "look at a directory"));
     if (Inode{info.st_dev, info.st_ino} != levels_.back().self)
-      return fail(Code::unavailable, "the volume changed while it was counted");
+      return fail(Code::unavailable, "the tree changed while it was counted");
     at_ = std::move(above);
     return {};
   }
 
-  const Bounds& bounds_;
-  os::Fd at_;
+  const IsEnough& is_enough_;
+  Fd at_;
   std::vector<Level> levels_;
   std::set<Inode> linked_;  // files of several names that were counted
-  Holding total_;
+  TreeSize total_;
 };
 
 }  // namespace
 
-Result<Holding> count_below(int directory, const Bounds& bounds) {
+Result<TreeSize> measure_tree(int directory, const IsEnough& is_enough) {
   // Who moves directories about all the time cannot be counted by walking; a few times is chance.
   constexpr int attempts = 3;
-  Result<Holding> counted = fail(Code::unavailable, "not counted yet");
+  Result<TreeSize> counted = fail(Code::unavailable, "not counted yet");
   for (int i = 0; i < attempts; ++i) {
-    counted = Count(bounds).run(directory);
+    counted = Count(is_enough).run(directory);
     if (counted || counted.error().code() != Code::unavailable) break;
   }
   return counted;
 }
 
-}  // namespace atl::volume
+}  // namespace atl::os
