@@ -66,6 +66,26 @@ class Owners {
   std::map<pid_t, const TreeProcess*> by_pid_;
 };
 
+// Whether the way up from every young process leads to a runner through young ones only.
+bool are_started_by_runners(std::span<const TreeProcess> processes, std::span<const Runner> runners,
+                            std::span<const TreeProcess* const> background, std::uint64_t since_us) {
+  std::map<pid_t, const TreeProcess*> by_pid;
+  for (const TreeProcess& process : processes) by_pid.emplace(process.pid, &process);
+  const auto leads_to_runner = [&](const TreeProcess* at) {
+    for (std::size_t steps = 0; steps <= by_pid.size(); ++steps) {
+      const auto parent = by_pid.find(at->parent);
+      if (parent == by_pid.end() || parent->second->inside == 1) return false;
+      at = parent->second;
+      if (std::ranges::find(runners, at->inside, &Runner::inside) != runners.end()) return true;
+      if (!is_born_since(*at, since_us)) return false;
+    }
+    return false;
+  };
+  return std::ranges::all_of(background, [&](const TreeProcess* one) {
+    return !is_born_since(*one, since_us) || leads_to_runner(one);
+  });
+}
+
 bool is_runner(const TreeProcess& process, std::span<const Runner> runners) {
   return std::ranges::find(runners, process.inside, &Runner::inside) != runners.end();
 }
@@ -109,6 +129,8 @@ Excess find_excess(std::span<const TreeProcess> processes, std::span<const Runne
     excess.background_since_us = since;
     break;
   }
+  excess.runners_started_them =
+      are_started_by_runners(processes, runners, background, *excess.background_since_us);
   return excess;
 }
 

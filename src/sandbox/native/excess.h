@@ -24,6 +24,9 @@ struct Excess {
   std::vector<std::size_t> runners;
   // Background processes that began at this boot time or later are to be ended.
   std::optional<std::uint64_t> background_since_us;
+  // Every one of them was started by a runner, directly or through others of them: no older background
+  // process made them, so that ending older ones too would not help.
+  bool runners_started_them = false;
 };
 
 // `held` of the `allowed` processes exist; which ones, `processes` tells, the guest included. The largest

@@ -69,6 +69,24 @@ TEST(Excess, OlderBackgroundStaysIfTheYoungerIsTheExcess) {
   EXPECT_EQ(find_excess(with_guest(all), runners, {}, 43, 5).background_since_us, 0U);
 }
 
+TEST(Excess, TellsWhetherAnOlderBackgroundProcessMayHaveStartedThem) {
+  std::vector<TreeProcess> all{process(2, 1, 2, 1 * kSecond), process(10, 1, 10, 3 * kSecond)};
+  // An interpreter's children, and a grandchild.
+  for (pid_t pid = 30; pid < 40; ++pid) all.push_back(process(pid, 2, pid, 5 * kSecond));
+  all.push_back(process(40, 39, 40, 5 * kSecond));
+  const Runner runners[] = {{Kind::idle_interpreter, 2, 0}};
+  const std::uint64_t began[] = {2 * kSecond, 4 * kSecond};
+  EXPECT_TRUE(find_excess(with_guest(all), runners, began, 12, 5).runners_started_them);
+  // One that the older background process started.
+  auto with_culprit = all;
+  with_culprit.push_back(process(41, 10, 41, 5 * kSecond));
+  EXPECT_FALSE(find_excess(with_guest(with_culprit), runners, began, 13, 5).runners_started_them);
+  // One that lost its parent: anybody may have started it.
+  auto with_orphan = all;
+  with_orphan.push_back(process(41, 1, 41, 5 * kSecond));
+  EXPECT_FALSE(find_excess(with_guest(with_orphan), runners, began, 13, 5).runners_started_them);
+}
+
 TEST(Excess, ABirthInTheSameHundredthOfASecondIsNotEarlier) {
   std::vector<TreeProcess> all{process(2, 1, 2, 1 * kSecond)};
   for (pid_t pid = 30; pid < 40; ++pid) all.push_back(process(pid, 2, pid, 5 * kSecond));

@@ -239,17 +239,20 @@ void Inhabitant::end_excess(std::uint32_t held) {
   if (processes.empty()) return end_executions(Ending::too_many_processes, reason);
   const Excess excess = find_excess(processes, runners, link->began(), held, allowed);
   for (const std::size_t index : excess.runners) ends[index]();
-  if (excess.background_since_us) sweep(*excess.background_since_us);
+  if (excess.background_since_us) sweep(excess);
 }
 
-// Who is too many again soon after has a parent that was left: then all of the background goes.
-void Inhabitant::sweep(std::uint64_t since_us) {
+// If there are too many again soon after, an older background process may have started them: then all of the
+// background is ended. Not if an interpreter started them all: it goes on, and what is older is innocent.
+void Inhabitant::sweep(const Excess& excess) {
   constexpr std::chrono::seconds kSoon{1};
   if (is_sweeping_) return;
   is_sweeping_ = true;
   const auto now = std::chrono::steady_clock::now();
   const bool again = swept_at_ && now - *swept_at_ < kSoon;
   swept_at_ = now;
+  const std::uint64_t since_us =
+      again && !excess.runners_started_them ? 0 : excess.background_since_us.value_or(0);
   const auto work = [](std::shared_ptr<Inhabitant> self, std::shared_ptr<Link> inside, std::uint64_t since) -> Task<void> {
     const auto ended_count = co_await inside->sweep(since);
     self->is_sweeping_ = false;
@@ -258,7 +261,7 @@ void Inhabitant::sweep(std::uint64_t since_us) {
                 {{"sandbox", self->name}, {"processes", std::to_string(*ended_count)}});
     co_return Result<void>();
   };
-  boost::asio::co_spawn(executor_, work(shared_from_this(), link, again ? 0 : since_us), boost::asio::detached);
+  boost::asio::co_spawn(executor_, work(shared_from_this(), link, since_us), boost::asio::detached);
 }
 
 void Inhabitant::end_executions(Ending ending, const std::string& reason) {

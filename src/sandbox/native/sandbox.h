@@ -17,6 +17,8 @@
 
 namespace atl::sandbox::native {
 
+struct Excess;
+
 const Traits& native_traits();
 
 // What the spawner handed over for one sandbox.
@@ -72,7 +74,7 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   std::uint32_t held_processes() const;
   std::vector<pid_t> process_numbers() const;
   void end_excess(std::uint32_t held);
-  void sweep(std::uint64_t since_us);
+  void sweep(const Excess& excess);
   // What the kernel counted for the group; where it does not, what /proc says about the tree.
   GroupUsage measured() const;
   std::function<void(const std::shared_ptr<Inhabitant>&)> stirred_;
