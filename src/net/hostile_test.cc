@@ -1,6 +1,7 @@
 // Clients that do not mean well, and ones that end their half early.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include <atomic>
 #include <boost/asio/steady_timer.hpp>
@@ -248,6 +249,77 @@ TEST(HalfClose, OverAUnixSocketIsNoDepartureEither) {
   EXPECT_TRUE(comes_to([&] { return work.canceled == 1; }));
 }
 
+// The client's side of TLS over a bare socket. It trusts anybody.
+class RawTlsClient {
+ public:
+  explicit RawTlsClient(int port)
+      : plain_(port), context_(SSL_CTX_new(TLS_client_method())), tls_(SSL_new(context_)) {
+    SSL_set_fd(tls_, plain_.fd());
+    connected = SSL_connect(tls_) == 1;
+  }
+  ~RawTlsClient() {
+    SSL_free(tls_);
+    SSL_CTX_free(context_);
+  }
+  RawTlsClient(const RawTlsClient&) = delete;
+  RawTlsClient& operator=(const RawTlsClient&) = delete;
+
+  void send(const std::string& bytes) {
+    EXPECT_EQ(SSL_write(tls_, bytes.data(), static_cast<int>(bytes.size())), static_cast<int>(bytes.size()));
+  }
+  // close_notify goes out; what the other side says can still be read.
+  void end_half() { EXPECT_EQ(SSL_shutdown(tls_), 0); }
+  // Until the other side ends its half, or nothing comes for five seconds.
+  std::string receive_all() {
+    std::string all;
+    char bytes[4096];
+    for (int got = 0; (got = SSL_read(tls_, bytes, sizeof bytes)) > 0;)
+      all.append(bytes, static_cast<std::size_t>(got));
+    return all;
+  }
+  void close() { plain_.close(); }
+
+  bool connected = false;
+
+ private:
+  RawClient plain_;
+  SSL_CTX* context_;
+  SSL* tls_;
+};
+
+TEST(HalfClose, UnderTlsIsNoDepartureEither) {
+  TestServer test;
+  Working work;
+  test.server.router().add(Method::post, "/simple", anyone(), echo);
+  test.server.router().add_stream(Method::post, "/whole", anyone(), work.handler(200ms));
+  test.server.router().add_stream(Method::post, "/chunked", anyone(), work.handler(200ms, true));
+  test.server.router().add_stream(Method::post, "/long", anyone(), work.handler(60s));
+  test.start("127.0.0.1:0", TlsContext::make(make_self_signed({"localhost"}).value()).value());
+  for (const std::string& path : {"/simple"s, "/whole"s, "/chunked"s}) {
+    RawTlsClient client(test.port());
+    ASSERT_TRUE(client.connected);
+    client.send("POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+    client.end_half();
+    EXPECT_THAT(client.receive_all(), AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("hi"))) << path;
+  }
+  EXPECT_EQ(work.finished, 2);
+  EXPECT_EQ(work.canceled, 0);
+  EXPECT_TRUE(comes_to([&] { return test.connections() == 0; }));
+  // Who leaves altogether, at once or after its half, still cancels.
+  for (const bool ends_half : {false, true}) {
+    RawTlsClient client(test.port());
+    client.send("POST /long HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+    if (ends_half) {
+      client.end_half();
+      std::this_thread::sleep_for(100ms);
+      EXPECT_EQ(work.canceled, 1);
+    }
+    client.close();
+    EXPECT_TRUE(comes_to([&] { return work.canceled == (ends_half ? 2 : 1); })) << ends_half;
+  }
+  EXPECT_TRUE(comes_to([&] { return test.connections() == 0; }));
+}
+
 TEST(ConnectionClose, EndsTheConnectionOfARouteThatWatches) {
   TestServer test;
   Working work;
@@ -289,7 +361,8 @@ TEST(BodyBudget, AsksForRoomBeforeItRefuses) {
 
 TEST(BodyBudget, HoldsForAllConnectionsTogetherAndIsGivenBack) {
   TestServer test({.bodies = {.total_bytes = 4U << 20, .connection_bytes = 2U << 20}});
-  test.server.router().add(Method::post, "/a", anyone(), [](Request& request) -> Task<Response> {
+  test.server.router().add(Method::post, "/a", anyone(),
+                           [](Request& request) -> Task<Response> {
                              co_return Response::text(200, std::to_string(request.body.size()));
                            },
                            {.body_bytes_max = 16U << 20});
@@ -328,7 +401,8 @@ TEST(BodyBudget, HoldsForAllConnectionsTogetherAndIsGivenBack) {
 
 TEST(BodyBudget, BodiesThatStandStillMakeRoom) {
   TestServer test({.bodies = {.total_bytes = 2U << 20, .connection_bytes = 2U << 20}});
-  test.server.router().add(Method::post, "/a", anyone(), [](Request& request) -> Task<Response> {
+  test.server.router().add(Method::post, "/a", anyone(),
+                           [](Request& request) -> Task<Response> {
                              co_return Response::text(200, std::to_string(request.body.size()));
                            },
                            {.body_bytes_max = 16U << 20});

@@ -12,6 +12,7 @@ import urllib.parse
 import harness
 from cases import until
 from service_cases import running
+from websocket import WebSocket
 
 ENVD, INTERPRETER = 49983, 49999
 STRICT = "import subprocess"
@@ -292,6 +293,52 @@ def every_dialect_says_why_the_policy_refuses():
             assert any(one.encode() in text for one in shell_rules), text
 
 
+NO_TERMINALS = """
+name: no-terminals
+extends: standard
+shell:
+  forbidden_commands:
+    - name: bash
+      message: terminals are closed here
+    - name: /bin/bash
+      message: terminals are closed here
+"""
+
+
+def a_terminal_that_the_policy_denies_says_why():
+    """REST opens terminals over WebSocket, E2B by a process with a pty: both show the policy's summary."""
+    with running() as daemon:
+        if not has_ports(daemon.client()):
+            return
+        registry = daemon.work / "registry"
+        (registry / "policies").mkdir(parents=True)
+        (registry / "policies" / "no-terminals.yaml").write_text(NO_TERMINALS)
+        daemon.stop()
+        daemon.flags = ("--set", f"registry={registry}")
+        client = daemon.start().client()
+        made = client.ok("POST", "/api/sessions", {"provider": "native", "policy": "no-terminals"})
+        path = "/api/sessions/" + made["session_id"]
+        summary = client.ok("POST", path + "/commands", {"argv": ["/bin/bash", "-i", "-l"]})["error"]["value"]
+        assert "forbidden-command" in summary or "terminals are closed here" in summary, summary
+        refused = WebSocket(daemon.port, path + "/terminal", ["X-API-Key: " + client.key])
+        assert refused.status == 403, refused.status
+        error = json.loads(refused.rest())["error"]
+        assert error["code"] == "policy_denied" and error["details"]["category"] == "policy", error
+        assert summary in error["message"] and "no-terminals" in error["message"], (summary, error)
+        envelope = json.dumps({"process": {"cmd": "/bin/bash", "args": ["-i", "-l"]},
+                               "pty": {"size": {"cols": 80, "rows": 24}}}).encode()
+        status, _, text = Box(daemon, made["sandbox_id"])(
+            "POST", "/process.Process/Start", body=struct.pack(">BI", 0, len(envelope)) + envelope,
+            Content_Type="application/connect+json", X_Access_Token=made["access_token"])
+        told = json.loads(text[5:])["error"]
+        assert status == 200 and told["code"] == "permission_denied", (status, text)
+        assert summary in told["message"] and "no-terminals" in told["message"], (summary, told)
+        # Nothing ran, and the history says what was asked for and why not.
+        assert client.ok("GET", path + "/processes")["processes"] == []
+        denied = client.ok("GET", path + "/history")["records"]
+        assert [one["status"] for one in denied] == ["denied"] * 3, denied
+
+
 def a_rate_holds_in_every_dialect_and_lets_everybody_stop():
     with running("rate.per_second=1", "rate.burst=8") as daemon:
         client = daemon.client()
@@ -360,5 +407,6 @@ def who_may_not_call_sends_no_body():
 ALL = (a_session_made_over_rest_is_closed_to_strangers, only_secure_false_opens_a_sandbox_and_it_shows,
        a_copy_has_secrets_of_its_own, a_secret_outlives_pauses_and_the_service, a_port_never_learns_what_opens_us,
        ports_are_open_unless_somebody_closes_them, every_dialect_says_why_the_policy_refuses,
+       a_terminal_that_the_policy_denies_says_why,
        a_rate_holds_in_every_dialect_and_lets_everybody_stop, without_settings_nobody_is_throttled,
        who_may_not_call_sends_no_body)

@@ -16,7 +16,12 @@ class WebSocket:
         while b"\r\n\r\n" not in self.buffer:
             self.buffer += self.socket.recv(4096)
         head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
-        self.status = int(head.split()[1])
+        self.head, self.status = head, int(head.split()[1])
+
+    def rest(self):
+        """What comes beside the head of an answer that is no upgrade, until the other side is done."""
+        size = [int(line.split(b":")[1]) for line in self.head.split(b"\r\n") if line.lower().startswith(b"content-length:")][0]
+        return self.take(size)
 
     def send(self, payload, text=False):
         mask = os.urandom(4)

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -193,6 +195,7 @@ TEST_F(SpawnerTest, NothingOutsideItsRootsIsWrittenOrRemoved) {
           data + "/snapshots/", data + "/snapshots/link/root", data + "/snapshots/../../outside",
           data + "/layers/one", data + "/volumes/v", data + "/run", std::string("outside")}) {
       talk.expect(talk.ask(named(Verb::discard, "", path)).error.has_value(), "discard " + path);
+      talk.expect(talk.ask(named(Verb::measure, "", path)).error.has_value(), "measure " + path);
       talk.expect(talk.ask(named(Verb::snapshot, box.name, path + "/new")).error.has_value() ||
                       path.ends_with("/snapshots") || path.ends_with("/snapshots/"),
                   "snapshot into " + path);
@@ -325,6 +328,49 @@ TEST_F(SpawnerTest, NobodyElseIsLetIn) {
     talk.expect(hello.error.has_value(), "a stranger was answered");
   });
   EXPECT_EQ(said, "");
+}
+
+// The last 128 descriptors are for sandboxes that are there: a create is refused before it takes one of them.
+TEST_F(SpawnerTest, NearItsLimitOfOpenFilesItMakesNoMoreAndTheOthersGoOn) {
+  Talk talk(socket_.get());
+  std::vector<os::Fd> fds;
+  const Reply box = talk.ask(create(), -1, &fds);
+  ASSERT_FALSE(box.error) << box.error->message();
+  const Reply hello = talk.ask(Request{.verb = Verb::hello});
+  const auto spawner = static_cast<pid_t>(hello.pid);
+  const auto open_files = [&] {
+    std::uint64_t highest = 0;
+    for (const std::string& name :
+         os::list_directory_at(AT_FDCWD, fmt::format("/proc/{}/fd", spawner).c_str()))
+      highest = std::max<std::uint64_t>(highest, std::stoul(name));
+    return highest;
+  };
+  rlimit before{};
+  ASSERT_EQ(::prlimit(spawner, RLIMIT_NOFILE, nullptr, &before), 0);
+  const auto allow = [&](std::uint64_t files) {
+    const rlimit now{files, before.rlim_max};
+    ASSERT_EQ(::prlimit(spawner, RLIMIT_NOFILE, &now, nullptr), 0);
+  };
+  // Well above what it has open, and yet within the reserve.
+  allow(open_files() + 100);
+  const Reply refused = talk.ask(create());
+  ASSERT_TRUE(refused.error) << "a sandbox took of the reserve";
+  EXPECT_EQ(refused.error->code(), Code::resource_exhausted);
+  EXPECT_NE(refused.error->message().find("limit of open files"), std::string::npos)
+      << refused.error->message();
+  EXPECT_NE(refused.error->message().find("LimitNOFILE"), std::string::npos) << "what to do is said";
+  // Those that are there can be looked at, paused, resumed, copied and ended.
+  EXPECT_FALSE(talk.ask(Request{.verb = Verb::hello}).error);
+  EXPECT_FALSE(talk.ask(named(Verb::freeze, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(Verb::thaw, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(Verb::snapshot, box.name, base_ + "/data/snapshots/near")).error);
+  EXPECT_FALSE(talk.ask(named(Verb::adopt, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(Verb::destroy, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(Verb::discard, "", base_ + "/data/snapshots/near")).error);
+  allow(before.rlim_cur);
+  const Reply again = talk.ask(create());
+  ASSERT_FALSE(again.error) << again.error->message();
+  EXPECT_FALSE(talk.ask(named(Verb::destroy, again.name)).error);
 }
 
 // A daemon that takes no answers is no reason to stop: what is said to it is kept, and given when it listens.
