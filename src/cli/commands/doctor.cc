@@ -27,9 +27,10 @@ const char* mark(Finding::Grade grade) {
   return "";
 }
 
-void show(const Finding& finding) {
-  fmt::print("{} {:<18} {}\n", mark(finding.grade), finding.subject, finding.fact);
-  if (!finding.remedy.empty()) fmt::print("     {:<18} -> {}\n", "", finding.remedy);
+std::string shown(const Finding& finding) {
+  std::string text = fmt::format("{} {:<18} {}\n", mark(finding.grade), finding.subject, finding.fact);
+  if (!finding.remedy.empty()) text += fmt::format("     {:<18} -> {}\n", "", finding.remedy);
+  return text;
 }
 
 // What agents often ask for, looked for where they would: inside. One missing name a line.
@@ -43,14 +44,17 @@ constexpr const char* kLookFor =
 struct OptionalLanguage {
   const char *program, *language, *package;
 };
-constexpr OptionalLanguage kLanguages[] = {{"R", "r", "r-base-core"}, {"jshell", "java", "openjdk-17-jdk-headless"}};
+constexpr OptionalLanguage kLanguages[] = {{"R", "r", "r-base-core"},
+                                           {"jshell", "java", "openjdk-17-jdk-headless"}};
 
-Task<void> look_inside(sandbox::Sandbox& box) {
+// As text. Printing can fail by an exception, which must not end a coroutine of the loop: nobody would shut
+// the provider down, and the program would wait for ever.
+Task<std::string> look_inside(sandbox::Sandbox& box) {
   sandbox::ProcessSpec command;
   command.argv = {"/bin/sh", "-c", kLookFor};
   CO_TRY(auto process, co_await box.start(std::move(command)));
   const auto stream = process->attach(sandbox::Replay::recent);
-  std::string lacking;
+  std::string lacking, text;
   for (;;) {
     CO_TRY(sandbox::ProcessEvent event, co_await stream->next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;
@@ -62,24 +66,26 @@ Task<void> look_inside(sandbox::Sandbox& box) {
     const std::string line = std::string(program) + "\n";
     const std::size_t at = lacking.find(line);
     if (at == std::string::npos) {
-      show({Finding::Grade::good, fmt::format("language {}", language), "environment host has it", ""});
+      text +=
+          shown({Finding::Grade::good, fmt::format("language {}", language), "environment host has it", ""});
       continue;
     }
     lacking.erase(at, line.size());
-    show({Finding::Grade::note, fmt::format("language {}", language),
-          fmt::format("environment host lacks {}: kernels of this language are refused", program),
-          fmt::format("apt-get install {}", package)});
+    text += shown({Finding::Grade::note, fmt::format("language {}", language),
+                   fmt::format("environment host lacks {}: kernels of this language are refused", program),
+                   fmt::format("apt-get install {}", package)});
   }
   std::ranges::replace(lacking, '\n', ' ');
   if (lacking.empty())
-    show({Finding::Grade::good, "environment host", "has what agents usually ask for", ""});
+    text += shown({Finding::Grade::good, "environment host", "has what agents usually ask for", ""});
   else
-    show({Finding::Grade::note, "environment host", "lacks " + lacking,
-          "atoll env build base, python or node (docs/guides/environments.md)"});
-  co_return Result<void>{};
+    text += shown({Finding::Grade::note, "environment host", "lacks " + lacking,
+                   "atoll env build base, python or node (docs/guides/environments.md)"});
+  co_return text;
 }
 
-Task<void> try_one(sandbox::Provider& provider) {
+// What one sandbox showed, as text.
+Task<std::string> try_one(sandbox::Provider& provider) {
   sandbox::Spec spec;
   spec.id = new_sandbox_id();
   CO_TRY(auto box, co_await provider.create(std::move(spec)));
@@ -87,21 +93,23 @@ Task<void> try_one(sandbox::Provider& provider) {
   command.argv = {"true"};
   CO_TRY(auto process, co_await box->start(std::move(command)));
   CO_TRY(auto outcome, co_await process->wait());
-  fmt::print("\nA sandbox was made, ran `true` (exit {}) and has these walls:\n", exit_status(outcome));
+  std::string text =
+      fmt::format("\nA sandbox was made, ran `true` (exit {}) and has these walls:\n", exit_status(outcome));
   for (const sandbox::Wall& wall : box->isolation().walls)
-    fmt::print("     {:<18} {}\n", wall.name, wall.value);
+    text += fmt::format("     {:<18} {}\n", wall.name, wall.value);
   for (const sandbox::Wall& wall : box->isolation().missing)
-    fmt::print("note {:<18} not there; {}\n", wall.name, wall.value);
-  fmt::print("\n");
-  auto looked = co_await look_inside(*box);
-  if (!looked) fmt::print("note {:<18} {}\n", "environment host", looked.error().message());
-  co_return co_await box->stop();
+    text += fmt::format("note {:<18} not there; {}\n", wall.name, wall.value);
+  text += "\n";
+  const auto looked = co_await look_inside(*box);
+  text += looked ? *looked : fmt::format("note {:<18} {}\n", "environment host", looked.error().message());
+  CO_CHECK(co_await box->stop());
+  co_return text;
 }
 
 int examine() {
   int bad = 0;
   for (const Finding& finding : sandbox::native::probe_machine()) {
-    show(finding);
+    fmt::print("{}", shown(finding));
     bad += finding.grade == Finding::Grade::bad ? 1 : 0;
   }
   asio::io_context loop;
@@ -112,17 +120,17 @@ int examine() {
     fmt::print("\nA sandbox could not be made: {}\n", provider.error().message());
     return 1;
   }
+  Result<std::string> tried = std::string();
   const auto body = [&]() -> asio::awaitable<void> {
-    auto tried = co_await try_one(**provider);
-    if (!tried) {
-      fmt::print("\nA sandbox could not be made: {}\n", tried.error().message());
-      ++bad;
-    }
+    tried = co_await try_one(**provider);
     (void)co_await (*provider)->shut_down();
     loop.stop();
   };
   asio::co_spawn(loop, body, asio::detached);
   loop.run();
+  if (!tried) ++bad;
+  fmt::print("{}",
+             tried ? *tried : fmt::format("\nA sandbox could not be made: {}\n", tried.error().message()));
   return bad == 0 ? 0 : 1;
 }
 
