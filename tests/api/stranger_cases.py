@@ -10,6 +10,7 @@ import threading
 import time
 
 import harness
+from admission_cases import Box
 from cases import until
 from service_cases import running
 
@@ -319,7 +320,38 @@ def pages_of_long_records_are_shorter():
         assert seen == [f"{number}\n" for number in range(8)] and pages > 1, (seen, pages)
 
 
+def watchers_are_bounded_in_each_sandbox():
+    """A watcher lives until it is removed, in the guest and in the service: one sandbox has 64, and others have theirs."""
+    with running() as daemon:
+        client = daemon.client()
+        one, two = (client.ok("POST", "/api/sessions", {}) for _ in range(2))
+        if one["provider"] != "native":
+            print("      (no native provider here: left out)")
+            return
+
+        def call(session, method, body):
+            status, _, text = Box(daemon, session["sandbox_id"])(
+                "POST", "/filesystem.Filesystem/" + method, body=json.dumps(body).encode(),
+                Content_Type="application/json", X_Access_Token=session["access_token"])
+            return status, json.loads(text)
+        made = [call(one, "CreateWatcher", {"path": "/home/user"}) for _ in range(64)]
+        assert {status for status, _ in made} == {200}, made[-1]
+        for _ in range(3):
+            status, refused = call(one, "CreateWatcher", {"path": "/home/user"})
+            assert status == 429 and refused["code"] == "resource_exhausted", (status, refused)
+            assert "64 watchers" in refused["message"] and "RemoveWatcher" in refused["message"], refused
+        assert call(two, "CreateWatcher", {"path": "/home/user"})[0] == 200
+        # Those that are there still tell, and one that is removed makes room.
+        client.ok("PUT", f"/api/sessions/{one['session_id']}/files?path=/home/user/new", raw=b"x")
+        seen = call(one, "GetWatcherEvents", made[0][1])[1]["events"]
+        assert "new" in [event["name"] for event in seen], seen
+        assert call(one, "RemoveWatcher", made[0][1])[0] == 200
+        assert call(one, "CreateWatcher", {"path": "/home/user"})[0] == 200
+        assert call(one, "CreateWatcher", {"path": "/home/user"})[0] == 429
+
+
 ALL = (what_is_asked_to_close_is_closed_and_half_closed_clients_are_answered,
        a_client_that_leaves_still_ends_what_it_waits_for, heads_that_can_be_read_in_two_ways_are_refused,
        idle_strangers_take_nothing_from_anybody, large_bodies_have_one_budget, what_does_not_fit_is_told_when_to_come_again,
-       documents_of_many_keys_hold_nobody_up, listings_are_bounded, pages_of_long_records_are_shorter)
+       documents_of_many_keys_hold_nobody_up, listings_are_bounded, pages_of_long_records_are_shorter,
+       watchers_are_bounded_in_each_sandbox)

@@ -28,7 +28,8 @@ class Envd {
              std::string_view conflict = {});
   void unary(net::Router& router, std::string_view path, Rule needed, UnaryText method);
   template <class Method>
-  void add_unary(net::Router& router, std::string_view path, Rule needed, Method method, std::string_view conflict);
+  void add_unary(net::Router& router, std::string_view path, Rule needed, Method method,
+                 std::string_view conflict);
   void streamed(net::Router& router, std::string_view path, Rule needed, Streamed method);
   net::AccessRule rule(Rule needed) const;
   static bool is_stream(const net::Request& request);
@@ -62,6 +63,8 @@ class Envd {
   Task<std::string> file_list(Target target, Object message, net::Request& request);
   Task<Object> file_remove(Target target, Object message, net::Request& request);
   Task<void> file_watch(Target target, Object message, net::Exchange& exchange);
+  // Code::resource_exhausted if the sandbox has as many watchers as one may have.
+  Result<void> check_watcher_room(const std::string& sandbox_id) const;
   Task<Object> create_watcher(Target target, Object message, net::Request& request);
   Task<Object> watcher_events(Target target, Object message, net::Request& request);
   Task<Object> remove_watcher(Target target, Object message, net::Request& request);

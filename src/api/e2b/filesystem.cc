@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "api/e2b/connect.h"
@@ -16,6 +17,7 @@ using WatchEvents = std::vector<sandbox::WatchEvent>;
 using WatchPump = Pump<sandbox::Watch, WatchEvents>;
 
 constexpr std::size_t kEntriesMax = 100'000;
+constexpr std::size_t kWatchersMax = 64;  // in one sandbox
 
 std::string_view type_word(FileType type) {
   switch (type) {
@@ -101,8 +103,8 @@ Task<std::unique_ptr<sandbox::Watch>> open_watch(sandbox::Files& files, WatchReq
 }
 
 // With what is there by now, if that was asked for.
-Task<Object> event_object(sandbox::Files& files, const WatchRequest& request, const sandbox::WatchEvent& event,
-                          const std::string& user) {
+Task<Object> event_object(sandbox::Files& files, const WatchRequest& request,
+                          const sandbox::WatchEvent& event, const std::string& user) {
   Object seen{{"name", event.name}, {"type", event_word(event.type)}};
   if (request.with_entry && carries_entry(event.type)) {
     auto info = co_await files.stat(request.path + "/" + event.name, user);
@@ -257,14 +259,27 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
   }
 }
 
+// They live until somebody removes them or their sandbox ends, and each may hold thousands of events.
+Result<void> Envd::check_watcher_room(const std::string& sandbox_id) const {
+  const auto count = std::ranges::count_if(
+      watchers_, [&](const auto& entry) { return entry.second->sandbox_id == sandbox_id; });
+  if (static_cast<std::size_t>(count) < kWatchersMax) return {};
+  return fail(
+      Code::resource_exhausted,
+      fmt::format("sandbox {} has {} watchers, which is the maximum: remove one first (RemoveWatcher)",
+                  sandbox_id, count));
+}
+
 Task<Object> Envd::create_watcher(Target target, Object message, net::Request& request) {
   CO_TRY(std::string user, co_await user_of(context_, target, request));
   CO_TRY(WatchRequest wanted, watch_request(message, user, target));
-  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
-  CO_TRY(auto watch, co_await open_watch(*files, wanted, user));
   std::string sandbox_id = target.id();
   std::erase_if(watchers_,
                 [&](const auto& entry) { return !context_.service.peek(entry.second->sandbox_id); });
+  CO_CHECK(check_watcher_room(sandbox_id));
+  CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
+  CO_TRY(auto watch, co_await open_watch(*files, wanted, user));
+  CO_CHECK(check_watcher_room(sandbox_id));  // others were made meanwhile
   auto watcher = std::make_shared<Watcher>();
   watcher->sandbox_id = sandbox_id;
   watcher->wanted = std::move(wanted);
