@@ -137,7 +137,8 @@ namespace {
 using Environments = std::map<std::string, Environment, std::less<>>;
 
 // The name of the recipe that makes an environment out of nothing but these; empty: there is none.
-std::string recipe_name(const Environments& environments, const std::string& environment, std::size_t depth = 0) {
+std::string recipe_name(const Environments& environments, const std::string& environment,
+                        std::size_t depth = 0) {
   constexpr std::size_t deepest = 24;
   const auto found = environments.find(environment);
   if (found == environments.end() || !found->second.recipe || depth > deepest) return {};
@@ -221,6 +222,8 @@ Result<Registry> Registry::from_files(const std::vector<SourceFile>& shipped,
                               agent.policy));
     }
   }
+  for (const auto& [name, environment] : loading.environments)
+    registry.layers_at_start_.insert(environment.layers.begin(), environment.layers.end());
   registry.environments_ = std::move(loading.environments);
   registry.agents_ = std::move(loading.agents);
   registry.limits_ = std::move(loading.limits);
@@ -254,6 +257,15 @@ void Registry::declare(Environment environment) const {
   if (known != environments_.end() && !known->second.imported) return;
   // Somebody may hold a pointer to what stood in for it.
   if (known != environments_.end()) retired_.push_back(environments_.extract(known));
+  const auto was_known = [&](const std::string& layer) {
+    return std::ranges::any_of(layers_at_start_, [&](const std::string& had) {
+      return layer == had ||
+             (layer.starts_with(had) && (had.ends_with('/') || layer[had.size()] == '/'));
+    });
+  };
+  if (const auto late = std::ranges::find_if_not(environment.layers, was_known);
+      late != environment.layers.end())
+    environment.late_layer = *late;
   std::string name = environment.name;
   log::info("an environment was added", {{"name", name}, {"file", environment.where}});
   environments_.emplace(std::move(name), std::move(environment));
@@ -312,6 +324,14 @@ void Registry::refresh() const {
 }
 
 Result<void> check_usable(const Environment& environment) {
+  if (!environment.late_layer.empty())
+    return fail(
+        Error(Code::conflict,
+              fmt::format("environment '{}' was added while the service ran, and one of its layers is a "
+                          "directory that the service did not know when it started: restart the service",
+                          environment.name))
+            .with_field("environment")
+            .with_detail(environment.late_layer));
   if (environment.stack.empty() || !environment.layers.empty() || environment.host_fallback) return {};
   return fail(Error(Code::conflict,
                     fmt::format("environment '{0}' is not built on this machine: run 'atoll env build {1}'",

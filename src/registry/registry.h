@@ -26,9 +26,9 @@ struct Environment {
   std::vector<std::string> layers;   // directories of the host, lowest first; empty: the view of the host
   std::string stack;                 // whose layers it has in the layer store; empty: none of it
   std::vector<std::string> digests;  // of its layers, when they are of the store
-  std::string made_by;               // the recipe that made them (layer::name_of); empty: not one recipe alone
-  bool host_fallback = false;        // the view of the host will do while the stack is not there
-  bool imported = false;             // no file declares it: it is there because its stack is
+  std::string made_by;         // the recipe that made them (layer::name_of); empty: not one recipe alone
+  bool host_fallback = false;  // the view of the host will do while the stack is not there
+  bool imported = false;       // no file declares it: it is there because its stack is
   std::optional<layer::Recipe> recipe;
   std::vector<sandbox::Language> languages;
   std::optional<sandbox::Language> default_language;
@@ -40,7 +40,10 @@ struct Environment {
   std::string working_directory = "/home/user";
   sandbox::Variables env;
   std::vector<std::string> preimport;  // modules that Python kernels have imported before anybody asks
-  std::string where;                   // file:line it was read from
+  // One of `layers` that no environment had, nor any that holds it, when the registry was loaded; empty:
+  // there is none. A service shows sandboxes only directories that it knew when it started.
+  std::string late_layer;
+  std::string where;  // file:line it was read from
 };
 
 // What an agent wants of its sandbox. Unset: the environment's, or the service's default.
@@ -89,7 +92,8 @@ class Registry {
   // Null if there is none of this name. A pointer stays good as long as the registry, whatever is removed.
   const Environment* environment(std::string_view name) const;
   const Agent* agent(std::string_view name) const;
-  // True if a recipe of this name (layer::name_of) came with the program: what it made can be trusted as the program.
+  // True if a recipe of this name (layer::name_of) came with the program: what it made can be trusted as the
+  // program.
   bool ships(const std::string& recipe) const { return shipped_recipes_.contains(recipe); }
   const std::map<std::string, Environment, std::less<>>& environments() const;
   const std::map<std::string, Agent, std::less<>>& agents() const { return agents_; }
@@ -115,6 +119,7 @@ class Registry {
   // Files of its environments/ that were read, or refused, by name: time of change and size then.
   mutable std::map<std::string, std::pair<std::int64_t, std::uint64_t>> files_seen_;
   std::set<std::string> shipped_recipes_;
+  std::set<std::string> layers_at_start_;  // directories that environments had when the registry was loaded
   const layer::Store* store_ = nullptr;
   mutable std::uint64_t generation_ = 0;
   std::map<std::string, Agent, std::less<>> agents_;
@@ -122,7 +127,8 @@ class Registry {
   policy::PolicySet policies_;
 };
 
-// Code::conflict, with what to do about it, while the environment's layers have not been built.
+// Code::conflict, with what to do about it, while the environment's layers have not been built, or if one of
+// them is a directory that was not known when the registry was loaded.
 Result<void> check_usable(const Environment& environment);
 
 }  // namespace atl::registry

@@ -32,8 +32,9 @@ TEST(Registry, SaysFileAndLineOfWhatIsWrong) {
               HasSubstr("x.yaml:3:"));
   EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\npolicy: none-such\n"}}), HasSubstr("none-such"));
   for (const char* bad : {"os; import x", "..", "a..b", "-c", "1a", ".a", "a.", "''"})
-    EXPECT_THAT(error_of({{"environments/x.yaml", fmt::format("name: x\npreimport: [numpy, \"{}\"]\n", bad)}}),
-                HasSubstr("is not the name of a Python module"))
+    EXPECT_THAT(
+        error_of({{"environments/x.yaml", fmt::format("name: x\npreimport: [numpy, \"{}\"]\n", bad)}}),
+        HasSubstr("is not the name of a Python module"))
         << bad;
   EXPECT_EQ(error_of({{"environments/x.yaml", "name: x\npreimport: [numpy, xml.dom, _a1]\n"}}), "");
   EXPECT_THAT(error_of({{"agents/a.yaml", "name: a\nenvironment: none-such\n"}}), HasSubstr("none-such"));
@@ -55,7 +56,8 @@ TEST(Registry, SaysWhatIsWrongWithARecipe) {
   EXPECT_THAT(recipe("build: {from: a, steps: [{}]}\n"), HasSubstr("missing key 'run'"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: ''}]}\n"), HasSubstr("script"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: all}]}\n"), HasSubstr("'none' or 'egress'"));
-  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: egress}]}\n"), HasSubstr("names nothing to reach"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: egress}]}\n"),
+              HasSubstr("names nothing to reach"));
   EXPECT_THAT(recipe("build: {from: a, network: egress}\n"), HasSubstr("x.yaml:2:"));
   EXPECT_THAT(recipe("build: {from: a, network: {allows: [b]}}\n"), HasSubstr("allows"));
   EXPECT_THAT(recipe("build: {from: a, network: {allow: ['b c']}}\n"), HasSubstr("b c"));
@@ -110,6 +112,30 @@ TEST(Registry, ARecipeAddedLaterHasItsOwnLimits) {
     EXPECT_EQ(registry.environment("old")->limits.memory_bytes, 64U << 20);
     EXPECT_TRUE(registry.environments().contains("fresh"));
   }
+  std::filesystem::remove_all(directory);
+}
+
+TEST(Registry, DirectoriesThatWereNotKnownAtTheStartNeedARestart) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "atoll-registry-XXXXXX").string();
+  const std::string directory = ::mkdtemp(pattern.data()), files = directory + "/environments/";
+  std::filesystem::create_directories(files);
+  put_file(files + "old.yaml", "name: old\nlayers: [/srv/trees/one]\n");
+  {
+    auto registry = *Registry::load(directory);
+    put_file(files + "new.yaml", "name: new\nlayers: [/srv/trees/one, /srv/trees/one-more]\n");
+    put_file(files + "beneath.yaml", "name: beneath\nlayers: [/srv/trees/one/inner, /srv/trees/one]\n");
+    ASSERT_NE(registry.environment("new"), nullptr);
+    const auto refused = check_usable(*registry.environment("new"));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), Code::conflict);
+    EXPECT_EQ(refused.error().field(), "environment");
+    EXPECT_THAT(refused.error().message(), HasSubstr("'new' was added while the service ran"));
+    EXPECT_THAT(refused.error().message(), HasSubstr("restart the service"));
+    EXPECT_EQ(refused.error().detail(), "/srv/trees/one-more");
+    EXPECT_TRUE(check_usable(*registry.environment("beneath")));
+    EXPECT_TRUE(check_usable(*registry.environment("old")));
+  }
+  EXPECT_TRUE(check_usable(*Registry::load(directory)->environment("new"))) << "known at the next start";
   std::filesystem::remove_all(directory);
 }
 

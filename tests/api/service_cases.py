@@ -460,6 +460,33 @@ def a_spawner_that_died_too_is_told():
         until(lambda: not processes_with("sleep\0" + seconds), "what ran inside is gone")
 
 
+def directories_that_come_later_need_a_restart():
+    """The spawner believes only what it was told when it started, so an environment with another directory is refused
+    until then, with what to do. One that stands on directories that were known is usable at once."""
+    with running() as daemon:
+        registry, trees = daemon.work / "registry", daemon.work / "trees"
+        (registry / "environments").mkdir(parents=True)
+        for name in ("known", "new"):
+            (trees / name / "etc").mkdir(parents=True)
+        (registry / "environments" / "known.yaml").write_text(f"name: known\nlayers: [{trees}/known]\n")
+        daemon.stop()
+        daemon.flags = ("--set", f"registry={registry}")
+        client = daemon.start().client()
+        if client.ok("GET", "/api/capabilities")["providers"][0]["name"] != "native":
+            return
+        (registry / "environments" / "later.yaml").write_text(f"name: later\nlayers: [{trees}/new]\n")
+        (registry / "environments" / "same.yaml").write_text(f"name: same\nlayers: [{trees}/known]\n")
+        error = client.fails(409, "conflict", "POST", "/api/sessions", {"environment": "later"})
+        assert error["details"]["field"] == "environment" and "restart the service" in error["message"], error
+        assert "'later' was added while the service ran" in error["message"], error
+        # Nothing of a system is in these directories: whatever else is said of them, it is not that.
+        for name in ("known", "same"):
+            assert b"restart the service" not in client("POST", "/api/sessions", {"environment": name}).body
+        daemon.stop()
+        client = daemon.start().client()
+        assert b"restart the service" not in client("POST", "/api/sessions", {"environment": "later"}).body
+
+
 def keys_are_hashed_and_beyond_loopback_needed():
     with running() as daemon:
         client = daemon.client()
@@ -478,7 +505,7 @@ def keys_are_hashed_and_beyond_loopback_needed():
         assert refused.returncode != 0 and "key" in refused.stderr, refused
 
 
-ALL = (a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
+ALL = (directories_that_come_later_need_a_restart, a_burst_of_a_thousand_is_admitted, slow_clients_hold_nobody_up, strange_bytes_are_answered_clearly,
        what_is_not_used_ends_when_it_is_asked_for, what_is_paused_for_long_goes_to_the_disk, history_goes_by_age_and_by_size,
        nobody_asks_for_more_than_there_is, history_is_trimmed_within_a_tenant, stored_things_have_bounds, stored_bytes_have_bounds, build_logs_have_bounds_and_outlive_a_restart, old_templates_go,
        what_is_paused_survives_the_daemon, removed_groups_are_made_anew,

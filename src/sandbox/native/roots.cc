@@ -60,12 +60,17 @@ Result<Roots::Beneath> Roots::find(const std::vector<Root>& roots, const std::st
   }
   if (best == nullptr)
     return fail(Error(Code::permission_denied,
-                      fmt::format("the spawner was not told of this {} when it started", what))
+                      fmt::format("the spawner was not told of this {} when it started; if the service is to "
+                                  "use it, restart the service",
+                                  what))
                     .with_detail(path));
   if (!best->directory.is_open())
-    return fail(Error(Code::not_found,
-                      fmt::format("the directory of this {} was not there when the spawner started", what))
-                    .with_detail(path));
+    return fail(
+        Error(Code::not_found,
+              fmt::format("the directory of this {} was not there when the spawner started: make it and "
+                          "restart the service",
+                          what))
+            .with_detail(path));
   if (wanted == best->path) return Beneath{best->directory.get(), ""};
   std::string rest = wanted.substr(best->path.size() + 1);
   if (!is_plain(rest))
