@@ -28,10 +28,20 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
+// Characters that break a line or change the direction of what follows, so that a table shows something else
+// than it holds: U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069.
+bool is_reordering(std::string_view rest) {
+  if (rest.starts_with("\xd8\x9c")) return true;
+  if (rest.size() < 3 || rest[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(rest[1]), third = static_cast<unsigned char>(rest[2]);
+  if (second == 0x80) return third == 0x8e || third == 0x8f || (third >= 0xa8 && third <= 0xae);
+  return second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
 // C1 controls (U+0080 to U+009F), which terminals obey as well, are two bytes in UTF-8.
 std::size_t find_control(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (is_control(text[at])) return at;
+    if (is_control(text[at]) || is_reordering(text.substr(at))) return at;
     const bool is_c1 =
         text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) < 0xa0;
     if (is_c1) return at;

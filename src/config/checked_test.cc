@@ -49,8 +49,11 @@ TEST(Checked, NamesAndLabels) {
   for (const auto& bad : {""s, "   "s, "a\nb"s, "\x1b[31mred"s,
                           "\xc2\x9b"
                           "31m"s,
-                          "\xff"s, std::string(101, 'x'), "a\0b"s})
+                          "\xff"s, std::string(101, 'x'), "a\0b"s, "a\u202eb"s, "\u2066x"s, "\u200fx"s,
+                          "x\u2028y"s, "\u061c"s})
     EXPECT_FALSE(Checked("--name", bad).label(100)) << bad;
+  EXPECT_EQ(shown("a\u202eb"), "a\\xe2\\x80\\xaeb");
+  EXPECT_TRUE(Checked("--name", "“quoted” – 你好 ‰").label(100));
   EXPECT_TRUE(Checked("--name", "Anna's laptop, größer").label(100));
   for (const auto* bad : {"", ".", "..", "-x", "a/b", "a b", "ä", "a\n"})
     EXPECT_FALSE(Checked("--tenant", bad).name(64)) << bad;
