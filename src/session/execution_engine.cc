@@ -310,8 +310,10 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
     CO_TRY(auto known, co_await kernel_for(live, request, language));
     if (request.language &&
         sandbox::kernel_language(known->info().language) != sandbox::kernel_language(*request.language)) {
-      co_return fail(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
-                                                         sandbox::to_string(known->info().language)));
+      // The request is well formed; it does not fit what there is.
+      co_return fail(Error(Code::conflict, fmt::format("context {} is a {} context", request.context,
+                                                       sandbox::to_string(known->info().language)))
+                         .with_field("language"));
     }
   }
   const SteadyTime started = parts_.clock->steady();

@@ -469,6 +469,7 @@ Task<void> LocalService::resume_held(LivePtr live) {
 
 Task<Session> LocalService::resume(Principal who, std::string id,
                                    std::optional<std::chrono::milliseconds> ttl) {
+  CO_CHECK(check_ttl(ttl));
   CO_TRY(LivePtr found, co_await live(std::move(who), id));
   CO_TRY(auto hold, co_await found->lifecycle.take());
   if (found->facts.state == State::running) co_return found->facts;

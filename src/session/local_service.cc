@@ -190,13 +190,16 @@ Task<Page<Session>> LocalService::list(Principal who, ListRequest request) {
   co_return page;
 }
 
+Result<void> LocalService::check_ttl(std::optional<std::chrono::milliseconds> ttl) const {
+  if (!ttl || (*ttl > std::chrono::milliseconds(0) && *ttl <= options_.max_ttl)) return {};
+  return fail(Error(Code::invalid_argument,
+                    fmt::format("a time to live is more than 0 and at most {} s",
+                                std::chrono::duration_cast<std::chrono::seconds>(options_.max_ttl).count()))
+                  .with_field("ttl_seconds"));
+}
+
 Result<void> LocalService::apply(Live& live, const UpdateRequest& request) {
-  if (request.ttl && (*request.ttl <= std::chrono::milliseconds(0) || *request.ttl > options_.max_ttl)) {
-    return fail(Error(Code::invalid_argument,
-                      fmt::format("a time to live is more than 0 and at most {} s",
-                                  std::chrono::duration_cast<std::chrono::seconds>(options_.max_ttl).count()))
-                    .with_field("ttl_seconds"));
-  }
+  TRY(check_ttl(request.ttl));
   Session& facts = live.facts;
   if (request.metadata) facts.metadata = *request.metadata;
   if (request.attributes) facts.attributes = *request.attributes;

@@ -161,6 +161,8 @@ class LocalService final : public Service {
   Task<void> save(LivePtr live);
   void touch(const LivePtr& live);
   void set_end(Live& live, std::chrono::milliseconds ttl, bool extend_only);
+  // Code::invalid_argument with the field if a session may not live so long, or not at all.
+  Result<void> check_ttl(std::optional<std::chrono::milliseconds> ttl) const;
   Result<void> apply(Live& live, const UpdateRequest& request);
   // Secrets that no other session has.
   static void give_secrets(Session& facts);
@@ -204,8 +206,6 @@ class LocalService final : public Service {
   Task<std::vector<Result<Session>>> bring_up_all(std::vector<LivePtr> copies, std::string state, Kernels kernels);
   // A draft that is a copy of `source`.
   Result<LivePtr> draft_copy(const Principal& who, const Live& source, const UpdateRequest& changes);
-  // What a stored state takes on the disk.
-  Task<std::uint64_t> size_of_state(std::string name);
   // Stored things. Code::no_space, with what there is, what may be and what to do, if one more would not be
   // kept.
   Task<void> check_snapshot_room(std::string tenant, std::uint64_t more_bytes);

@@ -32,7 +32,7 @@ Result<VirtualFileSystem::OpenInode*> VirtualFileSystem::open_locked(const Path&
     if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, path.str());
     if (where.file->kind == Kind::symlink) return refuse(Code::loop, path.str());
     if (where.file->kind == Kind::fifo)
-      return fail(Code::invalid_argument, fmt::format("{}: is a FIFO", path.str()));
+      return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
     if (options.truncate && writes && size_of(*where.file) > 0) TRY(write_existing(where, Content(), false));
   } else {
     if (!options.create) return refuse(Code::not_found, path.str());

@@ -215,7 +215,7 @@ Result<Content> VirtualFileSystem::read(const Path& path) const {
   if (where.file == nullptr) return refuse(Code::not_found, path.str());
   if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, path.str());
   if (where.file->kind == Kind::fifo)
-    return fail(Code::invalid_argument, fmt::format("{}: is a FIFO", path.str()));
+    return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
   return static_cast<const FileNode*>(where.file)->content;
 }
 
@@ -291,7 +291,7 @@ Result<void> VirtualFileSystem::make_parents(const Path& path, std::uint64_t mor
 Result<void> VirtualFileSystem::write_existing(const Located& where, Content content, bool append) {
   if (tree::is_directory(*where.file)) return refuse(Code::is_a_directory, where.path);
   if (where.file->kind == Kind::fifo)
-    return fail(Code::invalid_argument, fmt::format("{}: is a FIFO", where.path));
+    return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", where.path));
   std::uint64_t old_size = size_of(*where.file);
   std::uint64_t new_size = content.size() + (append ? old_size : 0);
   TRY(check_room(new_size > old_size ? new_size - old_size : 0, 0));

@@ -143,6 +143,9 @@ def variables_survive_between_executions(client, provider):
         contexts = client.ok("GET", box.base + "/contexts")["contexts"]
         assert len(contexts) == 1 and contexts[0]["language"] == "python"
         other = client.ok("POST", box.base + "/contexts", {"language": "python"})
+        error = client.fails(409, "conflict", "POST", box.base + "/execute",
+                             {"code": "1", "context": other["id"], "language": "javascript"})
+        assert error["details"]["field"] == "language", error
         assert box.run("x", context=other["id"])["error"]["name"] == "NameError"
         client.ok("POST", f"{box.base}/contexts/{other['id']}/restart")
         client.ok("DELETE", f"{box.base}/contexts/{other['id']}")
@@ -381,7 +384,10 @@ def pause_and_resume(client, provider):
         assert paused["state"] == "paused" and paused["expires_at"] is None
         client.fails(409, "conflict", "POST", box.base + "/pause")
         client.fails(409, "conflict", "POST", box.base + "/commands", {"command": "true"})
-        assert client.ok("POST", box.base + "/resume", {"ttl_seconds": 60})["state"] == "running"
+        for _ in range(2):  # paused, and running already
+            error = client.fails(400, "invalid_argument", "POST", box.base + "/resume", {"ttl_seconds": 2592001})
+            assert error["details"]["field"] == "ttl_seconds", error
+            assert client.ok("POST", box.base + "/resume", {"ttl_seconds": 60})["state"] == "running"
         assert box.shell("echo back")["stdout"] == "back\n"
 
 

@@ -74,7 +74,7 @@ def what_is_allowed_is_not_malformed(context, response, case):
     error = response.json()["error"]
     names_nothing = (error["details"].get("field") in NAMES_OF_THINGS and error["message"].startswith("no ")
                      or error["message"].endswith("' does not exist"))
-    filesystem_says = error["message"].endswith(": Invalid argument")
+    filesystem_says = error["message"].endswith((": Invalid argument", ": is not a regular file"))
     rule_says = error["details"].get("field", "").startswith("network")
     machine_says = " is at most " in error["message"]  # how much of a limit there is, or the operator gives
     assert error["code"] != "invalid_argument" or names_nothing or filesystem_says or rule_says or machine_says, (

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/bytes.h"
 #include "base/json.h"
 
 namespace atl::api::rest {
@@ -106,6 +107,14 @@ Result<std::optional<std::vector<std::string>>> Body::texts(std::string_view fie
     list.emplace_back(item.get_string());
   }
   return std::optional(std::move(list));
+}
+
+Result<std::string> Body::decoded(std::string_view field, std::string_view value) const {
+  auto bytes = from_base64(value);
+  // Reading is generous about padding and spare bits; one text for each value is what is described.
+  if (!bytes || to_base64(*bytes) != value)
+    return fail(wrong(field, fmt::format("'{}{}' is text in base64, with padding", prefix_, field)));
+  return bytes;
 }
 
 Result<std::optional<Body>> Body::object(std::string_view field,

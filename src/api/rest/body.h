@@ -31,6 +31,9 @@ class Body {
   Result<std::optional<std::vector<std::string>>> texts(std::string_view field) const;
   Result<std::optional<Body>> object(std::string_view field,
                                      std::initializer_list<std::string_view> known) const;
+  // The bytes that `value`, the text of `field`, stands for in base64: exactly as RFC 4648 writes them, with
+  // padding.
+  Result<std::string> decoded(std::string_view field, std::string_view value) const;
   const boost::json::value* find(std::string_view field) const;
   Error wrong(std::string_view field, std::string_view message) const;
 

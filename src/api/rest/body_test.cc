@@ -50,6 +50,15 @@ TEST(Body, NumbersHaveARange) {
   EXPECT_FALSE(body->number("b", 0, 10));
 }
 
+TEST(Body, Base64IsExact) {
+  auto body = Body::parse("{}", {"a"});
+  ASSERT_TRUE(body);
+  EXPECT_EQ(*body->decoded("a", ""), "");
+  EXPECT_EQ(*body->decoded("a", "aGk="), "hi");
+  for (const char* text : {"aGk", "aGl=", "aGk==", "=", "a Gk=", "aGk=\n", "a-_=", "a"})
+    EXPECT_EQ(body->decoded("a", text).error().field(), "a") << text;
+}
+
 TEST(Body, WholeNumbersAreWhole) {
   auto body = Body::parse(R"({"a":5.5,"b":5.0,"c":7,"d":1e300,"e":"5"})", {"a", "b", "c", "d", "e"});
   ASSERT_TRUE(body);

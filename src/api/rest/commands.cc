@@ -11,7 +11,6 @@
 #include "api/rest/execution.h"
 #include "api/rest/render.h"
 #include "api/rest/text_flow.h"
-#include "base/bytes.h"
 #include "base/json.h"
 #include "os/timer.h"
 #include "sandbox/outcome.h"
@@ -113,8 +112,8 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
   const bool background = command.request.background;
   if (!background && !live) {
-    co_return co_await until_disconnect(
-        *context, exchange, collected(context, std::move(who), id, std::move(command), exchange));
+    co_return co_await until_disconnect(*context, exchange,
+                                        collected(context, std::move(who), id, std::move(command), exchange));
   }
   if (!command.standard_input.empty()) command.request.stdin_mode = sandbox::Stdin::pipe;
   CO_TRY(session::CommandStart start,
@@ -206,13 +205,13 @@ Task<Response> write_stdin(Context context, Principal who, Request& request) {
   CO_TRY(auto text, body.text("text"));
   CO_TRY(const auto encoded, body.text("base64"));
   CO_TRY(const auto close, body.boolean("close"));
+  std::optional<std::string> decoded;
+  if (encoded) {
+    CO_TRY(decoded, body.decoded("base64", *encoded));
+  }
   CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
   if (text) CO_CHECK(co_await process->write_stdin(std::move(*text)));
-  if (encoded) {
-    auto bytes = from_base64(*encoded);
-    if (!bytes) co_return fail(body.wrong("base64", "'base64' is text in base64"));
-    CO_CHECK(co_await process->write_stdin(std::move(*bytes)));
-  }
+  if (decoded) CO_CHECK(co_await process->write_stdin(std::move(*decoded)));
   if (close.value_or(false)) CO_CHECK(co_await process->close_stdin());
   co_return Response::empty();
 }

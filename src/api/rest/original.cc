@@ -6,7 +6,6 @@
 #include "api/rest/execution.h"
 #include "api/rest/files.h"
 #include "api/rest/render.h"
-#include "base/bytes.h"
 
 namespace atl::api::rest {
 namespace {
@@ -46,9 +45,7 @@ Task<Response> write(Context context, Principal who, Request& request) {
   CO_TRY(auto content, body.required_text("content"));
   CO_TRY(const auto encoding, body.text("encoding"));
   if (encoding && *encoding == "base64") {
-    auto bytes = from_base64(content);
-    if (!bytes) co_return fail(body.wrong("content", "'content' is not base64"));
-    content = std::move(*bytes);
+    CO_TRY(content, body.decoded("content", content));
   } else if (encoding && *encoding != "utf-8") {
     co_return fail(body.wrong("encoding", "'encoding' is 'utf-8' or 'base64'"));
   }

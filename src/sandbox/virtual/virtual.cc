@@ -20,13 +20,15 @@ constexpr std::size_t kSnapshotBytesMax = std::size_t{1} << 30;
 class VirtualProvider final : public Provider {
  public:
   explicit VirtualProvider(boost::asio::any_io_executor executor)
-      : executor_(std::move(executor)), base_(shell::base_snapshot()) {}
+      : executor_(std::move(executor)), base_(shell::base_snapshot()) {
+    if (const auto stats = vfs::VirtualFileSystem(base_).stats()) own_nodes_ = stats->nodes();
+  }
 
   std::string_view name() const override { return "virtual"; }
   const Traits& traits() const override { return virtual_traits(); }
   Isolation probed() const override {
     auto fs = std::make_shared<vfs::VirtualFileSystem>(base_);
-    return VirtualSandbox(executor_, Spec(), fs).isolation();
+    return VirtualSandbox(executor_, Spec(), fs, own_nodes_).isolation();
   }
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
@@ -44,7 +46,7 @@ class VirtualProvider final : public Provider {
     CO_TRY(auto home, vfs::Path::posix(spec.working_directory));
     CO_CHECK(fs->make_directory(home, 0755, vfs::Parents::create));
     auto required = spec.required_walls;
-    auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(fs));
+    auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(fs), own_nodes_);
     const auto& walls = sandbox->isolation().walls;
     for (const std::string& wanted : required)
       if (std::ranges::none_of(walls, [&](const Wall& wall) { return wall.name == wanted; }))
@@ -81,6 +83,7 @@ class VirtualProvider final : public Provider {
 
   boost::asio::any_io_executor executor_;
   vfs::Snapshot base_;
+  std::uint64_t own_nodes_ = 0;  // of base_
   std::map<std::string, std::shared_ptr<Life>> living_;
 };
 

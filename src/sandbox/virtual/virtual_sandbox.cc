@@ -97,13 +97,14 @@ class VirtualProcess final : public Process {
 };
 
 VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
-                               std::shared_ptr<vfs::VirtualFileSystem> fs)
+                               std::shared_ptr<vfs::VirtualFileSystem> fs, std::uint64_t own_nodes)
     : executor_(executor),
       spec_(std::move(spec)),
       fs_(std::move(fs)),
+      own_nodes_(own_nodes),
       files_(executor, fs_),
       life_(std::make_shared<Life>(executor)) {
-  fs_->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max});
+  fs_->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max + own_nodes_});
   isolation_.walls = {
       {"no_process", "commands are emulated inside the daemon; nothing of the host is executed"},
       {"virtual_filesystem", "in memory; no path leads to the host"},
@@ -209,8 +210,8 @@ Task<std::shared_ptr<Kernel>> VirtualSandbox::create_kernel(Language language, s
   Spec spec = spec_;
   auto fs = fs_;
   auto executor = executor_;
-  auto make = [spec, fs, executor, directory_text = info.cwd] {
-    VirtualSandbox maker(executor, spec, fs);
+  auto make = [spec, fs, executor, own_nodes = own_nodes_, directory_text = info.cwd] {
+    VirtualSandbox maker(executor, spec, fs, own_nodes);
     return maker.make_shell({}, directory_text, {}, "bash");
   };
   auto kernel = std::make_shared<VirtualKernel>(executor_, std::move(info), spec_.limits, std::move(make));
@@ -247,7 +248,7 @@ Task<Usage> VirtualSandbox::usage() {
   usage.memory_bytes = usage.memory_peak_bytes = stats.bytes;
   usage.disk_bytes = stats.bytes;
   usage.disk_limit_bytes = spec_.limits.disk_bytes;
-  usage.inodes = stats.nodes();
+  usage.inodes = stats.nodes() - std::min(stats.nodes(), own_nodes_);
   usage.processes = static_cast<std::uint32_t>(life_->processes.size());
   usage.processes_peak = life_->peak;
   usage.output_bytes = life_->output_bytes;

@@ -35,8 +35,10 @@ struct Life {
 class VirtualSandbox final : public Sandbox {
  public:
   // The filesystem holds what the sandbox starts with; quotas are set here.
-  VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
-                 std::shared_ptr<vfs::VirtualFileSystem> fs);
+  // `own_nodes`: files and directories that every sandbox has from the start. They are not the workload's and
+  // count towards none of its limits.
+  VirtualSandbox(boost::asio::any_io_executor executor, Spec spec, std::shared_ptr<vfs::VirtualFileSystem> fs,
+                 std::uint64_t own_nodes);
   ~VirtualSandbox() override;
 
   const std::string& id() const override { return spec_.id; }
@@ -68,6 +70,7 @@ class VirtualSandbox final : public Sandbox {
   boost::asio::any_io_executor executor_;
   Spec spec_;
   std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  std::uint64_t own_nodes_;
   VirtualFiles files_;
   Isolation isolation_;
   std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
