@@ -55,7 +55,8 @@ Error failure_of(std::string_view payload) {
   const auto number = static_cast<int>(in.u32());
   const guest::Text text = in.text();
   if (!in.ok()) return Error(Code::provider_failed, "the guest reported a failure in a form nobody knows");
-  const Code code = errno_error(number, "").code();
+  // What is busy inside (a mount point that is to be removed, say) stays so: trying again would not help.
+  const Code code = number == EBUSY ? Code::conflict : errno_error(number, "").code();
   return Error(code, to_valid_utf8(std::string_view(text.data, text.size)));
 }
 

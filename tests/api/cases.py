@@ -377,6 +377,14 @@ def history_is_found_and_exported(client, provider):
         client.fails(400, "invalid_argument", "GET", "/api/history?status=strange")
 
 
+@case("real_processes")
+def what_is_busy_is_a_conflict(client, provider):
+    with Sandbox(client, provider) as box:
+        for path in ("/", "/proc"):
+            answer = client("DELETE", box.base + "/files?path=" + path)
+            assert answer.status in (403, 409), (path, answer.status, answer.body)
+
+
 @case("pause")
 def pause_and_resume(client, provider):
     with Sandbox(client, provider) as box:

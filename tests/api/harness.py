@@ -21,7 +21,7 @@ class Schema:
 
     KNOWN = {"type", "required", "additionalProperties", "properties", "items", "enum", "$ref", "oneOf", "format",
              "description", "minimum", "maximum", "minLength", "maxLength", "pattern", "contentMediaType", "default",
-             "contentEncoding", "minItems", "maxItems"}
+             "contentEncoding", "minItems", "maxItems", "propertyNames"}
 
     def __init__(self, document):
         self.document = document
