@@ -26,8 +26,23 @@ function(atoll_use_pch target asio)
   endif()
 endfunction()
 
+# Compiles the sources of a target in batches: headers and the templates of a batch are worked on once. UNITY of a room
+# is its files per batch; the default keeps a rebuild after one change short. Files of one batch share a scope, so names
+# in anonymous namespaces of a room must differ; the presets without unity builds prove that each file stands alone.
+function(atoll_unity target files)
+  if(ATOLL_UNITY)
+    if(NOT files)
+      set(files 8)
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    # g++ takes every file that is not named on its command line for a header, and warns of coroutines in it whose
+    # frames hold local types.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
 function(atoll_room name)
-  cmake_parse_arguments(ROOM "ASIO" "" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "ASIO" "UNITY" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(dir ${ROOM_EXCLUDE})
     list(FILTER all EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${dir}/")
@@ -41,6 +56,7 @@ function(atoll_room name)
 
   if(sources)
     add_library(atoll_${name} STATIC ${sources})
+    atoll_unity(atoll_${name} "${ROOM_UNITY}")
     target_link_libraries(atoll_${name} PUBLIC atoll_flags fmt::fmt Threads::Threads)
     atoll_use_pch(atoll_${name} ${ROOM_ASIO})
     set(scope PUBLIC)
