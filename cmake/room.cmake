@@ -5,6 +5,8 @@
 #   atoll_room(vfs DEPENDS base os LIBS PkgConfig::ZSTD [ASIO] [EXCLUDE dir...] [TEST_LIBS lib...])
 #
 # ASIO: the room uses Boost.Asio/Beast and shares their precompiled header.
+# COLD: what the room does is system calls and parsing of small things, so that it is compiled with less optimisation in a
+# third less time (docs/decisions/quick-build.md has the measurements). Tests are always.
 
 # Precompiled headers are shared by all rooms, so definitions that they depend on must be the same everywhere.
 add_library(atoll_pch_plain STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
@@ -41,8 +43,12 @@ function(atoll_unity target files)
   endif()
 endfunction()
 
+function(atoll_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(atoll_room name)
-  cmake_parse_arguments(ROOM "ASIO" "UNITY" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "ASIO;COLD" "UNITY" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(dir ${ROOM_EXCLUDE})
     list(FILTER all EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${dir}/")
@@ -57,6 +63,9 @@ function(atoll_room name)
   if(sources)
     add_library(atoll_${name} STATIC ${sources})
     atoll_unity(atoll_${name} "${ROOM_UNITY}")
+    if(ROOM_COLD)
+      atoll_cold(atoll_${name})
+    endif()
     target_link_libraries(atoll_${name} PUBLIC atoll_flags fmt::fmt Threads::Threads)
     atoll_use_pch(atoll_${name} ${ROOM_ASIO})
     set(scope PUBLIC)
@@ -69,6 +78,7 @@ function(atoll_room name)
 
   if(tests AND NOT ATOLL_FUZZ)
     add_executable(${name}_test ${tests})
+    atoll_cold(${name}_test)
     target_link_libraries(${name}_test PRIVATE atoll_${name} ${ROOM_TEST_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
     atoll_use_pch(${name}_test ${ROOM_ASIO})
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
