@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test test-long test-vm check bench conformance sanitize fuzz coverage format lint clean
+.PHONY: help setup run build test test-long test-vm check build-times bench conformance sanitize fuzz coverage format lint clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,8 +28,12 @@ test-long:  ## Soak, crash rounds, emulated machines
 test-vm:  ## The suite under cgroup v2 in an emulated machine
 	@scripts/test vm
 
-check:  ## Layer check only
+check:  ## Layers, long functions, casts, retired words: a second's work
 	@scripts/check-layers
+	@scripts/check-style
+
+build-times:  ## Compile time by room, from the last build's log
+	@scripts/build-times
 
 bench:  ## Measure, and write bench/RESULTS.md
 	@scripts/bench
@@ -53,4 +57,4 @@ lint:  ## clang-tidy on changed files, shellcheck, layer check
 	@scripts/lint
 
 clean:  ## Remove what was built
-	@rm -rf build build-debug build-asan build-tsan build-coverage build-fuzz
+	@rm -rf build build-alone build-lint build-debug build-asan build-tsan build-coverage build-fuzz

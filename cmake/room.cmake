@@ -5,6 +5,8 @@
 #   atoll_room(vfs DEPENDS base os LIBS PkgConfig::ZSTD [ASIO] [EXCLUDE dir...] [TEST_LIBS lib...])
 #
 # ASIO: the room uses Boost.Asio/Beast and shares their precompiled header.
+# COLD: what the room does is system calls and parsing of small things, so that it is compiled with less optimisation in a
+# third less time (docs/decisions/quick-build.md has the measurements). Tests are always.
 
 # Precompiled headers are shared by all rooms, so definitions that they depend on must be the same everywhere.
 add_library(atoll_pch_plain STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cc)
@@ -26,8 +28,27 @@ function(atoll_use_pch target asio)
   endif()
 endfunction()
 
+# Compiles the sources of a target in batches: headers and the templates of a batch are worked on once. UNITY of a room
+# is its files per batch; the default keeps a rebuild after one change short. Files of one batch share a scope, so names
+# in anonymous namespaces of a room must differ; the presets without unity builds prove that each file stands alone.
+function(atoll_unity target files)
+  if(ATOLL_UNITY)
+    if(NOT files)
+      set(files 8)
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    # g++ takes every file that is not named on its command line for a header, and warns of coroutines in it whose
+    # frames hold local types.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+function(atoll_cold target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 function(atoll_room name)
-  cmake_parse_arguments(ROOM "ASIO" "" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "ASIO;COLD" "UNITY" "DEPENDS;LIBS;EXCLUDE;TEST_LIBS" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   foreach(dir ${ROOM_EXCLUDE})
     list(FILTER all EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${dir}/")
@@ -41,6 +62,10 @@ function(atoll_room name)
 
   if(sources)
     add_library(atoll_${name} STATIC ${sources})
+    atoll_unity(atoll_${name} "${ROOM_UNITY}")
+    if(ROOM_COLD)
+      atoll_cold(atoll_${name})
+    endif()
     target_link_libraries(atoll_${name} PUBLIC atoll_flags fmt::fmt Threads::Threads)
     atoll_use_pch(atoll_${name} ${ROOM_ASIO})
     set(scope PUBLIC)
@@ -53,6 +78,7 @@ function(atoll_room name)
 
   if(tests AND NOT ATOLL_FUZZ)
     add_executable(${name}_test ${tests})
+    atoll_cold(${name}_test)
     target_link_libraries(${name}_test PRIVATE atoll_${name} ${ROOM_TEST_LIBS} GTest::gtest GTest::gmock GTest::gtest_main)
     atoll_use_pch(${name}_test ${ROOM_ASIO})
     set_target_properties(${name}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -91,6 +91,26 @@ class Node {
   std::vector<Member> members_;
 };
 
+// The types that as() knows; any other does not link.
+template <>
+Result<std::string> Node::as<std::string>() const;
+template <>
+Result<bool> Node::as<bool>() const;
+template <>
+Result<int> Node::as<int>() const;
+template <>
+Result<std::int64_t> Node::as<std::int64_t>() const;
+template <>
+Result<std::uint32_t> Node::as<std::uint32_t>() const;
+template <>
+Result<std::uint64_t> Node::as<std::uint64_t>() const;
+template <>
+Result<double> Node::as<double>() const;
+template <>
+Result<std::vector<std::string>> Node::as<std::vector<std::string>>() const;
+template <>
+Result<std::map<std::string, std::string>> Node::as<std::map<std::string, std::string>>() const;
+
 struct Member {
   std::string key;
   Position position;  // of the key

@@ -12,7 +12,6 @@ namespace atl::egress {
 namespace {
 
 namespace asio = boost::asio;
-constexpr std::size_t kHeadMax = 32U << 10;
 constexpr std::size_t kAddressesMax = 4;  // of one name that are tried
 constexpr std::uint16_t kHttpPort = 80, kHttpsPort = 443;
 
@@ -112,7 +111,7 @@ asio::awaitable<void> Proxy::Connection::run() {
 }
 
 asio::awaitable<void> Proxy::Connection::http() {
-  auto length = co_await client_.need_until("\r\n\r\n", kHeadMax);
+  auto length = co_await client_.need_until("\r\n\r\n", kHeadBytesMax);
   if (!length) co_return;
   const auto head = client_.take(*length);
   const auto refuse_head = [this](const Error& why) {
@@ -216,7 +215,7 @@ asio::awaitable<void> Proxy::Connection::intercept(ConnectRequest target, std::s
 }
 
 asio::awaitable<void> Proxy::Connection::serve_inside(ConnectRequest target, Buffered& client, Tls tls) {
-  auto length = co_await client.need_until("\r\n\r\n", kHeadMax);
+  auto length = co_await client.need_until("\r\n\r\n", kHeadBytesMax);
   if (!length) co_return;
   auto request = parse_request(client.take(*length), target);
   if (!request) {

@@ -10,7 +10,6 @@ namespace atl::egress {
 namespace {
 
 namespace asio = boost::asio;
-constexpr std::size_t kHeadMax = 32U << 10;
 
 void check(const Result<void>& done) {
   if (!done) throw RelayEnded();
@@ -76,7 +75,7 @@ asio::awaitable<void> pump_redacted(ByteStream& from, ByteStream& to, Redactor& 
 
 // Only a server that agrees to switch gets more than the one request.
 asio::awaitable<void> serve_websocket(Buffered& client, Buffered& upstream, Redactor& redactor) {
-  auto length = co_await upstream.need_until("\r\n\r\n", kHeadMax);
+  auto length = co_await upstream.need_until("\r\n\r\n", kHeadBytesMax);
   if (!length) co_return;
   const bool switched = upstream.buffered().starts_with("HTTP/1.1 101 ");
   if (switched) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kOpen = "${", kSecret = "secrets.";
 
-bool is_clean(std::string_view text) {
+bool is_value_text(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f; });
 }
 
@@ -21,7 +21,7 @@ bool is_secret_name(std::string_view name) {
 }  // namespace
 
 Result<HeaderValue> HeaderValue::parse(std::string_view text) {
-  if (!is_clean(text)) return fail(Code::invalid_argument, "a control character in a header value");
+  if (!is_value_text(text)) return fail(Code::invalid_argument, "a control character in a header value");
   HeaderValue value;
   while (!text.empty()) {
     const auto at = text.find(kOpen);
@@ -54,7 +54,7 @@ Task<std::string> HeaderValue::fill(Secrets* secrets, std::vector<std::string>& 
     }
     if (secrets == nullptr) co_return fail(Code::not_found, fmt::format("no secret '{}'", part.text));
     CO_TRY(const std::string value, co_await secrets->reveal(part.text));
-    if (!is_clean(value))
+    if (!is_value_text(value))
       co_return fail(Code::invalid_argument, fmt::format("secret '{}' cannot stand in a header", part.text));
     filled += value;
     revealed.push_back(value);

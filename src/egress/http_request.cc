@@ -35,7 +35,7 @@ bool is_token(std::string_view text) {
 }
 
 // A control character in a line could end it for another reader.
-bool is_clean(std::string_view text) {
+bool is_head_line(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) >= 0x20 || c == '\t'; });
 }
 
@@ -57,7 +57,7 @@ Result<Head> split_head(std::string_view head) {
     const auto line = head.substr(0, end);
     head.remove_prefix(end + 2);
     if (line.empty()) break;
-    if (!is_clean(line)) return bad("a control character in the head");
+    if (!is_head_line(line)) return bad("a control character in the head");
     if (first) {
       const auto one = line.find(' '), two = line.rfind(' ');
       if (one == std::string_view::npos || one == two) return bad("the request line has no three parts");

@@ -11,6 +11,9 @@
 
 namespace atl::egress {
 
+// The longest head of a request or an answer that the proxy reads.
+inline constexpr std::size_t kHeadBytesMax = 32U << 10;
+
 // The head of one proxied HTTP request, parsed strictly: what two servers could read differently (both
 // lengths, several lengths, folded lines, a bare CR or LF, an obs-fold, a bad name) is refused.
 struct HttpRequest {

@@ -112,6 +112,7 @@ Result<void> ask(int socket, Question question, std::uint32_t number, std::vecto
     if (size < 0) return fail(cannot_read(errno));
     if (static_cast<std::size_t>(size) > buffer.size()) return fail(cannot_read(EMSGSIZE));
     auto rest = static_cast<unsigned>(size);
+    // JUSTIFICATION: netlink messages arrive as bytes; the buffer is aligned for their head.
     for (auto* message = reinterpret_cast<nlmsghdr*>(buffer.data()); NLMSG_OK(message, rest);
          message = NLMSG_NEXT(message, rest)) {
       if (message->nlmsg_seq != number) continue;
@@ -188,6 +189,7 @@ bool LocalAddresses::has_changed() const {
     }
     if (static_cast<std::size_t>(size) > buffer.size()) changed = true;
     auto rest = static_cast<unsigned>(std::min<std::size_t>(static_cast<std::size_t>(size), buffer.size()));
+    // JUSTIFICATION: netlink messages arrive as bytes; the buffer is aligned for their head.
     for (const auto* message = reinterpret_cast<const nlmsghdr*>(buffer.data()); NLMSG_OK(message, rest);
          message = NLMSG_NEXT(message, rest))
       changed = changed || concerns_us(*message);

@@ -75,7 +75,8 @@ class Plan {
 std::vector<char*> pointers(const std::vector<std::string>& texts, const std::string* first) {
   std::vector<char*> list;
   list.reserve(texts.size() + 2);
-  if (first != nullptr) list.push_back(const_cast<char*>(first->c_str()));  // posix_spawn does not write
+  // JUSTIFICATION: posix_spawn takes char* and writes nothing.
+  if (first != nullptr) list.push_back(const_cast<char*>(first->c_str()));
   for (const std::string& text : texts) list.push_back(const_cast<char*>(text.c_str()));
   list.push_back(nullptr);
   return list;

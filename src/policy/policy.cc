@@ -13,13 +13,12 @@ namespace atl::policy {
 
 namespace {
 
-using config::Node;
-
 constexpr std::array<std::string_view, 3> mode_names{"enforce", "audit", "off"};
 constexpr std::array<std::string_view, 3> effect_names{"deny", "audit", "off"};
 
 template <class Enum>
-Result<Enum> one_of(const Node& node, std::span<const std::string_view> names, std::string_view what) {
+Result<Enum> one_of(const config::Node& node, std::span<const std::string_view> names,
+                    std::string_view what) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (node.is_scalar() && node.text() == names[i]) return static_cast<Enum>(i);
   }
@@ -27,21 +26,21 @@ Result<Enum> one_of(const Node& node, std::span<const std::string_view> names, s
                                      config::did_you_mean(node.text(), names))));
 }
 
-Result<RiskLevel> severity_of(const Node& node) {
+Result<RiskLevel> severity_of(const config::Node& node) {
   constexpr std::array<std::string_view, 5> names{"none", "low", "medium", "high", "critical"};
   return one_of<RiskLevel>(node, names, "severity");
 }
 
 // `off` and `on` are booleans to some YAML readers; here they are words.
-Result<void> read_setting(const Node& node, RuleSetting& setting) {
+Result<void> read_setting(const config::Node& node, RuleSetting& setting) {
   if (node.is_scalar()) {
     setting.effect = TRY(one_of<Effect>(node, effect_names, "the effect of a rule"));
     return {};
   }
   TRY(node.check_keys({"effect", "severity", "message", "recommendation", "name"}));
-  if (const Node* effect = node.find("effect"))
+  if (const config::Node* effect = node.find("effect"))
     setting.effect = TRY(one_of<Effect>(*effect, effect_names, "effect"));
-  if (const Node* severity = node.find("severity")) setting.severity = TRY(severity_of(*severity));
+  if (const config::Node* severity = node.find("severity")) setting.severity = TRY(severity_of(*severity));
   setting.message = TRY(node.get_or<std::string>("message", setting.message));
   setting.recommendation = TRY(node.get_or<std::string>("recommendation", setting.recommendation));
   return {};
@@ -60,27 +59,32 @@ class Builder {
  public:
   explicit Builder(Compiled& compiled) : compiled_(compiled) {}
 
-  Result<void> rules_section(const Node& node);
-  Result<void> language_section(const Node& node, Language language);
+  Result<void> rules_section(const config::Node& node);
+  Result<void> language_section(const config::Node& node, Language language);
 
  private:
-  using Apply = Result<void> (Builder::*)(const Node& at, Language language, const std::string& name,
+  using Apply = Result<void> (Builder::*)(const config::Node& at, Language language, const std::string& name,
                                           ListedIndex listed);
-  Result<void> list(const Node& section, std::string_view key, Language language, RuleId rule, Apply apply);
-  Result<void> names(const Node& section, std::string_view key, std::optional<NameMap<bool>>& out);
+  Result<void> list(const config::Node& section, std::string_view key, Language language, RuleId rule,
+                    Apply apply);
+  Result<void> names(const config::Node& section, std::string_view key, std::optional<NameMap<bool>>& out);
 
-  Result<void> import(const Node& at, Language language, const std::string& name, ListedIndex listed);
-  Result<void> function(const Node& at, Language language, const std::string& name, ListedIndex listed);
-  Result<void> attribute(const Node& at, Language language, const std::string& name, ListedIndex listed);
-  Result<void> call(const Node& at, Language language, const std::string& name, ListedIndex listed);
-  Result<void> command(const Node& at, Language language, const std::string& name, ListedIndex listed);
-  Result<void> pattern(const Node& at, Language language, const std::string& name, ListedIndex listed);
+  Result<void> import(const config::Node& at, Language language, const std::string& name, ListedIndex listed);
+  Result<void> function(const config::Node& at, Language language, const std::string& name,
+                        ListedIndex listed);
+  Result<void> attribute(const config::Node& at, Language language, const std::string& name,
+                         ListedIndex listed);
+  Result<void> call(const config::Node& at, Language language, const std::string& name, ListedIndex listed);
+  Result<void> command(const config::Node& at, Language language, const std::string& name,
+                       ListedIndex listed);
+  Result<void> pattern(const config::Node& at, Language language, const std::string& name,
+                       ListedIndex listed);
 
   LanguageRules& of(Language language) { return compiled_.languages[static_cast<std::size_t>(language)]; }
   Compiled& compiled_;
 };
 
-Result<void> Builder::rules_section(const Node& node) {
+Result<void> Builder::rules_section(const config::Node& node) {
   TRY(node.expect(config::Kind::map));
   std::vector<std::string_view> known;
   for (const Rule& rule : rules()) known.push_back(rule.id);
@@ -96,13 +100,13 @@ Result<void> Builder::rules_section(const Node& node) {
   return {};
 }
 
-Result<void> Builder::list(const Node& section, std::string_view key, Language language, RuleId rule,
+Result<void> Builder::list(const config::Node& section, std::string_view key, Language language, RuleId rule,
                            Apply apply) {
-  const Node* entries = section.find(key);
+  const config::Node* entries = section.find(key);
   if (entries == nullptr || entries->is_null()) return {};
   TRY(entries->expect(config::Kind::sequence));
   auto index = static_cast<RuleIndex>(rule);
-  for (const Node& entry : entries->items()) {
+  for (const config::Node& entry : entries->items()) {
     Listed listed{.rule = index, .name = {}, .setting = compiled_.rules[index]};
     if (entry.is_map()) {
       TRY(read_setting(entry, listed.setting));
@@ -118,7 +122,8 @@ Result<void> Builder::list(const Node& section, std::string_view key, Language l
   return {};
 }
 
-Result<void> Builder::names(const Node& section, std::string_view key, std::optional<NameMap<bool>>& out) {
+Result<void> Builder::names(const config::Node& section, std::string_view key,
+                            std::optional<NameMap<bool>>& out) {
   auto given = TRY(section.get<std::vector<std::string>>(key));
   if (!given) return {};
   out.emplace();
@@ -126,7 +131,8 @@ Result<void> Builder::names(const Node& section, std::string_view key, std::opti
   return {};
 }
 
-Result<void> Builder::import(const Node& at, Language language, const std::string& name, ListedIndex listed) {
+Result<void> Builder::import(const config::Node& at, Language language, const std::string& name,
+                             ListedIndex listed) {
   if (language == Language::python && !is_dotted_name(name)) {
     return fail(
         at.error(fmt::format("'{}' is not the name of a module (write it as in an import: os.path)", name)));
@@ -136,7 +142,7 @@ Result<void> Builder::import(const Node& at, Language language, const std::strin
   return {};
 }
 
-Result<void> Builder::function(const Node& at, Language language, const std::string& name,
+Result<void> Builder::function(const config::Node& at, Language language, const std::string& name,
                                ListedIndex listed) {
   if (!is_dotted_name(name)) {
     return fail(
@@ -146,7 +152,7 @@ Result<void> Builder::function(const Node& at, Language language, const std::str
   return {};
 }
 
-Result<void> Builder::attribute(const Node& at, Language language, const std::string& name,
+Result<void> Builder::attribute(const config::Node& at, Language language, const std::string& name,
                                 ListedIndex listed) {
   if (!is_dotted_name(name)) return fail(at.error(fmt::format("'{}' is not the name of an attribute", name)));
   if (name.contains('.')) {
@@ -157,7 +163,8 @@ Result<void> Builder::attribute(const Node& at, Language language, const std::st
   return {};
 }
 
-Result<void> Builder::call(const Node& at, Language language, const std::string& name, ListedIndex listed) {
+Result<void> Builder::call(const config::Node& at, Language language, const std::string& name,
+                           ListedIndex listed) {
   if (!is_dotted_name(name)) {
     return fail(at.error(fmt::format("'{}' is not the name of a function (no brackets: os.system)", name)));
   }
@@ -165,7 +172,7 @@ Result<void> Builder::call(const Node& at, Language language, const std::string&
   return {};
 }
 
-Result<void> Builder::command(const Node& at, Language language, const std::string& name,
+Result<void> Builder::command(const config::Node& at, Language language, const std::string& name,
                               ListedIndex listed) {
   if (name.empty() || name.find_first_of(" \t\n'\"$|;&<>()") != std::string::npos) {
     return fail(at.error(
@@ -175,7 +182,7 @@ Result<void> Builder::command(const Node& at, Language language, const std::stri
   return {};
 }
 
-Result<void> Builder::pattern(const Node& at, Language language, const std::string& name,
+Result<void> Builder::pattern(const config::Node& at, Language language, const std::string& name,
                               ListedIndex listed) {
   auto tokens = tokenize_pattern(name, language);
   if (!tokens) return fail(at.error(tokens.error().message()));
@@ -221,7 +228,7 @@ Result<void> Builder::pattern(const Node& at, Language language, const std::stri
   return {};
 }
 
-Result<void> Builder::language_section(const Node& node, Language language) {
+Result<void> Builder::language_section(const config::Node& node, Language language) {
   if (node.is_null()) return {};
   TRY(node.expect(config::Kind::map));
   LanguageRules& rules_of = of(language);
@@ -246,7 +253,7 @@ Result<void> Builder::language_section(const Node& node, Language language) {
 }  // namespace
 
 std::string policy_name(const config::Document& document) {
-  if (const Node* name = document.root.find("name"); name != nullptr && name->is_scalar())
+  if (const config::Node* name = document.root.find("name"); name != nullptr && name->is_scalar())
     return name->text();
   std::string_view file = document.name;
   if (std::size_t slash = file.rfind('/'); slash != std::string_view::npos) file.remove_prefix(slash + 1);
@@ -269,20 +276,20 @@ Compiled fresh() {
   return compiled;
 }
 
-Result<void> read_limits(const Node& node, PolicyLimits& limits) {
+Result<void> read_limits(const config::Node& node, PolicyLimits& limits) {
   TRY(node.check_keys({"max_bytes", "max_nesting", "max_findings"}));
-  if (const Node* bytes = node.find("max_bytes")) {
+  if (const config::Node* bytes = node.find("max_bytes")) {
     limits.max_bytes = TRY(bytes->as_bytes());
     constexpr std::size_t most = 64U << 20;
     if (limits.max_bytes == 0 || limits.max_bytes > most)
       return fail(bytes->error("max_bytes must be 1 to 64M"));
   }
-  if (const Node* nesting = node.find("max_nesting")) {
+  if (const config::Node* nesting = node.find("max_nesting")) {
     limits.max_nesting = TRY(nesting->as<std::uint32_t>());
     if (limits.max_nesting == 0 || limits.max_nesting > 10'000)
       return fail(nesting->error("max_nesting must be 1 to 10000"));
   }
-  if (const Node* findings = node.find("max_findings")) {
+  if (const config::Node* findings = node.find("max_findings")) {
     limits.max_findings = TRY(findings->as<std::uint32_t>());
     if (limits.max_findings == 0 || limits.max_findings > 10'000)
       return fail(findings->error("max_findings must be 1 to 10000"));
@@ -292,7 +299,7 @@ Result<void> read_limits(const Node& node, PolicyLimits& limits) {
 
 using Documents = std::map<std::string, const config::Document*, std::less<>>;
 
-Result<void> check_parent(const Node& extends, const Documents& by_name) {
+Result<void> check_parent(const config::Node& extends, const Documents& by_name) {
   if (by_name.contains(extends.text())) return {};
   std::vector<std::string_view> known;
   for (const auto& [name, document] : by_name) known.push_back(name);
@@ -330,10 +337,10 @@ Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents
     std::size_t before = waiting.size();
     for (auto at = waiting.begin(); at != waiting.end();) {
       const config::Document& document = *by_name.find(*at)->second;
-      const Node& root = document.root;
+      const config::Node& root = document.root;
       TRY(root.check_keys(
           {"name", "description", "extends", "mode", "limits", "rules", "python", "javascript", "shell"}));
-      const Node* extends = root.find("extends");
+      const config::Node* extends = root.find("extends");
       std::shared_ptr<const Policy> parent;
       if (extends != nullptr && !extends->is_null()) {
         TRY(check_parent(*extends, by_name));
@@ -348,13 +355,15 @@ Result<PolicySet> PolicySet::compile(std::span<const config::Document> documents
       if (parent) policy.mode_ = parent->mode_, policy.limits_ = parent->limits_;
       policy.name_ = *at;
       policy.description_ = TRY(root.get_or<std::string>("description", ""));
-      if (const Node* mode = root.find("mode")) policy.mode_ = TRY(one_of<Mode>(*mode, mode_names, "mode"));
-      if (const Node* limits = root.find("limits")) TRY(read_limits(*limits, policy.limits_));
+      if (const config::Node* mode = root.find("mode"))
+        policy.mode_ = TRY(one_of<Mode>(*mode, mode_names, "mode"));
+      if (const config::Node* limits = root.find("limits")) TRY(read_limits(*limits, policy.limits_));
       Builder builder(*policy.compiled_);
-      if (const Node* rules_node = root.find("rules")) TRY(builder.rules_section(*rules_node));
-      constexpr std::array<Language, kLanguagesRead> all{Language::python, Language::javascript, Language::shell};
+      if (const config::Node* rules_node = root.find("rules")) TRY(builder.rules_section(*rules_node));
+      constexpr std::array<Language, kLanguagesRead> all{Language::python, Language::javascript,
+                                                         Language::shell};
       for (Language language : all) {
-        if (const Node* section = root.find(to_string(language)))
+        if (const config::Node* section = root.find(to_string(language)))
           TRY(builder.language_section(*section, language));
       }
       set.policies_.emplace(*at, std::make_shared<const Policy>(std::move(policy)));

@@ -30,6 +30,7 @@ struct Block {
   std::uint8_t level = 0;
 
   // They follow the header in the same allocation.
+  // JUSTIFICATION: the entries follow the header in the same allocation.
   BlockEntry* entries() { return reinterpret_cast<BlockEntry*>(this + 1); }
   const BlockEntry* entries() const { return reinterpret_cast<const BlockEntry*>(this + 1); }
   Node* node(std::size_t i) const { return entries()[i].to_node; }

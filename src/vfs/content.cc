@@ -104,6 +104,7 @@ std::size_t chunk_size(std::uint64_t size, std::size_t index) {
 }  // namespace
 
 Blob* Content::blob() const {
+  // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
   return reinterpret_cast<Blob*>(word_);
 }
 ChunkList* Content::chunks() const {
@@ -116,6 +117,7 @@ Content::Content(std::string_view bytes) {
     Blob* blob = detail::new_blob(bytes.size());
     blob->size = static_cast<std::uint32_t>(bytes.size());
     std::memcpy(blob->bytes(), bytes.data(), bytes.size());
+    // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
     word_ = reinterpret_cast<std::uintptr_t>(blob);
     return;
   }
@@ -197,6 +199,7 @@ void Content::make_chunked() {
     list->chunks = old->chunks;
     for (Blob* chunk : list->chunks) detail::retain(chunk);
     detail::release(old);
+    // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
     word_ = reinterpret_cast<std::uintptr_t>(list) | 1U;
     return;
   }
@@ -205,6 +208,7 @@ void Content::make_chunked() {
     list->size = blob()->size;
     list->chunks.push_back(blob());
   }
+  // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
   word_ = reinterpret_cast<std::uintptr_t>(list) | 1U;
 }
 
@@ -214,6 +218,7 @@ void Content::resize(std::uint64_t new_size) {
   if (!chunked() && new_size <= kChunkBytes) {
     Blob* own = blob();
     detail::own(own, static_cast<std::size_t>(new_size));
+    // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
     word_ = reinterpret_cast<std::uintptr_t>(own);
     return;
   }
@@ -246,6 +251,7 @@ void Content::write(std::uint64_t offset, std::string_view bytes) {
     Blob* own = blob();
     detail::own(own, static_cast<std::size_t>(std::max(end, old_size)));
     std::memcpy(own->bytes() + offset, bytes.data(), bytes.size());
+    // JUSTIFICATION: word_ holds either kind of pointer, told apart by its lowest bit.
     word_ = reinterpret_cast<std::uintptr_t>(own);
     return;
   }

@@ -7,10 +7,6 @@
 namespace atl::vfs {
 namespace {
 
-std::unexpected<Error> refuse(Code code, const Path& path) {
-  return fail(code, fmt::format("{}: {}", path.str(), strerror(code)));
-}
-
 Result<Path> destination(const Path& from, FileSystem& target, const Path& to, const CopyOptions& options) {
   if (!options.into_directory || from.is_root() || !target.is_directory(to)) return to;
   return to.child(from.name());

@@ -195,4 +195,8 @@ std::string_view strerror(Code code) {
   }
 }
 
+std::unexpected<Error> refuse(Code code, std::string_view path) {
+  return fail(code, fmt::format("{}: {}", path, strerror(code)));
+}
+
 }  // namespace atl::vfs

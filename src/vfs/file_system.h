@@ -259,5 +259,10 @@ Result<Path> resolve(const FileSystem& fs, const Path& base, std::string_view te
 
 // errno's name for a failure ("No such file or directory"), for programs that speak POSIX.
 std::string_view strerror(Code code);
+// The failure `code` of an operation on `path`, in the words of strerror(): "/a/b: Is a directory".
+std::unexpected<Error> refuse(Code code, std::string_view path);
+inline std::unexpected<Error> refuse(Code code, const Path& path) {
+  return refuse(code, path.str());
+}
 
 }  // namespace atl::vfs

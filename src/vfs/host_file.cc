@@ -44,8 +44,7 @@ Result<Stat> stat_of_fd(int fd, std::string_view path) {
 }
 
 Result<os::Fd> open_host_file(int root, const Path& path, int flags, std::uint32_t mode) {
-  auto refuse = [&](Code code) { return fail(code, fmt::format("{}: {}", path.str(), strerror(code))); };
-  if (path.is_root()) return refuse(Code::is_a_directory);
+  if (path.is_root()) return refuse(Code::is_a_directory, path);
   // O_NONBLOCK: a FIFO must not hold us up. Truncation waits until we know that it is a file. openat2 refuses
   // a mode where nothing can be created.
   int how = (flags & ~O_TRUNC) | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY;
@@ -55,11 +54,11 @@ Result<os::Fd> open_host_file(int root, const Path& path, int flags, std::uint32
     // ENXIO and ENODEV: a FIFO without a reader, a socket, a device.
     if (fd.error().code() == Code::internal)
       return fail(Code::invalid_argument, fmt::format("{}: not a file", path.str()));
-    return refuse(fd.error().code());
+    return refuse(fd.error().code(), path);
   }
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) return fail(errno_error(errno, path.str()));
-  if (S_ISDIR(info.st_mode)) return refuse(Code::is_a_directory);
+  if (S_ISDIR(info.st_mode)) return refuse(Code::is_a_directory, path);
   if (!S_ISREG(info.st_mode)) return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
   if ((flags & O_TRUNC) != 0 && info.st_size > 0 && ::ftruncate(fd->get(), 0) != 0)
     return fail(errno_error(errno, path.str()));

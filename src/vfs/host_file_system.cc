@@ -19,10 +19,6 @@ namespace {
 
 constexpr std::uint64_t kReadBytesMax = 1ULL << 30;
 
-std::unexpected<Error> refuse(Code code, const Path& path) {
-  return fail(code, fmt::format("{}: {}", path.str(), strerror(code)));
-}
-
 std::unexpected<Error> failed(const Path& path) {
   return fail(errno_error(errno, path.str()));
 }

@@ -1,18 +1,9 @@
 #include "vfs/mount_file_system.h"
 
-#include <fmt/format.h>
 
 #include "vfs/copy.h"
 
 namespace atl::vfs {
-namespace {
-
-std::unexpected<Error> refuse(Code code, const Path& path) {
-  return fail(code, fmt::format("{}: {}", path.str(), strerror(code)));
-}
-
-}  // namespace
-
 MountFileSystem::MountFileSystem(std::shared_ptr<FileSystem> base, Access access) {
   parts_.push_back({Path(), std::move(base), access});
 }

@@ -34,15 +34,17 @@ T* allocate(Kind kind, std::string_view name) {
 
 // Nodes that nothing reaches any more, chained through a field they no longer need. Freeing a directory adds
 // what it held, so the depth of the tree costs no stack.
-class Graveyard {
+class DeadNodes {
  public:
-  void bury(Node* node) {
+  void add(Node* node) {
+    // JUSTIFICATION: a node that is being freed needs no inode, so the field holds the next one.
     node->inode = reinterpret_cast<std::uintptr_t>(top_);
     top_ = node;
   }
-  void dig() {
+  void free_all() {
     while (top_ != nullptr) {
       Node* node = top_;
+      // JUSTIFICATION: a node that is being freed needs no inode, so the field holds the next one.
       top_ = reinterpret_cast<Node*>(node->inode);
       if (node->kind == Kind::directory) {
         drop(static_cast<DirNode*>(node)->entries);
@@ -58,7 +60,7 @@ class Graveyard {
       if (block->level > 0) {
         drop(block->block(i));
       } else if (block->node(i)->refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-        bury(block->node(i));
+        add(block->node(i));
       }
     }
     free_block(block);
@@ -91,9 +93,9 @@ void retain(Node* node) {
 
 void release(Node* node) {
   if (node->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  Graveyard graveyard;
-  graveyard.bury(node);
-  graveyard.dig();
+  DeadNodes dead_nodes;
+  dead_nodes.add(node);
+  dead_nodes.free_all();
 }
 
 FileNode* new_file(Kind kind, std::string_view name) {

@@ -8,10 +8,6 @@
 
 namespace atl::vfs {
 
-inline std::unexpected<Error> refuse(Code code, std::string_view path) {
-  return fail(code, fmt::format("{}: {}", path, strerror(code)));
-}
-
 inline std::uint64_t size_of(const tree::Node& node) {
   bool has_content = node.kind != tree::Kind::directory && node.kind != tree::Kind::link;
   return has_content ? static_cast<const tree::FileNode&>(node).content.size() : 0;

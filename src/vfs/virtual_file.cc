@@ -104,7 +104,8 @@ bool is_at_or_below(std::string_view path, std::string_view top) {
 void VirtualFileSystem::orphan(const Removed& removed) {
   if (!open_ || open_->empty()) return;
   auto adopt = [&](OpenInode& open, const Node& node) {
-    open.orphan = Ref<Node>::share(const_cast<Node*>(&node));  // own() copies it before any change
+    // JUSTIFICATION: own() copies the node before any change.
+    open.orphan = Ref<Node>::share(const_cast<Node*>(&node));
     orphan_bytes_ += size_of(node);
   };
   for (auto& [inode, open] : *open_) {
@@ -124,6 +125,7 @@ void VirtualFileSystem::orphan_everything(const tree::State& old) {
     const Node* node = old.links ? tree::find_entry(*old.links, tree::link_key(inode)) : nullptr;
     if (node == nullptr) node = tree::find(old, open->path, Follow::no);
     if (node == nullptr) continue;
+    // JUSTIFICATION: own() copies the node before any change.
     open->orphan = Ref<Node>::share(const_cast<Node*>(node));
     orphan_bytes_ += size_of(*node);
   }

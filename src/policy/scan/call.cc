@@ -307,6 +307,72 @@ ValueIndex Evaluator::map_value(const Arguments& arguments) {
   return make_items(Value::Type::list, numbers);
 }
 
+// getattr(object, name): every object that it may be, with every name.
+ValueIndex Evaluator::get_attribute(const Arguments& arguments, std::uint32_t start) {
+  using Type = Value::Type;
+  std::vector<ValueIndex> results;
+  for (ValueIndex object : alternatives(argument(arguments, 0))) {
+    for (ValueIndex key : alternatives(argument(arguments, 1))) {
+      bool known = is_text(key);
+      const Value from = value(object);
+      bool sensitive = from.type == Type::path || from.type == Type::module || from.type == Type::names;
+      if (!known && sensitive && reporting_ && arguments.positional.size() >= 2) {
+        report_.add(RuleId::dynamic_attribute, start, "an attribute of a module by a computed name");
+      }
+      if (known) results.push_back(attribute_of(object, names_.intern(value(key).text), start));
+    }
+  }
+  return choices(results);
+}
+
+// bytes([104, 105])
+ValueIndex Evaluator::bytes_of(const Value& list) {
+  std::string text;
+  for (ValueIndex one : items(list)) {
+    if (value(one).type != Value::Type::number || value(one).number < 0 || value(one).number > 255)
+      return unknown_value;
+    text += static_cast<char>(value(one).number);
+  }
+  return make_text(std::move(text), false, false, true);
+}
+
+// String.fromCharCode(104, 105)
+ValueIndex Evaluator::text_of_codes(const Arguments& arguments) {
+  std::string text;
+  for (NodeIndex argument_at : arguments.positional) {
+    const Value& one = value(value_of(argument_at));
+    std::vector<ValueIndex> codes{value_of(argument_at)};
+    if (one.type == Value::Type::list) codes.assign(items(one).begin(), items(one).end());
+    for (ValueIndex code : codes) {
+      if (value(code).type != Value::Type::number || value(code).number < 0 || value(code).number >= 0x110000)
+        return unknown_value;
+      append_utf8(text, static_cast<char32_t>(value(code).number));
+    }
+  }
+  return make_text(std::move(text));
+}
+
+// Buffer.from(given, encoding); `first` is the index of `given`.
+ValueIndex Evaluator::buffer_from(const Value& given, ValueIndex first,
+                                  std::optional<std::string_view> encoding) {
+  using Type = Value::Type;
+  if (given.type == Type::list) {
+    std::string text;
+    for (ValueIndex one : items(given)) {
+      if (value(one).type != Type::number) return unknown_value;
+      text += static_cast<char>(value(one).number);
+    }
+    return make({.type = Type::buffer, .text = keep(std::move(text))});
+  }
+  if (given.type != Type::text)
+    return encoding ? make({.type = Type::unknown, .decoded = true, .remote = given.remote}) : unknown_value;
+  ValueIndex decoded = encoding ? decode_by_name(given.text, *encoding, given) : first;
+  const Value contents = value(decoded);
+  if (contents.type != Type::text) return decoded;
+  return make(
+      {.type = Type::buffer, .decoded = contents.decoded, .remote = contents.remote, .text = contents.text});
+}
+
 ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Arguments& arguments,
                                  const Node& node) {
   ValueIndex first = argument(arguments, 0);
@@ -320,21 +386,8 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
       return unknown_value;
     case Model::import_function:
       return call_import(arguments, node.start);
-    case Model::get_attribute: {
-      std::vector<ValueIndex> results;
-      for (ValueIndex object : alternatives(first)) {
-        for (ValueIndex key : alternatives(argument(arguments, 1))) {
-          bool known = is_text(key);
-          const Value from = value(object);
-          bool sensitive = from.type == Type::path || from.type == Type::module || from.type == Type::names;
-          if (!known && sensitive && reporting_ && arguments.positional.size() >= 2) {
-            report_.add(RuleId::dynamic_attribute, node.start, "an attribute of a module by a computed name");
-          }
-          if (known) results.push_back(attribute_of(object, names_.intern(value(key).text), node.start));
-        }
-      }
-      return choices(results);
-    }
+    case Model::get_attribute:
+      return get_attribute(arguments, node.start);
     case Model::attribute_getter:
       if (given.type != Type::text) return unknown_value;
       return make({.type = Type::getter, .text = given.text});
@@ -403,54 +456,15 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
       return encoding ? make({.type = Type::unknown, .decoded = true, .remote = given.remote})
                       : unknown_value;
     }
-    case Model::make_bytes: {
-      if (given.type != Type::list) return first;
-      std::string text;
-      for (ValueIndex one : items(given)) {
-        if (value(one).type != Type::number || value(one).number < 0 || value(one).number > 255)
-          return unknown_value;
-        text += static_cast<char>(value(one).number);
-      }
-      return make_text(std::move(text), false, false, true);
-    }
+    case Model::make_bytes:
+      return given.type == Type::list ? bytes_of(given) : first;
     case Model::make_text:
       if (given.type == Type::number) return make_text(std::to_string(given.number));
       return first;
-    case Model::from_char_codes: {
-      std::string text;
-      for (NodeIndex argument_at : arguments.positional) {
-        const Value& one = value(value_of(argument_at));
-        std::vector<ValueIndex> codes{value_of(argument_at)};
-        if (one.type == Type::list) codes.assign(items(one).begin(), items(one).end());
-        for (ValueIndex code : codes) {
-          if (value(code).type != Type::number || value(code).number < 0 || value(code).number >= 0x110000)
-            return unknown_value;
-          append_utf8(text, static_cast<char32_t>(value(code).number));
-        }
-      }
-      return make_text(std::move(text));
-    }
-    case Model::buffer_from: {
-      auto encoding = text_of(argument(arguments, 1));
-      if (given.type == Type::list) {
-        std::string text;
-        for (ValueIndex one : items(given)) {
-          if (value(one).type != Type::number) return unknown_value;
-          text += static_cast<char>(value(one).number);
-        }
-        return make({.type = Type::buffer, .text = keep(std::move(text))});
-      }
-      if (given.type != Type::text)
-        return encoding ? make({.type = Type::unknown, .decoded = true, .remote = given.remote})
-                        : unknown_value;
-      ValueIndex decoded = encoding ? decode_by_name(given.text, *encoding, given) : first;
-      const Value contents = value(decoded);
-      if (contents.type != Type::text) return decoded;
-      return make({.type = Type::buffer,
-                   .decoded = contents.decoded,
-                   .remote = contents.remote,
-                   .text = contents.text});
-    }
+    case Model::from_char_codes:
+      return text_of_codes(arguments);
+    case Model::buffer_from:
+      return buffer_from(given, first, text_of(argument(arguments, 1)));
     case Model::reversed:
       if (given.type == Type::text) return make_text(reverse_text(given.text), given.decoded, given.remote);
       if (given.type == Type::list) {

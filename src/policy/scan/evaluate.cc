@@ -86,6 +86,48 @@ void Evaluator::enter(NodeIndex index) {
   }
 }
 
+ValueIndex Evaluator::choice_value(const Node& node) {
+  std::vector<ValueIndex> any;
+  for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
+    for (ValueIndex one : alternatives(value_of(child))) any.push_back(one);
+  }
+  return choices(any);
+}
+
+void Evaluator::assign(Node& node) {
+  NodeIndex target = node.first_child;
+  if (target == no_node) return;
+  NodeIndex last = target;
+  while (tree_.nodes[last].next != no_node) last = tree_.nodes[last].next;
+  node.value = last == target ? unknown_value : value_of(last);
+  // `{a = 1}` in a pattern: the value is the default of a, not an object that has an a.
+  if (tree_.nodes[target].kind == Kind::pair) target = tree_.nodes[target].first_child;
+  bind_target(target, node.value);
+}
+
+// `name += value`; what other operators and targets make is unknown.
+void Evaluator::assign_sum(const Node& node) {
+  NodeIndex target = node.first_child;
+  if (target == no_node || tree_.nodes[target].next == no_node) return;
+  if (node.op != '+' || tree_.nodes[target].kind != Kind::name) {
+    bind_target(target, unknown_value);
+    return;
+  }
+  Binding* binding = find_binding(scope_, tree_.nodes[target].name);
+  if (binding == nullptr || binding->count == 0) return;
+  bind_target(target, add_values(binding->values[binding->count - 1], value_of(tree_.nodes[target].next)));
+}
+
+// The target of a loop may be any of the items.
+void Evaluator::bind_items(const Node& node) {
+  NodeIndex target = node.first_child;
+  if (target == no_node || tree_.nodes[target].next == no_node) return;
+  const Value& from = value(value_of(tree_.nodes[target].next));
+  std::vector<ValueIndex> any;
+  if (from.type == Value::Type::list) any.assign(items(from).begin(), items(from).end());
+  bind_target(target, choices(any));
+}
+
 void Evaluator::leave(NodeIndex index) {
   Node& node = tree_.nodes[index];
   switch (node.kind) {
@@ -135,47 +177,18 @@ void Evaluator::leave(NodeIndex index) {
     case Kind::dict:
       if (node.value == unknown_value) node.value = make({.type = Value::Type::literal});
       return;
-    case Kind::choice: {
-      std::vector<ValueIndex> any;
-      for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
-        for (ValueIndex one : alternatives(value_of(child))) any.push_back(one);
-      }
-      node.value = choices(any);
+    case Kind::choice:
+      node.value = choice_value(node);
       return;
-    }
-    case Kind::assign: {
-      NodeIndex target = node.first_child;
-      if (target == no_node) return;
-      NodeIndex last = target;
-      while (tree_.nodes[last].next != no_node) last = tree_.nodes[last].next;
-      node.value = last == target ? unknown_value : value_of(last);
-      // `{a = 1}` in a pattern: the value is the default of a, not an object that has an a.
-      if (tree_.nodes[target].kind == Kind::pair) target = tree_.nodes[target].first_child;
-      bind_target(target, node.value);
+    case Kind::assign:
+      assign(node);
       return;
-    }
-    case Kind::augmented: {
-      NodeIndex target = node.first_child;
-      if (target == no_node || tree_.nodes[target].next == no_node) return;
-      if (node.op != '+' || tree_.nodes[target].kind != Kind::name) {
-        bind_target(target, unknown_value);
-        return;
-      }
-      Binding* binding = find_binding(scope_, tree_.nodes[target].name);
-      if (binding == nullptr || binding->count == 0) return;
-      bind_target(target,
-                  add_values(binding->values[binding->count - 1], value_of(tree_.nodes[target].next)));
+    case Kind::augmented:
+      assign_sum(node);
       return;
-    }
-    case Kind::iterate: {
-      NodeIndex target = node.first_child;
-      if (target == no_node || tree_.nodes[target].next == no_node) return;
-      const Value& from = value(value_of(tree_.nodes[target].next));
-      std::vector<ValueIndex> any;
-      if (from.type == Value::Type::list) any.assign(items(from).begin(), items(from).end());
-      bind_target(target, choices(any));
+    case Kind::iterate:
+      bind_items(node);
       return;
-    }
     case Kind::bind:
       for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
         bind_target(child, unknown_value);

@@ -116,6 +116,10 @@ class Evaluator {
   ValueIndex brace_format(std::string_view text, const Arguments& arguments);
   ValueIndex list_value(NodeIndex index);
   ValueIndex comprehension_value(NodeIndex index);
+  ValueIndex choice_value(const Node& node);
+  void assign(Node& node);
+  void assign_sum(const Node& node);
+  void bind_items(const Node& node);
 
   // reaching things
   ValueIndex attribute_value(NodeIndex index);
@@ -156,6 +160,10 @@ class Evaluator {
   NodeIndex argument_node(const Arguments& arguments, std::size_t position,
                           std::string_view keyword = {}) const;
   ValueIndex map_value(const Arguments& arguments);
+  ValueIndex get_attribute(const Arguments& arguments, std::uint32_t start);
+  ValueIndex bytes_of(const Value& list);
+  ValueIndex text_of_codes(const Arguments& arguments);
+  ValueIndex buffer_from(const Value& given, ValueIndex first, std::optional<std::string_view> encoding);
 
   std::string_view text_;
   Language language_;

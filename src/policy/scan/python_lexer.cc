@@ -8,47 +8,47 @@ namespace atl::policy {
 
 namespace {
 
-struct Word {
+struct KeywordText {
   std::string_view text;
   Keyword keyword;
 };
 
 using enum Keyword;
-constexpr std::array<Word, 35> words{{{"False", k_False},
-                                      {"None", k_None},
-                                      {"True", k_True},
-                                      {"and", k_and},
-                                      {"as", k_as},
-                                      {"assert", k_assert},
-                                      {"async", k_async},
-                                      {"await", k_await},
-                                      {"break", k_break},
-                                      {"class", k_class},
-                                      {"continue", k_continue},
-                                      {"def", k_def},
-                                      {"del", k_del},
-                                      {"elif", k_elif},
-                                      {"else", k_else},
-                                      {"except", k_except},
-                                      {"finally", k_finally},
-                                      {"for", k_for},
-                                      {"from", k_from},
-                                      {"global", k_global},
-                                      {"if", k_if},
-                                      {"import", k_import},
-                                      {"in", k_in},
-                                      {"is", k_is},
-                                      {"lambda", k_lambda},
-                                      {"nonlocal", k_nonlocal},
-                                      {"not", k_not},
-                                      {"or", k_or},
-                                      {"pass", k_pass},
-                                      {"raise", k_raise},
-                                      {"return", k_return},
-                                      {"try", k_try},
-                                      {"while", k_while},
-                                      {"with", k_with},
-                                      {"yield", k_yield}}};
+constexpr std::array<KeywordText, 35> keyword_texts{{{"False", k_False},
+                                                     {"None", k_None},
+                                                     {"True", k_True},
+                                                     {"and", k_and},
+                                                     {"as", k_as},
+                                                     {"assert", k_assert},
+                                                     {"async", k_async},
+                                                     {"await", k_await},
+                                                     {"break", k_break},
+                                                     {"class", k_class},
+                                                     {"continue", k_continue},
+                                                     {"def", k_def},
+                                                     {"del", k_del},
+                                                     {"elif", k_elif},
+                                                     {"else", k_else},
+                                                     {"except", k_except},
+                                                     {"finally", k_finally},
+                                                     {"for", k_for},
+                                                     {"from", k_from},
+                                                     {"global", k_global},
+                                                     {"if", k_if},
+                                                     {"import", k_import},
+                                                     {"in", k_in},
+                                                     {"is", k_is},
+                                                     {"lambda", k_lambda},
+                                                     {"nonlocal", k_nonlocal},
+                                                     {"not", k_not},
+                                                     {"or", k_or},
+                                                     {"pass", k_pass},
+                                                     {"raise", k_raise},
+                                                     {"return", k_return},
+                                                     {"try", k_try},
+                                                     {"while", k_while},
+                                                     {"with", k_with},
+                                                     {"yield", k_yield}}};
 
 enum Class : std::uint8_t { c_other, c_name, c_digit, c_blank };
 constexpr std::array<std::uint8_t, 256> classes = [] {
@@ -69,7 +69,7 @@ Keyword keyword_of(std::string_view text) {
   // First letters of keywords; most names leave here.
   constexpr std::string_view letters = "FNTabcdefgilnoprtwy";
   if (!letters.contains(text.front())) return none;
-  for (const Word& one : words) {
+  for (const KeywordText& one : keyword_texts) {
     if (one.text.front() == text.front() && one.text == text) return one.keyword;
   }
   return none;
