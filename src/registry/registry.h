@@ -26,9 +26,9 @@ struct Environment {
   std::vector<std::string> layers;   // directories of the host, lowest first; empty: the view of the host
   std::string stack;                 // whose layers it has in the layer store; empty: none of it
   std::vector<std::string> digests;  // of its layers, when they are of the store
-  std::string made_by;               // the recipe that made them (layer::name_of); empty: not one recipe alone
-  bool host_fallback = false;        // the view of the host will do while the stack is not there
-  bool imported = false;             // no file declares it: it is there because its stack is
+  std::string made_by;         // the recipe that made them (layer::name_of); empty: not one recipe alone
+  bool host_fallback = false;  // the view of the host will do while the stack is not there
+  bool imported = false;       // no file declares it: it is there because its stack is
   std::optional<layer::Recipe> recipe;
   std::vector<sandbox::Language> languages;
   std::optional<sandbox::Language> default_language;
@@ -89,7 +89,8 @@ class Registry {
   // Null if there is none of this name. A pointer stays good as long as the registry, whatever is removed.
   const Environment* environment(std::string_view name) const;
   const Agent* agent(std::string_view name) const;
-  // True if a recipe of this name (layer::name_of) came with the program: what it made can be trusted as the program.
+  // True if a recipe of this name (layer::name_of) came with the program: what it made can be trusted as the
+  // program.
   bool ships(const std::string& recipe) const { return shipped_recipes_.contains(recipe); }
   const std::map<std::string, Environment, std::less<>>& environments() const;
   const std::map<std::string, Agent, std::less<>>& agents() const { return agents_; }

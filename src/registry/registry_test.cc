@@ -32,8 +32,9 @@ TEST(Registry, SaysFileAndLineOfWhatIsWrong) {
               HasSubstr("x.yaml:3:"));
   EXPECT_THAT(error_of({{"environments/x.yaml", "name: x\npolicy: none-such\n"}}), HasSubstr("none-such"));
   for (const char* bad : {"os; import x", "..", "a..b", "-c", "1a", ".a", "a.", "''"})
-    EXPECT_THAT(error_of({{"environments/x.yaml", fmt::format("name: x\npreimport: [numpy, \"{}\"]\n", bad)}}),
-                HasSubstr("is not the name of a Python module"))
+    EXPECT_THAT(
+        error_of({{"environments/x.yaml", fmt::format("name: x\npreimport: [numpy, \"{}\"]\n", bad)}}),
+        HasSubstr("is not the name of a Python module"))
         << bad;
   EXPECT_EQ(error_of({{"environments/x.yaml", "name: x\npreimport: [numpy, xml.dom, _a1]\n"}}), "");
   EXPECT_THAT(error_of({{"agents/a.yaml", "name: a\nenvironment: none-such\n"}}), HasSubstr("none-such"));
@@ -55,7 +56,8 @@ TEST(Registry, SaysWhatIsWrongWithARecipe) {
   EXPECT_THAT(recipe("build: {from: a, steps: [{}]}\n"), HasSubstr("missing key 'run'"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: ''}]}\n"), HasSubstr("script"));
   EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: all}]}\n"), HasSubstr("'none' or 'egress'"));
-  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: egress}]}\n"), HasSubstr("names nothing to reach"));
+  EXPECT_THAT(recipe("build: {from: a, steps: [{run: x, network: egress}]}\n"),
+              HasSubstr("names nothing to reach"));
   EXPECT_THAT(recipe("build: {from: a, network: egress}\n"), HasSubstr("x.yaml:2:"));
   EXPECT_THAT(recipe("build: {from: a, network: {allows: [b]}}\n"), HasSubstr("allows"));
   EXPECT_THAT(recipe("build: {from: a, network: {allow: ['b c']}}\n"), HasSubstr("b c"));

@@ -9,7 +9,7 @@
 #include "cli/output_file.h"
 #include "cli/settings.h"
 #include "config/checked.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "layer/export.h"
 #include "layer/import.h"
 #include "layer/store.h"

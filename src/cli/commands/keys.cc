@@ -7,7 +7,7 @@
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "config/checked.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "store/store.h"
 
 // API keys, straight in the store: a running service sees the change within seconds.

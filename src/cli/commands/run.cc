@@ -22,7 +22,7 @@
 #include "cli/commands/env.h"
 #include "config/checked.h"
 #include "config/configuration.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "egress/host_addresses.h"
 #include "egress/machine.h"
 #include "os/file.h"
@@ -335,7 +335,7 @@ Result<int> run_in_service(const RunFlags& flags) {
   const std::unique_ptr<sandbox::Provider> provider =
       TRY(provider_of(loop, flags, request.local, registry.environment(request.environment)));
   const std::unique_ptr<store::Store> store = TRY(store::Store::open_in_memory());
-  session::LocalService::Parts parts{.executor = loop.get_executor(), .store = store.get(), .registry = &registry};
+  session::LocalService::Dependencies parts{.executor = loop.get_executor(), .store = store.get(), .registry = &registry};
   parts.providers = {provider.get()};
   parts.clock = &Clock::machine();
   egress::Machine machine(loop.get_executor());
