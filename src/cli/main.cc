@@ -19,9 +19,9 @@ constexpr Define kCommands[] = {
     define_run,   define_doctor, define_shell,  define_version,
 };
 
-// A descriptor that is closed when we start would be given to the first file that is opened, and what is
-// meant for people would be written into that. Reading the first and writing the second fails, as it does
-// with a closed one; what is said to a closed standard error is said to nobody.
+// If a standard descriptor is closed when we start, the first file that we open would get its number, and our
+// messages would be written into that file. So closed ones are opened on /dev/null, the wrong way round:
+// reading standard input and writing standard output still fail. Only messages to standard error are lost.
 void occupy_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) (void)::open("/dev/null", fd == 1 ? O_RDONLY : O_WRONLY);
@@ -34,8 +34,8 @@ int run(int argc, char** argv) {
   try {
     return line.run(argc, argv);
   } catch (const std::system_error& error) {
-    // What is printed and cannot be written comes as an exception of the library that prints. Standard error
-    // may be what failed, so it is not printed to again.
+    // fmt throws if output cannot be written. Standard error may be what failed, so it is written to
+    // directly.
     const std::string message = fmt::format("atoll: output cannot be written: {}\n", error.what());
     (void)!::write(STDERR_FILENO, message.data(), message.size());
     return 1;
@@ -51,7 +51,7 @@ int report(const Error& error) {
 }
 
 bool flush_output() {
-  // An earlier failure has left its mark, its reason is gone by now.
+  // An earlier write may have failed; then the stream remembers that, but not why.
   const bool failed_before = std::ferror(stdout) != 0;
   errno = 0;
   if (std::fflush(stdout) == 0 && !failed_before && std::cout) return true;

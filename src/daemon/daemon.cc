@@ -218,15 +218,15 @@ Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
                                               const config::Configuration& configuration) {
-  // Blocks as large as a body go back to the machine when they are freed. Left to itself the allocator learns
-  // to keep them, and what a flood took would stay.
+  // Memory of large blocks, such as bodies, goes back to the machine when it is freed. By default the
+  // allocator raises this threshold and keeps such blocks, so that memory which a flood of requests took
+  // would never come back.
   ::mallopt(M_MMAP_THRESHOLD, 512 << 10);
   std::unique_ptr<Daemon> daemon(new Daemon(loop, configuration));
   TRY(daemon->divide_descriptors());
   net::ServerOptions serving = TRY(server_options(configuration, daemon->descriptors_));
   daemon->data_ = TRY(data_directory(configuration));
-  // Before anything in it is looked at: what belongs to a running service would look like what a dead one
-  // left.
+  // Before anything in it is read: the files of a running service look like those that a dead one left.
   daemon->lock_ = std::make_unique<DataLock>(TRY(DataLock::take(daemon->data_)));
   daemon->registry_ =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
@@ -256,8 +256,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   return daemon;
 }
 
-// All that the spawner may touch for this service. It is told while the service is still root, and believes
-// nothing that it is told later.
+// The directories that the spawner may touch for this service. It is told once, while the service is still
+// root, and accepts no others later.
 static sandbox::native::RootPaths spawner_roots(const std::string& data, const registry::Registry& registry,
                                                 bool stays_root) {
   sandbox::native::RootPaths roots;
@@ -311,10 +311,11 @@ Result<void> Daemon::start_providers() {
     pool.spec.sudo = environment.sudo;
     pool.spec.network = environment.network;
     pool.spec.limits = registry_->sandbox_limits(environment, {});
-    // As a session's are: whoever asks for what the pool has must find it.
+    // The same values as a session's, otherwise no request would match the pool.
     registry::clamp(pool.spec.limits, ceilings);
     pool.ready = ready;
-    // No stack: whoever removes the environment may, but what ready sandboxes stand on stays.
+    // The layers of ready sandboxes stay on the disk, but they do not keep anybody from removing the
+    // environment.
     TRY(layers_->refer({.holder = "pool-" + name, .layers = environment.digests, .process = ::getpid()},
                        layer::Durability::unsynced));
     if (environment.default_language) pool.warm = {*environment.default_language};
@@ -382,7 +383,8 @@ Result<void> Daemon::build_service() {
   options.to_disk_after = configuration_.duration("session.to_disk");
   options.running_per_tenant = TRY(count_of(configuration_, "session.count"));
   options.sandboxes_max = TRY(count_of(configuration_, "session.machine_count"));
-  // As many as it bears: each holds streams, a process handle and its upper directory open.
+  // As many as the limit of open files allows: each keeps streams, a process handle and its upper directory
+  // open.
   constexpr std::uint64_t kDescriptorsOfSandbox = 6;
   if (options.sandboxes_max == 0)
     options.sandboxes_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -472,7 +474,8 @@ void Daemon::mount_basics() {
              });
 }
 
-// A key that is made up at the first start and shown on a terminal is for whoever sits there.
+// The key that is made at the first start is shown once on the terminal, to the person who started the
+// service.
 Task<Daemon::Key> Daemon::check_key() {
   CO_CHECK(co_await keys_->reload());
   const std::string& preset = configuration_.text("api_key");
@@ -516,8 +519,8 @@ Task<Ready> Daemon::start() {
   // Nothing is served before this coroutine waits again.
   mount_rest(ready.addresses.front());
   mount_e2b(ready.addresses);
-  // Only now: had an address been taken, a key would have been made that nobody ever sees. Until it is there
-  // every key is a wrong one.
+  // Only after all addresses could be opened: otherwise a failed start would make a key that nobody ever
+  // sees. Until then every key is refused.
   if (key == Key::wanted) {
     CO_TRY(auto created, co_await keys_->create("default", "first", ""));
     ready.new_key = std::move(created.key);

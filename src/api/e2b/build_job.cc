@@ -156,7 +156,8 @@ Task<void> BuildJob::find_base() {
                      fmt::format("template '{}' is not built", recipe_.from_template));
     settings_ = from.settings;
     snapshot_ = from.snapshot;
-    // What stands on another tenant's files gets files of its own: whose template it was may take it back.
+    // A build on another tenant's template copies its files, because the owner may remove or close the
+    // template.
     if (!snapshot_.empty() && from.tenant != who_.tenant) {
       snapshot_tenant_ = from.tenant;
       is_kept_ = false;
@@ -333,7 +334,7 @@ Task<void> BuildJob::copy(const Step& step) {
   co_return co_await run_line(std::move(whole));
 }
 
-// A sandbox that cannot tell has it: then the error at hand is the better one.
+// True as well if that cannot be found out: then the error at hand says more.
 boost::asio::awaitable<bool> BuildJob::has_user(std::string name) {
   const auto known = co_await user_exists(context_, who_, session_id_, std::move(name));
   co_return known.value_or(true);
@@ -344,7 +345,7 @@ Task<void> BuildJob::run_line(Line line) {
   request.user = line.user;
   request.cwd = line.directory;
   request.timeout = std::chrono::hours(1);
-  request.background = true;  // its time is its only limit: what builds are is much output and much computing
+  request.background = true;  // bound only by its time: builds write and compute much
   auto command =
       session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(request)));
   if (!command && !line.user.empty() && !(co_await has_user(line.user))) {

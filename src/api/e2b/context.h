@@ -92,10 +92,10 @@ struct Target {
 
 // What the route's rule found. Only on routes of the sandbox's planes and ports.
 Target target_of(const net::Request& request);
-// How the way to a sandbox refuses in its own name (400, 403, 409, 502); nothing for what else there is to
-// refuse.
+// The answers of the sandbox proxy itself (400, 403, 409, 502); nothing for other refusals, which the plane
+// answers.
 std::optional<net::Response> refuse_in_place(const Refusal& refusal, const net::Request& request);
-// The session's facts as they are now, or the same answer: for whoever found out that something changed.
+// The session's facts as they are now, or the answer that the proxy gives if it cannot be reached any more.
 std::variant<session::Session, net::Response> look_again(const Context& context, const net::Request& request,
                                                          const std::string& sandbox_id);
 // What the way to a sandbox answers in its own name: `body` has sandboxId, message and code. A page for

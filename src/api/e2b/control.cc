@@ -342,7 +342,7 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   }
   CO_TRY(const session::Forked forked,
          co_await context_.service.fork(who, source.session_id, std::move(wanted)));
-  // What could not be carried has no place in this dialect's answer, but is not lost silently either.
+  // This dialect's answer has no field for what could not be carried, so it is logged.
   for (const std::string& name : forked.carried.left_behind)
     log::warn("a fork left something behind", {{"sandbox", source.sandbox_id}, {"what", name}});
   Array results;

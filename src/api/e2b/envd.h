@@ -28,7 +28,8 @@ class Envd {
              std::string_view conflict = {});
   void unary(net::Router& router, std::string_view path, Rule needed, UnaryText method);
   template <class Method>
-  void add_unary(net::Router& router, std::string_view path, Rule needed, Method method, std::string_view conflict);
+  void add_unary(net::Router& router, std::string_view path, Rule needed, Method method,
+                 std::string_view conflict);
   void streamed(net::Router& router, std::string_view path, Rule needed, Streamed method);
   net::AccessRule rule(Rule needed) const;
   static bool is_stream(const net::Request& request);
@@ -43,7 +44,7 @@ class Envd {
                     std::unique_ptr<sandbox::ProcessStream> stream);
   // Tells a stream that came too late how its process ended.
   Task<void> tell_ending(net::Exchange& exchange, Endings::Ending ending);
-  // Nobody listens any more, but somebody may ask.
+  // The client went away, but another may still ask how the process ended.
   boost::asio::awaitable<void> note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process);
   Task<std::shared_ptr<sandbox::Process>> select(Target target, const Object& message);
 

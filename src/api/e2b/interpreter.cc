@@ -280,8 +280,8 @@ Task<void> Interpreter::execute(net::Exchange& exchange) {
   CO_TRY(wanted.context, text_or(message, "context_id", ""));
   CO_TRY(auto language, text(message, "language"));
   CO_TRY(wanted.env, text_map(message, "env_vars"));
-  // As processes have it: interpreters were there before anybody knew whose they would be, and a copy's are
-  // its source's.
+  // Processes have it in their environment. Interpreters are started before their sandbox is known, and those
+  // of a fork are copies of its source's, so each execution sets it.
   wanted.env.emplace("E2B_SANDBOX_ID", target.id());
   if (!wanted.context.empty() && language) {
     co_return fail(Code::invalid_argument, "Only one of context_id or language can be provided");

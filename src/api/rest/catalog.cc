@@ -1,5 +1,5 @@
-// What there is: environments, agents, providers, policies as a question, numbers, the description of this
-// API.
+// Routes that list what this service has: environments, agents, providers, metrics, the description of this
+// API; and the check of code against a policy.
 #include <fmt/format.h>
 
 #include "api/rest/body.h"
@@ -51,7 +51,7 @@ Task<Response> agents(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-// Tools, prompts and skills have their place and nothing in it yet.
+// Tools, prompts and skills have routes, but there are none yet.
 template <char const* Name>
 Task<Response> nothing_yet(Context, Principal, Request&) {
   bj::object body{{Name, bj::array()}};

@@ -250,9 +250,9 @@ Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message)
   co_return co_await process->resize(size);
 }
 
-// A terminal ends with its window. Said again, because bash does not hear a SIGHUP that comes between its
-// last look and its wait for a key: where a terminal really goes, its input ends as well. A program that
-// wants to go on may.
+// Hangs up a terminal whose client closed it. SIGHUP is sent several times, because bash misses one that
+// arrives just before it waits for a key; on a real terminal the end of input would wake it. A program that
+// ignores SIGHUP goes on.
 boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor,
                                      std::shared_ptr<sandbox::Process> process) {
   for (int times = 0; times < kHangUps; ++times) {

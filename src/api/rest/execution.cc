@@ -1,4 +1,4 @@
-// Code: execute (collect_execution or live), contexts.
+// Code: execute (collected or live), contexts.
 #include "api/rest/execution.h"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ std::string text_json(std::string_view text) {
   return out + "}";
 }
 
-// What never ran, as events: a start and an end.
+// An execution that never ran, as events: a start and an end.
 Task<void> stream_unbegun(const session::ExecutionRecord& record, net::Exchange& exchange) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
   std::string events = sse("start", fmt::format(R"({{"record_id":"{}"}})", record.record_id)) +
@@ -65,7 +65,7 @@ Task<void> stream_unbegun(const session::ExecutionRecord& record, net::Exchange&
   co_return co_await exchange.finish();
 }
 
-// Events: start, stdout, stderr, result, error, done. The last holds what the collect_execution answer would.
+// Events: start, stdout, stderr, result, error, done.The last holds what the collected answer would.
 Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exchange& exchange) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));

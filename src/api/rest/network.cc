@@ -55,7 +55,7 @@ bj::array texts_json(const std::vector<std::string>& texts) {
   return array;
 }
 
-// Values of headers are told to nobody.
+// Values of headers may hold secrets, so only their names are shown.
 bj::object header_names(const egress::RuleTexts& rules) {
   bj::object domains;
   for (const auto& [domain, headers] : rules.inject) {
@@ -126,7 +126,8 @@ boost::asio::awaitable<void> to_client(sandbox::ByteStream& inside, net::WebSock
   }
 }
 
-// A connection to a server inside, its bytes as binary messages. Either end ends it.
+// A connection to a server inside the sandbox; its bytes are binary messages. It ends when either side closes
+// it.
 Task<void> connect(Context context, Principal who, net::Exchange& exchange) {
   using namespace boost::asio::experimental::awaitable_operators;
   const std::string text = exchange.request().param("port");

@@ -71,7 +71,7 @@ std::string_view word(sandbox::FileType type) {
   return "unknown";
 }
 
-// What opened a session that has ended opens nothing any more.
+// Secrets of a session that has ended open nothing any more, so they are not shown.
 bj::value secret_json(const session::Session& session, const std::string& secret) {
   return session::is_live(session.state) ? maybe_text(secret) : bj::value(nullptr);
 }
@@ -185,7 +185,7 @@ bj::object to_json(const sandbox::Usage& usage) {
           {"output_bytes", usage.output_bytes}};
 }
 
-// With what will bind each language: the session's own time is for those that have none.
+// With the wall time that binds each language, because a language may have its own.
 static bj::object limits_json(const session::Session& s, const registry::Registry& registry) {
   using sandbox::Language;
   bj::object times;

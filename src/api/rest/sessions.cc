@@ -129,7 +129,7 @@ Task<Response> list(Context context, Principal who, Request& request) {
   bj::array sessions;
   for (const Session& session : page.items) {
     bj::object shown = to_json(session, *context);
-    // A list is for looking around; what opens a session is told to who asks for that one.
+    // A list shows no secrets; they are in the answer for the one session.
     shown["access_token"] = shown["traffic_token"] = nullptr;
     sessions.push_back(std::move(shown));
   }

@@ -127,7 +127,7 @@ int judge(const CheckFlags& flags) {
   return verdict.allowed ? 0 : exit_denied;
 }
 
-// A verdict that did not arrive is none.
+// If the verdict could not be printed, the exit status must not say that there was one.
 int check(const CheckFlags& flags) {
   const int status = judge(flags);
   return flush_output() ? status : exit_error;

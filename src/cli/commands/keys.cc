@@ -58,7 +58,7 @@ int create(const SettingFlags& flags, const std::string& tenant, const std::stri
   auto created = (*open)->wait(keys.create(tenant, name, ""));
   if (!created) return report(created.error());
   fmt::print("{}\n", created->key);
-  // A key that nobody saw is nobody's.
+  // If the key could not be printed, nobody can use it: it is revoked.
   if (!flush_output()) {
     auto revoked = (*open)->wait(keys.revoke(created->row.key_id));
     if (!revoked) return report(revoked.error());

@@ -227,9 +227,10 @@ Task<sandbox::Outcome> show_output(session::Command& command) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
     const auto& output = std::get<sandbox::Output>(event);
-    // Output that is always there must not keep signals and clocks from their turn.
+    // A command that never stops writing must not keep signals and timers from being handled.
     co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
-    // A reader that went away is the command's business: it gets no more output taken from it.
+    // If our reader went away, the command is ended, as SIGPIPE would end it if it wrote to that reader
+    // itself.
     if (!os::write_all(output.stream == sandbox::Stream::err ? STDERR_FILENO : STDOUT_FILENO, output.bytes)) {
       (void)co_await command.process->signal(SIGPIPE);
       (void)co_await command.process->signal(SIGKILL);
@@ -312,8 +313,8 @@ bool needs_layers(const RunFlags& flags) {
   return flags.environment != "host" && flags.environment.find('/') == std::string::npos;
 }
 
-// A service of its own with a store in memory: the same door as everybody's, so policy, limits and history
-// are the same too.
+// A session service of its own with a store in memory, so that policy, limits and history work as they do in
+// the daemon.
 Result<int> run_in_service(const RunFlags& flags) {
   if (flags.command.empty())
     return fail(Code::invalid_argument, "no command was given; write it after --, as in `atoll run -- true`");

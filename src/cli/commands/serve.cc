@@ -37,7 +37,7 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
     loop.stop();
     co_return;
   }
-  // A service goes on without a reader; a key that nobody saw is of no use to anybody.
+  // The service works without anybody reading its output, but a key that could not be shown is of no use.
   if (!announce(*ready) && !ready->new_key.empty())
     log::warn("the first API key could not be shown; `atoll keys create` makes another");
   asio::signal_set signals(loop, SIGTERM, SIGINT);
