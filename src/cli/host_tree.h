@@ -15,11 +15,12 @@ struct HostTree {
   static Result<HostTree> parse(const std::string& text);
 };
 
-// Copies the host's tree in. Links stay links; devices, sockets and FIFOs are left out. The host is only read.
+// Copies the host's tree in. Links stay links; devices, sockets and FIFOs are left out. The host is only
+// read.
 Result<void> import_tree(vfs::FileSystem& fs, const HostTree& tree);
 
-// Makes the host's directory what the filesystem has now, where that differs from `before`. Nothing outside of
-// the directory is touched, whatever links are in it (vfs::HostFileSystem).
+// Makes the host's directory what the filesystem has now, where that differs from `before`. Nothing outside
+// of the directory is touched, whatever links are in it (vfs::HostFileSystem).
 Result<void> write_back(const vfs::VirtualFileSystem& fs, const vfs::Snapshot& before, const HostTree& tree);
 
 }  // namespace atl::cli

@@ -47,7 +47,8 @@ int read_character(EditLine*, wchar_t* out) {
 std::string shared_start(const std::vector<std::string>& words) {
   std::string out = words.front();
   for (const std::string& word : words)
-    out.resize(static_cast<std::size_t>(std::mismatch(out.begin(), out.end(), word.begin(), word.end()).first - out.begin()));
+    out.resize(static_cast<std::size_t>(
+        std::mismatch(out.begin(), out.end(), word.begin(), word.end()).first - out.begin()));
   return out;
 }
 
@@ -132,7 +133,8 @@ LineEditor::Got LineEditor::read(const std::string& prompt, std::string& line) {
   sigemptyset(&block);
   sigaddset(&block, SIGINT);
   ::pthread_sigmask(SIG_BLOCK, &block, &waiting_mask);
-  el_set(body_->line, EL_PREP_TERM, 1);  // before the prompt shows: what is typed then must not be the terminal's
+  el_set(body_->line, EL_PREP_TERM,
+         1);  // before the prompt shows: what is typed then must not be the terminal's
   const char* text = el_gets(body_->line, &count);
   ::pthread_sigmask(SIG_SETMASK, &waiting_mask, nullptr);
   if (interrupted) {

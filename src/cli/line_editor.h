@@ -7,8 +7,8 @@
 
 namespace atl::cli {
 
-// Reads lines from the terminal on standard input with editing, history and completion (libedit). One at a time
-// in a process: it owns SIGINT's meaning while it reads.
+// Reads lines from the terminal on standard input with editing, history and completion (libedit). One at a
+// time in a process: it owns SIGINT's meaning while it reads.
 class LineEditor {
  public:
   // What can stand for the last word of the text before the cursor: whole replacements for that word.

@@ -1,17 +1,18 @@
 #include "cli/settings.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "config/checked.h"
 
 namespace atl::cli {
 
-void SettingFlags::add_to(CLI::App& app) {
-  app.add_option("--listen", listen_, "address of the API: HOST:PORT or unix:PATH (default 127.0.0.1:8000)");
-  app.add_option("--data", data_, "data directory (default: the XDG data directory)");
-  app.add_option("--config", config_, "configuration file (YAML)");
-  app.add_option("--set", set_, "any other setting: KEY=VALUE; `atoll config` lists them")
-      ->allow_extra_args(false);
+void SettingFlags::add_to(Command& command) {
+  command.add_option("--listen", listen_,
+                     "address of the API: HOST:PORT or unix:PATH (default 127.0.0.1:8000)");
+  command.add_option("--data", data_, "data directory (default: the XDG data directory)");
+  command.add_option("--config", config_, "configuration file (YAML)");
+  command.add_option("--set", set_, "any other setting: KEY=VALUE; `atoll config` lists them")
+      .one_value_each();
 }
 
 Result<config::Configuration> SettingFlags::load() const {

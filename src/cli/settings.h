@@ -1,9 +1,10 @@
 #pragma once
 
-#include <CLI/App.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "cli/command_line.h"
 #include "config/configuration.h"
 
 namespace atl::cli {
@@ -12,7 +13,7 @@ namespace atl::cli {
 // others.
 class SettingFlags {
  public:
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   // File, environment and flags together.
   Result<config::Configuration> load() const;
   std::string file() const { return config::find_file(config_); }

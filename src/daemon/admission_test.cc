@@ -13,7 +13,9 @@
 
 #include "api/admission/place.h"
 #include "api/admission/signature.h"
+#include "config/configuration.h"
 #include "daemon/daemon.h"
+#include "net/server.h"
 #include "net/test_server.h"
 
 namespace atl::daemon {
@@ -98,18 +100,21 @@ class AdmissionTest : public testing::Test {
     port_ = std::stoi(address.substr(address.rfind(':') + 1));
   }
 
-  Answer ask(std::string_view method, const std::string& path, const std::string& headers, const std::string& body = "{}") {
+  Answer ask(std::string_view method, const std::string& path, const std::string& headers,
+             const std::string& body = "{}") {
     net::RawClient client(port_);
     const bool bare = method == "GET" || method == "HEAD" || method == "OPTIONS";
     client.send(fmt::format("{} {} HTTP/1.1\r\nHost: x\r\n{}{}\r\n{}", method, path, headers,
-                            bare ? std::string() : fmt::format("Content-Length: {}\r\n", body.size()), bare ? "" : body));
+                            bare ? std::string() : fmt::format("Content-Length: {}\r\n", body.size()),
+                            bare ? "" : body));
     std::string all = client.receive_until("\r\n\r\n");
     Answer answer;
     if (all.size() < 12) return answer;
     answer.status = std::stoi(all.substr(9, 3));
     const auto end = all.find("\r\n\r\n") + 4;
     const auto at = all.find("Content-Length: ");
-    const std::size_t length = method == "HEAD" || at == std::string::npos || at > end ? 0 : std::stoul(all.substr(at + 16));
+    const std::size_t length =
+        method == "HEAD" || at == std::string::npos || at > end ? 0 : std::stoul(all.substr(at + 16));
     while (all.size() < end + length) {
       std::string more = client.receive();
       if (more.empty()) break;
@@ -130,7 +135,8 @@ class AdmissionTest : public testing::Test {
     std::vector<Probe> all;
     for (const net::Router* router : daemon_->server().routers()) {
       const auto routes = router->routes();
-      const bool interpreter = std::ranges::any_of(routes, [](const auto* one) { return one->pattern == "/execute"; });
+      const bool interpreter =
+          std::ranges::any_of(routes, [](const auto* one) { return one->pattern == "/execute"; });
       for (const net::Route* route : routes) {
         const api::Rule* rule = api::rule_of(*route);
         EXPECT_NE(rule, nullptr) << route->pattern << " is not admitted by the one function";
@@ -138,22 +144,29 @@ class AdmissionTest : public testing::Test {
         Probe probe{route, *rule};
         using enum Credential;
         const Credential needs = rule->credential;
-        if (needs == sandbox || needs == secret || needs == file || needs == context || needs == Credential::port)
-          probe.port = interpreter ? api::kInterpreterPort : needs == Credential::port ? 8080 : api::kEnvdPort;
+        if (needs == sandbox || needs == secret || needs == file || needs == context ||
+            needs == Credential::port)
+          probe.port = interpreter                 ? api::kInterpreterPort
+                       : needs == Credential::port ? 8080
+                                                   : api::kEnvdPort;
         all.push_back(probe);
       }
     }
     return all;
   }
   static std::string path_of(const Probe& probe, const bj::object& session) {
-    const std::string id(session.at(probe.route->pattern.starts_with("/api/") ? "session_id" : "sandbox_id").as_string());
+    const std::string id(
+        session.at(probe.route->pattern.starts_with("/api/") ? "session_id" : "sandbox_id").as_string());
     std::string path;
     for (std::string_view left = probe.route->pattern; !left.empty();) {
       const auto open = left.find('{');
       path += left.substr(0, open);
       if (open == std::string_view::npos) break;
       const std::string_view name = left.substr(open + 1, left.find('}') - open - 1);
-      path += name == "id" || name == "session_id" ? id : name == "port" ? "8080" : name == "pid" ? "1" : "none";
+      path += name == "id" || name == "session_id" ? id
+              : name == "port"                     ? "8080"
+              : name == "pid"                      ? "1"
+                                                   : "none";
       left.remove_prefix(left.find('}') + 1);
     }
     return path + (probe.rule.credential == Credential::file ? "?path=/home/user/kept" : "");
@@ -164,7 +177,8 @@ class AdmissionTest : public testing::Test {
                        std::string_view(session.at("sandbox_id").as_string()), probe.port);
   }
   Answer ask(const Probe& probe, const bj::object& session, const std::string& headers) {
-    const std::string_view method = probe.route->method == Method::other ? "FROB" : to_string(probe.route->method);
+    const std::string_view method =
+        probe.route->method == Method::other ? "FROB" : to_string(probe.route->method);
     return ask(method, path_of(probe, session), place_of(probe, session) + headers);
   }
 
@@ -184,7 +198,10 @@ std::string text(const bj::object& object, std::string_view name) {
 TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
   start();
   const bj::object mine = create(), neighbour = create();
-  ASSERT_EQ(ask("PUT", "/api/sessions/" + text(mine, "session_id") + "/files?path=/home/user/kept", key_header(kKey), "kept").status, 200);
+  ASSERT_EQ(ask("PUT", "/api/sessions/" + text(mine, "session_id") + "/files?path=/home/user/kept",
+                key_header(kKey), "kept")
+                .status,
+            200);
   const auto all = table();
   EXPECT_GT(all.size(), 120U);
   std::set<Credential> seen;
@@ -193,15 +210,19 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
       {"a key of another tenant", key_header(other_key_)},
       {"a revoked key", key_header(former_key_)},
       {"a key that never was", key_header("e2b_ffffffffffffffffffffffffffffffffffffffff")},
-      {"a bearer token that never was", "Authorization: Bearer e2b_ffffffffffffffffffffffffffffffffffffffff\r\n"},
+      {"a bearer token that never was",
+       "Authorization: Bearer e2b_ffffffffffffffffffffffffffffffffffffffff\r\n"},
       {"a neighbour's secret", "X-Access-Token: " + text(neighbour, "access_token") + "\r\n"},
-      {"a neighbour's traffic token", "E2b-Traffic-Access-Token: " + text(neighbour, "traffic_token") + "\r\n"},
+      {"a neighbour's traffic token",
+       "E2b-Traffic-Access-Token: " + text(neighbour, "traffic_token") + "\r\n"},
       {"an empty secret", "X-Access-Token: \r\n"}};
   for (const Probe& probe : all) {
     seen.insert(probe.rule.credential);
     for (const auto& [what, headers] : strangers) {
       // Open by URL, and slow to say that nobody listens: one method stands for all.
-      if (probe.rule.credential == Credential::port && probe.route->method != Method::get && what != "nothing") continue;
+      if (probe.rule.credential == Credential::port && probe.route->method != Method::get &&
+          what != "nothing")
+        continue;
       SCOPED_TRACE(probe.name() + " with " + what);
       const Answer answer = ask(probe, mine, headers);
       const bool others = what == "a key of another tenant";
@@ -237,7 +258,8 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
   }
   EXPECT_EQ(seen.size(), 9U) << "a kind of credential that no route asks for";
   // Nobody of them changed anything.
-  const Answer kept = ask("GET", "/api/sessions/" + text(mine, "session_id") + "/files?path=/home/user/kept", key_header(kKey));
+  const Answer kept = ask("GET", "/api/sessions/" + text(mine, "session_id") + "/files?path=/home/user/kept",
+                          key_header(kKey));
   EXPECT_EQ(kept.body, "kept");
 }
 
@@ -249,11 +271,14 @@ TEST_F(AdmissionTest, EveryRouteLetsInWhoseItIs) {
     SCOPED_TRACE(probe.name());
     // Nothing that exists is named where a key would end it.
     const bj::object nobody{{"session_id", "ses_none"}, {"sandbox_id", "inone"}};
-    const auto is_in = [](const Answer& answer) { return answer.status != 401 && answer.status != 403 && answer.status != 0; };
+    const auto is_in = [](const Answer& answer) {
+      return answer.status != 401 && answer.status != 403 && answer.status != 0;
+    };
     switch (probe.rule.credential) {
       case Credential::key: {
         const Answer answer = ask(probe, nobody, key_header(kKey));
-        const bool cluster = probe.rule.permission == api::Permission::cluster;  // refused to everybody, later
+        const bool cluster =
+            probe.rule.permission == api::Permission::cluster;  // refused to everybody, later
         EXPECT_TRUE(is_in(answer) || (cluster && answer.status == 403)) << answer.status << answer.body;
         EXPECT_TRUE(is_in(ask(probe, nobody, fmt::format("Authorization: bearer {}\r\n", kKey))) || cluster);
         break;
@@ -269,9 +294,13 @@ TEST_F(AdmissionTest, EveryRouteLetsInWhoseItIs) {
       case Credential::port: {
         EXPECT_EQ(ask(probe, closed, "").status, 403);
         EXPECT_EQ(ask(probe, closed, key_header(other_key_)).status, 403);
-        EXPECT_EQ(ask(probe, closed, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n").status, 403);
+        EXPECT_EQ(
+            ask(probe, closed, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n").status,
+            403);
         EXPECT_EQ(ask(probe, closed, "X-Access-Token: " + text(closed, "access_token") + "\r\n").status, 403);
-        EXPECT_EQ(ask(probe, closed, "E2b-Traffic-Access-Token: " + text(closed, "traffic_token") + "\r\n").status, 502);
+        EXPECT_EQ(
+            ask(probe, closed, "E2b-Traffic-Access-Token: " + text(closed, "traffic_token") + "\r\n").status,
+            502);
         EXPECT_EQ(ask(probe, closed, key_header(kKey)).status, 502);
         break;
       }
@@ -279,9 +308,11 @@ TEST_F(AdmissionTest, EveryRouteLetsInWhoseItIs) {
         break;
     }
     if (probe.rule.credential == Credential::context) {
-      EXPECT_TRUE(is_in(ask(probe, mine, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n")));
+      EXPECT_TRUE(
+          is_in(ask(probe, mine, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n")));
     } else if (probe.rule.credential == Credential::secret) {
-      EXPECT_EQ(ask(probe, mine, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n").status, 401);
+      EXPECT_EQ(ask(probe, mine, "E2b-Traffic-Access-Token: " + text(mine, "traffic_token") + "\r\n").status,
+                401);
     }
   }
 }
@@ -291,7 +322,8 @@ TEST_F(AdmissionTest, AVolumesTokenOpensThatVolumeAlone) {
   auto make = [&](const std::string& key, const std::string& name) {
     return ask("POST", "/volumes", key_header(key), R"({"name":")" + name + "\"}").json();
   };
-  const bj::object mine = make(kKey, "mine"), second = make(kKey, "second"), theirs = make(other_key_, "theirs");
+  const bj::object mine = make(kKey, "mine"), second = make(kKey, "second"),
+                   theirs = make(other_key_, "theirs");
   for (const Probe& probe : table()) {
     if (probe.rule.credential != Credential::volume) continue;
     SCOPED_TRACE(probe.name());
@@ -323,7 +355,8 @@ TEST_F(AdmissionTest, ARateHoldsEverywhereAndNeverWhereSomethingEnds) {
       continue;
     SCOPED_TRACE(probe.name());
     const bj::object& of = keyed ? nobody : mine;
-    const std::string proof = keyed ? key_header(kKey) : "X-Access-Token: " + text(mine, "access_token") + "\r\n";
+    const std::string proof =
+        keyed ? key_header(kKey) : "X-Access-Token: " + text(mine, "access_token") + "\r\n";
     if (probe.rule.rate == api::Rate::never) {
       ++endings;
       drain();
@@ -351,15 +384,17 @@ TEST_F(AdmissionTest, EverythingThatEndsSomethingSaysSo) {
     const std::string& pattern = probe.route->pattern;
     bool ends = probe.route->method == Method::del && probe.rule.credential != Credential::port &&
                 probe.rule.permission != api::Permission::cluster;
-    for (const char* tail : {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove", "/RemoveWatcher"})
+    for (const char* tail :
+         {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove", "/RemoveWatcher"})
       ends = ends || pattern.ends_with(tail);
     EXPECT_EQ(ends, probe.rule.rate == api::Rate::never) << probe.name();
   }
 }
 
 TEST_F(AdmissionTest, SettingsThatMakeNoSenseAreRefusedAtStart) {
-  for (const auto& [settings, field] : {std::pair(std::map<std::string, std::string>{{"rate.burst", "5"}}, "rate.burst"),
-                                        std::pair(std::map<std::string, std::string>{{"rate.per_second", "-1"}}, "rate.per_second")}) {
+  for (const auto& [settings, field] :
+       {std::pair(std::map<std::string, std::string>{{"rate.burst", "5"}}, "rate.burst"),
+        std::pair(std::map<std::string, std::string>{{"rate.per_second", "-1"}}, "rate.per_second")}) {
     auto flags = settings;
     flags.insert({{"data", folder_}, {"provider", "virtual"}, {"native.pool", "0"}, {"e2b.pool", "0"}});
     auto loaded = config::Configuration::load({.file = "", .environment = {}, .flags = flags});

@@ -13,14 +13,32 @@
 #include <filesystem>
 #include <limits>
 
+#include "api/admission/admission.h"
+#include "api/e2b/dialect.h"
+#include "api/rest/rest.h"
+#include "auth/keys.h"
 #include "base/log.h"
 #include "config/checked.h"
+#include "config/configuration.h"
 #include "daemon/certificate.h"
+#include "daemon/data_directory.h"
+#include "daemon/data_lock.h"
 #include "daemon/network.h"
+#include "egress/authority.h"
+#include "egress/dial_budget.h"
+#include "egress/machine.h"
+#include "layer/store.h"
+#include "net/server.h"
 #include "os/file.h"
 #include "os/privileges.h"
 #include "sandbox/native/native.h"
 #include "sandbox/virtual/virtual.h"
+#include "session/local_service.h"
+#include "store/blobs.h"
+#include "store/store.h"
+#include "telemetry/metrics.h"
+#include "vault/vault.h"
+#include "volume/volumes.h"
 
 namespace atl::daemon {
 namespace {
@@ -193,45 +211,6 @@ class TenantSecrets final : public egress::Secrets {
 
 }  // namespace
 
-// A directory where everybody may put files and somebody has, such as /tmp: closing it would hurt the whole machine. An
-// empty one, as a fresh mount is, becomes ours.
-static Result<void> check_own_directory(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_ISVTX | S_IWOTH)) == 0) return {};
-  std::error_code unread;
-  if (std::filesystem::is_empty(path, unread) && !unread) return {};
-  return fail(Error(Code::invalid_argument, fmt::format("data: everybody may write to '{}', which is not empty; name a "
-                                                        "directory that is Atoll's alone, such as {}/atoll",
-                                                        path, path))
-                  .with_field("data"));
-}
-
-Result<std::string> data_directory(const config::Configuration& configuration) {
-  std::string path = configuration.text("data");
-  if (path.empty()) path = config::default_data_directory();
-  std::error_code error;
-  std::string absolute = std::filesystem::absolute(path, error).string();
-  TRY(check_own_directory(absolute));
-  if (!error) std::filesystem::create_directories(absolute, error);
-  if (error) return fail(errno_error(error.value(), "create the data directory " + path));
-  if (::chmod(absolute.c_str(), 0700) != 0)
-    return fail(errno_error(errno, "protect the data directory " + path));
-  return absolute;
-}
-
-Result<std::string> existing_data_directory(const config::Configuration& configuration) {
-  std::string path = configuration.text("data");
-  if (path.empty()) path = config::default_data_directory();
-  std::error_code error;
-  if (!std::filesystem::is_directory(path, error))
-    return fail(
-        Error(Code::not_found, fmt::format("data: there is no directory '{}'; no service has kept anything "
-                                           "there yet, or `--data` must name another",
-                                           config::shown(path)))
-            .with_field("data"));
-  return std::filesystem::absolute(path, error).string();
-}
-
 Daemon::Daemon(boost::asio::io_context& loop, const config::Configuration& configuration)
     : loop_(loop), configuration_(configuration) {}
 
@@ -239,14 +218,15 @@ Daemon::~Daemon() = default;
 
 Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
                                               const config::Configuration& configuration) {
-  // Blocks as large as a body go back to the machine when they are freed. Left to itself the allocator learns to keep
-  // them, and what a flood took would stay.
+  // Memory of large blocks, such as bodies, goes back to the machine when it is freed. By default the
+  // allocator raises this threshold and keeps such blocks, so that memory which a flood of requests took
+  // would never come back.
   ::mallopt(M_MMAP_THRESHOLD, 512 << 10);
   std::unique_ptr<Daemon> daemon(new Daemon(loop, configuration));
   TRY(daemon->divide_descriptors());
   net::ServerOptions serving = TRY(server_options(configuration, daemon->descriptors_));
   daemon->data_ = TRY(data_directory(configuration));
-  // Before anything in it is looked at: what belongs to a running service would look like what a dead one left.
+  // Before anything in it is read: the files of a running service look like those that a dead one left.
   daemon->lock_ = std::make_unique<DataLock>(TRY(DataLock::take(daemon->data_)));
   daemon->registry_ =
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
@@ -276,8 +256,8 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   return daemon;
 }
 
-// All that the spawner may touch for this service. It is told while the service is still root, and believes
-// nothing that it is told later.
+// The directories that the spawner may touch for this service. It is told once, while the service is still
+// root, and accepts no others later.
 static sandbox::native::RootPaths spawner_roots(const std::string& data, const registry::Registry& registry,
                                                 bool stays_root) {
   sandbox::native::RootPaths roots;
@@ -320,7 +300,8 @@ Result<void> Daemon::start_providers() {
   for (const auto& [name, environment] : registry_->environments()) {
     // Environments that differ in nothing a sandbox sees share one pool.
     if (name != "host" && name != "base") continue;
-    const auto ready = static_cast<std::uint32_t>(configuration_.integer(name == "base" ? "e2b.pool" : "native.pool"));
+    const auto ready =
+        static_cast<std::uint32_t>(configuration_.integer(name == "base" ? "e2b.pool" : "native.pool"));
     if (ready == 0) continue;
     sandbox::native::PoolOptions pool;
     pool.environment = name;
@@ -330,10 +311,11 @@ Result<void> Daemon::start_providers() {
     pool.spec.sudo = environment.sudo;
     pool.spec.network = environment.network;
     pool.spec.limits = registry_->sandbox_limits(environment, {});
-    // As a session's are: whoever asks for what the pool has must find it.
+    // The same values as a session's, otherwise no request would match the pool.
     registry::clamp(pool.spec.limits, ceilings);
     pool.ready = ready;
-    // No stack: whoever removes the environment may, but what ready sandboxes stand on stays.
+    // The layers of ready sandboxes stay on the disk, but they do not keep anybody from removing the
+    // environment.
     TRY(layers_->refer({.holder = "pool-" + name, .layers = environment.digests, .process = ::getpid()},
                        layer::Durability::unsynced));
     if (environment.default_language) pool.warm = {*environment.default_language};
@@ -360,7 +342,8 @@ Result<void> Daemon::give_up_root() {
   }
   if (name.empty()) return os::keep_file_capabilities();
   const os::Account account = TRY(os::find_account(name));
-  // What lies in there and belongs to root becomes the user's; snapshots and layers belong to ids of sandboxes.
+  // What lies in there and belongs to root becomes the user's; snapshots and layers belong to ids of
+  // sandboxes.
   TRY_CONTEXT("give the data directory to " + name,
               os::give_directory(data_, account, {"snapshots", "layers", "run", "sandboxes"}));
   return os::become(account);
@@ -370,26 +353,26 @@ Result<void> Daemon::build_service() {
   blobs_ = TRY(store::Blobs::open(data_ + "/artifacts"));
   metrics_ = std::make_unique<telemetry::Metrics>();
   limiter_ = std::make_unique<auth::RateLimiter>(TRY(rate_limit(configuration_)));
-  session::LocalService::Parts parts;
-  parts.executor = loop_.get_executor();
-  parts.store = store_.get();
-  parts.blobs = blobs_.get();
-  parts.registry = registry_.get();
-  for (const auto& provider : providers_) parts.providers.push_back(provider.get());
-  parts.clock = &Clock::machine();
-  parts.observer = metrics_.get();
-  parts.workers = workers_.get();
-  parts.layers = layers_.get();
-  parts.volumes = volumes_.get();
+  session::LocalService::Dependencies dependencies;
+  dependencies.executor = loop_.get_executor();
+  dependencies.store = store_.get();
+  dependencies.blobs = blobs_.get();
+  dependencies.registry = registry_.get();
+  for (const auto& provider : providers_) dependencies.providers.push_back(provider.get());
+  dependencies.clock = &Clock::machine();
+  dependencies.observer = metrics_.get();
+  dependencies.workers = workers_.get();
+  dependencies.layers = layers_.get();
+  dependencies.volumes = volumes_.get();
   machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
   authority_ = TRY(egress::Authority::create());
-  parts.dials = dials_.get();
-  parts.outside.resolver = machine_.get();
-  parts.outside.connector = machine_.get();
-  parts.outside.authority = authority_.get();
-  parts.outside.internal_proxies = TRY(ranges_of(configuration_, "network.proxies"));
-  parts.outside.internal = TRY(internal_addresses(configuration_));
-  parts.secrets = [this](const std::string& tenant) {
+  dependencies.dials = dials_.get();
+  dependencies.outside.resolver = machine_.get();
+  dependencies.outside.connector = machine_.get();
+  dependencies.outside.authority = authority_.get();
+  dependencies.outside.internal_proxies = TRY(ranges_of(configuration_, "network.proxies"));
+  dependencies.outside.internal = TRY(internal_addresses(configuration_));
+  dependencies.secrets = [this](const std::string& tenant) {
     return std::make_shared<TenantSecrets>(*vault_, tenant);
   };
   session::ServiceOptions options;
@@ -400,7 +383,8 @@ Result<void> Daemon::build_service() {
   options.to_disk_after = configuration_.duration("session.to_disk");
   options.running_per_tenant = TRY(count_of(configuration_, "session.count"));
   options.sandboxes_max = TRY(count_of(configuration_, "session.machine_count"));
-  // As many as it bears: each holds streams, a process handle and its upper directory open.
+  // As many as the limit of open files allows: each keeps streams, a process handle and its upper directory
+  // open.
   constexpr std::uint64_t kDescriptorsOfSandbox = 6;
   if (options.sandboxes_max == 0)
     options.sandboxes_max = static_cast<std::uint32_t>(std::min<std::uint64_t>(
@@ -411,7 +395,7 @@ Result<void> Daemon::build_service() {
   options.ceilings = TRY(ceilings_of(configuration_, data_));
   options.keeping = TRY(keeping_of(configuration_));
   options.ports = configuration_.boolean("ports.public") ? session::Ports::open : session::Ports::closed;
-  service_ = std::make_unique<session::LocalService>(std::move(parts), std::move(options));
+  service_ = std::make_unique<session::LocalService>(std::move(dependencies), std::move(options));
   admission_ = std::make_unique<api::Admission>(api::Admission::Dependencies{
       .keys = keys_.get(), .limiter = limiter_.get(), .service = service_.get(), .volumes = volumes_.get()});
   return {};
@@ -430,20 +414,20 @@ Result<void> Daemon::set_access_sink() {
 }
 
 void Daemon::mount_rest(const std::string& address) {
-  api::rest::Parts parts;
-  parts.executor = loop_.get_executor();
-  parts.service = service_.get();
-  parts.admission = admission_.get();
-  parts.metrics = metrics_.get();
+  api::rest::Dependencies dependencies;
+  dependencies.executor = loop_.get_executor();
+  dependencies.service = service_.get();
+  dependencies.admission = admission_.get();
+  dependencies.metrics = metrics_.get();
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
     const auto colon = address.rfind(':');
     domain = "localhost" +
              (address.starts_with("http") && colon != std::string::npos ? address.substr(colon) : "");
   }
-  parts.sandbox_url = "http://{port}-{sandbox_id}." + domain;
-  parts.spool_directory = data_;
-  api::rest::mount(server_->router(), std::move(parts));
+  dependencies.sandbox_url = "http://{port}-{sandbox_id}." + domain;
+  dependencies.spool_directory = data_;
+  api::rest::mount(server_->router(), std::move(dependencies));
 }
 
 // Sandbox hosts are https for E2B's clients, so the TLS listener names them where there is one.
@@ -490,7 +474,8 @@ void Daemon::mount_basics() {
              });
 }
 
-// A key that is made up at the first start and shown on a terminal is for whoever sits there.
+// The key that is made at the first start is shown once on the terminal, to the person who started the
+// service.
 Task<Daemon::Key> Daemon::check_key() {
   CO_CHECK(co_await keys_->reload());
   const std::string& preset = configuration_.text("api_key");
@@ -499,10 +484,12 @@ Task<Daemon::Key> Daemon::check_key() {
   for (const char* setting : {"listen", "tls.listen"}) {
     const std::string& address = configuration_.text(setting);
     if (!preset.empty() || address.empty() || is_local(address)) continue;
-    co_return fail(Error(Code::invalid_argument,
-                         "listening beyond this machine needs a key first: make one with 'atoll keys create' or "
-                         "give one as api_key, got " + address)
-                       .with_field(setting));
+    co_return fail(
+        Error(Code::invalid_argument,
+              "listening beyond this machine needs a key first: make one with 'atoll keys create' or "
+              "give one as api_key, got " +
+                  address)
+            .with_field(setting));
   }
   if (preset.empty()) co_return Key::wanted;
   CO_CHECK(co_await keys_->create("default", "preset", preset));
@@ -532,8 +519,8 @@ Task<Ready> Daemon::start() {
   // Nothing is served before this coroutine waits again.
   mount_rest(ready.addresses.front());
   mount_e2b(ready.addresses);
-  // Only now: had an address been taken, a key would have been made that nobody ever sees. Until it is there
-  // every key is a wrong one.
+  // Only after all addresses could be opened: otherwise a failed start would make a key that nobody ever
+  // sees. Until then every key is refused.
   if (key == Key::wanted) {
     CO_TRY(auto created, co_await keys_->create("default", "first", ""));
     ready.new_key = std::move(created.key);

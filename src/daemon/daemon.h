@@ -1,47 +1,76 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "api/admission/admission.h"
-#include "api/e2b/dialect.h"
-#include "api/rest/rest.h"
-#include "auth/keys.h"
-#include "config/configuration.h"
-#include "daemon/data_lock.h"
-#include "egress/authority.h"
-#include "egress/dial_budget.h"
-#include "egress/machine.h"
-#include "layer/store.h"
-#include "net/server.h"
 #include "os/descriptor_budget.h"
 #include "os/task.h"
-#include "registry/registry.h"
-#include "sandbox/provider.h"
-#include "session/local_service.h"
-#include "store/blobs.h"
-#include "store/store.h"
-#include "telemetry/metrics.h"
-#include "vault/vault.h"
-#include "volume/volumes.h"
+
+namespace boost::asio {
+class thread_pool;
+}
+namespace atl::api {
+class Admission;
+}
+namespace atl::api::e2b {
+class Dialect;
+}
+namespace atl::auth {
+class Keys;
+class RateLimiter;
+}  // namespace atl::auth
+namespace atl::config {
+class Configuration;
+}
+namespace atl::egress {
+class Authority;
+class DialBudget;
+class Machine;
+}  // namespace atl::egress
+namespace atl::layer {
+class Store;
+}
+namespace atl::net {
+class Server;
+}
+namespace atl::registry {
+class Registry;
+}
+namespace atl::sandbox {
+class Provider;
+}
+namespace atl::session {
+class LocalService;
+}
+namespace atl::store {
+class Blobs;
+class Store;
+}  // namespace atl::store
+namespace atl::telemetry {
+class Metrics;
+}
+namespace atl::vault {
+class Vault;
+}
+namespace atl::volume {
+class Disks;
+class Volumes;
+}  // namespace atl::volume
 
 // Wiring: a running service from a configuration. Nothing here decides anything about sandboxes.
 namespace atl::daemon {
 
-// Where everything that survives lies: the `data` setting, else the XDG data directory. Created, mode 0700.
-Result<std::string> data_directory(const config::Configuration& configuration);
-// The same for whoever only looks: one that is not there stays so, and is Code::not_found.
-Result<std::string> existing_data_directory(const config::Configuration& configuration);
+class DataLock;
 
 struct Ready {
   std::vector<std::string> addresses;  // "http://127.0.0.1:8000", ...
   std::string new_key;                 // an API key made just now, to be shown once; else empty
 };
 
-// Everything a service consists of, in the order of construction. Belongs to the loop thread.
+// Everything a service consists of, in the order of construction: it owns all of it, and each part may refer
+// to those before it. Belongs to the loop thread. The loop and the configuration must outlive it.
 class Daemon {
  public:
   // Opens what is on disk; listens to nobody yet.

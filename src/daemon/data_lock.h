@@ -7,9 +7,9 @@
 
 namespace atl::daemon {
 
-// One service a data directory: two would each write off what the other runs. Held by an flock on the file
-// `lock`, which ends with this object and with the process, however that ends. What is forked off while it is
-// held must close its descriptors, as the spawner does.
+// One service for each data directory: each of two would take the other's sandboxes for leftovers and end
+// them. Held by an flock on the file `lock`, which ends with this object and with the process, however that
+// ends. What is forked off while it is held must close its descriptors, as the spawner does.
 //
 // Commands that work beside a running service (`atoll keys`, `atoll env`) do not take it: the store and the
 // layers have locks of their own.

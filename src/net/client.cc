@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "base/ids.h"
+#include "net/await.h"
 #include "net/client_call.h"
 #include "net/transport.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 class SocketStream final : public ByteStream {
  public:

@@ -11,7 +11,13 @@
 #include "net/server.h"
 #include "net/transport.h"
 
-// One client's connection and what all connections of a server share. Internal to the room.
+// One client's connection and what all connections of a server share. Internal to the room; everything
+// belongs to the loop thread.
+//
+// Owners: the Server and every Connection share a Server::Shared; a Connection is kept alive by its own
+// coroutine run(), and ends when that returns. An Exchange refers to the Connection whose run() called its
+// handler. Errors of the network end a connection and are not reported to anyone but the handler, whose calls
+// then fail with Code::canceled.
 namespace atl::net {
 
 class Connection;
@@ -25,15 +31,17 @@ struct Server::Shared {
 
   Shared(boost::asio::any_io_executor executor, ServerOptions options);
 
+  // The router of the first site that accepts the request, otherwise the server's own.
   Router& router_for(const Request& request);
   std::string next_request_id();
+  // The value of the Date header, made at most once a second.
   const std::string& date();
-  // Connections as they are now, held: acting on one may end others.
+  // A copy that keeps them alive: closing one connection may end others.
   std::vector<std::shared_ptr<Connection>> held_connections();
-  // Closes those that wait for nothing but a client that may never come, the longest waiting first; ones that
-  // never brought a request that was admitted before the others. False: there is none.
+  // Closes idle connections to get descriptors back, the longest idle first, and those that never brought an
+  // admitted request before the others. False if no connection was idle.
   bool shed_idle();
-  // Ends requests whose bodies hold memory and stand still.
+  // Ends requests whose bodies hold memory and whose clients send nothing more of them.
   void cut_stalled_bodies();
 
   boost::asio::any_io_executor executor;
@@ -55,55 +63,65 @@ struct Server::Shared {
   std::chrono::steady_clock::time_point stalled_looked_at_{};
 };
 
-// What a connection waits for. The sweeper gives each its time.
+// What a connection waits for: the next request, the rest of a head, the rest of a body, or the handler's
+// answer. Each has its own deadline in ServerOptions.
 enum class Phase : std::uint8_t { idle, head, body, answer };
 
-// What may be sent ahead of the handler to learn whether a client that ended its half still listens: a byte
-// that the rest of the answer goes on from.
+// A client that has sent the end of its stream may still wait for the answer, or may be gone; only sending
+// tells. A probe is a byte of the answer that can be sent before the handler has answered, because every
+// answer that may follow begins with it.
 enum class Probe : std::uint8_t {
   none,
   status_line,  // "HTTP/1.1 ", with which every answer begins
   chunk_size,   // a leading zero of the next chunk's size
 };
 
+// Reads requests one after the other, finds the router, runs the handler and writes the answer. Never two
+// requests at once.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Server::Shared> shared, std::unique_ptr<Transport> transport, std::string peer);
   ~Connection();
 
+  // Serves the client until it leaves or the connection is closed. Called once.
   boost::asio::awaitable<void> run();
-  // Called now and then; ends the connection if its time is over.
+  // Called every second or so; ends the connection if its deadline has passed.
   void check_deadline(Steady::time_point now);
-  // Ends it as one whose time is over.
+  // Ends it as if its deadline had passed.
   void time_out();
-  // Idle: closes now. Else after the running request.
+  // Closes at once if it is idle, otherwise after the request under way.
   void close_when_done();
+  // Closes at once. Reads and writes under way fail.
   void abort();
-  // As abort(), with a reset: an answer that is cut off must not look like one that ended.
+  // As abort(), with a TCP reset, so that the client cannot take a cut answer for a complete one.
   void reset();
 
   // For the exchange.
+  // Reads more bytes into the buffer; false if the client left or the time is over.
   boost::asio::awaitable<bool> fill();
   boost::asio::awaitable<error_code> write(std::span<const boost::asio::const_buffer> buffers);
+  // Reads in the background from now on, to notice when the client leaves: `gone` is then set and `on_gone`
+  // called.
   void watch();
 
   std::string_view buffered() const { return std::string_view(buffer_).substr(begin_, end_ - begin_); }
   void consume(std::size_t bytes) { begin_ += bytes; }
-  // How much of the status line went out already; the head that is written now leaves it out.
+  // How many bytes of the status line a probe has sent already; the head that is written next leaves them
+  // out.
   std::size_t take_early_bytes() { return std::exchange(early_bytes_, 0); }
   Phase phase() const { return phase_; }
-  // Since when it waits for the client.
+  // When it began to wait for the client.
   Steady::time_point waits_since() const { return waits_since_; }
 
   std::shared_ptr<Server::Shared> shared;
   std::unique_ptr<Transport> transport;
   std::string peer;
-  bool gone = false;         // the other side left, or we closed
-  bool input_ended = false;  // the other side sends nothing more, but may wait for the answer
-  bool admitted = false;     // brought at least one request that was let in
+  bool gone = false;         // the client left, or we closed
+  bool input_ended = false;  // the client sends nothing more, but may wait for the answer
+  bool admitted = false;     // at least one of its requests was admitted
   bool timed_out = false;
   bool closing = false;   // no further request on this connection
-  bool upgraded = false;  // someone else ends it
+  bool upgraded = false;  // somebody else has the transport now and ends it
   Probe probe = Probe::none;
   std::uint64_t gathered_bytes = 0;  // of a body that is being gathered
   std::uint64_t bytes_in = 0, bytes_out = 0;

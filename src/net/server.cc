@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "base/log.h"
+#include "net/await.h"
 #include "net/connection.h"
 #include "net/tls_context.h"
 
@@ -21,7 +22,6 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 std::string describe(const tcp::endpoint& endpoint) {
   std::string address = endpoint.address().to_string();

@@ -11,12 +11,12 @@
 #include <boost/asio/write.hpp>
 
 #include "base/result.h"
+#include "net/await.h"
 
 namespace atl::net {
 namespace {
 
 namespace asio = boost::asio;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 using Buffers = std::span<const asio::const_buffer>;
 
 // What is left of `buffers` after `sent` bytes.

@@ -3,6 +3,7 @@
 #include <boost/beast/websocket.hpp>
 #include <boost/beast/websocket/ssl.hpp>
 
+#include "net/await.h"
 #include "net/exchange.h"
 #include "os/event.h"
 
@@ -12,7 +13,6 @@ namespace {
 namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace websocket = beast::websocket;
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 template <class Next>
 class BeastWebSocket final : public WebSocket {

@@ -11,8 +11,6 @@
 namespace atl::registry {
 namespace {
 
-constexpr double kMegabyte = 1 << 20;
-
 struct Range {
   double min, max;
 };
@@ -26,17 +24,6 @@ Result<std::optional<double>> number(const config::Node& node, std::string_view 
     return fail(value->error(fmt::format("'{}' must be between {} and {}", key, range.min, range.max)));
   }
   return std::optional<double>(parsed);
-}
-
-template <class T>
-std::optional<T> scaled(std::optional<double> value, double factor) {
-  if (!value) return std::nullopt;
-  return static_cast<T>(std::llround(*value * factor));
-}
-
-std::optional<std::chrono::milliseconds> seconds(std::optional<double> value) {
-  if (!value) return std::nullopt;
-  return std::chrono::milliseconds(std::llround(*value * 1000));
 }
 
 Result<sandbox::Language> language(const config::Node& node) {
@@ -168,9 +155,11 @@ Result<std::vector<std::string>> modules_in(const config::Node& root) {
   auto modules = TRY(root.get_or<std::vector<std::string>>("preimport", {}));
   for (const std::string& name : modules)
     if (!is_module(name))
-      return fail(root.find("preimport")->error(fmt::format("'{}' is not the name of a Python module", name)));
+      return fail(
+          root.find("preimport")->error(fmt::format("'{}' is not the name of a Python module", name)));
   if (modules.size() > most)
-    return fail(root.find("preimport")->error(fmt::format("at most {} modules can be imported before", most)));
+    return fail(
+        root.find("preimport")->error(fmt::format("at most {} modules can be imported before", most)));
   return modules;
 }
 
@@ -181,21 +170,14 @@ Result<sandbox::Variables> variables_in(const config::Node& root) {
 }  // namespace
 
 Result<LimitsPatch> parse_limits(const config::Node& node) {
-  TRY(node.check_keys({"memory_mb", "cpu_cores", "execution_time_seconds", "cpu_time_seconds",
-                       "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb",
-                       "io_mb_per_second"}));
+  std::vector<std::string_view> known;
+  for (const sandbox::LimitRow& row : sandbox::kLimits) known.push_back(row.name);
+  TRY(node.check_keys(known));
   LimitsPatch patch;
-  patch.memory_bytes = scaled<std::uint64_t>(TRY(number(node, "memory_mb", {4, 1 << 24})), kMegabyte);
-  patch.cpu_cores = TRY(number(node, "cpu_cores", {0.01, 1024}));
-  patch.wall_time = seconds(TRY(number(node, "execution_time_seconds", {0.01, 86400})));
-  patch.cpu_time = seconds(TRY(number(node, "cpu_time_seconds", {0.01, 86400})));
-  patch.processes_max = scaled<std::uint32_t>(TRY(number(node, "max_processes", {1, 100000})), 1);
-  patch.disk_bytes = scaled<std::uint64_t>(TRY(number(node, "disk_mb", {1, 1 << 24})), kMegabyte);
-  patch.inodes_max = scaled<std::uint64_t>(TRY(number(node, "max_inodes", {100, 1e9})), 1);
-  patch.open_files_max = scaled<std::uint32_t>(TRY(number(node, "max_open_files", {16, 1 << 20})), 1);
-  patch.io_bytes_per_second =
-      scaled<std::uint64_t>(TRY(number(node, "io_mb_per_second", {1, 1 << 24})), kMegabyte);
-  patch.output_bytes = scaled<std::uint64_t>(TRY(number(node, "output_mb", {0.001, 1 << 16})), kMegabyte);
+  for (const sandbox::LimitRow& row : sandbox::kLimits) {
+    if (const auto value = TRY(number(node, row.name, {row.least, row.most})))
+      sandbox::set_amount(patch, row, *value);
+  }
   return patch;
 }
 
@@ -204,7 +186,8 @@ Result<Environment> parse_environment(const config::Document& document) {
   environment.name = TRY(name_of(document));
   const config::Node& root = document.root;
   TRY(root.check_keys({"name", "description", "layers", "languages", "default_language", "policy", "limits",
-                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build", "preimport"}));
+                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build",
+                       "preimport"}));
   environment.where = root.where();
   environment.description = TRY(root.get_or<std::string>("description", ""));
   environment.layers = TRY(root.get_or<std::vector<std::string>>("layers", {}));

@@ -61,20 +61,8 @@ struct Loading {
 
 Result<void> add_limits(Loading& loading, const config::Document& document) {
   LimitsTable table = TRY(parse_limits_table(document));
-  const auto merge = [](LimitsPatch& into, const LimitsPatch& from) {
-    if (from.memory_bytes) into.memory_bytes = from.memory_bytes;
-    if (from.cpu_cores) into.cpu_cores = from.cpu_cores;
-    if (from.wall_time) into.wall_time = from.wall_time;
-    if (from.cpu_time) into.cpu_time = from.cpu_time;
-    if (from.processes_max) into.processes_max = from.processes_max;
-    if (from.disk_bytes) into.disk_bytes = from.disk_bytes;
-    if (from.inodes_max) into.inodes_max = from.inodes_max;
-    if (from.open_files_max) into.open_files_max = from.open_files_max;
-    if (from.output_bytes) into.output_bytes = from.output_bytes;
-    if (from.io_bytes_per_second) into.io_bytes_per_second = from.io_bytes_per_second;
-  };
-  merge(loading.limits.defaults, table.defaults);
-  for (const auto& [language, patch] : table.languages) merge(loading.limits.languages[language], patch);
+  merge(table.defaults, loading.limits.defaults);
+  for (const auto& [language, patch] : table.languages) merge(patch, loading.limits.languages[language]);
   return {};
 }
 

@@ -78,18 +78,16 @@ namespace {
 constexpr std::chrono::milliseconds kSettled{50};
 
 // What is in the output directory; nothing, after one short question, if nothing ever was.
-Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live,
-                                          std::shared_ptr<sandbox::Sandbox> from, WallTime now) {
+Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Sandbox> from,
+                                          WallTime now) {
   auto directory = co_await from->files().stat(std::string(kOutputDirectory), std::string());
-  if (directory && live->output_empty_since == directory->modified_at) {
+  if (directory && live->outputs().is_still_empty(directory->modified_at))
     co_return std::vector<sandbox::FileInfo>();
-  }
-  live->output_empty_since.reset();
-  CO_TRY(auto listed, co_await from->files().list(std::string(kOutputDirectory), kDepthMax, kEntriesMax,
-                                                  std::string()));
-  if (directory && listed.empty() && now - directory->modified_at > kSettled) {
-    live->output_empty_since = directory->modified_at;
-  }
+  live->outputs().note_listed(std::nullopt);
+  CO_TRY(auto listed,
+         co_await from->files().list(std::string(kOutputDirectory), kDepthMax, kEntriesMax, std::string()));
+  if (directory && listed.empty() && now - directory->modified_at > kSettled)
+    live->outputs().note_listed(directory->modified_at);
   co_return listed;
 }
 
@@ -98,16 +96,13 @@ Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live,
 Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
                                               ArtifactLimits limits, WallTime now, std::string record_id) {
   std::vector<Artifact> artifacts;
-  const std::shared_ptr<sandbox::Sandbox> from = live->sandbox;
+  const std::shared_ptr<sandbox::Sandbox> from = live->sandbox();
   if (blobs == nullptr || !from) co_return artifacts;
   auto listed = co_await look(live, from, now);
   if (!listed) co_return artifacts;
   for (sandbox::FileInfo& file : *listed) {
     if (file.type != sandbox::FileType::file || file.size > limits.file_bytes_max) continue;
-    const std::pair mark{file.size, file.modified_at};
-    auto [seen, fresh] = live->outputs_seen.try_emplace(file.path, mark);
-    if (!fresh && seen->second == mark) continue;
-    seen->second = mark;
+    if (!live->outputs().note(file.path, file.size, file.modified_at)) continue;
     if (artifacts.size() == limits.files_max) break;
     auto digest = co_await copy_in(*from, blobs, file.path, limits.file_bytes_max);
     if (!digest) continue;

@@ -3,6 +3,8 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "sandbox/limit_table.h"
+#include "session/json_fields.h"
 
 namespace atl::session {
 namespace {
@@ -25,28 +27,42 @@ bj::object object_of(const std::string& text) {
   return std::move(parsed->as_object());
 }
 
-std::int64_t integer(const bj::object& object, std::string_view key, std::int64_t otherwise = 0) {
-  const bj::value* value = object.if_contains(key);
-  if (value == nullptr) return otherwise;
-  if (value->is_double()) return static_cast<std::int64_t>(value->get_double());
-  boost::system::error_code failed;
-  const auto number = value->to_number<std::int64_t>(failed);
-  return failed ? otherwise : number;
+// Values of limits, as the store keeps them.
+void put(bj::object& object, std::string_view key, double value) {
+  object[key] = value;
+}
+template <std::unsigned_integral T>
+void put(bj::object& object, std::string_view key, T value) {
+  object[key] = value;
+}
+void put(bj::object& object, std::string_view key, std::chrono::milliseconds value) {
+  object[key] = value.count();
+}
+void put(bj::object& object, std::string_view key, const std::optional<std::chrono::milliseconds>& value) {
+  if (value) put(object, key, *value);
 }
 
-std::string text(const bj::object& object, std::string_view key) {
-  const bj::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
+void get(const bj::value& value, double& into) {
+  into = value.to_number<double>();
+}
+template <std::integral T>
+void get(const bj::value& value, T& into) {
+  into = static_cast<T>(value.is_double() ? static_cast<std::int64_t>(value.get_double())
+                                          : value.to_number<std::int64_t>());
+}
+void get(const bj::value& value, std::chrono::milliseconds& into) {
+  std::int64_t count = 0;
+  get(value, count);
+  into = std::chrono::milliseconds(count);
+}
+void get(const bj::value& value, std::optional<std::chrono::milliseconds>& into) {
+  get(value, into.emplace());
 }
 
 std::string limits_json(const Session& session) {
-  const sandbox::Limits& limits = session.limits;
-  bj::object object{{"memory_bytes", limits.memory_bytes},      {"cpu_cores", limits.cpu_cores},
-                    {"wall_time_ms", limits.wall_time.count()}, {"wall_time_set", session.wall_time_set},
-                    {"processes_max", limits.processes_max},    {"disk_bytes", limits.disk_bytes},
-                    {"inodes_max", limits.inodes_max},          {"open_files_max", limits.open_files_max},
-                    {"output_bytes", limits.output_bytes}};
-  if (limits.cpu_time) object["cpu_time_ms"] = limits.cpu_time->count();
+  bj::object object{{"wall_time_set", session.wall_time_set}};
+  for (const sandbox::LimitRow& row : sandbox::kLimits)
+    std::visit([&](auto member) { put(object, row.stored_name, session.limits.*member); }, row.member);
   return bj::serialize(object);
 }
 
@@ -64,9 +80,10 @@ std::string hibernation_json(const Session& session) {
 
 void read_hibernation(const std::string& json, Session& session) {
   const bj::object object = object_of(json);
-  session.hibernation = text(object, "state");
-  session.hibernation_bytes = static_cast<std::uint64_t>(integer(object, "bytes"));
-  if (const std::int64_t at = integer(object, "at"); at > 0) session.hibernated_at = from_unix_micros(at);
+  session.hibernation = json_text(object, "state");
+  session.hibernation_bytes = static_cast<std::uint64_t>(json_integer(object, "bytes"));
+  if (const std::int64_t at = json_integer(object, "at"); at > 0)
+    session.hibernated_at = from_unix_micros(at);
   if (const auto* contexts = object.if_contains("contexts"))
     session.default_contexts = text_map(bj::serialize(*contexts));
   if (const auto* names = object.if_contains("left_behind"); names != nullptr && names->is_array())
@@ -76,20 +93,13 @@ void read_hibernation(const std::string& json, Session& session) {
 
 void read_limits(const std::string& json, Session& session) {
   const bj::object object = object_of(json);
-  sandbox::Limits& limits = session.limits;
-  limits.memory_bytes = static_cast<std::uint64_t>(integer(object, "memory_bytes"));
-  if (const bj::value* cores = object.if_contains("cpu_cores")) limits.cpu_cores = cores->to_number<double>();
-  limits.wall_time = std::chrono::milliseconds(integer(object, "wall_time_ms"));
-  if (const bj::value* set = object.if_contains("wall_time_set")) {
+  if (const bj::value* set = object.if_contains("wall_time_set"))
     session.wall_time_set = set->is_bool() && set->get_bool();
+  for (const sandbox::LimitRow& row : sandbox::kLimits) {
+    const bj::value* const value = object.if_contains(row.stored_name);
+    if (value == nullptr || !value->is_number()) continue;
+    std::visit([&](auto member) { get(*value, session.limits.*member); }, row.member);
   }
-  limits.processes_max = static_cast<std::uint32_t>(integer(object, "processes_max"));
-  limits.disk_bytes = static_cast<std::uint64_t>(integer(object, "disk_bytes"));
-  limits.inodes_max = static_cast<std::uint64_t>(integer(object, "inodes_max"));
-  limits.open_files_max = static_cast<std::uint32_t>(integer(object, "open_files_max"));
-  limits.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
-  if (object.contains("cpu_time_ms"))
-    limits.cpu_time = std::chrono::milliseconds(integer(object, "cpu_time_ms"));
 }
 
 std::string egress_json(const egress::RuleTexts& rules) {
@@ -119,7 +129,8 @@ egress::RuleTexts egress_from(const std::string& json) {
   list("deny", rules.deny);
   if (const bj::value* proxy = object.if_contains("proxy"); proxy != nullptr && proxy->is_object()) {
     const bj::object& kept = proxy->get_object();
-    rules.proxy = egress::UpstreamText{text(kept, "address"), text(kept, "username"), text(kept, "sealed")};
+    rules.proxy = egress::UpstreamText{json_text(kept, "address"), json_text(kept, "username"),
+                                       json_text(kept, "sealed")};
   }
   const bj::value* inject = object.if_contains("inject");
   if (inject == nullptr || !inject->is_object()) return rules;
@@ -178,7 +189,7 @@ std::vector<sandbox::Wall> walls_from(const bj::object& object, std::string_view
   if (array == nullptr || !array->is_array()) return walls;
   for (const bj::value& item : array->get_array()) {
     if (item.is_object())
-      walls.push_back({text(item.get_object(), "name"), text(item.get_object(), "value")});
+      walls.push_back({json_text(item.get_object(), "name"), json_text(item.get_object(), "value")});
   }
   return walls;
 }
@@ -186,15 +197,15 @@ std::vector<sandbox::Wall> walls_from(const bj::object& object, std::string_view
 sandbox::Usage usage_from(const std::string& json) {
   const bj::object object = object_of(json);
   sandbox::Usage usage;
-  usage.cpu_time = std::chrono::microseconds(integer(object, "cpu_time_us"));
-  usage.wall_time = std::chrono::microseconds(integer(object, "wall_time_us"));
-  usage.memory_bytes = static_cast<std::uint64_t>(integer(object, "memory_bytes"));
-  usage.memory_peak_bytes = static_cast<std::uint64_t>(integer(object, "memory_peak_bytes"));
-  usage.disk_bytes = static_cast<std::uint64_t>(integer(object, "disk_bytes"));
-  usage.processes_peak = static_cast<std::uint32_t>(integer(object, "processes_peak"));
-  usage.read_bytes = static_cast<std::uint64_t>(integer(object, "read_bytes"));
-  usage.written_bytes = static_cast<std::uint64_t>(integer(object, "written_bytes"));
-  usage.output_bytes = static_cast<std::uint64_t>(integer(object, "output_bytes"));
+  usage.cpu_time = std::chrono::microseconds(json_integer(object, "cpu_time_us"));
+  usage.wall_time = std::chrono::microseconds(json_integer(object, "wall_time_us"));
+  usage.memory_bytes = static_cast<std::uint64_t>(json_integer(object, "memory_bytes"));
+  usage.memory_peak_bytes = static_cast<std::uint64_t>(json_integer(object, "memory_peak_bytes"));
+  usage.disk_bytes = static_cast<std::uint64_t>(json_integer(object, "disk_bytes"));
+  usage.processes_peak = static_cast<std::uint32_t>(json_integer(object, "processes_peak"));
+  usage.read_bytes = static_cast<std::uint64_t>(json_integer(object, "read_bytes"));
+  usage.written_bytes = static_cast<std::uint64_t>(json_integer(object, "written_bytes"));
+  usage.output_bytes = static_cast<std::uint64_t>(json_integer(object, "output_bytes"));
   return usage;
 }
 
@@ -217,9 +228,10 @@ std::vector<Artifact> artifacts_from(const std::string& json, const std::string&
   for (const bj::value& item : parsed->get_array()) {
     if (!item.is_object()) continue;
     const bj::object& object = item.get_object();
-    artifacts.push_back({text(object, "digest"), text(object, "path"), text(object, "media_type"),
-                         static_cast<std::uint64_t>(integer(object, "size_bytes")),
-                         from_unix_micros(integer(object, "created_at_us")), record_id});
+    artifacts.push_back({json_text(object, "digest"), json_text(object, "path"),
+                         json_text(object, "media_type"),
+                         static_cast<std::uint64_t>(json_integer(object, "size_bytes")),
+                         from_unix_micros(json_integer(object, "created_at_us")), record_id});
   }
   return artifacts;
 }

@@ -69,7 +69,8 @@ class ConcurrencyTest : public ServiceTest {
           break;
         case 5: {
           ForkRequest copies;  // named: g++ 12 destroys a braced argument of an awaited call twice
-          if (auto forked = co_await service_->fork(ann_, id, std::move(copies)); forked && forked->sessions.front())
+          if (auto forked = co_await service_->fork(ann_, id, std::move(copies));
+              forked && forked->sessions.front())
             sessions.push_back(*forked->sessions.front());
           break;
         }
@@ -154,9 +155,8 @@ TEST_F(ConcurrencyTest, ACommandWhoseCallerGoesAwayEnds) {
   ASSERT_TRUE(until([&] { return wait(service_->processes(ann_, session.session_id))->size() == 1; }));
   gone.emit(asio::cancellation_type::terminal);
   ASSERT_TRUE(until([&] { return ended; }));
-  ASSERT_TRUE(until([&] {
-    return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1;
-  }));
+  ASSERT_TRUE(until(
+      [&] { return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1; }));
   EXPECT_EQ(wait(service_->history(ann_, {}))->items[0].reason, "the client went away");
 }
 
@@ -171,9 +171,8 @@ TEST_F(ConcurrencyTest, AnExecutionWhoseCallerGoesAwayEnds) {
   ASSERT_TRUE(until([&] { return wait(service_->contexts(ann_, session.session_id))->size() == 1; }));
   gone.emit(asio::cancellation_type::terminal);
   ASSERT_TRUE(until([&] { return ended; }));
-  ASSERT_TRUE(until([&] {
-    return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1;
-  }));
+  ASSERT_TRUE(until(
+      [&] { return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1; }));
 }
 
 // Two executions side by side report what was used once, not twice.

@@ -8,8 +8,8 @@ namespace atl::session {
 
 // The kernel counts CPU time by sandbox, not by execution. What a sandbox used while several executions ran
 // side by side is shared out evenly among them, so that together they report what was used and not a multiple
-// of it. Works like a clock that runs the slower the more look at it: each reads it when it begins and when it
-// ends.
+// of it. Works like a clock that runs the slower the more look at it: each reads it when it begins and when
+// it ends.
 class CpuShare {
  public:
   using Micros = std::chrono::microseconds;

@@ -11,11 +11,11 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "base/log.h"
+#include "os/offload.h"
 #include "session/codec.h"
 #include "session/execution_time.h"
 #include "session/retry.h"
 #include "session/running_execution.h"
-#include "store/offload.h"
 
 namespace atl::session {
 namespace {
@@ -85,8 +85,9 @@ Task<std::vector<std::string>> stateless_argv(std::shared_ptr<sandbox::Sandbox> 
                                               std::string record_id) {
   std::vector<std::string> argv = interpreter_of(language);
   if (argv.empty())
-    co_return fail(Error(Code::unsupported, fmt::format("{} runs in a context only", sandbox::to_string(language)))
-                       .with_field("stateless"));
+    co_return fail(
+        Error(Code::unsupported, fmt::format("{} runs in a context only", sandbox::to_string(language)))
+            .with_field("stateless"));
   if (code.size() <= kArgumentBytesMax) {
     argv.push_back(std::move(code));
     co_return argv;
@@ -126,35 +127,35 @@ Status status_of(const sandbox::Outcome& outcome, bool raised) {
 // Short code is read in microseconds; a megabyte of it would hold everybody up.
 Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::string code,
                                                 policy::Language language) const {
-  const auto found = parts_.registry->policies().find(policy_name);
+  const auto found = dependencies_.registry->policies().find(policy_name);
   if (!found) {
     co_return fail(Error(Code::invalid_argument, fmt::format("no policy is called '{}'", policy_name))
                        .with_field("policy"));
   }
-  if (parts_.workers == nullptr || code.size() <= kReadOnLoopBytes) {
+  if (dependencies_.workers == nullptr || code.size() <= kReadOnLoopBytes) {
     co_return policy::SecurityManager(found).validate(code, language);
   }
   auto read = [found, code = std::move(code), language]() -> Result<policy::Verdict> {
     return policy::SecurityManager(found).validate(code, language);
   };
-  co_return co_await store::offload<policy::Verdict>(*parts_.workers, std::move(read));
+  co_return co_await os::offload<policy::Verdict>(*dependencies_.workers, std::move(read));
 }
 
 sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRequest& request) const {
   if (request.language) return *request.language;
-  if (!request.context.empty() && live.sandbox) {
-    for (const auto& kernel : live.sandbox->kernels()) {
+  if (!request.context.empty() && live.sandbox()) {
+    for (const auto& kernel : live.sandbox()->kernels()) {
       if (kernel->info().id == request.context) return kernel->info().language;
     }
   }
-  if (!live.provider->traits().real_processes) return sandbox::Language::shell;
-  const registry::Environment* environment = parts_.registry->environment(live.facts.environment);
+  if (!live.traits().real_processes) return sandbox::Language::shell;
+  const registry::Environment* environment = dependencies_.registry->environment(live.facts().environment);
   if (environment != nullptr && environment->default_language) return *environment->default_language;
   return sandbox::Language::python;
 }
 
 std::chrono::milliseconds ExecutionEngine::wall_time_of(const Live& live, sandbox::Language language) const {
-  return execution_time(live.facts, *parts_.registry, language);
+  return execution_time(live.facts(), *dependencies_.registry, language);
 }
 
 Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
@@ -163,15 +164,15 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
     co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
   }
   record.record_id = new_record_id();
-  record.session_id = live->facts.session_id;
-  record.sandbox_id = live->facts.sandbox_id;
-  record.tenant = live->facts.tenant;
+  record.session_id = live->facts().session_id;
+  record.sandbox_id = live->facts().sandbox_id;
+  record.tenant = live->facts().tenant;
   record.key_id = who.key_id;
-  record.admitted_at = parts_.clock->now();
+  record.admitted_at = dependencies_.clock->now();
   record.status = Status::admitted;
-  CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts.policy, record.code, language));
+  CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts().policy, record.code, language));
   record.verdict = policy::to_json(verdict);
-  if (!verdict.allowed && live->facts.policy_mode == PolicyMode::enforce) {
+  if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {
     record.status = Status::denied;
     record.finished_at = record.admitted_at;
     record.error = "PolicyDenied";
@@ -180,17 +181,17 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
   }
   // History is text: what is not, is marked where it stands.
   if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);
-  CO_CHECK(co_await parts_.store->admit(to_row(record)));
+  CO_CHECK(co_await dependencies_.store->admit(to_row(record)));
   if (record.status == Status::denied) {
-    CO_CHECK(co_await parts_.store->finish(to_row(record), {}));
-    if (parts_.observer != nullptr)
-      parts_.observer->finished(live->facts, record, std::chrono::nanoseconds(0));
+    CO_CHECK(co_await dependencies_.store->finish(to_row(record), {}));
+    if (dependencies_.observer != nullptr)
+      dependencies_.observer->finished(live->facts(), record, std::chrono::nanoseconds(0));
   }
   co_return record;
 }
 
 Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started) {
-  record.finished_at = parts_.clock->now();
+  record.finished_at = dependencies_.clock->now();
   std::vector<store::ArtifactRow> rows;
   for (Artifact& artifact : record.artifacts) {
     artifact.created_at = *record.finished_at;
@@ -199,25 +200,21 @@ Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& 
                     artifact.media_type, static_cast<std::int64_t>(artifact.size_bytes),
                     artifact.created_at});
   }
-  const auto took = parts_.clock->steady() - started;
+  const auto took = dependencies_.clock->steady() - started;
   if (record.usage.wall_time.count() == 0) {
     record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
   }
   store::RecordRow row = to_row(record);
-  CO_CHECK(co_await parts_.store->finish(std::move(row), std::move(rows)));
-  if (parts_.observer != nullptr) parts_.observer->finished(live->facts, record, took);
+  CO_CHECK(co_await dependencies_.store->finish(std::move(row), std::move(rows)));
+  if (dependencies_.observer != nullptr) dependencies_.observer->finished(live->facts(), record, took);
   co_return Result<void>{};
-}
-
-bool ExecutionEngine::is_ending(const Live& live) {
-  return live.facts.state == State::stopping || is_final(live.facts.state);
 }
 
 void ExecutionEngine::end_with_session(const Live& live, ExecutionRecord& record) {
   record.status = Status::killed;
   record.exit_code = 128 + SIGKILL;
   record.reason = "its session ended";
-  if (!live.facts.reason.empty()) record.reason += ": " + live.facts.reason;
+  if (!live.facts().reason.empty()) record.reason += ": " + live.facts().reason;
 }
 
 Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionRecord record,
@@ -238,66 +235,59 @@ Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionR
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
                                                                             sandbox::Language language) {
   language = sandbox::kernel_language(language);  // both share their variables
-  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
-    co_return found->second;
-  }
-  CO_TRY(auto hold, co_await live->kernels.take());
-  if (const auto found = live->default_kernels.find(language); found != live->default_kernels.end()) {
-    co_return found->second;
-  }
+  if (auto found = live->interpreters().find(language)) co_return found;
+  CO_TRY(auto hold, co_await live->interpreters().take_turn());
+  if (auto found = live->interpreters().find(language)) co_return found;
   CO_TRY(auto kernel, co_await create_kernel(live, language, std::string()));
-  live->default_kernels[language] = kernel;
-  if (auto lost = live->lost_kernels.extract(language); !lost.empty())
-    live->restarted_kernels[kernel->info().id] = std::move(lost.mapped());
-  live->facts.default_contexts[std::string(to_string(language))] = kernel->info().id;
+  live->add_interpreter(language, kernel);
   store_contexts(live);
   co_return kernel;
 }
 
-// Should this service be killed, the next one knows that there was an interpreter. Not before the caller's next wait, which is
-// for the interpreter's work.
+// Should this service be killed, the next one knows that there was an interpreter. Not before the caller's
+// next wait, which is for the interpreter's work.
 void ExecutionEngine::store_contexts(const std::shared_ptr<Live>& live) {
-  boost::asio::post(parts_.executor, [executor = parts_.executor, store = parts_.store, live] {
-    auto put = [](store::Store* to, std::shared_ptr<Live> of) -> boost::asio::awaitable<void> {
-      if (auto stored = co_await to->put_session(to_row(of->facts, of->incarnation)); !stored) of->unsaved = true;
-    };
-    boost::asio::co_spawn(executor, put(store, live), boost::asio::detached);
-  });
+  boost::asio::post(
+      dependencies_.executor, [executor = dependencies_.executor, store = dependencies_.store, live] {
+        auto put = [](store::Store* to, std::shared_ptr<Live> of) -> boost::asio::awaitable<void> {
+          if (auto stored = co_await to->put_session(to_row(of->facts(), of->incarnation())); !stored)
+            of->mark_changed();
+        };
+        boost::asio::co_spawn(executor, put(store, live), boost::asio::detached);
+      });
 }
 
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::create_kernel(std::shared_ptr<Live> live,
                                                                       sandbox::Language language,
                                                                       std::string cwd) {
-  if (!live->provider->traits().kernels) {
+  if (!live->traits().kernels) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'kernels': no stateful {} there",
-                               live->facts.provider, sandbox::to_string(language)));
+                               live->facts().provider, sandbox::to_string(language)));
   }
-  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   if (!in) co_return fail(Code::conflict, "the session has ended");
   auto call = [in, language, cwd = std::move(cwd)] { return in->create_kernel(language, cwd); };
-  auto go_on = [live, in] { return live->sandbox == in && !is_ending(*live); };
-  co_return co_await with_retries<std::shared_ptr<sandbox::Kernel>>(parts_.executor, "start a kernel",
+  auto go_on = [live, in] { return live->sandbox() == in && !live->is_ending(); };
+  co_return co_await with_retries<std::shared_ptr<sandbox::Kernel>>(dependencies_.executor, "start a kernel",
                                                                     std::move(call), std::move(go_on));
 }
 
 Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
-  if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
-  const auto kernels = live->sandbox->kernels();
+  if (!live->sandbox()) co_return fail(Code::conflict, "the session has ended");
+  const auto kernels = live->sandbox()->kernels();
   if (std::ranges::none_of(kernels, [&](const auto& kernel) { return kernel->info().id == context; })) {
     co_return fail(Code::not_found, fmt::format("Context {} not found", context));
   }
-  std::erase_if(live->default_kernels, [&](const auto& entry) { return entry.second->info().id == context; });
-  std::erase_if(live->facts.default_contexts, [&](const auto& entry) { return entry.second == context; });
-  live->restarted_kernels.erase(context);
-  co_return co_await live->sandbox->remove_kernel(std::move(context));
+  live->remove_interpreter(context);
+  co_return co_await live->sandbox()->remove_kernel(std::move(context));
 }
 
 Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::kernel_for(std::shared_ptr<Live> live,
                                                                    const ExecuteRequest& request,
                                                                    sandbox::Language language) {
   if (request.context.empty()) co_return co_await prepare_environment(live, language);
-  for (const auto& kernel : live->sandbox->kernels()) {
+  for (const auto& kernel : live->sandbox()->kernels()) {
     if (kernel->info().id == request.context) co_return kernel;
   }
   co_return fail(Code::not_found, fmt::format("Context {} not found", request.context));
@@ -316,19 +306,19 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
                          .with_field("language"));
     }
   }
-  const SteadyTime started = parts_.clock->steady();
+  const SteadyTime started = dependencies_.clock->steady();
   ExecutionRecord draft;
   draft.kind = "execution";
   draft.type = sandbox::to_string(language);
   draft.context = request.context;
   draft.code = request.code;
   CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy_language(language)));
-  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts.policy};
+  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts().policy};
 
   auto running = std::make_unique<RunningExecution>(this, live, std::move(record), started);
   const std::chrono::milliseconds wall_time = request.timeout.value_or(wall_time_of(*live, language));
   Result<void> begun = co_await running->begin(std::move(request), language, wall_time);
-  if (!begun && is_ending(*live)) {
+  if (!begun && live->is_ending()) {
     Ended ended{running->release()};
     end_with_session(*live, ended.record);
     CO_CHECK(co_await finish(live, ended.record, started));
@@ -345,14 +335,14 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
 Task<std::shared_ptr<sandbox::Process>> ExecutionEngine::start_stateless(
     std::shared_ptr<Live> live, std::string record_id, ExecuteRequest request, sandbox::Language language,
     std::chrono::milliseconds wall_time) {
-  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   sandbox::ProcessSpec spec;
   CO_TRY(spec.argv, co_await stateless_argv(in, language, std::move(request.code), std::move(record_id)));
-  spec.env = live->facts.env;
+  spec.env = live->facts().env;
   for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
   spec.wall_time = wall_time;
-  spec.cpu_time = live->facts.limits.cpu_time;
-  spec.output_bytes = live->facts.limits.output_bytes;
+  spec.cpu_time = live->facts().limits.cpu_time;
+  spec.output_bytes = live->facts().limits.output_bytes;
   co_return co_await in->start(std::move(spec));
 }
 
@@ -368,14 +358,14 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
     record.status = Status::killed;
     record.reason = kClientGone;
   }
-  CO_CHECK(co_await kept->drained(parts_.executor));
+  CO_CHECK(co_await kept->drained(dependencies_.executor));
   record.out = kept->out.text();
   record.err = kept->err.text();
   record.out_truncated |= kept->out.truncated();
   record.err_truncated |= kept->err.truncated();
   if (outcome.ending != sandbox::Ending::lost) {
-    CO_TRY(record.artifacts, co_await collect_artifacts(live, parts_.blobs, options_.artifacts,
-                                                        parts_.clock->now(), record.record_id));
+    CO_TRY(record.artifacts, co_await collect_artifacts(live, dependencies_.blobs, options_.artifacts,
+                                                        dependencies_.clock->now(), record.record_id));
   }
   CO_TRY(auto out_file, co_await kept->out.finish("stdout"));
   if (out_file) record.artifacts.push_back(std::move(*out_file));
@@ -386,24 +376,24 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
 
 Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
                                                   CommandRequest request) {
-  const SteadyTime started = parts_.clock->steady();
+  const SteadyTime started = dependencies_.clock->steady();
   if (request.argv.empty() == request.shell.empty()) {
     co_return fail(Code::invalid_argument, "a command is either 'argv' or a line for the shell");
   }
-  if (request.pty && !live->provider->traits().pty) {
-    co_return fail(Code::unsupported, fmt::format("provider {} lacks the trait 'pty'", live->facts.provider));
+  if (request.pty && !live->traits().pty) {
+    co_return fail(live->lacks("pty"));
   }
   ExecutionRecord draft;
   draft.kind = "command";
   draft.type = "shell";
   draft.code = shown(request);
   CO_TRY(ExecutionRecord record, co_await admit(live, who, std::move(draft), policy::Language::shell));
-  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts.policy};
+  if (record.status == Status::denied) co_return Denied{std::move(record), live->facts().policy};
 
   sandbox::ProcessSpec spec;
   spec.argv = std::move(request.argv);
   if (!request.shell.empty()) spec.argv = {"bash", "-c", std::move(request.shell)};
-  spec.env = live->facts.env;
+  spec.env = live->facts().env;
   for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
   spec.cwd = std::move(request.cwd);
   spec.user = std::move(request.user);
@@ -415,14 +405,14 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   spec.wall_time = request.timeout;
   if (!request.background) {
     if (!spec.wall_time) spec.wall_time = wall_time_of(*live, sandbox::Language::shell);
-    spec.cpu_time = live->facts.limits.cpu_time;
-    spec.output_bytes = live->facts.limits.output_bytes;
+    spec.cpu_time = live->facts().limits.cpu_time;
+    spec.output_bytes = live->facts().limits.output_bytes;
   }
   // Held: the session may let go of its sandbox while this waits.
-  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   Result<std::shared_ptr<sandbox::Process>> process = fail(Code::conflict, "the session has ended");
   if (in) process = co_await in->start(std::move(spec));
-  if (!process && is_ending(*live)) {
+  if (!process && live->is_ending()) {
     Ended ended{std::move(record)};
     end_with_session(*live, ended.record);
     CO_CHECK(co_await finish(live, ended.record, started));
@@ -436,27 +426,29 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   Command command;
   command.record = record;
   command.process = *process;
-  command.kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
-  command.stream = std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
-  boost::asio::co_spawn(parts_.executor,
+  command.kept = std::make_shared<KeptOutput>(dependencies_.blobs, options_);
+  command.stream =
+      std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
+  boost::asio::co_spawn(dependencies_.executor,
                         watch_command(this, live, *process, std::move(record), command.kept, started),
                         boost::asio::detached);
   co_return CommandStart(std::move(command));
 }
 
 Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process) {
-  CO_TRY(store::RecordRow row, co_await parts_.store->get_record(live->facts.tenant, process->info().label));
-  if (row.session_id != live->facts.session_id || row.finished_at)
+  CO_TRY(store::RecordRow row,
+         co_await dependencies_.store->get_record(live->facts().tenant, process->info().label));
+  if (row.session_id != live->facts().session_id || row.finished_at)
     co_return fail(Code::not_found, "no open record of this session");
   ExecutionRecord record = from_row(row);
   // What it wrote to the service before is not in this one, and nobody reads it now.
   record.out_truncated = record.err_truncated = true;
-  auto kept = std::make_shared<KeptOutput>(parts_.blobs, options_);
+  auto kept = std::make_shared<KeptOutput>(dependencies_.blobs, options_);
   kept->set_complete();
-  const auto ran = std::max(parts_.clock->now() - process->info().started_at, Duration(0));
-  boost::asio::co_spawn(parts_.executor,
+  const auto ran = std::max(dependencies_.clock->now() - process->info().started_at, Duration(0));
+  boost::asio::co_spawn(dependencies_.executor,
                         watch_command(this, live, process, std::move(record), std::move(kept),
-                                      parts_.clock->steady() - ran),
+                                      dependencies_.clock->steady() - ran),
                         boost::asio::detached);
   co_return Result<void>{};
 }
@@ -469,16 +461,16 @@ Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, a
   if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
   Command command = std::get<Command>(std::move(start));
   if (!standard_input.empty()) {
-    boost::asio::co_spawn(parts_.executor, feed(command.process, std::move(standard_input)),
+    boost::asio::co_spawn(dependencies_.executor, feed(command.process, std::move(standard_input)),
                           boost::asio::detached);
   }
-  Abandonment unless_finished(parts_.executor, command.process, command.kept);
+  Abandonment unless_finished(dependencies_.executor, command.process, command.kept);
   while (true) {
     CO_TRY(const sandbox::ProcessEvent event, co_await command.stream->next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;
   }
   unless_finished.disarm();
-  co_return co_await command.kept->finished(parts_.executor);
+  co_return co_await command.kept->finished(dependencies_.executor);
 }
 
 }  // namespace atl::session

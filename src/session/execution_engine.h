@@ -23,7 +23,7 @@ namespace atl::session {
 // does not run.
 class ExecutionEngine {
  public:
-  struct Parts {
+  struct Dependencies {
     boost::asio::any_io_executor executor;
     store::Store* store = nullptr;
     store::Blobs* blobs = nullptr;  // null: nothing is kept as a file
@@ -38,15 +38,16 @@ class ExecutionEngine {
     std::size_t code_bytes_max = 4U << 20;
     ArtifactLimits artifacts;
   };
-  ExecutionEngine(Parts parts, Options options) : parts_(parts), options_(options) {}
+  ExecutionEngine(Dependencies dependencies, Options options)
+      : dependencies_(dependencies), options_(options) {}
 
   Task<ExecutionStart> execute_code(std::shared_ptr<Live> live, auth::Principal who, ExecuteRequest request);
   Task<CommandStart> start_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request);
   Task<ExecutionRecord> run_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request,
                                     std::string standard_input);
 
-  // A command of an earlier service that still runs: its record ends when it does. Code::not_found if its label is no
-  // open record of the session.
+  // A command of an earlier service that still runs: its record ends when it does. Code::not_found if its
+  // label is no open record of the session.
   Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
 
   // The session's kernel for the language, made on first use; all executions that name no context share it.
@@ -74,8 +75,6 @@ class ExecutionEngine {
                               policy::Language language);
   // Fills in how it ended and writes the last record.
   Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
-  // True while or after the session ends: a failure then is no failure of the provider's.
-  static bool is_ending(const Live& live);
   static void end_with_session(const Live& live, ExecutionRecord& record);
   // The record of something that was admitted and then could not be run.
   Task<void> finish_failed(std::shared_ptr<Live> live, ExecutionRecord record, SteadyTime started,
@@ -90,7 +89,7 @@ class ExecutionEngine {
   Task<std::shared_ptr<sandbox::Kernel>> kernel_for(std::shared_ptr<Live> live, const ExecuteRequest& request,
                                                     sandbox::Language language);
 
-  Parts parts_;
+  Dependencies dependencies_;
   Options options_;
 };
 

@@ -101,7 +101,9 @@ class FakeFiles final : public sandbox::Files {
     }
     co_return all;
   }
-  Task<sandbox::FileInfo> make_directory(std::string, std::string, sandbox::Ownership) override { co_return sandbox::FileInfo{}; }
+  Task<sandbox::FileInfo> make_directory(std::string, std::string, sandbox::Ownership) override {
+    co_return sandbox::FileInfo{};
+  }
   Task<sandbox::FileInfo> move(std::string, std::string, std::string, sandbox::Overwrite) override {
     co_return fail(Code::unsupported, "move");
   }
@@ -217,7 +219,9 @@ class FakeKernel final : public sandbox::Kernel {
 class FakeProcess final : public sandbox::Process, public std::enable_shared_from_this<FakeProcess> {
  public:
   FakeProcess(std::shared_ptr<State> state, sandbox::ProcessInfo info)
-      : killed_(std::make_shared<Signal>(state->executor)), state_(std::move(state)), info_(std::move(info)) {}
+      : killed_(std::make_shared<Signal>(state->executor)),
+        state_(std::move(state)),
+        info_(std::move(info)) {}
   class View final : public sandbox::ProcessStream {
    public:
     explicit View(std::shared_ptr<FakeProcess> process) : process_(std::move(process)) {}
@@ -296,7 +300,9 @@ class FakeSandbox final : public sandbox::Sandbox {
     co_return process;
   }
   std::vector<std::shared_ptr<sandbox::Process>> processes() override { return processes_; }
-  void add_process(sandbox::ProcessInfo info) { processes_.push_back(std::make_shared<FakeProcess>(state_, std::move(info))); }
+  void add_process(sandbox::ProcessInfo info) {
+    processes_.push_back(std::make_shared<FakeProcess>(state_, std::move(info)));
+  }
   sandbox::Files& files() override { return files_; }
   Task<std::shared_ptr<sandbox::Kernel>> create_kernel(sandbox::Language language, std::string cwd) override {
     CO_CHECK(state_->faults->meet("kernel"));
@@ -329,7 +335,8 @@ class FakeSandbox final : public sandbox::Sandbox {
   // What a failed one leaves behind is in the way of the next.
   Task<void> snapshot(std::string target) override {
     std::error_code failed;
-    if (!std::filesystem::create_directories(target, failed)) co_return fail(Code::already_exists, "it is there");
+    if (!std::filesystem::create_directories(target, failed))
+      co_return fail(Code::already_exists, "it is there");
     co_return state_->faults->meet("snapshot");
   }
   // Python kernels are carried, others are not.
@@ -343,7 +350,8 @@ class FakeSandbox final : public sandbox::Sandbox {
       else
         carried.left_behind.push_back("kernel " + kernel->info().id);
     }
-    if (options.strict && !carried.left_behind.empty()) co_return fail(Code::conflict, carried.left_behind.front());
+    if (options.strict && !carried.left_behind.empty())
+      co_return fail(Code::conflict, carried.left_behind.front());
     std::filesystem::create_directories(target);
     captures->insert_or_assign(target, std::move(taken));
     co_return carried;
@@ -389,8 +397,13 @@ class FakeSandbox final : public sandbox::Sandbox {
 class FakeProvider final : public sandbox::Provider {
  public:
   explicit FakeProvider(boost::asio::any_io_executor executor) : executor_(executor) {
-    can = {
-        .real_processes = true, .pty = true, .kernels = true, .pause = true, .snapshot = true, .fork = true, .live_fork = true};
+    can = {.real_processes = true,
+           .pty = true,
+           .kernels = true,
+           .pause = true,
+           .snapshot = true,
+           .fork = true,
+           .live_fork = true};
   }
   std::string_view name() const override { return "native"; }
   const sandbox::Traits& traits() const override { return can; }
@@ -426,7 +439,7 @@ class FakeProvider final : public sandbox::Provider {
   std::shared_ptr<Captures> captures = std::make_shared<Captures>();
   std::vector<std::string> running, adopted;
   std::map<std::string, std::vector<std::string>> calls;  // of sandboxes that were taken back
-  std::vector<sandbox::ProcessInfo> left_running;  // in every sandbox that is adopted
+  std::vector<sandbox::ProcessInfo> left_running;         // in every sandbox that is adopted
 
  private:
   boost::asio::any_io_executor executor_;

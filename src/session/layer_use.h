@@ -23,7 +23,8 @@ class LayerUse {
     std::string recipe;              // that made them; empty: not one recipe alone
   };
   // The layers for a new sandbox; `snapshot` is what it starts from, or empty.
-  Result<Taken> take(const std::string& sandbox, const registry::Environment& environment, const std::string& snapshot);
+  Result<Taken> take(const std::string& sandbox, const registry::Environment& environment,
+                     const std::string& snapshot);
   // What the snapshot needs is what its sandbox has. Waits for the disk.
   Result<void> keep(const std::string& snapshot, const std::string& sandbox);
   void end_sandbox(const std::string& sandbox);

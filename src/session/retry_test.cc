@@ -79,7 +79,8 @@ TEST_F(RetryTest, CodeIsNeverSentTwice) {
   const Session session = create();
   ASSERT_EQ(run(session, "print first").status, Status::success);
   fail_next("execute", 1);
-  EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "print x"})).error().code(), Code::unavailable);
+  EXPECT_EQ(wait(service_->run(ann_, session.session_id, {.code = "print x"})).error().code(),
+            Code::unavailable);
   EXPECT_EQ(faults().calls["execute"], 1);
   fail_next("start", 1);
   EXPECT_FALSE(wait(service_->run(ann_, session.session_id, {.code = "print x", .stateless = true})));
@@ -99,8 +100,9 @@ TEST_F(RetryTest, NobodyWaitsForASandboxThatEndedMeanwhile) {
   const Session session = create();
   fail_next("kernel", 100);
   std::optional<Result<ExecutionRecord>> record;
-  asio::co_spawn(loop_, service_->run(ann_, session.session_id, {.code = "print x"}),
-                 [&](std::exception_ptr, Result<ExecutionRecord> value) { record.emplace(std::move(value)); });
+  asio::co_spawn(
+      loop_, service_->run(ann_, session.session_id, {.code = "print x"}),
+      [&](std::exception_ptr, Result<ExecutionRecord> value) { record.emplace(std::move(value)); });
   ASSERT_TRUE(until([&] { return faults().calls["kernel"] > 0; }));
   ASSERT_TRUE(wait(service_->destroy(ann_, session.session_id)));
   ASSERT_TRUE(until([&] { return record.has_value(); }));

@@ -24,9 +24,9 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
       live_(std::move(live)),
       record_(std::move(record)),
       started_(started),
-      out_(engine->parts_.blobs, engine->options_.text_kept_bytes,
+      out_(engine->dependencies_.blobs, engine->options_.text_kept_bytes,
            engine->options_.artifacts.output_bytes_max),
-      err_(engine->parts_.blobs, engine->options_.text_kept_bytes,
+      err_(engine->dependencies_.blobs, engine->options_.text_kept_bytes,
            engine->options_.artifacts.output_bytes_max) {}
 
 Error to_error(const Denied& denied) {
@@ -39,8 +39,7 @@ Error to_error(const Ended& ended) {
 }
 
 RunningExecution::~RunningExecution() {
-  if (begun_) --live_->busy;
-  if (cpu_entered_) live_->cpu.leave();
+  if (cpu_entered_) live_->cpu().leave();
   if (over_) return;
   record_.status = Status::killed;
   record_.reason = kClientGone;
@@ -60,13 +59,13 @@ RunningExecution::~RunningExecution() {
     if (auto done = co_await engine->finish(live, record, started); !done)
       log_unwritten(record, done.error());
   };
-  boost::asio::co_spawn(engine_->parts_.executor, write(engine_, live_, record_, started_, process_),
+  boost::asio::co_spawn(engine_->dependencies_.executor, write(engine_, live_, record_, started_, process_),
                         boost::asio::detached);
 }
 
 Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language language,
                                    std::chrono::milliseconds wall_time) {
-  const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox;
+  const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox();
   if (!in) co_return fail(Code::conflict, "the session has ended");
   if (request.stateless) {
     CO_TRY(process_, co_await engine_->start_stateless(live_, record_.record_id, std::move(request), language,
@@ -82,14 +81,12 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     // them.
     spec.env = std::move(request.env);
     spec.wall_time = wall_time;
-    spec.output_bytes = live_->facts.limits.output_bytes;
-    if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu.enter(*used);
+    spec.output_bytes = live_->facts().limits.output_bytes;
+    if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu().enter(*used);
     CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
-    if (auto why = live_->restarted_kernels.extract(record_.context); !why.empty())
-      record_.interpreter_restarted = std::move(why.mapped());
+    record_.interpreter_restarted = live_->interpreters().take_restart_note(record_.context);
   }
-  begun_ = true;
-  ++live_->busy;
+  busy_.emplace(*live_);
   co_return Result<void>{};
 }
 
@@ -161,9 +158,10 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
 // The guest is asked first: what the kernel counted is read while the guest looks.
 Task<void> RunningExecution::look_and_measure() {
   using namespace boost::asio::experimental::awaitable_operators;
-  const WallTime now = engine_->parts_.clock->now();
-  auto look = collect_artifacts(live_, engine_->parts_.blobs, engine_->options_.artifacts, now, record_.record_id);
-  auto [found, measured] = co_await (std::move(look) && measure(live_->sandbox));
+  const WallTime now = engine_->dependencies_.clock->now();
+  auto look = collect_artifacts(live_, engine_->dependencies_.blobs, engine_->options_.artifacts, now,
+                                record_.record_id);
+  auto [found, measured] = co_await (std::move(look) && measure(live_->sandbox()));
   CO_CHECK(std::move(measured));
   CO_TRY(record_.artifacts, std::move(found));
   co_return Result<void>{};
@@ -179,7 +177,7 @@ Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
   record_.usage = *now;
   record_.usage.cpu_time = std::chrono::microseconds(0);
   if (const auto entered = std::exchange(cpu_entered_, std::nullopt)) {
-    record_.usage.cpu_time = live_->cpu.leave(now->cpu_time, *entered);
+    record_.usage.cpu_time = live_->cpu().leave(now->cpu_time, *entered);
   }
   record_.usage.wall_time = wall_time;
   record_.usage.output_bytes = output_bytes;
@@ -194,7 +192,7 @@ void KeptOutput::set_complete() {
 Task<void> KeptOutput::drained(boost::asio::any_io_executor executor) {
   constexpr std::chrono::seconds kPatience(2);
   if (!complete_) {
-    draining_ = std::make_shared<boost::asio::steady_timer>(executor, kPatience);
+    draining_.emplace(executor, kPatience);
     boost::system::error_code ignored;
     co_await draining_->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
   }
@@ -208,8 +206,7 @@ void KeptOutput::set_finished(Result<ExecutionRecord> record) {
 
 Task<ExecutionRecord> KeptOutput::finished(boost::asio::any_io_executor executor) {
   if (!record_) {
-    waiting_ =
-        std::make_shared<boost::asio::steady_timer>(executor, boost::asio::steady_timer::time_point::max());
+    waiting_.emplace(executor, boost::asio::steady_timer::time_point::max());
     boost::system::error_code ignored;
     co_await waiting_->async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
   }
@@ -235,17 +232,17 @@ Task<sandbox::ProcessEvent> RecordedStream::next() {
 boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_ptr<Live> live,
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
-  ++live->busy;
-  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
+  std::optional<Live::Busy> busy(*live);
+  const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   std::optional<double> entered;
   if (in) {
-    if (auto used = co_await in->cpu_time()) entered = live->cpu.enter(*used);
+    if (auto used = co_await in->cpu_time()) entered = live->cpu().enter(*used);
   }
   auto outcome = co_await process->wait();
-  --live->busy;
+  busy.reset();
   if (entered) {
     auto used = co_await in->cpu_time();
-    used ? (void)live->cpu.leave(*used, *entered) : live->cpu.leave();
+    used ? (void)live->cpu().leave(*used, *entered) : live->cpu().leave();
   }
   if (!outcome)
     outcome = sandbox::Outcome{.ending = sandbox::Ending::lost, .reason = outcome.error().message()};

@@ -39,8 +39,8 @@ class RunningExecution final : public Execution {
   Task<Event> end(sandbox::Outcome outcome);
   Task<Event> keep(sandbox::Output output);
   Task<Event> end_broken(Error error);
-  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what the
-  // sandbox used while it ran is the answer.
+  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what
+  // the sandbox used while it ran is the answer.
   Task<void> measure(std::shared_ptr<sandbox::Sandbox> in);
   Task<void> look_and_measure();
 
@@ -53,10 +53,10 @@ class RunningExecution final : public Execution {
   std::unique_ptr<sandbox::ExecutionStream> kernel_stream_;
   std::shared_ptr<sandbox::Process> process_;
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
-  std::optional<double> cpu_entered_;  // reading of live_->cpu
+  std::optional<double> cpu_entered_;  // reading of live_->cpu()
   bool raised_ = false;
-  bool begun_ = false;
-  bool over_ = false;  // the last record is written, or somebody else writes it
+  std::optional<Live::Busy> busy_;  // set while it runs
+  bool over_ = false;               // the last record is written, or somebody else writes it
 };
 
 // What passed through the first stream of a command, shared between that stream and the one who records.
@@ -83,7 +83,7 @@ class KeptOutput {
   bool complete_ = false;
   bool abandoned_ = false;
   std::optional<Result<ExecutionRecord>> record_;
-  std::shared_ptr<boost::asio::steady_timer> waiting_, draining_;
+  std::optional<boost::asio::steady_timer> waiting_, draining_;  // set while somebody waits
 };
 
 class RecordedStream final : public sandbox::ProcessStream {

@@ -46,9 +46,9 @@ struct ProviderFacts {
   std::vector<sandbox::PoolLevel> pools;
 };
 
-// The one door to sandboxes. Every dialect, tool and command goes through it, so that ownership, policy,
-// limits and history cannot be skipped. Belongs to the loop thread; calls may overlap freely, also on one
-// session.
+// The session service. Every dialect, tool and command goes through it, and nothing else reaches a sandbox,
+// so that ownership, policy, limits and history cannot be skipped. Belongs to the loop thread; calls may
+// overlap freely, also on one session.
 //
 // `id` is a session_id or a sandbox_id. A session of another tenant is Code::not_found, exactly as one that
 // does not exist. A call that needs the sandbox of a session that is not running is Code::conflict naming the
@@ -75,8 +75,8 @@ class Service {
   virtual Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) = 0;
   // Puts the session's files back to the snapshot; its processes and kernels end.
   virtual Task<Session> restore(Principal who, std::string id, std::string snapshot_id) = 0;
-  // New sessions with the same settings, copies of the files and, where the provider can, of Python kernels that are
-  // between two executions. All are of the same moment.
+  // New sessions with the same settings, copies of the files and, where the provider can, of Python kernels
+  // that are between two executions. All are of the same moment.
   virtual Task<Forked> fork(Principal who, std::string id, ForkRequest request) = 0;
   virtual Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
                                               std::string cursor) = 0;

@@ -29,8 +29,8 @@ class ServiceTest : public testing::Test {
   void open() {
     store_ = *store::Store::open(folder_);
     blobs_ = *store::Blobs::open(folder_ + "/artifacts");
-    LocalService::Parts parts{loop_.get_executor(), store_.get(), blobs_.get(),
-                              registry_.get(),      {&provider_}, clock_,        observer_};
+    LocalService::Dependencies dependencies{loop_.get_executor(), store_.get(), blobs_.get(), registry_.get(),
+                                            {&provider_},         clock_,       observer_};
     ServiceOptions options;
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
@@ -40,7 +40,7 @@ class ServiceTest : public testing::Test {
     options.sandboxes_max = sandboxes_max_;
     options.ceilings = ceilings_;
     options.keeping = keeping_;
-    service_ = std::make_unique<LocalService>(std::move(parts), std::move(options));
+    service_ = std::make_unique<LocalService>(std::move(dependencies), std::move(options));
   }
   void TearDown() override {
     if (service_) (void)wait(service_->shut_down("test"));
@@ -91,7 +91,7 @@ class ServiceTest : public testing::Test {
   std::string folder_;
   std::unique_ptr<registry::Registry> registry_;
   Observer* observer_ = nullptr;
-  Clock* clock_ = &Clock::machine();            // before open(), as what follows
+  Clock* clock_ = &Clock::machine();  // before open(), as what follows
   std::chrono::milliseconds to_disk_after_{0}, idle_after_{0};
   std::uint32_t running_per_tenant_ = 0, sandboxes_max_ = 0;
   registry::Ceilings ceilings_;  // these two likewise

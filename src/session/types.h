@@ -17,21 +17,29 @@
 #include "sandbox/spec.h"
 #include "session/state.h"
 
+// What goes into the session service and what comes out of it, as values. Everything here is owned by whoever
+// holds it, may be copied, and refers to nothing that lives elsewhere; any thread may read it. Nothing here
+// checks itself: the service checks a request when it is made and answers with an Error that names the field.
+// Texts of requests come from clients and are not trusted; texts of answers are for clients and hold no
+// secrets, but for the two members of Session that say so.
 namespace atl::session {
 
 using TextMap = std::map<std::string, std::string>;
 
+// What happens to a session at the end of its time to live, and when it is idle for too long.
 enum class OnExpiry : std::uint8_t { destroy, pause };
-// audit: verdicts are recorded and never stop anything.
+// enforce: code that the policy denies does not run. audit: verdicts are only recorded.
 enum class PolicyMode : std::uint8_t { enforce, audit };
 
-// Whether the data plane (files, processes, interpreters, environment) asks for the session's secret.
+// Whether a client without a key must show the session's secret to reach its data plane: files,
+// processes, interpreters, environment variables.
 enum class DataPlane : std::uint8_t { secured, open };
-// Whether ports of the sandbox ask for the session's traffic token.
+// Whether a client must show the session's traffic token to reach ports of its sandbox.
 enum class Ports : std::uint8_t { open, closed };
 
-// What only a program on this machine may ask for (`atoll run`, embedding programs): no dialect that is
-// spoken over a network fills it in. Unset: the environment's.
+// What only a program on this machine may ask for (`atoll run`, embedding programs). Dialects that are spoken
+// over a network leave it empty, because it names directories and users of the host. Unset members: as the
+// environment says.
 struct LocalRequest {
   std::vector<sandbox::HostMount> host_mounts;
   std::vector<std::string> required_walls;
@@ -40,6 +48,8 @@ struct LocalRequest {
   std::optional<bool> sudo;
 };
 
+// A new session. A member that is left as it is leaves the choice to the agent, then to the environment, then
+// to the service's options.
 struct CreateRequest {
   std::string provider;     // empty: the service's default
   std::string environment;  // empty: the service's default
@@ -55,11 +65,12 @@ struct CreateRequest {
   OnExpiry on_expiry = OnExpiry::destroy;
   bool auto_resume = false;  // a call that needs the sandbox wakes a paused one
   TextMap env;
-  TextMap metadata;    // the client's own words; listed and filtered by
-  TextMap attributes;  // a dialect's own words; never shown by another dialect
+  TextMap metadata;    // of the client; sessions can be listed by it
+  TextMap attributes;  // of the dialect that made the session; other dialects do not show them
   std::vector<std::string> skills;
   std::string snapshot;  // id of a snapshot to start from; empty: fresh
-  // Whose snapshot that is: set by a dialect that knows that its owner shares it, never from a client's words.
+  // The tenant that owns that snapshot. A dialect sets it if it knows that the owner shares the snapshot; it
+  // never comes from a client's request.
   std::string snapshot_tenant;  // empty: the caller's own
   TextMap volumes;              // path inside to a volume's name or id: mounted there, for writing
   DataPlane data_plane = DataPlane::secured;
@@ -67,16 +78,19 @@ struct CreateRequest {
   LocalRequest local;
 };
 
-// What is known of one session, as a value.
+// What is known of one session at the moment of the call. A copy: it does not follow what happens to the
+// session later.
 struct Session {
   std::string session_id;
-  std::string sandbox_id;  // stable for the session's life, whatever stands behind it
+  std::string sandbox_id;  // the same for the session's whole life, however often its sandbox is replaced
   std::string tenant;
   std::string key_id;  // the key that created it
   std::string provider, environment, agent, policy;
   PolicyMode policy_mode = PolicyMode::enforce;
   State state = State::creating;
-  bool pausing = false;  // on its way to paused: what would begin now is refused, or waits and wakes it
+  // A pause is under way. Calls that need the sandbox are refused meanwhile, or, with auto_resume, wait and
+  // resume it.
+  bool pausing = false;
   std::string reason;  // why it is in this state; empty for running
   WallTime created_at;
   WallTime last_used_at;
@@ -87,43 +101,54 @@ struct Session {
   OnExpiry on_expiry = OnExpiry::destroy;
   bool auto_resume = false;
   sandbox::Limits limits;
-  bool wall_time_set = false;  // somebody chose the wall time: it binds every language alike
+  // The request, the agent or the environment chose the wall time, which then binds every language. Otherwise
+  // each language has its own from the registry.
+  bool wall_time_set = false;
   sandbox::Network network = sandbox::Network::none;
   egress::RuleTexts egress;  // in force in mode egress
   sandbox::Isolation isolation;
   TextMap env;
   TextMap metadata;
   TextMap attributes;
-  // What opens this session without a key, each the session's own from its first moment to its end; a fork
-  // has others. Empty in one whose creation is not finished: then nothing opens it.
-  std::string secret;         // its data plane
-  std::string traffic_token;  // its ports where they are closed, and the list of its interpreters
+  // Secrets that stand for a key, for this session only. They stay the same for its whole life; a fork has
+  // its own. Empty while the session is created: then nothing but a key opens it. Dialects show them only to
+  // the session's owner.
+  std::string secret;         // for its data plane
+  std::string traffic_token;  // for its ports where they are closed, and the list of its interpreters
   DataPlane data_plane = DataPlane::secured;
   Ports ports = Ports::open;
-  std::string parent;                    // session_id it was forked from, or empty
-  std::string snapshot;                  // snapshot it was started from, or empty
-  TextMap volumes;                       // path inside to the volume's name
-  std::string hibernation;               // where its state lies while it is paused on disk, or empty
-  std::uint64_t hibernation_bytes = 0;   // then: what it takes there
-  std::optional<WallTime> hibernated_at;  // then: since when
-  TextMap default_contexts;              // its default kernels' ids by language, whether or not they are alive
+  std::string parent;                     // session_id it was forked from, or empty
+  std::string snapshot;                   // snapshot it was started from, or empty
+  TextMap volumes;                        // path inside to the volume's name
+  std::string hibernation;                // name of its saved state while it is paused on the disk, or empty
+  std::uint64_t hibernation_bytes = 0;    // of that state
+  std::optional<WallTime> hibernated_at;  // since when it is there
+  TextMap default_contexts;  // ids of its default interpreters by language, also of those that are gone
   std::vector<std::string> left_behind;  // what the last fork, pause or resume could not carry, by name
 };
 
-// In the attributes of a snapshot: it is a part of something else (a template's build), which removes it in
-// its own time.
+// The attribute of snapshots that belong to something else, such as the build of a template. Housekeeping
+// does not remove them; their owner does.
 inline constexpr const char* kPartAttribute = "e2b.build";
 
-// The reason of a pause or an end that somebody asked for, as against one that came by itself.
+// The reason of a pause or an end that somebody asked for begins with this; others came by themselves.
 inline constexpr const char* kByRequest = "by request";
+// True if the session is in its state because somebody asked for it.
+inline bool was_requested(const Session& session) {
+  return session.reason.starts_with(kByRequest);
+}
 
 struct PauseRequest {
-  bool on_disk = false;  // files and Python kernels are written down and the sandbox ends
-  bool force = false;    // ... even if something cannot be carried; otherwise that is Code::conflict
-  bool files_only = false;  // with on_disk: no kernel either, everything starts afresh
+  // False: the processes are frozen and stay in memory. True: files and Python interpreters are written to
+  // the disk and the sandbox ends.
+  bool on_disk = false;
+  // With on_disk, if something cannot be written (another process, an interpreter of another language): true
+  // gives it up, false makes the call fail with Code::conflict.
+  bool force = false;
+  bool files_only = false;  // with on_disk: only files, all interpreters start afresh
 };
 
-// Every member that is set is changed.
+// Changes to a session: members that are set replace what it has.
 struct UpdateRequest {
   std::optional<TextMap> metadata;               // replaces
   std::optional<TextMap> attributes;             // replaces
@@ -137,8 +162,8 @@ struct UpdateRequest {
 
 struct ForkRequest {
   std::vector<UpdateRequest> copies{1};  // one new session for each
-  bool files_only = false;               // kernels start afresh
-  bool strict = false;                   // what cannot be carried is Code::conflict
+  bool files_only = false;               // interpreters start afresh
+  bool strict = false;                   // if something cannot be carried, fail with Code::conflict
 };
 
 enum class Order : std::uint8_t { newest_first, oldest_first };
@@ -173,11 +198,12 @@ struct Snapshot {
   std::string cursor = {};  // leads to what follows it in a list; empty outside of lists
 };
 
-// How an execution ended, in the words of the history.
+// How an execution stands or ended. The words of to_string() are the API's and the store's.
 enum class Status : std::uint8_t { admitted, success, error, denied, timeout, killed, oom, interrupted };
 std::string_view to_string(Status status);
 std::optional<Status> parse_status(std::string_view word);
 
+// A file that an execution left in the output directory, or output that was too long for its record.
 struct Artifact {
   std::string digest;  // sha256, 64 hex digits: its name in the artifact store
   std::string path;    // inside the sandbox, or "stdout"/"stderr" for kept output
@@ -193,7 +219,7 @@ struct ExecutionRecord {
   std::string session_id, sandbox_id, tenant, key_id;
   std::string kind;     // "execution" or "command"
   std::string type;     // python, javascript, typescript, shell
-  std::string context;  // kernel id; empty for a fresh process
+  std::string context;  // id of the interpreter; empty for a fresh process
   std::string code;
   Status status = Status::admitted;
   WallTime admitted_at;
@@ -206,12 +232,14 @@ struct ExecutionRecord {
   sandbox::Usage usage;
   std::string verdict;  // JSON text; empty when no policy was asked
   std::vector<Artifact> artifacts;
-  std::vector<sandbox::ResultBundle> results;  // live only: not kept in the history
+  std::vector<sandbox::ResultBundle> results;  // only while it runs: the history does not keep them
   std::uint64_t execution_count = 0;
-  // Why the interpreter that ran it was a new one, without the variables of the one before. Told once; empty: it was not.
+  // Set if the interpreter was a new one, without the variables of the one before: the reason. Only the first
+  // execution in a new interpreter has it.
   std::string interpreter_restarted;
 };
 
+// Which records of the history to list.
 struct HistoryRequest {
   std::string id;  // session or sandbox; empty: all of the tenant
   std::vector<Status> statuses;
@@ -222,34 +250,38 @@ struct HistoryRequest {
   std::string cursor;
 };
 
+// One piece of code to run.
 struct ExecuteRequest {
   std::string code;
   std::optional<sandbox::Language> language;  // unset: the context's, else python (shell on virtual)
-  std::string context;                        // kernel id; empty: the session's default one for the language
+  std::string context;  // id of an interpreter; empty: the session's default one for the language
   std::optional<std::chrono::milliseconds> timeout;  // unset: the session's limit for the language
-  bool stateless = false;                            // a fresh process instead of a kernel
+  bool stateless = false;                            // in a fresh process instead of an interpreter
   TextMap env;
 };
 
+// One command to run. Exactly one of `argv` and `shell` is not empty.
 struct CommandRequest {
-  std::vector<std::string> argv;  // either this ...
-  std::string shell;              // ... or a line for the shell; one of them is empty
+  std::vector<std::string> argv;  // a program and its arguments
+  std::string shell;              // a line for the shell
   std::string cwd, user, tag;
   TextMap env;
   sandbox::Stdin stdin_mode = sandbox::Stdin::closed;
   std::optional<sandbox::PtySize> pty;
   std::optional<std::chrono::milliseconds> timeout;
-  // Foreground commands have the session's wall time and output limit where `timeout` is unset; background
-  // ones only what is asked for.
+  // A foreground command is bound by the session's wall time, if `timeout` is unset, and by its limits of CPU
+  // time and output. A background command is bound only by `timeout`.
   bool background = false;
   sandbox::EndsWith ends_with = sandbox::EndsWith::output;
 };
 
+// One process of a session: by its number, or if that is 0 by its tag.
 struct ProcessSelector {
-  std::uint32_t pid = 0;  // 0: by tag
+  std::uint32_t pid = 0;
   std::string tag;
 };
 
+// A new interpreter of the caller's own.
 struct ContextRequest {
   sandbox::Language language = sandbox::Language::python;
   std::string cwd;  // empty: the working directory
@@ -261,22 +293,23 @@ struct NetworkRequest {
   egress::RuleTexts rules;
 };
 
-// Attempts to get out that were decided alike.
+// Attempts to reach one destination that were all decided in the same way.
 struct NetworkDecision {
-  std::string host;        // canonical; empty if what was asked for has no canonical form
-  std::uint16_t port = 0;  // 53: a name was looked up
+  std::string host;        // in canonical form; empty if the request had none
+  std::uint16_t port = 0;  // 53: only the name was looked up
   bool allowed = false;
   std::string reason;
   std::uint64_t count = 0;
   WallTime first_at, last_at;
 };
 
+// The network settings of a session, and what its programs tried to reach.
 struct NetworkFacts {
   sandbox::Network mode = sandbox::Network::none;
   egress::RuleTexts rules;
   std::size_t open_connections = 0;
   std::vector<NetworkDecision> decisions;  // the latest first
-  std::uint64_t forgotten = 0;             // kinds of decisions that made room for later ones
+  std::uint64_t forgotten = 0;             // decisions that later ones pushed out of the list
 };
 
 // One point of a session's metrics series.

@@ -12,7 +12,7 @@
 #include <unordered_set>
 
 #include "base/bytes.h"
-#include "store/offload.h"
+#include "os/offload.h"
 
 namespace atl::store {
 namespace {
@@ -104,7 +104,7 @@ Task<std::unique_ptr<Blobs::Writing>> Blobs::create() {
     EVP_DigestInit_ex(state->hash.get(), EVP_sha256(), nullptr);
     return {};
   };
-  CO_CHECK(co_await offload<void>(*pool_, std::move(begin)));
+  CO_CHECK(co_await os::offload<void>(*pool_, std::move(begin)));
   co_return std::unique_ptr<Writing>(new Writing(std::move(state)));
 }
 
@@ -112,12 +112,12 @@ Task<void> Blobs::Writing::write(std::string bytes) {
   size_ += bytes.size();
   *state_->bytes_since += bytes.size();
   auto append = [state = state_, bytes = std::move(bytes)] { return state->append(bytes); };
-  co_return co_await offload<void>(*state_->pool, std::move(append));
+  co_return co_await os::offload<void>(*state_->pool, std::move(append));
 }
 
 Task<std::string> Blobs::Writing::finish() {
   auto seal = [state = state_] { return state->seal(); };
-  co_return co_await offload<std::string>(*state_->pool, std::move(seal));
+  co_return co_await os::offload<std::string>(*state_->pool, std::move(seal));
 }
 
 Task<std::unique_ptr<Blobs::Reading>> Blobs::open_read(std::string digest) {
@@ -131,7 +131,7 @@ Task<std::unique_ptr<Blobs::Reading>> Blobs::open_read(std::string digest) {
     return std::pair{std::move(fd), static_cast<std::uint64_t>(info.st_size)};
   };
   using Opened = std::pair<std::shared_ptr<os::Fd>, std::uint64_t>;
-  CO_TRY(auto opened, co_await offload<Opened>(*pool_, std::move(begin)));
+  CO_TRY(auto opened, co_await os::offload<Opened>(*pool_, std::move(begin)));
   reading->fd_ = std::move(opened.first);
   reading->size_ = opened.second;
   co_return std::move(reading);
@@ -145,7 +145,7 @@ Task<std::string> Blobs::Reading::next() {
     bytes.resize(static_cast<std::size_t>(got));
     return bytes;
   };
-  co_return co_await offload<std::string>(*blobs_->pool_, std::move(take));
+  co_return co_await os::offload<std::string>(*blobs_->pool_, std::move(take));
 }
 
 Task<std::int64_t> Blobs::collect_garbage(std::vector<std::string> keep, std::chrono::seconds spared) {
@@ -164,7 +164,7 @@ Task<std::int64_t> Blobs::collect_garbage(std::vector<std::string> keep, std::ch
     }
     return removed;
   };
-  co_return co_await offload<std::int64_t>(*pool_, std::move(sweep));
+  co_return co_await os::offload<std::int64_t>(*pool_, std::move(sweep));
 }
 
 }  // namespace atl::store

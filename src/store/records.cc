@@ -70,7 +70,7 @@ ArtifactRow artifact_from(const Row& row) {
 
 #define ARTIFACT_COLUMNS "digest, session_id, tenant, record_id, path, media_type, size_bytes, created_at"
 
-std::string list_sql(bool newest_first) {
+std::string list_records_sql(bool newest_first) {
   return fmt::format("SELECT " RECORD_COLUMNS RECORD_TABLES
                      "WHERE r.tenant=?1 AND (?2='' OR r.session_id=?2)"
                      " AND (?3='[]' OR coalesce(e.status, r.status) IN (SELECT value FROM json_each(?3)))"
@@ -92,10 +92,10 @@ Result<void> put_admission(Connection& db, const RecordRow& r) {
 }
 
 Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<ArtifactRow>& artifacts) {
-  const std::int64_t written = TRY(db.run(
-      kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated, r.err_truncated,
-      r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage, r.artifacts, r.execution_count,
-      r.interpreter_restarted));
+  const std::int64_t written =
+      TRY(db.run(kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated,
+                 r.err_truncated, r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage,
+                 r.artifacts, r.execution_count, r.interpreter_restarted));
   if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
   for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
   return {};
@@ -133,7 +133,7 @@ Task<PageOf<RecordRow>> Store::list_records(RecordFilter filter) {
     std::size_t bytes = 0;
     const std::string statuses = json_array(f.statuses);
     TRY(db.query(
-        list_sql(f.newest_first),
+        list_records_sql(f.newest_first),
         [&](const Row& row) {
           if (page.items.size() == f.limit || bytes >= kPageBytes) {
             page.next = page.items.back().seq;
@@ -163,7 +163,8 @@ Task<RecordRow> Store::get_record(std::string tenant, std::string record_id) {
 
 Task<std::int64_t> Store::interrupt_unfinished(WallTime at, std::string reason,
                                                std::vector<std::string> still_running) {
-  return write<std::int64_t>([at, reason = std::move(reason), running = json_array(still_running)](Connection& db) {
+  return write<std::int64_t>([at, reason = std::move(reason),
+                              running = json_array(still_running)](Connection& db) {
     return db.run(
         "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
         "error_value, traceback, exit_code, reason, usage, artifacts, execution_count) "
@@ -178,13 +179,18 @@ Task<std::int64_t> Store::remove_records(WallTime before, std::int64_t bytes_max
   return write<std::int64_t>([before, bytes_max](Connection& db) -> Result<std::int64_t> {
     // Unfinished ones are never touched.
     TRY(db.script("CREATE TEMP TABLE IF NOT EXISTS doomed (seq INTEGER PRIMARY KEY); DELETE FROM doomed;"));
-    TRY(db.run("INSERT INTO doomed SELECT seq FROM (SELECT r.seq AS seq, r.admitted_at AS at, r.status AS status, e.seq AS "
-               "ended, sum(length(r.code) + coalesce(length(e.out) + length(e.err), 0) + 512) OVER (PARTITION BY r.tenant "
-               "ORDER BY r.seq DESC) AS total FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq) WHERE (at<?1 OR "
+    TRY(
+        db.run("INSERT INTO doomed SELECT seq FROM (SELECT r.seq AS seq, r.admitted_at AS at, r.status AS "
+               "status, e.seq AS "
+               "ended, sum(length(r.code) + coalesce(length(e.out) + length(e.err), 0) + 512) OVER "
+               "(PARTITION BY r.tenant "
+               "ORDER BY r.seq DESC) AS total FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq) "
+               "WHERE (at<?1 OR "
                "total>?2) AND (status='denied' OR ended IS NOT NULL)",
                before, bytes_max));
     TRY(
-        db.run("DELETE FROM artifacts WHERE record_id IN (SELECT record_id FROM records WHERE seq IN (SELECT seq FROM "
+        db.run("DELETE FROM artifacts WHERE record_id IN (SELECT record_id FROM records WHERE seq IN (SELECT "
+               "seq FROM "
                "doomed))"));
     return db.run("DELETE FROM records WHERE seq IN (SELECT seq FROM doomed)");
   });
@@ -193,7 +199,8 @@ Task<std::int64_t> Store::remove_records(WallTime before, std::int64_t bytes_max
 Task<std::int64_t> Store::trim_artifacts(std::int64_t bytes_max) {
   return write<std::int64_t>([bytes_max](Connection& db) -> Result<std::int64_t> {
     return db.run(
-        "DELETE FROM artifacts WHERE seq IN (SELECT seq FROM (SELECT seq, sum(size_bytes) OVER (PARTITION BY tenant ORDER "
+        "DELETE FROM artifacts WHERE seq IN (SELECT seq FROM (SELECT seq, sum(size_bytes) OVER (PARTITION BY "
+        "tenant ORDER "
         "BY seq DESC) AS total FROM artifacts) WHERE total>?1)",
         bytes_max);
   });
@@ -212,7 +219,7 @@ Task<std::vector<ArtifactRow>> Store::list_artifacts(std::string session_id) {
 
 Task<ArtifactRow> Store::get_artifact(std::string tenant, std::string digest) {
   return read_all<ArtifactRow>([tenant = std::move(tenant),
-                            digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
+                                digest = std::move(digest)](Connection& db) -> Result<ArtifactRow> {
     std::optional<ArtifactRow> found;
     TRY(db.query(
         "SELECT " ARTIFACT_COLUMNS " FROM artifacts WHERE digest=?1 AND tenant=?2 ORDER BY seq DESC LIMIT 1",

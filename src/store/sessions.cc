@@ -12,7 +12,7 @@ namespace {
 #define SESSION_COLUMNS                                                                                      \
   "session_id, sandbox_id, incarnation, tenant, key_id, provider, environment, agent, policy, policy_mode, " \
   "state, reason, created_at, last_used_at, expires_at, ended_at, ttl_ms, extend_on_use, on_expiry, "        \
-  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot, volumes, egress, " \
+  "auto_resume, network, limits, isolation, env, metadata, attributes, parent, snapshot, volumes, egress, "  \
   "hibernation"
 
 SessionRow session_from(const Row& row) {
@@ -65,7 +65,7 @@ std::string pairs_json(const std::vector<std::pair<std::string, std::string>>& p
 }
 
 // Empty parameters mean "any". Ordered by seq, which is the order of creation and makes pages stable.
-std::string list_sql(bool newest_first) {
+std::string list_sessions_sql(bool newest_first) {
   const auto all_pairs_match = [](std::string_view column, int parameter) {
     return fmt::format(
         " AND (?{1}='[]' OR NOT EXISTS (SELECT 1 FROM json_each(?{1}) AS wanted WHERE NOT EXISTS (SELECT 1 "
@@ -123,30 +123,31 @@ Task<SessionRow> Store::get_session(std::string id) {
 }
 
 Task<PageOf<SessionRow>> Store::list_sessions(SessionFilter filter) {
-  return read_all<PageOf<SessionRow>>([filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
-    PageOf<SessionRow> page;
-    std::int64_t last = 0;
-    std::size_t bytes = 0;
-    const std::string states = json_array(filter.states);
-    const std::string metadata = pairs_json(filter.metadata);
-    const std::string attributes = pairs_json(filter.attributes);
-    TRY(db.query(
-        list_sql(filter.newest_first),
-        [&](const Row& row) {
-          if (page.items.size() == filter.limit || bytes >= kPageBytes) {
-            page.next = last;
-            return;
-          }
-          page.items.push_back(session_from(row));
-          const SessionRow& taken = page.items.back();
-          bytes += taken.env.size() + taken.metadata.size() + taken.attributes.size() + taken.egress.size() +
-                   taken.volumes.size();
-          last = row.integer(31);
-        },
-        filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
-        filter.created_after, filter.after, filter.limit + 1));
-    return page;
-  });
+  return read_all<PageOf<SessionRow>>(
+      [filter = std::move(filter)](Connection& db) -> Result<PageOf<SessionRow>> {
+        PageOf<SessionRow> page;
+        std::int64_t last = 0;
+        std::size_t bytes = 0;
+        const std::string states = json_array(filter.states);
+        const std::string metadata = pairs_json(filter.metadata);
+        const std::string attributes = pairs_json(filter.attributes);
+        TRY(db.query(
+            list_sessions_sql(filter.newest_first),
+            [&](const Row& row) {
+              if (page.items.size() == filter.limit || bytes >= kPageBytes) {
+                page.next = last;
+                return;
+              }
+              page.items.push_back(session_from(row));
+              const SessionRow& taken = page.items.back();
+              bytes += taken.env.size() + taken.metadata.size() + taken.attributes.size() +
+                       taken.egress.size() + taken.volumes.size();
+              last = row.integer(31);
+            },
+            filter.tenant, states, metadata, attributes, filter.provider, filter.environment,
+            filter.created_after, filter.after, filter.limit + 1));
+        return page;
+      });
 }
 
 Task<std::vector<SessionRow>> Store::sessions_in(std::vector<std::string> states) {

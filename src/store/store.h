@@ -126,7 +126,7 @@ Task<T> Store::read(Work work) {
     give_reader(std::move(connection));
     return result;
   };
-  return offload<T>(*pool_, std::move(on_reader));
+  return os::offload<T>(*pool_, std::move(on_reader));
 }
 
 template <class T, class Work>

@@ -13,7 +13,7 @@
 
 #include "os/task.h"
 #include "store/journal.h"
-#include "store/offload.h"
+#include "os/offload.h"
 #include "store/sqlite.h"
 
 namespace atl::store {
@@ -64,7 +64,7 @@ class Writer {
             }
           });
     };
-    co_return co_await completed_elsewhere<T>(std::move(start));
+    co_return co_await os::completed_elsewhere<T>(std::move(start));
   }
 
  private:

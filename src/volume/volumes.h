@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "os/task.h"
 #include "os/turn.h"
-#include "store/offload.h"
+#include "os/offload.h"
 #include "store/store.h"
 #include "volume/disks.h"
 #include "volume/tree.h"
@@ -74,12 +74,12 @@ class Volumes {
       Tree tree = TRY(top ? Tree::open(top->get(), volume.bounds, Counting::filesystem) : Tree::open(path, volume.bounds));
       return work(tree);
     };
-    co_return co_await store::offload<T>(disk_, std::move(job));
+    co_return co_await os::offload<T>(disk_, std::move(job));
   }
   // Runs `work` (Result<T>()) off the loop: for handles that a tree gave.
   template <class T, class Work>
   Task<T> off_loop(Work work) {
-    return store::offload<T>(disk_, std::move(work));
+    return os::offload<T>(disk_, std::move(work));
   }
 
  private:

@@ -31,7 +31,7 @@ std::string_view bearer_of(const net::Request& request) {
   return has_prefix(header, kBearer) ? header.substr(kBearer.size()) : std::string_view();
 }
 
-// A secret that is not there opens nothing.
+// An empty secret never matches.
 bool is_secret(std::string_view secret, std::string_view given) {
   return !secret.empty() && equal_in_constant_time(secret, given);
 }
@@ -50,7 +50,8 @@ FileOperation operation_of(const net::Request& request) {
   return request.method == net::Method::post ? FileOperation::write : FileOperation::read;
 }
 
-// What begins now would be lost in it, or fail. One that wakes on traffic lets it wait instead.
+// A call that begins while the sandbox is made or paused would fail or be lost. If the session resumes on
+// traffic, the call waits instead.
 bool is_changing(const Session& session) {
   return session.state == session::State::creating || (session.pausing && !session.auto_resume);
 }
@@ -234,7 +235,8 @@ Admission::Outcome Admission::by_session(Credential credential, const net::Reque
   grant.who = session::Service::owner(session);
   const bool proved = session.data_plane == DataPlane::secured && credential != Credential::port &&
                       credential != Credential::sandbox;
-  // Whoever needs no secret cannot use up what its owner may ask.
+  // Calls that need no secret are not counted in the owner's name, so that others cannot use up the owner's
+  // rate.
   grant.caller = proved ? session.key_id : session.sandbox_id;
   return grant;
 }

@@ -16,16 +16,16 @@
 
 namespace atl::api {
 
-// Who was let in, and to what.
+// Who was admitted, and to what.
 struct Grant {
   auth::Principal who;                      // whose rights the call has; of a session's secret: its owner
   std::optional<session::Session> session;  // of the sandbox's planes and ports
   std::uint16_t port = 0;
   std::optional<volume::Volume> volume;  // of Credential::volume
-  std::string caller;                    // in whose name the call is counted; empty: in nobody's
+  std::string caller;                    // in whose name the call is counted; empty: it is not
 };
 
-// Why somebody was not. Rendered as `error` unless a plane has words of its own for it.
+// Why a request was refused. Rendered as `error` unless a plane has an answer of its own for it.
 struct Refusal {
   enum class Kind : std::uint8_t {
     misplaced,        // the request tries to name a sandbox and fails
@@ -44,8 +44,8 @@ struct Refusal {
 // A plane's own way to refuse; nothing: as the route's router renders the error.
 using RefusalRenderer = std::function<std::optional<net::Response>(const Refusal&, const net::Request&)>;
 
-// The one way in: every route of every dialect asks admit() before its body is read. Belongs to the loop
-// thread. Outlives the routers that hold its rules.
+// Decides about every request of every dialect: each route calls admit() before its body is read. Belongs to
+// the loop thread. Must outlive the routers that hold its rules; what Dependencies names must outlive it.
 class Admission {
  public:
   struct Dependencies {
@@ -59,7 +59,8 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
-  // Who asks, how often, what for.
+  // Finds out who asks, whether that one may do this, and how often. A Refusal leaves nothing behind but its
+  // count.
   boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
 
   // The rule as a router takes it.

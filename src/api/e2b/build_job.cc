@@ -14,7 +14,7 @@
 namespace atl::api::e2b {
 namespace {
 
-constexpr std::chrono::minutes kReadyMax{10};
+constexpr std::chrono::minutes kBuildReadyMax{10};
 constexpr std::chrono::milliseconds kReadyEvery{2000};
 constexpr const char* kDefaultReady = "sleep 20";  // with a start command and no ready command, as E2B has it
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -107,8 +107,8 @@ session::CommandRequest template_command(const TemplateSettings& settings, std::
   return command;
 }
 
-Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id, TemplateSettings settings,
-                            std::string command, std::chrono::milliseconds limit) {
+Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id,
+                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit) {
   const SteadyTime until = context.clock.steady() + limit;
   std::chrono::milliseconds pause{20};
   while (true) {
@@ -119,7 +119,8 @@ Task<void> wait_until_ready(Context& context, auth::Principal who, std::string s
            co_await context.service.run_command(who, session_id, std::move(request), nothing));
     if (record.status == session::Status::success) co_return Result<void>{};
     if (context.clock.steady() + pause > until)
-      co_return fail(Code::deadline_exceeded, fmt::format("the ready command '{}' did not succeed in time", command));
+      co_return fail(Code::deadline_exceeded,
+                     fmt::format("the ready command '{}' did not succeed in time", command));
     boost::asio::steady_timer timer(context.executor, pause);
     co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     pause = std::min(pause * 2, kReadyEvery);
@@ -151,10 +152,12 @@ Task<void> BuildJob::find_base() {
   if (!recipe_.from_template.empty()) {
     CO_TRY(const Template from, co_await templates_.resolve(who_, recipe_.from_template));
     if (!from.is_ready)
-      co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", recipe_.from_template));
+      co_return fail(Code::invalid_argument,
+                     fmt::format("template '{}' is not built", recipe_.from_template));
     settings_ = from.settings;
     snapshot_ = from.snapshot;
-    // What stands on another tenant's files gets files of its own: whose template it was may take it back.
+    // A build on another tenant's template copies its files, because the owner may remove or close the
+    // template.
     if (!snapshot_.empty() && from.tenant != who_.tenant) {
       snapshot_tenant_ = from.tenant;
       is_kept_ = false;
@@ -172,7 +175,8 @@ Task<void> BuildJob::find_base() {
   if (!recipe_.ready_command.empty()) settings_.ready_command = recipe_.ready_command;
   names_ = layer_names(recipe_, fmt::format("{}\n{}\n{}\n{}\n{}", who_.tenant, settings_.environment,
                                             settings_.provider, snapshot_, fmt::join(base_layers(), " ")));
-  log_("info", fmt::format("FROM {}", recipe_.from_template.empty() ? recipe_.from_image : recipe_.from_template),
+  log_("info",
+       fmt::format("FROM {}", recipe_.from_template.empty() ? recipe_.from_image : recipe_.from_template),
        "base");
   co_return Result<void>{};
 }
@@ -183,7 +187,8 @@ std::vector<std::string> BuildJob::base_layers() const {
   return environment == nullptr ? std::vector<std::string>() : environment->digests;
 }
 
-// What an imported image says about its processes holds for what is built on it, as far as no step says otherwise.
+// What an imported image says about its processes holds for what is built on it, as far as no step says
+// otherwise.
 void BuildJob::take_image_settings() {
   const registry::Environment* environment = context_.service.registry().environment(settings_.environment);
   if (environment == nullptr || !environment->imported) return;
@@ -226,8 +231,7 @@ Task<std::size_t> BuildJob::skip_kept() {
   }
   for (std::size_t i = 0; i < kept; ++i) {
     CO_CHECK(note(recipe_.steps[i]));
-    log_("info",
-         fmt::format("CACHED [{}/{}] {}", i + 1, recipe_.steps.size(), recipe_.steps[i].words()),
+    log_("info", fmt::format("CACHED [{}/{}] {}", i + 1, recipe_.steps.size(), recipe_.steps[i].words()),
          std::to_string(i + 1));
   }
   co_return kept;
@@ -317,7 +321,8 @@ Task<void> BuildJob::copy(const Step& step) {
     CO_CHECK(co_await writer->write(std::move(piece)));
   }
   CO_CHECK(co_await writer->finish());
-  std::string owner = step.args.size() > 2 && !step.args[2].empty() ? step.args[2] : user_or_default(settings_);
+  std::string owner =
+      step.args.size() > 2 && !step.args[2].empty() ? step.args[2] : user_or_default(settings_);
   if (owner.find(':') == std::string::npos) owner += ':';
   std::string mode = step.args.size() > 3 ? step.args[3] : "";
   std::string target = step.args[1];
@@ -329,18 +334,25 @@ Task<void> BuildJob::copy(const Step& step) {
   co_return co_await run_line(std::move(whole));
 }
 
+// True as well if that cannot be found out: then the error at hand says more.
+boost::asio::awaitable<bool> BuildJob::has_user(std::string name) {
+  const auto known = co_await user_exists(context_, who_, session_id_, std::move(name));
+  co_return known.value_or(true);
+}
+
 Task<void> BuildJob::run_line(Line line) {
   session::CommandRequest request = template_command(settings_, line.text);
   request.user = line.user;
   request.cwd = line.directory;
   request.timeout = std::chrono::hours(1);
-  request.background = true;  // its time is its only limit: what builds are is much output and much computing
+  request.background = true;  // bound only by its time: builds write and compute much
   auto command =
       session::started_or_error(co_await context_.service.start(who_, session_id_, std::move(request)));
-  if (!command && command.error().message().find("user") != std::string::npos) {
-    co_return fail(Code::invalid_argument,
-                   fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
-                               line.shown, line.user));
+  if (!command && !line.user.empty() && !(co_await has_user(line.user))) {
+    co_return fail(
+        Code::invalid_argument,
+        fmt::format("failed to run command '{}': command failed: unauthenticated: invalid username: '{}'",
+                    line.shown, line.user));
   }
   if (!command) co_return fail(std::move(command).error());
   LogLines lines(log_, step_);
@@ -373,7 +385,8 @@ Task<void> BuildJob::start_and_wait() {
   }
   std::string ready = settings_.ready_command.empty() ? kDefaultReady : settings_.ready_command;
   log_("info", fmt::format("Ready command: {}", ready), step_);
-  co_return co_await wait_until_ready(context_, who_, session_id_, settings_, std::move(ready), kReadyMax);
+  co_return co_await wait_until_ready(context_, who_, session_id_, settings_, std::move(ready),
+                                      kBuildReadyMax);
 }
 
 Task<std::string> BuildJob::keep() {

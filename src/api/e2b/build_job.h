@@ -9,8 +9,8 @@
 
 namespace atl::api::e2b {
 
-// One build: the steps of a recipe, each performed in a sandbox of its own on the layers of those before it and frozen
-// as a layer, unless that layer is kept already; then the start and ready commands.
+// One build: the steps of a recipe, each performed in a sandbox of its own on the layers of those before it
+// and frozen as a layer, unless that layer is kept already; then the start and ready commands.
 class BuildJob {
  public:
   using Log = std::function<void(std::string level, std::string message, std::string step)>;
@@ -50,6 +50,7 @@ class BuildJob {
     std::string text, user, directory;
     std::string shown;  // in messages
   };
+  boost::asio::awaitable<bool> has_user(std::string name);
   Task<void> run_line(Line line);
   Task<void> start_and_wait();
   Task<std::string> keep();
@@ -63,17 +64,17 @@ class BuildJob {
   std::function<std::string(const std::string&)> upload_of_;
   Log log_;
   std::string step_ = "base";
-  TemplateSettings settings_;          // as the steps so far leave them
-  std::string snapshot_;               // the state that the sandbox started from, or the last one kept
-  std::string snapshot_tenant_;        // whose it is, if not this tenant's
-  bool is_kept_ = true;                // nothing was done since
-  std::vector<std::string> names_;     // of the layers
-  std::string session_id_;             // empty: no sandbox stands
+  TemplateSettings settings_;       // as the steps so far leave them
+  std::string snapshot_;            // the state that the sandbox started from, or the last one kept
+  std::string snapshot_tenant_;     // whose it is, if not this tenant's
+  bool is_kept_ = true;             // nothing was done since
+  std::vector<std::string> names_;  // of the layers
+  std::string session_id_;          // empty: no sandbox stands
 };
 
 // Runs a ready command in the sandbox until it succeeds. `limit` over: Code::deadline_exceeded.
-Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id, TemplateSettings settings,
-                            std::string command, std::chrono::milliseconds limit);
+Task<void> wait_until_ready(Context& context, auth::Principal who, std::string session_id,
+                            TemplateSettings settings, std::string command, std::chrono::milliseconds limit);
 // A command of the template's, with its user, directory and variables.
 session::CommandRequest template_command(const TemplateSettings& settings, std::string line);
 

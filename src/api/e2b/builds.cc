@@ -11,7 +11,7 @@ namespace atl::api::e2b {
 namespace {
 
 constexpr std::size_t kLogsPage = 100;
-constexpr std::uint64_t kUploadMax = 4ULL << 30;
+constexpr std::uint64_t kBuildUploadMax = 4ULL << 30;
 constexpr std::int64_t kCpusMax = 64;
 constexpr std::int64_t kMemoryMax = 1 << 20;  // MB
 
@@ -28,7 +28,8 @@ Result<std::vector<std::string>> tags_of(const Object& message) {
   std::vector<std::string> tags = TRY(text_list(message, "tags"));
   for (std::string& tag : tags) {
     auto ref = parse_template_ref("x:" + tag);
-    if (!ref) return fail(Error(Code::invalid_argument, fmt::format("Invalid tag: '{}'", tag)).with_field("tags"));
+    if (!ref)
+      return fail(Error(Code::invalid_argument, fmt::format("Invalid tag: '{}'", tag)).with_field("tags"));
     tag = ref->tag;
   }
   return tags;
@@ -50,7 +51,8 @@ Result<std::size_t> number_of(const net::Request& request, std::string_view name
   auto text = request.query(name);
   if (!text || text->empty()) return otherwise;
   if (text->size() > 9 || text->find_first_not_of("0123456789") != std::string::npos)
-    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name)).with_field(std::string(name)));
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name))
+                    .with_field(std::string(name)));
   return static_cast<std::size_t>(std::stoul(*text));
 }
 
@@ -61,7 +63,8 @@ Result<LogPage> log_page(const net::Request& request) {
   const std::string level = request.query("level").value_or("debug");
   page.level = level_of(level);
   if (page.level == 3 && level != "error")
-    return fail(Error(Code::invalid_argument, "level must be debug, info, warn or error").with_field("level"));
+    return fail(
+        Error(Code::invalid_argument, "level must be debug, info, warn or error").with_field("level"));
   return page;
 }
 
@@ -98,7 +101,7 @@ void Builds::mount(net::Router& router) {
   router.add_stream(net::Method::put, "/upload/{token}",
                     context_.admission.rule({Credential::upload, Permission::templates}),
                     [this](net::Exchange& exchange) { return uploads_.receive(exchange); },
-                    {.body_bytes_max = kUploadMax});
+                    {.body_bytes_max = kBuildUploadMax});
 }
 
 // What is over the bound is not kept, but for errors: the last word says how it ended. Entries are never
@@ -213,7 +216,8 @@ Task<net::Response> Builds::start_build(net::Request& request, auth::Principal w
   if (progress_.contains(build_id) || made.builds[build_id].status != "waiting")
     co_return fail(Code::conflict, "the build was started already");
   progress_[build_id].status = "building";
-  boost::asio::co_spawn(context_.executor, run(who, std::move(recipe), made.id, build_id), boost::asio::detached);
+  boost::asio::co_spawn(context_.executor, run(who, std::move(recipe), made.id, build_id),
+                        boost::asio::detached);
   co_return net::Response::empty(202);
 }
 
@@ -309,16 +313,19 @@ Task<net::Response> Builds::status(net::Request& request, auth::Principal who) {
 Task<net::Response> Builds::logs(net::Request& request, auth::Principal who) {
   CO_TRY(const BuiltTemplate made, co_await templates_.built(who, request.param("template")));
   std::string build_id = request.param("build");
-  if (!made.builds.contains(build_id)) co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
+  if (!made.builds.contains(build_id))
+    co_return fail(Code::not_found, fmt::format("build '{}' not found", build_id));
   CO_TRY(const LogPage page, log_page(request));
   const std::string direction = request.query("direction").value_or("forward");
   if (direction != "forward" && direction != "backward")
-    co_return fail(Error(Code::invalid_argument, "direction must be forward or backward").with_field("direction"));
+    co_return fail(
+        Error(Code::invalid_argument, "direction must be forward or backward").with_field("direction"));
   const bool forward = direction == "forward";
   std::string cursor;
   if (auto at = request.query("cursor"); at && !at->empty()) {
     if (at->size() > 15 || at->find_first_not_of("0123456789") != std::string::npos)
-      co_return fail(Error(Code::invalid_argument, "cursor must be a time in milliseconds").with_field("cursor"));
+      co_return fail(
+          Error(Code::invalid_argument, "cursor must be a time in milliseconds").with_field("cursor"));
     cursor = to_timestamp(WallTime(std::chrono::milliseconds(std::stoll(*at))));
   }
   CO_TRY(std::vector<Log> known, co_await logs_of(who, build_id));

@@ -104,7 +104,8 @@ Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
     build.snapshot = TRY(text_or(stored, "snapshot", ""));
     build.reason = TRY(text_or(stored, "reason", ""));
     build.reason_step = TRY(text_or(stored, "reasonStep", ""));
-    if (const Object* settings = TRY(object(stored, "settings"))) build.settings = TRY(settings_from(*settings));
+    if (const Object* settings = TRY(object(stored, "settings")))
+      build.settings = TRY(settings_from(*settings));
     made.builds[std::string(build_id)] = std::move(build);
   }
   return made;

@@ -10,8 +10,8 @@
 
 namespace atl::api::e2b {
 
-// What sandboxes made from a template get beside its files. Kept as JSON: in the template's document, and in the
-// attributes of sandboxes and snapshots, so that what is made from those gets it too.
+// What sandboxes made from a template get beside its files. Kept as JSON: in the template's document, and in
+// the attributes of sandboxes and snapshots, so that what is made from those gets it too.
 struct TemplateSettings {
   std::string environment = "base";
   std::string provider;                 // empty: the service's default
@@ -30,9 +30,9 @@ struct BuiltTemplate {
   struct Build {
     std::vector<std::string> tags;
     WallTime created_at{};
-    std::string status = "waiting";  // waiting, ready, error: what a restart remembers
+    std::string status = "waiting";   // waiting, ready, error: what a restart remembers
     std::string reason, reason_step;  // of an error
-    std::string snapshot;            // empty: the environment as it is
+    std::string snapshot;             // empty: the environment as it is
     TemplateSettings settings;
   };
   std::string id, name;

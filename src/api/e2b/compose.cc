@@ -31,14 +31,15 @@ Task<net::Response> Envd::compose(net::Request& request) {
     co_return fail(Code::invalid_argument, "source_paths and destination are required");
   if (sources.size() > kSourcesMax) co_return fail(Code::invalid_argument, "too many source_paths");
   if (!user.empty()) {
-    CO_TRY(const bool known, co_await user_exists(context_, target, user));
+    CO_TRY(const bool known, co_await user_exists(context_, target.owner, target.id(), user));
     if (!known) co_return fail(Code::unauthenticated, fmt::format("invalid username: '{}'", user));
   }
   CO_TRY(std::string to, resolve_path(destination, user));
   std::vector<std::string> paths;
   for (const std::string& source : sources) {
     CO_TRY(std::string path, resolve_path(source, user));
-    if (path == to) co_return fail(Code::invalid_argument, fmt::format("'{}' is source and destination", path));
+    if (path == to)
+      co_return fail(Code::invalid_argument, fmt::format("'{}' is source and destination", path));
     paths.push_back(std::move(path));
   }
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));

@@ -66,7 +66,8 @@ Result<std::optional<std::string>> EnvelopeReader::next() {
   if (pending_.size() < kHead) return std::optional<std::string>();
   const std::uint32_t size = TRY(size_in(pending_));
   if (size > message_max_)
-    return fail(Code::too_large, fmt::format("a message of {} bytes, at most {} are accepted", size, message_max_));
+    return fail(Code::too_large,
+                fmt::format("a message of {} bytes, at most {} are accepted", size, message_max_));
   if (pending_.size() < kHead + size) return std::optional<std::string>();
   std::string message = pending_.substr(kHead, size);
   pending_.erase(0, kHead + size);

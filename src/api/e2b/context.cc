@@ -125,10 +125,11 @@ Task<session::Session> live_session(const Context& context, const net::Request& 
   co_return std::move(*found);
 }
 
-Task<bool> user_exists(const Context& context, const Target& target, std::string user) {
+Task<bool> user_exists(const Context& context, auth::Principal owner, std::string sandbox_id,
+                       std::string user) {
   if (user == "user" || user == "root") co_return true;
   if (user.empty() || user.find_first_of(":\n/") != std::string::npos) co_return false;
-  CO_TRY(auto files, co_await context.service.files(target.owner, target.id()));
+  CO_TRY(auto files, co_await context.service.files(std::move(owner), std::move(sandbox_id)));
   std::string path = "/etc/passwd";
   std::string root = "root";
   auto reader = co_await files->open_read(path, 0, std::nullopt, root);
@@ -149,7 +150,7 @@ Task<std::string> user_of(const Context& context, const Target& target, const ne
   auto decoded = from_base64(header.substr(6));
   if (!decoded) co_return fail(Code::unauthenticated, "invalid Basic credentials");
   std::string user = decoded->substr(0, decoded->find(':'));
-  CO_TRY(bool known, co_await user_exists(context, target, user));
+  CO_TRY(bool known, co_await user_exists(context, target.owner, target.id(), user));
   if (!known) co_return fail(Code::unauthenticated, fmt::format("invalid username: '{}'", user));
   co_return user;
 }

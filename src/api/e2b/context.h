@@ -21,6 +21,7 @@ namespace atl::api::e2b {
 
 constexpr std::string_view kEnvdVersion = "0.6.13";
 constexpr std::string_view kClientId = "atoll";
+inline constexpr std::uint64_t kMegabyte = 1U << 20;
 
 // Words of this dialect in a session's attributes.
 namespace attribute {
@@ -30,11 +31,13 @@ inline constexpr const char* kNetwork = "e2b.network";    // the client's own JS
 inline constexpr const char* kInternet = "e2b.internet";  // "true" or "false" if the client said
 inline constexpr const char* kMaskHost = "e2b.mask_host";
 inline constexpr const char* kHttpsPorts = "e2b.https_ports";  // " 3000 8443 ": servers there speak TLS
-inline constexpr const char* kSettings = "e2b.settings";  // of its template, as JSON, if it has any of its own
-inline constexpr const char* kUser = "e2b.user";          // default user, if the template sets one
-inline constexpr const char* kDirectory = "e2b.directory";  // default working directory, likewise
+inline constexpr const char* kSettings =
+    "e2b.settings";                               // of its template, as JSON, if it has any of its own
+inline constexpr const char* kUser = "e2b.user";  // default user, if the template sets one
+inline constexpr const char* kDirectory = "e2b.directory";      // default working directory, likewise
 inline constexpr const char* kBuild = session::kPartAttribute;  // a sandbox or snapshot of a template's build
-inline constexpr const char* kColdAfterPause = "e2b.cold";  // present: when its time is over, only files are kept
+inline constexpr const char* kColdAfterPause =
+    "e2b.cold";  // present: when its time is over, only files are kept
 }  // namespace attribute
 
 // What one tenant may have stored of this dialect's own, and for how long. Zero: no bound.
@@ -89,10 +92,10 @@ struct Target {
 
 // What the route's rule found. Only on routes of the sandbox's planes and ports.
 Target target_of(const net::Request& request);
-// How the way to a sandbox refuses in its own name (400, 403, 409, 502); nothing for what else there is to
-// refuse.
+// The answers of the sandbox proxy itself (400, 403, 409, 502); nothing for other refusals, which the plane
+// answers.
 std::optional<net::Response> refuse_in_place(const Refusal& refusal, const net::Request& request);
-// The session's facts as they are now, or the same answer: for whoever found out that something changed.
+// The session's facts as they are now, or the answer that the proxy gives if it cannot be reached any more.
 std::variant<session::Session, net::Response> look_again(const Context& context, const net::Request& request,
                                                          const std::string& sandbox_id);
 // What the way to a sandbox answers in its own name: `body` has sandboxId, message and code. A page for
@@ -110,7 +113,9 @@ Task<session::Session> live_session(const Context& context, const net::Request& 
 // The user of a Basic header, else the template's, or empty. Code::unauthenticated "invalid username: '...'"
 // if the sandbox has none of that name.
 Task<std::string> user_of(const Context& context, const Target& target, const net::Request& request);
-Task<bool> user_exists(const Context& context, const Target& target, std::string user);
+// False also for a name that no user can have.
+Task<bool> user_exists(const Context& context, auth::Principal owner, std::string sandbox_id,
+                       std::string user);
 
 // Empty and "~" are the user's home, relative paths start there; "." and ".." are resolved.
 Result<std::string> resolve_path(std::string_view path, std::string_view user);

@@ -18,7 +18,6 @@ namespace {
 using session::Session;
 using session::State;
 
-constexpr std::uint64_t kMegabyte = 1U << 20;
 constexpr std::chrono::minutes kReadyMax{2};
 constexpr std::chrono::seconds kPausingMax{30};
 constexpr std::chrono::milliseconds kPausingPoll{10};
@@ -30,13 +29,14 @@ std::string attribute_of(const Session& session, const char* name) {
   return found == session.attributes.end() ? std::string() : found->second;
 }
 
-// Zero is a time too: the original's description of its API has `minimum: 0` for a sandbox that exists. It ends
-// at the next tick of the service's clock.
+// Zero is a time too: the original's description of its API has `minimum: 0` for a sandbox that exists. It
+// ends at the next tick of the service's clock.
 Result<std::optional<std::chrono::milliseconds>> seconds_of(const Object& message, std::string_view name) {
   auto value = TRY(integer(message, name));
   if (!value) return std::optional<std::chrono::milliseconds>();
   if (*value < 0)
-    return fail(Error(Code::invalid_argument, fmt::format("{} must not be negative", name)).with_field(std::string(name)));
+    return fail(Error(Code::invalid_argument, fmt::format("{} must not be negative", name))
+                    .with_field(std::string(name)));
   if (*value > 30LL * 24 * 3600)
     return fail(Code::invalid_argument, "Timeout cannot be greater than 720 hours");
   return std::optional(std::max<std::chrono::milliseconds>(std::chrono::seconds(*value), kAtOnce));
@@ -173,7 +173,8 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
 }
 
 // A sandbox is ready when its answer is sent.
-Task<void> Control::start_template(auth::Principal who, const Session& session, const TemplateSettings& settings) {
+Task<void> Control::start_template(auth::Principal who, const Session& session,
+                                   const TemplateSettings& settings) {
   if (settings.start_command.empty()) co_return Result<void>{};
   session::CommandRequest command = template_command(settings, settings.start_command);
   for (const auto& [name, value] : session.env) command.env[name] = value;
@@ -181,13 +182,15 @@ Task<void> Control::start_template(auth::Principal who, const Session& session, 
   CO_CHECK(session::started_or_error(
       co_await context_.service.start(who, session.session_id, std::move(command))));
   if (settings.ready_command.empty()) co_return Result<void>{};
-  co_return co_await wait_until_ready(context_, who, session.session_id, settings, settings.ready_command, kReadyMax);
+  co_return co_await wait_until_ready(context_, who, session.session_id, settings, settings.ready_command,
+                                      kReadyMax);
 }
 
-// One that paused itself with autoPauseMemory off wakes cold, one that was paused by request as that request said.
+// One that paused itself with autoPauseMemory off wakes cold, one that was paused by request as that request
+// said.
 Task<Session> Control::wake(auth::Principal who, Session session, std::chrono::milliseconds ttl,
                             std::optional<bool> memory) {
-  const bool by_itself = !session.reason.starts_with(session::kByRequest);
+  const bool by_itself = !session::was_requested(session);
   const bool cold = !memory.value_or(true) || !session.hibernation.empty() ||
                     (by_itself && session.attributes.contains(attribute::kColdAfterPause));
   if (cold && session.hibernation.empty()) {
@@ -205,10 +208,12 @@ Task<net::Response> Control::connect(net::Request& request, auth::Principal who)
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   CO_TRY(auto memory, boolean(message, "memory"));
-  if (!timeout && !request.path.starts_with("/v2/")) co_return fail(Code::invalid_argument, "timeout is required");
+  if (!timeout && !request.path.starts_with("/v2/"))
+    co_return fail(Code::invalid_argument, "timeout is required");
   CO_TRY(Session session, co_await settled_session(context_, request, who));
   if (session.state == State::paused) {
-    CO_TRY(session, co_await wake(who, std::move(session), timeout.value_or(std::chrono::minutes(5)), memory));
+    CO_TRY(session,
+           co_await wake(who, std::move(session), timeout.value_or(std::chrono::minutes(5)), memory));
     co_return json_response(201, sandbox_object(session));
   }
   session::UpdateRequest update;
@@ -315,7 +320,8 @@ Task<net::Response> Control::pause(net::Request& request, auth::Principal who) {
   if (session.state == State::paused) {
     co_return fail(Code::conflict, fmt::format("sandbox \"{}\" is already paused", session.sandbox_id));
   }
-  CO_CHECK(co_await context_.service.pause(who, session.session_id, memory ? session::PauseRequest{} : kFilesOnly));
+  CO_CHECK(co_await context_.service.pause(who, session.session_id,
+                                           memory ? session::PauseRequest{} : kFilesOnly));
   co_return net::Response::empty(204);
 }
 
@@ -334,8 +340,9 @@ Task<net::Response> Control::fork(net::Request& request, auth::Principal who) {
   for (session::UpdateRequest& changes : wanted.copies) {
     changes.ttl = timeout.value_or(std::chrono::minutes(5));
   }
-  CO_TRY(const session::Forked forked, co_await context_.service.fork(who, source.session_id, std::move(wanted)));
-  // What could not be carried has no place in this dialect's answer, but is not lost silently either.
+  CO_TRY(const session::Forked forked,
+         co_await context_.service.fork(who, source.session_id, std::move(wanted)));
+  // This dialect's answer has no field for what could not be carried, so it is logged.
   for (const std::string& name : forked.carried.left_behind)
     log::warn("a fork left something behind", {{"sandbox", source.sandbox_id}, {"what", name}});
   Array results;

@@ -32,7 +32,8 @@ class Control {
   // Paused to running. `memory` false: only the files go on.
   Task<session::Session> wake(auth::Principal who, session::Session session, std::chrono::milliseconds ttl,
                               std::optional<bool> memory);
-  Task<void> start_template(auth::Principal who, const session::Session& session, const TemplateSettings& settings);
+  Task<void> start_template(auth::Principal who, const session::Session& session,
+                            const TemplateSettings& settings);
   Object sandbox_object(const session::Session& session) const;
   Object listed_object(const session::Session& session) const;
 

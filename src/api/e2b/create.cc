@@ -92,7 +92,8 @@ void apply_template(const Template& made_from, session::CreateRequest& request) 
   request.attributes[attribute::kTemplate] = made_from.id;
   if (!made_from.name.empty()) request.attributes[attribute::kAlias] = made_from.name;
   if (!settings.user.empty()) request.attributes[attribute::kUser] = settings.user;
-  if (!settings.working_directory.empty()) request.attributes[attribute::kDirectory] = settings.working_directory;
+  if (!settings.working_directory.empty())
+    request.attributes[attribute::kDirectory] = settings.working_directory;
   if (settings != TemplateSettings{.environment = settings.environment})
     request.attributes[attribute::kSettings] = settings.to_json();
   for (const auto& [name, value] : settings.env) request.env.emplace(name, value);

@@ -10,23 +10,22 @@ constexpr std::size_t kNameMax = 256;
 
 Object mask_of(const store::KeyRow& row) {
   const std::string start = row.prefix.starts_with(kPrefix) ? row.prefix.substr(kPrefix.size()) : row.prefix;
-  return Object{{"prefix", kPrefix}, {"valueLength", 40}, {"maskedValuePrefix", start}, {"maskedValueSuffix", ""}};
+  return Object{
+      {"prefix", kPrefix}, {"valueLength", 40}, {"maskedValuePrefix", start}, {"maskedValueSuffix", ""}};
 }
 
 Object key_object(const store::KeyRow& row) {
-  return Object{{"id", row.key_id},
-                {"name", row.name},
-                {"mask", mask_of(row)},
-                {"createdAt", to_timestamp(row.created_at)},
-                {"createdBy", nullptr},
-                {"lastUsed", nullptr}};
+  return Object{{"id", row.key_id},     {"name", row.name},
+                {"mask", mask_of(row)}, {"createdAt", to_timestamp(row.created_at)},
+                {"createdBy", nullptr}, {"lastUsed", nullptr}};
 }
 
 Result<std::string> name_of(const net::Request& request) {
   const Object message = TRY(parse_object(request.body));
   std::string name = TRY(text_or(message, "name", ""));
   if (name.empty() || name.size() > kNameMax)
-    return fail(Error(Code::invalid_argument, fmt::format("name must have 1 to {} bytes", kNameMax)).with_field("name"));
+    return fail(Error(Code::invalid_argument, fmt::format("name must have 1 to {} bytes", kNameMax))
+                    .with_field("name"));
   return name;
 }
 
@@ -55,15 +54,18 @@ void Credentials::mount(net::Router& router) {
   }
 }
 
-Task<auth::Keys::Created> Credentials::make(const net::Request& request, auth::Principal who, std::string role) {
+Task<auth::Keys::Created> Credentials::make(const net::Request& request, auth::Principal who,
+                                            std::string role) {
   CO_TRY(std::string name, name_of(request));
-  co_return co_await context_.keys.create(std::move(who.tenant), std::move(name), std::string(), std::move(role));
+  co_return co_await context_.keys.create(std::move(who.tenant), std::move(name), std::string(),
+                                          std::move(role));
 }
 
 Task<store::KeyRow> Credentials::find(auth::Principal who, std::string id, std::string role) {
   CO_TRY(auto rows, co_await context_.keys.list());
   for (store::KeyRow& row : rows)
-    if (row.key_id == id && row.tenant == who.tenant && row.role == role && !row.revoked_at) co_return std::move(row);
+    if (row.key_id == id && row.tenant == who.tenant && row.role == role && !row.revoked_at)
+      co_return std::move(row);
   co_return fail(Code::not_found, fmt::format("'{}' not found", id));
 }
 
@@ -71,7 +73,8 @@ Task<net::Response> Credentials::list_keys(net::Request&, auth::Principal who) {
   CO_TRY(const auto rows, co_await context_.keys.list());
   Array list;
   for (const store::KeyRow& row : rows)
-    if (row.tenant == who.tenant && row.role == auth::kKeyRole && !row.revoked_at) list.push_back(key_object(row));
+    if (row.tenant == who.tenant && row.role == auth::kKeyRole && !row.revoked_at)
+      list.push_back(key_object(row));
   co_return json_response(200, list);
 }
 
@@ -111,8 +114,9 @@ Task<net::Response> Credentials::remove_token(net::Request& request, auth::Princ
 }
 
 Task<net::Response> Credentials::refuse(net::Request&, auth::Principal) {
-  co_return fail(Code::permission_denied,
-                 "no key is an administrator's here: 'atoll doctor' and 'atoll keys' on the machine itself do this");
+  co_return fail(
+      Code::permission_denied,
+      "no key is an administrator's here: 'atoll doctor' and 'atoll keys' on the machine itself do this");
 }
 
 }  // namespace atl::api::e2b

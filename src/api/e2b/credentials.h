@@ -5,9 +5,9 @@
 
 namespace atl::api::e2b {
 
-// What opens a tenant: API keys, and access tokens, which are keys that stand in a list of their own. Whoever holds one
-// can make others of the same tenant; what is made is shown once and kept hashed. Nobody here is an administrator of
-// the machine, so /nodes and /admin are refused.
+// What opens a tenant: API keys, and access tokens, which are keys that stand in a list of their own. Whoever
+// holds one can make others of the same tenant; what is made is shown once and kept hashed. Nobody here is an
+// administrator of the machine, so /nodes and /admin are refused.
 class Credentials {
  public:
   explicit Credentials(Context& context) : context_(context) {}

@@ -42,8 +42,8 @@ bool is_control_path(std::string_view path) {
 
 }  // namespace
 
-struct Dialect::Parts {
-  explicit Parts(Context given)
+struct Dialect::Planes {
+  explicit Planes(Context given)
       : context(std::move(given)),
         cache(context),
         templates(context, cache),
@@ -77,28 +77,28 @@ struct Dialect::Parts {
   Proxy proxy;
 };
 
-Dialect::Dialect(Context context) : parts_(std::make_unique<Parts>(std::move(context))) {}
+Dialect::Dialect(Context context) : planes_(std::make_unique<Planes>(std::move(context))) {}
 Dialect::~Dialect() = default;
 
 void Dialect::mount(net::Server& server) {
   auto on = [](Plane plane) {
     return [plane](const net::Request& request) { return plane_of(request) == plane; };
   };
-  parts_->envd.mount(server.add_site(on(Plane::envd)));
-  parts_->interpreter.mount(server.add_site(on(Plane::interpreter)));
-  parts_->proxy.mount(server.add_site(on(Plane::port)));
+  planes_->envd.mount(server.add_site(on(Plane::envd)));
+  planes_->interpreter.mount(server.add_site(on(Plane::interpreter)));
+  planes_->proxy.mount(server.add_site(on(Plane::port)));
   net::Router& control =
       server.add_site([](const net::Request& request) { return is_control_path(request.path); });
   control.set_error_renderer(render_control_error);
-  parts_->control.mount(control);
-  parts_->observation.mount(control);
-  parts_->credentials.mount(control);
-  parts_->templates.mount(control);
-  parts_->builds.mount(control);
-  parts_->volumes.mount(control);
-  parts_->secrets.mount(control);
-  parts_->volumes.mount_content(server.add_site(
-      [](const net::Request& request) { return is_below(request.path, "/volumecontent"); }));
+  planes_->control.mount(control);
+  planes_->observation.mount(control);
+  planes_->credentials.mount(control);
+  planes_->templates.mount(control);
+  planes_->builds.mount(control);
+  planes_->volumes.mount(control);
+  planes_->secrets.mount(control);
+  planes_->volumes.mount_content(
+      server.add_site([](const net::Request& request) { return is_below(request.path, "/volumecontent"); }));
 }
 
 }  // namespace atl::api::e2b

@@ -7,8 +7,9 @@
 
 namespace atl::api::e2b {
 
-// The wire of E2B's clients over the session door: control plane, sandbox plane, code interpreter, port
-// proxy.
+// The protocol of E2B's clients on top of the session service: control plane, sandbox plane, code
+// interpreter, port proxy. Owns its planes; what Context refers to must outlive it. Belongs to the loop
+// thread.
 class Dialect {
  public:
   explicit Dialect(Context context);
@@ -17,8 +18,8 @@ class Dialect {
   void mount(net::Server& server);
 
  private:
-  struct Parts;
-  std::unique_ptr<Parts> parts_;
+  struct Planes;
+  std::unique_ptr<Planes> planes_;
 };
 
 }  // namespace atl::api::e2b

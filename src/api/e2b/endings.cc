@@ -13,7 +13,8 @@ void Endings::forget() {
   while (!kept_.empty() && (kept_.size() > kCountMax || now - kept_.front().at > kKept)) kept_.pop_front();
 }
 
-void Endings::keep(const std::string& sandbox_id, std::uint32_t pid, const std::string& tag, std::string event) {
+void Endings::keep(const std::string& sandbox_id, std::uint32_t pid, const std::string& tag,
+                   std::string event) {
   kept_.push_back({sandbox_id, pid, tag, std::move(event), clock_.steady()});
   forget();
 }

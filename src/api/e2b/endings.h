@@ -9,7 +9,8 @@
 
 namespace atl::api::e2b {
 
-// How processes ended lately, so that a client that connects a moment too late is told instead of finding nothing.
+// How processes ended lately, so that a client that connects a moment too late is told instead of finding
+// nothing.
 class Endings {
  public:
   explicit Endings(Clock& clock) : clock_(clock) {}

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMessageMax = 8U << 20;
 
-// Whoever asks whether it runs is told no, and of no conflict.
+// A health check of a sandbox that is being made or paused says that it does not run, instead of 409.
 std::optional<net::Response> refuse_health(const Refusal& refusal, const net::Request& request) {
   if (refusal.kind == Refusal::Kind::changing) return sandbox_gone(request, refusal.sandbox_id);
   return refuse_in_place(refusal, request);
@@ -21,8 +21,10 @@ net::Response health() {
   return response;
 }
 
-// A call that failed because its sandbox was paused or killed meanwhile is answered as one that comes after that.
-std::optional<net::Response> gone_meanwhile(const Context& context, const Error& error, const net::Request& request) {
+// If a call failed because its sandbox was paused or killed meanwhile, it gets the answer of a call that
+// comes after that.
+std::optional<net::Response> gone_meanwhile(const Context& context, const Error& error,
+                                            const net::Request& request) {
   const bool can_be = error.code() == Code::conflict || error.code() == Code::unavailable;
   if (!can_be || !request.grant) return std::nullopt;
   const std::string id = target_of(request).id();
@@ -56,7 +58,6 @@ Task<net::Response> metrics(const Context& context, net::Request& request) {
          co_await context.service.metrics(target.owner, target.id(), std::nullopt, std::nullopt));
   CO_TRY(auto usage, co_await context.service.usage(target.owner, target.id()));
   const auto& limits = target.session().limits;
-  constexpr std::uint64_t kMegabyte = 1U << 20;
   Object body{{"ts", unix_millis(context.clock.now()) / 1000},
               {"cpu_count", std::max(1.0, limits.cpu_cores)},
               {"cpu_used_pct", samples.empty() ? 0.0 : samples.back().cpu_percent},

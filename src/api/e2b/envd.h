@@ -44,7 +44,7 @@ class Envd {
                     std::unique_ptr<sandbox::ProcessStream> stream);
   // Tells a stream that came too late how its process ended.
   Task<void> tell_ending(net::Exchange& exchange, Endings::Ending ending);
-  // Nobody listens any more, but somebody may ask.
+  // The client went away, but another may still ask how the process ended.
   boost::asio::awaitable<void> note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process);
   Task<std::shared_ptr<sandbox::Process>> select(Target target, const Object& message);
 

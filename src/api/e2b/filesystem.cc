@@ -5,7 +5,7 @@
 
 #include "api/e2b/connect.h"
 #include "api/e2b/envd.h"
-#include "api/e2b/pump.h"
+#include "api/http/client_presence.h"
 #include "base/ids.h"
 
 namespace atl::api::e2b {
@@ -14,7 +14,7 @@ namespace {
 using sandbox::FileInfo;
 using sandbox::FileType;
 using WatchEvents = std::vector<sandbox::WatchEvent>;
-using WatchPump = Pump<sandbox::Watch, WatchEvents>;
+using WatchPump = http::ClientPump<sandbox::Watch, WatchEvents>;
 
 constexpr std::size_t kEntriesMax = 100'000;
 constexpr std::size_t kWatchersMax = 64;  // in one sandbox
@@ -232,15 +232,13 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
   CO_TRY(WatchRequest request, watch_request(message, user, target));
   CO_TRY(auto files, co_await context_.service.files(target.owner, target.id()));
   CO_TRY(auto watch, co_await open_watch(*files, request, user));
-  WatchPump pump(context_.executor, std::move(watch), never);
+  WatchPump pump(context_.executor, exchange, std::move(watch), never);
   net::Headers headers{{"Content-Type", "application/connect+json"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   CO_CHECK(co_await exchange.write(connect::envelope(R"({"start":{}})")));
-  exchange.on_disconnect([&pump] { pump.nudge(); });
   auto interval = keepalive_interval(exchange.request());
   while (true) {
-    auto events = co_await pump.take(interval);
-    if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
+    CO_TRY(auto events, co_await pump.next(interval));
     if (!events) {
       if (!is_answering(context_, target.id())) {
         exchange.abort();
@@ -249,9 +247,8 @@ Task<void> Envd::file_watch(Target target, Object message, net::Exchange& exchan
       CO_CHECK(co_await exchange.write(connect::envelope(R"({"keepalive":{}})")));
       continue;
     }
-    if (!*events) co_return fail(std::move(*events).error());
     std::string out;
-    for (const sandbox::WatchEvent& event : **events) {
+    for (const sandbox::WatchEvent& event : *events) {
       CO_TRY(Object seen, co_await event_object(*files, request, event, user));
       out += connect::envelope(to_text(Object{{"filesystem", std::move(seen)}}));
     }

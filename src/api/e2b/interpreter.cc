@@ -1,6 +1,8 @@
 #include "api/e2b/interpreter.h"
 
-#include "api/e2b/pump.h"
+#include "api/http/client_presence.h"
+#include "api/http/content.h"
+#include "api/http/text_flow.h"
 #include "base/bytes.h"
 #include "base/json.h"
 
@@ -9,7 +11,7 @@ namespace {
 
 using session::Event;
 using session::Execution;
-using ExecutionPump = Pump<Execution, Event>;
+using ExecutionPump = http::ClientPump<Execution, Event>;
 
 constexpr std::size_t kNumbersMax = 4096;
 constexpr std::chrono::milliseconds kKeepaliveInterval{5000};
@@ -86,40 +88,14 @@ std::string number_line(std::uint64_t count) {
   return fmt::format("{{\"type\":\"number_of_executions\",\"execution_count\":{}}}\n", count);
 }
 
-// A code point cut between two pieces of output must not become two replacement characters.
-class Utf8Joiner {
- public:
-  std::string join(std::string bytes) {
-    bytes.insert(0, rest_);
-    rest_.clear();
-    std::size_t keep = incomplete_tail(bytes);
-    rest_ = bytes.substr(bytes.size() - keep);
-    bytes.resize(bytes.size() - keep);
-    return bytes;
-  }
-  std::string flush() { return std::exchange(rest_, std::string()); }
-
- private:
-  static std::size_t incomplete_tail(std::string_view text) {
-    for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
-      auto c = static_cast<unsigned char>(text[text.size() - back]);
-      if ((c & 0xc0) == 0x80) continue;
-      std::size_t needs = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
-      return needs > back ? back : 0;
-    }
-    return 0;
-  }
-  std::string rest_;
-};
-
 // How output is cut into messages.
 enum class Cut : std::uint8_t {
   as_it_comes,
-  // The original's Java writes the end of a line by itself, and clients look at the first message of a println
-  // for what was printed.
+  // The original's Java writes the end of a line by itself, and clients look at the first message of a
+  // println for what was printed.
   at_line_ends,
-  // R writes a line in several pieces, and how many of them arrive together is chance. The original sends what a
-  // statement printed as one message, so an unfinished line is held back for kUnfinishedLineHold.
+  // R writes a line in several pieces, and how many of them arrive together is chance. The original sends
+  // what a statement printed as one message, so an unfinished line is held back for kUnfinishedLineHold.
   at_whole_lines,
 };
 constexpr std::chrono::milliseconds kUnfinishedLineHold{250};
@@ -149,7 +125,8 @@ std::string output_lines(const sandbox::Output& output, Cut cut, WallTime now) {
   return lines;
 }
 
-// What one execution tells, as lines. Its number is the first of them, and told again if its context says otherwise.
+// What one execution tells, as lines. Its number is the first of them, and told again if its context says
+// otherwise.
 class Lines {
  public:
   Lines(Clock& clock, std::uint64_t number, Cut cut, std::string interpreter_restarted)
@@ -158,7 +135,8 @@ class Lines {
   std::string of(Event event) {
     if (auto* output = std::get_if<sandbox::Output>(&event)) return begin() + of_output(std::move(*output));
     const std::string before = release();
-    if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event)) return begin() + before + result_line(*bundle);
+    if (auto* bundle = std::get_if<sandbox::ResultBundle>(&event))
+      return begin() + before + result_line(*bundle);
     const auto& error = std::get<sandbox::ExecutionError>(event);
     raised_ = true;
     return begin() + before + error_line(error.name, error.value, error.traceback);
@@ -174,8 +152,9 @@ class Lines {
     const std::uint64_t true_number = record.execution_count == 0 ? number_ : record.execution_count;
     if (!begun_) number_ = true_number;
     std::string lines = begin() + release();
-    for (auto [joiner, kind] : {std::pair(&out_, sandbox::Stream::out), std::pair(&err_, sandbox::Stream::err)}) {
-      std::string rest = joiner->flush();
+    for (auto [flow, kind] :
+         {std::pair(&out_, sandbox::Stream::out), std::pair(&err_, sandbox::Stream::err)}) {
+      std::string rest = flow->finish();
       if (!rest.empty()) lines += output_line(sandbox::Output{kind, rest}, clock_.now());
     }
     const bool lost = record.status == session::Status::error && !raised_;
@@ -186,8 +165,8 @@ class Lines {
 
  private:
   std::string of_output(sandbox::Output output) {
-    Utf8Joiner& joiner = output.stream == sandbox::Stream::err ? err_ : out_;
-    output.bytes = joiner.join(std::move(output.bytes));
+    http::TextFlow& flow = output.stream == sandbox::Stream::err ? err_ : out_;
+    output.bytes = flow.add(output.bytes);
     if (output.bytes.empty()) return "";
     if (cut_ != Cut::at_whole_lines) return output_lines(output, cut_, clock_.now());
     std::string lines = output.stream == held_.stream ? "" : release();
@@ -204,7 +183,8 @@ class Lines {
     if (std::exchange(begun_, true)) return "";
     return restarted_.empty() ? number_line(number_) : number_line(number_) + restart_lines();
   }
-  // The original has no event for it: its SDKs pass over one of an unknown type, and show what is on standard error.
+  // The original has no event for it: its SDKs pass over one of an unknown type, and show what is on standard
+  // error.
   std::string restart_lines() const {
     const Object event{{"type", "interpreter_restarted"}, {"reason", restarted_}};
     const sandbox::Output shown{sandbox::Stream::err, "[the interpreter is a new one: " + restarted_ + "]\n"};
@@ -215,7 +195,7 @@ class Lines {
   std::uint64_t number_;
   Cut cut_;
   std::string restarted_;
-  Utf8Joiner out_, err_;
+  http::TextFlow out_, err_;
   sandbox::Output held_{sandbox::Stream::out, ""};
   bool begun_ = false, raised_ = false;
 };
@@ -233,8 +213,10 @@ Result<sandbox::Language> language_of(const std::string& word) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.empty()) return sandbox::Language::python;
   if (auto language = sandbox::parse_language(name)) return *language;
-  return fail(Code::invalid_argument,
-              fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java", word));
+  return fail(
+      Code::invalid_argument,
+      fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java",
+                  word));
 }
 
 Error context_error(Error error, const std::string& id) {
@@ -290,21 +272,16 @@ void Interpreter::mount(net::Router& router) {
              [](net::Request&) -> Task<net::Response> { co_return net::Response::json(200, "\"OK\""); });
 }
 
-// The body is gone when this returns: an execution may take hours.
-static Task<Object> read_message(net::Exchange& exchange) {
-  CO_TRY(const net::WholeBody body, co_await exchange.read_whole());
-  co_return parse_object(body.text);
-}
-
 Task<void> Interpreter::execute(net::Exchange& exchange) {
   Target target = target_of(exchange.request());
-  CO_TRY(Object message, co_await read_message(exchange));
+  CO_TRY(Object message, co_await http::read_body<Object>(exchange, parse_object));
   session::ExecuteRequest wanted;
   CO_TRY(wanted.code, text_or(message, "code", ""));
   CO_TRY(wanted.context, text_or(message, "context_id", ""));
   CO_TRY(auto language, text(message, "language"));
   CO_TRY(wanted.env, text_map(message, "env_vars"));
-  // As processes have it: interpreters were there before anybody knew whose they would be, and a copy's are its source's.
+  // Processes have it in their environment. Interpreters are started before their sandbox is known, and those
+  // of a fork are copies of its source's, so each execution sets it.
   wanted.env.emplace("E2B_SANDBOX_ID", target.id());
   if (!wanted.context.empty() && language) {
     co_return fail(Code::invalid_argument, "Only one of context_id or language can be provided");
@@ -348,7 +325,8 @@ class Interpreter::Number {
 Task<session::ExecutionStart> Interpreter::execute_alive(const Target& target,
                                                          session::ExecuteRequest request) {
   auto execution = co_await context_.service.execute(target.owner, target.id(), request);
-  if (execution || execution.error().code() != Code::conflict || execution.error().field() != sandbox::kDeadKernel)
+  if (execution || execution.error().code() != Code::conflict ||
+      execution.error().field() != sandbox::kDeadKernel)
     co_return execution;
   std::string context_id = request.context;
   if (context_id.empty()) {
@@ -361,7 +339,8 @@ Task<session::ExecutionStart> Interpreter::execute_alive(const Target& target,
   co_return co_await context_.service.execute(target.owner, target.id(), std::move(request));
 }
 
-Task<sandbox::Language> Interpreter::language_of_request(const Target& target, const session::ExecuteRequest& request) {
+Task<sandbox::Language> Interpreter::language_of_request(const Target& target,
+                                                         const session::ExecuteRequest& request) {
   if (request.language) co_return *request.language;
   CO_TRY(const auto contexts, co_await context_.service.contexts(target.owner, target.id()));
   const auto asked = std::ranges::find(contexts, request.context, &sandbox::KernelInfo::id);
@@ -394,17 +373,14 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
   }
   auto execution = std::get<std::unique_ptr<Execution>>(std::move(*begun));
   Lines lines(context_.clock, number.value(), cut, execution->interpreter_restarted());
-  ExecutionPump pump(context_.executor, std::move(execution), is_finished);
-  exchange.on_disconnect([&pump] { pump.nudge(); });
+  ExecutionPump pump(context_.executor, exchange, std::move(execution), is_finished);
   while (true) {
-    auto event = co_await pump.take(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval);
-    if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
+    CO_TRY(auto event, co_await pump.next(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval));
     if (!event) {
       CO_CHECK(co_await exchange.write(lines.holds() ? lines.release() : lines.keepalive()));
       continue;
     }
-    if (!*event) co_return fail(std::move(*event).error());
-    if (auto* finished = std::get_if<session::Finished>(&**event)) {
+    if (auto* finished = std::get_if<session::Finished>(&*event)) {
       number.set_told(finished->record);
       auto session = context_.service.peek(target.id());
       if (!session || !is_reachable(*session)) {
@@ -414,7 +390,7 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
       CO_CHECK(co_await exchange.write(lines.last(finished->record)));
       co_return co_await exchange.finish();
     }
-    std::string told = lines.of(std::move(**event));
+    std::string told = lines.of(std::move(*event));
     if (!told.empty()) CO_CHECK(co_await exchange.write(std::move(told)));
   }
 }

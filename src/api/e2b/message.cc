@@ -33,7 +33,8 @@ bool is_uuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-    if (dash != (text[i] == '-') || (!dash && std::string_view("0123456789abcdef").find(text[i]) == std::string_view::npos))
+    if (dash != (text[i] == '-') ||
+        (!dash && std::string_view("0123456789abcdef").find(text[i]) == std::string_view::npos))
       return false;
   }
   return true;
@@ -146,14 +147,15 @@ net::Response control_error(int status, std::string_view message) {
   json::append_quoted(body, message);
   body += '}';
   net::Response response = net::Response::json(status, std::move(body));
-  // Clients try again only where they are told when.
+  // Clients try again only if Retry-After tells them when.
   if (status == 429) response.headers.set("Retry-After", kRetryAfter);
   return response;
 }
 
 net::Response render_control_error(const Error& error, const net::Request&) {
-  // The one status that no code of ours has.
-  if (error.code() == Code::invalid_argument && error.field() == "method") return control_error(405, error.message());
+  // 405 is the one status that none of our codes has.
+  if (error.code() == Code::invalid_argument && error.field() == "method")
+    return control_error(405, error.message());
   // As the client spelled it.
   const std::string_view field = error.field() == "network.allow" ? "network.allowOut: " : "";
   return control_error(row(error.code()).http_status, std::string(field) + error.message());

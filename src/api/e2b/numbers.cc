@@ -24,7 +24,8 @@ void Numbers::end(const std::string& sandbox_id, const std::string& context, con
   if (state.running > 0) --state.running;
   if (count != 0) state.last = count;
   found->second = state;
-  if (context.empty() && !context_id.empty() && defaults_.emplace(Key{sandbox_id, language}, context_id).second) {
+  if (context.empty() && !context_id.empty() &&
+      defaults_.emplace(Key{sandbox_id, language}, context_id).second) {
     states_.erase(found);
     states_[{sandbox_id, context_id}] = state;
   }

@@ -8,8 +8,9 @@
 
 namespace atl::api::e2b {
 
-// Which execution of its context the next one is. Contexts count for themselves and tell at the end of each execution;
-// clients want to know at its beginning. What else executes in a context (another dialect) is learnt only then.
+// Which execution of its context the next one is. Contexts count for themselves and tell at the end of each
+// execution; clients want to know at its beginning. What else executes in a context (another dialect) is
+// learnt only then.
 class Numbers {
  public:
   // `context` is a context's id, or empty for the default one of `language`.

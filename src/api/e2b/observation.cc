@@ -25,8 +25,8 @@ Object sample_object(const session::Sample& sample, const Session& session) {
 }
 
 // A whole number of the query, in [least, most].
-Result<std::optional<std::int64_t>> number_of(const net::Request& request, std::string_view name, std::int64_t least,
-                                              std::int64_t most) {
+Result<std::optional<std::int64_t>> bounded_number(const net::Request& request, std::string_view name,
+                                                   std::int64_t least, std::int64_t most) {
   auto text = request.query(name);
   if (!text || text->empty()) return std::optional<std::int64_t>();
   const bool digits = text->size() <= 15 && text->find_first_not_of("0123456789") == std::string::npos;
@@ -37,7 +37,7 @@ Result<std::optional<std::int64_t>> number_of(const net::Request& request, std::
 }
 
 Result<std::optional<WallTime>> unix_seconds(const net::Request& request, std::string_view name) {
-  auto seconds = TRY(number_of(request, name, 0, 999'999'999'999));
+  auto seconds = TRY(bounded_number(request, name, 0, 999'999'999'999));
   if (!seconds) return std::optional<WallTime>();
   return std::optional<WallTime>(WallTime(std::chrono::seconds(*seconds)));
 }
@@ -84,25 +84,29 @@ Result<LogQuery> log_query(const net::Request& request, const std::string& sessi
   LogQuery query;
   query.history.id = session_id;
   query.history.limit = kLogsMax;
-  query.limit = static_cast<std::size_t>(TRY(number_of(request, "limit", 0, kLogsMax)).value_or(kLogsMax));
+  query.limit =
+      static_cast<std::size_t>(TRY(bounded_number(request, "limit", 0, kLogsMax)).value_or(kLogsMax));
   std::string direction = request.query("direction").value_or("forward");
   if (direction != "forward" && direction != "backward")
     return fail(Code::invalid_argument, "direction must be forward or backward");
   const bool forward = direction == "forward";
   query.history.order = forward ? session::Order::oldest_first : session::Order::newest_first;
-  if (auto at = TRY(number_of(request, "cursor", 0, 999'999'999'999'999))) {
+  if (auto at = TRY(bounded_number(request, "cursor", 0, 999'999'999'999'999))) {
     auto& bound = forward ? query.history.from : query.history.to;
-    bound = WallTime(std::chrono::milliseconds(*at + (forward ? 0 : 1))) - std::chrono::microseconds(forward ? 0 : 1);
+    bound = WallTime(std::chrono::milliseconds(*at + (forward ? 0 : 1))) -
+            std::chrono::microseconds(forward ? 0 : 1);
   }
   std::string level = request.query("level").value_or("debug");
   const auto* found = std::find(std::begin(kLevels), std::end(kLevels), level);
-  if (found == std::end(kLevels)) return fail(Code::invalid_argument, "level must be debug, info, warn or error");
+  if (found == std::end(kLevels))
+    return fail(Code::invalid_argument, "level must be debug, info, warn or error");
   query.level = static_cast<int>(found - std::begin(kLevels));
   query.search = request.query("search").value_or("");
   return query;
 }
 
-Task<std::vector<session::ExecutionRecord>> read_logs(const Context& context, auth::Principal who, LogQuery query) {
+Task<std::vector<session::ExecutionRecord>> read_logs(const Context& context, auth::Principal who,
+                                                      LogQuery query) {
   std::vector<session::ExecutionRecord> wanted;
   while (wanted.size() < query.limit) {
     CO_TRY(auto page, co_await context.service.history(who, query.history));
@@ -163,9 +167,9 @@ Task<net::Response> Observation::logs(net::Request& request, auth::Principal who
   query.history.id = session.session_id;
   query.history.order = session::Order::oldest_first;
   query.history.limit = kLogsMax;
-  CO_TRY(const auto limit, number_of(request, "limit", 0, kLogsMax));
+  CO_TRY(const auto limit, bounded_number(request, "limit", 0, kLogsMax));
   query.limit = static_cast<std::size_t>(limit.value_or(kLogsMax));
-  CO_TRY(const auto start, number_of(request, "start", 0, 999'999'999'999'999));
+  CO_TRY(const auto start, bounded_number(request, "start", 0, 999'999'999'999'999));
   if (start) query.history.from = WallTime(std::chrono::milliseconds(*start));
   CO_TRY(const auto records, co_await read_logs(context_, who, std::move(query)));
   Array lines, entries;
@@ -192,8 +196,10 @@ Task<net::Response> Observation::teams(net::Request& request, auth::Principal wh
   co_return json_response(200, Array{std::move(team)});
 }
 
-// How many sandboxes the team had, at equal distances from `start` to `end` (the last hour if they are not given).
-Task<std::vector<Observation::Sample>> Observation::team_samples(const net::Request& request, auth::Principal who) {
+// How many sandboxes the team had, at equal distances from `start` to `end` (the last hour if they are not
+// given).
+Task<std::vector<Observation::Sample>> Observation::team_samples(const net::Request& request,
+                                                                 auth::Principal who) {
   if (request.param("team") != who.tenant)
     co_return fail(Code::not_found, fmt::format("team '{}' not found", request.param("team")));
   CO_TRY(const auto start, unix_seconds(request, "start"));
@@ -240,7 +246,8 @@ Task<net::Response> Observation::team_maximum(net::Request& request, auth::Princ
     co_return fail(Code::invalid_argument, "metric must be concurrent_sandboxes or sandbox_start_rate");
   CO_TRY(const auto samples, co_await team_samples(request, std::move(who)));
   auto value = [&](const Sample& sample) {
-    return metric == "concurrent_sandboxes" ? static_cast<double>(sample.sandboxes) : sample.started_per_second;
+    return metric == "concurrent_sandboxes" ? static_cast<double>(sample.sandboxes)
+                                            : sample.started_per_second;
   };
   const auto most = std::max_element(samples.begin(), samples.end(),
                                      [&](const Sample& a, const Sample& b) { return value(a) < value(b); });

@@ -4,7 +4,7 @@
 
 #include "api/e2b/connect.h"
 #include "api/e2b/envd.h"
-#include "api/e2b/pump.h"
+#include "api/http/client_presence.h"
 #include "base/bytes.h"
 #include "base/json.h"
 
@@ -15,7 +15,7 @@ using sandbox::Ending;
 using sandbox::Outcome;
 using sandbox::Output;
 using sandbox::ProcessEvent;
-using ProcessPump = Pump<sandbox::ProcessStream, ProcessEvent>;
+using ProcessPump = http::ClientPump<sandbox::ProcessStream, ProcessEvent>;
 
 bool is_outcome(const ProcessEvent& event) {
   return std::holds_alternative<Outcome>(event);
@@ -204,13 +204,14 @@ Task<void> Envd::process_connect(Target target, Object message, net::Exchange& e
 Task<void> Envd::tell_ending(net::Exchange& exchange, Endings::Ending ending) {
   net::Headers headers{{"Content-Type", "application/connect+json"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
-  std::string whole = connect::envelope(start_event(ending.pid)) + connect::envelope(ending.event) +
-                      connect::end_of_stream();
+  std::string whole =
+      connect::envelope(start_event(ending.pid)) + connect::envelope(ending.event) + connect::end_of_stream();
   CO_CHECK(co_await exchange.write(std::move(whole)));
   co_return co_await exchange.finish();
 }
 
-boost::asio::awaitable<void> Envd::note_ending(std::string sandbox_id, std::shared_ptr<sandbox::Process> process) {
+boost::asio::awaitable<void> Envd::note_ending(std::string sandbox_id,
+                                               std::shared_ptr<sandbox::Process> process) {
   auto outcome = co_await process->wait();
   if (outcome && outcome->ending != Ending::lost)
     endings_.keep(sandbox_id, process->info().pid, process->info().tag, end_event(*outcome));
@@ -220,17 +221,16 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
                         std::unique_ptr<sandbox::ProcessStream> stream) {
   const std::uint32_t pid = process->info().pid;
   net::Headers headers{{"Content-Type", "application/connect+json"}};
-  ProcessPump pump(context_.executor, std::move(stream), is_outcome);
+  ProcessPump pump(context_.executor, exchange, std::move(stream), is_outcome);
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   CO_CHECK(co_await exchange.write(connect::envelope(start_event(pid))));
-  exchange.on_disconnect([&pump] { pump.nudge(); });
   auto interval = keepalive_interval(exchange.request());
   while (true) {
-    auto event = co_await pump.take(interval);
-    if (exchange.disconnected()) {
+    auto taken = co_await pump.next(interval);
+    if (!taken && taken.error().code() == Code::canceled)
       boost::asio::co_spawn(context_.executor, note_ending(target.id(), process), boost::asio::detached);
-      co_return fail(Code::canceled, "the client went away");
-    }
+    if (!taken) co_return fail(std::move(taken).error());
+    auto& event = *taken;
     if (!event) {
       if (!is_answering(context_, target.id())) {
         exchange.abort();
@@ -239,12 +239,11 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
       CO_CHECK(co_await exchange.write(connect::envelope(R"({"event":{"keepalive":{}}})")));
       continue;
     }
-    if (!*event) co_return fail(std::move(*event).error());
-    if (const auto* output = std::get_if<Output>(&**event)) {
+    if (const auto* output = std::get_if<Output>(&*event)) {
       CO_CHECK(co_await exchange.write(connect::envelope(data_event(*output))));
       continue;
     }
-    const Outcome& outcome = std::get<Outcome>(**event);
+    const Outcome& outcome = std::get<Outcome>(*event);
     if (outcome.ending == Ending::lost || !is_answering(context_, target.id())) {
       exchange.abort();
       co_return Result<void>();
@@ -252,8 +251,9 @@ Task<void> Envd::follow(Target target, net::Exchange& exchange, std::shared_ptr<
     std::string end = end_event(outcome);
     // One whose time was over is no exit: clients that have not given up by themselves are told so.
     const Error late(Code::deadline_exceeded, "the process was ended: its time is over");
-    std::string last = outcome.ending == Ending::timed_out ? connect::end_of_stream(late)
-                                                           : connect::envelope(end) + connect::end_of_stream();
+    std::string last = outcome.ending == Ending::timed_out
+                           ? connect::end_of_stream(late)
+                           : connect::envelope(end) + connect::end_of_stream();
     endings_.keep(target.id(), pid, process->info().tag, std::move(end));
     CO_CHECK(co_await exchange.write(std::move(last)));
     co_return co_await exchange.finish();

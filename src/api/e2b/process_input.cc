@@ -5,7 +5,7 @@
 namespace atl::api::e2b {
 namespace {
 
-constexpr std::size_t kMessageMax = 8U << 20;
+constexpr std::size_t kInputMessageMax = 8U << 20;
 constexpr net::RouteOptions kUnbounded{.body_bytes_max = 1ULL << 40};
 
 // `input` of SendInput, or of a stream's data: bytes for a pipe or for a terminal.
@@ -52,7 +52,7 @@ Task<Object> Envd::process_close_stdin(Target target, Object message, net::Reque
 }
 
 Task<void> Envd::take_input(Target target, net::Exchange& exchange) {
-  connect::EnvelopeReader reader(kMessageMax);
+  connect::EnvelopeReader reader(kInputMessageMax);
   std::shared_ptr<sandbox::Process> process;
   while (true) {
     CO_TRY(auto text, reader.next());
@@ -67,7 +67,8 @@ Task<void> Envd::take_input(Target target, net::Exchange& exchange) {
     CO_TRY(const Object message, parse_object(*text));
     CO_TRY(const Object* start, object(message, "start"));
     CO_TRY(const Object* data, object(message, "data"));
-    if (!process && start == nullptr) co_return fail(Code::invalid_argument, "the first message must be start");
+    if (!process && start == nullptr)
+      co_return fail(Code::invalid_argument, "the first message must be start");
     if (start != nullptr) {
       CO_TRY(process, co_await select(target, *start));
     }

@@ -81,7 +81,7 @@ bool is_hop_by_hop(std::string_view name) {
   return false;
 }
 
-// What opens something of ours is none of the business of a program in a sandbox.
+// Our own credentials are not forwarded to programs in a sandbox.
 bool is_ours(std::string_view name, std::string_view value) {
   for (std::string_view ours : {"X-API-Key", "X-Access-Token", "E2b-Traffic-Access-Token"})
     if (net::equal_ignoring_case(name, ours)) return true;

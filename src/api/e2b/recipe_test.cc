@@ -10,10 +10,20 @@ namespace {
 
 TEST(ExpandVariables, PutsValuesInTheirPlaces) {
   const std::map<std::string, std::string> env{{"A", "1"}, {"LONG_NAME2", "two"}};
-  const std::pair<const char*, const char*> rows[] = {
-      {"", ""},           {"plain", "plain"},   {"$A", "1"},         {"x${A}y", "x1y"},      {"$LONG_NAME2/bin", "two/bin"},
-      {"$NONE-", "-"},    {"${NONE}", ""},      {"\\$A", "$A"},      {"$", "$"},             {"$$A", "$1"},
-      {"${A", "${A"},     {"${}", "${}"},       {"$ A", "$ A"},      {"$A$LONG_NAME2", "1two"}};
+  const std::pair<const char*, const char*> rows[] = {{"", ""},
+                                                      {"plain", "plain"},
+                                                      {"$A", "1"},
+                                                      {"x${A}y", "x1y"},
+                                                      {"$LONG_NAME2/bin", "two/bin"},
+                                                      {"$NONE-", "-"},
+                                                      {"${NONE}", ""},
+                                                      {"\\$A", "$A"},
+                                                      {"$", "$"},
+                                                      {"$$A", "$1"},
+                                                      {"${A", "${A"},
+                                                      {"${}", "${}"},
+                                                      {"$ A", "$ A"},
+                                                      {"$A$LONG_NAME2", "1two"}};
   for (const auto& [text, wanted] : rows) EXPECT_EQ(expand_variables(text, env), wanted) << text;
 }
 
@@ -47,8 +57,9 @@ TEST(RecipeParse, TakesWhatClientsSendAndRefusesTheRest) {
   ASSERT_TRUE(recipe) << recipe.error().message();
   EXPECT_TRUE(recipe->force);
   EXPECT_EQ(recipe->steps.at(0).words(), "RUN make root");
-  for (const char* bad : {R"({"steps":7})", R"({"steps":["RUN"]})", R"({"steps":[{"type":"RUN","args":[1]}]})",
-                          R"({"fromImage":"a","fromTemplate":"b"})", R"({"fromImage":7})"}) {
+  for (const char* bad :
+       {R"({"steps":7})", R"({"steps":["RUN"]})", R"({"steps":[{"type":"RUN","args":[1]}]})",
+        R"({"fromImage":"a","fromTemplate":"b"})", R"({"fromImage":7})"}) {
     EXPECT_EQ(Recipe::parse(*parse_object(bad)).error().code(), Code::invalid_argument) << bad;
   }
 }
@@ -56,12 +67,14 @@ TEST(RecipeParse, TakesWhatClientsSendAndRefusesTheRest) {
 TEST(LocalImage, StandsForWhatTheMachineHas) {
   auto registry = registry::Registry::load("");
   ASSERT_TRUE(registry) << registry.error().message();
-  for (const char* image : {"", "e2bdev/base", "e2bdev/base:latest", "debian:12", "ubuntu", "docker.io/library/python:3.11", "node:20"})
+  for (const char* image : {"", "e2bdev/base", "e2bdev/base:latest", "debian:12", "ubuntu",
+                            "docker.io/library/python:3.11", "node:20"})
     EXPECT_EQ(local_image(image, *registry)->environment, "base") << image;
   EXPECT_EQ(local_image("e2bdev/code-interpreter:latest", *registry)->environment, "code-interpreter-v1");
   EXPECT_EQ(local_image("atoll/host", *registry)->environment, "host");
   EXPECT_EQ(local_image("atoll/host@virtual", *registry)->provider, "virtual");
-  for (const char* image : {"alpine", "example.org/python", "atoll/none", "pythonista", "fedora:40", "/", ":"})
+  for (const char* image :
+       {"alpine", "example.org/python", "atoll/none", "pythonista", "fedora:40", "/", ":"})
     EXPECT_EQ(local_image(image, *registry).error().code(), Code::not_found) << image;
 }
 
@@ -78,7 +91,8 @@ TEST(Settings, SurviveBeingWrittenDown) {
   EXPECT_EQ(*TemplateSettings::from_json(settings.to_json()), settings);
   BuiltTemplate made;
   made.id = "id";
-  made.builds["b"] = {.tags = {"default"}, .status = "error", .reason = "why", .snapshot = "s", .settings = settings};
+  made.builds["b"] = {
+      .tags = {"default"}, .status = "error", .reason = "why", .snapshot = "s", .settings = settings};
   auto read = BuiltTemplate::from_json(made.to_json());
   ASSERT_TRUE(read);
   EXPECT_EQ(read->builds.at("b").settings, settings);

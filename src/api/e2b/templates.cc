@@ -12,11 +12,10 @@ namespace {
 constexpr const char* kSnapshotTemplate = "e2b.template";
 constexpr const char* kSnapshotTag = "e2b.tag";  // absent: kDefaultTag
 constexpr const char* kDefaultTag = "default";
-constexpr const char* kKind = "e2b_template";
+constexpr const char* kTemplateKind = "e2b_template";
 // Of no tenant: which templates are public, by id, and whose.
 constexpr const char* kPublicKind = "e2b_public_template";
 constexpr const char* kNoBuild = "00000000-0000-4000-8000-000000000000";
-constexpr std::uint64_t kMegabyte = 1U << 20;
 
 std::string attribute_of(const session::Snapshot& snapshot, const char* name) {
   auto found = snapshot.attributes.find(name);
@@ -239,7 +238,7 @@ Task<Template> Templates::resolve(auth::Principal who, std::string reference) {
 }
 
 Task<BuiltTemplate> Templates::built(auth::Principal who, std::string id_or_name) {
-  auto row = co_await context_.store.get_document(kKind, who.tenant, id_or_name);
+  auto row = co_await context_.store.get_document(kTemplateKind, who.tenant, id_or_name);
   if (!row && row.error().code() == Code::not_found) co_return no_template(id_or_name);
   if (!row) co_return fail(std::move(row).error());
   co_return BuiltTemplate::from_json(row->body);
@@ -265,7 +264,7 @@ Task<std::optional<Templates::Shared>> Templates::find_public(TemplateRef ref) {
     if (!entry) co_return fail(std::move(entry).error());
     tenant = entry->body;
   }
-  auto row = co_await context_.store.get_document(kKind, tenant, ref.name);
+  auto row = co_await context_.store.get_document(kTemplateKind, tenant, ref.name);
   if (!row && row.error().code() == Code::not_found) co_return none;
   if (!row) co_return fail(std::move(row).error());
   CO_TRY(BuiltTemplate document, BuiltTemplate::from_json(row->body));
@@ -290,7 +289,7 @@ Task<void> Templates::set_public(auth::Principal who, BuiltTemplate made, bool i
 Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
   auto found = co_await built(who, name);
   if (found || found.error().code() != Code::not_found) co_return found;
-  std::string kind = kKind;
+  std::string kind = kTemplateKind;
   CO_TRY(const auto others, co_await context_.store.list_documents(std::move(kind), who.tenant));
   if (const std::uint64_t most = context_.bounds.template_count; most > 0 && others.size() >= most)
     co_return fail(
@@ -305,7 +304,7 @@ Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string n
 
 Task<void> Templates::save(auth::Principal who, const BuiltTemplate& made) {
   store::DocumentRow row;
-  row.kind = kKind;
+  row.kind = kTemplateKind;
   row.tenant = who.tenant;
   row.id = made.id;
   row.name = made.name;
@@ -316,7 +315,7 @@ Task<void> Templates::save(auth::Principal who, const BuiltTemplate& made) {
 }
 
 Task<std::vector<std::string>> Templates::built_snapshots(auth::Principal who) {
-  std::string kind = kKind;
+  std::string kind = kTemplateKind;
   CO_TRY(const auto rows, co_await context_.store.list_documents(kind, who.tenant));
   std::vector<std::string> snapshots;
   for (const store::DocumentRow& row : rows) {
@@ -345,7 +344,8 @@ Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Prin
     CO_CHECK(co_await check_name(who, ref));
     name = ref.name;
     if (auto taken = co_await built(who, name); taken)
-      co_return fail(Code::invalid_argument, fmt::format("the name '{}' is that of a template that was built", name));
+      co_return fail(Code::invalid_argument,
+                     fmt::format("the name '{}' is that of a template that was built", name));
     if (tag_of(ref) != kDefaultTag) attributes[kSnapshotTag] = ref.tag;
     CO_TRY(before, co_await find_snapshots(who, ref));
     // One name is one template, whatever its tags.
@@ -354,8 +354,10 @@ Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Prin
   }
   if (auto settings = source.attributes.find(attribute::kSettings); settings != source.attributes.end())
     attributes.insert(*settings);
-  CO_TRY(const auto snapshot, co_await context_.service.snapshot(who, source.session_id, name, std::move(attributes)));
-  // A name with a tag stands for its newest snapshot. One that a sandbox stands on stays as long as that lives.
+  CO_TRY(const auto snapshot,
+         co_await context_.service.snapshot(who, source.session_id, name, std::move(attributes)));
+  // A name with a tag stands for its newest snapshot. One that a sandbox stands on stays as long as that
+  // lives.
   for (const session::Snapshot& older : before) {
     auto removed = co_await context_.service.remove_snapshot(who, older.snapshot_id);
     if (!removed && removed.error().code() != Code::conflict) co_return fail(std::move(removed).error());
@@ -404,7 +406,7 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
 // The second generation has pages; a page starts after the template that the page before ended with.
 Task<net::Response> Templates::list(net::Request& request, auth::Principal who) {
   Array list;
-  std::string kind = kKind;
+  std::string kind = kTemplateKind;
   CO_TRY(auto rows, co_await context_.store.list_documents(kind, who.tenant));
   for (const store::DocumentRow& row : rows) {
     CO_TRY(const BuiltTemplate document, BuiltTemplate::from_json(row.body));
@@ -415,7 +417,9 @@ Task<net::Response> Templates::list(net::Request& request, auth::Principal who) 
   if (!request.path.starts_with("/v2/")) co_return json_response(200, list);
   CO_TRY(const std::size_t limit, page_limit(request));
   const std::string after = request.query("nextToken").value_or("");
-  const auto is_last = [&](const boost::json::value& one) { return one.at("templateID").as_string() == after; };
+  const auto is_last = [&](const boost::json::value& one) {
+    return one.at("templateID").as_string() == after;
+  };
   auto first = after.empty() ? list.begin() : std::find_if(list.begin(), list.end(), is_last);
   if (first == list.end() && !after.empty()) co_return fail(Code::invalid_argument, "Invalid next token");
   if (!after.empty()) ++first;
@@ -461,9 +465,8 @@ Task<net::Response> Templates::list_tags(net::Request& request, auth::Principal 
         Object{{"tag", tag_of(one)}, {"buildID", kNoBuild}, {"createdAt", to_timestamp(one.created_at)}});
   if (!tags.empty()) co_return json_response(200, tags);
   CO_TRY(Template found, co_await resolve(who, reference));
-  tags.push_back(Object{{"tag", kDefaultTag},
-                        {"buildID", kNoBuild},
-                        {"createdAt", to_timestamp(found.created_at)}});
+  tags.push_back(
+      Object{{"tag", kDefaultTag}, {"buildID", kNoBuild}, {"createdAt", to_timestamp(found.created_at)}});
   co_return json_response(200, tags);
 }
 
@@ -506,7 +509,7 @@ Task<void> Templates::drop_snapshot(auth::Principal who, std::string snapshot,
 }
 
 Task<void> Templates::erase(auth::Principal who, BuiltTemplate document) {
-  std::string kind = kKind;
+  std::string kind = kTemplateKind;
   CO_CHECK(co_await context_.store.remove_document(kind, who.tenant, document.id));
   std::string public_kind = kPublicKind, nobody;
   CO_CHECK(co_await context_.store.remove_document(public_kind, nobody, document.id));
@@ -542,7 +545,7 @@ Task<void> Templates::trim_builds(auth::Principal who, BuiltTemplate& made) {
 }
 
 Task<void> Templates::remove_old(WallTime before) {
-  std::string kind = kKind;
+  std::string kind = kTemplateKind;
   CO_TRY(const auto rows, co_await context_.store.documents_before(std::move(kind), before));
   for (const store::DocumentRow& row : rows) {
     CO_TRY(BuiltTemplate document, BuiltTemplate::from_json(row.body));

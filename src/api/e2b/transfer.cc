@@ -1,53 +1,18 @@
 #include <zlib.h>
 
-#include <charconv>
 #include <set>
 
 #include "api/e2b/envd.h"
 #include "api/e2b/freshness.h"
 #include "api/e2b/multipart.h"
+#include "api/http/byte_range.h"
+#include "api/http/content.h"
 
 namespace atl::api::e2b {
 namespace {
 
 constexpr std::uint64_t kUploadMax = 64ULL << 30;
 constexpr std::string_view kMetadataPrefix = "x-metadata-";
-
-struct Query {
-  std::string path, user;
-};
-
-// "bytes=a-b", "bytes=a-", "bytes=-n" against a known size. Nothing: no usable range.
-struct Range {
-  std::uint64_t first = 0, length = 0;
-};
-enum class RangeKind { whole, part, unsatisfiable };
-
-RangeKind parse_range(std::string_view header, std::uint64_t size, Range& range) {
-  if (!header.starts_with("bytes=") || header.find(',') != std::string_view::npos) return RangeKind::whole;
-  header.remove_prefix(6);
-  auto dash = header.find('-');
-  if (dash == std::string_view::npos) return RangeKind::whole;
-  auto number = [](std::string_view text) -> std::optional<std::uint64_t> {
-    std::uint64_t value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-  };
-  auto from = number(header.substr(0, dash)), to = number(header.substr(dash + 1));
-  if (!from && !to) return RangeKind::whole;
-  if (!from) {
-    range.length = std::min(*to, size);
-    range.first = size - range.length;
-    return range.length == 0 ? RangeKind::unsatisfiable : RangeKind::part;
-  }
-  if (*from >= size) return RangeKind::unsatisfiable;
-  range.first = *from;
-  std::uint64_t last = to ? std::min(*to, size - 1) : size - 1;
-  if (last < *from) return RangeKind::whole;
-  range.length = last - *from + 1;
-  return RangeKind::part;
-}
 
 // Whether an item such as "identity;q=0.0" is of that name and weighs nothing.
 bool is_refusal(std::string_view item, std::string_view name, bool& named) {
@@ -213,19 +178,16 @@ constexpr std::size_t kInflateBytes = 1024;
 Task<void> take_octets(net::Exchange& exchange, Upload& upload, std::string path, bool gzip) {
   CO_CHECK(co_await upload.open(path));
   Inflater inflater;
-  while (true) {
-    CO_TRY(std::string piece, co_await exchange.read());
-    if (piece.empty()) break;
-    if (!gzip) {
-      CO_CHECK(co_await upload.write(std::move(piece)));
-      continue;
-    }
-    // A byte may stand for a thousand: little is opened at once.
+  http::Sink take = [&](std::string piece) -> Task<void> {
+    if (!gzip) co_return co_await upload.write(std::move(piece));
+    // One byte may stand for a thousand, so little is inflated at once.
     for (std::size_t at = 0; at < piece.size(); at += kInflateBytes) {
       CO_TRY(auto plain, inflater.feed(std::string_view(piece).substr(at, kInflateBytes)));
       for (std::string& part : plain) CO_CHECK(co_await upload.write(std::move(part)));
     }
-  }
+    co_return Result<void>();
+  };
+  CO_CHECK(co_await http::receive_content(exchange, std::move(take)));
   if (gzip && !inflater.is_complete()) co_return fail(Code::invalid_argument, "the gzip body is cut off");
   co_return co_await upload.close();
 }
@@ -258,7 +220,7 @@ Task<void> take_parts(net::Exchange& exchange, Upload& upload, std::string bound
 Task<std::string> file_user(const Context& context, const Target& target, const net::Request& request) {
   std::string user = request.query("username").value_or("");
   if (user.empty()) co_return target.attribute(attribute::kUser);
-  CO_TRY(bool known, co_await user_exists(context, target, user));
+  CO_TRY(bool known, co_await user_exists(context, target.owner, target.id(), user));
   if (!known) {
     co_return fail(Code::unauthenticated,
                    fmt::format("error looking up user '{}': user: unknown user {}", user, user));
@@ -306,37 +268,34 @@ Task<void> Envd::download(net::Exchange& exchange) {
     short_answer.headers.add("Last-Modified", to_http_date(modified));
     co_return co_await exchange.send(std::move(short_answer));
   }
-  Range range;
-  RangeKind kind = is_range_valid(request, modified) ? parse_range(request.headers.get("Range"), size, range)
-                                                     : RangeKind::whole;
+  http::RequestedRange wanted;
+  if (is_range_valid(request, modified)) wanted = http::parse_range(request.headers.get("Range"), size);
+  if (std::holds_alternative<http::Unsatisfiable>(wanted) && size > 0) {
+    net::Response refused = control_error(416, "range not satisfiable");
+    refused.headers.add("Content-Range", http::unsatisfied_range(size));
+    co_return co_await exchange.send(std::move(refused));
+  }
   net::Headers headers{{"Content-Type", "application/octet-stream"},
                        {"Content-Disposition", disposition(info->name)},
                        {"Last-Modified", to_http_date(modified)},
                        {"Accept-Ranges", "bytes"}};
-  if (kind == RangeKind::unsatisfiable && size > 0) {
-    net::Response refused = control_error(416, "range not satisfiable");
-    refused.headers.add("Content-Range", fmt::format("bytes */{}", size));
-    co_return co_await exchange.send(std::move(refused));
-  }
-  if (kind == RangeKind::part) {
-    reader = co_await files->open_read(path, range.first, range.length, user);
+  std::optional<std::uint64_t> length = size;
+  const auto* range = std::get_if<http::ByteRange>(&wanted);
+  if (range != nullptr) {
+    reader = co_await files->open_read(path, range->first, range->length, user);
     if (!reader) co_return fail(std::move(reader).error());
-    headers.add("Content-Range",
-                fmt::format("bytes {}-{}/{}", range.first, range.first + range.length - 1, size));
+    headers.add("Content-Range", http::content_range(*range, size));
+    length = range->length;
   }
-  CO_TRY(std::string piece, co_await (*reader)->next());
-  std::optional<std::uint64_t> length = kind == RangeKind::part ? range.length : size;
-  if (size == 0 && !piece.empty()) length.reset();
-  CO_CHECK(co_await exchange.start(kind == RangeKind::part ? 206 : 200, std::move(headers), length));
-  std::uint64_t left = length.value_or(UINT64_MAX);
-  while (!piece.empty() && left > 0) {
-    // A file that grows meanwhile is cut at the size that was promised.
-    if (piece.size() > left) piece.resize(left);
-    left -= piece.size();
-    CO_CHECK(co_await exchange.write(std::move(piece)));
-    CO_TRY(piece, co_await (*reader)->next());
-  }
-  co_return co_await exchange.finish();
+  // The first piece tells whether a file that says it is empty is.
+  CO_TRY(std::string first, co_await (*reader)->next());
+  if (size == 0 && !first.empty()) length.reset();
+  CO_CHECK(co_await exchange.start(range != nullptr ? 206 : 200, std::move(headers), length));
+  http::Source next = [&first, &reader]() -> Task<std::string> {
+    if (!first.empty()) co_return std::exchange(first, std::string());
+    co_return co_await (*reader)->next();
+  };
+  co_return co_await http::send_content(exchange, std::move(next), length);
 }
 
 Task<void> Envd::upload(net::Exchange& exchange) {

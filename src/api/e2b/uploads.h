@@ -22,7 +22,7 @@ class Uploads {
   bool is_there(const std::string& tenant, const std::string& hash) const;
   // What the address for sending it ends with.
   std::string make_token(const auth::Principal& owner, const std::string& hash);
-  // Who asked for that address; nobody if it is none, or too old.
+  // Who asked for that address; unset if there is no such address or it is too old.
   std::optional<auth::Principal> owner_of(const std::string& token) const;
   // Takes the body of a request for that address. Code::no_space if the tenant's files would be more than are
   // kept.

@@ -44,7 +44,8 @@ boost::asio::awaitable<void> VolumeGuard::watch(std::shared_ptr<State> state) {
     if (state->closed) co_return;
     const auto begun = std::chrono::steady_clock::now();
     co_await look(state);
-    pause = std::max<std::chrono::steady_clock::duration>(kEvery, (std::chrono::steady_clock::now() - begun) * kShare);
+    pause = std::max<std::chrono::steady_clock::duration>(
+        kEvery, (std::chrono::steady_clock::now() - begun) * kShare);
   }
 }
 
@@ -69,7 +70,8 @@ boost::asio::awaitable<void> VolumeGuard::look(std::shared_ptr<State> state) {
     const auto over = co_await is_over(state, session);
     if (state->closed) co_return;
     if (!over || !*over) continue;
-    auto paused = co_await state->context.service.pause(session::Service::owner(session), session.session_id, {});
+    auto paused =
+        co_await state->context.service.pause(session::Service::owner(session), session.session_id, {});
     if (state->closed) co_return;
     if (paused) log::warn("a sandbox was paused: its volume is full", {{"sandbox_id", session.sandbox_id}});
   }

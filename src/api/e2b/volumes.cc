@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "api/http/content.h"
+
 namespace atl::api::e2b {
 namespace {
 
@@ -15,8 +17,8 @@ using volume::Parents;
 using volume::Tree;
 using volume::Volume;
 
-constexpr std::uint64_t kUploadMax = 64ULL << 30;
-constexpr std::size_t kEntriesMax = 10'000;
+constexpr std::uint64_t kVolumeUploadMax = 64ULL << 30;
+constexpr std::size_t kVolumeEntriesMax = 10'000;
 constexpr std::size_t kPieceBytes = 256U << 10;
 constexpr Rule kContent{Credential::volume, Permission::volumes};
 
@@ -27,8 +29,9 @@ net::Response render_content_error(const Error& error, const net::Request&) {
 }
 
 std::string timestamp_of(const timespec& time) {
-  return to_timestamp(WallTime(std::chrono::seconds(time.tv_sec) +
-                               std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(time.tv_nsec))));
+  return to_timestamp(
+      WallTime(std::chrono::seconds(time.tv_sec) +
+               std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(time.tv_nsec))));
 }
 
 std::string_view word(EntryType type) {
@@ -66,7 +69,8 @@ Result<std::optional<std::uint32_t>> number(const net::Request& request, std::st
   std::uint32_t value = 0;
   auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size())
-    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name)).with_field(std::string(name)));
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be a number", name))
+                    .with_field(std::string(name)));
   return std::optional<std::uint32_t>(value);
 }
 
@@ -94,7 +98,8 @@ Result<std::optional<std::uint32_t>> id_member(const Object& message, std::strin
   auto value = TRY(integer(message, name));
   if (!value) return std::optional<std::uint32_t>();
   if (*value < 0 || *value > UINT32_MAX)
-    return fail(Error(Code::invalid_argument, fmt::format("{} is out of range", name)).with_field(std::string(name)));
+    return fail(
+        Error(Code::invalid_argument, fmt::format("{} is out of range", name)).with_field(std::string(name)));
   return std::optional<std::uint32_t>(static_cast<std::uint32_t>(*value));
 }
 
@@ -142,7 +147,7 @@ void Volumes::mount_content(net::Router& router) {
                     [this](net::Exchange& exchange) { return download(exchange); });
   router.add_stream(net::Method::put, "/volumecontent/{volume}/file", context_.admission.rule(kContent),
                     [this](net::Exchange& exchange) { return upload(exchange); },
-                    {.body_bytes_max = kUploadMax});
+                    {.body_bytes_max = kVolumeUploadMax});
 }
 
 Object Volumes::volume_object(const Volume& volume) const {
@@ -196,8 +201,11 @@ Task<net::Response> Volumes::remove(net::Request& request, auth::Principal who) 
 Task<net::Response> Volumes::list_directory(net::Request& request, Volume volume) {
   CO_TRY(std::string path, path_of(request));
   CO_TRY(const auto depth, number(request, "depth"));
-  auto work = [path, depth = depth.value_or(1)](Tree& tree) { return tree.list(path, depth, kEntriesMax); };
-  CO_TRY(const auto entries, co_await context_.volumes.with_tree<std::vector<Entry>>(volume, std::move(work)));
+  auto work = [path, depth = depth.value_or(1)](Tree& tree) {
+    return tree.list(path, depth, kVolumeEntriesMax);
+  };
+  CO_TRY(const auto entries,
+         co_await context_.volumes.with_tree<std::vector<Entry>>(volume, std::move(work)));
   std::string text = "[";
   for (const Entry& entry : entries) {
     if (&entry != &entries.front()) text += ',';
@@ -252,19 +260,14 @@ Task<void> Volumes::download(net::Exchange& exchange) {
   auto file = std::make_shared<os::Fd>(std::move(opened_file));
   struct stat info {};
   if (::fstat(file->get(), &info) < 0) co_return fail(errno_error(errno, "read the file"));
-  // A file that changes meanwhile is sent as long as it was; one that got shorter breaks the answer.
-  auto left = static_cast<std::uint64_t>(info.st_size);
+  const auto size = static_cast<std::uint64_t>(info.st_size);
   net::Headers headers{{"Content-Type", "application/octet-stream"}};
-  CO_CHECK(co_await exchange.start(200, std::move(headers), left));
-  while (left > 0) {
+  CO_CHECK(co_await exchange.start(200, std::move(headers), size));
+  http::Source next = [this, file] {
     auto read = [file] { return next_piece(file->get()); };
-    CO_TRY(std::string piece, co_await context_.volumes.off_loop<std::string>(std::move(read)));
-    if (piece.empty()) co_return fail(Code::unavailable, "the file became shorter");
-    if (piece.size() > left) piece.resize(left);
-    left -= piece.size();
-    CO_CHECK(co_await exchange.write(std::move(piece)));
-  }
-  co_return co_await exchange.finish();
+    return context_.volumes.off_loop<std::string>(std::move(read));
+  };
+  co_return co_await http::send_content(exchange, std::move(next), size);
 }
 
 Task<void> Volumes::upload(net::Exchange& exchange) {
@@ -276,7 +279,8 @@ Task<void> Volumes::upload(net::Exchange& exchange) {
   auto begin = [path, ownership, existing = forced ? Existing::replace : Existing::refuse](Tree& tree) {
     return tree.write(path, ownership, existing);
   };
-  CO_TRY(volume::Incoming begun, co_await context_.volumes.with_tree<volume::Incoming>(volume, std::move(begin)));
+  CO_TRY(volume::Incoming begun,
+         co_await context_.volumes.with_tree<volume::Incoming>(volume, std::move(begin)));
   auto incoming = std::make_shared<volume::Incoming>(std::move(begun));
   std::string waiting;
   for (bool ended = false; !ended;) {

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "api/http/content.h"
 #include "api/rest/context.h"
 #include "api/rest/files.h"
 #include "api/rest/render.h"
@@ -217,11 +218,8 @@ Task<void> upload(Context context, Principal who, net::Exchange& exchange) {
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
   CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
   CO_TRY(const os::Fd spool, spool_file(context->spool_directory));
-  while (true) {
-    CO_TRY(const std::string bytes, co_await exchange.read());
-    if (bytes.empty()) break;
-    CO_CHECK(write_all(spool.get(), bytes));
-  }
+  http::Sink keep = [&spool](std::string bytes) -> Task<void> { co_return write_all(spool.get(), bytes); };
+  CO_CHECK(co_await http::receive_content(exchange, std::move(keep)));
   ::lseek(spool.get(), 0, SEEK_SET);
   CO_TRY(const Unpacked done, co_await unpack(spool.get(), files, root));
   bj::object body{

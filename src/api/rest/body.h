@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,11 @@ class Body {
                                                    std::int64_t max) const;
   Result<std::optional<std::map<std::string, std::string>>> text_map(std::string_view field) const;
   Result<std::optional<std::vector<std::string>>> texts(std::string_view field) const;
+  Result<std::optional<Body>> object(std::string_view field, std::span<const std::string_view> known) const;
   Result<std::optional<Body>> object(std::string_view field,
-                                     std::initializer_list<std::string_view> known) const;
+                                     std::initializer_list<std::string_view> known) const {
+    return object(field, std::span(known.begin(), known.size()));
+  }
   // The bytes that `value`, the text of `field`, stands for in base64: exactly as RFC 4648 writes them, with
   // padding.
   Result<std::string> decoded(std::string_view field, std::string_view value) const;
@@ -38,7 +42,7 @@ class Body {
   Error wrong(std::string_view field, std::string_view message) const;
 
  private:
-  Result<void> check(std::initializer_list<std::string_view> known) const;
+  Result<void> check(std::span<const std::string_view> known) const;
   boost::json::object object_;
   std::string prefix_;
 };

@@ -1,5 +1,5 @@
-// What there is: environments, agents, providers, policies as a question, numbers, the description of this
-// API.
+// Routes that list what this service has: environments, agents, providers, metrics, the description of this
+// API; and the check of code against a policy.
 #include <fmt/format.h>
 
 #include "api/rest/body.h"
@@ -51,7 +51,7 @@ Task<Response> agents(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-// Tools, prompts and skills have their place and nothing in it yet.
+// Tools, prompts and skills have routes, but there are none yet.
 template <char const* Name>
 Task<Response> nothing_yet(Context, Principal, Request&) {
   bj::object body{{Name, bj::array()}};
@@ -100,7 +100,7 @@ Task<Response> capabilities(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-Task<Response> metrics(Context context, Principal, Request&) {
+Task<Response> service_metrics(Context context, Principal, Request&) {
   Response response = Response::text(200, context->metrics->render(context->service->providers()));
   response.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
   co_return response;
@@ -123,7 +123,7 @@ void mount_catalog(net::Router& router, const Context& context) {
   route(router, context, Method::post, "/api/validate", with_key(Permission::catalog_read), validate,
         {.body_bytes_max = 16U << 20});
   route(router, context, Method::get, "/api/capabilities", with_key(Permission::catalog_read), capabilities);
-  route(router, context, Method::get, "/metrics", with_key(Permission::metrics_read), metrics);
+  route(router, context, Method::get, "/metrics", with_key(Permission::metrics_read), service_metrics);
   route(router, context, Method::get, "/openapi.json", with_key(Permission::catalog_read), openapi);
 }
 

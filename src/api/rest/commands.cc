@@ -6,11 +6,13 @@
 #include <charconv>
 #include <csignal>
 
+#include "api/http/client_presence.h"
+#include "api/http/content.h"
+#include "api/http/text_flow.h"
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/execution.h"
 #include "api/rest/render.h"
-#include "api/rest/text_flow.h"
 #include "base/json.h"
 #include "os/timer.h"
 #include "sandbox/outcome.h"
@@ -77,7 +79,7 @@ Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStr
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   std::string first = sse("start", fmt::format(R"({{"pid":{}}})", pid));
   CO_CHECK(co_await exchange.write(std::move(first)));
-  TextFlow out, err;
+  http::TextFlow out, err;
   while (true) {
     CO_TRY(sandbox::ProcessEvent event, co_await from->next());
     std::string text;
@@ -98,8 +100,8 @@ Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStr
 }
 
 // A client that goes away ends the command that it waited for.
-Task<void> collected(Context context, Principal who, std::string id, CommandBody command,
-                     net::Exchange& exchange) {
+Task<void> collect_command(Context context, Principal who, std::string id, CommandBody command,
+                           net::Exchange& exchange) {
   CO_TRY(const auto record,
          co_await context->service->run_command(std::move(who), std::move(id), std::move(command.request),
                                                 std::move(command.standard_input)));
@@ -107,13 +109,14 @@ Task<void> collected(Context context, Principal who, std::string id, CommandBody
 }
 
 Task<void> run_command(Context context, Principal who, net::Exchange& exchange) {
-  CO_TRY(CommandBody command, co_await gather<CommandBody>(exchange, read_command));
+  CO_TRY(CommandBody command, co_await http::read_body<CommandBody>(exchange, read_command));
   const std::string id = exchange.request().param("id");
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
   const bool background = command.request.background;
   if (!background && !live) {
-    co_return co_await until_disconnect(*context, exchange,
-                                        collected(context, std::move(who), id, std::move(command), exchange));
+    co_return co_await http::until_disconnect(
+        context->executor, exchange,
+        collect_command(context, std::move(who), id, std::move(command), exchange));
   }
   if (!command.standard_input.empty()) command.request.stdin_mode = sandbox::Stdin::pipe;
   CO_TRY(session::CommandStart start,
@@ -128,8 +131,9 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
     CO_CHECK(co_await started.process->close_stdin());
   }
   if (live) {
-    auto done = co_await until_disconnect(
-        *context, exchange, stream_process(started.process->info().pid, std::move(started.stream), exchange));
+    auto done = co_await http::until_disconnect(
+        context->executor, exchange,
+        stream_process(started.process->info().pid, std::move(started.stream), exchange));
     if (!done && !background) CO_CHECK(co_await started.abandon());
     co_return done;
   }
@@ -163,8 +167,8 @@ Task<void> attach(Context context, Principal who, net::Exchange& exchange) {
   CO_TRY(const bool replay, flag_parameter(request, "replay"));
   CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
   auto from = process->attach(replay ? sandbox::Replay::recent : sandbox::Replay::none);
-  co_return co_await until_disconnect(*context, exchange,
-                                      stream_process(process->info().pid, std::move(from), exchange));
+  co_return co_await http::until_disconnect(context->executor, exchange,
+                                            stream_process(process->info().pid, std::move(from), exchange));
 }
 
 Result<int> signal_number(const Body& body) {
@@ -245,9 +249,9 @@ Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message)
   co_return co_await process->resize(size);
 }
 
-// A terminal ends with its window. Said again, because bash does not hear a SIGHUP that comes between its
-// last look and its wait for a key: where a terminal really goes, its input ends as well. A program that
-// wants to go on may.
+// Hangs up a terminal whose client closed it. SIGHUP is sent several times, because bash misses one that
+// arrives just before it waits for a key; on a real terminal the end of input would wake it. A program that
+// ignores SIGHUP goes on.
 boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor,
                                      std::shared_ptr<sandbox::Process> process) {
   for (int times = 0; times < kHangUps; ++times) {

@@ -14,7 +14,7 @@ using net::Method;
 using net::Request;
 using net::Response;
 
-using Context = std::shared_ptr<const Parts>;
+using Context = std::shared_ptr<const Dependencies>;
 
 using Answer = Task<Response> (*)(Context, Principal, Request&);
 using Streamed = Task<void> (*)(Context, Principal, net::Exchange&);
@@ -43,18 +43,6 @@ Result<bool> flag_parameter(const Request& request, std::string_view name);
 Result<std::string> path_parameter(const Request& request, std::string_view name = "path");
 Result<std::string> checked_path(std::string path, std::string field);
 Result<std::optional<WallTime>> time_parameter(const Request& request, std::string_view name);
-
-// Runs `work` until it ends or the client goes away; in the latter case what it waits for is canceled. The
-// answer is streamed by `work` itself.
-Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<void> work);
-
-// Reads the body whole and what it says out of it. The body is gone when this returns: an execution may take
-// hours.
-template <class Wanted>
-Task<Wanted> gather(net::Exchange& exchange, Result<Wanted> (*read)(const std::string& body)) {
-  CO_TRY(const net::WholeBody body, co_await exchange.read_whole());
-  co_return read(body.text);
-}
 
 // One server-sent event: `event: name`, `data: json`.
 std::string sse(std::string_view name, std::string_view json);

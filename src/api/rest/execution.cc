@@ -5,10 +5,12 @@
 
 #include <cmath>
 
+#include "api/http/client_presence.h"
+#include "api/http/content.h"
+#include "api/http/text_flow.h"
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
-#include "api/rest/text_flow.h"
 #include "base/json.h"
 
 namespace atl::api::rest {
@@ -53,7 +55,7 @@ std::string text_json(std::string_view text) {
   return out + "}";
 }
 
-// What never ran, as events: a start and an end.
+// An execution that never ran, as events: a start and an end.
 Task<void> stream_unbegun(const session::ExecutionRecord& record, net::Exchange& exchange) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
   std::string events = sse("start", fmt::format(R"({{"record_id":"{}"}})", record.record_id)) +
@@ -63,13 +65,13 @@ Task<void> stream_unbegun(const session::ExecutionRecord& record, net::Exchange&
   co_return co_await exchange.finish();
 }
 
-// Events: start, stdout, stderr, result, error, done. The last holds what the collected answer would.
+// Events: start, stdout, stderr, result, error, done.The last holds what the collected answer would.
 Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exchange& exchange) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   std::string first = sse("start", fmt::format(R"({{"record_id":"{}"}})", execution->record_id()));
   CO_CHECK(co_await exchange.write(std::move(first)));
-  TextFlow out, err;
+  http::TextFlow out, err;
   while (true) {
     CO_TRY(session::Event event, co_await execution->next());
     std::string text;
@@ -98,15 +100,15 @@ Task<void> stream_events(std::unique_ptr<session::Execution> execution, net::Exc
   }
 }
 
-Task<void> collected(Context context, Principal who, std::string id, session::ExecuteRequest wanted,
-                     net::Exchange& exchange) {
+Task<void> collect_execution(Context context, Principal who, std::string id, session::ExecuteRequest wanted,
+                             net::Exchange& exchange) {
   CO_TRY(const auto record, co_await context->service->run(std::move(who), std::move(id), std::move(wanted)));
   co_return co_await exchange.send(json_response(200, execution_json(record)));
 }
 
 Task<void> execute(Context context, Principal who, net::Exchange& exchange) {
   Request& request = exchange.request();
-  CO_TRY(auto wanted, co_await gather<session::ExecuteRequest>(exchange, read_execute));
+  CO_TRY(auto wanted, co_await http::read_body<session::ExecuteRequest>(exchange, read_execute));
   const std::string id = request.param("id");
   if (request.headers.lists("Accept", "text/event-stream")) {
     CO_TRY(auto start, co_await context->service->execute(std::move(who), id, std::move(wanted)));
@@ -115,10 +117,12 @@ Task<void> execute(Context context, Principal who, net::Exchange& exchange) {
     if (const auto* ended = std::get_if<session::Ended>(&start))
       co_return co_await stream_unbegun(ended->record, exchange);
     auto execution = std::get<std::unique_ptr<session::Execution>>(std::move(start));
-    co_return co_await until_disconnect(*context, exchange, stream_events(std::move(execution), exchange));
+    co_return co_await http::until_disconnect(context->executor, exchange,
+                                              stream_events(std::move(execution), exchange));
   }
-  co_return co_await until_disconnect(*context, exchange,
-                                      collected(context, std::move(who), id, std::move(wanted), exchange));
+  co_return co_await http::until_disconnect(
+      context->executor, exchange,
+      collect_execution(context, std::move(who), id, std::move(wanted), exchange));
 }
 
 Task<Response> contexts(Context context, Principal who, Request& request) {

@@ -5,6 +5,9 @@
 
 #include <charconv>
 
+#include "api/http/byte_range.h"
+#include "api/http/client_presence.h"
+#include "api/http/content.h"
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
@@ -19,40 +22,6 @@ namespace {
 
 constexpr std::size_t kEntriesMax = 100'000;
 constexpr std::size_t kPieceBytes = 64U << 10;
-
-struct Range {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;  // inclusive
-};
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failed != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-enum class RangeKind { none, good, impossible };
-
-// One range of bytes; a header we do not understand counts as absent, as RFC 9110 wants it.
-RangeKind read_range(std::string_view header, std::uint64_t size, Range& range) {
-  constexpr std::string_view kUnit = "bytes=";
-  if (!header.starts_with(kUnit)) return RangeKind::none;
-  header.remove_prefix(kUnit.size());
-  const auto dash = header.find('-');
-  if (dash == std::string_view::npos || header.find(',') != std::string_view::npos) return RangeKind::none;
-  const auto first = whole_number(header.substr(0, dash));
-  const auto last = whole_number(header.substr(dash + 1));
-  if (!first && !last) return RangeKind::none;
-  if (!first) {
-    if (*last == 0 || size == 0) return RangeKind::impossible;
-    range = {size - std::min(size, *last), size - 1};
-    return RangeKind::good;
-  }
-  if (*first >= size || (last && *last < *first)) return RangeKind::impossible;
-  range = {*first, last ? std::min(*last, size - 1) : size - 1};
-  return RangeKind::good;
-}
 
 }  // namespace
 
@@ -87,39 +56,25 @@ Task<void> send_directory(net::Exchange& exchange, std::shared_ptr<sandbox::File
 
 Task<void> send_file(net::Exchange& exchange, std::shared_ptr<sandbox::Files> files, sandbox::FileInfo info,
                      std::string path, std::string user) {
-  Range range{0, info.size == 0 ? 0 : info.size - 1};
-  const RangeKind kind = read_range(exchange.request().headers.get("Range"), info.size, range);
-  if (kind == RangeKind::impossible) {
+  const http::RequestedRange wanted = http::parse_range(exchange.request().headers.get("Range"), info.size);
+  if (std::holds_alternative<http::Unsatisfiable>(wanted)) {
     Response refused = Response::empty(416);
-    refused.headers.set("Content-Range", fmt::format("bytes */{}", info.size));
+    refused.headers.set("Content-Range", http::unsatisfied_range(info.size));
     co_return co_await exchange.send(std::move(refused));
   }
+  const auto* range = std::get_if<http::ByteRange>(&wanted);
+  // Files of /proc say they are empty and are not: without a size to promise, the body is chunked.
   std::optional<std::uint64_t> length;
-  if (kind == RangeKind::good) length = range.last - range.first + 1;
-  CO_TRY(auto reader, co_await files->open_read(path, range.first, length, std::move(user)));
+  if (range != nullptr) length = range->length;
+  const std::uint64_t first = range != nullptr ? range->first : 0;
+  CO_TRY(auto reader, co_await files->open_read(path, first, length, std::move(user)));
   net::Headers headers{{"Content-Type", session::media_type_of(path)}, {"Accept-Ranges", "bytes"}};
   headers.add("X-Content-Type-Options", "nosniff");
-  if (kind == RangeKind::good) {
-    headers.add("Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last, info.size));
-  }
-  // Files of /proc say they are empty and are not: without a size to promise, the body is chunked.
-  std::optional<std::uint64_t> promised = length;
-  if (!promised && info.size > 0) promised = info.size;
-  CO_CHECK(co_await exchange.start(kind == RangeKind::good ? 206 : 200, std::move(headers), promised));
-  if (exchange.request().method == Method::head) co_return co_await exchange.finish();
-  std::uint64_t sent = 0;
-  while (true) {
-    CO_TRY(std::string bytes, co_await reader->next());
-    if (bytes.empty()) break;
-    // A file that grows meanwhile is cut at the size that was promised.
-    if (promised && sent + bytes.size() > *promised) bytes.resize(*promised - sent);
-    sent += bytes.size();
-    if (bytes.empty()) break;
-    CO_CHECK(co_await exchange.write(std::move(bytes)));
-  }
-  if (promised && sent < *promised)
-    co_return fail(Code::data_loss, "the file became shorter while it was read");
-  co_return co_await exchange.finish();
+  if (range != nullptr) headers.add("Content-Range", http::content_range(*range, info.size));
+  if (!length && info.size > 0) length = info.size;
+  CO_CHECK(co_await exchange.start(range != nullptr ? 206 : 200, std::move(headers), length));
+  http::Source next = [&reader] { return reader->next(); };
+  co_return co_await http::send_content(exchange, std::move(next), length);
 }
 
 namespace {
@@ -158,11 +113,8 @@ Task<void> put_file(Context context, Principal who, net::Exchange& exchange) {
   }
   CO_TRY(auto files, co_await context->service->files(std::move(who), request.param("id")));
   CO_TRY(auto writer, co_await files->open_write(path, std::move(options)));
-  while (true) {
-    CO_TRY(std::string bytes, co_await exchange.read());
-    if (bytes.empty()) break;
-    CO_CHECK(co_await writer->write(std::move(bytes)));
-  }
+  http::Sink write = [&writer](std::string bytes) { return writer->write(std::move(bytes)); };
+  CO_CHECK(co_await http::receive_content(exchange, std::move(write)));
   CO_TRY(const auto info, co_await writer->finish());
   co_return co_await exchange.send(json_response(200, to_json(info)));
 }
@@ -268,7 +220,8 @@ Task<void> watch_files(Context context, Principal who, net::Exchange& exchange) 
   CO_TRY(auto watch,
          co_await files->watch(std::move(path), recursive ? sandbox::Recursive::yes : sandbox::Recursive::no,
                                std::string()));
-  co_return co_await until_disconnect(*context, exchange, stream_watch(std::move(watch), exchange));
+  co_return co_await http::until_disconnect(context->executor, exchange,
+                                            stream_watch(std::move(watch), exchange));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // History and artifacts.
 #include <fmt/format.h>
 
+#include "api/http/content.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
 
@@ -105,12 +106,8 @@ Task<void> artifact(Context context, Principal who, net::Exchange& exchange) {
                        {"X-Content-Type-Options", "nosniff"},
                        {"Content-Disposition", "attachment"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers), content.bytes->size()));
-  while (true) {
-    CO_TRY(std::string bytes, co_await content.bytes->next());
-    if (bytes.empty()) break;
-    CO_CHECK(co_await exchange.write(std::move(bytes)));
-  }
-  co_return co_await exchange.finish();
+  http::Source next = [&content] { return content.bytes->next(); };
+  co_return co_await http::send_content(exchange, std::move(next), content.bytes->size());
 }
 
 }  // namespace

@@ -49,13 +49,13 @@ Result<session::NetworkRequest> read_rules(const Body& body) {
   return request;
 }
 
-bj::array list(const std::vector<std::string>& texts) {
+bj::array texts_json(const std::vector<std::string>& texts) {
   bj::array array;
   for (const std::string& text : texts) array.emplace_back(text);
   return array;
 }
 
-// Values of headers are told to nobody.
+// Values of headers may hold secrets, so only their names are shown.
 bj::object header_names(const egress::RuleTexts& rules) {
   bj::object domains;
   for (const auto& [domain, headers] : rules.inject) {
@@ -78,15 +78,15 @@ bj::object to_json(const session::NetworkFacts& facts) {
                                    {"last_at", to_rfc3339(decision.last_at)}});
   }
   return {{"mode", facts.mode == sandbox::Network::egress ? "egress" : "none"},
-          {"allow", list(facts.rules.allow)},
-          {"deny", list(facts.rules.deny)},
+          {"allow", texts_json(facts.rules.allow)},
+          {"deny", texts_json(facts.rules.deny)},
           {"headers", header_names(facts.rules)},
           {"open_connections", facts.open_connections},
           {"decisions", std::move(decisions)},
           {"forgotten", facts.forgotten}};
 }
 
-Task<Response> get(Context context, Principal who, Request& request) {
+Task<Response> get_network(Context context, Principal who, Request& request) {
   CO_TRY(const auto facts, co_await context->service->network(std::move(who), request.param("id")));
   co_return json_response(200, to_json(facts));
 }
@@ -126,7 +126,8 @@ boost::asio::awaitable<void> to_client(sandbox::ByteStream& inside, net::WebSock
   }
 }
 
-// A connection to a server inside, its bytes as binary messages. Either end ends it.
+// A connection to a server inside the sandbox; its bytes are binary messages. It ends when either side closes
+// it.
 Task<void> connect(Context context, Principal who, net::Exchange& exchange) {
   using namespace boost::asio::experimental::awaitable_operators;
   const std::string text = exchange.request().param("port");
@@ -158,7 +159,8 @@ Result<std::optional<session::NetworkRequest>> read_network(const Body& body) {
 }
 
 void mount_network(net::Router& router, const Context& context) {
-  route(router, context, Method::get, "/api/sessions/{id}/network", with_key(Permission::sessions_read), get);
+  route(router, context, Method::get, "/api/sessions/{id}/network", with_key(Permission::sessions_read),
+        get_network);
   route(router, context, Method::put, "/api/sessions/{id}/network", with_key(Permission::sessions_write),
         put);
   route(router, context, Method::get, "/api/sessions/{id}/ports", with_key(Permission::sessions_read), ports);

@@ -14,7 +14,7 @@ namespace bj = boost::json;
 
 constexpr std::string_view kHome = "/home/user";
 
-Task<Response> execute(Context context, Principal who, Request& request) {
+Task<Response> execute_at_once(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"session_id", "code", "language", "timeout_seconds"}));
   CO_TRY(auto id, body.required_text("session_id"));
   session::ExecuteRequest wanted;
@@ -60,7 +60,7 @@ Task<Response> write(Context context, Principal who, Request& request) {
 }  // namespace
 
 void mount_original(net::Router& router, const Context& context) {
-  route(router, context, Method::post, "/api/e2b/execute", with_key(Permission::execute), execute,
+  route(router, context, Method::post, "/api/e2b/execute", with_key(Permission::execute), execute_at_once,
         {.body_bytes_max = 16U << 20});
   stream(router, context, Method::get, "/api/e2b/files/{session_id}", with_key(Permission::files_read), read);
   route(router, context, Method::post, "/api/e2b/files", with_key(Permission::files_write), write,

@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/json.h"
+#include "sandbox/limit_table.h"
 #include "session/execution_time.h"
 
 namespace atl::api::rest {
@@ -26,11 +27,6 @@ bj::value maybe_text(const std::string& text) {
   return bj::value(text);
 }
 
-double megabytes(std::uint64_t bytes) {
-  return static_cast<double>(bytes) / kMegabyte;
-}
-
-// Whole numbers look whole.
 bj::value number(double value) {
   if (value == std::floor(value) && std::abs(value) < 9e15) return static_cast<std::int64_t>(value);
   return value;
@@ -75,7 +71,7 @@ std::string_view word(sandbox::FileType type) {
   return "unknown";
 }
 
-// What opened a session that has ended opens nothing any more.
+// Secrets of a session that has ended open nothing any more, so they are not shown.
 bj::value secret_json(const session::Session& session, const std::string& secret) {
   return session::is_live(session.state) ? maybe_text(secret) : bj::value(nullptr);
 }
@@ -148,15 +144,11 @@ bj::object to_json(const std::map<std::string, std::string>& map) {
 }
 
 bj::object to_json(const sandbox::Limits& limits) {
-  bj::object object{{"memory_mb", number(megabytes(limits.memory_bytes))},
-                    {"cpu_cores", number(limits.cpu_cores)},
-                    {"execution_time_seconds", number(seconds(limits.wall_time))},
-                    {"max_processes", limits.processes_max},
-                    {"disk_mb", number(megabytes(limits.disk_bytes))},
-                    {"max_inodes", limits.inodes_max},
-                    {"max_open_files", limits.open_files_max},
-                    {"output_mb", number(megabytes(limits.output_bytes))}};
-  if (limits.cpu_time) object["cpu_time_seconds"] = number(seconds(*limits.cpu_time));
+  bj::object object;
+  for (const sandbox::LimitRow& row : sandbox::kLimits) {
+    if (row.setter != sandbox::LimitSetter::client) continue;
+    if (const auto value = sandbox::amount(limits, row)) object[row.name] = number(*value);
+  }
   return object;
 }
 
@@ -193,26 +185,26 @@ bj::object to_json(const sandbox::Usage& usage) {
           {"output_bytes", usage.output_bytes}};
 }
 
-// With what will bind each language: the session's own time is for those that have none.
+// With the wall time that binds each language, because a language may have its own.
 static bj::object limits_json(const session::Session& s, const registry::Registry& registry) {
   using sandbox::Language;
   bj::object times;
-  for (const Language language : {Language::python, Language::javascript, Language::typescript, Language::shell,
-                                  Language::r, Language::java})
+  for (const Language language : {Language::python, Language::javascript, Language::typescript,
+                                  Language::shell, Language::r, Language::java})
     times[sandbox::to_string(language)] = number(seconds(session::execution_time(s, registry, language)));
   bj::object object = to_json(s.limits);
   object["execution_time_by_language"] = std::move(times);
   return object;
 }
 
-bj::object to_json(const session::Session& s, const Parts& parts) {
+bj::object to_json(const session::Session& s, const Dependencies& dependencies) {
   return {{"session_id", s.session_id},
           {"sandbox_id", s.sandbox_id},
           {"provider", s.provider},
           {"environment", s.environment},
           {"agent", maybe_text(s.agent)},
           {"policy", s.policy},
-          {"url", replaced(parts.sandbox_url, "{sandbox_id}", s.sandbox_id)},
+          {"url", replaced(dependencies.sandbox_url, "{sandbox_id}", s.sandbox_id)},
           {"state", std::string(to_string(s.state))},
           {"reason", maybe_text(s.reason)},
           {"created_at", to_rfc3339(s.created_at)},
@@ -229,7 +221,7 @@ bj::object to_json(const session::Session& s, const Parts& parts) {
           {"public_ports", s.ports == session::Ports::open},
           {"traffic_token", secret_json(s, s.traffic_token)},
           {"metadata", to_json(s.metadata)},
-          {"limits", limits_json(s, parts.service->registry())},
+          {"limits", limits_json(s, dependencies.service->registry())},
           {"isolation", to_json(s.isolation)},
           {"parent", maybe_text(s.parent)},
           {"snapshot", maybe_text(s.snapshot)},
@@ -344,13 +336,10 @@ bj::object record_json(const session::ExecutionRecord& r) {
   object["type"] = r.type;
   object["code"] = valid(r.code);
   object["traceback"] = valid(r.traceback);
-  object["metadata"] = bj::object{{"return_code", r.exit_code},
-                                  {"usage", object["usage"]},
-                                  {"verdict", object["verdict"]},
-                                  {"session_id", r.session_id},
-                                  {"sandbox_id", r.sandbox_id},
-                                  {"principal", r.key_id},
-                                  {"tenant", r.tenant}};
+  object["metadata"] =
+      bj::object{{"return_code", r.exit_code}, {"usage", object["usage"]},   {"verdict", object["verdict"]},
+                 {"session_id", r.session_id}, {"sandbox_id", r.sandbox_id}, {"principal", r.key_id},
+                 {"tenant", r.tenant}};
   return object;
 }
 

@@ -7,7 +7,7 @@
 // From what the session room speaks to JSON. Text that comes from a guest is made well-formed first.
 namespace atl::api::rest {
 
-boost::json::object to_json(const session::Session& session, const Parts& parts);
+boost::json::object to_json(const session::Session& session, const Dependencies& dependencies);
 boost::json::object to_json(const sandbox::Limits& limits);
 boost::json::object to_json(const sandbox::Isolation& isolation);
 boost::json::object to_json(const sandbox::Traits& traits);

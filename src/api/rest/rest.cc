@@ -2,13 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <charconv>
 
 #include "api/rest/context.h"
@@ -117,40 +110,13 @@ std::string sse(std::string_view name, std::string_view json) {
   return fmt::format("event: {}\ndata: {}\n\n", name, json);
 }
 
-// The work runs as a coroutine of its own so that it can be canceled; this one waits for it in every case,
-// because the exchange is valid only until the handler returns.
-Task<void> until_disconnect(const Parts& parts, net::Exchange& exchange, Task<void> work) {
-  boost::asio::cancellation_signal gone;
-  boost::asio::steady_timer done(parts.executor, boost::asio::steady_timer::time_point::max());
-  std::optional<Result<void>> result;
-  auto finish = [&](std::exception_ptr thrown, Result<void> value) {
-    // Cancellation unwinds the coroutine by an exception of Asio's.
-    if (thrown) {
-      result.emplace(fail(Code::canceled, "the client went away"));
-    } else {
-      result.emplace(std::move(value));
-    }
-    done.cancel();
-  };
-  boost::asio::co_spawn(parts.executor, std::move(work),
-                        boost::asio::bind_cancellation_slot(gone.slot(), finish));
-  auto cancel = [&gone] { gone.emit(boost::asio::cancellation_type::terminal); };
-  if (!result) exchange.on_disconnect(cancel);
-  boost::system::error_code ignored;
-  while (!result) {
-    co_await done.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-  }
-  exchange.on_disconnect({});
-  co_return std::move(*result);
-}
-
-void mount(net::Router& router, Parts parts) {
+void mount(net::Router& router, Dependencies dependencies) {
   router.set_error_renderer(render_error);
   router.set_method_renderer([](std::string message, const Request& request) {
     const Error wrong(Code::invalid_argument, std::move(message));
     return Response::json(405, error_json(wrong, "method_not_allowed", request));
   });
-  const Context context = std::make_shared<const Parts>(std::move(parts));
+  const Context context = std::make_shared<const Dependencies>(std::move(dependencies));
   mount_sessions(router, context);
   mount_execution(router, context);
   mount_commands(router, context);

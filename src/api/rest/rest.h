@@ -13,7 +13,7 @@
 namespace atl::api::rest {
 
 // What the REST dialect needs; all of it outlives the router.
-struct Parts {
+struct Dependencies {
   boost::asio::any_io_executor executor;
   session::Service* service = nullptr;
   const Admission* admission = nullptr;
@@ -27,7 +27,7 @@ struct Parts {
 
 // Adds /api/*, /metrics and /openapi.json to `router`, and errors in the form
 // {"error":{"code","message","details":{"category","retryable","field"?},"request_id"}}.
-void mount(net::Router& router, Parts parts);
+void mount(net::Router& router, Dependencies dependencies);
 
 net::Response render_error(const Error& error, const net::Request& request);
 

@@ -8,6 +8,7 @@
 #include "api/rest/context.h"
 #include "api/rest/network.h"
 #include "api/rest/render.h"
+#include "sandbox/limit_table.h"
 
 namespace atl::api::rest {
 namespace {
@@ -22,34 +23,25 @@ std::optional<std::chrono::milliseconds> milliseconds(const std::optional<double
   return std::chrono::milliseconds(std::llround(*seconds * 1000));
 }
 
-template <class T>
-std::optional<T> scaled(const std::optional<double>& value, double factor) {
-  if (!value) return std::nullopt;
-  return static_cast<T>(std::llround(*value * factor));
-}
-
-template <class T>
-std::optional<T> counted(const std::optional<std::int64_t>& value) {
-  if (!value) return std::nullopt;
-  return static_cast<T>(*value);
+Result<std::optional<double>> read_limit(const Body& limits, const sandbox::LimitRow& row) {
+  if (row.unit != sandbox::LimitUnit::count) return limits.number(row.name, row.least, row.most);
+  const auto whole = TRY(limits.whole_number(row.name, static_cast<std::int64_t>(row.least),
+                                             static_cast<std::int64_t>(row.most)));
+  if (!whole) return std::optional<double>();
+  return std::optional(static_cast<double>(*whole));
 }
 
 Result<registry::LimitsPatch> read_limits(const Body& body) {
-  constexpr double kMegabyte = 1 << 20;
+  std::vector<std::string_view> known;
+  for (const sandbox::LimitRow& row : sandbox::kLimits)
+    if (row.setter == sandbox::LimitSetter::client) known.push_back(row.name);
   registry::LimitsPatch patch;
-  const auto limits =
-      TRY(body.object("limits", {"memory_mb", "cpu_cores", "execution_time_seconds", "cpu_time_seconds",
-                                 "max_processes", "disk_mb", "max_inodes", "max_open_files", "output_mb"}));
+  const auto limits = TRY(body.object("limits", known));
   if (!limits) return patch;
-  patch.memory_bytes = scaled<std::uint64_t>(TRY(limits->number("memory_mb", 4, 1 << 24)), kMegabyte);
-  patch.cpu_cores = TRY(limits->number("cpu_cores", 0.01, 1024));
-  patch.wall_time = milliseconds(TRY(limits->number("execution_time_seconds", 0.01, 86400)));
-  patch.cpu_time = milliseconds(TRY(limits->number("cpu_time_seconds", 0.01, 86400)));
-  patch.processes_max = counted<std::uint32_t>(TRY(limits->whole_number("max_processes", 1, 100000)));
-  patch.disk_bytes = scaled<std::uint64_t>(TRY(limits->number("disk_mb", 1, 1 << 24)), kMegabyte);
-  patch.inodes_max = counted<std::uint64_t>(TRY(limits->whole_number("max_inodes", 100, 1'000'000'000)));
-  patch.open_files_max = counted<std::uint32_t>(TRY(limits->whole_number("max_open_files", 16, 1 << 20)));
-  patch.output_bytes = scaled<std::uint64_t>(TRY(limits->number("output_mb", 0.001, 1 << 16)), kMegabyte);
+  for (const sandbox::LimitRow& row : sandbox::kLimits) {
+    if (row.setter != sandbox::LimitSetter::client) continue;
+    if (const auto value = TRY(read_limit(*limits, row))) sandbox::set_amount(patch, row, *value);
+  }
   return patch;
 }
 
@@ -137,7 +129,7 @@ Task<Response> list(Context context, Principal who, Request& request) {
   bj::array sessions;
   for (const Session& session : page.items) {
     bj::object shown = to_json(session, *context);
-    // A list is for looking around; what opens a session is told to who asks for that one.
+    // A list shows no secrets; they are in the answer for the one session.
     shown["access_token"] = shown["traffic_token"] = nullptr;
     sessions.push_back(std::move(shown));
   }
@@ -189,7 +181,8 @@ Task<Response> pause(Context context, Principal who, Request& request) {
   CO_TRY(const auto force, body.boolean("force"));
   if (to && *to != "memory" && *to != "disk") co_return fail(body.wrong("to", "'to' is 'memory' or 'disk'"));
   const session::PauseRequest wanted{.on_disk = to == "disk", .force = force.value_or(false)};
-  CO_TRY(const Session changed, co_await context->service->pause(std::move(who), request.param("id"), wanted));
+  CO_TRY(const Session changed,
+         co_await context->service->pause(std::move(who), request.param("id"), wanted));
   co_return json_response(200, to_json(changed, *context));
 }
 
@@ -245,8 +238,8 @@ Task<Response> restore(Context context, Principal who, Request& request) {
 }
 
 Result<session::ForkRequest> read_fork(const std::string& text) {
-  const Body body = TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry", "auto_resume",
-                                           "env", "kernels", "count"}));
+  const Body body = TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry",
+                                           "auto_resume", "env", "kernels", "count"}));
   session::ForkRequest wanted;
   const auto kernels = TRY(body.text("kernels"));
   if (kernels && *kernels != "carry" && *kernels != "require" && *kernels != "fresh")
@@ -257,15 +250,17 @@ Result<session::ForkRequest> read_fork(const std::string& text) {
   return wanted;
 }
 
-bj::object copy_json(const Result<Session>& copy, const Parts& parts) {
-  if (copy) return {{"session", to_json(*copy, parts)}};
-  return {{"error", {{"code", std::string(to_string(copy.error().code()))}, {"message", copy.error().message()}}}};
+bj::object copy_json(const Result<Session>& copy, const Dependencies& dependencies) {
+  if (copy) return {{"session", to_json(*copy, dependencies)}};
+  return {{"error",
+           {{"code", std::string(to_string(copy.error().code()))}, {"message", copy.error().message()}}}};
 }
 
 // The first of the new sessions, as if it had been created, and how the fork went.
 Task<Response> fork(Context context, Principal who, Request& request) {
   CO_TRY(auto wanted, read_fork(request.body));
-  CO_TRY(const auto forked, co_await context->service->fork(std::move(who), request.param("id"), std::move(wanted)));
+  CO_TRY(const auto forked,
+         co_await context->service->fork(std::move(who), request.param("id"), std::move(wanted)));
   const auto first = std::ranges::find_if(forked.sessions, [](const auto& one) { return one.has_value(); });
   if (first == forked.sessions.end()) co_return fail(forked.sessions.front().error());
   bj::object body = to_json(**first, *context);

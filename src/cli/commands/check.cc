@@ -1,6 +1,6 @@
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <memory>
 
@@ -127,7 +127,7 @@ int judge(const CheckFlags& flags) {
   return verdict.allowed ? 0 : exit_denied;
 }
 
-// A verdict that did not arrive is none.
+// If the verdict could not be printed, the exit status must not say that there was one.
 int check(const CheckFlags& flags) {
   const int status = judge(flags);
   return flush_output() ? status : exit_error;
@@ -135,17 +135,17 @@ int check(const CheckFlags& flags) {
 
 }  // namespace
 
-Action define_check(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("check", "Say what a policy thinks of code, without running it");
-  auto flags = std::make_shared<CheckFlags>();
-  command->add_option("-l,--language", flags->language,
-                      "python, javascript or shell (else by the file's ending)");
-  command->add_option("-p,--policy", flags->policy, "strict, standard, off, or a YAML file")
-      ->capture_default_str();
-  command->add_flag("--json", flags->json, "JSON on a terminal too");
-  command->add_option("--explain", flags->explain, "Explain a rule and do nothing else");
-  command->add_option("file", flags->file, "FILE, or - for standard input");
-  return [flags] { return check(*flags); };
+Action define_check(Command& top) {
+  Command command = top.add_command("check", "Say what a policy thinks of code, without running it");
+  auto flags = std::make_unique<CheckFlags>();
+  command.add_option("-l,--language", flags->language,
+                     "python, javascript or shell (else by the file's ending)");
+  command.add_option("-p,--policy", flags->policy, "strict, standard, off, or a YAML file")
+      .with_default_shown();
+  command.add_flag("--json", flags->json, "JSON on a terminal too");
+  command.add_option("--explain", flags->explain, "Explain a rule and do nothing else");
+  command.add_option("file", flags->file, "FILE, or - for standard input");
+  return [flags = std::move(flags)] { return check(*flags); };
 }
 
 }  // namespace atl::cli

@@ -1,4 +1,4 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/settings.h"
@@ -23,11 +23,11 @@ int show(const SettingFlags& flags) {
 
 }  // namespace
 
-Action define_config(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("config", "Show every setting, its value and where it came from");
-  auto flags = std::make_shared<SettingFlags>();
-  flags->add_to(*command);
-  return [flags] { return show(*flags); };
+Action define_config(Command& top) {
+  Command command = top.add_command("config", "Show every setting, its value and where it came from");
+  auto flags = std::make_unique<SettingFlags>();
+  flags->add_to(command);
+  return [flags = std::move(flags)] { return show(*flags); };
 }
 
 }  // namespace atl::cli

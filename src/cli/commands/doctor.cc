@@ -1,4 +1,5 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -136,8 +137,8 @@ int examine() {
 
 }  // namespace
 
-Action define_doctor(CLI::App& app) {
-  app.add_subcommand("doctor", "Say what works on this machine, what does not, and how to fix it");
+Action define_doctor(Command& top) {
+  top.add_command("doctor", "Say what works on this machine, what does not, and how to fix it");
   return [] { return examine(); };
 }
 

@@ -1,15 +1,15 @@
 #include "cli/commands/env.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
 #include "cli/output_file.h"
 #include "cli/settings.h"
 #include "config/checked.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "layer/export.h"
 #include "layer/import.h"
 #include "layer/store.h"
@@ -148,7 +148,8 @@ Result<void> show(const EnvFlags& flags) {
   if (environment->digests.empty()) return {};
   const layer::Stack stack = TRY(room.store->stack(environment->stack));
   fmt::print("source: {}\ncreated: {}\n", stack.source, stack.created_at);
-  if (room.registry->ships(stack.recipe)) fmt::print("recipe: shipped with this program; may have a zygote\n");
+  if (room.registry->ships(stack.recipe))
+    fmt::print("recipe: shipped with this program; may have a zygote\n");
   for (const std::string& digest : stack.layers) {
     const layer::Layer layer = TRY(room.store->find(digest));
     if (flags.verify) TRY(room.store->verify(digest));
@@ -179,44 +180,44 @@ Result<void> collect(const EnvFlags& flags) {
 
 }  // namespace
 
-Action define_env(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("env", "Build, import, export and remove environments");
-  auto flags = std::make_shared<EnvFlags>();
-  flags->settings.add_to(*command);
-  command->require_subcommand(1);
-  command->fallthrough();
+Action define_env(Command& top) {
+  Command command = top.add_command("env", "Build, import, export and remove environments");
+  auto flags = std::make_unique<EnvFlags>();
+  flags->settings.add_to(command);
+  command.require_command();
   using Body = Result<void> (*)(const EnvFlags&);
-  auto bodies = std::make_shared<std::vector<std::pair<CLI::App*, Body>>>();
+  std::vector<std::pair<Command, Body>> bodies;
   const auto add = [&](const char* word, const char* about, Body body) {
-    CLI::App* sub = command->add_subcommand(word, about);
-    bodies->emplace_back(sub, body);
+    Command sub = command.add_command(word, about);
+    bodies.emplace_back(sub, body);
     return sub;
   };
-  CLI::App* build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
+  Command build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
     return build_environment(given.settings, given.name, given.fresh);
   });
-  build->add_option("NAME", flags->name, "an environment of the registry with a recipe")->required();
-  build->add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
-  CLI::App* in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
-  in->add_option("FILE", flags->file, "an archive, or a directory with an OCI layout")->required();
-  in->add_option("--name", flags->name, "its name (default: the file's)");
-  in->add_option("--image", flags->image, "which image of the file, if it holds several");
-  in->add_option("--max-bytes", flags->max_bytes, "refuse what is larger, such as 10G (default 64G)");
-  in->add_option("--max-entries", flags->max_entries, "refuse what has more entries (default 2000000)");
-  CLI::App* out = add("export", "Write an environment to a file", export_to);
-  out->add_option("NAME", flags->name, "the environment")->required();
-  out->add_option("FILE", flags->file, "where to; - is standard output")->required();
-  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")->capture_default_str();
+  build.add_option("NAME", flags->name, "an environment of the registry with a recipe").required();
+  build.add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
+  Command in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
+  in.add_option("FILE", flags->file, "an archive, or a directory with an OCI layout").required();
+  in.add_option("--name", flags->name, "its name (default: the file's)");
+  in.add_option("--image", flags->image, "which image of the file, if it holds several");
+  in.add_option("--max-bytes", flags->max_bytes, "refuse what is larger, such as 10G (default 64G)");
+  in.add_option("--max-entries", flags->max_entries, "refuse what has more entries (default 2000000)");
+  Command out = add("export", "Write an environment to a file", export_to);
+  out.add_option("NAME", flags->name, "the environment").required();
+  out.add_option("FILE", flags->file, "where to; - is standard output").required();
+  out.add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
+      .with_default_shown();
   add("list", "List environments and what their layers need on disk", list);
-  CLI::App* one = add("show", "Show an environment, its layers and who uses it", show);
-  one->add_option("NAME", flags->name, "the environment")->required();
-  one->add_flag("--verify", flags->verify, "Read every layer again and check its digest");
-  CLI::App* end = add("remove", "Remove what was imported or built; refused while it is used", remove);
-  end->add_option("NAME", flags->name, "the environment")->required();
+  Command one = add("show", "Show an environment, its layers and who uses it", show);
+  one.add_option("NAME", flags->name, "the environment").required();
+  one.add_flag("--verify", flags->verify, "Read every layer again and check its digest");
+  Command end = add("remove", "Remove what was imported or built; refused while it is used", remove);
+  end.add_option("NAME", flags->name, "the environment").required();
   add("gc", "Remove layers that nobody needs", collect);
-  return [flags, bodies] {
-    for (const auto& [sub, body] : *bodies) {
-      if (!sub->parsed()) continue;
+  return [flags = std::move(flags), bodies = std::move(bodies)] {
+    for (const auto& [sub, body] : bodies) {
+      if (!sub.was_chosen()) continue;
       if (auto done = body(*flags); !done) return report(done.error());
       return 0;
     }

@@ -182,7 +182,7 @@ Result<std::vector<const layer::Recipe*>> order_of(const EnvRoom& room, const st
     const registry::Environment* environment = room.registry->environment(next);
     if (environment == nullptr)
       return fail(Code::not_found, fmt::format("there is no environment '{}'", next));
-    // What was imported, or built before, is a fine bottom.
+    // An environment that was imported or built before can be the base.
     if (!order.empty() && room.store->stack(next)) break;
     // Another name for something that is built.
     if (!environment->recipe && !environment->stack.empty() && environment->stack != next) {

@@ -1,13 +1,14 @@
 #include "auth/keys.h"
 
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include "cli/command.h"
 #include "cli/settings.h"
 #include "config/checked.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "store/store.h"
 
 // API keys, straight in the store: a running service sees the change within seconds.
@@ -17,7 +18,8 @@ namespace {
 constexpr std::size_t kTenantMax = 64;
 constexpr std::size_t kNameMax = 100;
 
-// The store and the loop its answers come to. The store goes first: its threads may still be handing over an answer.
+// The store and the loop its answers come to. The store goes first: its threads may still be handing over an
+// answer.
 class OpenStore {
  public:
   enum class Missing { make, refuse };  // a data directory that is not there
@@ -56,7 +58,7 @@ int create(const SettingFlags& flags, const std::string& tenant, const std::stri
   auto created = (*open)->wait(keys.create(tenant, name, ""));
   if (!created) return report(created.error());
   fmt::print("{}\n", created->key);
-  // A key that nobody saw is nobody's.
+  // If the key could not be printed, nobody can use it: it is revoked.
   if (!flush_output()) {
     auto revoked = (*open)->wait(keys.revoke(created->row.key_id));
     if (!revoked) return report(revoked.error());
@@ -94,26 +96,25 @@ int revoke(const SettingFlags& flags, const std::string& key_id) {
 
 }  // namespace
 
-Action define_keys(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("keys", "Make, list and revoke API keys");
+Action define_keys(Command& top) {
+  Command command = top.add_command("keys", "Make, list and revoke API keys");
   struct Flags {
     SettingFlags settings;
     std::string tenant = "default", name, key_id;
   };
-  auto flags = std::make_shared<Flags>();
-  flags->settings.add_to(*command);
-  command->require_subcommand(1);
-  command->fallthrough();
-  CLI::App* make = command->add_subcommand("create", "Make a key and print it once");
-  make->add_option("--tenant", flags->tenant, "whose sessions it sees");
-  make->add_option("--name", flags->name, "a word to recognise it by");
-  CLI::App* show = command->add_subcommand("list", "List the keys, revoked ones too");
-  CLI::App* end = command->add_subcommand("revoke", "End a key");
-  end->add_option("KEY_ID", flags->key_id, "its id, as the list shows it")->required();
-  return [flags, make, show, end] {
-    if (make->parsed()) return create(flags->settings, flags->tenant, flags->name);
-    if (show->parsed()) return list(flags->settings);
-    if (end->parsed()) return revoke(flags->settings, flags->key_id);
+  auto flags = std::make_unique<Flags>();
+  flags->settings.add_to(command);
+  command.require_command();
+  Command make = command.add_command("create", "Make a key and print it once");
+  make.add_option("--tenant", flags->tenant, "whose sessions it sees");
+  make.add_option("--name", flags->name, "a word to recognise it by");
+  Command show = command.add_command("list", "List the keys, revoked ones too");
+  Command end = command.add_command("revoke", "End a key");
+  end.add_option("KEY_ID", flags->key_id, "its id, as the list shows it").required();
+  return [flags = std::move(flags), make, show, end] {
+    if (make.was_chosen()) return create(flags->settings, flags->tenant, flags->name);
+    if (show.was_chosen()) return list(flags->settings);
+    if (end.was_chosen()) return revoke(flags->settings, flags->key_id);
     return 2;
   };
 }

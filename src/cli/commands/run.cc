@@ -1,8 +1,8 @@
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -22,7 +22,7 @@
 #include "cli/commands/env.h"
 #include "config/checked.h"
 #include "config/configuration.h"
-#include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 #include "egress/host_addresses.h"
 #include "egress/machine.h"
 #include "os/file.h"
@@ -227,9 +227,10 @@ Task<sandbox::Outcome> show_output(session::Command& command) {
     CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (auto* outcome = std::get_if<sandbox::Outcome>(&event)) co_return std::move(*outcome);
     const auto& output = std::get<sandbox::Output>(event);
-    // Output that is always there must not keep signals and clocks from their turn.
+    // A command that never stops writing must not keep signals and timers from being handled.
     co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
-    // A reader that went away is the command's business: it gets no more output taken from it.
+    // If our reader went away, the command is ended, as SIGPIPE would end it if it wrote to that reader
+    // itself.
     if (!os::write_all(output.stream == sandbox::Stream::err ? STDERR_FILENO : STDOUT_FILENO, output.bytes)) {
       (void)co_await command.process->signal(SIGPIPE);
       (void)co_await command.process->signal(SIGKILL);
@@ -247,7 +248,8 @@ void show_isolation(const sandbox::Isolation& isolation) {
 Task<void> show_refusals(session::Service& service, auth::Principal who, std::string session_id) {
   CO_TRY(const session::NetworkFacts facts, co_await service.network(std::move(who), std::move(session_id)));
   for (const session::NetworkDecision& one : facts.decisions)
-    if (!one.allowed) fmt::print(stderr, "atoll: network: {}:{} refused: {}\n", one.host, one.port, one.reason);
+    if (!one.allowed)
+      fmt::print(stderr, "atoll: network: {}:{} refused: {}\n", one.host, one.port, one.reason);
   co_return Result<void>{};
 }
 
@@ -311,10 +313,11 @@ bool needs_layers(const RunFlags& flags) {
   return flags.environment != "host" && flags.environment.find('/') == std::string::npos;
 }
 
-// A service of its own with a store in memory: the same door as everybody's, so policy, limits and history
-// are the same too.
+// A session service of its own with a store in memory, so that policy, limits and history work as they do in
+// the daemon.
 Result<int> run_in_service(const RunFlags& flags) {
-  if (flags.command.empty()) return fail(Code::invalid_argument, "no command was given; write it after --, as in `atoll run -- true`");
+  if (flags.command.empty())
+    return fail(Code::invalid_argument, "no command was given; write it after --, as in `atoll run -- true`");
   const config::Configuration configuration = TRY(flags.settings.load());
   registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
   std::unique_ptr<layer::Store> layers;
@@ -335,18 +338,19 @@ Result<int> run_in_service(const RunFlags& flags) {
   const std::unique_ptr<sandbox::Provider> provider =
       TRY(provider_of(loop, flags, request.local, registry.environment(request.environment)));
   const std::unique_ptr<store::Store> store = TRY(store::Store::open_in_memory());
-  session::LocalService::Parts parts{.executor = loop.get_executor(), .store = store.get(), .registry = &registry};
-  parts.providers = {provider.get()};
-  parts.clock = &Clock::machine();
+  session::LocalService::Dependencies dependencies{
+      .executor = loop.get_executor(), .store = store.get(), .registry = &registry};
+  dependencies.providers = {provider.get()};
+  dependencies.clock = &Clock::machine();
   egress::Machine machine(loop.get_executor());
-  parts.outside.resolver = &machine;
-  parts.outside.connector = &machine;
+  dependencies.outside.resolver = &machine;
+  dependencies.outside.connector = &machine;
   // Whoever runs this is the operator: what --allow names is opened by that.
   if (flags.network == "egress")
-    parts.outside.internal = egress::InternalAddresses::all_opened(TRY(egress::HostAddresses::open()));
+    dependencies.outside.internal = egress::InternalAddresses::all_opened(TRY(egress::HostAddresses::open()));
   session::ServiceOptions options;
   options.default_ttl = options.max_ttl;
-  session::LocalService service(std::move(parts), std::move(options));
+  session::LocalService service(std::move(dependencies), std::move(options));
   Result<int> status = kOwnFailure;
   const auto body = [&]() -> asio::awaitable<void> {
     auto started = co_await service.start();
@@ -368,45 +372,45 @@ int run(const RunFlags& flags) {
 
 }  // namespace
 
-Action define_run(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("run", "Run one command in a fresh sandbox, without a daemon");
-  auto flags = std::make_shared<RunFlags>();
-  flags->settings.add_to(*command);
-  command->add_option("--provider", flags->provider, "What makes the sandbox: native or virtual")->capture_default_str();
-  command->add_option("--environment", flags->environment, "A name of the registry, or a directory with a root filesystem")
-      ->capture_default_str();
-  command->add_option("--memory", flags->memory, "Memory limit, such as 256M (default 512M)");
-  command->add_option("--cpus", flags->cpus, "CPU cores (default 1)");
-  command->add_option("--time", flags->seconds, "Wall time in seconds (default 30)");
-  command->add_option("--disk", flags->disk, "Disk limit, such as 1G (default 100M)");
-  command->add_option("--processes", flags->processes, "Processes at once (default 5)");
-  command->add_option("--output", flags->output, "Output limit, such as 10M (default none)");
-  command->add_option("--network", flags->network, "none or egress (default: the environment's)");
+Action define_run(Command& top) {
+  Command command = top.add_command("run", "Run one command in a fresh sandbox, without a daemon");
+  auto flags = std::make_unique<RunFlags>();
+  flags->settings.add_to(command);
+  command.add_option("--provider", flags->provider, "What makes the sandbox: native or virtual")
+      .with_default_shown();
   command
-      ->add_option(
+      .add_option("--environment", flags->environment,
+                  "A name of the registry, or a directory with a root filesystem")
+      .with_default_shown();
+  command.add_option("--memory", flags->memory, "Memory limit, such as 256M (default 512M)");
+  command.add_option("--cpus", flags->cpus, "CPU cores (default 1)");
+  command.add_option("--time", flags->seconds, "Wall time in seconds (default 30)");
+  command.add_option("--disk", flags->disk, "Disk limit, such as 1G (default 100M)");
+  command.add_option("--processes", flags->processes, "Processes at once (default 5)");
+  command.add_option("--output", flags->output, "Output limit, such as 10M (default none)");
+  command.add_option("--network", flags->network, "none or egress (default: the environment's)");
+  command
+      .add_option(
           "--allow", flags->allow,
           "With egress: a name, *.name, address, range or *, each with :PORT if wanted; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
-      ->allow_extra_args(false);
-  command->add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
-  take_any_text(command->add_option("--env", flags->env, "NAME=VALUE; may be repeated"))
-      ->allow_extra_args(false);
+      .one_value_each();
+  command.add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
+      .one_value_each();
+  command.add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
+  command.add_option("--env", flags->env, "NAME=VALUE; may be repeated").any_text().one_value_each();
   command
-      ->add_option("--mount", flags->mounts,
-                   "DANGER: show a directory of this machine inside, HOST:PATH[:ro]")
-      ->allow_extra_args(false);
-  command->add_option("--user", flags->user, "User inside (default user)");
-  command->add_option("--hostname", flags->hostname, "Host name inside")->capture_default_str();
-  command->add_option("--cgroup-parent", flags->cgroup_parent, "Name of the control group to work in");
-  command->add_option("--require", flags->required, "Fail unless this wall stands; may be repeated")
-      ->allow_extra_args(false);
-  command->add_flag("--sudo", flags->sudo, "Set-uid programs work inside");
-  command->add_flag("--pty", flags->pty, "Give the command a terminal");
-  command->add_flag("--isolation", flags->isolation, "Print the walls in force to standard error");
-  take_any_text(command->add_option("command", flags->command, "The command and its arguments, after --"));
-  command->prefix_command(false);
-  return [flags] { return run(*flags); };
+      .add_option("--mount", flags->mounts, "DANGER: show a directory of this machine inside, HOST:PATH[:ro]")
+      .one_value_each();
+  command.add_option("--user", flags->user, "User inside (default user)");
+  command.add_option("--hostname", flags->hostname, "Host name inside").with_default_shown();
+  command.add_option("--cgroup-parent", flags->cgroup_parent, "Name of the control group to work in");
+  command.add_option("--require", flags->required, "Fail unless this wall stands; may be repeated")
+      .one_value_each();
+  command.add_flag("--sudo", flags->sudo, "Set-uid programs work inside");
+  command.add_flag("--pty", flags->pty, "Give the command a terminal");
+  command.add_flag("--isolation", flags->isolation, "Print the walls in force to standard error");
+  command.add_option("command", flags->command, "The command and its arguments, after --").any_text();
+  return [flags = std::move(flags)] { return run(*flags); };
 }
 
 }  // namespace atl::cli

@@ -1,4 +1,5 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -20,7 +21,8 @@ bool announce(const daemon::Ready& ready) {
   if (!ready.new_key.empty()) {
     fmt::print("API key (shown only now): {}\n", ready.new_key);
     if (!ready.addresses.empty() && ready.addresses.front().starts_with("http"))
-      fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, ready.addresses.front());
+      fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key,
+                 ready.addresses.front());
   }
   fmt::print("atoll {} ready on {}\n", ATOLL_VERSION, fmt::join(ready.addresses, " and "));
   return flush_output();
@@ -35,7 +37,7 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
     loop.stop();
     co_return;
   }
-  // A service goes on without a reader; a key that nobody saw is of no use to anybody.
+  // The service works without anybody reading its output, but a key that could not be shown is of no use.
   if (!announce(*ready) && !ready->new_key.empty())
     log::warn("the first API key could not be shown; `atoll keys create` makes another");
   asio::signal_set signals(loop, SIGTERM, SIGINT);
@@ -70,11 +72,11 @@ int run(const SettingFlags& flags) {
 
 }  // namespace
 
-Action define_serve(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("serve", "Run the service");
-  auto flags = std::make_shared<SettingFlags>();
-  flags->add_to(*command);
-  return [flags] { return run(*flags); };
+Action define_serve(Command& top) {
+  Command command = top.add_command("serve", "Run the service");
+  auto flags = std::make_unique<SettingFlags>();
+  flags->add_to(command);
+  return [flags = std::move(flags)] { return run(*flags); };
 }
 
 }  // namespace atl::cli

@@ -1,10 +1,10 @@
 #include "shell/shell.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -179,7 +179,8 @@ Result<shell::NetworkGrant> grant_of(const std::string& given) {
     grant.methods.clear();
     std::stringstream names(given.substr(0, blank));
     for (std::string name; std::getline(names, name, ',');) {
-      bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+      bool plain =
+          !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
       if (!plain) return fail(config::Checked("--allow-url", name).wrong("is no method", "write GET,POST"));
       grant.methods.push_back(name);
     }
@@ -255,33 +256,39 @@ int run(const ShellFlags& flags) {
 
 }  // namespace
 
-Action define_shell(CLI::App& app) {
-  auto* command = app.add_subcommand("shell", "Run the emulated shell: bash on a virtual filesystem");
-  auto flags = std::make_shared<ShellFlags>();
-  auto* script = take_any_text(command->add_option("-c", flags->script, "The script itself"));
+Action define_shell(Command& top) {
+  Command command = top.add_command("shell", "Run the emulated shell: bash on a virtual filesystem");
+  auto flags = std::make_unique<ShellFlags>();
+  const Option script = command.add_option("-c", flags->script, "The script itself").any_text();
   command
-      ->add_option("--dir", flags->directories,
-                   "HOST[:PATH]: import a host directory (default path /home/user)")
-      ->allow_extra_args(false);
-  command->add_option("--cwd", flags->cwd, "Where to start");
-  take_any_text(command->add_option("--env", flags->environment, "NAME=VALUE: an exported variable"))
-      ->allow_extra_args(false);
-  command->add_option("--limit", flags->limits, "NAME=VALUE: another bound for the script (docs/shell.md lists them)")
-      ->allow_extra_args(false);
+      .add_option("--dir", flags->directories,
+                  "HOST[:PATH]: import a host directory (default path /home/user)")
+      .one_value_each();
+  command.add_option("--cwd", flags->cwd, "Where to start");
+  command.add_option("--env", flags->environment, "NAME=VALUE: an exported variable")
+      .any_text()
+      .one_value_each();
   command
-      ->add_option("--allow-url", flags->urls,
-                   "[METHOD,...] URL: what curl may reach, at this URL and below it; GET and HEAD unless named")
-      ->allow_extra_args(false);
-  command->add_flag("--clean-env", flags->clean, "Only the variables given with --env");
-  command->add_flag("--write-back", flags->write_back,
-                    "Write changes below imported directories back to the host");
-  command->add_flag("--test-commands", flags->test_commands,
-                    "Add argv.py, printenv.py, stdout_stderr.py and read_from_fd.py");
-  take_any_text(command->add_option(
-      "file", flags->arguments, "A script file of the host and its arguments; after -c: $0 and arguments"));
-  command->positionals_at_end();
-  return [flags, script] {
-    flags->has_script = script->count() > 0;
+      .add_option("--limit", flags->limits,
+                  "NAME=VALUE: another bound for the script (docs/shell.md lists them)")
+      .one_value_each();
+  command
+      .add_option(
+          "--allow-url", flags->urls,
+          "[METHOD,...] URL: what curl may reach, at this URL and below it; GET and HEAD unless named")
+      .one_value_each();
+  command.add_flag("--clean-env", flags->clean, "Only the variables given with --env");
+  command.add_flag("--write-back", flags->write_back,
+                   "Write changes below imported directories back to the host");
+  command.add_flag("--test-commands", flags->test_commands,
+                   "Add argv.py, printenv.py, stdout_stderr.py and read_from_fd.py");
+  command
+      .add_option("file", flags->arguments,
+                  "A script file of the host and its arguments; after -c: $0 and arguments")
+      .any_text();
+  command.end_options_at_arguments();
+  return [flags = std::move(flags), script] {
+    flags->has_script = script.was_given();
     return run(*flags);
   };
 }

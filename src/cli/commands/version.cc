@@ -1,11 +1,11 @@
-#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "cli/command.h"
 
 namespace atl::cli {
 
-Action define_version(CLI::App& app) {
-  app.add_subcommand("version", "Print the version");
+Action define_version(Command& top) {
+  top.add_command("version", "Print the version");
   return [] {
     fmt::print("atoll " ATOLL_VERSION "\n");
     return 0;

@@ -2,22 +2,14 @@
 
 #include <algorithm>
 
+#include "sandbox/limit_table.h"
+
 namespace atl::sandbox::native {
-namespace {
-
-// Limits that bind the sandbox; the others bind one execution.
-bool same_walls(const Limits& a, const Limits& b) {
-  return a.memory_bytes == b.memory_bytes && a.cpu_cores == b.cpu_cores &&
-         a.processes_max == b.processes_max && a.disk_bytes == b.disk_bytes && a.inodes_max == b.inodes_max &&
-         a.open_files_max == b.open_files_max && a.io_bytes_per_second == b.io_bytes_per_second;
-}
-
-}  // namespace
 
 bool serves(const Spec& mine, const Spec& spec) {
   return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers && spec.preimport == mine.preimport &&
          spec.snapshot == mine.snapshot && spec.hostname == mine.hostname && spec.sudo == mine.sudo &&
-         same_walls(spec.limits, mine.limits) && spec.host_mounts.empty() && mine.host_mounts.empty();
+         bind_sandbox_alike(spec.limits, mine.limits) && spec.host_mounts.empty() && mine.host_mounts.empty();
 }
 
 std::unique_ptr<NativeSandbox> Pool::take() {

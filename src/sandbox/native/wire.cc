@@ -1,8 +1,10 @@
 #include "sandbox/native/wire.h"
 
 #include <bit>
+#include <concepts>
 
 #include "guest/protocol.h"
+#include "sandbox/limit_table.h"
 #include "sandbox/native/wire_check.h"
 
 namespace atl::sandbox::native {
@@ -52,34 +54,47 @@ struct In {
   bool is_sound = true;
 };
 
+template <std::unsigned_integral T>
+void put(Out& out, T value) {
+  out.number(value);
+}
+void put(Out& out, double value) {
+  out.number(std::bit_cast<std::uint64_t>(value));
+}
+void put(Out& out, std::chrono::milliseconds value) {
+  out.number(static_cast<std::uint64_t>(value.count()));
+}
+void put(Out& out, const std::optional<std::chrono::milliseconds>& value) {
+  out.flag(value.has_value());
+  put(out, value.value_or(std::chrono::milliseconds(0)));
+}
+
+void get(In& in, std::uint64_t& value) {
+  value = in.number();
+}
+void get(In& in, std::uint32_t& value) {
+  value = in.small();
+}
+void get(In& in, double& value) {
+  value = std::bit_cast<double>(in.number());
+}
+void get(In& in, std::chrono::milliseconds& value) {
+  value = std::chrono::milliseconds(in.number());
+}
+void get(In& in, std::optional<std::chrono::milliseconds>& value) {
+  const bool is_set = in.flag();
+  std::chrono::milliseconds time{};
+  get(in, time);
+  if (is_set) value = time;
+}
+
 void put_limits(Out& out, const Limits& limits) {
-  out.number(limits.memory_bytes);
-  out.number(std::bit_cast<std::uint64_t>(limits.cpu_cores));
-  out.number(static_cast<std::uint64_t>(limits.wall_time.count()));
-  out.flag(limits.cpu_time.has_value());
-  out.number(static_cast<std::uint64_t>(limits.cpu_time.value_or(std::chrono::milliseconds(0)).count()));
-  out.number(limits.processes_max);
-  out.number(limits.disk_bytes);
-  out.number(limits.inodes_max);
-  out.number(limits.open_files_max);
-  out.number(limits.output_bytes);
-  out.number(limits.io_bytes_per_second);
+  for (const LimitRow& row : kLimits) std::visit([&](auto member) { put(out, limits.*member); }, row.member);
 }
 
 Limits get_limits(In& in) {
   Limits limits;
-  limits.memory_bytes = in.number();
-  limits.cpu_cores = std::bit_cast<double>(in.number());
-  limits.wall_time = std::chrono::milliseconds(in.number());
-  const bool has_cpu_time = in.flag();
-  const std::chrono::milliseconds cpu_time(in.number());
-  if (has_cpu_time) limits.cpu_time = cpu_time;
-  limits.processes_max = in.small();
-  limits.disk_bytes = in.number();
-  limits.inodes_max = in.number();
-  limits.open_files_max = in.small();
-  limits.output_bytes = in.number();
-  limits.io_bytes_per_second = in.number();
+  for (const LimitRow& row : kLimits) std::visit([&](auto member) { get(in, limits.*member); }, row.member);
   return limits;
 }
 

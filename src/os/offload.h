@@ -11,7 +11,7 @@
 
 #include "os/task.h"
 
-namespace atl::store {
+namespace atl::os {
 
 // Hands `start` a one-shot function that takes the result from any thread and brings it back to the waiting
 // coroutine's own executor. The loop stays alive meanwhile.
@@ -46,4 +46,4 @@ Task<T> offload(Pool& pool, Work work) {
   co_return co_await completed_elsewhere<T>(std::move(start));
 }
 
-}  // namespace atl::store
+}  // namespace atl::os

@@ -12,7 +12,7 @@
 
 #include "os/task.h"
 
-namespace atl::api::e2b {
+namespace atl::api::http {
 
 // Waits for the next event of a source, or for a while, or for a nudge, without ever losing an event: the
 // source's next() runs in a coroutine of its own, one event ahead at most, so that giving up waiting cancels
@@ -91,4 +91,4 @@ class Pump {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace atl::api::e2b
+}  // namespace atl::api::http

@@ -1,0 +1,197 @@
+#include "session/drafts.h"
+
+#include <fmt/format.h>
+
+#include "base/ids.h"
+
+namespace atl::session {
+namespace {
+
+constexpr std::size_t kMapEntriesMax = 256;
+constexpr std::size_t kMapBytesMax = 64U << 10;
+constexpr std::size_t kSecretBytes = 20;
+
+Result<void> check_map(const TextMap& map, std::string_view field) {
+  std::size_t bytes = 0;
+  for (const auto& [key, value] : map) bytes += key.size() + value.size();
+  if (map.size() > kMapEntriesMax || bytes > kMapBytesMax) {
+    return fail(Error(Code::too_large, fmt::format("{} holds at most {} entries and {} bytes", field,
+                                                   kMapEntriesMax, kMapBytesMax))
+                    .with_field(std::string(field)));
+  }
+  return {};
+}
+
+Result<void> check_env(const TextMap& env) {
+  for (const auto& [name, value] : env) {
+    const bool good = !name.empty() && name.find('=') == std::string::npos &&
+                      name.find('\0') == std::string::npos && value.find('\0') == std::string::npos;
+    if (!good) {
+      return fail(Error(Code::invalid_argument, "a variable has a name without '=', and no NUL byte")
+                      .with_field("env"));
+    }
+  }
+  return check_map(env, "env");
+}
+
+Result<void> check_volumes(const TextMap& volumes) {
+  for (const auto& [path, name] : volumes) {
+    const bool good = path.size() > 1 && path.starts_with('/') && path.find("..") == std::string::npos &&
+                      path.find('\0') == std::string::npos;
+    if (!good) {
+      return fail(
+          Error(Code::invalid_argument, fmt::format("volume '{}' needs an absolute path inside", name))
+              .with_field("volumes"));
+    }
+  }
+  return check_map(volumes, "volumes");
+}
+
+Error unknown_name(std::string_view what, const std::string& name) {
+  return Error(Code::invalid_argument, fmt::format("no {} is called '{}'", what, name))
+      .with_field(std::string(what));
+}
+
+void give_secrets(Session& facts) {
+  facts.secret = random_hex(kSecretBytes);
+  facts.traffic_token = random_hex(kSecretBytes);
+}
+
+// The first that is not empty: what was asked for, what the agent names, the default.
+const std::string& first_of(const std::string& asked, const std::string& agents,
+                            const std::string& otherwise) {
+  return !asked.empty() ? asked : !agents.empty() ? agents : otherwise;
+}
+
+}  // namespace
+
+bool Drafts::complete_secrets(Session& facts) const {
+  bool changed = false;
+  for (std::string* secret : {&facts.secret, &facts.traffic_token}) {
+    if (!secret->empty()) continue;
+    *secret = random_hex(kSecretBytes);
+    changed = true;
+  }
+  if (options_.ports == Ports::closed && facts.ports == Ports::open) {
+    facts.ports = Ports::closed;
+    changed = true;
+  }
+  return changed;
+}
+
+Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& facts) const {
+  const registry::Registry& registry = *dependencies_.registry;
+  static const registry::Agent nobody;
+  Choice choice;
+  if (!request.agent.empty()) {
+    choice.agent = registry.agent(request.agent);
+    if (choice.agent == nullptr) return fail(unknown_name("agent", request.agent));
+  }
+  const registry::Agent& agent = choice.agent != nullptr ? *choice.agent : nobody;
+  facts.agent = request.agent;
+  facts.environment = first_of(request.environment, agent.environment, options_.default_environment);
+  choice.environment = registry.environment(facts.environment);
+  if (choice.environment == nullptr) return fail(unknown_name("environment", facts.environment));
+  TRY(registry::check_usable(*choice.environment));
+  facts.provider = first_of(request.provider, agent.provider, options_.default_provider);
+  choice.provider = find_provider(dependencies_.providers, facts.provider);
+  if (choice.provider == nullptr) return fail(unknown_name("provider", facts.provider));
+  facts.policy = first_of(request.policy, agent.policy, choice.environment->policy);
+  if (registry.policies().find(facts.policy) == nullptr) return fail(unknown_name("policy", facts.policy));
+  facts.policy_mode = request.policy_mode;
+  if (!request.skills.empty())
+    return fail(Error(Code::invalid_argument, "there are no skills yet").with_field("skills"));
+  return choice;
+}
+
+Result<void> Drafts::set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const {
+  TRY(registry::check(request.limits, options_.ceilings));
+  registry::LimitsPatch limits = choice.agent != nullptr ? choice.agent->limits : registry::LimitsPatch{};
+  registry::merge(request.limits, limits);
+  facts.limits = dependencies_.registry->sandbox_limits(*choice.environment, limits);
+  registry::clamp(facts.limits, options_.ceilings);
+  facts.wall_time_set = limits.wall_time || choice.environment->limits.wall_time;
+  return {};
+}
+
+Task<void> Drafts::set_network(CreateRequest& request, const Choice& choice, Session& facts) const {
+  const bool has_network = choice.provider->traits().network;
+  const auto usual =
+      choice.agent != nullptr && choice.agent->network ? *choice.agent->network : choice.environment->network;
+  facts.network = request.network.value_or(usual);
+  if (request.network_if_possible && !has_network) {
+    facts.network = sandbox::Network::none;
+    request.egress = {};
+  }
+  if (facts.network != sandbox::Network::none && !has_network) {
+    co_return fail(
+        Error(Code::unsupported, fmt::format("provider {} lacks the trait 'network'", facts.provider))
+            .with_field("network"));
+  }
+  facts.egress = std::move(request.egress);
+  co_return co_await dependencies_.networks->check(facts.network, facts.egress);
+}
+
+Result<void> Drafts::set_maps(CreateRequest& request, const Choice& choice, Session& facts) const {
+  facts.env = choice.environment->env;
+  if (choice.agent != nullptr) facts.env.insert(choice.agent->env.begin(), choice.agent->env.end());
+  for (auto& [name, value] : request.env) facts.env.insert_or_assign(name, std::move(value));
+  TRY(check_env(facts.env));
+  TRY(check_map(request.metadata, "metadata"));
+  TRY(check_volumes(request.volumes));
+  facts.metadata = std::move(request.metadata);
+  facts.attributes = std::move(request.attributes);
+  facts.volumes = std::move(request.volumes);
+  return {};
+}
+
+Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
+  Session facts;
+  CO_TRY(const Choice choice, choose(request, facts));
+  CO_CHECK(set_limits(request, choice, facts));
+  CO_CHECK(co_await set_network(request, choice, facts));
+  CO_CHECK(set_maps(request, choice, facts));
+  give_secrets(facts);
+  facts.data_plane = request.data_plane;
+  facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
+  facts.session_id = new_session_id();
+  facts.sandbox_id = new_sandbox_id();
+  facts.tenant = who.tenant;
+  facts.key_id = who.key_id;
+  facts.created_at = facts.last_used_at = dependencies_.clock->now();
+  facts.extend_on_use = request.extend_on_use;
+  facts.on_expiry = request.on_expiry;
+  facts.auto_resume = request.auto_resume;
+  UpdateRequest first;
+  const bool has_agent_ttl = choice.agent != nullptr && choice.agent->ttl;
+  first.ttl = request.ttl.value_or(has_agent_ttl ? *choice.agent->ttl : options_.default_ttl);
+  std::string incarnation = facts.sandbox_id;
+  auto live = std::make_shared<Live>(dependencies_.executor, *dependencies_.clock, std::move(facts),
+                                     std::move(incarnation), choice.provider, std::move(request.local));
+  CO_CHECK(dependencies_.table->apply(*live, first));
+  co_return live;
+}
+
+Result<LivePtr> Drafts::copy(const Principal& who, const Live& source, const UpdateRequest& changes) const {
+  Session facts = source.facts();
+  facts.session_id = new_session_id();
+  facts.sandbox_id = new_sandbox_id();
+  facts.key_id = who.key_id;
+  facts.state = State::creating;
+  facts.pausing = false;
+  facts.reason.clear();
+  facts.created_at = facts.last_used_at = dependencies_.clock->now();
+  facts.parent = source.facts().session_id;
+  give_secrets(facts);
+  facts.default_contexts = source.interpreters().contexts();
+  UpdateRequest complete = changes;
+  if (!complete.ttl) complete.ttl = facts.ttl;
+  std::string incarnation = facts.sandbox_id;
+  auto child = std::make_shared<Live>(dependencies_.executor, *dependencies_.clock, std::move(facts),
+                                      std::move(incarnation), source.provider());
+  child->interpreters().copy_losses(source.interpreters());
+  TRY(dependencies_.table->apply(*child, complete));
+  return child;
+}
+
+}  // namespace atl::session
