@@ -7,32 +7,7 @@
 namespace atl::session {
 namespace {
 
-constexpr std::size_t kMapEntriesMax = 256;
-constexpr std::size_t kMapBytesMax = 64U << 10;
 constexpr std::size_t kSecretBytes = 20;
-
-Result<void> check_map(const TextMap& map, std::string_view field) {
-  std::size_t bytes = 0;
-  for (const auto& [key, value] : map) bytes += key.size() + value.size();
-  if (map.size() > kMapEntriesMax || bytes > kMapBytesMax) {
-    return fail(Error(Code::too_large, fmt::format("{} holds at most {} entries and {} bytes", field,
-                                                   kMapEntriesMax, kMapBytesMax))
-                    .with_field(std::string(field)));
-  }
-  return {};
-}
-
-Result<void> check_env(const TextMap& env) {
-  for (const auto& [name, value] : env) {
-    const bool good = !name.empty() && name.find('=') == std::string::npos &&
-                      name.find('\0') == std::string::npos && value.find('\0') == std::string::npos;
-    if (!good) {
-      return fail(Error(Code::invalid_argument, "a variable has a name without '=', and no NUL byte")
-                      .with_field("env"));
-    }
-  }
-  return check_map(env, "env");
-}
 
 Result<void> check_volumes(const TextMap& volumes) {
   for (const auto& [path, name] : volumes) {

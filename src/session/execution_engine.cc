@@ -295,6 +295,7 @@ Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::kernel_for(std::shared_p
 
 Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, auth::Principal who,
                                                    ExecuteRequest request) {
+  CO_CHECK(check_env(request.env));
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
     CO_TRY(auto known, co_await kernel_for(live, request, language));
@@ -380,6 +381,7 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   if (request.argv.empty() == request.shell.empty()) {
     co_return fail(Code::invalid_argument, "a command is either 'argv' or a line for the shell");
   }
+  CO_CHECK(check_env(request.env));
   if (request.pty && !live->traits().pty) {
     co_return fail(live->lacks("pty"));
   }

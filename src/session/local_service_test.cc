@@ -30,6 +30,21 @@ TEST_F(LocalServiceTest, CreateRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(wait(service_->list(ann_, {}))->items.size(), 0U);
 }
 
+TEST_F(LocalServiceTest, VariablesThatNoProgramCouldHaveAreRefusedEverywhere) {
+  const Session session = create();
+  for (const TextMap& env : {TextMap{{"A=B", "c"}}, TextMap{{"", "c"}}, TextMap{{"A", std::string("b\0c", 3)}}}) {
+    const auto executed = wait(service_->run(ann_, session.session_id, {.code = "print x", .env = env}));
+    const auto started = wait(service_->run_command(ann_, session.session_id, {.argv = {"true"}, .env = env}, ""));
+    const auto updated = wait(service_->update(ann_, session.session_id, {.env = env}));
+    const auto forked = wait(service_->fork(ann_, session.session_id, {.copies = {{.env = env}}}));
+    EXPECT_EQ(executed ? "" : executed.error().field(), "env");
+    EXPECT_EQ(started ? "" : started.error().field(), "env");
+    EXPECT_EQ(updated ? "" : updated.error().field(), "env");
+    EXPECT_EQ(forked ? "" : forked.error().field(), "env");
+  }
+  EXPECT_EQ(wait(service_->history(ann_, {.id = session.session_id}))->items.size(), 0U);
+}
+
 TEST_F(LocalServiceTest, ASessionHasTheDefaultsAndIsFoundByBothIds) {
   const Session session = create();
   EXPECT_EQ(session.state, State::running);

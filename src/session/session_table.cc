@@ -146,6 +146,7 @@ Result<void> SessionTable::check_ttl(std::optional<std::chrono::milliseconds> tt
 
 Result<void> SessionTable::apply(Live& live, const UpdateRequest& request) const {
   TRY(check_ttl(request.ttl));
+  if (request.env) TRY(check_env(*request.env));
   live.apply(request);
   return {};
 }

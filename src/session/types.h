@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -25,6 +26,11 @@
 namespace atl::session {
 
 using TextMap = std::map<std::string, std::string>;
+
+// Code::too_large with the field if a map of a request has too many entries or bytes to be kept.
+Result<void> check_map(const TextMap& map, std::string_view field);
+// The same for variables, and Code::invalid_argument for a name that is empty or has '=', and for NUL bytes.
+Result<void> check_env(const TextMap& env);
 
 // What happens to a session at the end of its time to live, and when it is idle for too long.
 enum class OnExpiry : std::uint8_t { destroy, pause };
