@@ -99,7 +99,9 @@ Task<std::vector<std::string>> LocalService::adopt_all() {
     }
     if (!live->sandbox || !is_live(was)) {
       const State end = was == State::stopping ? State::stopped : State::lost;
-      CO_CHECK(co_await stop_held(live, end, end == State::stopped ? live->facts.reason : reason));
+      // Not in the awaited call: g++ 12 destroys a temporary of a conditional operator twice there.
+      std::string why = end == State::stopped ? live->facts.reason : reason;
+      CO_CHECK(co_await stop_held(live, end, std::move(why)));
       continue;
     }
     std::string kind(kNetworkLogKind);

@@ -234,7 +234,7 @@ Result<sandbox::Language> language_of(const std::string& word) {
   if (name.empty()) return sandbox::Language::python;
   if (auto language = sandbox::parse_language(name)) return *language;
   return fail(Code::invalid_argument,
-              fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java", word));
+              fmt::format("No kernel for language '{}': there are python, javascript, typescript, deno, bash, r and java", word));
 }
 
 Error context_error(Error error, const std::string& id) {
@@ -400,7 +400,9 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
     auto event = co_await pump.take(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval);
     if (exchange.disconnected()) co_return fail(Code::canceled, "the client went away");
     if (!event) {
-      CO_CHECK(co_await exchange.write(lines.holds() ? lines.release() : lines.keepalive()));
+      // g++ 12 destroys a temporary of a conditional operator twice when it stands in an awaited call.
+      std::string idle = lines.holds() ? lines.release() : lines.keepalive();
+      CO_CHECK(co_await exchange.write(std::move(idle)));
       continue;
     }
     if (!*event) co_return fail(std::move(*event).error());
