@@ -302,7 +302,7 @@ Task<void> LocalService::build(LivePtr live, std::optional<std::string> from, Ke
   if (auto furnished = co_await furnish(live); !furnished) {
     CO_CHECK(co_await live->sandbox->stop());
     live->sandbox.reset();
-    co_return furnished;
+    co_return fail(for_caller(std::move(furnished).error(), live->local));
   }
   boost::asio::co_spawn(parts_.executor, watch_end(live, live->sandbox), boost::asio::detached);
   co_return Result<void>{};
