@@ -46,7 +46,7 @@ constexpr std::int64_t kImportEntriesMax = 1'000'000'000;
 
 struct EnvFlags {
   SettingFlags settings;
-  std::string name, file, image, format = "oci", max_bytes, max_entries;
+  std::string name, file, image, format = "oci", max_bytes, max_entries, apt;
   bool verify = false, fresh = false;
 };
 
@@ -148,7 +148,8 @@ Result<void> show(const EnvFlags& flags) {
   if (environment->digests.empty()) return {};
   const layer::Stack stack = TRY(room.store->stack(environment->stack));
   fmt::print("source: {}\ncreated: {}\n", stack.source, stack.created_at);
-  if (room.registry->ships(stack.recipe)) fmt::print("recipe: shipped with this program; may have a zygote\n");
+  if (room.registry->ships(stack.recipe))
+    fmt::print("recipe: shipped with this program; may have a zygote\n");
   for (const std::string& digest : stack.layers) {
     const layer::Layer layer = TRY(room.store->find(digest));
     if (flags.verify) TRY(room.store->verify(digest));
@@ -193,10 +194,17 @@ Action define_env(CLI::App& app) {
     return sub;
   };
   CLI::App* build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
-    return build_environment(given.settings, given.name, given.fresh);
+    layer::BuildOptions options;
+    options.fresh = given.fresh;
+    if (!given.apt.empty()) options.apt_directory = given.apt;
+    return build_environment(given.settings, given.name, options);
   });
   build->add_option("NAME", flags->name, "an environment of the registry with a recipe")->required();
   build->add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
+  build
+      ->add_option("--apt", flags->apt,
+                   "A directory to read instead of /etc/apt: sources, and what apt needs to reach them")
+      ->check(CLI::ExistingDirectory);
   CLI::App* in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
   in->add_option("FILE", flags->file, "an archive, or a directory with an OCI layout")->required();
   in->add_option("--name", flags->name, "its name (default: the file's)");
@@ -206,7 +214,8 @@ Action define_env(CLI::App& app) {
   CLI::App* out = add("export", "Write an environment to a file", export_to);
   out->add_option("NAME", flags->name, "the environment")->required();
   out->add_option("FILE", flags->file, "where to; - is standard output")->required();
-  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")->capture_default_str();
+  out->add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
+      ->capture_default_str();
   add("list", "List environments and what their layers need on disk", list);
   CLI::App* one = add("show", "Show an environment, its layers and who uses it", show);
   one->add_option("NAME", flags->name, "the environment")->required();
