@@ -49,6 +49,10 @@ Option Option::any_text() {
   return Option(option_->type_name(kAnyText));
 }
 
+Option Option::existing_directory() {
+  return Option(option_->check(CLI::ExistingDirectory));
+}
+
 bool Option::was_given() const {
   return option_->count() > 0;
 }

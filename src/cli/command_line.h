@@ -31,6 +31,8 @@ class Option {
   // Its value is anybody's text: a script, an argument of a command, a variable. Every other value is refused
   // where it is empty or holds control characters, before a subcommand sees it.
   Option any_text();
+  // Its value names a directory that is there.
+  Option existing_directory();
   bool was_given() const;
 
  private:

@@ -41,7 +41,7 @@ std::string_view to_string(Language language) {
 }
 
 std::optional<Language> parse_language(std::string_view word) {
-  constexpr std::array<std::pair<std::string_view, Language>, 14> words{{{"python", Language::python},
+  constexpr std::array<std::pair<std::string_view, Language>, 15> words{{{"python", Language::python},
                                                                          {"python3", Language::python},
                                                                          {"py", Language::python},
                                                                          {"javascript", Language::javascript},
@@ -54,7 +54,8 @@ std::optional<Language> parse_language(std::string_view word) {
                                                                          {"dash", Language::shell},
                                                                          {"r", Language::r},
                                                                          {"R", Language::r},
-                                                                         {"java", Language::java}}};
+                                                                         {"java", Language::java},
+                                                                         {"deno", Language::javascript}}};
   for (const auto& [name, language] : words) {
     if (name == word) return language;
   }

@@ -244,7 +244,7 @@ Result<LimitsTable> parse_limits_table(const config::Document& document) {
   if (const config::Node* defaults = document.root.find("default_limits"))
     table.defaults = TRY(parse_limits(*defaults));
   if (const config::Node* languages = document.root.find("language_specific")) {
-    TRY(languages->check_keys({"python", "javascript", "typescript", "shell", "r", "java"}));
+    TRY(languages->check_keys({"python", "javascript", "typescript", "shell", "r", "java", "deno"}));
     for (const config::Member& member : languages->members()) {
       table.languages[*sandbox::parse_language(member.key)] = TRY(parse_limits(member.value));
     }

@@ -15,10 +15,11 @@
 
 namespace atl::sandbox {
 
-enum class Language : std::uint8_t { python, javascript, typescript, shell, r, java };
+enum class Language : std::uint8_t { python, javascript, typescript, shell, r, java, deno };
 
 std::string_view to_string(Language language);
-// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r; java.
+// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r; java;
+// deno, which is TypeScript and JavaScript in Deno, while those two are executed by Node.
 std::optional<Language> parse_language(std::string_view word);
 // The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
 Language kernel_language(Language language);

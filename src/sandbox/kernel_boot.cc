@@ -57,6 +57,28 @@ constexpr const char* kJavaBoot =
     "--add-opens java.base/java.io=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED "
     "--source 11 /dev/fd/9 \"$control\" 9<<'ATOLL'\n";
 
+// Deno refuses descriptors that it did not open itself: functions of the C library read and write this one.
+// It has to have an inspector of its own process and to strip types; a version without them says so.
+constexpr const char* kDenoBoot =
+    "{const fd=Number(Deno.env.get('ATOLL_CONTROL_FD'));Deno.env.delete('ATOLL_CONTROL_FD');"
+    "const io={parameters:['i32','buffer','usize','i32'],result:'isize'};"
+    "const {symbols:c}=Deno.dlopen('libc.so.6',{fcntl:{parameters:['i32','i32','i32'],result:'i32'},"
+    "_exit:{parameters:['i32'],result:'void'},recv:io,send:io,receive:{...io,name:'recv',nonblocking:true}});"
+    "c.fcntl(fd,2,1);"
+    "const lacks=(e)=>{const w=new TextEncoder().encode(`deno ${Deno.version.deno} is too old: "
+    "${e.message}`);"
+    "const h=new TextEncoder().encode(`N ${w.length}\\n`);c.send(fd,h,h.length,0);c.send(fd,w,w.length,0);"
+    "c._exit(127)};"
+    "let h='';const b=new Uint8Array(1);"
+    "while(!h.endsWith('\\n')){if(c.recv(fd,b,1,0)<1)c._exit(0);h+=String.fromCharCode(b[0])}"
+    "const n=Number(h.slice(2)),s=new Uint8Array(n);for(let "
+    "i=0;i<n;)i+=Number(c.recv(fd,s.subarray(i),n-i,0));"
+    "try{const m=(w)=>process.getBuiltinModule('node:'+w),vm=m('vm');"
+    "new (m('inspector').Session)().connect();m('module').stripTypeScriptTypes('1');"
+    "vm.compileFunction(new TextDecoder().decode(s),['fd','libc','load','main'],"
+    "{filename:'atoll-runner',parsingContext:vm.createContext()})(fd,c,(w,o)=>import(w,o),globalThis)}"
+    "catch(e){lacks(e)}}";
+
 // Both are loaded when a cell needs one of them.
 std::string_view rest_of_python() {
   static const std::string kRest =
@@ -70,6 +92,8 @@ std::string_view recipe_for(Language language) {
       return "r";
     case Language::java:
       return "java";
+    case Language::deno:
+      return "deno";
     default:
       return "base";
   }
@@ -100,6 +124,9 @@ ProcessSpec runner_process(const KernelInfo& info) {
       spec.argv = {"bash", "--norc", "--noprofile", "-c",
                    fmt::format("{}{}ATOLL\n", kJavaBoot, runner("Runner.java"))};
       break;
+    case Language::deno:
+      spec.argv = {"deno", "eval", "--quiet", kDenoBoot};
+      break;
   }
   return spec;
 }
@@ -117,6 +144,8 @@ std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& 
       return {{'S', runner("r.R")}};
     case Language::java:
       return {};  // it was started with it
+    case Language::deno:
+      return {{'S', runner("deno.js")}};
   }
   std::unreachable();
 }
@@ -139,6 +168,8 @@ std::string lacks_interpreter(Language language, std::string_view problem) {
         return "Debian's r-base-core";
       case Language::java:
         return "Debian's openjdk-17-jdk-headless (another JDK from 11 on will do)";
+      case Language::deno:
+        return "npm's deno, from 2.9 on";
     }
     std::unreachable();
   };

@@ -32,6 +32,7 @@ policy::Language policy_language(sandbox::Language language) {
       return policy::Language::javascript;
     // TypeScript is read as JavaScript; what that grammar cannot read shows as parse errors in the verdict.
     case sandbox::Language::typescript:
+    case sandbox::Language::deno:
       return policy::Language::javascript;
     case sandbox::Language::shell:
       return policy::Language::shell;
@@ -54,6 +55,8 @@ std::vector<std::string> interpreter_of(sandbox::Language language) {
       return {"bash", "-c"};
     case sandbox::Language::r:
       return {"Rscript", "-e"};
+    case sandbox::Language::deno:
+      return {"deno", "eval"};
     case sandbox::Language::java:
       break;
   }

@@ -101,7 +101,9 @@ class FakeFiles final : public sandbox::Files {
     }
     co_return all;
   }
+  static inline std::optional<Error> make_directory_fails;  // of every sandbox
   Task<sandbox::FileInfo> make_directory(std::string, std::string, sandbox::Ownership) override {
+    if (make_directory_fails) co_return fail(*make_directory_fails);
     co_return sandbox::FileInfo{};
   }
   Task<sandbox::FileInfo> move(std::string, std::string, std::string, sandbox::Overwrite) override {

@@ -131,7 +131,7 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
     const auto sandbox = live->detach();
     CO_CHECK(co_await sandbox->stop());
     dependencies_.layer_use->end_sandbox(live->incarnation());
-    co_return prepared;
+    co_return fail(error_for_caller(std::move(prepared).error(), live->local()));
   }
   watch(live);
   co_return Result<void>{};

@@ -155,7 +155,7 @@ def limits_are_told_by_language():
         client = daemon.client()
         made = client.ok("POST", "/api/sessions", {"provider": "virtual"})
         times = made["limits"]["execution_time_by_language"]
-        assert times == {"python": 30, "javascript": 15, "typescript": 15, "shell": 10, "r": 30, "java": 30}, times
+        assert times == {"python": 30, "javascript": 15, "typescript": 15, "shell": 10, "r": 30, "java": 30, "deno": 30}, times
         assert client.ok("GET", "/api/sessions/" + made["session_id"])["limits"] == made["limits"]
         chosen = client.ok("POST", "/api/sessions", {"provider": "virtual", "limits": {"execution_time_seconds": 2}})
         assert set(chosen["limits"]["execution_time_by_language"].values()) == {2}, chosen["limits"]

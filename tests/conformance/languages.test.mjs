@@ -104,11 +104,34 @@ test('interpreters know which sandbox they are in', async () => {
 
 test('a sandbox without an interpreter says what to install', async () => {
   const bare = await sandbox({ envs: { PATH: '/nonexistent' } }, Sandbox)
-  for (const [language, names] of [['r', /no interpreter for r in this environment.*r-base-core/], ['java', /no interpreter for java in this environment.*openjdk/]]) {
+  for (const [language, names] of [['r', /no interpreter for r in this environment.*r-base-core/], ['java', /no interpreter for java in this environment.*openjdk/],
+    ['deno', /no interpreter for deno in this environment.*npm's deno.*`deno` is shipped/]]) {
     const response = await execute(bare, { code: '1', language })
     assert.equal(response.status, 400)
     assert.match(await response.text(), names)
   }
+})
+
+// The original's supervision: there a server inside is started again, here there is none to kill but the interpreter.
+test('an interpreter that is killed from inside is there again at the next run', async () => {
+  const own = await sandbox({}, Sandbox)
+  // A run of the same moment is given to the dead interpreter, and is told so.
+  const recovered = async (code, language) => {
+    const run = await own.runCode(code, { language })
+    return run.error ? own.runCode(code, { language }) : run
+  }
+  for (let round = 0; round < 3; round += 1) {
+    const { text: pid } = await own.runCode('import os; os.getpid()')
+    await own.commands.run(`kill -9 ${pid}`, { user: 'root' })
+    assert.equal((await recovered('x = 1; x', 'python')).text, '1')
+    const { text: other } = await own.runCode('process.pid', { language: 'js' })
+    await own.commands.run(`kill -9 ${other}`, { user: 'root' })
+    const run = await recovered('6 * 7', 'js')
+    assert.equal(run.text, '42')
+    assert.match(run.logs.stderr.join(''), /interpreter is a new one/)
+  }
+  const inside = await own.commands.run('curl --noproxy "*" -s -o /dev/null http://0.0.0.0:49999/health; echo $?')
+  assert.equal(inside.stdout, '7\n', 'nothing listens on the port of the code interpreter inside')
 })
 
 test('other languages are refused with their name', async () => {

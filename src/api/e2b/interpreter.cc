@@ -213,10 +213,8 @@ Result<sandbox::Language> language_of(const std::string& word) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.empty()) return sandbox::Language::python;
   if (auto language = sandbox::parse_language(name)) return *language;
-  return fail(
-      Code::invalid_argument,
-      fmt::format("No kernel for language '{}': there are python, javascript, typescript, bash, r and java",
-                  word));
+  return fail(Code::invalid_argument,
+              fmt::format("No kernel for language '{}': there are python, javascript, typescript, deno, bash, r and java", word));
 }
 
 Error context_error(Error error, const std::string& id) {
@@ -377,7 +375,9 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
   while (true) {
     CO_TRY(auto event, co_await pump.next(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval));
     if (!event) {
-      CO_CHECK(co_await exchange.write(lines.holds() ? lines.release() : lines.keepalive()));
+      // g++ 12 destroys a temporary of a conditional operator twice when it stands in an awaited call.
+      std::string idle = lines.holds() ? lines.release() : lines.keepalive();
+      CO_CHECK(co_await exchange.write(std::move(idle)));
       continue;
     }
     if (auto* finished = std::get_if<session::Finished>(&*event)) {

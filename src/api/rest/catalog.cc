@@ -95,7 +95,7 @@ Task<Response> capabilities(Context context, Principal, Request&) {
     policies.push_back(bj::value(name));
   bj::object body{{"version", ATOLL_VERSION},
                   {"providers", std::move(providers)},
-                  {"languages", bj::array{"python", "javascript", "typescript", "shell", "r", "java"}},
+                  {"languages", bj::array{"python", "javascript", "typescript", "shell", "r", "java", "deno"}},
                   {"policies", std::move(policies)}};
   co_return json_response(200, std::move(body));
 }

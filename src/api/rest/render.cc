@@ -189,8 +189,8 @@ bj::object to_json(const sandbox::Usage& usage) {
 static bj::object limits_json(const session::Session& s, const registry::Registry& registry) {
   using sandbox::Language;
   bj::object times;
-  for (const Language language : {Language::python, Language::javascript, Language::typescript,
-                                  Language::shell, Language::r, Language::java})
+  for (const Language language : {Language::python, Language::javascript, Language::typescript, Language::shell,
+                                  Language::r, Language::java, Language::deno})
     times[sandbox::to_string(language)] = number(seconds(session::execution_time(s, registry, language)));
   bj::object object = to_json(s.limits);
   object["execution_time_by_language"] = std::move(times);

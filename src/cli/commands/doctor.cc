@@ -36,17 +36,21 @@ std::string shown(const Finding& finding) {
 
 // What agents often ask for, looked for where they would: inside. One missing name a line.
 constexpr const char* kLookFor =
-    "for p in bash curl git sudo tput python3 node R jshell; do command -v $p >/dev/null || echo $p; done; "
+    "for p in bash curl git sudo tput python3 node R jshell deno; do command -v $p >/dev/null || echo $p; "
+    "done; "
     "command -v python3 >/dev/null && python3 -c '\n"
     "import importlib.util\n"
     "for name in (\"numpy\", \"pandas\", \"matplotlib\", \"sklearn\"):\n"
     "    if importlib.util.find_spec(name) is None: print(name)\n'";
 
 struct OptionalLanguage {
-  const char *program, *language, *package;
+  const char *program, *language, *remedy;
 };
-constexpr OptionalLanguage kLanguages[] = {{"R", "r", "r-base-core"},
-                                           {"jshell", "java", "openjdk-17-jdk-headless"}};
+constexpr OptionalLanguage kLanguages[] = {
+    {"R", "r", "apt-get install r-base-core"},
+    {"jshell", "java", "apt-get install openjdk-17-jdk-headless"},
+    {"deno", "deno", "atoll env build deno, or npm install --global deno"},
+};
 
 // As text. Printing can fail by an exception, which must not end a coroutine of the loop: nobody would shut
 // the provider down, and the program would wait for ever.
@@ -63,7 +67,7 @@ Task<std::string> look_inside(sandbox::Sandbox& box) {
     if (output.stream == sandbox::Stream::out) lacking += output.bytes;
   }
   // Languages that an environment may do without; the recipes we ship do.
-  for (const auto& [program, language, package] : kLanguages) {
+  for (const auto& [program, language, remedy] : kLanguages) {
     const std::string line = std::string(program) + "\n";
     const std::size_t at = lacking.find(line);
     if (at == std::string::npos) {
@@ -73,8 +77,7 @@ Task<std::string> look_inside(sandbox::Sandbox& box) {
     }
     lacking.erase(at, line.size());
     text += shown({Finding::Grade::note, fmt::format("language {}", language),
-                   fmt::format("environment host lacks {}: kernels of this language are refused", program),
-                   fmt::format("apt-get install {}", package)});
+                   fmt::format("environment host lacks {}: kernels of this language are refused", program), remedy});
   }
   std::ranges::replace(lacking, '\n', ' ');
   if (lacking.empty())

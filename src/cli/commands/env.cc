@@ -46,7 +46,7 @@ constexpr std::int64_t kImportEntriesMax = 1'000'000'000;
 
 struct EnvFlags {
   SettingFlags settings;
-  std::string name, file, image, format = "oci", max_bytes, max_entries;
+  std::string name, file, image, format = "oci", max_bytes, max_entries, apt;
   bool verify = false, fresh = false;
 };
 
@@ -193,10 +193,17 @@ Action define_env(Command& top) {
     return sub;
   };
   Command build = add("build", "Build an environment from its recipe", [](const EnvFlags& given) {
-    return build_environment(given.settings, given.name, given.fresh);
+    layer::BuildOptions options;
+    options.fresh = given.fresh;
+    if (!given.apt.empty()) options.apt_directory = given.apt;
+    return build_environment(given.settings, given.name, options);
   });
   build.add_option("NAME", flags->name, "an environment of the registry with a recipe").required();
   build.add_flag("--fresh", flags->fresh, "Take no layer of an earlier build");
+  build
+      .add_option("--apt", flags->apt,
+                  "A directory to read instead of /etc/apt: sources, and what apt needs to reach them")
+      .existing_directory();
   Command in = add("import", "Make an environment of an OCI image, a docker archive or a tar", import);
   in.add_option("FILE", flags->file, "an archive, or a directory with an OCI layout").required();
   in.add_option("--name", flags->name, "its name (default: the file's)");

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "cli/settings.h"
+#include "layer/build.h"
 #include "layer/store.h"
 #include "registry/registry.h"
 
@@ -40,7 +41,8 @@ class EnvironmentUse {
 Result<std::unique_ptr<EnvironmentUse>> use_environment(layer::Store& store,
                                                         const registry::Environment& environment);
 
-Result<void> build_environment(const SettingFlags& flags, const std::string& name, bool fresh);
+Result<void> build_environment(const SettingFlags& flags, const std::string& name,
+                               const layer::BuildOptions& options);
 
 std::string show_bytes(std::uint64_t bytes);
 

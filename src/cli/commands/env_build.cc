@@ -168,9 +168,8 @@ class SignalWatch {
 };
 
 Result<layer::BuildResult> build_one(const EnvRoom& room, const layer::Recipe& recipe,
-                                     layer::StepRunner& runner, layer::Interrupt& interrupt, bool fresh) {
-  layer::BuildOptions options;
-  options.fresh = fresh;
+                                     layer::StepRunner& runner, layer::Interrupt& interrupt,
+                                     layer::BuildOptions options) {
   options.progress = [&](const std::string& line) { fmt::print(stderr, "{}: {}\n", recipe.name, line); };
   return layer::build(*room.store, recipe, runner, interrupt, options);
 }
@@ -203,7 +202,8 @@ Result<std::vector<const layer::Recipe*>> order_of(const EnvRoom& room, const st
 
 }  // namespace
 
-Result<void> build_environment(const SettingFlags& flags, const std::string& name, bool fresh) {
+Result<void> build_environment(const SettingFlags& flags, const std::string& name,
+                               const layer::BuildOptions& asked) {
   const EnvRoom room = TRY(EnvRoom::open(flags));
   if (room.store->owners() != layer::Owners::kept)
     return fail(Code::permission_denied, "building needs root: the owners of files must be kept");
@@ -221,9 +221,9 @@ Result<void> build_environment(const SettingFlags& flags, const std::string& nam
   Result<void> done;
   {
     const SignalWatch watch(interrupt);
-    SandboxRunner runner(loop, *provider, interrupt, room.store->owners(), layer::BuildOptions{}.epoch);
+    SandboxRunner runner(loop, *provider, interrupt, room.store->owners(), asked.epoch);
     for (const layer::Recipe* recipe : order) {
-      auto built = build_one(room, *recipe, runner, interrupt, fresh);
+      auto built = build_one(room, *recipe, runner, interrupt, asked);
       if (!built) {
         done = fail(std::move(built).error());
         break;

@@ -203,7 +203,19 @@ void Evaluator::run_code(ValueIndex code, std::uint32_t offset, Language languag
   }
 }
 
-// subprocess.run("text", shell=True), subprocess.run(["rm", "x"]), spawn("rm", ["x"])
+// The value of `args` in `{args: [...]}`, which is how Deno.Command is told its words.
+ValueIndex Evaluator::args_in(NodeIndex options) const {
+  if (options == no_node || tree_.nodes[options].kind != Kind::dict) return unknown_value;
+  for (NodeIndex pair = tree_.nodes[options].first_child; pair != no_node; pair = tree_.nodes[pair].next) {
+    const Node& node = tree_.nodes[pair];
+    if ((node.flags & flag_property) == 0 || names_[node.name].text != "args") continue;
+    return node.first_child == no_node ? unknown_value : value_of(node.first_child);
+  }
+  return unknown_value;
+}
+
+// subprocess.run("text", shell=True), subprocess.run(["rm", "x"]), spawn("rm", ["x"]),
+// new Deno.Command("rm", {args: ["x"]})
 void Evaluator::run_process(const Arguments& arguments, std::uint32_t offset) {
   if (!reporting_) return;
   ValueIndex first = argument(arguments, 0, "args");
@@ -215,7 +227,8 @@ void Evaluator::run_process(const Arguments& arguments, std::uint32_t offset) {
   if (program.type == Value::Type::list) {
     append_list(program);
   } else if (program.type == Value::Type::text) {
-    const Value second = value(argument(arguments, 1));
+    Value second = value(argument(arguments, 1));
+    if (second.type != Value::Type::list) second = value(args_in(argument_node(arguments, 1, "")));
     if (second.type == Value::Type::list) {
       line = quoted_word(first);
       append_list(second);

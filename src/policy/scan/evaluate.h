@@ -148,6 +148,7 @@ class Evaluator {
   ValueIndex join_items(std::string_view separator, ValueIndex list);
   ValueIndex decode(Model model, const Arguments& arguments);
   ValueIndex decode_by_name(std::string_view text, std::string_view encoding, const Value& from);
+  ValueIndex args_in(NodeIndex options) const;
   ValueIndex call_import(const Arguments& arguments, std::uint32_t offset);
   void run_code(ValueIndex code, std::uint32_t offset, Language language);
   void run_process(const Arguments& arguments, std::uint32_t offset);

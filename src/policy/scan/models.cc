@@ -154,7 +154,7 @@ constexpr std::array<Row, 142> python{{
     {"urllib.parse.unquote", Model::unescape},
 }};
 
-constexpr std::array<Row, 53> javascript{{
+constexpr std::array<Row, 56> javascript{{
     {"require", Model::import_function},
     {"import", Model::import_function},
     {"module.require", Model::import_function},
@@ -185,6 +185,9 @@ constexpr std::array<Row, 53> javascript{{
     {"child_process.spawnSync", Model::run_process},
     {"child_process.execFile", Model::run_process},
     {"child_process.execFileSync", Model::run_process},
+    {"Deno.Command", Model::run_process},
+    {"Deno.run", Model::run_process},
+    {"Deno.dlopen", Model::internal},
     {"util.promisify", Model::partial},
     {"atob", Model::base64},
     {"unescape", Model::unescape},

@@ -24,6 +24,9 @@ class NativeHarness : public testing::Test {
  protected:
   void begin(NativeOptions options) {
     if (options.spawner.roots.snapshots.empty()) options.spawner.roots = scratch_roots();
+    // A root filesystem that a test was told of may be anywhere.
+    if (const char* const newer = std::getenv("ATOLL_NEWER_DEBIAN"))
+      options.spawner.roots.layers.emplace_back(newer);
     auto provider = start(loop_.get_executor(), std::move(options));
     ASSERT_TRUE(provider) << provider.error().message() << " " << provider.error().detail();
     provider_ = std::move(*provider);

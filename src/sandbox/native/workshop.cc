@@ -506,16 +506,16 @@ Result<Built> Workshop::build(const Spec& asked, Disk disk) {
   // Never the last descriptor of it: closing that would wait for the disk.
   os::Fd held(built.on_disk ? ::fcntl(disk.mount.get(), F_DUPFD_CLOEXEC, 0) : -1);
   const Spec& spec = sized ? *sized : asked;
-  built.parts = TRY(stock_->take(asked.limits));
+  built.parts = TRY_CONTEXT("control group and namespaces", stock_->take(asked.limits));
   WallReport report;
   auto made = [&]() -> Result<void> {
-    TRY(map_layers(spec, built.parts.slot));
+    TRY_CONTEXT("map the ids of layers", map_layers(spec, built.parts.slot));
     os::SocketPair stream = TRY(os::socket_pair(os::SocketKind::stream));
     os::SocketPair handover = TRY(os::socket_pair(os::SocketKind::packets));
     WallPlan plan{.spec = spec, .slot = built.parts.slot, .filter = filter_, .cgroups = cgroups_,
                   .standing = standing_, .cover = cover_, .ignored_signals = ignored_signals_};
     plan.group = built.parts.group;
-    plan.view = TRY(views_.at(spec.limits));
+    plan.view = TRY_CONTEXT("what /proc shows", views_.at(spec.limits));
     plan.machine_id = random_hex(16);
     plan.boot_id = random_uuid();
     plan.host_view = spec.layers.empty();
@@ -527,11 +527,11 @@ Result<Built> Workshop::build(const Spec& asked, Disk disk) {
     if (!built.on_disk && spec.limits.disk_bytes > spec.limits.memory_bytes / 2)
       report.isolation.missing.push_back(
           {"disk_image", "files count as memory: loop devices and e2fsprogs are needed"});
-    TRY(gather_mounts(spec, plan));
+    TRY_CONTEXT("layers and directories", gather_mounts(spec, plan));
     built.plain_usr = has_plain_usr(spec, plan);
     int pidfd = -1;
     os::Fd born_in;
-    if (cgroups_.has(Controller::unified)) born_in = TRY(cgroups_.open_v2(plan.group));
+    if (cgroups_.has(Controller::unified)) born_in = TRY_CONTEXT("control group", cgroups_.open_v2(plan.group));
     plan.born_in_group = born_in.is_open();
     {
       // The child changes its user in the memory that it shares with us, which closes /proc/<pid> of whoever has
