@@ -377,7 +377,8 @@ Task<void> Interpreter::stream(net::Exchange& exchange, Target target, session::
   while (true) {
     CO_TRY(auto event, co_await pump.next(lines.holds() ? kUnfinishedLineHold : kKeepaliveInterval));
     if (!event) {
-      CO_CHECK(co_await exchange.write(lines.holds() ? lines.release() : lines.keepalive()));
+      std::string sign = lines.holds() ? lines.release() : lines.keepalive();
+      CO_CHECK(co_await exchange.write(std::move(sign)));
       continue;
     }
     if (auto* finished = std::get_if<session::Finished>(&*event)) {
