@@ -1,4 +1,6 @@
 // Every route of every dialect, as the running service serves them, tried by whoever has no business there.
+#include "api/admission/admission.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -13,10 +15,12 @@
 
 #include "api/admission/place.h"
 #include "api/admission/signature.h"
+#include "auth/keys.h"
 #include "config/configuration.h"
 #include "daemon/daemon.h"
 #include "net/server.h"
 #include "net/test_server.h"
+#include "store/store.h"
 
 namespace atl::daemon {
 namespace {

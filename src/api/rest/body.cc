@@ -16,11 +16,11 @@ Result<Body> Body::parse(std::string_view text, std::initializer_list<std::strin
   boost::json::value value = TRY(json::parse(text));
   if (!value.is_object()) return fail(Code::invalid_argument, "the body is a JSON object");
   body.object_ = std::move(value.as_object());
-  TRY(body.check(known));
+  TRY(body.check(std::span(known.begin(), known.size())));
   return body;
 }
 
-Result<void> Body::check(std::initializer_list<std::string_view> known) const {
+Result<void> Body::check(std::span<const std::string_view> known) const {
   for (const auto& member : object_) {
     const std::string_view key(member.key().data(), member.key().size());
     if (std::ranges::find(known, key) == known.end()) {
@@ -118,7 +118,7 @@ Result<std::string> Body::decoded(std::string_view field, std::string_view value
 }
 
 Result<std::optional<Body>> Body::object(std::string_view field,
-                                         std::initializer_list<std::string_view> known) const {
+                                         std::span<const std::string_view> known) const {
   const boost::json::value* value = find(field);
   if (value == nullptr) return std::optional<Body>();
   if (!value->is_object()) return fail(wrong(field, fmt::format("'{}{}' is an object", prefix_, field)));

@@ -66,7 +66,7 @@ bj::object header_names(const egress::RuleTexts& rules) {
   return domains;
 }
 
-bj::object to_json(const session::NetworkFacts& facts) {
+bj::object network_json(const session::NetworkFacts& facts) {
   bj::array decisions;
   for (const session::NetworkDecision& decision : facts.decisions) {
     decisions.push_back(bj::object{{"host", decision.host},
@@ -88,7 +88,7 @@ bj::object to_json(const session::NetworkFacts& facts) {
 
 Task<Response> get_network(Context context, Principal who, Request& request) {
   CO_TRY(const auto facts, co_await context->service->network(std::move(who), request.param("id")));
-  co_return json_response(200, to_json(facts));
+  co_return json_response(200, network_json(facts));
 }
 
 Task<Response> put(Context context, Principal who, Request& request) {
@@ -96,7 +96,7 @@ Task<Response> put(Context context, Principal who, Request& request) {
   CO_TRY(auto wanted, read_rules(body));
   CO_TRY(const auto facts,
          co_await context->service->update_network(std::move(who), request.param("id"), std::move(wanted)));
-  co_return json_response(200, to_json(facts));
+  co_return json_response(200, network_json(facts));
 }
 
 Task<Response> ports(Context context, Principal who, Request& request) {
