@@ -208,21 +208,33 @@ class Bench {
     Series fork, pause, bwrap, hibernate, resume;
     double hundred = 0;  // ms
   };
-  // Forks of a kernel that holds what `code` made, interleaved with bwrap.
+  // Forks of a kernel that holds what `code` made, one after the other.
+  Forks live_forks(int count, const std::string& code) {
+    auto source = must(run(first_result(provider_.get())));
+    must(run(execute(source->kernels().front(), code)));
+    Forks all;
+    for (int i = 0; i < count; ++i) fork_once(*source, all);
+    must(run(source->stop()));
+    return all;
+  }
+  void fork_once(sandbox::Sandbox& source, Forks& all) {
+    const std::string target = scratch();
+    const auto began = Clock::now();
+    const auto carried = must(run(source.capture(target, {})));
+    auto copy = must(run(go_on(provider_.get(), target)));
+    all.fork.values.push_back(micros_since(began));
+    all.pause.values.push_back(static_cast<double>(carried.pause.count()));
+    must(run(copy->stop()));
+    must(run(provider_->discard_snapshot(target)));
+  }
+  // The same, interleaved with bwrap, and with what is kept on the disk.
   Forks forks(int count, const std::string& code) {
     auto source = must(run(first_result(provider_.get())));
     must(run(execute(source->kernels().front(), code)));
     Forks all;
     for (int i = 0; i < count; ++i) {
       all.bwrap.values.push_back(run_bwrap());
-      const std::string target = scratch();
-      const auto began = Clock::now();
-      const auto carried = must(run(source->capture(target, {})));
-      auto copy = must(run(go_on(provider_.get(), target)));
-      all.fork.values.push_back(micros_since(began));
-      all.pause.values.push_back(static_cast<double>(carried.pause.count()));
-      must(run(copy->stop()));
-      must(run(provider_->discard_snapshot(target)));
+      fork_once(*source, all);
     }
     for (int i = 0; i < count / 4; ++i) {
       const std::string target = scratch();
@@ -328,7 +340,14 @@ int main(int argc, char** argv) {
   using namespace atl;
   const int count = argc > 1 ? std::atoi(argv[1]) : 100;
   const int warm = argc > 2 ? std::atoi(argv[2]) : 100;
-  // For profiles: forks of a small kernel and nothing else.
+  // For profiles: live forks of a small kernel and nothing else; the same with what is kept on the disk.
+  if (argc > 3 && std::string_view(argv[3]) == "fork") {
+    Bench bench({}, {});
+    Bench::Forks all = bench.live_forks(count, "x = 1");
+    show("live fork, small: to its first answer", all.fork);
+    show("live fork, small: pause of the source", all.pause);
+    return 0;
+  }
   if (argc > 3 && std::string_view(argv[3]) == "forks") return measure_forks(count, "small", "x = 1"), 0;
   if (argc > 3 && std::string_view(argv[3]) == "live") {
     Bench bench({}, {});

@@ -28,7 +28,9 @@ struct Seen {
 Result<Seen> look_at(const CaptureJob& job, const CaptureJob::Kernel& kernel, std::uint64_t bytes_max) {
   Subject process = TRY(Subject::open(job.proc, kernel.process.pid, kernel.process.born_at));
   Subject zygote = TRY(Subject::open(job.proc, kernel.zygote.pid, kernel.zygote.born_at));
-  Survey seen = TRY(survey(process, zygote, kernel.parked.control, job.extent, bytes_max));
+  ZygoteAreas once;
+  Survey seen = TRY(survey({process, zygote, kernel.parked.control, job.extent, bytes_max},
+                           job.zygotes != nullptr ? *job.zygotes : once));
   return Seen{kernel, std::move(process), std::move(zygote), std::move(seen)};
 }
 
@@ -99,8 +101,9 @@ Result<void> revive(const ReviveJob& job) {
   const ParkedPages pages = TRY(ParkedPages::open(job.file, kernels[job.index]));
   const Subject process = TRY(Subject::open(job.proc, job.process.pid, job.process.born_at));
   const Subject zygote = TRY(Subject::open(job.proc, job.zygote.pid, job.zygote.born_at));
-  // A state that was gone on from before is copied, whatever became of the first one. Where that cannot be known, too. The mark
-  // goes into nothing but a file that was found whole above: whoever sent it may be anybody.
+  // A state that was gone on from before is copied, whatever became of the first one. Where that cannot be
+  // known, too. The mark goes into nothing but a file that was found whole above: whoever sent it may be
+  // anybody.
   const bool resumed =
       kernels[job.index].extent == Extent::whole && count_revival(job.proc, job.file, job.index) == 0U;
   const Recipient to{process, zygote, job.control, resumed};

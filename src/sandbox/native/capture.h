@@ -28,10 +28,11 @@ struct CaptureJob {
   SnapshotJob files;
   std::vector<Kernel> kernels;
   Extent extent = Extent::difference;
-  std::uint64_t bytes_max = 0;            // of memory
+  std::uint64_t bytes_max = 0;           // of memory
   std::vector<std::string> left_behind;  // what is known not to be carried
-  bool strict = false;                    // then that, whatever it is, is a failure
-  std::function<void()> on_files;         // told when the files are there and the kernels are not; may be empty
+  bool strict = false;                   // then that, whatever it is, is a failure
+  std::function<void()> on_files;  // told when the files are there and the kernels are not; may be empty
+  ZygoteAreas* zygotes = nullptr;  // kept by whoever does one job after the other; may be null
 };
 
 struct CaptureReport {

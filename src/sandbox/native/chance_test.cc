@@ -29,6 +29,7 @@ TEST(AreasAtFork, AreReadFromTheFlagsOfEachArea) {
       "7f0000004000-7f0000005000 r--p 00000000 fe:00 12 /usr/lib/a dc\n"
       "VmFlags: rd mr mw me dc\n");
   ASSERT_EQ(areas.size(), 3U);
+  EXPECT_TRUE(areas[2].has_own_pages);  // nothing is said about it
   EXPECT_EQ(areas[0].at_fork, kWipedByFork | kDroppable);
   EXPECT_EQ(areas[1].at_fork, 0);
   EXPECT_EQ(areas[1].name, "[heap]");
@@ -43,6 +44,24 @@ TEST(AreasAtFork, UnknownOnesAreRefused) {
   EXPECT_TRUE(is_sound(memory));
   memory.areas.back().at_fork = 8;
   EXPECT_FALSE(is_sound(memory));
+}
+
+TEST(AreasAtFork, WhetherAnAreaOfAFileHasPagesOfItsOwnIsReadFromItsSizes) {
+  const auto areas = parse_areas(
+      "7f0000000000-7f0000001000 r--p 00000000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             0 kB\nSwap:                  0 kB\nVmFlags: rd mr mw me sd\n"
+      "7f0000001000-7f0000002000 rw-p 00001000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             4 kB\nSwap:                  0 kB\nVmFlags: rd wr mr mw me sd\n"
+      "7f0000002000-7f0000003000 rw-p 00002000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             0 kB\nSwap:                  4 kB\nSwapPss:               4 kB\nVmFlags: rd wr "
+      "mr mw me sd\n"
+      "7f0000003000-7f0000004000 rw-p 00000000 00:00 0 \n"
+      "Anonymous:             0 kB\nSwap:                  0 kB\nVmFlags: rd wr mr mw me sd\n");
+  ASSERT_EQ(areas.size(), 4U);
+  EXPECT_FALSE(areas[0].has_own_pages);
+  EXPECT_TRUE(areas[1].has_own_pages);
+  EXPECT_TRUE(areas[2].has_own_pages);
+  EXPECT_TRUE(areas[3].has_own_pages);  // nothing is there now, but nothing that a file holds either
 }
 
 class ChanceTest : public CaptureHarness {

@@ -113,7 +113,7 @@ std::string encode(const ReviveJob& job) {
 
 constexpr const char* kFilesAreThere = "files";
 
-Result<CopierReport> work(const os::Message& message, int proc, int socket) {
+Result<CopierReport> work(const os::Message& message, int proc, int socket, ZygoteAreas& zygotes) {
   if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open for a copy");
   const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
   In in(message.bytes);
@@ -122,7 +122,7 @@ Result<CopierReport> work(const os::Message& message, int proc, int socket) {
     case Kind::capture: {
       CaptureJob job = get_capture(in, message.fds);
       if (!in.reader.done()) return wrong();
-      job.proc = proc;
+      job.proc = proc, job.zygotes = &zygotes;
       if (job.extent == Extent::difference)
         job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
       CaptureReport done = TRY(write_capture(std::move(job)));
@@ -159,7 +159,8 @@ void become_ordinary(int) {
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
 }
 
-// Before others for as long as a small state takes, and no longer: the kernel counts, and says so by a signal.
+// Before others for as long as a small state takes, and no longer: the kernel counts, and says so by a
+// signal.
 void go_first() {
   constexpr rlim_t micros = 5000;
   const rlimit limit{micros, RLIM_INFINITY};
@@ -173,11 +174,12 @@ void go_first() {
   if (urgency == Urgency::none) become_ordinary(0);
   // Its few large pieces of memory stay its own from one job to the next.
   ::mallopt(M_MMAP_THRESHOLD, 4 << 20), ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+  ZygoteAreas zygotes;
   for (;;) {
     Result<os::Message> message = os::receive_message(socket);
     if (!message || message->bytes.empty()) ::_exit(0);
     if (urgency == Urgency::realtime) go_first();
-    Result<CopierReport> done = work(*message, proc, socket);
+    Result<CopierReport> done = work(*message, proc, socket, zygotes);
     message->fds.clear();
     CopierReport report = done ? std::move(*done) : CopierReport{};
     if (!done) report.reply.error = std::move(done).error();

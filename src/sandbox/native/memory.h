@@ -1,26 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "os/fd.h"
 
-// The memory of a parked interpreter, taken out of one child of a zygote and put into another one of the same layout
-// (guest/zygote/transplant.h). Everything here looks and writes from outside, through /proc: no privileged code runs on
-// a user's memory, and what the interpreter says about itself is not asked for. Sizes and addresses that come from it
-// or from a file are checked before they are used.
+// The memory of a parked interpreter, taken out of one child of a zygote and put into another one of the same
+// layout (guest/zygote/transplant.h). Everything here looks and writes from outside, through /proc: no
+// privileged code runs on a user's memory, and what the interpreter says about itself is not asked for. Sizes
+// and addresses that come from it or from a file are checked before they are used.
 namespace atl::sandbox::native {
 
-// How much is taken: what differs from the zygote, for other children of the same one; or all of it, for children of
-// any zygote of the same layout.
+// How much is taken: what differs from the zygote, for other children of the same one; or all of it, for
+// children of any zygote of the same layout.
 enum class Extent : std::uint8_t { difference, whole };
 
-// What the kernel does with an area when its process forks, by its flags in /proc/<pid>/smaps. A copy of a process is such a
-// fork: what has one of these is never carried, and the copy has it empty and with the same flags. Generators of random
-// numbers keep their state there (the C library's in the vDSO, BoringSSL, GnuTLS).
-inline constexpr std::uint8_t kWipedByFork = 1;    // wf: zeros in the child
+// What the kernel does with an area when its process forks, by its flags in /proc/<pid>/smaps. A copy of a
+// process is such a fork: what has one of these is never carried, and the copy has it empty and with the same
+// flags. Generators of random numbers keep their state there (the C library's in the vDSO, BoringSSL,
+// GnuTLS).
+inline constexpr std::uint8_t kWipedByFork = 1;      // wf: zeros in the child
 inline constexpr std::uint8_t kAbsentAfterFork = 2;  // dc: not there in the child
 inline constexpr std::uint8_t kDroppable = 4;        // dp: wiped, and its pages may go at any time
 
@@ -30,7 +32,10 @@ struct Area {
   std::uint32_t protection = 0;  // PROT_*
   bool shared = false;
   std::uint8_t at_fork = 0;  // kWipedByFork ...; known where /proc/<pid>/smaps was read
-  // Which file is mapped: device and inode; in Extent::whole, which outlives those, name and state. Empty: none.
+  // False: every page of it is the mapped file's. Known where /proc/<pid>/smaps was read.
+  bool has_own_pages = true;
+  // Which file is mapped: device and inode; in Extent::whole, which outlives those, name and state. Empty:
+  // none.
   std::string file;
   std::string name;
   std::string state;  // of the mapped file: size and time of change
@@ -68,11 +73,13 @@ bool is_sound(const Memory& memory);
 // A live process: its directory in /proc stays that process's, whatever becomes of its number.
 class Subject {
  public:
-  // `born_at`: when the kernel says it started (started_at); another process of that number is Code::not_found.
+  // `born_at`: when the kernel says it started (started_at); another process of that number is
+  // Code::not_found.
   static Result<Subject> open(int proc, pid_t pid, std::uint64_t born_at);
   static Result<std::uint64_t> started_at(int proc, pid_t pid);
 
   pid_t pid() const { return pid_; }
+  std::uint64_t born_at() const { return born_at_; }
   // False once it has ended: from then on its number may be another's.
   bool is_alive() const;
   Result<std::string> text(const char* name, std::size_t bytes_max = 1 << 20) const;
@@ -89,7 +96,26 @@ class Subject {
  private:
   Result<std::vector<Area>> areas_of(const char* file, Extent extent) const;
   pid_t pid_ = 0;
+  std::uint64_t born_at_ = 0;
   os::Fd directory_;
+};
+
+// The areas of zygotes, read once: a zygote that is ready does nothing but fork, and maps nothing any more.
+// For one process that makes copies one after the other; not for several threads.
+class ZygoteAreas {
+ public:
+  using Areas = std::shared_ptr<const std::vector<Area>>;
+  // With what a fork does to each and which of them have pages of their own.
+  Result<Areas> of(const Subject& zygote, Extent extent);
+
+ private:
+  struct Known {
+    pid_t pid = 0;
+    std::uint64_t born_at = 0;
+    std::string size;  // of its address space: another one means other areas
+    Areas areas;
+  };
+  std::vector<Known> known_;
 };
 
 // What a process may do, as far as two must be alike in it; from /proc/<pid>/status.
@@ -97,14 +123,20 @@ std::string standing_of(const std::string& status);
 
 struct Survey {
   Memory memory;
-  std::vector<Area> before;              // the zygote's areas
+  ZygoteAreas::Areas before;             // the zygote's areas; never null
   std::vector<std::string> left_behind;  // what cannot be carried, by name
 };
-// Everything about a process that stands still but the bytes of its pages. Code::conflict, naming the reason, if it
-// cannot be copied truthfully: it has threads, shared memory, or has mapped files that are gone. Code::too_large if
-// it holds more than `bytes_max`.
-Result<Survey> survey(const Subject& process, const Subject& zygote, int control, Extent extent,
-                      std::uint64_t bytes_max);
+// Everything about a process that stands still but the bytes of its pages. Code::conflict, naming the reason,
+// if it cannot be copied truthfully: it has threads, shared memory, or has mapped files that are gone.
+// Code::too_large if it holds more than `bytes_max`.
+struct SurveyOf {
+  const Subject& process;
+  const Subject& zygote;
+  int control = -1;  // the number of its control stream
+  Extent extent = Extent::difference;
+  std::uint64_t bytes_max = 0;
+};
+Result<Survey> survey(const SurveyOf& what, ZygoteAreas& zygotes);
 
 // What gives itself to be a copy: a fresh child of `zygote` that waits at the other end of `control`.
 struct Recipient {

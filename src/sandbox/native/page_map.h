@@ -27,8 +27,10 @@ struct OwnPages {
   std::vector<Run> own;      // anonymous, and not the very frames that the other process has there
   std::vector<Run> dropped;  // the other has an anonymous page there, this one nothing
 };
-// Pages of `areas` of `process`, compared with `zygote`; none of areas that a fork wipes. Code::too_large beyond kSpaceMax.
-Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote);
+// Pages of `areas` of `process`, compared with `zygote`; none of areas that a fork wipes. Code::too_large
+// beyond kSpaceMax. `before` are the zygote's areas. Both lists tell which areas have pages of their own.
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote,
+                           const std::vector<Area>& before);
 // Anonymous ones that no other process has: in a fresh child of a zygote, those that it has written to.
 Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process);
 // All anonymous ones.

@@ -269,7 +269,7 @@ class Sieve {
   // Another child has it mapped like this from its birth (transplant.cc). Not the stack: what the zygote has
   // there changes with every birth.
   bool is_inherited(std::uint64_t address) const {
-    const Area *mine = area_at(survey_.memory.areas, address), *original = area_at(survey_.before, address);
+    const Area *mine = area_at(survey_.memory.areas, address), *original = area_at(*survey_.before, address);
     return mine != nullptr && original != nullptr && mine->name != "[stack]" &&
            is_same_backing(*mine, *original, address);
   }

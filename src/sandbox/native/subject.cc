@@ -62,6 +62,14 @@ std::optional<Area> parse_area(std::string_view line) {
   return area;
 }
 
+// "Anonymous:            12 kB"
+std::uint64_t kilobytes_of(std::string_view line) {
+  line.remove_prefix(std::min(line.size(), line.find_first_of("0123456789")));
+  std::uint64_t value = 0;
+  std::from_chars(line.data(), line.data() + line.size(), value);
+  return value;
+}
+
 // "VmFlags: rd wr mr mw me ac wf dd"
 constexpr std::string_view kFlagsLine = "VmFlags:";
 std::uint8_t at_fork_of(std::string_view line) {
@@ -81,11 +89,10 @@ Result<std::uint64_t> Subject::started_at(int proc, pid_t pid) {
 
 Result<Subject> Subject::open(int proc, pid_t pid, std::uint64_t born_at) {
   Subject subject;
-  subject.pid_ = pid;
+  subject.pid_ = pid, subject.born_at_ = born_at;
   subject.directory_ = TRY(os::open_at(proc, fmt::format("{}", pid).c_str(), O_RDONLY | O_DIRECTORY));
   const std::string stat = TRY(subject.text("stat"));
-  if (TRY(start_field(stat)) != born_at)
-    return fail(Code::not_found, "the interpreter has ended");
+  if (TRY(start_field(stat)) != born_at) return fail(Code::not_found, "the interpreter has ended");
   return subject;
 }
 
@@ -141,15 +148,39 @@ Result<std::vector<Area>> Subject::areas_of(const char* file, Extent extent) con
   return areas;
 }
 
+Result<ZygoteAreas::Areas> ZygoteAreas::of(const Subject& zygote, Extent extent) {
+  constexpr std::size_t kept_max = 8;
+  const auto read = [&]() -> Result<Areas> {
+    return std::make_shared<const std::vector<Area>>(TRY(zygote.areas_at_fork(extent)));
+  };
+  // The states of its files are part of the others, and may change.
+  if (extent == Extent::whole) return read();
+  const std::string text = TRY(zygote.text("statm"));
+  const std::string size = text.substr(0, text.find(' '));
+  const auto known = std::ranges::find_if(known_, [&](const Known& one) {
+    return one.pid == zygote.pid() && one.born_at == zygote.born_at() && one.size == size;
+  });
+  if (known != known_.end()) return known->areas;
+  if (known_.size() == kept_max) known_.erase(known_.begin());
+  known_.push_back({zygote.pid(), zygote.born_at(), size, TRY(read())});
+  return known_.back().areas;
+}
+
 std::vector<Area> parse_areas(const std::string& text) {
   std::vector<Area> areas;
+  std::optional<std::uint64_t> own;  // of the area that is being described, in KiB
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t line_end = std::min(text.find('\n', at), text.size());
     const std::string_view line = std::string_view(text).substr(at, line_end - at);
-    if (line.starts_with(kFlagsLine) && !areas.empty())
+    if (line.starts_with("Anonymous:") || line.starts_with("Swap:")) {
+      own = own.value_or(0) + kilobytes_of(line);
+    } else if (line.starts_with(kFlagsLine) && !areas.empty()) {
       areas.back().at_fork = at_fork_of(line);
-    else if (auto area = parse_area(line))
+      areas.back().has_own_pages = areas.back().file.empty() || own.value_or(1) > 0;
+    } else if (auto area = parse_area(line)) {
       areas.push_back(std::move(*area));
+      own.reset();
+    }
     at = line_end + 1;
   }
   return areas;

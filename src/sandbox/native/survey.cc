@@ -42,7 +42,8 @@ bool is_path(const std::string& target) {
 
 // Regular files and directories, and devices that have no state.
 bool can_be_reopened(const std::string& target, int directory, const std::string& number) {
-  constexpr std::string_view stateless[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
+  constexpr std::string_view stateless[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                            "/dev/urandom"};
   if (std::ranges::find(stateless, target) != std::end(stateless)) return true;
   struct stat info {};
   if (!is_path(target) || ::fstatat(directory, number.c_str(), &info, 0) < 0) return false;
@@ -109,16 +110,17 @@ Result<void> survey_files(const Subject& process, int control, Survey& survey) {
   return {};
 }
 
-Result<void> survey_areas(const Subject& process, const Subject& zygote, Survey& survey) {
+Result<void> survey_areas(const Subject& process, Survey& survey) {
   Memory& memory = survey.memory;
   memory.areas = TRY(process.areas_at_fork(memory.extent));
-  const std::vector<Area>& before = survey.before = TRY(zygote.areas(memory.extent));
+  const std::vector<Area>& before = *survey.before;
   for (Area& area : memory.areas) {
     if (is_untouchable(area)) continue;
     const Area* const inherited = area_at(before, area.start);
     const bool known = inherited != nullptr && is_same_backing(area, *inherited, area.start);
     if (area.shared && !known)
-      return fail(Code::conflict, fmt::format("it shares memory ({})", area.name.empty() ? "anonymous" : area.name));
+      return fail(Code::conflict,
+                  fmt::format("it shares memory ({})", area.name.empty() ? "anonymous" : area.name));
     if (area.file.empty()) continue;
     if (!known && (!is_path(area.name) || area.name.contains('\\')))
       return fail(Code::conflict, fmt::format("it has mapped {}", area.name));
@@ -146,31 +148,32 @@ std::string standing_of(const std::string& status) {
   return all;
 }
 
-Result<Survey> survey(const Subject& process, const Subject& zygote, int control, Extent extent,
-                      std::uint64_t bytes_max) {
+Result<Survey> survey(const SurveyOf& what, ZygoteAreas& zygotes) {
+  const Subject& process = what.process;
   if (const std::size_t threads = process.list("task").size(); threads != 1)
     return fail(Code::conflict, fmt::format("it has {} threads", threads));
   Survey survey;
   Memory& memory = survey.memory;
-  memory.extent = extent;
+  memory.extent = what.extent;
   const std::string status = TRY(process.text("status"));
   memory.standing = standing_of(status);
   memory.mask = static_cast<std::uint32_t>(number_of(status, "Umask", 8));
   memory.directory = process.link("cwd");
   if (!is_path(memory.directory)) return fail(Code::conflict, "its working directory is gone");
   if (!process.text("timers").value_or("").empty()) name_left(survey, "timers");
-  TRY(survey_areas(process, zygote, survey));
-  TRY(survey_files(process, control, survey));
-  if (extent == Extent::whole) {
+  survey.before = TRY(zygotes.of(what.zygote, what.extent));
+  TRY(survey_areas(process, survey));
+  TRY(survey_files(process, what.control, survey));
+  if (what.extent == Extent::whole) {
     memory.runs = TRY(anonymous_pages(memory.areas, process));
   } else {
-    OwnPages pages = TRY(own_pages(memory.areas, process, zygote));
+    OwnPages pages = TRY(own_pages(memory.areas, process, what.zygote, *survey.before));
     memory.runs = std::move(pages.own), memory.dropped = std::move(pages.dropped);
   }
   std::uint64_t total = 0;
   for (const Run& run : memory.runs)
-    if ((total += run.size) > bytes_max)
-      return fail(Code::too_large, fmt::format("it holds more than {} bytes", bytes_max));
+    if ((total += run.size) > what.bytes_max)
+      return fail(Code::too_large, fmt::format("it holds more than {} bytes", what.bytes_max));
   return survey;
 }
 
