@@ -20,7 +20,7 @@
 #include "os/file.h"
 #include "os/privileges.h"
 #include "sandbox/native/native.h"
-#include "sandbox/virtual/virtual.h"
+#include "sandbox/emulated/virtual.h"
 
 namespace atl::daemon {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sandbox/emulated/virtual.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/scratch_roots_test.h"
 #include "sandbox/test_loop.h"
-#include "sandbox/virtual/virtual.h"
 
 namespace atl::sandbox {
 namespace {
@@ -215,7 +215,9 @@ TEST_P(ProviderContract, ACallOutsideTheTraitsIsRefused) {
   const Traits& traits = provider().traits();
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
-  const auto refused = [](const auto& result) { return !result && result.error().code() == Code::unsupported; };
+  const auto refused = [](const auto& result) {
+    return !result && result.error().code() == Code::unsupported;
+  };
   ProcessSpec process;
   process.argv = {"true"};
   process.pty = PtySize{};
@@ -253,7 +255,8 @@ TEST_P(ProviderContract, AWatchTellsOfChanges) {
   if (!provider().traits().watch) GTEST_SKIP() << "the provider lacks the trait 'watch'";
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
-  EXPECT_EQ(run(sandbox->files().watch("/home/user/none", Recursive::no, "")).error().code(), Code::not_found);
+  EXPECT_EQ(run(sandbox->files().watch("/home/user/none", Recursive::no, "")).error().code(),
+            Code::not_found);
   auto watch = run(sandbox->files().watch("/home/user", Recursive::yes, ""));
   ASSERT_TRUE(watch) << watch.error().message();
   ASSERT_TRUE(shell(*sandbox, "mkdir -p a/b && echo x > a/b/file && rm a/b/file").outcome.succeeded());
@@ -289,8 +292,8 @@ TEST_P(ProviderContract, ASnapshotStartsOthers) {
   const std::string target = "/tmp/atoll-contract-" + random_word(12);
   const auto first = box();
   ASSERT_TRUE(first);
-  // There is none without programs. An ordinary user with one id has no root inside, and the files of the host are
-  // nobody's there.
+  // There is none without programs. An ordinary user with one id has no root inside, and the files of the
+  // host are nobody's there.
   const bool removed = !shell(*first, "test -e /usr/bin/env").outcome.succeeded() ||
                        shell(*first, "rm /usr/bin/env", "root").outcome.succeeded();
   ASSERT_TRUE(shell(*first, "echo one > kept; mkdir d; ln -s kept link; rm -f .bashrc").outcome.succeeded());
@@ -302,9 +305,8 @@ TEST_P(ProviderContract, ASnapshotStartsOthers) {
   spec.snapshot = target;
   const auto second = box(spec);
   ASSERT_TRUE(second);
-  const Ran seen =
-      shell(*second,
-            "cat mine; stat -c '%a %U' mine; readlink ~/link; ls -A ~ | grep bashrc; ls /usr/bin/env");
+  const Ran seen = shell(
+      *second, "cat mine; stat -c '%a %U' mine; readlink ~/link; ls -A ~ | grep bashrc; ls /usr/bin/env");
   EXPECT_NE(seen.out.find("mine\n600 user\n"), std::string::npos) << seen.out;
   EXPECT_EQ(seen.out.find("bashrc"), std::string::npos) << seen.out;
   EXPECT_EQ(seen.out.find("/usr/bin/env\n") == std::string::npos, removed) << seen.out;
@@ -347,9 +349,9 @@ TEST_P(ProviderContract, UsageIsMeasured) {
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
   // Long enough to be seen where CPU time is counted in hundredths of a second.
-  ASSERT_TRUE(shell(*sandbox,
-                    "head -c 3000000 /dev/zero > file; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
-                  .outcome.succeeded());
+  ASSERT_TRUE(
+      shell(*sandbox, "head -c 3000000 /dev/zero > file; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done")
+          .outcome.succeeded());
   const auto usage = run(sandbox->usage());
   ASSERT_TRUE(usage);
   EXPECT_GE(usage->disk_bytes, 3'000'000U);

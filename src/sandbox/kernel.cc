@@ -13,25 +13,38 @@ struct Spelling {
 };
 
 constexpr std::array kSpellings = {
-    Spelling{"python", Language::python},         Spelling{"python3", Language::python},
-    Spelling{"py", Language::python},             Spelling{"javascript", Language::javascript},
-    Spelling{"js", Language::javascript},         Spelling{"node", Language::javascript},
-    Spelling{"typescript", Language::typescript}, Spelling{"ts", Language::typescript},
-    Spelling{"shell", Language::shell},           Spelling{"bash", Language::shell},
-    Spelling{"sh", Language::shell},              Spelling{"r", Language::r},
-    Spelling{"R", Language::r},                   Spelling{"java", Language::java},
+    Spelling{"python", Language::python},
+    Spelling{"python3", Language::python},
+    Spelling{"py", Language::python},
+    Spelling{"javascript", Language::javascript},
+    Spelling{"js", Language::javascript},
+    Spelling{"node", Language::javascript},
+    Spelling{"typescript", Language::typescript},
+    Spelling{"ts", Language::typescript},
+    Spelling{"shell", Language::shell},
+    Spelling{"bash", Language::shell},
+    Spelling{"sh", Language::shell},
+    Spelling{"r", Language::r},
+    Spelling{"R", Language::r},
+    Spelling{"java", Language::java},
 };
 
 }  // namespace
 
 std::string_view to_string(Language language) {
   switch (language) {
-    case Language::python: return "python";
-    case Language::javascript: return "javascript";
-    case Language::typescript: return "typescript";
-    case Language::shell: return "shell";
-    case Language::r: return "r";
-    case Language::java: return "java";
+    case Language::python:
+      return "python";
+    case Language::javascript:
+      return "javascript";
+    case Language::typescript:
+      return "typescript";
+    case Language::shell:
+      return "shell";
+    case Language::r:
+      return "r";
+    case Language::java:
+      return "java";
   }
   std::unreachable();
 }

@@ -80,11 +80,11 @@ Result<LocalService::LivePtr> LocalService::draft_copy(const Principal& who, con
 
 // As take_snapshot(), with the kernels.
 Task<sandbox::Carried> LocalService::take_state(LivePtr live, std::string name,
-                                                sandbox::CaptureOptions options) {
+                                                sandbox::CheckpointOptions options) {
   if (!live->sandbox) co_return fail(Code::conflict, "the session has ended");
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox;
   const std::string path = snapshot_path(name);
-  auto once = [in, path, options] { return in->capture(path, options); };
+  auto once = [in, path, options] { return in->checkpoint(path, options); };
   auto go_on = [live, in] { return live->sandbox == in; };
   CO_TRY(sandbox::Carried carried,
          co_await with_retries<sandbox::Carried>(parts_.executor, "capture a sandbox", std::move(once),

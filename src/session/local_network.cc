@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "egress/authority.h"
-#include "sandbox/outlet.h"
+#include "sandbox/proxy_endpoint.h"
 #include "session/local_service.h"
 #include "session/network.h"
 

@@ -175,7 +175,7 @@ class LocalService final : public Service {
   Task<void> resume_held(LivePtr live);
   // The way out of a sandbox that was taken back, once its guest can be asked.
   Task<void> reopen_network(LivePtr live);
-  Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CaptureOptions options);
+  Task<sandbox::Carried> take_state(LivePtr live, std::string name, sandbox::CheckpointOptions options);
   Task<void> hibernate_held(LivePtr live, PauseRequest request, std::string reason);
   // Paused in memory, which ends with this service: as much of it as the disk can hold goes on with the next
   // one.

@@ -8,7 +8,7 @@
 #include <functional>
 #include <span>
 
-#include "guest/zygote/transplant.h"
+#include "guest/zygote/restore_steps.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -107,8 +107,8 @@ static bool is_file_alone(const Area& area, const std::vector<Area>& before) {
          holds_nothing(*original) && is_same_backing(area, *original, area.start);
 }
 
-Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote,
-                           const std::vector<Area>& before) {
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const LiveProcess& process,
+                           const LiveProcess& zygote, const std::vector<Area>& before) {
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   PageMap theirs(TRY(zygote.open_file("pagemap", O_RDONLY)));
   OwnPages pages;
@@ -126,7 +126,7 @@ Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& proces
   return pages;
 }
 
-static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const Subject& process,
+static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const LiveProcess& process,
                                          bool (*is_wanted)(std::uint64_t entry)) {
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   std::vector<Run> runs;
@@ -139,14 +139,14 @@ static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const S
   return runs;
 }
 
-Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process) {
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const LiveProcess& process) {
   // One in swap is not known to be shared: then it counts as its own.
   return pages_of(areas, process, [](std::uint64_t entry) {
     return is_anonymous(entry) && (entry & (kExclusive | kSwapped)) != 0;
   });
 }
 
-Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const LiveProcess& process) {
   return pages_of(areas, process, is_anonymous);
 }
 

@@ -15,9 +15,10 @@ bool same_walls(const Limits& a, const Limits& b) {
 }  // namespace
 
 bool serves(const Spec& mine, const Spec& spec) {
-  return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers && spec.preimport == mine.preimport &&
-         spec.snapshot == mine.snapshot && spec.hostname == mine.hostname && spec.sudo == mine.sudo &&
-         same_walls(spec.limits, mine.limits) && spec.host_mounts.empty() && mine.host_mounts.empty();
+  return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers &&
+         spec.preimport == mine.preimport && spec.snapshot == mine.snapshot &&
+         spec.hostname == mine.hostname && spec.sudo == mine.sudo && same_walls(spec.limits, mine.limits) &&
+         spec.host_mounts.empty() && mine.host_mounts.empty();
 }
 
 std::unique_ptr<NativeSandbox> Pool::take() {
@@ -27,15 +28,15 @@ std::unique_ptr<NativeSandbox> Pool::take() {
     if (sandbox->is_alive()) return sandbox;
   }
   wanted = std::min(wanted + 1, options.ready * 4);
-  stirred = std::chrono::steady_clock::now();
+  last_miss = std::chrono::steady_clock::now();
   return nullptr;
 }
 
 void Pool::shrink() {
   const auto now = std::chrono::steady_clock::now();
-  if (wanted <= options.ready || now - stirred < options.calm) return;
+  if (wanted <= options.ready || now - last_miss < options.calm) return;
   --wanted;
-  stirred = now;
+  last_miss = now;
   while (ready.size() > wanted) ready.pop_back();
 }
 
