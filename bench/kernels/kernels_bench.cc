@@ -1,4 +1,5 @@
-// Stateful interpreters in native sandboxes, beside a bare python3, in one run. Prints a table; `run` says how.
+// Stateful interpreters in native sandboxes, beside a bare python3, in one run. Prints a table; `run` says
+// how.
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -40,12 +41,12 @@ struct Series {
   }
 };
 
-double reference = 0;  // bare python3, p50
+double reference = 0;                            // bare python3, p50
 constexpr std::chrono::milliseconds kRest{100};  // a copy of an idle interpreter is made long before
 
 void show(const std::string& name, Series series) {
-  fmt::print("{:<60} {:>5} {:>9.0f} {:>9.0f} {:>9.0f}", name, series.values.size(), series.at(0.10), series.at(0.5),
-             series.at(0.99));
+  fmt::print("{:<60} {:>5} {:>9.0f} {:>9.0f} {:>9.0f}", name, series.values.size(), series.at(0.10),
+             series.at(0.5), series.at(0.99));
   if (reference > 0) fmt::print("  {:>7.4f}x", series.at(0.5) / reference);
   fmt::print("\n");
   std::fflush(stdout);
@@ -55,7 +56,8 @@ double run_program(std::vector<const char*> arguments) {
   arguments.push_back(nullptr);
   const auto began = Clock::now();
   pid_t pid = 0;
-  if (::posix_spawn(&pid, arguments[0], nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ) != 0)
+  if (::posix_spawn(&pid, arguments[0], nullptr, nullptr, const_cast<char* const*>(arguments.data()),
+                    environ) != 0)
     std::abort();
   ::waitpid(pid, nullptr, 0);
   return micros_since(began);
@@ -67,9 +69,9 @@ double run_python() {
 
 // What a live fork is compared with: a sandbox of all namespaces that runs nothing.
 double run_bwrap() {
-  return run_program({"/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib", "/lib",
-                      "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp",
-                      "/usr/bin/true"});
+  return run_program({"/usr/bin/bwrap", "--unshare-all", "--ro-bind", "/usr", "/usr", "--symlink", "usr/lib",
+                      "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc", "--dev", "/dev",
+                      "--tmpfs", "/tmp", "/usr/bin/true"});
 }
 
 class Bench {
@@ -97,7 +99,8 @@ class Bench {
   template <class T>
   Result<T> run(Task<T> task) {
     std::optional<Result<T>> result;
-    asio::co_spawn(loop_, std::move(task), [&](std::exception_ptr, Result<T> value) { result.emplace(std::move(value)); });
+    asio::co_spawn(loop_, std::move(task),
+                   [&](std::exception_ptr, Result<T> value) { result.emplace(std::move(value)); });
     while (!result) {
       loop_.restart();
       loop_.run_one();
@@ -123,7 +126,8 @@ class Bench {
     }
   }
   // With a kernel that waits for its first execution, as a pool has them.
-  static Task<std::unique_ptr<sandbox::Sandbox>> warm(sandbox::Provider* provider, sandbox::Limits limits = {}) {
+  static Task<std::unique_ptr<sandbox::Sandbox>> warm(sandbox::Provider* provider,
+                                                      sandbox::Limits limits = {}) {
     sandbox::Spec spec;
     spec.id = new_sandbox_id();
     spec.limits = limits;
@@ -208,26 +212,38 @@ class Bench {
     Series fork, pause, bwrap, hibernate, resume;
     double hundred = 0;  // ms
   };
-  // Forks of a kernel that holds what `code` made, interleaved with bwrap.
+  // Forks of a kernel that holds what `code` made, one after the other.
+  Forks live_forks(int count, const std::string& code) {
+    auto source = must(run(first_result(provider_.get())));
+    must(run(execute(source->kernels().front(), code)));
+    Forks all;
+    for (int i = 0; i < count; ++i) fork_once(*source, all);
+    must(run(source->stop()));
+    return all;
+  }
+  void fork_once(sandbox::Sandbox& source, Forks& all) {
+    const std::string target = scratch();
+    const auto began = Clock::now();
+    const auto carried = must(run(source.checkpoint(target, {})));
+    auto copy = must(run(go_on(provider_.get(), target)));
+    all.fork.values.push_back(micros_since(began));
+    all.pause.values.push_back(static_cast<double>(carried.pause.count()));
+    must(run(copy->stop()));
+    must(run(provider_->discard_snapshot(target)));
+  }
+  // The same, interleaved with bwrap, and with what is kept on the disk.
   Forks forks(int count, const std::string& code) {
     auto source = must(run(first_result(provider_.get())));
     must(run(execute(source->kernels().front(), code)));
     Forks all;
     for (int i = 0; i < count; ++i) {
       all.bwrap.values.push_back(run_bwrap());
-      const std::string target = scratch();
-      const auto began = Clock::now();
-      const auto carried = must(run(source->capture(target, {})));
-      auto copy = must(run(go_on(provider_.get(), target)));
-      all.fork.values.push_back(micros_since(began));
-      all.pause.values.push_back(static_cast<double>(carried.pause.count()));
-      must(run(copy->stop()));
-      must(run(provider_->discard_snapshot(target)));
+      fork_once(*source, all);
     }
     for (int i = 0; i < count / 4; ++i) {
       const std::string target = scratch();
       const auto began = Clock::now();
-      must(run(source->capture(target, {.whole = true, .strict = true})));
+      must(run(source->checkpoint(target, {.whole = true, .strict = true})));
       all.hibernate.values.push_back(micros_since(began));
       const auto woke = Clock::now();
       auto copy = must(run(go_on(provider_.get(), target)));
@@ -243,11 +259,10 @@ class Bench {
     const std::string target = scratch();
     std::vector<std::unique_ptr<sandbox::Sandbox>> copies;
     const auto began = Clock::now();
-    must(run(source.capture(target, {})));
+    must(run(source.checkpoint(target, {})));
     for (int i = 0; i < 100; ++i)
-      asio::co_spawn(loop_, go_on(provider_.get(), target), [&](std::exception_ptr, auto made) {
-        copies.push_back(must(std::move(made)));
-      });
+      asio::co_spawn(loop_, go_on(provider_.get(), target),
+                     [&](std::exception_ptr, auto made) { copies.push_back(must(std::move(made))); });
     while (copies.size() < 100) {
       loop_.restart();
       loop_.run_one();
@@ -260,12 +275,14 @@ class Bench {
   static std::string scratch() { return "/var/tmp/atoll-bench-" + random_word(12); }
 
   enum class Used : bool { no, once };
-  // What the kernel charges to each, at rest: right after some work a group holds pages in reserve for each processor.
+  // What the kernel charges to each, at rest: right after some work a group holds pages in reserve for each
+  // processor.
   double memory(int count, sandbox::Limits limits, Used used) {
     std::vector<std::unique_ptr<sandbox::Sandbox>> all;
     for (int i = 0; i < count; ++i) {
-      all.push_back(must(run(used == Used::once ? first_result(provider_.get(), limits) : warm(provider_.get(), limits))));
-      if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::born) std::exit(1);
+      all.push_back(must(
+          run(used == Used::once ? first_result(provider_.get(), limits) : warm(provider_.get(), limits))));
+      if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::forked) std::exit(1);
     }
     turn(5 * kRest);
     double bytes = 0;
@@ -314,7 +331,8 @@ void measure_forks(int count, const std::string& name, const std::string& code) 
   Bench::Forks all = bench.forks(count, code);
   const double bwrap = all.bwrap.at(0.5);
   show("bwrap true, interleaved", all.bwrap);
-  show(fmt::format("live fork, {}: to its first answer ({:.2f}x bwrap)", name, all.fork.at(0.5) / bwrap), all.fork);
+  show(fmt::format("live fork, {}: to its first answer ({:.2f}x bwrap)", name, all.fork.at(0.5) / bwrap),
+       all.fork);
   show(fmt::format("live fork, {}: pause of the source", name), all.pause);
   show(fmt::format("hibernate, {}: on the disk", name), all.hibernate);
   show(fmt::format("resume, {}: to its first answer", name), all.resume);
@@ -328,7 +346,14 @@ int main(int argc, char** argv) {
   using namespace atl;
   const int count = argc > 1 ? std::atoi(argv[1]) : 100;
   const int warm = argc > 2 ? std::atoi(argv[2]) : 100;
-  // For profiles: forks of a small kernel and nothing else.
+  // For profiles: live forks of a small kernel and nothing else; the same with what is kept on the disk.
+  if (argc > 3 && std::string_view(argv[3]) == "fork") {
+    Bench bench({}, {});
+    Bench::Forks all = bench.live_forks(count, "x = 1");
+    show("live fork, small: to its first answer", all.fork);
+    show("live fork, small: pause of the source", all.pause);
+    return 0;
+  }
   if (argc > 3 && std::string_view(argv[3]) == "forks") return measure_forks(count, "small", "x = 1"), 0;
   if (argc > 3 && std::string_view(argv[3]) == "live") {
     Bench bench({}, {});
@@ -354,7 +379,8 @@ int main(int argc, char** argv) {
   measure_memory(warm, {}, "memory of a ready sandbox with a warm kernel");
   {
     Bench bench({}, {"numpy", "pandas"});
-    show("on demand, numpy and pandas imported: to print(1+1)", bench.fresh(count, std::chrono::milliseconds(0)));
+    show("on demand, numpy and pandas imported: to print(1+1)",
+         bench.fresh(count, std::chrono::milliseconds(0)));
   }
   measure_memory(warm, {"numpy", "pandas"}, "memory, numpy and pandas imported");
   measure_forks(count, "small", "x = 1");

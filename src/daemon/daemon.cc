@@ -32,7 +32,7 @@
 #include "os/file.h"
 #include "os/privileges.h"
 #include "sandbox/native/native.h"
-#include "sandbox/virtual/virtual.h"
+#include "sandbox/emulated/virtual.h"
 #include "session/local_service.h"
 #include "store/blobs.h"
 #include "store/store.h"

@@ -6,12 +6,12 @@
 
 #include "guest/protocol.h"
 
-// For fuzz targets of both ends of the stream: bytes as frames that get past the first look, so that what lies behind
-// it is tried as well.
+// For fuzz targets of both ends of the stream: bytes as frames that get past the first look, so that what
+// lies behind it is tried as well.
 namespace atl::guest {
 
-// The first byte chooses: even, the rest is the stream as it is; odd, it is a list of frames: type, channel, flags, a
-// size, and that many bytes of payload, in which 0xFF n stands for a text of the next n bytes.
+// The first byte chooses: even, the rest is the stream as it is; odd, it is a list of frames: type, channel,
+// flags, a size, and that many bytes of payload, in which 0xFF n stands for a text of the next n bytes.
 inline std::string fuzz_frames(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return {};
   const std::uint8_t* const end = data + size;

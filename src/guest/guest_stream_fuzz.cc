@@ -1,6 +1,6 @@
-// Whatever the host's end of the stream says, the guest answers or ends: every input is one life of a guest, from its
-// first instruction to the end of its stream. It does what it is told, so it lives in namespaces of its own with an
-// empty root: requests to remove, to start or to signal reach nothing of this machine.
+// Whatever the host's end of the stream says, the guest answers or ends: every input is one life of a guest,
+// from its first instruction to the end of its stream. It does what it is told, so it lives in namespaces of
+// its own with an empty root: requests to remove, to start or to signal reach nothing of this machine.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -52,14 +52,17 @@ void enter_empty_root(const char* kept) {
   if (::mount("none", "/mnt", "tmpfs", 0, "size=64m,nr_inodes=4096") != 0) give_up("tmpfs");
   for (const char* name : {"/mnt/.fuzz", "/mnt/dev", "/mnt/tmp", "/mnt/etc"}) (void)::mkdir(name, 0755);
   const std::string place = std::string("/mnt/") + kept;
-  if (kept[0] != '\0' && (::mkdir(place.c_str(), 0755) != 0 || ::mount(kept, place.c_str(), nullptr, MS_BIND, nullptr) != 0))
+  if (kept[0] != '\0' &&
+      (::mkdir(place.c_str(), 0755) != 0 || ::mount(kept, place.c_str(), nullptr, MS_BIND, nullptr) != 0))
     give_up("keep found inputs");
   for (const char* name : {"null", "urandom"}) {
     const std::string at = std::string("/mnt/dev/") + name;
     ::close(::open(at.c_str(), O_CREAT | O_WRONLY, 0644));
-    if (::mount((std::string("/dev/") + name).c_str(), at.c_str(), nullptr, MS_BIND, nullptr) != 0) give_up("device");
+    if (::mount((std::string("/dev/") + name).c_str(), at.c_str(), nullptr, MS_BIND, nullptr) != 0)
+      give_up("device");
   }
-  if (::chdir("/mnt") != 0 || ::mount(".", "/", nullptr, MS_MOVE, nullptr) != 0 || ::chroot(".") != 0 || ::chdir("/") != 0)
+  if (::chdir("/mnt") != 0 || ::mount(".", "/", nullptr, MS_MOVE, nullptr) != 0 || ::chroot(".") != 0 ||
+      ::chdir("/") != 0)
     give_up("empty root");
 }
 
@@ -69,8 +72,10 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   std::string kept;
   for (int i = 1; i < *count; ++i)
     if ((*arguments)[i][0] == '.') kept = (*arguments)[i];
-  // A root that is nobody's would still be root over the processes of the machine: a process tree of its own first.
-  if (::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0) give_up("namespaces (needs root)");
+  // A root that is nobody's would still be root over the processes of the machine: a process tree of its own
+  // first.
+  if (::unshare(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS) != 0)
+    give_up("namespaces (needs root)");
   const pid_t child = ::fork();
   if (child < 0) give_up("fork");
   if (child > 0) {
@@ -87,7 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   int pair[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) give_up("socketpair");
   // The guest closes everything beyond its stream, so our end is where it never looks.
-  if (::dup2(pair[0], 0) != 0 || ::dup2(pair[1], atl::guest::kStreamFd) != atl::guest::kStreamFd) give_up("dup2");
+  if (::dup2(pair[0], 0) != 0 || ::dup2(pair[1], atl::guest::kStreamFd) != atl::guest::kStreamFd)
+    give_up("dup2");
   for (const int fd : pair)
     if (fd > atl::guest::kStreamFd) ::close(fd);
   std::thread host([&] {

@@ -131,9 +131,11 @@ enum StartFlags : uint32_t {
   kStartPty = 1,
   kStartStdin = 2,    // a pipe; otherwise /dev/null
   kStartControl = 4,  // a socket for kStreamControl, its number in the variable ATOLL_CONTROL_FD
-  // Its end is told when it ends, with what its pipes hold then; otherwise when whoever inherited them has closed them too.
+  // Its end is told when it ends, with what its pipes hold then; otherwise when whoever inherited them has
+  // closed them too.
   kStartEndsAlone = 8,
-  // Then follow str label, u64 deadline: the host's own notes, which the guest tells again after the stream was replaced.
+  // Then follow str label, u64 deadline: the host's own notes, which the guest tells again after the stream
+  // was replaced.
   kStartNotes = 16,
 };
 // Paths are absolute. `user` in each.
@@ -146,14 +148,15 @@ enum StartFlags : uint32_t {
 // watch: str user, str path, u8 recursive.
 // connect: u16 port, u32 credit.   listen: u16 port (0: any; reply{u16 port}).
 // datagrams: u16 port, on 127.0.0.1.
-// sweep: u64 since, u64 until, u32 n, n {u32 channel, u64 until}; boot times in µs. Kills what began in that time and belongs
-// to no process that the host started: its parents have ended and its session is another. Of the interpreters on these
-// channels also what they started since then, until the time given for each.
+// sweep: u64 since, u64 until, u32 n, n {u32 channel, u64 until}; boot times in µs. Kills what began in that
+// time and belongs to no process that the host started: its parents have ended and its session is another. Of
+// the interpreters on these channels also what they started since then, until the time given for each.
 enum WriteFlags : uint8_t {
   kWriteParents = 1,
   kWriteAppend = 2,
   kWriteAttributes = 4,
-  // The file becomes the user's, and what the user may not make is made by root and handed over (hand_over.h).
+  // The file becomes the user's, and what the user may not make is made by root and handed over
+  // (hand_over.h).
   kWriteHandOver = 8,
 };
 

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class PythonCellTest : public LinkKernelTest {
+class PythonCellTest : public GuestInterpreterTest {
  protected:
   std::string trace(const std::string& code) {
     const Cell cell = execute(code);
@@ -160,7 +160,7 @@ TEST_F(PythonCellTest, TellsWhatCouldNotBeShown) {
   EXPECT_EQ(execute("'goes on'").text(), "'goes on'");
 }
 
-class NodeCellTest : public LinkKernelTest {
+class NodeCellTest : public GuestInterpreterTest {
  protected:
   NodeCellTest() { language_ = Language::javascript; }
 };
@@ -256,7 +256,7 @@ TEST_F(NodeCellTest, LeavesOutWhatIsTooLarge) {
   EXPECT_EQ(execute("'goes on'").text(), "'goes on'");
 }
 
-class BashCellTest : public LinkKernelTest {
+class BashCellTest : public GuestInterpreterTest {
  protected:
   BashCellTest() { language_ = Language::shell; }
 };

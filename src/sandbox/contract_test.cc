@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "sandbox/emulated/virtual.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/scratch_roots_test.h"
 #include "sandbox/test_loop.h"
-#include "sandbox/virtual/virtual.h"
 
 namespace atl::sandbox {
 namespace {

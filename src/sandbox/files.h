@@ -33,9 +33,9 @@ struct FileInfo {
 
 enum class Recursive { no, yes };
 enum class Overwrite { no, yes };
-// Whose rights make a file or a directory. `users`: the user's own, as the kernel has it. `hand_over`: what the user
-// may not make is made by the sandbox's root and handed to the user, as E2B's agent does; symbolic links on the
-// way are then not followed, so that a program inside cannot turn root's hand elsewhere.
+// Whose rights make a file or a directory. `users`: the user's own, as the kernel has it. `hand_over`: what
+// the user may not make is made by the sandbox's root and handed to the user, as E2B's agent does; symbolic
+// links on the way are then not followed, so that a program inside cannot turn root's hand elsewhere.
 enum class Ownership : std::uint8_t { users, hand_over };
 
 struct WriteOptions {
@@ -77,8 +77,8 @@ class Watch {
   virtual ~Watch() = default;
   // Waits for events; several may come at once.
   virtual Task<std::vector<WatchEvent>> next() = 0;
-  // Does not wait: what was done before this call and no earlier call has told, none of it missing. Never while a
-  // next() is under way.
+  // Does not wait: what was done before this call and no earlier call has told, none of it missing. Never
+  // while a next() is under way.
   virtual Task<std::vector<WatchEvent>> poll() = 0;
 };
 

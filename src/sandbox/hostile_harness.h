@@ -5,7 +5,7 @@
 namespace atl::sandbox {
 
 // Cells that attack the program that executes them.
-class HostileKernelTest : public LinkKernelTest {
+class HostileKernelTest : public GuestInterpreterTest {
  protected:
   // The cell is answered in time one way or the other; if the kernel died of it, it says so, and a restart
   // helps.

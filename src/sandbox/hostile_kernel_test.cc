@@ -1,4 +1,5 @@
-// Cells that attack the program that executes them: it goes on answering, or its death is told and a restart helps.
+// Cells that attack the program that executes them: it goes on answering, or its death is told and a restart
+// helps.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -21,36 +22,41 @@ class HostileNodeTest : public HostileKernelTest {
 
 // One after the other in one interpreter: none of them may cost the runner anything.
 TEST_F(HostileNodeTest, ReplacesWhatEveryProgramUses) {
-  for (const char* code : {
-           "Array.prototype.push = () => { throw 1 }; Array.prototype.map = null; Array.prototype.join = null; 42",
-           "Array.prototype[Symbol.iterator] = null; Array.isArray = null; Array.prototype.sort = null; 42",
-           "Object.prototype.extra = 1; Object.prototype.toString = null; Object.keys = null; Object.assign = null; 42",
-           "Object.defineProperty(Object.prototype, 'value', { set() { throw 2 }, configurable: true }); 42",
-           "JSON.stringify = null; JSON.parse = () => { throw 3 }; 42",
-           "process.stdout.write = null; process.stderr.write = () => { throw 4 }; 42",
-           "console.log = () => { throw 5 }; console.error = null; globalThis.console = null; 42",
-           "Promise.prototype.then = () => { throw 6 }; Promise.race = null; Promise.resolve = null; 42",
-           "globalThis.Promise = null; 42",
-           "Buffer.from = null; Buffer.concat = null; Buffer.alloc = null; Buffer.prototype.toString = null; 42",
-           "Buffer.prototype.utf8Write = null; Uint8Array.prototype.subarray = null; Uint8Array.prototype.set = null; 42",
-           "globalThis.Buffer = null; globalThis.Uint8Array = null; globalThis.TextEncoder = null; 42",
-           "require('events').prototype.emit = null; require('events').prototype.on = null; 42",
-           "require('stream').Readable.prototype.push = null; require('net').Socket.prototype._read = null; 42",
-           "process.removeAllListeners('SIGINT'); process.removeAllListeners('uncaughtException'); 42",
-           "process.listenerCount = null; process.emit = null; process.on = null; process.env = {}; 42",
-           "require('vm').Script.prototype.runInThisContext = null; require('fs').writeSync = null; 42",
-           "require('util').inspect = null; require('util').types.isPromise = null; 42",
-           "String.prototype.split = null; String.prototype.slice = null; RegExp.prototype.exec = null; 42",
-           "Reflect.apply = null; Symbol.for = null; Map.prototype.get = null; Atomics.wait = null; 42",
-           "Function.prototype.call = null; Function.prototype.bind = null; Function.prototype.apply = null; 42",
-           "Object.prototype.then = function (yes) { yes('forged') }; 42",
-           "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener'].forEach((n) =>"
-           "  Object.defineProperty(Object.prototype, n, { __proto__: null, get() { throw n }, set() { throw n }, configurable: true })); 42",
-           "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener', 'then'].forEach((n) =>"
-           "  delete Object.prototype[n]); 42",
-           "Object.setPrototypeOf(Array.prototype, null); Object.setPrototypeOf(Function.prototype, null); 42",
-           "Object.freeze(Function.prototype); Object.freeze(Array.prototype); 42",
-           "globalThis.process = null; globalThis.display = null; 42"}) {
+  for (const char* code :
+       {"Array.prototype.push = () => { throw 1 }; Array.prototype.map = null; Array.prototype.join = null; "
+        "42",
+        "Array.prototype[Symbol.iterator] = null; Array.isArray = null; Array.prototype.sort = null; 42",
+        "Object.prototype.extra = 1; Object.prototype.toString = null; Object.keys = null; Object.assign = "
+        "null; 42",
+        "Object.defineProperty(Object.prototype, 'value', { set() { throw 2 }, configurable: true }); 42",
+        "JSON.stringify = null; JSON.parse = () => { throw 3 }; 42",
+        "process.stdout.write = null; process.stderr.write = () => { throw 4 }; 42",
+        "console.log = () => { throw 5 }; console.error = null; globalThis.console = null; 42",
+        "Promise.prototype.then = () => { throw 6 }; Promise.race = null; Promise.resolve = null; 42",
+        "globalThis.Promise = null; 42",
+        "Buffer.from = null; Buffer.concat = null; Buffer.alloc = null; Buffer.prototype.toString = null; 42",
+        "Buffer.prototype.utf8Write = null; Uint8Array.prototype.subarray = null; Uint8Array.prototype.set = "
+        "null; 42",
+        "globalThis.Buffer = null; globalThis.Uint8Array = null; globalThis.TextEncoder = null; 42",
+        "require('events').prototype.emit = null; require('events').prototype.on = null; 42",
+        "require('stream').Readable.prototype.push = null; require('net').Socket.prototype._read = null; 42",
+        "process.removeAllListeners('SIGINT'); process.removeAllListeners('uncaughtException'); 42",
+        "process.listenerCount = null; process.emit = null; process.on = null; process.env = {}; 42",
+        "require('vm').Script.prototype.runInThisContext = null; require('fs').writeSync = null; 42",
+        "require('util').inspect = null; require('util').types.isPromise = null; 42",
+        "String.prototype.split = null; String.prototype.slice = null; RegExp.prototype.exec = null; 42",
+        "Reflect.apply = null; Symbol.for = null; Map.prototype.get = null; Atomics.wait = null; 42",
+        "Function.prototype.call = null; Function.prototype.bind = null; Function.prototype.apply = null; 42",
+        "Object.prototype.then = function (yes) { yes('forged') }; 42",
+        "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener'].forEach((n) =>"
+        "  Object.defineProperty(Object.prototype, n, { __proto__: null, get() { throw n }, set() { throw n "
+        "}, configurable: true })); 42",
+        "['fd', 'code', 'data', 'filename', 'get', 'raw', 'waits', 'stack', 'listener', 'then'].forEach((n) "
+        "=>"
+        "  delete Object.prototype[n]); 42",
+        "Object.setPrototypeOf(Array.prototype, null); Object.setPrototypeOf(Function.prototype, null); 42",
+        "Object.freeze(Function.prototype); Object.freeze(Array.prototype); 42",
+        "globalThis.process = null; globalThis.display = null; 42"}) {
     EXPECT_EQ(attack(code).text(), "42") << code;
     EXPECT_EQ(attack("6 * 7").text(), "42") << "after " << code;
   }
@@ -65,7 +71,9 @@ TEST_F(HostileNodeTest, ReplacesWhatEveryProgramUses) {
 
 TEST_F(HostileNodeTest, TypesAreStrippedWhateverBecameOfTheScope) {
   if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
-  attack("Array.prototype.push = null; Object.defineProperty = null; JSON.parse = null; WebAssembly.Module = null");
+  attack(
+      "Array.prototype.push = null; Object.defineProperty = null; JSON.parse = null; WebAssembly.Module = "
+      "null");
   ExecutionSpec typed;
   typed.language = Language::typescript;
   typed.code = "const n: number = 42; n";
@@ -76,7 +84,8 @@ TEST_F(HostileNodeTest, ShowsWhatCannotBeShown) {
   EXPECT_EQ(attack("({ [require('util').inspect.custom]() { throw 1 } })").outcome.exit_code, 0);
   EXPECT_EQ(attack("({ get [Symbol.for('Jupyter.display')]() { throw 1 } })").outcome.exit_code, 0);
   EXPECT_EQ(attack("display.json({ toJSON() { throw new RangeError('no') } })").error(), "RangeError");
-  EXPECT_EQ(attack("Error.prepareStackTrace = () => { throw 1 }; throw new TypeError('t')").error(), "TypeError");
+  EXPECT_EQ(attack("Error.prepareStackTrace = () => { throw 1 }; throw new TypeError('t')").error(),
+            "TypeError");
   EXPECT_EQ(attack("throw { get stack() { throw 1 }, get message() { throw 2 } }").outcome.exit_code, 1);
   EXPECT_EQ(attack("throw new Proxy({}, { get() { throw 3 }, has() { throw 4 } })").outcome.exit_code, 1);
   EXPECT_EQ(attack("6 * 7").text(), "42");
@@ -135,7 +144,9 @@ TEST_F(HostileNodeTest, StopsItself) {
 }
 
 TEST_F(HostileNodeTest, HasNoDescriptorLeft) {
-  EXPECT_EQ(attack("const all = []; try { for (;;) all.push(require('fs').openSync('/dev/null')) } catch (e) { e.code }").text(),
+  EXPECT_EQ(attack("const all = []; try { for (;;) all.push(require('fs').openSync('/dev/null')) } catch (e) "
+                   "{ e.code }")
+                .text(),
             "'EMFILE'");
   EXPECT_EQ(attack("6 * 7").text(), "42");
 }
@@ -181,13 +192,16 @@ class HostileBashTest : public HostileKernelTest {
 };
 
 TEST_F(HostileBashTest, DefinesFunctionsOfAnyName) {
-  attack("for f in builtin unset printf read trap local source shopt export break continue eval echo set declare exit "
-         "command return; do eval \"$f() { :; }\" 2>/dev/null; done; true");
+  attack(
+      "for f in builtin unset printf read trap local source shopt export break continue eval echo set "
+      "declare exit "
+      "command return; do eval \"$f() { :; }\" 2>/dev/null; done; true");
   EXPECT_EQ(attack("/bin/echo on").out, "on\n");
   EXPECT_EQ(attack("builtin unset -f echo; echo again").out, "again\n");
   EXPECT_EQ(attack("__atoll_done() { :; }").outcome.exit_code, 1) << "the runner's own cannot be replaced";
   EXPECT_EQ(attack("unset -f __atoll_receive; unset __atoll_fd; __atoll_fd=1").outcome.exit_code, 1);
-  EXPECT_EQ(attack("shopt -s expand_aliases; alias builtin=false printf=false while=false").outcome.exit_code, 0);
+  EXPECT_EQ(attack("shopt -s expand_aliases; alias builtin=false printf=false while=false").outcome.exit_code,
+            0);
   EXPECT_EQ(attack("\\builtin echo still").out, "still\n") << "what it calls builtin is its own business";
 }
 
@@ -207,7 +221,9 @@ TEST_F(HostileBashTest, TracesOnlyItself) {
   EXPECT_THAT(next.err, testing::Not(HasSubstr("atoll")));
   EXPECT_EQ(attack("set +x; trap 'echo seen' DEBUG; true").out, "seen\n");
   EXPECT_EQ(attack("echo plain").out, "plain\n");
-  EXPECT_EQ(attack("set -u; set -o pipefail; set -f; IFS=0; readonly IFS text=1 body=2 head=3").outcome.exit_code, 0);
+  EXPECT_EQ(
+      attack("set -u; set -o pipefail; set -f; IFS=0; readonly IFS text=1 body=2 head=3").outcome.exit_code,
+      0);
   EXPECT_EQ(attack("echo ünïcödé 100").out, "ünïcödé 100\n");
 }
 
@@ -237,9 +253,10 @@ TEST_F(HostileBashTest, EndsItself) {
 }
 
 TEST_F(HostileBashTest, BreaksTheRunnersVariables) {
-  for (const char* code : {"readonly __atoll_count", "readonly __atoll_status __atoll_stopped", "unset __atoll_before",
-                           "declare -n __atoll_body=PATH", "readonly POSIXLY_CORRECT", "__atoll_count=0",
-                           "enable -n printf", "enable -n read", "enable -n builtin unset exit", "readonly LC_ALL"}) {
+  for (const char* code :
+       {"readonly __atoll_count", "readonly __atoll_status __atoll_stopped", "unset __atoll_before",
+        "declare -n __atoll_body=PATH", "readonly POSIXLY_CORRECT", "__atoll_count=0", "enable -n printf",
+        "enable -n read", "enable -n builtin unset exit", "readonly LC_ALL"}) {
     const Cell cell = attack(code);
     // Some are noticed only by the next cell, which then is the one that is told.
     if (cell.outcome.succeeded()) {
@@ -309,18 +326,22 @@ class HostilePythonTest : public HostileKernelTest {};
 
 // One after the other in one interpreter: none of them may cost the runner anything.
 TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
-  for (const char* code : {
-           "import builtins\nfor n in ('compile', 'exec', 'eval', '__build_class__', '__import__'): setattr(builtins, n, None)",
-           "import sys\nsys.setrecursionlimit(60)", "import sys\nsys.settrace(lambda *a: None); sys.setprofile(lambda *a: None)",
-           "import sys\nsys.settrace(lambda *a: 1/0)",
-           "import sys\nsys.excepthook = sys.displayhook = sys.stdout = sys.stderr = None",
-           "import signal\nsignal.signal(2, signal.SIG_IGN); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 64))",
-           "import atexit\natexit.register(lambda: 1/0)", "import gc\ngc.callbacks.append(lambda *a: 1/0); gc.collect()",
-           "import linecache, traceback\nlinecache.cache = traceback.format_exception = None",
-           "import os\nos.environ.clear(); os.environ = None", "import codecs\ncodecs.lookup = None",
-           "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))", "import os; os.fork()",
-           "import sys\nsys.modules.clear(); sys.meta_path.clear(); sys.path.clear()", "del __builtins__",
-           "globals()['__builtins__'] = {}"}) {
+  for (const char* code :
+       {"import builtins\nfor n in ('compile', 'exec', 'eval', '__build_class__', '__import__'): "
+        "setattr(builtins, n, None)",
+        "import sys\nsys.setrecursionlimit(60)",
+        "import sys\nsys.settrace(lambda *a: None); sys.setprofile(lambda *a: None)",
+        "import sys\nsys.settrace(lambda *a: 1/0)",
+        "import sys\nsys.excepthook = sys.displayhook = sys.stdout = sys.stderr = None",
+        "import signal\nsignal.signal(2, signal.SIG_IGN); signal.pthread_sigmask(signal.SIG_BLOCK, range(1, "
+        "64))",
+        "import atexit\natexit.register(lambda: 1/0)",
+        "import gc\ngc.callbacks.append(lambda *a: 1/0); gc.collect()",
+        "import linecache, traceback\nlinecache.cache = traceback.format_exception = None",
+        "import os\nos.environ.clear(); os.environ = None", "import codecs\ncodecs.lookup = None",
+        "import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))", "import os; os.fork()",
+        "import sys\nsys.modules.clear(); sys.meta_path.clear(); sys.path.clear()", "del __builtins__",
+        "globals()['__builtins__'] = {}"}) {
     attack(code);
     EXPECT_EQ(attack("6 * 7").text(), "42") << "after " << code;
     ASSERT_TRUE(run(kernel()->restart()));
@@ -328,12 +349,13 @@ TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
 }
 
 TEST_F(HostilePythonTest, EndsOrBreaksTheRunner) {
-  for (const char* code : {
-           "import os; os.closerange(0, 10000)",
-           "import ctypes; ctypes.string_at(0)", "import os; os.dup2(1, 900)",
-           "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o: o.clear()",
-           "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))\nx = []\n"
-           "while True: x.append(bytearray(1 << 16))"}) {
+  for (const char* code :
+       {"import os; os.closerange(0, 10000)", "import ctypes; ctypes.string_at(0)",
+        "import os; os.dup2(1, 900)",
+        "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o: "
+        "o.clear()",
+        "import resource\nresource.setrlimit(resource.RLIMIT_AS, (1 << 26, 1 << 26))\nx = []\n"
+        "while True: x.append(bytearray(1 << 16))"}) {
     attack(code);
     if (!is_dead()) {
       EXPECT_FALSE(answers()) << code;
@@ -341,9 +363,10 @@ TEST_F(HostilePythonTest, EndsOrBreaksTheRunner) {
     expect_restart("print('back')", "back\n");
   }
   // Alive and dumb: the time limit ends it.
-  for (const char* code : {"import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
-                           "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o:\n"
-                           "    o['message'] = lambda *a: b''"}) {
+  for (const char* code :
+       {"import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+        "import gc\nfor o in gc.get_objects():\n  if isinstance(o, dict) and 'result_message' in o:\n"
+        "    o['message'] = lambda *a: b''"}) {
     ExecutionSpec spec;
     spec.code = code;
     spec.wall_time = 1s;

@@ -5,9 +5,11 @@
 
 namespace atl::sandbox {
 
-// One wall that is in force, in words and with the kernel's own value: {"seccomp", "allow-list of 301 calls"}.
+// One wall that is in force, in words and with the kernel's own value: {"seccomp", "allow-list of 301
+// calls"}.
 struct Wall {
-  std::string name;   // "user_namespace", "pid_namespace", "seccomp", "landlock", "cgroup", "memory_limit", ...
+  std::string
+      name;  // "user_namespace", "pid_namespace", "seccomp", "landlock", "cgroup", "memory_limit", ...
   std::string value;
 };
 
@@ -22,13 +24,13 @@ struct Isolation {
 struct Traits {
   bool real_processes = false;
   bool pty = false;
-  bool kernels = false;          // stateful interpreters
-  bool network = false;          // modes other than none
-  bool ports = false;            // connections from the host to servers inside
+  bool kernels = false;  // stateful interpreters
+  bool network = false;  // modes other than none
+  bool ports = false;    // connections from the host to servers inside
   bool pause = false;
-  bool snapshot = false;         // of the filesystem
-  bool fork = false;             // of the filesystem
-  bool live_fork = false;        // of running interpreters as well
+  bool snapshot = false;   // of the filesystem
+  bool fork = false;       // of the filesystem
+  bool live_fork = false;  // of running interpreters as well
   bool watch = false;
 };
 

@@ -160,8 +160,8 @@ TEST_F(JavaKernelTest, SaysWhatIsMissing) {
   std::filesystem::create_directory(place);
   std::filesystem::create_symlink("/bin/bash", place / "bash");
   const auto message = [&] {
-    link()->set_defaults("root", "/", {{"PATH", place.string()}});
-    const auto made = run(link()->create_kernel(Language::java, "/tmp"));
+    connection()->set_defaults("root", "/", {{"PATH", place.string()}});
+    const auto made = run(connection()->create_kernel(Language::java, "/tmp"));
     EXPECT_FALSE(made);
     EXPECT_EQ(made.error().code(), Code::unsupported);
     return made.error().message();

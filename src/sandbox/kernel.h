@@ -18,8 +18,8 @@ namespace atl::sandbox {
 enum class Language : std::uint8_t { python, javascript, typescript, shell, r, java, deno };
 
 std::string_view to_string(Language language);
-// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r; java;
-// deno, which is TypeScript and JavaScript in Deno, while those two are executed by Node.
+// Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r;
+// java; deno, which is TypeScript and JavaScript in Deno, while those two are executed by Node.
 std::optional<Language> parse_language(std::string_view word);
 // The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
 Language kernel_language(Language language);
@@ -27,7 +27,7 @@ Language kernel_language(Language language);
 // How an interpreter came to be. Both behave the same; one is ready sooner and shares its memory.
 enum class KernelOrigin : std::uint8_t {
   started,  // as any program
-  born,     // from a zygote that had imported the usual modules
+  forked,   // from a zygote that had imported the usual modules
 };
 
 struct KernelInfo {
@@ -52,15 +52,15 @@ struct ExecutionDone {
   std::uint64_t execution_count = 0;
 };
 
-// Done is last and comes exactly once. An uncaught exception gives ExecutionError, then Done with exit code 1.
-// A kernel that died gives Done with how it died.
+// Done is last and comes exactly once. An uncaught exception gives ExecutionError, then Done with exit
+// code 1. A kernel that died gives Done with how it died.
 using ExecutionEvent = std::variant<Output, ResultBundle, ExecutionError, ExecutionDone>;
 
 struct ExecutionSpec {
   std::string code;
-  std::optional<Language> language;                     // of the code; unset: the kernel's
-  Variables env;                                        // for this execution, restored afterwards
-  std::optional<std::chrono::milliseconds> wall_time;   // then interrupted, and killed if that does not help
+  std::optional<Language> language;                    // of the code; unset: the kernel's
+  Variables env;                                       // for this execution, restored afterwards
+  std::optional<std::chrono::milliseconds> wall_time;  // then interrupted, and killed if that does not help
   std::optional<std::uint64_t> output_bytes;
 };
 
@@ -73,7 +73,8 @@ class ExecutionStream {
 // The field of the error of an execution that was refused because its kernel is dead and waits for restart().
 inline constexpr std::string_view kDeadKernel = "kernel";
 
-// A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one interrupts it.
+// A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one
+// interrupts it.
 class Kernel {
  public:
   virtual ~Kernel() = default;

@@ -131,17 +131,17 @@ ProcessSpec runner_process(const KernelInfo& info) {
   return spec;
 }
 
-std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& info) {
+std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const KernelInfo& info) {
   switch (info.language) {
     case Language::python:
-      return {{'S', runner("python.py")}, {'C', rest_of_python()}};
+      return {{guest::ToRunner::source, runner("python.py")}, {guest::ToRunner::rest, rest_of_python()}};
     case Language::javascript:
     case Language::typescript:
-      return {{'S', runner("node.js")}};
+      return {{guest::ToRunner::source, runner("node.js")}};
     case Language::shell:
-      return {{'S', runner("bash.sh")}};
+      return {{guest::ToRunner::source, runner("bash.sh")}};
     case Language::r:
-      return {{'S', runner("r.R")}};
+      return {{guest::ToRunner::source, runner("r.R")}};
     case Language::java:
       return {};  // it was started with it
     case Language::deno:

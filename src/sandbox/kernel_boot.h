@@ -5,14 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "guest/runner_protocol.h"
 #include "sandbox/kernel.h"
 #include "sandbox/process.h"
 
 namespace atl::sandbox {
 
-// The process that becomes the interpreter of a kernel, and what it is told first: kinds of messages and their payload.
+// The process that becomes the interpreter of a kernel, and what it is told first: kinds of messages and
+// their payload.
 ProcessSpec runner_process(const KernelInfo& info);
-std::vector<std::pair<char, std::string_view>> first_messages(const KernelInfo& info);
+std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const KernelInfo& info);
 
 // A variable with the bytes of memory that the sandbox has, for interpreters that must be told: see
 // wants_memory().

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "sandbox/link_harness.h"
+#include "sandbox/guest_harness.h"
 
 namespace atl::sandbox {
 
 // A kernel of language_ on this machine, and what its cells say.
-class LinkKernelTest : public LinkTest {
+class GuestInterpreterTest : public GuestTest {
  protected:
   struct Cell {
     std::string out, err;
@@ -54,7 +54,7 @@ class LinkKernelTest : public LinkTest {
 
   std::shared_ptr<Kernel> kernel() {
     if (kernel_) return kernel_;
-    auto made = run(link()->create_kernel(language_, "/tmp"));
+    auto made = run(connection()->create_kernel(language_, "/tmp"));
     EXPECT_TRUE(made) << made.error().message();
     if (made) kernel_ = *made;
     return kernel_;

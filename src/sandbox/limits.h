@@ -31,7 +31,7 @@ struct Limits {
 struct Usage {
   std::chrono::microseconds cpu_time{0};
   std::chrono::microseconds wall_time{0};
-  std::uint64_t memory_bytes = 0;       // now
+  std::uint64_t memory_bytes = 0;  // now
   std::uint64_t memory_peak_bytes = 0;
   std::uint64_t memory_cache_bytes = 0;
   std::uint64_t disk_bytes = 0;

@@ -10,14 +10,14 @@ namespace atl::sandbox {
 
 // How a guest's program ended. Never an Error of ours: `exit 1` is a perfectly good Outcome.
 enum class Ending : std::uint8_t {
-  exited,           // by itself; exit_code is its own
-  signaled,         // by a signal that nobody of ours sent; `signal` says which
-  timed_out,        // wall or CPU time; the processes are gone
-  out_of_memory,    // the kernel killed it at the memory limit
+  exited,         // by itself; exit_code is its own
+  signaled,       // by a signal that nobody of ours sent; `signal` says which
+  timed_out,      // wall or CPU time; the processes are gone
+  out_of_memory,  // the kernel killed it at the memory limit
   too_many_processes,
-  output_limit,     // it wrote more than it may
-  killed,           // by request, or with its sandbox
-  lost,             // the sandbox vanished under it; nothing more is known
+  output_limit,  // it wrote more than it may
+  killed,        // by request, or with its sandbox
+  lost,          // the sandbox vanished under it; nothing more is known
 };
 
 struct Outcome {

@@ -23,23 +23,25 @@ struct PtySize {
 
 enum class Stdin { closed, pipe };
 
-// When the end of a process is told: once everybody who inherited its output has closed it as well, as a shell's pipeline
-// waits; or when the process itself has ended, with what was written until then, as `docker run` does it.
+// When the end of a process is told: once everybody who inherited its output has closed it as well, as a
+// shell's pipeline waits; or when the process itself has ended, with what was written until then, as `docker
+// run` does it.
 enum class EndsWith { output, process };
 
 struct ProcessSpec {
-  std::vector<std::string> argv;                        // argv[0] is looked up in PATH inside
-  Variables env;                                        // added to the sandbox's own
-  std::string cwd;                                      // empty: the sandbox's working directory
-  std::string user;                                     // empty: the sandbox's default user
-  std::optional<PtySize> pty;                           // standard streams are a terminal
+  std::vector<std::string> argv;  // argv[0] is looked up in PATH inside
+  Variables env;                  // added to the sandbox's own
+  std::string cwd;                // empty: the sandbox's working directory
+  std::string user;               // empty: the sandbox's default user
+  std::optional<PtySize> pty;     // standard streams are a terminal
   Stdin stdin_mode = Stdin::closed;
-  std::string tag;                                      // a name to find it by, unique among live ones if not empty
-  std::optional<std::chrono::milliseconds> wall_time;   // unset: no limit of its own
+  std::string tag;  // a name to find it by, unique among live ones if not empty
+  std::optional<std::chrono::milliseconds> wall_time;  // unset: no limit of its own
   std::optional<std::chrono::milliseconds> cpu_time;
-  std::optional<std::uint64_t> output_bytes;            // unset: no limit; output flows with back-pressure
+  std::optional<std::uint64_t> output_bytes;  // unset: no limit; output flows with back-pressure
   EndsWith ends_with = EndsWith::output;
-  std::string label;  // whoever starts it knows it by this, also after this program was started again; never shown
+  std::string
+      label;  // whoever starts it knows it by this, also after this program was started again; never shown
 };
 
 struct ProcessInfo {
@@ -81,12 +83,13 @@ class Process {
   virtual const ProcessInfo& info() const = 0;
   // Attach. While nobody is attached, output is kept for replay and otherwise discarded.
   virtual std::unique_ptr<ProcessStream> attach(Replay replay) = 0;
-  // Accepts all bytes or fails; waits while the pipe is full. Code::conflict if standard input is not a pipe or
-  // is closed.
+  // Accepts all bytes or fails; waits while the pipe is full. Code::conflict if standard input is not a pipe
+  // or is closed.
   virtual Task<void> write_stdin(std::string bytes) = 0;
   virtual Task<void> close_stdin() = 0;
   virtual Task<void> resize(PtySize size) = 0;
-  // To the process group. SIGKILL also ends what inherited its pipes: the Outcome comes without waiting for them.
+  // To the process group. SIGKILL also ends what inherited its pipes: the Outcome comes without waiting for
+  // them.
   virtual Task<void> signal(int number) = 0;
   // The Outcome, as often as asked.
   virtual Task<Outcome> wait() = 0;

@@ -27,7 +27,7 @@ Task<void> Provider::close_volume(std::string) {
   co_return Result<void>();
 }
 
-Task<Carried> Sandbox::capture(std::string, CaptureOptions) {
+Task<Carried> Sandbox::checkpoint(std::string, CheckpointOptions) {
   co_return fail(Code::unsupported, "the provider lacks the trait 'live_fork'");
 }
 

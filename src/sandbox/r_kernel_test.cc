@@ -181,8 +181,8 @@ TEST_F(RKernelTest, SaysNothingForAnotherCell) {
 }
 
 TEST_F(RKernelTest, SaysWhatIsMissing) {
-  link()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
-  const auto made = run(link()->create_kernel(Language::r, "/tmp"));
+  connection()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
+  const auto made = run(connection()->create_kernel(Language::r, "/tmp"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::unsupported);
   EXPECT_THAT(made.error().message(), HasSubstr("no interpreter for r in this environment"));

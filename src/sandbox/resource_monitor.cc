@@ -182,7 +182,8 @@ Result<void> ResourceMonitor::start(std::string subject, Source source, Limits l
 Result<void> ResourceMonitor::start_process(std::string subject, pid_t pid, Limits limits,
                                             MonitorOptions options) {
   struct stat owner {};
-  if (::stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0 && ::geteuid() != 0 && owner.st_uid != ::geteuid())
+  if (::stat(fmt::format("/proc/{}", pid).c_str(), &owner) == 0 && ::geteuid() != 0 &&
+      owner.st_uid != ::geteuid())
     return fail(Code::permission_denied, fmt::format("process {} is somebody else's", pid));
   return start(
       std::move(subject), [pid] { return process_usage(pid); }, limits, std::move(options));

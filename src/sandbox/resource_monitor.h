@@ -60,8 +60,8 @@ class ResourceMonitor {
 
   // Code::already_exists for a subject that is being watched.
   Result<void> start(std::string subject, Source source, Limits limits, MonitorOptions options);
-  // Any process of this machine that the caller owns (root: any), its children not counted. Code::not_found if
-  // there is none, Code::permission_denied if it is somebody else's.
+  // Any process of this machine that the caller owns (root: any), its children not counted. Code::not_found
+  // if there is none, Code::permission_denied if it is somebody else's.
   Result<void> start_process(std::string subject, pid_t pid, Limits limits, MonitorOptions options);
   void stop(const std::string& subject);
   // Now, and not at the next interval: for those who heard that something changed.

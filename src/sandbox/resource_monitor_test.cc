@@ -113,7 +113,8 @@ TEST_F(ResourceMonitorTest, AnotherProcessIsWatchedUntilItEnds) {
   const pid_t child = ::fork();
   if (child == 0) {
     constexpr std::size_t size = 64 << 20;
-    char* const memory = static_cast<char*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    char* const memory =
+        static_cast<char*>(::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     char byte = 0;
     ::close(gate[1]);
     if (::read(gate[0], &byte, 1) == 1)

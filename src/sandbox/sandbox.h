@@ -30,9 +30,9 @@ struct Carried {
   std::chrono::microseconds pause{};     // how long the sandbox stood still
 };
 
-struct CaptureOptions {
-  // To go on from later, also with another daemon: all of a kernel's memory, on the disk. Otherwise what copies need
-  // that are made now.
+struct CheckpointOptions {
+  // To go on from later, also with another daemon: all of a kernel's memory, on the disk. Otherwise what
+  // copies need that are made now.
   bool whole = false;
   // What cannot be carried makes it fail with Code::conflict, naming that; nothing is written then.
   bool strict = false;
@@ -64,7 +64,8 @@ class Sandbox {
   virtual Task<std::vector<std::uint16_t>> listening_ports() = 0;
 
   // The one way out: programs inside find `proxy` on their loopback, and variables that lead there
-  // (outlet.h). Once; what it lets through is its own matter. Code::unsupported without the trait 'network'.
+  // (proxy endpoint.h). Once; what it lets through is its own matter. Code::unsupported without the trait
+  // 'network'.
   virtual Task<void> open_network(std::shared_ptr<egress::Proxy> proxy);
   // Programs that start from now on trust this authority (PEM) as well; empty: none any more. Never part of a
   // snapshot.
@@ -81,10 +82,10 @@ class Sandbox {
   // Writes what changed since creation into the new directory `target` of the host, from which a Spec can
   // start.
   virtual Task<void> snapshot(std::string target) = 0;
-  // A snapshot of the files and, beside it, of the Python kernels that are between two executions. Sandboxes that
-  // start from it (Spec::with_kernels) go on where this one was; it goes on itself.
-  virtual Task<Carried> capture(std::string target, CaptureOptions options);
-  // What this one took over from a capture.
+  // A snapshot of the files and, beside it, of the Python kernels that are between two executions. Sandboxes
+  // that start from it (Spec::with_kernels) go on where this one was; it goes on itself.
+  virtual Task<Carried> checkpoint(std::string target, CheckpointOptions options);
+  // What this one took over from a checkpoint.
   virtual const Carried& revival() const;
   // Everything inside is gone when this returns: processes, mounts, cgroups, files. Idempotent.
   virtual Task<void> stop() = 0;

@@ -12,8 +12,8 @@ namespace atl::sandbox {
 
 using Variables = std::map<std::string, std::string>;
 
-// Whose the files of a mounted directory are. owner: what the directory's owner on the host owns is `user`'s inside.
-// inside: ids on disk are ids inside, so that root and every user there can own files.
+// Whose the files of a mounted directory are. owner: what the directory's owner on the host owns is `user`'s
+// inside. inside: ids on disk are ids inside, so that root and every user there can own files.
 enum class MountIds : std::uint8_t { owner, inside };
 
 // A directory of the host made visible inside. Exists only by naming it: grep finds every one.
@@ -28,27 +28,30 @@ enum class Network { none, egress };
 
 // What a sandbox is asked to be. Everything is optional but the root; defaults are safe.
 struct Spec {
-  std::string id;                    // chosen by the caller, unique on this machine
+  std::string id;  // chosen by the caller, unique on this machine
   // Read-only directory trees of the host, lowest first. Empty: the provider's view of the host ("host").
   std::vector<std::string> layers;
-  // A zygote, which has power over this machine, may run what is in `layers`: they were made by recipes that came with
-  // this program (docs/decisions/python-zygote.md). Never for what a user made or an archive brought.
+  // A zygote, which has power over this machine, may run what is in `layers`: they were made by recipes that
+  // came with this program (docs/decisions/python-zygote.md). Never for what a user made or an archive
+  // brought.
   bool trusted_layers = false;
   // A stored snapshot (its directory) to start from, instead of an empty writable layer.
   std::optional<std::string> snapshot;
-  // Kernels that Sandbox::capture() took with that snapshot go on (Sandbox::revival() says which).
+  // Kernels that Sandbox::checkpoint() took with that snapshot go on (Sandbox::revival() says which).
   bool with_kernels = false;
-  // Modules that Python kernels have imported before anybody asks, where interpreters are born from zygotes.
+  // Modules that Python kernels have imported before anybody asks, where interpreters are forked from
+  // zygotes.
   std::vector<std::string> preimport;
   std::string hostname = "sandbox";
-  std::string user = "user";         // default user of processes
+  std::string user = "user";  // default user of processes
   std::string working_directory = "/home/user";
-  bool sudo = false;                 // set-uid programs work inside, and `user` may become root there
+  bool sudo = false;  // set-uid programs work inside, and `user` may become root there
   Network network = Network::none;
   Limits limits;
-  Variables env;                     // for every process inside
+  Variables env;  // for every process inside
   std::vector<HostMount> host_mounts;
-  // Walls that must stand; create fails with Code::unsupported if the machine cannot give one. Names as in Wall.
+  // Walls that must stand; create fails with Code::unsupported if the machine cannot give one. Names as in
+  // Wall.
   std::vector<std::string> required_walls;
 };
 

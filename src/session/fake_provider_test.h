@@ -342,7 +342,7 @@ class FakeSandbox final : public sandbox::Sandbox {
     co_return state_->faults->meet("snapshot");
   }
   // Python kernels are carried, others are not.
-  Task<sandbox::Carried> capture(std::string target, sandbox::CaptureOptions options) override {
+  Task<sandbox::Carried> checkpoint(std::string target, sandbox::CheckpointOptions options) override {
     CO_CHECK(state_->faults->meet("snapshot"));
     sandbox::Carried carried;
     std::vector<sandbox::KernelInfo> taken;

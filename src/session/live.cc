@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "sandbox/outlet.h"
+#include "sandbox/proxy_endpoint.h"
 
 namespace atl::session {
 

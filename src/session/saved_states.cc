@@ -55,13 +55,13 @@ Task<void> SavedStates::take_snapshot(LivePtr live, std::string name) {
 }
 
 Task<sandbox::Carried> SavedStates::take_checkpoint(LivePtr live, std::string name,
-                                                    sandbox::CaptureOptions options) {
+                                                    sandbox::CheckpointOptions options) {
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   if (!in) co_return fail(Code::conflict, "the session has ended");
-  auto once = [in, to = path(name), options] { return in->capture(to, options); };
+  auto once = [in, to = path(name), options] { return in->checkpoint(to, options); };
   auto go_on = [live, in] { return live->sandbox() == in; };
   CO_TRY(sandbox::Carried carried,
-         co_await with_retries<sandbox::Carried>(dependencies_.executor, "capture a sandbox", std::move(once),
+         co_await with_retries<sandbox::Carried>(dependencies_.executor, "take a checkpoint", std::move(once),
                                                  std::move(go_on)));
   CO_CHECK(co_await keep_layers(live, std::move(name)));
   co_return carried;

@@ -45,7 +45,7 @@ class SavedStates {
   // the turn.
   Task<void> take_snapshot(LivePtr live, std::string name);
   // The same with the memory of its interpreters, where they can be carried.
-  Task<sandbox::Carried> take_checkpoint(LivePtr live, std::string name, sandbox::CaptureOptions options);
+  Task<sandbox::Carried> take_checkpoint(LivePtr live, std::string name, sandbox::CheckpointOptions options);
   // Removes the state and what the layer store knows of it. `provider` may be null: then the files are
   // removed directly, which fails for files of ids that only the provider has power over.
   Task<void> remove(std::string name, sandbox::Provider* provider);

@@ -29,7 +29,7 @@
 #include "registry/ceilings.h"
 #include "registry/registry.h"
 #include "sandbox/native/native.h"
-#include "sandbox/virtual/virtual.h"
+#include "sandbox/emulated/virtual.h"
 #include "session/local_service.h"
 #include "store/store.h"
 

@@ -112,7 +112,7 @@ def open_input():
 
 
 def begin():
-    """What is of one process: a zygote has everything else before its children are born."""
+    """What is of one process: a zygote has everything else before its children are forked."""
     global MAIN_PID, saved_out, saved_err, out, err
     MAIN_PID = _getpid()
     modules["__main__"] = main
@@ -160,7 +160,8 @@ REPRESENTATIONS = (
     ("_repr_latex_", "text/latex"), ("_repr_json_", "application/json"),
     ("_repr_javascript_", "application/javascript"),
 )
-PLAIN = (int, float, str, bytes, bool, list, tuple, dict, set, complex)
+SIMPLE = (int, float, str, bytes, bool, tuple, set, complex)  # only their text is told
+PLAIN = SIMPLE + (list, dict)
 
 
 def as_text(value):
@@ -220,6 +221,8 @@ def no_word(value):
 def bundle(value):
     data = {"text/plain": plain(value)}
     kind = type(value)
+    if kind in SIMPLE:
+        return data
     if isinstance(value, (list, dict)):
         form = json_text(value, data["text/plain"])
         if form is not None:
@@ -495,6 +498,8 @@ def rewrite(code):
 def dedent(code):
     """Without the indentation of the first line that says something, as IPython reads cells: lines that begin with the same
     words lose it, inside of long strings too, and others stay. Empty lines before stay, so that lines keep their numbers."""
+    if not code[:1].isspace():  # nearly every cell; what is touched for the first time after a copy costs a page
+        return code
     lines = code.splitlines(True)
     first = next((line for line in lines if not line.isspace()), "")
     size = len(first) - len(first.lstrip(" \t"))
@@ -541,6 +546,8 @@ def run_code(code):
 
 def is_quiet(code, last):
     """Whether a semicolon follows the last expression."""
+    if ";" not in code:
+        return False
     lines = code.split("\n")
     line = lines[last.end_lineno - 1] if last.end_lineno <= len(lines) else ""
     return line.encode("utf-8", "replace")[last.end_col_offset:].lstrip().startswith(b";")
@@ -590,7 +597,7 @@ def execute(code):
         except Exception:
             show_unfinished()
             raise
-        show_figures()
+        show_figures()  # called always: a tracer of the cell's that raises does so here, where it is caught, and is off then
         busy = False
     except SystemExit as leaving:
         busy = False

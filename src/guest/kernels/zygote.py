@@ -1,4 +1,4 @@
-# The Python part of a zygote: imports what programs usually want, then bears interpreters into sandboxes. It never
+# The Python part of a zygote: imports what programs usually want, then interpreters are forked from it into sandboxes. It never
 # sees a sandbox's files or its user's words; everything after serve() runs in a child that has no power any more.
 import gc
 import os
@@ -69,7 +69,7 @@ class Hooks:
 
 class Packages:
     """What a fresh interpreter's start would put on the path: its user's packages, looked up in this sandbox by that user,
-    and those of the system, which are the zygote's own: a child is born only where they are the same."""
+    and those of the system, which are the zygote's own: a child is forked only where they are the same."""
 
     def __init__(self):
         installed = set(site.getsitepackages())
@@ -111,7 +111,7 @@ def arrive(runner, packages, name, home, shell):
     """Makes a child the interpreter of its user in its sandbox."""
     SEED()
     runner["reseed_numpy"]()
-    if os.getpid() == PID:  # OpenSSL notices a birth by the number
+    if os.getpid() == PID:  # OpenSSL notices a fork by the process number
         RESEED_LIBRARIES()
     THREADING.main_thread()._set_native_id()  # the only one of the hooks of threads that a child would miss
     for key, value in ((b"HOME", home), (b"USER", name), (b"LOGNAME", name), (b"SHELL", shell),
@@ -172,7 +172,7 @@ def rehearse(runner, packages):
 
 
 def prepare():
-    """All that children share: the module that bears them, the runner's names, where packages are, whether hooks are called."""
+    """All that children share: the module that forks them, the runner's names, where packages are, whether hooks are called."""
     import builtins
     module = load_module()
     hooks = Hooks()

@@ -165,7 +165,7 @@ void take_spare(Process* process, pid_t pid) {
   Parentage found;
   const bool known =
       !process->reaped && !process->passing && find_parentage(pid, &found) && found.parent == process->pid;
-  process->spare = known ? pid : 0, process->spare_born = found.born;
+  process->spare = known ? pid : 0, process->spare_start_time = found.start_time;
   const auto taken = static_cast<uint32_t>(process->spare);
   send_frame(process->id, Type::spare, 0, &taken, sizeof taken);
 }
@@ -173,8 +173,8 @@ void take_spare(Process* process, pid_t pid) {
 // The spare is alive, the same one as when it was named, and a child of `parent`.
 bool is_spare_of(const Process* process, pid_t parent) {
   Parentage found;
-  return process->spare > 1 && find_parentage(process->spare, &found) && found.born == process->spare_born &&
-         found.parent == parent;
+  return process->spare > 1 && find_parentage(process->spare, &found) &&
+         found.start_time == process->spare_start_time && found.parent == parent;
 }
 
 // Its parent may have ended a moment ago, so it is not found by that.
@@ -330,8 +330,8 @@ void add_process(Process* process, uint32_t channel, const Ends& ends) {
   add_channel(process, channel);
 }
 
-// Born outside of here, in this sandbox, and left to process 1: its streams go elsewhere, its end and signals
-// come through this channel like those of any other.
+// Forked outside of here, in this sandbox, and left to process 1: its streams go elsewhere, its end and
+// signals come through this channel like those of any other.
 void request_adopt(uint32_t channel, const char* payload, size_t size) {
   Reader in(payload, size);
   const auto pid = static_cast<pid_t>(in.u32());
@@ -339,7 +339,8 @@ void request_adopt(uint32_t channel, const char* payload, size_t size) {
   in.u32(), in.u16(), in.u16(), in.u64(), in.u32();
   const Text user = in.text(), cwd = in.text();
   siginfo_t unused;
-  if (!in.ok() || pid <= 1 || waitid(P_PID, static_cast<id_t>(pid), &unused, WEXITED | WNOHANG | WNOWAIT) != 0)
+  if (!in.ok() || pid <= 1 ||
+      waitid(P_PID, static_cast<id_t>(pid), &unused, WEXITED | WNOHANG | WNOWAIT) != 0)
     return send_failed(channel, ESRCH, "there is no such child");
   auto* const process = new (malloc(sizeof(Process))) Process;
   process->started_at = unix_micros();

@@ -16,10 +16,10 @@ struct Process : Channel {
   bool ends_alone = false;   // its end does not wait for others who hold its pipes
   bool interpreter = false;  // goes on when what it started is swept away
   bool input_ended = false;  // the host will send no more input
-  // A child of it that goes on in its place when it dies, and when that was born: a number alone may become
+  // A child of it that goes on in its place when it dies, and when that started: a number alone may become
   // another's.
   pid_t spare = 0;
-  uint64_t spare_born = 0;
+  uint64_t spare_start_time = 0;
   bool passing = false;  // it died, and the spare goes on as soon as its last words are told
   int status = 0;
   uint64_t user_us = 0, system_us = 0;
@@ -49,7 +49,7 @@ void signal_tree(pid_t leader, bool reaped, int number, pid_t except = 0);
 
 struct Parentage {
   pid_t parent = 0;
-  uint64_t born = 0;  // in ticks since the machine started
+  uint64_t start_time = 0;  // in ticks since the machine started
 };
 // False if there is no such process or it has ended.
 bool find_parentage(pid_t pid, Parentage* found);

@@ -15,7 +15,7 @@ namespace {
 
 struct Task {
   pid_t pid, parent, session;
-  uint64_t born;
+  uint64_t start_time;
   bool is_stopped;
   bool hit;
 };
@@ -42,7 +42,7 @@ bool read_task(const char* name, Task* task) {
   strtol(rest, &rest, 10);
   task->session = static_cast<pid_t>(strtol(rest, &rest, 10));
   for (int field = 7; field < 22; ++field) strtol(rest, &rest, 10);
-  task->born = strtoull(rest, &rest, 10);
+  task->start_time = strtoull(rest, &rest, 10);
   task->hit = false;
   return true;
 }
@@ -106,9 +106,9 @@ class TreeOf {
 };
 
 // A time in which something began, in ticks.
-struct Births {
+struct StartTimes {
   uint64_t since = 0, until = 0;
-  bool holds(const Task& task) const { return task.born >= since && task.born <= until; }
+  bool holds(const Task& task) const { return task.start_time >= since && task.start_time <= until; }
 };
 
 uint64_t ticks_of(uint64_t micros) {
@@ -119,15 +119,15 @@ uint64_t ticks_of(uint64_t micros) {
 class Background {
  public:
   // `interpreters` are `count` entries, as they came.
-  Background(Births births, const char* interpreters, size_t count)
-      : births_(births), interpreters_(interpreters), count_(count) {}
+  Background(StartTimes start_times, const char* interpreters, size_t count)
+      : start_times_(start_times), interpreters_(interpreters), count_(count) {}
   static constexpr size_t kEntry = sizeof(uint32_t) + sizeof(uint64_t);
 
   bool mark(Tasks* tasks) const {
     bool any = false;
     for (size_t i = 0; i < tasks->count; ++i) {
       Task& task = tasks->all[i];
-      task.hit = task.born >= births_.since && is_background(*tasks, task);
+      task.hit = task.start_time >= start_times_.since && is_background(*tasks, task);
       any = any || task.hit;
     }
     return any;
@@ -140,7 +140,7 @@ class Background {
       Reader entry(interpreters_ + i * kEntry, kEntry);
       const uint32_t channel = entry.u32();
       const uint64_t until = ticks_of(entry.u64());
-      if (channel == process.id) return Births{births_.since, until}.holds(task);
+      if (channel == process.id) return StartTimes{start_times_.since, until}.holds(task);
     }
     return false;
   }
@@ -155,7 +155,7 @@ class Background {
 
   static bool is_spare(const Task& task) {
     for (const Process* process = first_process(); process != nullptr; process = process->next_process)
-      if (process->spare == task.pid && process->spare_born == task.born) return true;
+      if (process->spare == task.pid && process->spare_start_time == task.start_time) return true;
     return false;
   }
 
@@ -166,13 +166,13 @@ class Background {
     for (size_t steps = 0; at != nullptr && steps <= tasks.count; ++steps) {
       if (at->pid == self || is_spare(*at)) return false;
       if (const Process* const process = owner(*at)) return is_left_by(*process, task);
-      if (at->parent == self) return births_.holds(*at);
+      if (at->parent == self) return start_times_.holds(*at);
       at = tasks.find(at->parent);
     }
     return false;
   }
 
-  Births births_;
+  StartTimes start_times_;
   const char* interpreters_;
   size_t count_;
 };
@@ -199,7 +199,8 @@ void continue_others(const Tasks& before, const Tasks& now) {
   if (getpid() != 1) return;
   for (size_t i = 0; i < now.count; ++i) {
     const Task* const earlier = before.find(now.all[i].pid);
-    const bool was_stopped = earlier != nullptr && earlier->born == now.all[i].born && earlier->is_stopped;
+    const bool was_stopped =
+        earlier != nullptr && earlier->start_time == now.all[i].start_time && earlier->is_stopped;
     if (!now.all[i].hit && !was_stopped && now.all[i].pid != 1) kill(now.all[i].pid, SIGCONT);
   }
 }
@@ -239,7 +240,7 @@ bool find_parentage(pid_t pid, Parentage* found) {
   append_number(name, static_cast<uint64_t>(pid));
   Task task;
   if (pid <= 0 || !read_task(name.c_str(), &task)) return false;
-  *found = {task.parent, task.born};
+  *found = {task.parent, task.start_time};
   return true;
 }
 

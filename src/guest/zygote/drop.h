@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 // The steps by which a process that enters a sandbox gives up its power. Process 1 takes them before it
-// becomes the guest, and an interpreter that is born from a zygote takes the very same ones: whoever changes a
-// wall changes it for both. C headers only, because one of the two lives inside an interpreter. Each step
-// answers 0, or -1 with errno.
+// becomes the guest, and an interpreter that is forked from a zygote takes the very same ones: whoever
+// changes a wall changes it for both. C headers only, because one of the two lives inside an interpreter.
+// Each step answers 0, or -1 with errno.
 namespace atl::guest {
 
-// What root inside keeps, in its own user namespace. Everything else acts on kernel objects beyond it, or opens
-// kernel surface that programs inside do not need.
+// What root inside keeps, in its own user namespace. Everything else acts on kernel objects beyond it, or
+// opens kernel surface that programs inside do not need.
 inline constexpr int kKeptCapabilities[] = {
     CAP_CHOWN,  CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, CAP_FOWNER,           CAP_FSETID,     CAP_KILL,
     CAP_SETGID, CAP_SETUID,       CAP_SETPCAP,         CAP_NET_BIND_SERVICE, CAP_SYS_CHROOT, CAP_SETFCAP};
@@ -33,9 +33,10 @@ inline int limit_resource(int what, rlim_t value) {
   return static_cast<int>(syscall(SYS_prlimit64, 0, what, &wanted, nullptr));
 }
 
-// No core dump, neither to a file nor to a program of the host. Where core_pattern names a program the kernel runs it
-// whatever the limit is, except for the limit of one byte, which is too small for a file as well. Programs inside cannot
-// set another one: the filter does not let them. True if that is the limit now; a host that allows none gives 0.
+// No core dump, neither to a file nor to a program of the host. Where core_pattern names a program the kernel
+// runs it whatever the limit is, except for the limit of one byte, which is too small for a file as well.
+// Programs inside cannot set another one: the filter does not let them. True if that is the limit now; a host
+// that allows none gives 0.
 inline bool limit_core_dumps() {
   const struct rlimit one { 1, 1 };
   if (syscall(SYS_prlimit64, 0, RLIMIT_CORE, &one, nullptr) == 0) return true;
@@ -50,8 +51,11 @@ inline int limit_resources() {
   const struct {
     int what;
     rlim_t value;
-  } limits[] = {{RLIMIT_MSGQUEUE, 819200}, {RLIMIT_SIGPENDING, 4096}, {RLIMIT_MEMLOCK, 8U << 20},
-                {RLIMIT_RTPRIO, 0},        {RLIMIT_NICE, 0}};
+  } limits[] = {{RLIMIT_MSGQUEUE, 819200},
+                {RLIMIT_SIGPENDING, 4096},
+                {RLIMIT_MEMLOCK, 8U << 20},
+                {RLIMIT_RTPRIO, 0},
+                {RLIMIT_NICE, 0}};
   for (const auto& limit : limits)
     if (limit_resource(limit.what, limit.value) != 0) return -1;
   return 0;
@@ -67,7 +71,8 @@ inline int drop_capabilities() {
   uint64_t kept = 0;
   for (const int capability : kKeptCapabilities) kept |= 1ULL << capability;
   for (int capability = 0; capability <= CAP_LAST_CAP + 8; ++capability)
-    if (((kept >> capability) & 1) == 0 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 && errno != EINVAL)
+    if (((kept >> capability) & 1) == 0 && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0 &&
+        errno != EINVAL)
       return -1;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2]{};
@@ -92,8 +97,8 @@ inline int enter_landlock(int version) {
   if (version >= 2) rules.filesystem |= 1ULL << 13;           // refer
   if (version >= 3) rules.filesystem |= 1ULL << 14;           // truncate
   if (version >= 5) rules.filesystem |= 1ULL << 15;           // ioctl on devices
-  // Nothing is scoped: process and network namespaces keep signals and abstract sockets inside already, and a scope
-  // would part process 1 from interpreters that entered by themselves, which it must be able to signal.
+  // Nothing is scoped: process and network namespaces keep signals and abstract sockets inside already, and a
+  // scope would part process 1 from interpreters that entered by themselves, which it must be able to signal.
   const size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
   const int ruleset = static_cast<int>(syscall(SYS_landlock_create_ruleset, &rules, size, 0));
   if (ruleset < 0) return -1;

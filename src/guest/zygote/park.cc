@@ -1,7 +1,7 @@
-// Parking and going on: the two ends of a live copy. What parks saves what the kernel knows and memory does not;
-// what arrives exchanges its memory step by step, standing on a stack that is not exchanged, and then goes on
-// from where the other parked. From the first step on nothing here may rely on memory outside that stack and this
-// file's code: system calls are made by hand, and nothing of the C library is called.
+// Parking and going on: the two ends of a live copy. What parks saves what the kernel knows and memory does
+// not; what arrives exchanges its memory step by step, standing on a stack that is not exchanged, and then
+// goes on from where the other parked. From the first step on nothing here may rely on memory outside that
+// stack and this file's code: system calls are made by hand, and nothing of the C library is called.
 #include "guest/zygote/park.h"
 
 #include <errno.h>
@@ -31,8 +31,8 @@ struct Parked {
 };
 Parked parked;
 
-// As setjmp and longjmp, without what the C library does to the registers and without the compiler's ideas of them.
-// 0, and then 1 from go_back().
+// As setjmp and longjmp, without what the C library does to the registers and without the compiler's ideas of
+// them. 0, and then 1 from go_back().
 __attribute__((naked, noinline, returns_twice)) int mark_place(uint64_t*) {
   asm("mov %rbx, 0(%rdi)\n\t"
       "mov %rbp, 8(%rdi)\n\t"
@@ -61,7 +61,8 @@ __attribute__((naked, noinline, noreturn)) void go_back(const uint64_t*) {
 
 void save() {
   for (int number = 1; number <= 64; ++number)
-    call(SYS_rt_sigaction, number_of(number), 0, address_of(&parked.actions[number - 1]), sizeof(unsigned long));
+    call(SYS_rt_sigaction, number_of(number), 0, address_of(&parked.actions[number - 1]),
+         sizeof(unsigned long));
   call(SYS_rt_sigprocmask, SIG_SETMASK, 0, address_of(&parked.blocked), sizeof parked.blocked);
   call(SYS_sigaltstack, 0, address_of(&parked.alternate));
 }
@@ -69,7 +70,8 @@ void save() {
 void restore() {
   for (int number = 1; number <= 64; ++number)
     if (number != SIGKILL && number != SIGSTOP)
-      call(SYS_rt_sigaction, number_of(number), address_of(&parked.actions[number - 1]), 0, sizeof(unsigned long));
+      call(SYS_rt_sigaction, number_of(number), address_of(&parked.actions[number - 1]), 0,
+           sizeof(unsigned long));
   if ((parked.alternate.ss_flags & SS_DISABLE) == 0) call(SYS_sigaltstack, address_of(&parked.alternate), 0);
   call(SYS_rt_sigprocmask, SIG_SETMASK, address_of(&parked.blocked), 0, sizeof parked.blocked);
 }
@@ -125,9 +127,11 @@ long open_file(const Step& step, const char* path) {
   const long fd =
       call(SYS_openat, number_of(AT_FDCWD), address_of(path), (step.flags & kept) | O_CLOEXEC | O_NOCTTY, 0);
   if (fd < 0) return fd;
-  if ((step.flags & (O_PATH | O_DIRECTORY)) == 0) call(SYS_lseek, static_cast<uint64_t>(fd), step.offset, SEEK_SET);
+  if ((step.flags & (O_PATH | O_DIRECTORY)) == 0)
+    call(SYS_lseek, static_cast<uint64_t>(fd), step.offset, SEEK_SET);
   // Where the file would be opened at its very number, the flag is wrong: asked for once more.
-  if (fd == step.number && (step.flags & O_CLOEXEC) == 0) call(SYS_fcntl, static_cast<uint64_t>(fd), F_SETFD, 0);
+  if (fd == step.number && (step.flags & O_CLOEXEC) == 0)
+    call(SYS_fcntl, static_cast<uint64_t>(fd), F_SETFD, 0);
   return put_at(fd, step.number, step.flags);
 }
 
@@ -138,8 +142,8 @@ long take(const Step& step, const char* path) {
       return call(SYS_munmap, step.address, step.size);
     case Move::map_anonymous:
       return call(SYS_mmap, step.address, step.size, step.protection,
-                  (step.flags == kMapDroppable ? kMapDroppable : unsigned{MAP_PRIVATE}) | MAP_ANONYMOUS | MAP_FIXED |
-                      MAP_NORESERVE,
+                  (step.flags == kMapDroppable ? kMapDroppable : unsigned{MAP_PRIVATE}) | MAP_ANONYMOUS |
+                      MAP_FIXED | MAP_NORESERVE,
                   ~0ULL, 0);
     case Move::map_file:
       return map_file(step, path);
@@ -173,7 +177,8 @@ long take(const Step& step, const char* path) {
   for (uint32_t count = 1;; ++count) {
     Step step;
     char path[PATH_MAX];
-    if (!read_all(fd, &step, sizeof step) || step.path_size >= sizeof path || !read_all(fd, path, step.path_size))
+    if (!read_all(fd, &step, sizeof step) || step.path_size >= sizeof path ||
+        !read_all(fd, path, step.path_size))
       leave(1);
     path[step.path_size] = 0;
     if (step.move == static_cast<uint32_t>(Move::go_on)) {
@@ -195,7 +200,8 @@ long take(const Step& step, const char* path) {
 
 bool reserve_memory() {
   return mmap(reinterpret_cast<void*>(kReservedAt), kReservedSize, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == reinterpret_cast<void*>(kReservedAt);
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+              0) == reinterpret_cast<void*>(kReservedAt);
 }
 
 [[noreturn]] void become_other(int control) {

@@ -1,4 +1,4 @@
-// Made of system calls alone, so that the same code serves interpreters that a zygote bore and those that
+// Made of system calls alone, so that the same code serves interpreters that a zygote forked and those that
 // were started as programs, whatever C library they have.
 #include "guest/zygote/spare.h"
 

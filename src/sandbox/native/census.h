@@ -11,11 +11,11 @@
 
 namespace atl::sandbox::native {
 
-class Inhabitant;
+class NativeState;
 
-// How often to look at one sandbox: at once after something began there, every 50 ms while something is executed or the
-// number of its tasks changes, and twice as seldom each time otherwise, to every 0.8 s; sooner if the number of tasks in all
-// sandboxes together changes, at which the census looks every 100 ms.
+// How often to look at one sandbox: at once after something began there, every 50 ms while something is
+// executed or the number of its tasks changes, and twice as seldom each time otherwise, to every 0.8 s;
+// sooner if the number of tasks in all sandboxes together changes, at which the census looks every 100 ms.
 class Rhythm {
  public:
   static constexpr std::chrono::milliseconds kOften{50};
@@ -38,8 +38,9 @@ class Rhythm {
   std::uint64_t tasks_ = 0;
 };
 
-// Counts the processes of sandboxes, between executions as during them: the kernel says nothing when one is added to a
-// group, so somebody has to look. Sleeps while no sandbox has anything that could add one. Belongs to the loop thread.
+// Counts the processes of sandboxes, between executions as during them: the kernel says nothing when one is
+// added to a group, so somebody has to look. Sleeps while no sandbox has anything that could add one. Belongs
+// to the loop thread.
 class Census {
  public:
   explicit Census(const boost::asio::any_io_executor& executor) : timer_(executor) {}
@@ -47,12 +48,12 @@ class Census {
   Census& operator=(const Census&) = delete;
 
   // Something begins there: a process, an execution. The first word of a sandbox makes it known.
-  void stir(const std::shared_ptr<Inhabitant>& inhabitant);
+  void note_activity(const std::shared_ptr<NativeState>& state);
   void close();
 
  private:
-  struct Subject {
-    std::weak_ptr<Inhabitant> inhabitant;
+  struct Entry {
+    std::weak_ptr<NativeState> state;
     Rhythm rhythm;
     std::chrono::steady_clock::time_point due;
   };
@@ -64,7 +65,7 @@ class Census {
 
   boost::asio::steady_timer timer_;
   std::optional<std::uint64_t> tasks_together_;
-  std::map<const Inhabitant*, Subject> subjects_;
+  std::map<const NativeState*, Entry> entries_;
   bool closed_ = false;
   // Gone with this object: a timer that has run out may not have been heard yet.
   std::shared_ptr<Census*> self_ = std::make_shared<Census*>(this);

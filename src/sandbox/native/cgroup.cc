@@ -134,7 +134,8 @@ bool is_dead_spawner(const std::string& name) {
   if (!name.starts_with(prefix) || name.find_first_not_of("0123456789", prefix.size()) != std::string::npos)
     return false;
   const auto comm = os::read_file("/proc/" + name.substr(prefix.size()) + "/comm");
-  // Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may live.
+  // Only a process that is not there is dead: one that cannot be looked at now (no descriptor is left) may
+  // live.
   if (!comm) return comm.error().code() == Code::not_found;
   return *comm != "atoll-spawner\n";
 }
@@ -291,9 +292,11 @@ Result<void> CgroupTree::apply(const std::string& name, const Limits& limits, st
   return {};
 }
 
-// What programs inside send each other through sockets and do not read waits in memory of which the machine has one
-// allowance (net.ipv4.tcp_mem). Version 2 counts it as the group's memory; version 1 does not unless a limit is set.
-void CgroupTree::limit_socket_buffers(const std::string& name, std::uint64_t memory_bytes, std::vector<Wall>& walls) {
+// What programs inside send each other through sockets and do not read waits in memory of which the machine
+// has one allowance (net.ipv4.tcp_mem). Version 2 counts it as the group's memory; version 1 does not unless
+// a limit is set.
+void CgroupTree::limit_socket_buffers(const std::string& name, std::uint64_t memory_bytes,
+                                      std::vector<Wall>& walls) {
   if (is_v2(Controller::memory)) {
     walls.push_back({"socket_buffers", "count as memory"});
     return;
@@ -316,20 +319,22 @@ Result<void> CgroupTree::limit_io(const std::string& name, std::uint64_t bytes_p
     TRY(set(Controller::io, name, "blkio.throttle.read_bps_device", line));
     TRY(set(Controller::io, name, "blkio.throttle.write_bps_device", line));
   }
-  walls.push_back({"io_limit", fmt::format("{} bytes a second each way, on each of {} disks{}", bytes_per_second,
-                                           disks_.size(),
-                                           is_v2(Controller::io) ? "" : "; writes only when they are not cached")});
+  walls.push_back(
+      {"io_limit",
+       fmt::format("{} bytes a second each way, on each of {} disks{}", bytes_per_second, disks_.size(),
+                   is_v2(Controller::io) ? "" : "; writes only when they are not cached")});
   return {};
 }
 
-Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
+Result<void> CgroupTree::join(const std::string& name, Part part, bool forked) {
   for (const Controller controller : kAll) {
-    if (!has(controller) || at(controller).duplicate || (born && is_v2(controller))) continue;
+    if (!has(controller) || at(controller).duplicate || (forked && is_v2(controller))) continue;
     const bool separate = controller == Controller::cpu && !is_v2(controller);
     if (part == Part::all_but_cpu && separate) continue;
     if (part == Part::only_cpu && !separate) continue;
     // A delegated group may let itself be joined in one way only.
-    if (is_v2(controller) || !set(controller, name, "tasks", "0")) TRY(set(controller, name, "cgroup.procs", "0"));
+    if (is_v2(controller) || !set(controller, name, "tasks", "0"))
+      TRY(set(controller, name, "cgroup.procs", "0"));
   }
   return {};
 }
@@ -337,7 +342,8 @@ Result<void> CgroupTree::join(const std::string& name, Part part, bool born) {
 Result<os::Fd> CgroupTree::open_v2(const std::string& name) {
   if (!has(Controller::unified)) return os::Fd();
   auto group = os::open_at(at(Controller::unified).dir.get(), name.c_str(), O_RDONLY | O_DIRECTORY);
-  if (!group) return fail(Error(Code::provider_failed, "the sandbox's control group: " + group.error().message()));
+  if (!group)
+    return fail(Error(Code::provider_failed, "the sandbox's control group: " + group.error().message()));
   return group;
 }
 
@@ -352,8 +358,9 @@ Result<GroupDoors> CgroupTree::open_doors(const std::string& name) {
   doors.unified = TRY(open_v2(name));
   for (const Controller controller : kAll) {
     if (!has(controller) || is_v2(controller) || at(controller).duplicate) continue;
-    doors.tasks.push_back(TRY_CONTEXT(
-        "the sandbox's control group", os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
+    doors.tasks.push_back(
+        TRY_CONTEXT("the sandbox's control group",
+                    os::open_at(at(controller).dir.get(), (name + "/tasks").c_str(), O_WRONLY)));
   }
   return doors;
 }

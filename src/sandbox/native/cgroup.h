@@ -21,8 +21,8 @@ namespace atl::sandbox::native {
 enum class Controller : std::uint8_t { memory, pids, cpu, io, unified };
 inline constexpr std::size_t kControllers = 5;
 
-// Ways into one group for a process that takes them itself: to be born in `unified` (CLONE_INTO_CGROUP), then to write "0"
-// to each of `tasks`. Takes no lock that makes the whole machine wait.
+// Ways into one group for a process that takes them itself: to start in `unified` (CLONE_INTO_CGROUP),
+// then to write "0" to each of `tasks`. Takes no lock that makes the whole machine wait.
 struct GroupDoors {
   os::Fd unified;  // closed where nothing is version 2
   std::vector<os::Fd> tasks;
@@ -39,7 +39,9 @@ struct GroupUsage {
 };
 
 // The hierarchies of this machine and the parent directory in each. The spawner makes it; the daemon opens
-// the same one only to read. Descriptors stay valid in a mount namespace that shows no cgroup filesystem.
+// the same one only to read. Owns the descriptors of the parent's directories; groups belong to whoever made
+// them and stay until remove_group(). Calls that read may be made on any thread; those that make, move or
+// remove are the spawner's. Descriptors stay valid in a mount namespace that shows no cgroup filesystem.
 class CgroupTree {
  public:
   // `parent` is one path component. Makes the parent in every hierarchy that can be written, below the group
@@ -56,15 +58,16 @@ class CgroupTree {
   // What cannot be limited here, with the remedy.
   std::vector<Wall> missing() const;
 
+  // On failure the group may exist in some hierarchies: remove_group() removes what is there.
   Result<void> make_group(const std::string& name);
   // Sets the limits and appends what the kernel accepted to `walls`.
   Result<void> apply(const std::string& name, const Limits& limits, std::vector<Wall>& walls);
-  // Moves the caller, whose process has no other thread, into the group, everywhere or without (then only) the CPU
-  // controller: a version 1 CPU group does not take a process with real-time priority. `born`: the kernel put it into the
-  // version 2 group when it made it. Takes no lock that makes the whole machine wait, as moving another does: its first use
-  // after some quiet costs 10 ms.
+  // Moves the caller, whose process has no other thread, into the group, everywhere or without (then only)
+  // the CPU controller: a version 1 CPU group does not take a process with real-time priority. `forked`: the
+  // kernel put it into the version 2 group when it made it. Takes no lock that makes the whole machine wait,
+  // as moving another does: its first use after some quiet costs 10 ms.
   enum class Part { all, all_but_cpu, only_cpu };
-  Result<void> join(const std::string& name, Part part, bool born);
+  Result<void> join(const std::string& name, Part part, bool forked);
   // Everywhere where this tree has groups.
   bool exists(const std::string& name) const;
   // A descriptor for CLONE_INTO_CGROUP; closed where nothing is version 2.
@@ -87,6 +90,7 @@ class CgroupTree {
   // "atoll-<pid>" beside it whose process is gone. Only for a parent that was just made and is not in use.
   void clear_leftovers();
 
+  // What the kernel does not count is 0. Numbers of a group that is gone are 0, too.
   Result<GroupUsage> usage(const std::string& name) const;
   std::uint64_t cpu_micros(const std::string& name) const;
   std::uint64_t oom_kills(const std::string& name) const;
@@ -102,8 +106,8 @@ class CgroupTree {
   // Word when the group runs out of memory: an eventfd that becomes readable (version 1), or a file with an
   // exceptional condition when it changes (version 2). Closed where there is neither.
   os::Fd watch_memory(const std::string& name) const;
-  // Word when the group's memory passes one of these numbers of bytes, in either direction: an eventfd. Version 1 only;
-  // closed elsewhere.
+  // Word when the group's memory passes one of these numbers of bytes, in either direction: an eventfd.
+  // Version 1 only; closed elsewhere.
   os::Fd watch_memory_levels(const std::string& name, std::span<const std::uint64_t> levels) const;
   // Names of groups below the parent.
   std::vector<std::string> groups() const;

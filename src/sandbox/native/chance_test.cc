@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "sandbox/native/memory.h"
 #include "sandbox/native/native_harness.h"
+#include "sandbox/native/process_image.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -29,6 +29,7 @@ TEST(AreasAtFork, AreReadFromTheFlagsOfEachArea) {
       "7f0000004000-7f0000005000 r--p 00000000 fe:00 12 /usr/lib/a dc\n"
       "VmFlags: rd mr mw me dc\n");
   ASSERT_EQ(areas.size(), 3U);
+  EXPECT_TRUE(areas[2].has_own_pages);  // nothing is said about it
   EXPECT_EQ(areas[0].at_fork, kWipedByFork | kDroppable);
   EXPECT_EQ(areas[1].at_fork, 0);
   EXPECT_EQ(areas[1].name, "[heap]");
@@ -37,15 +38,33 @@ TEST(AreasAtFork, AreReadFromTheFlagsOfEachArea) {
 }
 
 TEST(AreasAtFork, UnknownOnesAreRefused) {
-  Memory memory;
-  memory.directory = "/";
-  memory.areas.push_back({.start = 0x1000, .end = 0x2000, .at_fork = 7});
-  EXPECT_TRUE(is_sound(memory));
-  memory.areas.back().at_fork = 8;
-  EXPECT_FALSE(is_sound(memory));
+  ProcessImage image;
+  image.directory = "/";
+  image.areas.push_back({.start = 0x1000, .end = 0x2000, .at_fork = 7});
+  EXPECT_TRUE(is_sound(image));
+  image.areas.back().at_fork = 8;
+  EXPECT_FALSE(is_sound(image));
 }
 
-class ChanceTest : public CaptureHarness {
+TEST(AreasAtFork, WhetherAnAreaOfAFileHasPagesOfItsOwnIsReadFromItsSizes) {
+  const auto areas = parse_areas(
+      "7f0000000000-7f0000001000 r--p 00000000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             0 kB\nSwap:                  0 kB\nVmFlags: rd mr mw me sd\n"
+      "7f0000001000-7f0000002000 rw-p 00001000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             4 kB\nSwap:                  0 kB\nVmFlags: rd wr mr mw me sd\n"
+      "7f0000002000-7f0000003000 rw-p 00002000 fe:00 12 /usr/lib/a\n"
+      "Anonymous:             0 kB\nSwap:                  4 kB\nSwapPss:               4 kB\nVmFlags: rd wr "
+      "mr mw me sd\n"
+      "7f0000003000-7f0000004000 rw-p 00000000 00:00 0 \n"
+      "Anonymous:             0 kB\nSwap:                  0 kB\nVmFlags: rd wr mr mw me sd\n");
+  ASSERT_EQ(areas.size(), 4U);
+  EXPECT_FALSE(areas[0].has_own_pages);
+  EXPECT_TRUE(areas[1].has_own_pages);
+  EXPECT_TRUE(areas[2].has_own_pages);
+  EXPECT_TRUE(areas[3].has_own_pages);  // nothing is there now, but nothing that a file holds either
+}
+
+class ChanceTest : public CheckpointHarness {
  protected:
   // The values of a cell that printed lines of "name value".
   std::map<std::string, std::string> drawn(const std::shared_ptr<Kernel>& kernel) {
@@ -65,11 +84,11 @@ class ChanceTest : public CaptureHarness {
   // the same.
   void expect_all_different(const std::string& setup, std::size_t count, const Spec& spec = {}) {
     const auto source = sandbox(spec);
-    const auto kernel = born_kernel(*source);
+    const auto kernel = forked_kernel(*source);
     ASSERT_TRUE(kernel);
     ASSERT_EQ(said(kernel, setup), "");
     const std::string target = new_target();
-    const Carried carried = capture(*source, target);
+    const Carried carried = checkpoint(*source, target);
     ASSERT_THAT(carried.left_behind, IsEmpty());
     std::map<std::string, std::multiset<std::string>> seen;
     for (const auto& [name, value] : drawn(kernel)) seen[name].insert(value);
@@ -143,11 +162,11 @@ def draw():
 }
 
 // Two children of one zygote, which has drawn: none has the other's numbers.
-TEST_F(ChanceTest, BirthsDrawNothingAlike) {
+TEST_F(ChanceTest, ForksOfAZygoteDrawNothingAlike) {
   std::map<std::string, std::multiset<std::string>> seen;
   for (int i = 0; i < 4; ++i) {
     const auto box = warm_sandbox();
-    const auto kernel = born_kernel(*box);
+    const auto kernel = forked_kernel(*box);
     ASSERT_EQ(said(kernel, kDraw), "");
     for (const auto& [name, value] : drawn(kernel)) seen[name].insert(value);
   }
@@ -193,7 +212,7 @@ def draw():
 
 TEST_F(ChanceTest, MemoryThatAForkWipesIsNotCarriedAndKeepsItsFlags) {
   const auto source = warm_sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   ASSERT_EQ(said(kernel, kPages), "");
   const auto before = drawn(kernel);
   EXPECT_EQ(before.at("wiped"), "secret:wf");
@@ -212,18 +231,18 @@ TEST_F(ChanceTest, MemoryThatAForkWipesIsNotCarriedAndKeepsItsFlags) {
     }
   };
   const std::string near = new_target(), whole = new_target();
-  ASSERT_THAT(capture(*source, near).left_behind, IsEmpty());
-  ASSERT_THAT(capture(*source, whole, {.whole = true}).left_behind, IsEmpty());
+  ASSERT_THAT(checkpoint(*source, near).left_behind, IsEmpty());
+  ASSERT_THAT(checkpoint(*source, whole, {.whole = true}).left_behind, IsEmpty());
   const auto copy = woken(near);
   ASSERT_TRUE(copy);
   expect_emptied(*copy);
   const auto again = woken(whole);
   ASSERT_TRUE(again);
   expect_emptied(*again);
-  // What a copy writes there is as little its own copy's.
+  // What a copy writes there does not reach a copy of that copy either.
   said(only_kernel(*copy), "ctypes.memmove(pages['wiped'], b'other!', 6)");
   const std::string further = new_target();
-  ASSERT_THAT(capture(*copy, further).left_behind, IsEmpty());
+  ASSERT_THAT(checkpoint(*copy, further).left_behind, IsEmpty());
   const auto third = woken(further);
   ASSERT_TRUE(third);
   expect_emptied(*third);
@@ -247,7 +266,7 @@ TEST_F(ChanceTest, SourceAndTenCopiesDrawNothingAlikeOnANewerDebian) {
   spec.trusted_layers = true;
   {
     const auto box = sandbox(spec);
-    const auto kernel = born_kernel(*box);
+    const auto kernel = forked_kernel(*box);
     ASSERT_TRUE(kernel);
     EXPECT_EQ(said(kernel, "import os\nos.urandom(1)\nint(' dp' in open('/proc/self/smaps').read())"), "1")
         << "this C library or kernel keeps no such state: the test says less than it could";
@@ -258,10 +277,10 @@ TEST_F(ChanceTest, SourceAndTenCopiesDrawNothingAlikeOnANewerDebian) {
 // The first one goes on; whoever comes from the same state later is a copy.
 TEST_F(ChanceTest, WakingTheSameStateTwiceIsAFork) {
   const auto source = warm_sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   ASSERT_EQ(said(kernel, std::string(kDraw) + "random.seed(5)\n"), "");
   const std::string target = new_target();
-  capture(*source, target, {.whole = true});
+  checkpoint(*source, target, {.whole = true});
   const auto next = drawn(kernel);
   std::vector<std::map<std::string, std::string>> wakes;
   for (int i = 0; i < 3; ++i) {

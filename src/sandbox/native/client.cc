@@ -17,7 +17,7 @@ Error interrupted() {
   return Error(Code::unavailable, "the connection to the spawner was lost and is made again: try again");
 }
 
-// Said twice they do what they do once.
+// Verbs that have the same effect when they are sent twice.
 bool may_be_repeated(Verb verb) {
   return verb == Verb::destroy || verb == Verb::thaw || verb == Verb::discard;
 }
@@ -37,7 +37,7 @@ void SpawnerClient::start(std::function<void(const std::string&, const std::stri
 
 Result<void> SpawnerClient::add_spare() {
   wants_spare_ = true;
-  Answer answer = TRY(call_now(Request{.verb = Verb::line}));
+  Answer answer = TRY(call_now(Request{.ask = ask::SecondConnection{}}));
   if (answer.fds.empty())
     return fail(Code::resource_exhausted, "too many files are open for a second connection to the spawner");
   spare_ = std::move(answer.fds.front());
@@ -66,8 +66,8 @@ void SpawnerClient::receive() {
       continue;
     }
     if (message->fds_lost) {
-      // Nobody here has it, so nobody could ever end it.
-      if (reply->verb == Verb::create) tell(Request{.verb = Verb::destroy, .name = reply->name});
+      // The new sandbox has no owner here, so nobody could ever end it: end it now.
+      if (reply->verb == Verb::create) tell(Request{.name = reply->name, .ask = ask::Destroy{}});
       reply->error = Error(Code::resource_exhausted,
                            "too many files are open: raise the limit (ulimit -n, LimitNOFILE)");
     }
@@ -77,22 +77,22 @@ void SpawnerClient::receive() {
 }
 
 void SpawnerClient::take(Reply reply, std::vector<os::Fd> fds) {
-  if (reply.token != 0 && reply.token == line_token_) {
-    line_token_ = 0;
+  if (reply.token != 0 && reply.token == second_token_) {
+    second_token_ = 0;
     if (!fds.empty()) spare_ = std::move(fds.front());
     return;
   }
   if (reply.token != 0 && reply.token == hello_token_) {
     hello_token_ = 0;
-    // Not before: a spawner that ends says nothing here.
+    // Log this only after an answer: a spawner that is ending does not answer.
     log::warn("the connection to the spawner was lost and made again");
     if (on_again_ && !reply.error) on_again_(reply.names);
     return;
   }
   auto node = pending_.extract(reply.token);
   if (node.empty()) {
-    // Asked for on a connection that was lost since.
-    if (reply.verb == Verb::create && !reply.error) tell(Request{.verb = Verb::destroy, .name = reply.name});
+    // The request was made on a connection that was lost since, and its caller was told so.
+    if (reply.verb == Verb::create && !reply.error) tell(Request{.name = reply.name, .ask = ask::Destroy{}});
     return;
   }
   Pending& pending = *node.mapped();
@@ -113,7 +113,7 @@ void SpawnerClient::fail_pending(const Error& error) {
 void SpawnerClient::lose() {
   if (!socket_.is_open()) return;
   socket_.close();
-  hello_token_ = line_token_ = 0;
+  hello_token_ = second_token_ = 0;
   if (spare_.is_open()) return go_on_with_spare();
   fail_pending(gone());
   if (auto lost = std::exchange(on_lost_, nullptr)) lost();
@@ -131,15 +131,15 @@ void SpawnerClient::go_on_with_spare() {
   }
   fail_pending(interrupted());
   pending_ = std::move(repeated);
-  hello_token_ = ask_for(Verb::hello);
-  line_token_ = ask_for(Verb::line);
+  hello_token_ = ask_for(ask::Hello{});
+  second_token_ = ask_for(ask::SecondConnection{});
   for (const auto& [token, pending] : pending_)
     (void)os::send_message(socket_.native_handle(), pending->again);
   listen();
 }
 
-std::uint64_t SpawnerClient::ask_for(Verb verb) {
-  Request request{.verb = verb, .token = next_token_++};
+std::uint64_t SpawnerClient::ask_for(Ask what) {
+  const Request request{.token = next_token_++, .name = {}, .ask = std::move(what)};
   return os::send_message(socket_.native_handle(), encode(request)) ? request.token : 0;
 }
 
@@ -165,7 +165,7 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
   const auto pending = std::make_shared<Pending>(executor_);
   pending_.emplace(request.token, pending);
   const std::string bytes = encode(request);
-  if (may_be_repeated(request.verb)) pending->again = bytes;
+  if (may_be_repeated(request.verb())) pending->again = bytes;
   if (bytes.size() > os::kMessageBytesMax) {
     pending_.erase(request.token);
     co_return fail(Code::too_large, "the sandbox's description is too large");
@@ -177,7 +177,8 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
     if (sent.error().code() != Code::unavailable) co_return fail(std::move(sent).error());
     co_return fail(spare_.is_open() ? interrupted() : gone());
   }
-  if (wants_spare_ && !spare_.is_open() && line_token_ == 0) line_token_ = ask_for(Verb::line);
+  if (wants_spare_ && !spare_.is_open() && second_token_ == 0)
+    second_token_ = ask_for(ask::SecondConnection{});
   while (!pending->answer) CO_CHECK(co_await pending->arrived.wait());
   co_return std::move(*pending->answer);
 }

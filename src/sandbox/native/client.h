@@ -13,7 +13,7 @@
 #include "os/event.h"
 #include "os/fd.h"
 #include "os/task.h"
-#include "sandbox/native/wire.h"
+#include "sandbox/native/spawner_protocol.h"
 
 namespace atl::sandbox::native {
 
@@ -48,11 +48,12 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   bool is_open() const { return socket_.is_open(); }
   // The spawner has not answered every call.
   bool is_waiting() const { return !pending_.empty(); }
-  // Whoever closes the last descriptor of a filesystem takes it down, for tens of milliseconds in which the kernel
-  // mostly waits: nothing for the loop, on which everybody else would wait, too. Done when this is destroyed.
+  // Whoever closes the last descriptor of a filesystem takes it down, for tens of milliseconds in which the
+  // kernel mostly waits: nothing for the loop, on which everybody else would wait, too. Done when this is
+  // destroyed.
   void close_behind(os::Fd last);
-  // Kernels of captures that lie in memory, by the capture's directory, until they are discarded.
-  std::map<std::string, std::shared_ptr<os::Fd>> parked;
+  // Kernels of checkpoints that lie in memory, by the checkpoint's directory, until they are discarded.
+  std::map<std::string, std::shared_ptr<os::Fd>> checkpoints;
 
  private:
   void listen();
@@ -62,7 +63,7 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   void fail_pending(const Error& error);
   void go_on_with_spare();
   // A call of its own. 0: it could not be made.
-  std::uint64_t ask_for(Verb verb);
+  std::uint64_t ask_for(Ask what);
 
   boost::asio::any_io_executor executor_;
   boost::asio::posix::stream_descriptor socket_;
@@ -79,8 +80,8 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   std::function<void(const Names&)> on_again_;
   os::Fd spare_;
   bool wants_spare_ = false;
-  std::uint64_t hello_token_ = 0, line_token_ = 0;   // its own calls under way
-  std::optional<boost::asio::thread_pool> closers_;  // from the first one on
+  std::uint64_t hello_token_ = 0, second_token_ = 0;  // its own calls under way
+  std::optional<boost::asio::thread_pool> closers_;   // from the first one on
 };
 
 }  // namespace atl::sandbox::native

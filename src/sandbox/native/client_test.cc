@@ -28,10 +28,15 @@ class SpawnerClientTest : public testing::Test {
                             answered.emplace(std::move(answer));
                           });
   }
-  // A sound one of that kind.
+  // A valid request of that verb.
   static Request some(Verb verb) {
-    Request request{.verb = verb, .name = "box"};
-    request.spec.id = "box", request.text = "/some/place";
+    Request request{.name = "box", .ask = ask::ShutDown{}};
+    if (verb == Verb::discard) request.ask = ask::Discard{"/some/place"};
+    if (verb == Verb::create) {
+      Spec spec;
+      spec.id = "box";
+      request.ask = ask::Create{std::move(spec)};
+    }
     return request;
   }
   // The spawner's side: takes one request and answers it.
@@ -40,7 +45,8 @@ class SpawnerClientTest : public testing::Test {
     ASSERT_TRUE(message);
     const auto request = decode_request(message->bytes);
     ASSERT_TRUE(request);
-    ASSERT_TRUE(os::send_message(spawner_.get(), encode(Reply{.verb = request->verb, .token = request->token})));
+    ASSERT_TRUE(
+        os::send_message(spawner_.get(), encode(Reply{.verb = request->verb(), .token = request->token})));
   }
 
   boost::asio::io_context loop_;
@@ -55,7 +61,7 @@ TEST_F(SpawnerClientTest, LastWordsAreHeardByWhoeverWaitsForThem) {
   loop_.poll_one();
   serve_one();
   spawner_.reset();
-  // Its words are there and not yet read when somebody else finds nobody to ask.
+  // The answer has arrived and is not yet read when another caller finds the socket closed.
   ask(Verb::discard, late);
   loop_.poll();
   ASSERT_TRUE(last && late);
@@ -71,7 +77,7 @@ TEST_F(SpawnerClientTest, LastWordsAreHeardFromOneThatHeardNotAll) {
   ask(Verb::shut_down, last);
   loop_.poll_one();
   serve_one();
-  client_->tell(Request{.verb = Verb::destroy});
+  client_->tell(Request{.ask = ask::Destroy{}});
   spawner_.reset();
   loop_.poll();
   ASSERT_TRUE(last);
@@ -105,7 +111,7 @@ TEST_F(SpawnerClientTest, NonsenseEndsIt) {
 }
 
 // The spawner's side of a client that has a spare connection.
-class SpareLineTest : public SpawnerClientTest {
+class SecondConnectionTest : public SpawnerClientTest {
  protected:
   void SetUp() override {
     auto first = os::socket_pair(os::SocketKind::packets), second = os::socket_pair(os::SocketKind::packets);
@@ -113,10 +119,10 @@ class SpareLineTest : public SpawnerClientTest {
     spawner_ = std::move(first->second), other_ = std::move(second->second);
     client_ = std::make_shared<SpawnerClient>(loop_.get_executor(), std::move(first->first));
     const int theirs = second->first.get();
-    ASSERT_TRUE(
-        os::send_message(spawner_.get(), encode(Reply{.verb = Verb::line, .token = 1}), {&theirs, 1}));
+    ASSERT_TRUE(os::send_message(spawner_.get(), encode(Reply{.verb = Verb::second_connection, .token = 1}),
+                                 {&theirs, 1}));
     ASSERT_TRUE(client_->add_spare());
-    ASSERT_EQ(heard(spawner_).verb, Verb::line);
+    ASSERT_EQ(heard(spawner_).verb(), Verb::second_connection);
     client_->start([](const std::string&, const std::string&) {}, [this] { ++losses_; },
                    [this](const SpawnerClient::Names& names) { found_ = names; });
   }
@@ -143,25 +149,23 @@ class SpareLineTest : public SpawnerClientTest {
   std::optional<SpawnerClient::Names> found_;
 };
 
-TEST_F(SpareLineTest, TakesOverWhenTheConnectionIsLost) {
+TEST_F(SecondConnectionTest, TakesOverWhenTheConnectionIsLost) {
   Answered create, destroy;
-  Request wanted{.verb = Verb::create, .name = "box"};
-  wanted.spec.id = "box";
-  ask_for(wanted, create);
-  ask_for(Request{.verb = Verb::destroy, .name = "old"}, destroy);
+  ask_for(some(Verb::create), create);
+  ask_for(Request{.name = "old", .ask = ask::Destroy{}}, destroy);
   spawner_.reset();
   turn();
   EXPECT_EQ(losses_, 0);
   EXPECT_TRUE(client_->is_open());
-  // What was under way is not said twice, unless that does no harm.
+  // Requests under way are not repeated, except those that have no effect the second time.
   ASSERT_TRUE(create);
   ASSERT_FALSE(*create);
   EXPECT_EQ(create->error().code(), Code::unavailable);
   EXPECT_FALSE(destroy);
   const Request hello = heard(other_), line = heard(other_), again = heard(other_);
-  EXPECT_EQ(hello.verb, Verb::hello);
-  EXPECT_EQ(line.verb, Verb::line);
-  EXPECT_EQ(again.verb, Verb::destroy);
+  EXPECT_EQ(hello.verb(), Verb::hello);
+  EXPECT_EQ(line.verb(), Verb::second_connection);
+  EXPECT_EQ(again.verb(), Verb::destroy);
   Reply there{.verb = Verb::hello, .token = hello.token};
   there.names = {"box", "old"};
   ASSERT_TRUE(os::send_message(other_.get(), encode(there)));
@@ -173,16 +177,16 @@ TEST_F(SpareLineTest, TakesOverWhenTheConnectionIsLost) {
   EXPECT_TRUE(*destroy);
 }
 
-TEST_F(SpareLineTest, NonsenseCostsAConnectionAndNotTheSpawner) {
+TEST_F(SecondConnectionTest, NonsenseCostsAConnectionAndNotTheSpawner) {
   ASSERT_TRUE(os::send_message(spawner_.get(), "nonsense"));
   turn();
   EXPECT_EQ(losses_, 0);
-  EXPECT_EQ(heard(other_).verb, Verb::hello);
+  EXPECT_EQ(heard(other_).verb(), Verb::hello);
 }
 
-TEST_F(SpareLineTest, ASpawnerThatIsGoneIsLostAtOnce) {
+TEST_F(SecondConnectionTest, ASpawnerThatIsGoneIsLostAtOnce) {
   Answered destroy;
-  ask_for(Request{.verb = Verb::destroy, .name = "old"}, destroy);
+  ask_for(Request{.name = "old", .ask = ask::Destroy{}}, destroy);
   spawner_.reset(), other_.reset();
   turn();
   turn();
@@ -192,11 +196,9 @@ TEST_F(SpareLineTest, ASpawnerThatIsGoneIsLostAtOnce) {
   EXPECT_EQ(destroy->error().code(), Code::provider_failed);
 }
 
-TEST_F(SpareLineTest, WhatCannotBeReceivedIsEndedAndTheCallFailsAlone) {
+TEST_F(SecondConnectionTest, WhatCannotBeReceivedIsEndedAndTheCallFailsAlone) {
   Answered create, other;
-  Request wanted{.verb = Verb::create, .name = "box"};
-  wanted.spec.id = "box";
-  ask_for(wanted, create);
+  ask_for(some(Verb::create), create);
   const Request asked = heard(spawner_);
   const int fds[] = {other_.get(), other_.get(), other_.get()};
   ASSERT_TRUE(os::send_message(
@@ -213,18 +215,18 @@ TEST_F(SpareLineTest, WhatCannotBeReceivedIsEndedAndTheCallFailsAlone) {
   ASSERT_FALSE(*create);
   EXPECT_EQ(create->error().code(), Code::resource_exhausted);
   const Request end = heard(spawner_);
-  EXPECT_EQ(end.verb, Verb::destroy);
+  EXPECT_EQ(end.verb(), Verb::destroy);
   EXPECT_EQ(end.name, "box");
   EXPECT_EQ(losses_, 0);
 }
 
-// Made for somebody who was told long ago that it was not.
-TEST_F(SpareLineTest, WhatNobodyWaitsForIsEnded) {
+// The caller of this create was told that it failed.
+TEST_F(SecondConnectionTest, WhatNobodyWaitsForIsEnded) {
   ASSERT_TRUE(
       os::send_message(spawner_.get(), encode(Reply{.verb = Verb::create, .token = 999, .name = "late"})));
   turn();
   const Request end = heard(spawner_);
-  EXPECT_EQ(end.verb, Verb::destroy);
+  EXPECT_EQ(end.verb(), Verb::destroy);
   EXPECT_EQ(end.name, "late");
 }
 

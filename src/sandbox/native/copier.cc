@@ -20,14 +20,14 @@
 namespace atl::sandbox::native {
 namespace {
 
-enum class Kind : std::uint8_t { capture = 1, revive };
+enum class Kind : std::uint8_t { checkpoint = 1, revive };
 
 struct Out {
   std::string bytes;
   guest::Writer<std::string> writer{bytes};
   void text(const std::string& value) { writer.text(value.data(), value.size()); }
   void place(const Place& place) {
-    writer.u32(static_cast<std::uint32_t>(place.pid)), writer.u64(place.born_at);
+    writer.u32(static_cast<std::uint32_t>(place.pid)), writer.u64(place.start_time);
   }
 };
 
@@ -44,50 +44,52 @@ struct In {
   }
 };
 
-void put_kernel(Out& out, const CaptureJob::Kernel& kernel) {
-  const ParkedKernel& parked = kernel.parked;
-  out.text(parked.id), out.text(parked.directory), out.text(parked.user), out.text(parked.zygote);
-  out.writer.u64(parked.layout);
-  out.writer.u32(static_cast<std::uint32_t>(parked.pid)),
-      out.writer.u32(static_cast<std::uint32_t>(parked.control));
+void put_kernel(Out& out, const CheckpointJob::Kernel& kernel) {
+  const CheckpointedKernel& checkpointed = kernel.checkpointed;
+  out.text(checkpointed.id), out.text(checkpointed.directory), out.text(checkpointed.user),
+      out.text(checkpointed.zygote);
+  out.writer.u64(checkpointed.layout);
+  out.writer.u32(static_cast<std::uint32_t>(checkpointed.pid)),
+      out.writer.u32(static_cast<std::uint32_t>(checkpointed.control));
   out.place(kernel.process), out.place(kernel.zygote);
 }
 
-CaptureJob::Kernel get_kernel(In& in) {
-  CaptureJob::Kernel kernel;
-  ParkedKernel& parked = kernel.parked;
-  parked.id = in.text(), parked.directory = in.text(), parked.user = in.text(), parked.zygote = in.text();
-  parked.layout = in.reader.u64();
-  parked.pid = static_cast<std::int32_t>(in.reader.u32()),
-  parked.control = static_cast<std::int32_t>(in.reader.u32());
+CheckpointJob::Kernel get_kernel(In& in) {
+  CheckpointJob::Kernel kernel;
+  CheckpointedKernel& checkpointed = kernel.checkpointed;
+  checkpointed.id = in.text(), checkpointed.directory = in.text(), checkpointed.user = in.text(),
+  checkpointed.zygote = in.text();
+  checkpointed.layout = in.reader.u64();
+  checkpointed.pid = static_cast<std::int32_t>(in.reader.u32()),
+  checkpointed.control = static_cast<std::int32_t>(in.reader.u32());
   kernel.process = in.place(), kernel.zygote = in.place();
   return kernel;
 }
 
-std::string encode(const CaptureJob& job) {
+std::string encode(const CheckpointJob& job) {
   Out out;
-  out.writer.u8(static_cast<std::uint8_t>(Kind::capture));
+  out.writer.u8(static_cast<std::uint8_t>(Kind::checkpoint));
   out.writer.u32(job.files.first_id), out.writer.u32(job.files.ids);
   out.writer.u8(job.files.rootless ? 1 : 0), out.writer.u8(job.files.durable ? 1 : 0);
   out.writer.u8(job.files.parent >= 0 ? 1 : 0), out.text(job.files.name);
   out.writer.u8(static_cast<std::uint8_t>(job.extent)), out.writer.u64(job.bytes_max);
   out.writer.u8(job.strict ? 1 : 0);
   out.writer.u32(static_cast<std::uint32_t>(job.kernels.size()));
-  for (const CaptureJob::Kernel& kernel : job.kernels) put_kernel(out, kernel);
+  for (const CheckpointJob::Kernel& kernel : job.kernels) put_kernel(out, kernel);
   out.writer.u32(static_cast<std::uint32_t>(job.left_behind.size()));
   for (const std::string& name : job.left_behind) out.text(name);
   return std::move(out.bytes);
 }
 
-// Its descriptors come beside it, in this order.
-std::vector<int> descriptors_of(const CaptureJob& job) {
+// The descriptors that go beside the job, in this order.
+std::vector<int> descriptors_of(const CheckpointJob& job) {
   std::vector<int> fds{job.files.upper, job.files.directory};
   if (job.files.parent >= 0) fds.push_back(job.files.parent);
   return fds;
 }
 
-CaptureJob get_capture(In& in, const std::vector<os::Fd>& fds) {
-  CaptureJob job;
+CheckpointJob get_checkpoint(In& in, const std::vector<os::Fd>& fds) {
+  CheckpointJob job;
   job.files.first_id = in.reader.u32(), job.files.ids = in.reader.u32();
   job.files.rootless = in.reader.u8() != 0, job.files.durable = in.reader.u8() != 0;
   const bool has_parent = in.reader.u8() != 0;
@@ -113,19 +115,19 @@ std::string encode(const ReviveJob& job) {
 
 constexpr const char* kFilesAreThere = "files";
 
-Result<CopierReport> work(const os::Message& message, int proc, int socket) {
+Result<CopierReport> work(const os::Message& message, int proc, int socket, ZygoteAreas& zygotes) {
   if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open for a copy");
   const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
   In in(message.bytes);
   CopierReport report;
   switch (static_cast<Kind>(in.reader.u8())) {
-    case Kind::capture: {
-      CaptureJob job = get_capture(in, message.fds);
+    case Kind::checkpoint: {
+      CheckpointJob job = get_checkpoint(in, message.fds);
       if (!in.reader.done()) return wrong();
-      job.proc = proc;
+      job.proc = proc, job.zygotes = &zygotes;
       if (job.extent == Extent::difference)
         job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
-      CaptureReport done = TRY(write_capture(std::move(job)));
+      CheckpointReport done = TRY(write_checkpoint(std::move(job)));
       report.reply.names = std::move(done.left_behind), report.reply.carried = std::move(done.carried);
       report.beside = std::move(done.kernels);
       return report;
@@ -159,7 +161,8 @@ void become_ordinary(int) {
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
 }
 
-// Before others for as long as a small state takes, and no longer: the kernel counts, and says so by a signal.
+// Before others for as long as a small state takes, and no longer: the kernel counts, and says so by a
+// signal.
 void go_first() {
   constexpr rlim_t micros = 5000;
   const rlimit limit{micros, RLIM_INFINITY};
@@ -171,13 +174,14 @@ void go_first() {
   ::prctl(PR_SET_NAME, "atoll-copier");
   ::signal(SIGXCPU, become_ordinary);
   if (urgency == Urgency::none) become_ordinary(0);
-  // Its few large pieces of memory stay its own from one job to the next.
+  // Keep the few large allocations from one job to the next instead of returning them to the system.
   ::mallopt(M_MMAP_THRESHOLD, 4 << 20), ::mallopt(M_TRIM_THRESHOLD, 8 << 20);
+  ZygoteAreas zygotes;
   for (;;) {
     Result<os::Message> message = os::receive_message(socket);
     if (!message || message->bytes.empty()) ::_exit(0);
     if (urgency == Urgency::realtime) go_first();
-    Result<CopierReport> done = work(*message, proc, socket);
+    Result<CopierReport> done = work(*message, proc, socket, zygotes);
     message->fds.clear();
     CopierReport report = done ? std::move(*done) : CopierReport{};
     if (!done) report.reply.error = std::move(done).error();
@@ -202,7 +206,7 @@ Result<Copier> start_copier(int proc, Urgency urgency, const std::function<bool(
   return Copier{TRY(os::pidfd_open(child)), std::move(pair.first)};
 }
 
-Result<void> give(const Copier& copier, const CaptureJob& job) {
+Result<void> give(const Copier& copier, const CheckpointJob& job) {
   return os::send_message(copier.socket.get(), encode(job), descriptors_of(job), os::Wait::no);
 }
 

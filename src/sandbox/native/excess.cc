@@ -7,11 +7,11 @@
 namespace atl::sandbox::native {
 namespace {
 
-// The kernel tells births to a hundredth of a second, rounded down.
-constexpr std::uint64_t kBirthMicros = 10'000;
+// The kernel tells start times to a hundredth of a second, rounded down.
+constexpr std::uint64_t kStartTimeMicros = 10'000;
 
-bool is_born_since(const TreeProcess& process, std::uint64_t since_us) {
-  return process.born_us + kBirthMicros > since_us;
+bool has_started_since(const TreeProcess& process, std::uint64_t since_us) {
+  return process.started_us + kStartTimeMicros > since_us;
 }
 
 class Owners {
@@ -22,7 +22,7 @@ class Owners {
     for (const TreeProcess& process : processes) by_pid_.emplace(process.pid, &process);
   }
 
-  // Nothing: the background's.
+  // Nothing: the process belongs to the background.
   std::optional<std::size_t> of(const TreeProcess& process) const {
     const TreeProcess* at = &process;
     for (std::size_t steps = 0; steps <= by_pid_.size(); ++steps) {
@@ -47,13 +47,13 @@ class Owners {
     const Runner& runner = runners_[index];
     if (runner.kind == Runner::Kind::command) return true;
     return runner.kind == Runner::Kind::busy_interpreter && process.inside != runner.inside &&
-           is_born_since(process, runner.since_us);
+           has_started_since(process, runner.since_us);
   }
 
-  // Of the latest execution that had begun then, if it still runs.
+  // It belongs to the latest execution that had begun by then, if that one still runs.
   std::optional<std::size_t> latest_before(const TreeProcess& orphan) const {
     for (const std::uint64_t since : std::views::reverse(began_)) {
-      if (!is_born_since(orphan, since)) continue;
+      if (!has_started_since(orphan, since)) continue;
       for (std::size_t i = 0; i < runners_.size(); ++i)
         if (runners_[i].kind != Runner::Kind::idle_interpreter && runners_[i].since_us == since) return i;
       return std::nullopt;
@@ -124,7 +124,7 @@ Excess find_excess(std::span<const TreeProcess> processes, std::span<const Runne
   excess.background_since_us = 0;
   for (const std::uint64_t since : std::views::reverse(began)) {
     const auto older =
-        std::ranges::count_if(background, [&](const auto* one) { return !is_born_since(*one, since); });
+        std::ranges::count_if(background, [&](const auto* one) { return !has_started_since(*one, since); });
     if (static_cast<std::uint64_t>(older) > allowed) continue;
     excess.background_since_us = since;
     break;

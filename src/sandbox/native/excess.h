@@ -36,7 +36,7 @@ struct Excess {
 // if that is enough; else all of it.
 //
 // A process belongs to a runner that is its ancestor or leads its session. One that lost both belongs to the
-// latest execution that had begun when it was born, and to the background if that one has ended.
+// latest execution that had begun when it was forked, and to the background if that one has ended.
 Excess find_excess(std::span<const TreeProcess> processes, std::span<const Runner> runners,
                    std::span<const std::uint64_t> began, std::uint32_t held, std::uint32_t allowed);
 

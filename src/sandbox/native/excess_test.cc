@@ -9,17 +9,17 @@ constexpr std::uint64_t kSecond = 1'000'000;
 using Kind = Runner::Kind;
 
 // On the host every number is a thousand more.
-TreeProcess process(pid_t inside, pid_t parent, pid_t session, std::uint64_t born_us) {
+TreeProcess process(pid_t inside, pid_t parent, pid_t session, std::uint64_t started_us) {
   return {.pid = inside + 1000,
           .parent = parent + 1000,
           .inside = inside,
           .session_inside = session,
-          .born_us = born_us};
+          .started_us = started_us};
 }
 
 std::vector<TreeProcess> with_guest(std::vector<TreeProcess> more) {
   more.insert(more.begin(),
-              TreeProcess{.pid = 1001, .parent = 5, .inside = 1, .session_inside = 1, .born_us = 0});
+              TreeProcess{.pid = 1001, .parent = 5, .inside = 1, .session_inside = 1, .started_us = 0});
   return more;
 }
 
@@ -41,7 +41,7 @@ TEST(Excess, OrphansBelongToTheLatestExecutionThatHadBegun) {
   const Runner runners[] = {{Kind::command, 10, 5 * kSecond}, {Kind::command, 20, 8 * kSecond}};
   const std::uint64_t began[] = {5 * kSecond, 8 * kSecond};
   EXPECT_EQ(find_excess(with_guest(all), runners, began, 8, 5).runners, std::vector<std::size_t>{0});
-  // One in between that has ended has them: nobody who runs is to blame.
+  // They belong to an execution in between that has ended: no running execution is ended for them.
   const std::uint64_t one_more[] = {5 * kSecond, 6 * kSecond, 8 * kSecond};
   const Excess excess = find_excess(with_guest(all), runners, one_more, 8, 5);
   EXPECT_TRUE(excess.runners.empty());
@@ -65,7 +65,7 @@ TEST(Excess, OlderBackgroundStaysIfTheYoungerIsTheExcess) {
   const Runner runners[] = {{Kind::idle_interpreter, 2, 0}};
   const std::uint64_t began[] = {2 * kSecond, 4 * kSecond};
   EXPECT_EQ(find_excess(with_guest(all), runners, began, 43, 5).background_since_us, 4 * kSecond);
-  // Nothing that began is known: all of it goes.
+  // No execution is known to have begun: the whole background is ended.
   EXPECT_EQ(find_excess(with_guest(all), runners, {}, 43, 5).background_since_us, 0U);
 }
 
@@ -87,7 +87,7 @@ TEST(Excess, TellsWhetherAnOlderBackgroundProcessMayHaveStartedThem) {
   EXPECT_FALSE(find_excess(with_guest(with_orphan), runners, began, 13, 5).runners_started_them);
 }
 
-TEST(Excess, ABirthInTheSameHundredthOfASecondIsNotEarlier) {
+TEST(Excess, AStartInTheSameHundredthOfASecondIsNotEarlier) {
   std::vector<TreeProcess> all{process(2, 1, 2, 1 * kSecond)};
   for (pid_t pid = 30; pid < 40; ++pid) all.push_back(process(pid, 2, pid, 5 * kSecond));
   const Runner runners[] = {{Kind::busy_interpreter, 2, 5 * kSecond + 9'999}};

@@ -24,8 +24,8 @@ namespace atl::sandbox::native {
 namespace {
 
 // Ordinary work of programs: files, memory, processes, signals, time, sockets, System V IPC (in its own
-// namespace). The old asynchronous I/O (io_setup) is not among it: its contexts are counted for the whole machine, so that
-// one sandbox could take them all. Programs take its absence for a kernel built without it.
+// namespace). The old asynchronous I/O (io_setup) is not among it: its contexts are counted for the whole
+// machine, so that one sandbox could take them all. Programs take its absence for a kernel built without it.
 constexpr const char* kAllowed[] = {
     // files
     "access", "chdir", "chmod", "chown", "close", "close_range", "copy_file_range", "creat", "dup", "dup2",
@@ -150,8 +150,9 @@ int number_of(const char* name) {
   return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
 }
 
-// TCP and UDP over both internet protocols, and nothing else: for a protocol that it does not have, the kernel loads a
-// module, whoever asks. Multipath TCP answers as from a kernel without it, and Go's servers then use TCP.
+// TCP and UDP over both internet protocols, and nothing else: for a protocol that it does not have, the
+// kernel loads a module, whoever asks. Multipath TCP answers as from a kernel without it, and Go's servers
+// then use TCP.
 std::vector<sock_filter> internet_sockets() {
   const auto only = [](std::uint32_t protocol) {
     return ArgumentBlock()
@@ -169,9 +170,9 @@ std::vector<sock_filter> internet_sockets() {
       .otherwise(refuse_with(ESOCKTNOSUPPORT));
 }
 
-// Unix and internet families; netlink for reading one's own interfaces and addresses (getaddrinfo and many runtimes
-// do). Families that are not there answer as from a kernel built without them: programs that ask for audit or
-// Bluetooth then go on, and take ENOSYS for a broken system.
+// Unix and internet families; netlink for reading one's own interfaces and addresses (getaddrinfo and many
+// runtimes do). Families that are not there answer as from a kernel built without them: programs that ask for
+// audit or Bluetooth then go on, and take ENOSYS for a broken system.
 std::vector<sock_filter> sockets() {
   const std::vector<sock_filter> netlink =
       ArgumentBlock().look_at(2).when(0, SECCOMP_RET_ALLOW).otherwise(refuse_with(EPROTONOSUPPORT));
@@ -194,9 +195,9 @@ std::vector<sock_filter> socket_pairs() {
       .otherwise(refuse_with(EAFNOSUPPORT));
 }
 
-// Packet filters are translated into memory of which the whole machine has one small allowance (bpf_jit_limit): when it
-// is used up, no sandbox can be started any more. TLS inside the kernel, signed TCP and its successor load modules of
-// cryptography.
+// Packet filters are translated into memory of which the whole machine has one small allowance
+// (bpf_jit_limit): when it is used up, no sandbox can be started any more. TLS inside the kernel, signed TCP
+// and its successor load modules of cryptography.
 std::vector<sock_filter> socket_options() {
   const auto no_option = refuse_with(ENOPROTOOPT);
   const std::vector<sock_filter> general = ArgumentBlock()
@@ -220,9 +221,9 @@ std::vector<sock_filter> socket_options() {
       .otherwise(SECCOMP_RET_ALLOW);
 }
 
-// The limit on core dumps stays as it was set (guest/zygote/drop.h): with another one, 0 among them, a crash may run a
-// program of the host. Who switches core dumps off is told that they are. An answer that reads the old limit as well
-// would be missing, so that is refused.
+// The limit on core dumps stays as it was set (guest/zygote/drop.h): with another one, 0 among them, a crash
+// may run a program of the host. Who switches core dumps off is told that they are. An answer that reads the
+// old limit as well would be missing, so that is refused.
 std::vector<sock_filter> core_limit_by_prlimit() {
   constexpr std::uint32_t done = refuse_with(0);
   const std::vector<sock_filter> setting =
@@ -236,8 +237,8 @@ std::vector<sock_filter> core_limit_by_prlimit() {
 
 // What is allowed by name and refused by argument.
 std::map<std::uint32_t, Answer> by_arguments() {
-  // Typing into a terminal that is somebody else's, console fonts and keymaps, line disciplines. Then bridges and virtual
-  // networks, for which the kernel loads a module before it looks who asks.
+  // Typing into a terminal that is somebody else's, console fonts and keymaps, line disciplines. Then bridges
+  // and virtual networks, for which the kernel loads a module before it looks who asks.
   const auto requests = ArgumentBlock()
                             .look_at(1)
                             .when(TIOCSTI, refuse_with(EPERM))
@@ -257,7 +258,8 @@ std::map<std::uint32_t, Answer> by_arguments() {
       ArgumentBlock().look_at(1).when_any_of(MFD_HUGETLB, refuse_with(ENOMEM)).otherwise(SECCOMP_RET_ALLOW);
   const auto segments =
       ArgumentBlock().look_at(2).when_any_of(SHM_HUGETLB, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
-  const auto limits = ArgumentBlock().look_at(0).when(RLIMIT_CORE, refuse_with(0)).otherwise(SECCOMP_RET_ALLOW);
+  const auto limits =
+      ArgumentBlock().look_at(0).when(RLIMIT_CORE, refuse_with(0)).otherwise(SECCOMP_RET_ALLOW);
   // Real-time and deadline scheduling; the bit that is masked away says that children do not inherit it.
   const auto policies = ArgumentBlock()
                             .look_at(1, 0xBFFF'FFFF)
@@ -265,9 +267,12 @@ std::map<std::uint32_t, Answer> by_arguments() {
                             .when(2 /* RR */, refuse_with(EPERM))
                             .when(6 /* deadline */, refuse_with(EPERM))
                             .otherwise(SECCOMP_RET_ALLOW);
-  const auto clones =
-      ArgumentBlock().look_at(0).when_any_of(kNamespaceFlags, refuse_with(ENOSYS)).otherwise(SECCOMP_RET_ALLOW);
-  const auto settings = ArgumentBlock().look_at(0).when(PR_SET_MM, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
+  const auto clones = ArgumentBlock()
+                          .look_at(0)
+                          .when_any_of(kNamespaceFlags, refuse_with(ENOSYS))
+                          .otherwise(SECCOMP_RET_ALLOW);
+  const auto settings =
+      ArgumentBlock().look_at(0).when(PR_SET_MM, refuse_with(EPERM)).otherwise(SECCOMP_RET_ALLOW);
   return {{SYS_clone, {.by_arguments = clones}},
           {SYS_socket, {.by_arguments = sockets()}},
           {SYS_socketpair, {.by_arguments = socket_pairs()}},
@@ -314,9 +319,10 @@ Result<std::string> enter_landlock() {
   const int version = guest::landlock_version();
   if (version == 0) return fail(Code::unsupported, "this kernel has no Landlock");
   if (guest::enter_landlock(version) < 0) return fail(errno_error(errno, "enter Landlock"));
-  return fmt::format("version {}: no device nodes, no mounts; signals and abstract sockets are left to the pid and network "
-                     "namespaces",
-                     version);
+  return fmt::format(
+      "version {}: no device nodes, no mounts; signals and abstract sockets are left to the pid and network "
+      "namespaces",
+      version);
 }
 
 }  // namespace atl::sandbox::native

@@ -18,7 +18,8 @@ struct Filter {
   std::uint32_t calls_allowed = 0;
 };
 
-// Compiles once.
+// Compiles once; the result is a plain value that every sandbox shares. Code::internal if it is longer than
+// the kernel takes.
 Result<Filter> compile_filter();
 
 // Installs it for the calling thread, for good. Needs no-new-privileges or CAP_SYS_ADMIN in its user

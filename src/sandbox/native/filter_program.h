@@ -7,9 +7,10 @@
 #include <map>
 #include <vector>
 
-// System-call filters as the kernel runs them. A filter is installed for each sandbox and each interpreter that is born
-// into one, and the kernel then runs it for every call number there is and translates it: its length is what a start
-// pays. So the numbers are searched by halves over runs of equal answers, in one program.
+// System-call filters as the kernel runs them. A filter is installed for each sandbox and each interpreter
+// that is forked into one, and the kernel then runs it for every call number there is and translates it: its
+// length is what a start pays. So the numbers are searched by halves over runs of equal answers, in one
+// program.
 namespace atl::sandbox::native {
 
 constexpr std::uint32_t refuse_with(int error) {
@@ -22,7 +23,9 @@ struct Answer {
   // Ends in a return on every way. Empty: the verdict.
   std::vector<sock_filter> by_arguments;
 
-  bool operator==(const Answer& other) const { return by_arguments.empty() && other.by_arguments.empty() && verdict == other.verdict; }
+  bool operator==(const Answer& other) const {
+    return by_arguments.empty() && other.by_arguments.empty() && verdict == other.verdict;
+  }
 };
 
 // A choice by one word of an argument: the first row that fits answers.
@@ -43,8 +46,8 @@ class ArgumentBlock {
   std::vector<sock_filter> code_;
 };
 
-// `answers` by call number of this machine's own ABI; numbers that are not in it get `unknown`, calls of other ABIs
-// (32-bit, x32) `foreign`.
+// `answers` by call number of this machine's own ABI; numbers that are not in it get `unknown`, calls of
+// other ABIs (32-bit, x32) `foreign`.
 std::vector<sock_filter> assemble(const std::map<std::uint32_t, Answer>& answers, std::uint32_t unknown,
                                   std::uint32_t foreign);
 

@@ -24,7 +24,8 @@
 namespace atl::sandbox::native {
 namespace {
 
-// A filter as the kernel runs it: the few instructions that ours are made of. Nothing if it runs out of the program.
+// A filter as the kernel runs it: the few instructions that ours are made of. Nothing if it runs out of the
+// program.
 std::optional<std::uint32_t> verdict(const std::vector<sock_filter>& program, const seccomp_data& call) {
   std::uint32_t word = 0;
   for (std::size_t at = 0; at < program.size(); ++at) {
@@ -35,19 +36,32 @@ std::optional<std::uint32_t> verdict(const std::vector<sock_filter>& program, co
         if (step.k % 4 != 0 || step.k + 4 > sizeof call) return std::nullopt;
         std::memcpy(&word, reinterpret_cast<const char*>(&call) + step.k, 4);
         break;
-      case BPF_ALU | BPF_AND | BPF_K: word &= step.k; break;
-      case BPF_JMP | BPF_JA: at += step.k; break;
-      case BPF_JMP | BPF_JEQ | BPF_K: jump(word == step.k); break;
-      case BPF_JMP | BPF_JGE | BPF_K: jump(word >= step.k); break;
-      case BPF_JMP | BPF_JSET | BPF_K: jump((word & step.k) != 0); break;
-      case BPF_RET | BPF_K: return step.k;
-      default: return std::nullopt;
+      case BPF_ALU | BPF_AND | BPF_K:
+        word &= step.k;
+        break;
+      case BPF_JMP | BPF_JA:
+        at += step.k;
+        break;
+      case BPF_JMP | BPF_JEQ | BPF_K:
+        jump(word == step.k);
+        break;
+      case BPF_JMP | BPF_JGE | BPF_K:
+        jump(word >= step.k);
+        break;
+      case BPF_JMP | BPF_JSET | BPF_K:
+        jump((word & step.k) != 0);
+        break;
+      case BPF_RET | BPF_K:
+        return step.k;
+      default:
+        return std::nullopt;
     }
   }
   return std::nullopt;
 }
 
-std::uint32_t answer(const std::vector<sock_filter>& program, int number, std::initializer_list<std::uint64_t> arguments = {},
+std::uint32_t answer(const std::vector<sock_filter>& program, int number,
+                     std::initializer_list<std::uint64_t> arguments = {},
                      std::uint32_t architecture = AUDIT_ARCH_X86_64) {
   seccomp_data call{};
   call.nr = number;
@@ -64,17 +78,20 @@ TEST(FilterTest, EveryNumberGetsItsAnswerAndNoneKills) {
   std::uint32_t allowed = 0;
   for (int number = -2; number < 2000; ++number) {
     const std::uint32_t given = answer(filter->program, number);
-    EXPECT_TRUE(given == SECCOMP_RET_ALLOW || (given & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO) << number;
+    EXPECT_TRUE(given == SECCOMP_RET_ALLOW || (given & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
+        << number;
     allowed += given == SECCOMP_RET_ALLOW ? 1 : 0;
     EXPECT_EQ(answer(filter->program, number, {}, AUDIT_ARCH_I386), refuse_with(EPERM)) << number;
     EXPECT_EQ(answer(filter->program, number | 0x4000'0000), refuse_with(EPERM)) << number;
   }
   // socket and socketpair of family 0 are refused, the others that look at arguments let zeros pass.
   EXPECT_EQ(allowed, filter->calls_allowed - 2);
-  for (const int number : {SYS_read, SYS_openat, SYS_execve, SYS_exit_group, SYS_statx, SYS_rseq, SYS_fork, SYS_wait4})
+  for (const int number :
+       {SYS_read, SYS_openat, SYS_execve, SYS_exit_group, SYS_statx, SYS_rseq, SYS_fork, SYS_wait4})
     EXPECT_EQ(answer(filter->program, number), SECCOMP_RET_ALLOW) << number;
-  for (const int number : {SYS_mount, SYS_ptrace, SYS_bpf, SYS_unshare, SYS_setns, SYS_keyctl, SYS_open_by_handle_at,
-                           SYS_perf_event_open, SYS_userfaultfd, SYS_kexec_load, SYS_init_module, SYS_pidfd_getfd})
+  for (const int number :
+       {SYS_mount, SYS_ptrace, SYS_bpf, SYS_unshare, SYS_setns, SYS_keyctl, SYS_open_by_handle_at,
+        SYS_perf_event_open, SYS_userfaultfd, SYS_kexec_load, SYS_init_module, SYS_pidfd_getfd})
     EXPECT_EQ(answer(filter->program, number), refuse_with(EPERM)) << number;
   for (const int number : {SYS_io_uring_setup, SYS_clone3, SYS_io_setup, SYS_io_submit, 999})
     EXPECT_EQ(answer(filter->program, number), refuse_with(ENOSYS)) << number;
@@ -86,10 +103,11 @@ TEST(FilterTest, ArgumentsDecideWhereTheNameDoesNot) {
   const auto& program = filter->program;
   const auto allow = SECCOMP_RET_ALLOW;
   EXPECT_EQ(answer(program, SYS_clone, {CLONE_VM | CLONE_THREAD | 17}), allow);
-  for (const std::uint64_t flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC, CLONE_NEWUTS,
-                                   CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */})
+  for (const std::uint64_t flag : {CLONE_NEWUSER, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+                                   CLONE_NEWUTS, CLONE_NEWCGROUP, 0x80 /* CLONE_NEWTIME */})
     EXPECT_EQ(answer(program, SYS_clone, {flag | 17}), refuse_with(ENOSYS)) << flag;
-  for (const std::uint64_t request : {std::uint64_t{TIOCSTI}, std::uint64_t{0x541C}, std::uint64_t{TIOCSETD}}) {
+  for (const std::uint64_t request :
+       {std::uint64_t{TIOCSTI}, std::uint64_t{0x541C}, std::uint64_t{TIOCSETD}}) {
     EXPECT_EQ(answer(program, SYS_ioctl, {0, request}), refuse_with(EPERM));
     // The kernel looks at 32 bits of the request; so does the filter.
     EXPECT_EQ(answer(program, SYS_ioctl, {0, request | (1ULL << 32)}), refuse_with(EPERM));
@@ -99,7 +117,8 @@ TEST(FilterTest, ArgumentsDecideWhereTheNameDoesNot) {
     EXPECT_EQ(answer(program, SYS_sched_setscheduler, {0, policy}), refuse_with(EPERM));
     EXPECT_EQ(answer(program, SYS_sched_setscheduler, {0, policy | 0x4000'0000}), refuse_with(EPERM));
   }
-  for (const std::uint64_t policy : {0, 3, 5}) EXPECT_EQ(answer(program, SYS_sched_setscheduler, {0, policy}), allow);
+  for (const std::uint64_t policy : {0, 3, 5})
+    EXPECT_EQ(answer(program, SYS_sched_setscheduler, {0, policy}), allow);
   EXPECT_EQ(answer(program, SYS_prctl, {PR_SET_MM}), refuse_with(EPERM));
   EXPECT_EQ(answer(program, SYS_prctl, {PR_SET_NAME}), allow);
 }
@@ -113,8 +132,11 @@ TEST(FilterTest, SocketsAreOfTheFamiliesThatProgramsNeed) {
   const auto allow = SECCOMP_RET_ALLOW;
   for (std::uint64_t family = 0; family < 64; ++family) {
     const bool known = family == AF_UNIX || family == AF_INET || family == AF_INET6;
-    EXPECT_EQ(socket(family, SOCK_STREAM, 0), known || family == AF_NETLINK ? allow : refuse_with(EAFNOSUPPORT)) << family;
-    EXPECT_EQ(answer(filter->program, SYS_socketpair, {family, SOCK_STREAM}), known ? allow : refuse_with(EAFNOSUPPORT));
+    EXPECT_EQ(socket(family, SOCK_STREAM, 0),
+              known || family == AF_NETLINK ? allow : refuse_with(EAFNOSUPPORT))
+        << family;
+    EXPECT_EQ(answer(filter->program, SYS_socketpair, {family, SOCK_STREAM}),
+              known ? allow : refuse_with(EAFNOSUPPORT));
     // The high half of the register is not the kernel's business, and not ours.
     EXPECT_EQ(socket(family | (1ULL << 32), SOCK_STREAM, 0), socket(family, SOCK_STREAM, 0));
   }
@@ -141,7 +163,8 @@ TEST(FilterTest, ProtocolsAreTcpAndUdpAndNothingElse) {
         EXPECT_EQ(socket(SOCK_STREAM | SOCK_CLOEXEC, protocol),
                   protocol == 0 || protocol == IPPROTO_TCP ? SECCOMP_RET_ALLOW : refused)
             << protocol;
-        EXPECT_EQ(socket(SOCK_DGRAM, protocol), protocol == 0 || protocol == IPPROTO_UDP ? SECCOMP_RET_ALLOW : refused)
+        EXPECT_EQ(socket(SOCK_DGRAM, protocol),
+                  protocol == 0 || protocol == IPPROTO_UDP ? SECCOMP_RET_ALLOW : refused)
             << protocol;
       }
       EXPECT_EQ(socket(SOCK_SEQPACKET, 132 /* SCTP */), refuse_with(ESOCKTNOSUPPORT));
@@ -173,7 +196,8 @@ TEST(FilterTest, TheLimitOfCoreDumpsStays) {
   EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, somewhere, 0}), done);
   EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, only_high, 0}), done);
   EXPECT_EQ(answer(program, SYS_prlimit64, {7, RLIMIT_CORE, somewhere, somewhere}), refuse_with(EPERM));
-  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, 0, somewhere}), SECCOMP_RET_ALLOW) << "a question";
+  EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_CORE, 0, somewhere}), SECCOMP_RET_ALLOW)
+      << "a question";
   EXPECT_EQ(answer(program, SYS_prlimit64, {0, RLIMIT_NOFILE, somewhere, 0}), SECCOMP_RET_ALLOW);
 }
 

@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
 #include <signal.h>
 
 #include <filesystem>
@@ -19,16 +18,16 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class ForkTest : public CaptureHarness {
+class ForkTest : public CheckpointHarness {
  protected:
   void SetUp() override {
-    CaptureHarness::SetUp();
+    CheckpointHarness::SetUp();
     if (provider_) warm_sandbox();
   }
   // A copy of a running one, with nothing left behind.
   std::unique_ptr<Sandbox> fork(Sandbox& source) {
     const std::string target = new_target();
-    const Carried carried = capture(source, target);
+    const Carried carried = checkpoint(source, target);
     EXPECT_THAT(carried.left_behind, IsEmpty());
     auto copy = go_on(target);
     if (!copy) return nullptr;
@@ -43,7 +42,7 @@ class ForkTest : public CaptureHarness {
   Pair forked_after(const std::string& code) {
     Pair pair;
     pair.source = sandbox();
-    pair.kernel = born_kernel(*pair.source);
+    pair.kernel = forked_kernel(*pair.source);
     said(pair.kernel, code);
     pair.copy = fork(*pair.source);
     if (pair.copy) pair.other = only_kernel(*pair.copy);
@@ -52,17 +51,19 @@ class ForkTest : public CaptureHarness {
 };
 
 TEST_F(ForkTest, VariablesSurviveUnderTheSameId) {
-  const auto [source, copy, kernel, other] = forked_after("x = 41\nwords = ['a', 'b']\ndef f(y): return x + y");
+  const auto [source, copy, kernel, other] =
+      forked_after("x = 41\nwords = ['a', 'b']\ndef f(y): return x + y");
   ASSERT_TRUE(other);
   EXPECT_EQ(other->info().id, kernel->info().id);
-  EXPECT_EQ(other->info().origin, KernelOrigin::born);
+  EXPECT_EQ(other->info().origin, KernelOrigin::forked);
   EXPECT_EQ(said(other, "f(1), words"), "(42, ['a', 'b'])");
   EXPECT_EQ(said(kernel, "x"), "41");
   EXPECT_THAT(copy->revival().kernels, ElementsAre(kernel->info().id));
 }
 
 TEST_F(ForkTest, BothGoTheirOwnWays) {
-  const auto [source, copy, kernel, other] = forked_after("state = {'n': 1}\nopen('note', 'w').write('before')");
+  const auto [source, copy, kernel, other] =
+      forked_after("state = {'n': 1}\nopen('note', 'w').write('before')");
   ASSERT_TRUE(other);
   said(other, "state['n'] = 2\nopen('note', 'w').write('copy')\nopen('/tmp/mine', 'w').write('x')");
   EXPECT_EQ(said(kernel, "import os\nstate, open('note').read(), os.path.exists('/tmp/mine')"),
@@ -77,7 +78,7 @@ TEST_F(ForkTest, BothGoTheirOwnWays) {
 
 TEST_F(ForkTest, MemoryOfEveryKindIsExact) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   // Heap growth, large anonymous memory, memory that was given back, modules with new libraries, deep stacks.
   const char* const fill = R"(
 import hashlib, zlib, array, sqlite3, gc
@@ -113,10 +114,12 @@ digest()
   ASSERT_TRUE(copy);
   const auto other = only_kernel(*copy);
   EXPECT_EQ(said(other, "digest()"), expected);
-  EXPECT_EQ(said(other, "more = [bytes(100) for _ in range(200000)]\ndel more\nlarge[0] ^= 1\nlarge[0] ^= 1\n"
-                        "import gc; gc.collect(); deep(900)\ndigest()"),
+  EXPECT_EQ(said(other,
+                 "more = [bytes(100) for _ in range(200000)]\ndel more\nlarge[0] ^= 1\nlarge[0] ^= 1\n"
+                 "import gc; gc.collect(); deep(900)\ndigest()"),
             expected);
-  EXPECT_EQ(said(other, "import subprocess\nsubprocess.run(['echo', 'hi'], capture_output=True).stdout"), "b'hi\\n'");
+  EXPECT_EQ(said(other, "import subprocess\nsubprocess.run(['echo', 'hi'], capture_output=True).stdout"),
+            "b'hi\\n'");
   EXPECT_EQ(said(kernel, "digest()"), expected);
 }
 
@@ -143,7 +146,7 @@ os.environ['COLOR'] = 'blue'
 
 TEST_F(ForkTest, ACopyCanBeCopiedAndOutlivesItsSource) {
   auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   said(kernel, "path = ['source']");
   auto copy = fork(*source);
   ASSERT_TRUE(copy);
@@ -156,10 +159,11 @@ TEST_F(ForkTest, ACopyCanBeCopiedAndOutlivesItsSource) {
   EXPECT_TRUE(run(copy->stop()));
   copy.reset();
   EXPECT_EQ(said(only_kernel(*third), "path.append('third'); path"), "['source', 'copy', 'third']");
-  EXPECT_EQ(said(only_kernel(*third), "import random, time, threading\n"
-                                      "t = threading.Thread(target=lambda: path.append('thread'))\n"
-                                      "t.start(); t.join()\n"
-                                      "path[-1]"),
+  EXPECT_EQ(said(only_kernel(*third),
+                 "import random, time, threading\n"
+                 "t = threading.Thread(target=lambda: path.append('thread'))\n"
+                 "t.start(); t.join()\n"
+                 "path[-1]"),
             "'thread'");
 }
 
@@ -172,7 +176,7 @@ TEST_F(ForkTest, CopiesDrawDifferentRandomNumbers) {
 
 TEST_F(ForkTest, SeveralKernelsEachKeepTheirState) {
   const auto source = sandbox();
-  const auto one = born_kernel(*source), two = born_kernel(*source);
+  const auto one = forked_kernel(*source), two = forked_kernel(*source);
   said(one, "me = 1"), said(two, "me = 2");
   const auto copy = fork(*source);
   ASSERT_TRUE(copy);
@@ -185,10 +189,10 @@ TEST_F(ForkTest, SeveralKernelsEachKeepTheirState) {
 
 TEST_F(ForkTest, ManyAtOnce) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   said(kernel, "seed = list(range(1000))");
   const std::string target = new_target();
-  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  ASSERT_THAT(checkpoint(*source, target).kernels, SizeIs(1));
   std::vector<std::unique_ptr<Sandbox>> copies;
   for (int i = 0; i < 100; ++i) {
     copies.push_back(go_on(target));
@@ -203,9 +207,9 @@ TEST_F(ForkTest, ManyAtOnce) {
 // As a client of the daemon asks for them: all at the same time, some of them while others are being revived.
 TEST_F(ForkTest, ManyAtTheSameTime) {
   const auto source = sandbox();
-  said(born_kernel(*source), "seed = list(range(1000))");
+  said(forked_kernel(*source), "seed = list(range(1000))");
   const std::string target = new_target();
-  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  ASSERT_THAT(checkpoint(*source, target).kernels, SizeIs(1));
   std::vector<Result<std::unique_ptr<Sandbox>>> copies;
   for (int i = 0; i < 30; ++i) {
     Spec spec;
@@ -224,12 +228,13 @@ TEST_F(ForkTest, ManyAtTheSameTime) {
   }
 }
 
-// The sandbox of the first copy is made ahead, like the source's: whoever asks for another one gets another one.
+// The sandbox of the first copy is made ahead, like the source's: whoever asks for another one gets another
+// one.
 TEST_F(ForkTest, CopiesMayHaveOtherLimits) {
   const auto source = sandbox();
-  said(born_kernel(*source), "x = 5");
+  said(forked_kernel(*source), "x = 5");
   const std::string target = new_target();
-  capture(*source, target);
+  checkpoint(*source, target);
   Spec other;
   other.limits.disk_bytes /= 2;
   const auto small = go_on(target, other), same = go_on(target);
@@ -239,16 +244,17 @@ TEST_F(ForkTest, CopiesMayHaveOtherLimits) {
   for (const auto* copy : {&small, &same}) EXPECT_EQ(said(only_kernel(**copy), "x"), "5");
 }
 
-// What was made ahead and not asked for is gone by the end, and is nobody's meanwhile.
-TEST_F(ForkTest, CapturesWithoutCopies) {
+// What was made ahead and not asked for is ended, and no caller sees it meanwhile.
+TEST_F(ForkTest, CheckpointsWithoutCopies) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   said(kernel, "x = 6");
   for (int i = 0; i < 3; ++i) {
     const std::string target = new_target();
-    ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+    ASSERT_THAT(checkpoint(*source, target).kernels, SizeIs(1));
     ASSERT_TRUE(run(provider_->discard_snapshot(target)));
-    const auto late = run(provider_->create({.id = new_sandbox_id(), .snapshot = target, .with_kernels = true}));
+    const auto late =
+        run(provider_->create({.id = new_sandbox_id(), .snapshot = target, .with_kernels = true}));
     EXPECT_FALSE(late);
   }
   ASSERT_TRUE(run(source->stop()));
@@ -257,15 +263,15 @@ TEST_F(ForkTest, CapturesWithoutCopies) {
 // The first copy of the interpreter is made ahead too: who wants the files alone does not get it.
 TEST_F(ForkTest, FilesAloneComeWithoutInterpreters) {
   const auto source = sandbox();
-  said(born_kernel(*source), "x = 6\nopen('note', 'w').write('kept')");
+  said(forked_kernel(*source), "x = 6\nopen('note', 'w').write('kept')");
   const std::string target = new_target();
-  ASSERT_THAT(capture(*source, target).kernels, SizeIs(1));
+  ASSERT_THAT(checkpoint(*source, target).kernels, SizeIs(1));
   Spec spec;
   spec.snapshot = target;
   const auto copy = this->sandbox(std::move(spec));
   ASSERT_TRUE(copy);
   EXPECT_TRUE(copy->kernels().empty());
-  EXPECT_EQ(said(born_kernel(*copy), R"(
+  EXPECT_EQ(said(forked_kernel(*copy), R"(
 import os, time
 for _ in range(500):
     count = len([name for name in os.listdir('/proc') if name.isdigit()])
@@ -277,18 +283,19 @@ for _ in range(500):
 
 // Names in /etc are each sandbox's own; everything else is copied.
 TEST_F(ForkTest, WhatIsMadeAnewIsNotCopied) {
-  const auto [source, copy, kernel, other] =
-      forked_after("import os\nos.makedirs('etc/hosts')\nopen('etc/hosts/machine-id', 'w').write('1')\n"
-                   "before = open('/etc/machine-id').read()");
+  const auto [source, copy, kernel, other] = forked_after(
+      "import os\nos.makedirs('etc/hosts')\nopen('etc/hosts/machine-id', 'w').write('1')\n"
+      "before = open('/etc/machine-id').read()");
   ASSERT_TRUE(other);
-  EXPECT_EQ(said(other, "open('etc/hosts/machine-id').read(), open('/etc/hostname').read() != ''"), "('1', True)");
+  EXPECT_EQ(said(other, "open('etc/hosts/machine-id').read(), open('/etc/hostname').read() != ''"),
+            "('1', True)");
   EXPECT_EQ(said(other, "open('/etc/machine-id').read() == before"), "False");
 }
 
 // A process that copies may be brought down by what it looks at: the next copy is made by another one.
 TEST_F(ForkTest, CopiersMayDie) {
   const auto source = sandbox();
-  said(born_kernel(*source), "x = 7");
+  said(forked_kernel(*source), "x = 7");
   ASSERT_TRUE(fork(*source));
   const auto status = [](const std::string& pid, const std::string& name) {
     std::ifstream file("/proc/" + pid + "/status");
@@ -296,7 +303,7 @@ TEST_F(ForkTest, CopiersMayDie) {
       if (line.starts_with(name)) return line.substr(line.find('\t') + 1);
     return std::string();
   };
-  const auto guest = std::to_string(static_cast<NativeSandbox&>(*source).inhabitant()->handed.pid);
+  const auto guest = std::to_string(static_cast<NativeSandbox&>(*source).state()->spawned.pid);
   const std::string spawner = status(guest, "PPid:");
   int killed = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -304,7 +311,8 @@ TEST_F(ForkTest, CopiersMayDie) {
     if (status(pid, "Name:") != "atoll-copier" || status(pid, "PPid:") != spawner) continue;
     ++killed, ::kill(std::stoi(pid), SIGKILL);
     // A job that is given to one that is just dying is lost with it.
-    for (int i = 0; i < 1000 && !status(pid, "State:").empty() && !status(pid, "State:").starts_with('Z'); ++i)
+    for (int i = 0; i < 1000 && !status(pid, "State:").empty() && !status(pid, "State:").starts_with('Z');
+         ++i)
       turn(std::chrono::milliseconds(10));
   }
   EXPECT_GT(killed, 0);
@@ -316,25 +324,27 @@ TEST_F(ForkTest, CopiersMayDie) {
 // Everything that cannot be carried is told by name; with `strict` it is refused and the source goes on.
 TEST_F(ForkTest, WhatCannotBeCarriedIsNamed) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, "import socket, subprocess, os\nx = 7\ns = socket.socket()\nr, w = os.pipe()\n"
-               "p = subprocess.Popen(['sleep', '1000'])\nd = open('/tmp/gone', 'w+'); os.unlink('/tmp/gone')\n"
-               "import select; e = select.epoll()\n"
-               "import signal; signal.setitimer(signal.ITIMER_REAL, 1000)");
+  const auto kernel = forked_kernel(*source);
+  said(kernel,
+       "import socket, subprocess, os\nx = 7\ns = socket.socket()\nr, w = os.pipe()\n"
+       "p = subprocess.Popen(['sleep', '1000'])\nd = open('/tmp/gone', 'w+'); os.unlink('/tmp/gone')\n"
+       "import select; e = select.epoll()\n"
+       "import signal; signal.setitimer(signal.ITIMER_REAL, 1000)");
   auto shell = run(source->create_kernel(Language::shell, ""));
   ASSERT_TRUE(shell);
   const std::string refused = new_target();
-  const auto strict = run(source->capture(refused, {.strict = true}));
+  const auto strict = run(source->checkpoint(refused, {.strict = true}));
   ASSERT_FALSE(strict);
   EXPECT_EQ(strict.error().code(), Code::conflict);
   EXPECT_THAT(strict.error().message(), HasSubstr("(shell)"));
   EXPECT_FALSE(std::filesystem::exists(refused));
   const std::string target = new_target();
-  const Carried carried = capture(*source, target);
+  const Carried carried = checkpoint(*source, target);
   EXPECT_THAT(carried.kernels, ElementsAre(kernel->info().id));
   std::string all;
   for (const std::string& name : carried.left_behind) all += name + "\n";
-  for (const char* part : {"(shell)", "socket:", "pipe:", "(sleep)", "/tmp/gone (deleted)", "eventpoll", "a timer"})
+  for (const char* part :
+       {"(shell)", "socket:", "pipe:", "(sleep)", "/tmp/gone (deleted)", "eventpoll", "a timer"})
     EXPECT_THAT(all, HasSubstr(part));
   const auto copy = go_on(target);
   ASSERT_TRUE(copy);
@@ -346,12 +356,14 @@ TEST_F(ForkTest, WhatCannotBeCarriedIsNamed) {
 
 TEST_F(ForkTest, ThreadsAndSharedMemoryLeaveTheKernelBehind) {
   const auto source = sandbox();
-  const auto threaded = born_kernel(*source), sharing = born_kernel(*source), good = born_kernel(*source);
-  said(threaded, "import threading\nstop = threading.Event()\nthreading.Thread(target=stop.wait, daemon=True).start()");
+  const auto threaded = forked_kernel(*source), sharing = forked_kernel(*source),
+             good = forked_kernel(*source);
+  said(threaded,
+       "import threading\nstop = threading.Event()\nthreading.Thread(target=stop.wait, daemon=True).start()");
   said(sharing, "import mmap\nm = mmap.mmap(-1, 4096)");
   said(good, "x = 1");
   const std::string target = new_target();
-  const Carried carried = capture(*source, target);
+  const Carried carried = checkpoint(*source, target);
   EXPECT_THAT(carried.kernels, ElementsAre(good->info().id));
   ASSERT_THAT(carried.left_behind, SizeIs(2));
   EXPECT_THAT(carried.left_behind[0], HasSubstr(threaded->info().id + ": it has 2 threads"));
@@ -361,12 +373,12 @@ TEST_F(ForkTest, ThreadsAndSharedMemoryLeaveTheKernelBehind) {
 
 TEST_F(ForkTest, AKernelAtWorkIsLeftBehindAndGoesOn) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   ExecutionSpec spec;
   spec.code = "import time\nfor i in range(30): time.sleep(0.05)\n'done'";
   auto stream = run(kernel->execute(std::move(spec)));
   ASSERT_TRUE(stream);
-  const Carried carried = capture(*source, new_target());
+  const Carried carried = checkpoint(*source, new_target());
   EXPECT_THAT(carried.kernels, IsEmpty());
   ASSERT_THAT(carried.left_behind, SizeIs(1));
   EXPECT_THAT(carried.left_behind[0], HasSubstr("at work"));
@@ -384,7 +396,8 @@ TEST_F(ForkTest, AKernelAtWorkIsLeftBehindAndGoesOn) {
 TEST_F(ForkTest, HostileKernelsHarmOnlyThemselves) {
   const auto source = sandbox();
   const char* const attacks[] = {
-      // Far too much address space; too many areas; the reserved memory gone; a runner that lies about being parked.
+      // Far too much address space; too many areas; the reserved memory gone; a runner that lies about being
+      // parked.
       "import mmap\nm = mmap.mmap(-1, 100 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)",
       "import ctypes\nctypes.CDLL(None).munmap(ctypes.c_void_p(0x600000000000), ctypes.c_size_t(256 << 10))",
       "import mmap\nkeep = []\nfor i in range(20000):\n  m = mmap.mmap(-1, 8192, flags=mmap.MAP_PRIVATE | "
@@ -393,10 +406,10 @@ TEST_F(ForkTest, HostileKernelsHarmOnlyThemselves) {
       " and 'w' in a[1]:\n    s, e = (int(x, 16) for x in a[0].split('-')); ctypes.memset(s, 0x41, e - s)",
   };
   for (const char* code : attacks) {
-    const auto kernel = born_kernel(*source);
+    const auto kernel = forked_kernel(*source);
     (void)execute(kernel, code);
     const std::string target = new_target();
-    const auto carried = run(source->capture(target, {}));
+    const auto carried = run(source->checkpoint(target, {}));
     if (carried) {
       const auto copy = go_on(target);
       ASSERT_TRUE(copy) << code;
@@ -406,7 +419,7 @@ TEST_F(ForkTest, HostileKernelsHarmOnlyThemselves) {
     }
     ASSERT_TRUE(run(source->remove_kernel(kernel->info().id)));
   }
-  const auto after = born_kernel(*source);
+  const auto after = forked_kernel(*source);
   said(after, "x = 5");
   const auto copy = fork(*source);
   ASSERT_TRUE(copy);
@@ -416,11 +429,12 @@ TEST_F(ForkTest, HostileKernelsHarmOnlyThemselves) {
 // A state that is written down whole comes back in a child of another zygote of the same layout.
 TEST_F(ForkTest, WholeStatesGoOnAsTheSame) {
   auto source = sandbox();
-  const auto kernel = born_kernel(*source);
-  said(kernel, "import random, json\nrandom.seed(5)\nx = {'a': [1, 2, 3]}\nf = open('/tmp/t', 'w+'); f.write('abc'); "
-               "f.flush(); f.seek(1)");
+  const auto kernel = forked_kernel(*source);
+  said(kernel,
+       "import random, json\nrandom.seed(5)\nx = {'a': [1, 2, 3]}\nf = open('/tmp/t', 'w+'); f.write('abc'); "
+       "f.flush(); f.seek(1)");
   const std::string target = new_target();
-  const Carried carried = capture(*source, target, {.whole = true, .strict = true});
+  const Carried carried = checkpoint(*source, target, {.whole = true, .strict = true});
   EXPECT_THAT(carried.kernels, SizeIs(1));
   const std::string next = said(kernel, "random.random()");
   EXPECT_TRUE(run(source->stop()));
@@ -444,20 +458,20 @@ TEST_F(ForkTest, WholeStatesGoOnAsTheSame) {
 // It shares most of its memory with its zygote, and looking at that must not give it pages of its own.
 TEST_F(ForkTest, TakingAWholeStateCostsTheSourceNoMemory) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   said(kernel, "x = 1");
   const std::uint64_t before = run(source->usage())->memory_bytes;
-  capture(*source, new_target(), {.whole = true});
+  checkpoint(*source, new_target(), {.whole = true});
   EXPECT_EQ(said(kernel, "x"), "1");
   EXPECT_LT(run(source->usage())->memory_bytes, before + (4U << 20));
 }
 
 TEST_F(ForkTest, DamagedStatesGiveFilesOnlyAndSayWhy) {
   const auto source = sandbox();
-  const auto kernel = born_kernel(*source);
+  const auto kernel = forked_kernel(*source);
   said(kernel, "open('kept', 'w').write('yes')");
   const std::string target = new_target();
-  capture(*source, target, {.whole = true});
+  checkpoint(*source, target, {.whole = true});
   const std::string file = target + "/kernels";
   std::string good;
   {

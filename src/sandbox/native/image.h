@@ -41,7 +41,8 @@ Result<void> format_ended(const os::Exit& exit);
 // in which device nodes may be made.
 Result<os::Fd> mount_copy(const ImagePlace& place, int original, std::uint64_t bytes,
                           const std::string& nodes);
-// All of it at once.
+// All of it at once. The descriptors given by these are the caller's; a failure leaves no file, mount or
+// device behind.
 Result<os::Fd> make_image(const ImagePlace& place, ImageSize size, const std::string& nodes, int host_mounts);
 
 }  // namespace atl::sandbox::native

@@ -16,7 +16,7 @@
 #include "os/fork.h"
 #include "os/message.h"
 #include "os/process.h"
-#include "sandbox/native/wire.h"
+#include "sandbox/native/spawner_protocol.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -123,7 +123,7 @@ void Process::make(ImageSize size, std::uint64_t ticket) {
 void Process::answer(std::uint64_t ticket, ImageSize size, Result<os::Fd> mount) {
   Reply reply{.token = ticket};
   if (!mount) reply.error = mount.error();
-  // Which one it is, for whoever keeps it.
+  // Identifies the file to the process that keeps it.
   reply.micros = size.bytes, reply.text = std::to_string(size.inodes);
   const int fd = mount ? mount->get() : -1;
   if (auto sent = os::send_message(socket_, encode(reply), std::span(&fd, mount ? 1 : 0)); !sent) {
@@ -290,7 +290,7 @@ void ImageMaker::take_down(os::Fd last) {
   const Job job{.kind = Job::Kind::take_down};
   const std::string_view bytes(reinterpret_cast<const char*>(&job), sizeof job);
   if (!last.is_open() || !usable()) return;
-  // The message holds it until the other process has it.
+  // The message keeps the descriptor open until the other process has received it.
   if (!os::send_message(socket_.get(), bytes, {&fd, 1}, os::Wait::no)) left_.push_back(std::move(last));
 }
 
@@ -302,12 +302,15 @@ void ImageMaker::take_down_left() {
   }
 }
 
-std::optional<SteadyTime> ImageMaker::forget_old() {
+void ImageMaker::forget_old() {
   if (!left_.empty()) take_down_left();
   while (!ready_.empty() && Clock::machine().steady() - ready_.front().since >= kTemplateAge) {
     take_down(std::move(ready_.front().mount));
     ready_.pop_front();
   }
+}
+
+std::optional<SteadyTime> ImageMaker::oldest_expires() const {
   if (ready_.empty()) return std::nullopt;
   return ready_.front().since + kTemplateAge;
 }

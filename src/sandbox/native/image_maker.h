@@ -54,8 +54,10 @@ class ImageMaker {
   // Whoever closes the last descriptor of a filesystem on a disk takes it down, and waits until the disk has
   // everything.
   void take_down(os::Fd last);
-  // Ready ones that nobody took for long are taken down. Says when to call it next.
-  std::optional<SteadyTime> forget_old();
+  // Ready ones that nobody took for long are taken down.
+  void forget_old();
+  // When the oldest of them has waited for long; none: none waits.
+  std::optional<SteadyTime> oldest_expires() const;
   // Starts another process in place of one that is gone, which is given away first, to be reaped.
   os::Fd give_up_process() { return std::move(pidfd_); }
   void restart();

@@ -94,16 +94,25 @@ TEST_F(NativeKernelTest, ServesRAndJavaBehindTheSameWalls) {
   auto r = run(sandbox_->create_kernel(Language::r, ""));
   ASSERT_TRUE(r) << r.error().message();
   EXPECT_EQ((*r)->info().cwd, "/home/user");
-  EXPECT_EQ(*run(said(*r, "cat(Sys.getenv('GREETING'), Sys.info()[['user']], '\\n'); system('echo child'); x <- 21; x * 2")),
-            "hello user \nchild\n[1] 42");
+  EXPECT_EQ(
+      *run(said(
+          *r,
+          "cat(Sys.getenv('GREETING'), Sys.info()[['user']], '\\n'); system('echo child'); x <- 21; x * 2")),
+      "hello user \nchild\n[1] 42");
   EXPECT_EQ(*run(said(*r, "invisible(dev.size()); x")), "[1] 21") << "it can draw";
   auto java = run(sandbox_->create_kernel(Language::java, "/tmp"));
   ASSERT_TRUE(java) << java.error().message();
-  EXPECT_EQ(*run(said(*java, "System.out.println(System.getenv(\"GREETING\") + System.getProperty(\"user.dir\")); 6 * 7")),
-            "hello/tmp\n42");
-  EXPECT_EQ(*run(said(*java, "Runtime.getRuntime().maxMemory() <= 256L << 20")), "true") << "half of the sandbox's";
-  EXPECT_EQ(*run(said(*java, "try { byte[] b = new byte[400 << 20]; } catch (OutOfMemoryError e) { System.out.print(1); }")),
-            "1")
+  EXPECT_EQ(
+      *run(said(*java,
+                "System.out.println(System.getenv(\"GREETING\") + System.getProperty(\"user.dir\")); 6 * 7")),
+      "hello/tmp\n42");
+  EXPECT_EQ(*run(said(*java, "Runtime.getRuntime().maxMemory() <= 256L << 20")), "true")
+      << "half of the sandbox's";
+  EXPECT_EQ(
+      *run(said(
+          *java,
+          "try { byte[] b = new byte[400 << 20]; } catch (OutOfMemoryError e) { System.out.print(1); }")),
+      "1")
       << "told by the language, not by a kill";
   EXPECT_EQ(sandbox_->kernels().size(), 2U);
 }

@@ -43,7 +43,7 @@ for path in sorted(wanted):
 
 constexpr const char* kPackages = "/usr/lib/python3/dist-packages";
 
-class LayeredZygoteTest : public CaptureHarness {
+class LayeredZygoteTest : public CheckpointHarness {
  protected:
   static std::string base_;  // made once, the same for all
 
@@ -90,7 +90,8 @@ class LayeredZygoteTest : public CaptureHarness {
       const std::string line = os::read_file((process.path() / "cmdline").c_str()).value_or("");
       if (line.find("/zygote.py") == std::string::npos) continue;
       const std::string root = process.path() / "root";
-      if (os::read_file((root + kPackages + "/marker.py").c_str()).value_or("").find(mark_) != std::string::npos)
+      if (os::read_file((root + kPackages + "/marker.py").c_str()).value_or("").find(mark_) !=
+          std::string::npos)
         found.push_back(process.path());
     }
     return found;
@@ -101,13 +102,15 @@ class LayeredZygoteTest : public CaptureHarness {
 };
 std::string LayeredZygoteTest::base_;
 
-// Who started is told by process numbers: the zygote's is of another process namespace, and far from a small one.
-constexpr const char* kWhoStarted = "import os, sys\n[pid == os.getpid() for pid in sys.starts], 'marker' in sys.modules";
+// Who started is told by process numbers: the zygote's is of another process namespace, and far from a small
+// one.
+constexpr const char* kWhoStarted =
+    "import os, sys\n[pid == os.getpid() for pid in sys.starts], 'marker' in sys.modules";
 
 TEST_F(LayeredZygoteTest, TrustedLayersHaveOneOfTheirOwn) {
   begin_warm(layered(true));
   const auto sandbox = warm_sandbox(layered(true));
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   ASSERT_TRUE(kernel);
   EXPECT_EQ(said(kernel, kWhoStarted), "([False], True)");
   EXPECT_EQ(said(kernel, "import marker\nmarker.value, marker.__file__"),
@@ -123,19 +126,20 @@ TEST_F(LayeredZygoteTest, TrustedLayersHaveOneOfTheirOwn) {
   EXPECT_EQ(said(*theirs, "import sys\n'marker' in sys.modules"), "False");
 }
 
-// What a module wants done after a fork is done at a birth too, once, and not before.
+// What a module registered for after a fork is done in an interpreter of a zygote too, once, and not before.
 TEST_F(LayeredZygoteTest, HooksOfImportedModulesAreCalled) {
   std::ofstream(top_ + kPackages + "/marker.py")
       << "import os\nforks = []\nos.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))\n";
   begin_warm(layered(true));
   const auto sandbox = warm_sandbox(layered(true));
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   ASSERT_TRUE(kernel);
   EXPECT_EQ(said(kernel, "import os, marker\nmarker.forks == [os.getpid()], os.register_at_fork.__name__"),
             "(True, 'register_at_fork')");
 }
 
-// A .pth file of a layer runs where Python starts. What a user made, or an archive brought, starts inside only.
+// A .pth file of a layer runs where Python starts. What a user made, or an archive brought, starts inside
+// only.
 TEST_F(LayeredZygoteTest, WhatAUserMadeIsNeverSeenByOne) {
   top_ = make_layer(mark_);
   begin_warm(layered(false));
@@ -147,7 +151,7 @@ TEST_F(LayeredZygoteTest, WhatAUserMadeIsNeverSeenByOne) {
   ASSERT_TRUE(run(first->restart()));
   EXPECT_EQ(first->info().origin, KernelOrigin::started);
   EXPECT_THAT(zygotes_in_layers(), IsEmpty());
-  // The look finds one where there is one.
+  // Proves that the search below finds a match where there is one.
   const auto trusted = sandbox(layered(true));
   ASSERT_TRUE(run(trusted->create_kernel(Language::python, "")));
   for (int i = 0; i < 2000 && zygotes_in_layers().empty(); ++i) turn(std::chrono::milliseconds(10));
@@ -173,8 +177,9 @@ TEST_F(LayeredZygoteTest, AChangedSystemIsNotTheZygotes) {
   Spec spec = layered(true);
   spec.user = "root";
   const auto source = warm_sandbox(spec);
-  const auto kernel = born_kernel(*source);
-  EXPECT_EQ(said(kernel, fmt::format("open('{}/marker.py', 'w').write(\"value = 'mine'\")\n0", kPackages)), "0");
+  const auto kernel = forked_kernel(*source);
+  EXPECT_EQ(said(kernel, fmt::format("open('{}/marker.py', 'w').write(\"value = 'mine'\")\n0", kPackages)),
+            "0");
   const auto changed = python_kernel(*source, KernelOrigin::started);
   EXPECT_EQ(said(changed, "import marker\nmarker.value"), "'mine'");
   // So is one that starts from there.
@@ -188,10 +193,12 @@ TEST_F(LayeredZygoteTest, AChangedSystemIsNotTheZygotes) {
 TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
   begin_warm(layered(true));
   const auto source = warm_sandbox(layered(true));
-  const auto kernel = born_kernel(*source);
-  said(kernel, "import marker, json, zlib\nmarker.mine = [1]\nf = open('/tmp/t', 'w+'); f.write('abc'); f.flush(); f.seek(1)");
+  const auto kernel = forked_kernel(*source);
+  said(kernel,
+       "import marker, json, zlib\nmarker.mine = [1]\nf = open('/tmp/t', 'w+'); f.write('abc'); f.flush(); "
+       "f.seek(1)");
   const std::string copied = new_target();
-  EXPECT_THAT(capture(*source, copied).left_behind, IsEmpty());
+  EXPECT_THAT(checkpoint(*source, copied).left_behind, IsEmpty());
   {
     const auto copy = go_on(copied, layered(true));
     ASSERT_TRUE(copy);
@@ -200,7 +207,7 @@ TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
               "([1, 2], 'one', 'bc')");
   }
   const std::string whole = new_target();
-  EXPECT_THAT(capture(*source, whole, {.whole = true, .strict = true}).kernels, SizeIs(1));
+  EXPECT_THAT(checkpoint(*source, whole, {.whole = true, .strict = true}).kernels, SizeIs(1));
   EXPECT_TRUE(run(provider_->shut_down()));
   provider_.reset();
   begin({});
@@ -208,9 +215,10 @@ TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
     const auto woken = go_on(whole, layered(true));
     ASSERT_TRUE(woken);
     EXPECT_THAT(woken->revival().left_behind, IsEmpty());
-    EXPECT_EQ(said(only_kernel(*woken), "marker.mine, zlib.crc32(b'x'), f.read()"), "([1], 2363233923, 'bc')");
+    EXPECT_EQ(said(only_kernel(*woken), "marker.mine, zlib.crc32(b'x'), f.read()"),
+              "([1], 2363233923, 'bc')");
   }
-  // Without trust there is nobody who could take it up.
+  // Without trusted layers there is no zygote, so nothing outside the sandbox runs it.
   const auto files_only = go_on(whole, layered(false));
   ASSERT_TRUE(files_only);
   EXPECT_THAT(files_only->kernels(), IsEmpty());
@@ -222,7 +230,7 @@ TEST_F(LayeredZygoteTest, OneWhoseLayersAreGoneIsReplaced) {
   begin_warm(layered(true));
   {
     const auto before = warm_sandbox(layered(true));
-    EXPECT_EQ(said(born_kernel(*before), "import marker\nmarker.value"), "'one'");
+    EXPECT_EQ(said(forked_kernel(*before), "import marker\nmarker.value"), "'one'");
   }
   std::filesystem::remove_all(top_);
   make_layer("two", top_);
@@ -233,7 +241,8 @@ TEST_F(LayeredZygoteTest, OneWhoseLayersAreGoneIsReplaced) {
     const auto after = sandbox(spec);
     auto kernel = run(after->create_kernel(Language::python, ""));
     ASSERT_TRUE(kernel);
-    if ((*kernel)->info().origin == KernelOrigin::born) seen = said(*kernel, "import sys\nsys.modules['marker'].value");
+    if ((*kernel)->info().origin == KernelOrigin::forked)
+      seen = said(*kernel, "import sys\nsys.modules['marker'].value");
     turn(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(seen, "'two'");

@@ -29,11 +29,12 @@ namespace {
 constexpr std::chrono::milliseconds kQuiet{10};
 // A pool that is not low waits so long for a quiet moment, for each that it lacks.
 constexpr std::chrono::milliseconds kPatience{200};
-// The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has this many to
-// do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have none.
+// The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has
+// this many to do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have
+// none.
 constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
-constexpr std::string_view kStandbyPrefix = "pool-standby-";  // the spawner's own
+constexpr std::string_view kPreparedForkPrefix = "pool-standby-";  // the spawner's own
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
  public:
@@ -77,16 +78,16 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
     if (auto good = check(spec); !good) co_return fail(std::move(good).error());
-    const auto before = alive_->inhabitants.find(spec.id);
-    if (before != alive_->inhabitants.end()) {
-      const auto inhabitant = before->second.lock();
-      if (inhabitant && !inhabitant->ended) co_return fail(Code::already_exists, "a sandbox of that id lives");
+    const auto before = alive_->states.find(spec.id);
+    if (before != alive_->states.end()) {
+      const auto state = before->second.lock();
+      if (state && !state->ended) co_return fail(Code::already_exists, "a sandbox of that id lives");
     }
     // While the spawner's word of the end of an earlier one is on its way, no ready one may take the name.
-    const bool word_is_due = before != alive_->inhabitants.end();
-    if (auto pooled = word_is_due ? nullptr : from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
-    Request request{.verb = Verb::create, .name = spec.id};
-    request.spec = spec;
+    const bool word_is_due = before != alive_->states.end();
+    if (auto pooled = word_is_due ? nullptr : from_pool(spec))
+      co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    Request request{.name = spec.id, .ask = ask::Create{spec}};
     const Making making(alive_);
     const bool with_kernels = spec.snapshot && spec.with_kernels;
     os::Turn::Hold turn;
@@ -96,7 +97,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     }
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     turn = {};
-    CO_TRY(auto sandbox, co_await move_in(alive_, handed_over(std::move(answer), std::move(spec))));
+    CO_TRY(auto sandbox, co_await take_over(alive_, spawn_result(std::move(answer), std::move(spec))));
     if (with_kernels) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_kernels());
     co_return std::move(sandbox);
   }
@@ -104,53 +105,47 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   std::vector<std::string> adoptable() override { return alive_->adoptable; }
 
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
-    Request request{.verb = Verb::adopt, .name = id};
+    Request request{.name = id, .ask = ask::Adopt{}};
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     std::erase(alive_->adoptable, id);
     Spec spec = std::move(answer.reply.spec);
-    Handed handed = handed_over(std::move(answer), std::move(spec));
+    SpawnResult spawned = spawn_result(std::move(answer), std::move(spec));
     // A guest that stands still greets nobody: it is asked when it goes on (NativeSandbox::resume).
-    if (handed.frozen) co_return take_frozen(alive_, std::move(handed));
-    co_return co_await move_in(alive_, std::move(handed));
+    if (spawned.frozen) co_return take_frozen(alive_, std::move(spawned));
+    co_return co_await take_over(alive_, std::move(spawned));
   }
 
   Task<void> discard_snapshot(std::string directory) override {
-    spawner_->parked.erase(directory);
-    Request request{.verb = Verb::discard};
-    request.text = std::move(directory);
+    spawner_->checkpoints.erase(directory);
+    Request request{.ask = ask::Discard{std::move(directory)}};
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
     co_return Result<void>();
   }
 
   Task<std::uint64_t> snapshot_bytes(std::string directory) override {
-    Request request{.verb = Verb::measure};
-    request.text = std::move(directory);
+    Request request{.ask = ask::Measure{std::move(directory)}};
     CO_TRY(const SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     co_return answer.reply.bytes;
   }
 
   Task<os::Fd> open_volume(std::string directory, VolumeSize size) override {
-    Request request{.verb = Verb::open_volume};
-    request.text = std::move(directory);
-    request.spec.limits.disk_bytes = size.bytes;
-    request.spec.limits.inodes_max = size.inodes;
+    Request request{.ask = ask::OpenVolume{std::move(directory), size.bytes, size.inodes}};
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     if (answer.fds.size() != 1) co_return fail(Code::provider_failed, "a volume came without its directory");
     co_return std::move(answer.fds.front());
   }
 
   Task<void> close_volume(std::string directory) override {
-    Request request{.verb = Verb::close_volume};
-    request.text = std::move(directory);
+    Request request{.ask = ask::CloseVolume{std::move(directory)}};
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
     co_return Result<void>();
   }
 
   void discard_kernels(const std::string& directory) override {
-    spawner_->parked.erase(directory);
-    ::unlink((directory + "/" + kParkedName).c_str());
+    spawner_->checkpoints.erase(directory);
+    ::unlink((directory + "/" + kCheckpointName).c_str());
   }
 
   std::vector<PoolLevel> pools() const override {
@@ -161,12 +156,12 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     return levels;
   }
 
-  void abandon() override { spawner_->tell(Request{.verb = Verb::shut_down}); }
+  void abandon() override { spawner_->tell(Request{.ask = ask::ShutDown{}}); }
   Task<void> shut_down() override {
     alive_->closing = true;
     alive_->calming.cancel();
     for (const auto& pool : pools_) pool->ready.clear();
-    Request request{.verb = Verb::shut_down};
+    Request request{.ask = ask::ShutDown{}};
     CO_TRY(auto answer, co_await spawner_->call(std::move(request)));
     (void)answer;
     alive_->end_all("the provider shut down");
@@ -186,7 +181,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
           spawner(std::move(spawner_)),
           cgroups(std::move(cgroups_)),
           watcher(executor_, std::move(alerts)) {}
-    std::map<std::string, std::weak_ptr<Inhabitant>> inhabitants;
+    std::map<std::string, std::weak_ptr<NativeState>> states;
     std::vector<std::string> adoptable;
     Census census;
     os::Turn makers;
@@ -198,52 +193,49 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     Watcher watcher;
     bool closing = false;
     // When something last began or ended, and how many sandboxes are being made for somebody who waits.
-    std::chrono::steady_clock::time_point stirred;
+    std::chrono::steady_clock::time_point last_activity;
     std::uint32_t making = 0;
 
-    void stir(const std::shared_ptr<Inhabitant>& inhabitant) {
-      stirred = std::chrono::steady_clock::now();
-      census.stir(inhabitant);
+    void note_activity(const std::shared_ptr<NativeState>& state) {
+      last_activity = std::chrono::steady_clock::now();
+      census.note_activity(state);
     }
     void end(const std::string& name, const std::string& why) {
-      const auto found = inhabitants.find(name);
-      if (found == inhabitants.end()) return;
-      const auto inhabitant = found->second.lock();
-      inhabitants.erase(found);
-      if (!inhabitant) return;
-      watcher.remove(inhabitant->name);
-      std::erase_if(inhabitants, [&](const auto& entry) { return entry.second.lock() == inhabitant; });
-      inhabitant->has_ended(why);
+      const auto found = states.find(name);
+      if (found == states.end()) return;
+      const auto state = found->second.lock();
+      states.erase(found);
+      if (!state) return;
+      watcher.remove(state->name);
+      std::erase_if(states, [&](const auto& entry) { return entry.second.lock() == state; });
+      state->has_ended(why);
     }
     // The connection to the spawner was lost for a moment, and this is whom it has: what was said meanwhile,
     // by either side, was not heard.
     void compare(const std::set<std::string>& there) {
-      std::set<std::shared_ptr<Inhabitant>> found;
+      std::set<std::shared_ptr<NativeState>> found;
       for (const std::string& name : there) {
-        const auto known = inhabitants.find(name);
-        const auto inhabitant = known == inhabitants.end() ? nullptr : known->second.lock();
+        const auto known = states.find(name);
+        const auto state = known == states.end() ? nullptr : known->second.lock();
         const bool is_spare =
-            name.starts_with(kStandbyPrefix) || std::ranges::find(adoptable, name) != adoptable.end();
-        if (inhabitant && !inhabitant->ended) {
-          found.insert(inhabitant);
-          if (inhabitant->name == name) continue;
-          Request request{.verb = Verb::rename, .name = name};
-          request.text = inhabitant->name;
-          spawner->tell(std::move(request));
+            name.starts_with(kPreparedForkPrefix) || std::ranges::find(adoptable, name) != adoptable.end();
+        if (state && !state->ended) {
+          found.insert(state);
+          if (state->name == name) continue;
+          spawner->tell(Request{.name = name, .ask = ask::Rename{state->name}});
         } else if (!is_spare) {
-          spawner->tell(Request{.verb = Verb::destroy, .name = name});
+          spawner->tell(Request{.name = name, .ask = ask::Destroy{}});
         }
       }
       std::vector<std::string> ended;
-      for (const auto& [name, weak] : inhabitants)
-        if (const auto inhabitant = weak.lock(); inhabitant && !found.contains(inhabitant))
-          ended.push_back(name);
+      for (const auto& [name, weak] : states)
+        if (const auto state = weak.lock(); state && !found.contains(state)) ended.push_back(name);
       for (const std::string& name : ended)
         end(name, "it ended while the connection to the spawner was lost");
     }
     void end_all(const std::string& why) {
-      for (auto& [name, weak] : std::exchange(inhabitants, {}))
-        if (const auto inhabitant = weak.lock()) inhabitant->has_ended(why);
+      for (auto& [name, weak] : std::exchange(states, {}))
+        if (const auto state = weak.lock()) state->has_ended(why);
     }
   };
 
@@ -259,35 +251,34 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     std::shared_ptr<Alive> alive_;
   };
 
-  static std::shared_ptr<Inhabitant> know(const std::shared_ptr<Alive>& alive, Handed handed) {
-    auto inhabitant =
-        std::make_shared<Inhabitant>(alive->executor, alive->spawner, alive->cgroups, std::move(handed));
-    alive->inhabitants[inhabitant->name] = inhabitant;
-    inhabitant->on_stir([weak = std::weak_ptr(alive)](const std::shared_ptr<Inhabitant>& who) {
-      if (const auto self = weak.lock()) self->stir(who);
+  static std::shared_ptr<NativeState> know(const std::shared_ptr<Alive>& alive, SpawnResult spawned) {
+    auto state =
+        std::make_shared<NativeState>(alive->executor, alive->spawner, alive->cgroups, std::move(spawned));
+    alive->states[state->name] = state;
+    state->on_activity([weak = std::weak_ptr(alive)](const std::shared_ptr<NativeState>& who) {
+      if (const auto self = weak.lock()) self->note_activity(who);
     });
-    return inhabitant;
+    return state;
   }
 
-  static std::unique_ptr<Sandbox> take_frozen(const std::shared_ptr<Alive>& alive, Handed handed) {
-    auto sandbox = std::make_unique<NativeSandbox>(know(alive, std::move(handed)));
-    alive->watcher.add(sandbox->inhabitant());
+  static std::unique_ptr<Sandbox> take_frozen(const std::shared_ptr<Alive>& alive, SpawnResult spawned) {
+    auto sandbox = std::make_unique<NativeSandbox>(know(alive, std::move(spawned)));
+    alive->watcher.add(sandbox->state());
     return sandbox;
   }
 
-  static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, Handed handed) {
-    const auto inhabitant = know(alive, std::move(handed));
-    auto sandbox = std::make_unique<NativeSandbox>(inhabitant);
-    CO_CHECK(co_await inhabitant->greet());
-    if (inhabitant->ended)
-      co_return fail(Code::provider_failed, "the sandbox ended at once: " + *inhabitant->ended);
+  static Task<std::unique_ptr<NativeSandbox>> greet(std::shared_ptr<Alive> alive, SpawnResult spawned) {
+    const auto state = know(alive, std::move(spawned));
+    auto sandbox = std::make_unique<NativeSandbox>(state);
+    CO_CHECK(co_await state->greet());
+    if (state->ended) co_return fail(Code::provider_failed, "the sandbox ended at once: " + *state->ended);
     co_return std::move(sandbox);
   }
 
-  static Task<std::unique_ptr<Sandbox>> move_in(std::shared_ptr<Alive> alive, Handed handed) {
-    CO_TRY(auto sandbox, co_await greet(alive, std::move(handed)));
-    alive->watcher.add(sandbox->inhabitant());
-    alive->stir(sandbox->inhabitant());
+  static Task<std::unique_ptr<Sandbox>> take_over(std::shared_ptr<Alive> alive, SpawnResult spawned) {
+    CO_TRY(auto sandbox, co_await greet(alive, std::move(spawned)));
+    alive->watcher.add(sandbox->state());
+    alive->note_activity(sandbox->state());
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
   }
 
@@ -295,14 +286,14 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     for (const auto& pool : pools_) {
       if (!pool->serves(spec)) continue;
       std::unique_ptr<NativeSandbox> sandbox = pool->take();
-      alive_->stirred = std::chrono::steady_clock::now();
+      alive_->last_activity = std::chrono::steady_clock::now();
       refill(pool);
       if (!sandbox || !has_walls(sandbox->isolation(), spec.required_walls)) return nullptr;
       // Both names lead to it until it ends: word of its end may be on the way under the old one.
-      alive_->inhabitants[spec.id] = sandbox->inhabitant();
-      sandbox->settle(spec);
-      alive_->watcher.add(sandbox->inhabitant());
-      alive_->stir(sandbox->inhabitant());
+      alive_->states[spec.id] = sandbox->state();
+      sandbox->assign(spec);
+      alive_->watcher.add(sandbox->state());
+      alive_->note_activity(sandbox->state());
       return sandbox;
     }
     return nullptr;
@@ -320,14 +311,15 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     boost::asio::co_spawn(executor_, fill(alive_, pool), boost::asio::detached);
   }
 
-  // Whoever works with a sandbox goes first: building another would take the processor from under it. So does whoever waits
-  // for one that is made on demand, which costs no interpreter. A pool that runs low does not wait for the former, and no
-  // pool waits for ever.
-  static boost::asio::awaitable<void> wait_for_quiet(std::shared_ptr<Alive> alive, std::shared_ptr<Pool> pool) {
+  // Whoever works with a sandbox goes first: building another would take the processor from under it. So does
+  // whoever waits for one that is made on demand, which costs no interpreter. A pool that runs low does not
+  // wait for the former, and no pool waits for ever.
+  static boost::asio::awaitable<void> wait_for_quiet(std::shared_ptr<Alive> alive,
+                                                     std::shared_ptr<Pool> pool) {
     boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor);
     const auto until = std::chrono::steady_clock::now() + kPatience;
     for (auto now = std::chrono::steady_clock::now(); now < until; now = std::chrono::steady_clock::now()) {
-      const auto quiet = alive->stirred + kQuiet;
+      const auto quiet = alive->last_activity + kQuiet;
       if (alive->closing || (alive->making == 0 && (pool->is_low() || now >= quiet))) break;
       moment.expires_at(std::min(until, std::max(quiet, now + kQuiet)));
       boost::system::error_code ignored;
@@ -340,19 +332,18 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     while (!alive->closing && pool->ready.size() < pool->wanted) {
       co_await wait_for_quiet(alive, pool);
       if (alive->closing) break;
-      Request request{.verb = Verb::create, .name = std::string(kPoolPrefix) + random_word(16)};
-      request.spec = pool->options.spec;
-      request.spec.id = request.name;
-      Spec spec = request.spec;
+      Spec spec = pool->options.spec;
+      spec.id = std::string(kPoolPrefix) + random_word(16);
+      Request request{.name = spec.id, .ask = ask::Create{spec}};
       auto answer = co_await alive->spawner->call(std::move(request));
       if (!answer) {
         if (!alive->closing) log::warn("a pool could not be filled", {{"error", answer.error().message()}});
         break;
       }
-      auto sandbox = co_await greet(alive, handed_over(std::move(*answer), std::move(spec)));
+      auto sandbox = co_await greet(alive, spawn_result(std::move(*answer), std::move(spec)));
       if (!sandbox || alive->closing) break;
       for (const Language language : pool->options.warm)
-        if (auto warm = co_await (*sandbox)->inhabitant()->link->warm_up(language); !warm && !alive->closing)
+        if (auto warm = co_await (*sandbox)->state()->connection->warm_up(language); !warm && !alive->closing)
           log::warn("an interpreter could not be made ready",
                     {{"language", std::string(to_string(language))}, {"error", warm.error().message()}});
       if (alive->closing) break;
@@ -396,26 +387,26 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
     auto found = find_spawner(options.spawner.run_directory);
     if (!found) break;
     client = std::make_shared<SpawnerClient>(executor, std::move(*found));
-    hello = client->call_now(Request{.verb = Verb::hello});
+    hello = client->call_now(Request{.ask = ask::Hello{}});
     if (!hello) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   // A spawner of another version: its sandboxes cannot be understood, so they end.
-  if (hello && hello->reply.version != kWireVersion) {
-    (void)client->call_now(Request{.verb = Verb::shut_down});
+  if (hello && hello->reply.version != kSpawnerProtocolVersion) {
+    (void)client->call_now(Request{.ask = ask::ShutDown{}});
     hello = fail(Code::not_found, "no spawner yet");
   }
   if (!hello) {
     client = std::make_shared<SpawnerClient>(executor, TRY(start_spawner(options.spawner)));
-    hello = client->call_now(Request{.verb = Verb::hello});
+    hello = client->call_now(Request{.ask = ask::Hello{}});
   }
   if (!hello) return fail(std::move(hello).error());
-  // Where there is none, a lost connection is a lost spawner, as before.
+  // Without a second connection, losing this one means losing the spawner.
   if (auto spare = client->add_spare(); !spare)
     log::warn("no second connection to the spawner", {{"error", spare.error().message()}});
   // Ready ones of an earlier daemon: nobody used them, and this one fills its own pools.
   std::erase_if(hello->reply.names, [&](const std::string& name) {
     if (!name.starts_with(kPoolPrefix)) return false;
-    client->tell(Request{.verb = Verb::destroy, .name = name});
+    client->tell(Request{.name = name, .ask = ask::Destroy{}});
     return true;
   });
   auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello->reply.text)));

@@ -19,8 +19,8 @@ namespace atl::sandbox::native {
 struct PoolOptions {
   std::string environment;  // its name in PoolLevel
   Spec spec;
-  // Grows with demand to four times this many, and falls back by one for each `calm` without a create that found
-  // the pool empty.
+  // Grows with demand to four times this many, and falls back by one for each `calm` without a create that
+  // found the pool empty.
   std::uint32_t ready = 2;
   std::chrono::milliseconds calm{30'000};
   // Interpreters that run in each of them before anybody asks.
@@ -37,8 +37,8 @@ struct NativeOptions {
 
 // Real Linux processes behind namespaces, an overlay root, a system-call filter, Landlock and control groups.
 // Starts the spawner, or takes back the one of an earlier daemon (NativeOptions::spawner.run_directory). Must
-// be called before the program has threads. As root or as an ordinary user with user namespaces; what the latter
-// cannot have is in Isolation.
+// be called before the program has threads. As root or as an ordinary user with user namespaces; what the
+// latter cannot have is in Isolation.
 Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, NativeOptions options);
 
 }  // namespace atl::sandbox::native

@@ -95,7 +95,7 @@ class NativeHarness : public testing::Test {
   std::unique_ptr<Provider> provider_;
 };
 
-// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was born.
+// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was forked.
 class WarmHarness : public NativeHarness {
  protected:
   void SetUp() override {
@@ -110,7 +110,8 @@ class WarmHarness : public NativeHarness {
   }
   // From the pool, once its interpreter is there.
   std::unique_ptr<Sandbox> warm_sandbox(Spec spec = {}) {
-    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i) turn(std::chrono::milliseconds(10));
+    for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i)
+      turn(std::chrono::milliseconds(10));
     EXPECT_EQ(provider_->pools().front().ready, 1U);
     return sandbox(std::move(spec));
   }
@@ -121,22 +122,24 @@ class WarmHarness : public NativeHarness {
     EXPECT_EQ((*kernel)->info().origin, origin);
     return *kernel;
   }
-  std::shared_ptr<Kernel> born_kernel(Sandbox& sandbox) { return python_kernel(sandbox, KernelOrigin::born); }
+  std::shared_ptr<Kernel> forked_kernel(Sandbox& sandbox) {
+    return python_kernel(sandbox, KernelOrigin::forked);
+  }
 };
 
 // The same, and copies of them in a directory that goes with the test.
-class CaptureHarness : public WarmHarness {
+class CheckpointHarness : public WarmHarness {
  protected:
   // What the spawner writes goes into a directory that is there.
-  CaptureHarness() { std::filesystem::create_directory(directory_); }
+  CheckpointHarness() { std::filesystem::create_directory(directory_); }
   void TearDown() override {
     NativeHarness::TearDown();
     std::error_code ignored;
     std::filesystem::remove_all(directory_, ignored);
   }
   std::string new_target() { return directory_ + "/" + random_word(8); }
-  Carried capture(Sandbox& sandbox, const std::string& target, CaptureOptions options = {}) {
-    auto carried = run(sandbox.capture(target, options));
+  Carried checkpoint(Sandbox& sandbox, const std::string& target, CheckpointOptions options = {}) {
+    auto carried = run(sandbox.checkpoint(target, options));
     EXPECT_TRUE(carried) << carried.error().message() << " " << carried.error().detail();
     return carried ? *carried : Carried{};
   }

@@ -46,10 +46,11 @@ class NativeTest : public testing::Test, protected TestLoop {
     return *provider_;
   }
   static bool lacks(const Sandbox& sandbox, std::string_view wall) {
-    return std::ranges::any_of(sandbox.isolation().missing, [&](const Wall& each) { return each.name == wall; });
+    return std::ranges::any_of(sandbox.isolation().missing,
+                               [&](const Wall& each) { return each.name == wall; });
   }
   static pid_t guest_of(const Sandbox& sandbox) {
-    return dynamic_cast<const NativeSandbox&>(sandbox).inhabitant()->handed.pid;
+    return dynamic_cast<const NativeSandbox&>(sandbox).state()->spawned.pid;
   }
   bool group_exists() {
     auto tree = CgroupTree::open(group_);
@@ -106,7 +107,8 @@ TEST_F(NativeTest, EveryWallIsNamed) {
   if (::geteuid() == 0) {
     EXPECT_FALSE(lacks(*sandbox, "own_ids"));
   }
-  for (const Wall& missing : sandbox->isolation().missing) EXPECT_FALSE(missing.value.empty()) << missing.name;
+  for (const Wall& missing : sandbox->isolation().missing)
+    EXPECT_FALSE(missing.value.empty()) << missing.name;
 }
 
 TEST_F(NativeTest, AWallThatIsMissingIsRefusedWithItsRemedy) {
@@ -225,15 +227,17 @@ TEST_F(NativeTest, NothingIsSeenOfAnEarlierNetwork) {
   Provider& provider = open(std::move(options));
   const std::string talk =
       "import socket\n"
-      "s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); p, _ = s.accept()\n"
+      "s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname()); p, _ = "
+      "s.accept()\n"
       "c.sendall(b'x' * 1000); p.recv(1000); p.close(); c.close()\n"
       "u = socket.socket(socket.AF_UNIX); u.bind('\\0mine')\n";
   for (int round = 0; round < 6; ++round) {
     auto sandbox = create(provider);
     ASSERT_TRUE(sandbox);
-    const Ran seen = shell(*sandbox,
-                           "awk '/lo:/ {print $2, $10}' /proc/net/dev; awk '/^Tcp: [0-9]/ {print $6, $7, $11}' /proc/net/snmp; "
-                           "cat /proc/net/tcp /proc/net/unix | wc -l; ulimit -n");
+    const Ran seen = shell(
+        *sandbox,
+        "awk '/lo:/ {print $2, $10}' /proc/net/dev; awk '/^Tcp: [0-9]/ {print $6, $7, $11}' /proc/net/snmp; "
+        "cat /proc/net/tcp /proc/net/unix | wc -l; ulimit -n");
     EXPECT_EQ(seen.out.substr(0, 12), "0 0\n0 0 0\n2\n") << "round " << round << ": " << seen.out;
     // Every other one leaves traces: connections that wait for their end, counters.
     if (round % 2 == 0) {
@@ -286,11 +290,12 @@ TEST_F(NativeTest, ABurstLargerThanThePoolIsServedAndLeavesNothing) {
   for (int i = 0; i < kBurst; ++i) {
     Spec spec;
     spec.id = new_sandbox_id();
-    boost::asio::co_spawn(context(), provider.create(std::move(spec)), [&](const std::exception_ptr&, auto sandbox) {
-      ++over;
-      EXPECT_TRUE(sandbox) << sandbox.error().message();
-      if (sandbox) made.push_back(std::move(*sandbox));
-    });
+    boost::asio::co_spawn(context(), provider.create(std::move(spec)),
+                          [&](const std::exception_ptr&, auto sandbox) {
+                            ++over;
+                            EXPECT_TRUE(sandbox) << sandbox.error().message();
+                            if (sandbox) made.push_back(std::move(*sandbox));
+                          });
   }
   wait_for([&] { return over == kBurst; });
   ASSERT_EQ(made.size(), std::size_t{kBurst});
@@ -300,10 +305,11 @@ TEST_F(NativeTest, ABurstLargerThanThePoolIsServedAndLeavesNothing) {
   for (const auto& one : made) guests.push_back(guest_of(*one));
   over = 0;
   for (const auto& one : made)
-    boost::asio::co_spawn(context(), one->stop(), [&](const std::exception_ptr&, const Result<void>& stopped) {
-      ++over;
-      EXPECT_TRUE(stopped);
-    });
+    boost::asio::co_spawn(context(), one->stop(),
+                          [&](const std::exception_ptr&, const Result<void>& stopped) {
+                            ++over;
+                            EXPECT_TRUE(stopped);
+                          });
   wait_for([&] { return over == kBurst; });
   // Stopped means gone, whatever else goes on.
   for (const pid_t guest : guests) EXPECT_TRUE(::kill(guest, 0) < 0 && errno == ESRCH) << guest;
@@ -339,7 +345,8 @@ TEST_F(NativeTest, HostMountsShowWhatWasNamed) {
     spec.id = new_sandbox_id();
     const auto refused = run(provider_->create(spec));
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message().find("start atoll as root"), std::string::npos) << refused.error().message();
+    EXPECT_NE(refused.error().message().find("start atoll as root"), std::string::npos)
+        << refused.error().message();
     std::filesystem::remove_all(dir);
     return;
   }
@@ -365,8 +372,8 @@ TEST_F(NativeTest, HostMountsShowWhatWasNamed) {
 // A daemon in a process of its own, to be killed. Tells on `ready` when its sandbox runs.
 enum class Paused { no, yes };
 
-pid_t start_daemon(const std::string& run_directory, const std::string& group, int ready, Paused paused = Paused::no,
-                   std::chrono::seconds orphan_time = 20s) {
+pid_t start_daemon(const std::string& run_directory, const std::string& group, int ready,
+                   Paused paused = Paused::no, std::chrono::seconds orphan_time = 20s) {
   const pid_t child = ::fork();
   if (child != 0) return child;
   TestLoop loop;
@@ -417,7 +424,8 @@ TEST_F(NativeTest, ARestartedDaemonTakesItsSandboxesBack) {
   std::filesystem::remove_all(dir);
 }
 
-// A pause that was acknowledged survives the daemon, also longer than what runs does, and nobody waits for the guest.
+// A pause that was acknowledged survives the daemon, also longer than what runs does, and nobody waits for
+// the guest.
 TEST_F(NativeTest, ARestartedDaemonTakesBackWhatIsPaused) {
   const std::string dir = "/tmp/atoll-run-" + random_word(10);
   int ready[2];
@@ -500,7 +508,8 @@ TEST_F(NativeTest, AVolumesOwnFilesystemHoldsItsSize) {
   EXPECT_EQ(sh("cd /mnt/data; i=0; while [ $i -lt 80 ]; do mkdir d && cd d; i=$((i+1)); done; "
                "head -c 100000000 /dev/zero > f 2>/dev/null || echo full"),
             "full\n");
-  EXPECT_EQ(sh("rm -rf /mnt/data/d; exec 3>/mnt/data/x; rm /mnt/data/x; head -c 100000000 /dev/zero >&3 2>/dev/null || "
+  EXPECT_EQ(sh("rm -rf /mnt/data/d; exec 3>/mnt/data/x; rm /mnt/data/x; head -c 100000000 /dev/zero >&3 "
+               "2>/dev/null || "
                "echo full"),
             "full\n");
   EXPECT_EQ(sh("i=0; while [ $i -lt 400 ]; do touch /mnt/data/e$i || break; i=$((i+1)); done 2>/dev/null; "
@@ -529,7 +538,8 @@ TEST_F(NativeTest, AVolumesOwnFilesystemHoldsItsSize) {
   ASSERT_TRUE(run(provider.close_volume(dir)));
   // An image that is not root's alone is not the kernel's to read.
   ASSERT_EQ(::chmod((dir + "/disk.ext4").c_str(), 0666), 0);
-  EXPECT_EQ(run(provider.open_volume(dir, {.bytes = 32 << 20, .inodes = 9999})).error().code(), Code::permission_denied);
+  EXPECT_EQ(run(provider.open_volume(dir, {.bytes = 32 << 20, .inodes = 9999})).error().code(),
+            Code::permission_denied);
   std::filesystem::remove_all(dir);
 }
 

@@ -111,14 +111,14 @@ TEST_F(NeighbourTest, ASandboxThatDoesNotStandStillHoldsUpNobody) {
   ASSERT_TRUE(process);
   const auto stream = process->attach(Replay::recent);
   ASSERT_TRUE(run(stream->next()));
-  // It is at it when its page tables grow.
+  // Growing page tables show that it has begun.
   const auto memory = [&] { return run(attacker->usage()).value_or(Usage{}).memory_bytes; };
   const std::uint64_t before = memory();
   for (int i = 0; i < 1000 && memory() < before + (16 << 20); ++i) turn(5ms);
   auto pause = begin_task(attacker->pause());
   int made = 0;
   const auto slowest = slowest_create([&] { return pause->is_over(); }, made);
-  // Whether it stood still in the end is its own matter; the others' creates are not.
+  // Whether it was frozen in the end does not matter here; how long the others waited does.
   EXPECT_LT(slowest, 1000ms);
   EXPECT_GT(made, 0);
   RecordProperty("slowest_ms", static_cast<int>(slowest.count()));
@@ -275,9 +275,9 @@ TEST_F(NeighbourTest, WhatEndedWhileNobodyListenedIsNoticed) {
   auto one = sandbox();
   auto two = sandbox();
   ASSERT_TRUE(one && two);
-  const auto& inhabitant = dynamic_cast<NativeSandbox&>(*one).inhabitant();
+  const auto& state = dynamic_cast<NativeSandbox&>(*one).state();
   ASSERT_EQ(::shutdown(lines().front(), SHUT_RDWR), 0);
-  ASSERT_EQ(::kill(inhabitant->handed.pid, SIGKILL), 0);
+  ASSERT_EQ(::kill(state->spawned.pid, SIGKILL), 0);
   const auto why = run(one->ended());
   ASSERT_TRUE(why);
   EXPECT_TRUE(echoes(*this, *two));

@@ -10,7 +10,7 @@
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/scratch_roots_test.h"
-#include "sandbox/outlet.h"
+#include "sandbox/proxy_endpoint.h"
 #include "sandbox/test_loop.h"
 
 namespace atl::sandbox::native {
@@ -168,9 +168,10 @@ TEST_F(NetworkTest, NamesAreAnsweredIfTheyAreAllowed) {
   EXPECT_EQ(std::ranges::count(world_.resolved, "good.com"), static_cast<long>(world_.resolved.size()));
   EXPECT_TRUE(saw("c2vjcmv0.evil.com", false));
   // With glibc's own idea of which families a machine has, as getent and many programs ask.
-  const Ran getent = shell(*sandbox_,
-                           "getent ahostsv4 good.com | head -1; getent hosts good.com; getent ahosts good.com | head "
-                           "-1; getent ahostsv4 localhost | head -1; getent ahostsv4 evil.com; echo $?");
+  const Ran getent =
+      shell(*sandbox_,
+            "getent ahostsv4 good.com | head -1; getent hosts good.com; getent ahosts good.com | head "
+            "-1; getent ahostsv4 localhost | head -1; getent ahostsv4 evil.com; echo $?");
   EXPECT_EQ(getent.out,
             "1.1.1.1         STREAM good.com\n1.1.1.1         good.com\n1.1.1.1         STREAM good.com\n"
             "127.0.0.1       STREAM localhost\n2\n")

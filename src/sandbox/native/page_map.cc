@@ -8,7 +8,7 @@
 #include <functional>
 #include <span>
 
-#include "guest/zygote/transplant.h"
+#include "guest/zygote/restore_steps.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -18,7 +18,8 @@ constexpr std::uint64_t kPresent = 1ULL << 63, kSwapped = 1ULL << 62, kOfFile = 
 constexpr std::uint64_t kFrame = (1ULL << 55) - 1;
 constexpr std::uint64_t kStride = 64ULL << 20;
 
-// /proc/<pid>/pagemap. A process has a hundred small areas close to each other: what lies behind one is read along.
+// /proc/<pid>/pagemap. A process has a hundred small areas close to each other: what lies behind one is read
+// along.
 class PageMap {
  public:
   explicit PageMap(os::Fd fd) : fd_(std::move(fd)) {}
@@ -34,7 +35,8 @@ class PageMap {
   void fill(std::uint64_t start, std::uint64_t end) {
     start_ = start;
     entries_.assign((end - start) / kPage, 0);
-    const ssize_t got = ::pread(fd_.get(), entries_.data(), entries_.size() * 8, static_cast<off_t>(start / kPage * 8));
+    const ssize_t got =
+        ::pread(fd_.get(), entries_.data(), entries_.size() * 8, static_cast<off_t>(start / kPage * 8));
     if (got < 0) std::ranges::fill(entries_, 0);
   }
 
@@ -94,12 +96,24 @@ bool append_page(std::vector<Run>& runs, std::uint64_t address) {
   return begins;
 }
 
-Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote) {
+// Programs and constants, half of an interpreter's memory: nobody has written to them, and nobody can. What
+// can be written to may have got a page of its own since the list was read.
+static bool is_file_alone(const Area& area, const std::vector<Area>& before) {
+  const auto holds_nothing = [](const Area& one) {
+    return !one.has_own_pages && (one.protection & PROT_WRITE) == 0;
+  };
+  const Area* const original = area_at(before, area.start);
+  return holds_nothing(area) && original != nullptr && area.end <= original->end &&
+         holds_nothing(*original) && is_same_backing(area, *original, area.start);
+}
+
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const LiveProcess& process,
+                           const LiveProcess& zygote, const std::vector<Area>& before) {
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   PageMap theirs(TRY(zygote.open_file("pagemap", O_RDONLY)));
   OwnPages pages;
   TRY(walk(areas, [&](const Area& area, std::uint64_t start, std::uint64_t end) {
-    if (area.shared || area.at_fork != 0) return;
+    if (area.shared || area.at_fork != 0 || is_file_alone(area, before)) return;
     const auto here = mine.entries(start, end), there = theirs.entries(start, end);
     for (std::size_t i = 0; i < here.size(); ++i) {
       if (is_anonymous(here[i])) {
@@ -112,7 +126,7 @@ Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& proces
   return pages;
 }
 
-static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const Subject& process,
+static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const LiveProcess& process,
                                          bool (*is_wanted)(std::uint64_t entry)) {
   PageMap mine(TRY(process.open_file("pagemap", O_RDONLY)));
   std::vector<Run> runs;
@@ -125,14 +139,14 @@ static Result<std::vector<Run>> pages_of(const std::vector<Area>& areas, const S
   return runs;
 }
 
-Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process) {
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const LiveProcess& process) {
   // One in swap is not known to be shared: then it counts as its own.
   return pages_of(areas, process, [](std::uint64_t entry) {
     return is_anonymous(entry) && (entry & (kExclusive | kSwapped)) != 0;
   });
 }
 
-Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process) {
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const LiveProcess& process) {
   return pages_of(areas, process, is_anonymous);
 }
 

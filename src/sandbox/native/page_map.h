@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sandbox/native/memory.h"
+#include "sandbox/native/process_image.h"
 
-// Which pages of a process are its own. For survey() and transplant().
+// Which pages of a process are its own. For reading() and restore_process_image().
 namespace atl::sandbox::native {
 
 inline constexpr std::uint64_t kPage = 4096;
@@ -27,11 +27,13 @@ struct OwnPages {
   std::vector<Run> own;      // anonymous, and not the very frames that the other process has there
   std::vector<Run> dropped;  // the other has an anonymous page there, this one nothing
 };
-// Pages of `areas` of `process`, compared with `zygote`; none of areas that a fork wipes. Code::too_large beyond kSpaceMax.
-Result<OwnPages> own_pages(const std::vector<Area>& areas, const Subject& process, const Subject& zygote);
+// Pages of `areas` of `process`, compared with `zygote`; none of areas that a fork wipes. Code::too_large
+// beyond kSpaceMax. `before` are the zygote's areas. Both lists tell which areas have pages of their own.
+Result<OwnPages> own_pages(const std::vector<Area>& areas, const LiveProcess& process,
+                           const LiveProcess& zygote, const std::vector<Area>& before);
 // Anonymous ones that no other process has: in a fresh child of a zygote, those that it has written to.
-Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const Subject& process);
+Result<std::vector<Run>> exclusive_pages(const std::vector<Area>& areas, const LiveProcess& process);
 // All anonymous ones.
-Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const Subject& process);
+Result<std::vector<Run>> anonymous_pages(const std::vector<Area>& areas, const LiveProcess& process);
 
 }  // namespace atl::sandbox::native

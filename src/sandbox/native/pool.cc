@@ -19,15 +19,15 @@ std::unique_ptr<NativeSandbox> Pool::take() {
     if (sandbox->is_alive()) return sandbox;
   }
   wanted = std::min(wanted + 1, options.ready * 4);
-  stirred = std::chrono::steady_clock::now();
+  last_miss = std::chrono::steady_clock::now();
   return nullptr;
 }
 
 void Pool::shrink() {
   const auto now = std::chrono::steady_clock::now();
-  if (wanted <= options.ready || now - stirred < options.calm) return;
+  if (wanted <= options.ready || now - last_miss < options.calm) return;
   --wanted;
-  stirred = now;
+  last_miss = now;
   while (ready.size() > wanted) ready.pop_back();
 }
 

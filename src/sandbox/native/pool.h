@@ -11,11 +11,12 @@
 
 namespace atl::sandbox::native {
 
-// True if a sandbox made from `made` is what `asked` asks for. Name, user, working directory, variables and the limits
-// of single executions are given at the hand-out.
+// True if a sandbox made from `made` is what `asked` asks for. Name, user, working directory, variables and
+// the limits of single executions are given at the hand-out.
 bool serves(const Spec& made, const Spec& asked);
 
-// Sandboxes of one kind that nobody has used yet. One that was handed out never comes back.
+// Sandboxes of one kind that nobody has used yet. Owns them until take(); one that was handed out never comes
+// back. Belongs to the loop thread.
 struct Pool {
   explicit Pool(PoolOptions options_) : options(std::move(options_)), wanted(options.ready) {}
 
@@ -30,7 +31,7 @@ struct Pool {
   PoolOptions options;
   std::deque<std::unique_ptr<NativeSandbox>> ready;
   std::uint32_t wanted;
-  std::chrono::steady_clock::time_point stirred = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point last_miss = std::chrono::steady_clock::now();
   bool refilling = false;
 };
 

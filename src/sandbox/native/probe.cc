@@ -43,7 +43,8 @@ Finding kernel() {
 
 Finding privileges() {
   if (::geteuid() == 0) return {Grade::good, "privileges", "root", ""};
-  return {Grade::note, "privileges", fmt::format("user {}: what sandboxes then lack is named below", ::geteuid()),
+  return {Grade::note, "privileges",
+          fmt::format("user {}: what sandboxes then lack is named below", ::geteuid()),
           "start atoll as root: it keeps the privileges in a small process of its own"};
 }
 
@@ -57,12 +58,13 @@ Finding user_namespaces() {
 Finding id_ranges() {
   if (::geteuid() == 0) return {Grade::good, "id ranges", "each sandbox has its own", ""};
   const bool has_range = works([] {
-    const auto standing = become_rootless();
-    return standing && standing->ids > 0;
+    const auto privileges = become_rootless();
+    return privileges && privileges->ids > 0;
   });
   if (has_range) return {Grade::good, "id ranges", "one for all sandboxes of this user", ""};
-  return {Grade::note, "id ranges", "none: there is only one user inside",
-          "install the package uidmap and give this user a range of 65536 ids in /etc/subuid and /etc/subgid"};
+  return {
+      Grade::note, "id ranges", "none: there is only one user inside",
+      "install the package uidmap and give this user a range of 65536 ids in /etc/subuid and /etc/subgid"};
 }
 
 Finding namespaces() {
@@ -117,7 +119,8 @@ Finding dynmods() {
   const bool on =
       os::read_file("/proc/self/mountinfo").value_or("").find("favordynmods") != std::string::npos;
   if (on) return {Grade::good, "favordynmods", "on: joining a control group is fast", ""};
-  return {Grade::note, "favordynmods", "off: on an idle machine an interpreter that is born waits some milliseconds for its control group",
+  return {Grade::note, "favordynmods",
+          "off: on an idle machine an interpreter that is born waits some milliseconds for its control group",
           "the setting favor_dynmods switches it on for the whole machine; pools hide it"};
 }
 
@@ -144,8 +147,8 @@ Finding interpreters() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {kernel(), privileges(), user_namespaces(), id_ranges(), namespaces(),   overlay(),
-          landlock(), filter(),   control_groups(),  dynmods(),   loop_devices(), interpreters()};
+  return {kernel(),   privileges(), user_namespaces(), id_ranges(), namespaces(),   overlay(),
+          landlock(), filter(),     control_groups(),  dynmods(),   loop_devices(), interpreters()};
 }
 
 }  // namespace atl::sandbox::native

@@ -27,7 +27,8 @@ class ProcViews {
   // `proc` is the host's. Files are made below `directory`.
   ProcViews(int proc, std::string directory);
 
-  // A directory with kViewFiles for these limits.
+  // A directory with kViewFiles for these limits, to be mounted before the next call: later it may be gone.
+  // What is mounted stays.
   Result<std::string> at(const Limits& limits);
 
  private:

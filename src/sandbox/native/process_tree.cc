@@ -96,7 +96,7 @@ std::vector<TreeProcess> describe_processes(int proc, const std::vector<pid_t>& 
                      .parent = static_cast<pid_t>(to_number(fields[1])),
                      .inside = innermost(*status, "\nNSpid:"),
                      .session_inside = innermost(*status, "\nNSsid:"),
-                     .born_us = to_number(fields[19]) * (1'000'000 / ticks)});
+                     .started_us = to_number(fields[19]) * (1'000'000 / ticks)});
   }
   return found;
 }

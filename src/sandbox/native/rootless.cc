@@ -87,8 +87,14 @@ bool run(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> map_command(const char* program, pid_t target, std::uint32_t own, Range range) {
-  return {program, std::to_string(target),      "0", std::to_string(own), "1", "1",
-          std::to_string(range.first), std::to_string(range.count)};
+  return {program,
+          std::to_string(target),
+          "0",
+          std::to_string(own),
+          "1",
+          "1",
+          std::to_string(range.first),
+          std::to_string(range.count)};
 }
 
 // A process that stays outside and maps ids for one that went in: set-uid programs of the host decide whether
@@ -145,13 +151,13 @@ Result<void> map_one_id(uid_t uid, gid_t gid) {
 
 }  // namespace
 
-IdMap rootless_ids(const Standing& standing) {
-  if (standing.has_one_id()) return {.first = 0, .count = 1, .inside = 1000};
-  return {.first = 1, .count = standing.ids, .inside = 0};
+IdMap rootless_ids(const Privileges& privileges) {
+  if (privileges.has_one_id()) return {.first = 0, .count = 1, .inside = 1000};
+  return {.first = 1, .count = privileges.ids, .inside = 0};
 }
 
-IdMap rootless_layer_ids(const Standing& standing, std::string_view user) {
-  if (!standing.has_one_id()) return {.first = 0, .count = standing.ids + 1, .inside = 0};
+IdMap rootless_layer_ids(const Privileges& privileges, std::string_view user) {
+  if (!privileges.has_one_id()) return {.first = 0, .count = privileges.ids + 1, .inside = 0};
   const bool root = user.empty() || user == "root" || user == "0";
   return {.first = 0, .count = 1, .inside = root ? 0U : 1000U};
 }
@@ -160,7 +166,8 @@ std::string user_namespace_remedy() {
   const auto line = [](const char* path) { return os::read_file(path).value_or("").substr(0, 1); };
   if (line("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1")
     return "AppArmor restricts user namespaces (Ubuntu 24.04 and newer): sysctl -w "
-           "kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor profile for atoll that allows "
+           "kernel.apparmor_restrict_unprivileged_userns=0, or install an AppArmor profile for atoll that "
+           "allows "
            "userns";
   if (line("/proc/sys/kernel/unprivileged_userns_clone") == "0")
     return "user namespaces are switched off: sysctl -w kernel.unprivileged_userns_clone=1";
@@ -169,31 +176,32 @@ std::string user_namespace_remedy() {
   return "user namespaces are refused: inside a container, allow them in its seccomp profile";
 }
 
-Result<Standing> become_rootless() {
+Result<Privileges> become_rootless() {
   const uid_t uid = ::geteuid();
   const gid_t gid = ::getegid();
-  Standing standing{.rootless = true};
+  Privileges privileges{.rootless = true};
   auto ranges = own_ranges(uid);
-  if (!ranges) standing.lacks_ids = ranges.error().message();
+  if (!ranges) privileges.lacks_ids = ranges.error().message();
   std::optional<Mapper> mapper;
   if (ranges) mapper = TRY(Mapper::start(*ranges));
   // The mapper looks at this process through /proc, which is closed for one that is not dumpable.
   ::prctl(PR_SET_DUMPABLE, 1);
   if (::unshare(CLONE_NEWUSER) < 0)
-    return fail(Error(Code::unsupported, "native sandboxes need root or user namespaces; " + user_namespace_remedy())
-                    .with_detail("unshare user namespace"));
+    return fail(
+        Error(Code::unsupported, "native sandboxes need root or user namespaces; " + user_namespace_remedy())
+            .with_detail("unshare user namespace"));
   const char mapped = mapper ? mapper->answer() : 'n';
   if (mapped == 'h') return fail(Code::unsupported, "newgidmap refused the range of /etc/subgid");
   if (mapped == 'y') {
-    standing.ids = std::min(ranges->users.count, ranges->groups.count);
+    privileges.ids = std::min(ranges->users.count, ranges->groups.count);
   } else {
-    if (mapper) standing.lacks_ids = "newuidmap refused the range of /etc/subuid: it must be set-uid root";
+    if (mapper) privileges.lacks_ids = "newuidmap refused the range of /etc/subuid: it must be set-uid root";
     TRY_CONTEXT("map the own id", map_one_id(uid, gid));
   }
   if (::setresgid(0, 0, 0) < 0 || ::setresuid(0, 0, 0) < 0)
     return fail(errno_error(errno, "become root of the own user namespace"));
-  if (standing.ids > 0 && ::setgroups(0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
-  return standing;
+  if (privileges.ids > 0 && ::setgroups(0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
+  return privileges;
 }
 
 }  // namespace atl::sandbox::native

@@ -33,6 +33,7 @@ struct RootPaths {
 // root cannot lead it elsewhere. A path is taken by its text: it must begin with a root's, and what follows
 // is resolved beneath the root's descriptor without following any symbolic link (openat2). Anything else is
 // Code::permission_denied.
+// Descriptors that are given out are the caller's; they stay good whatever becomes of the path.
 class Roots {
  public:
   // In the mount namespace that paths are of.

@@ -9,10 +9,10 @@
 
 #include "os/event.h"
 #include "os/fd.h"
-#include "sandbox/link.h"
+#include "sandbox/guest_connection.h"
 #include "sandbox/native/cgroup.h"
+#include "sandbox/native/checkpoint_file.h"
 #include "sandbox/native/client.h"
-#include "sandbox/native/parked_file.h"
 #include "sandbox/sandbox.h"
 
 namespace atl::sandbox::native {
@@ -22,7 +22,7 @@ struct Excess;
 const Traits& native_traits();
 
 // What the spawner handed over for one sandbox.
-struct Handed {
+struct SpawnResult {
   Spec spec;
   std::string group;
   Isolation isolation;
@@ -30,41 +30,47 @@ struct Handed {
   pid_t pid = 0;  // of the guest, in the host's numbers
   bool frozen = false;
 };
-Handed handed_over(SpawnerClient::Answer answer, Spec spec);
+SpawnResult spawn_result(SpawnerClient::Answer answer, Spec spec);
 
 // What is known of a live sandbox on the daemon's side, shared by its handle, its processes' ends and the
-// provider.
-class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
+// provider. Belongs to the loop thread. Outlives the sandbox: `ended` says why there is none any more, and
+// from then on the descriptors are closed.
+class NativeState : public std::enable_shared_from_this<NativeState> {
  public:
-  Inhabitant(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
-             std::shared_ptr<const CgroupTree> cgroups, Handed handed);
-  // Waits for the guest's greeting.
+  NativeState(boost::asio::any_io_executor executor, std::shared_ptr<SpawnerClient> spawner,
+              std::shared_ptr<const CgroupTree> cgroups, SpawnResult spawned);
+  // Waits for the guest's greeting. On failure there is no connection, and the caller destroys the sandbox.
   Task<void> greet();
 
   Usage usage() const;
   // Adds what the kernel knows to how a process ended.
-  void judge(const ProcessInfo& info, Outcome& outcome);
-  // Ends what is more than the allowed number of processes, in executions and in the background; says how many tasks there
-  // are. Called now and then while something runs.
+  void complete_outcome(const ProcessInfo& info, Outcome& outcome);
+  // Ends what is more than the allowed number of processes, in executions and in the background; says how
+  // many tasks there are. Called now and then while something runs.
   std::uint64_t count_processes();
   // Ends every process, or where there is none what a busy kernel runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
-  bool is_busy() const { return link && (!link->processes().empty() || !link->kernels().empty()); }
+  bool is_busy() const {
+    return connection && (!connection->processes().empty() || !connection->kernels().empty());
+  }
   // Something is inside that could start processes: more than the guest.
-  bool is_inhabited() const;
+  bool is_in_use() const;
   // Something was asked for that is not over.
   bool is_executing() const;
   void has_ended(std::string why);
   // Whom to tell when something begins or ends in it.
-  void on_stir(std::function<void(const std::shared_ptr<Inhabitant>&)> stirred) { stirred_ = std::move(stirred); }
-  void stir() {
-    if (stirred_) stirred_(shared_from_this());
+  void on_activity(std::function<void(const std::shared_ptr<NativeState>&)> on_activity) {
+    on_activity_ = std::move(on_activity);
+  }
+  void note_activity() {
+    if (on_activity_) on_activity_(shared_from_this());
   }
 
   const std::shared_ptr<SpawnerClient> spawner;
   const std::shared_ptr<const CgroupTree> cgroups;
-  Handed handed;
-  std::shared_ptr<Link> link;  // none until it goes on, if it stood still when it was taken back
+  SpawnResult spawned;
+  std::shared_ptr<GuestConnection>
+      connection;    // none until it goes on, if it stood still when it was taken back
   std::string name;  // under which the spawner knows it
   os::Event changed;
   std::optional<std::string> ended;
@@ -77,30 +83,32 @@ class Inhabitant : public std::enable_shared_from_this<Inhabitant> {
   void sweep(const Excess& excess);
   // What the kernel counted for the group; where it does not, what /proc says about the tree.
   GroupUsage measured() const;
-  std::function<void(const std::shared_ptr<Inhabitant>&)> stirred_;
+  std::function<void(const std::shared_ptr<NativeState>&)> on_activity_;
   std::uint64_t oom_kills_seen_ = 0;
   bool is_sweeping_ = false;
   std::optional<std::chrono::steady_clock::time_point> swept_at_;
   mutable std::uint32_t processes_peak_ = 0;
   mutable std::uint64_t memory_peak_ = 0;  // where the kernel does not keep it
-  os::Fd proc_;                            // of the host; open where the kernel does not count, or to see who is who
+  os::Fd proc_;  // of the host; open where the kernel does not count, or to see who is who
   boost::asio::any_io_executor executor_;
 };
 
+// The handle that a session holds: it owns the sandbox, which ends with it unless stop() was called. Belongs
+// to the loop thread. After the sandbox has ended every call fails with Code::unavailable.
 class NativeSandbox final : public Sandbox {
  public:
-  explicit NativeSandbox(std::shared_ptr<Inhabitant> inhabitant);
+  explicit NativeSandbox(std::shared_ptr<NativeState> state);
   ~NativeSandbox() override;
 
-  bool is_alive() const { return !inhabitant_->ended && inhabitant_->link && inhabitant_->link->is_open(); }
+  bool is_alive() const { return !state_->ended && state_->connection && state_->connection->is_open(); }
   // A pooled sandbox becomes the one that `spec` asks for.
-  void settle(Spec spec);
-  const std::shared_ptr<Inhabitant>& inhabitant() const { return inhabitant_; }
+  void assign(Spec spec);
+  const std::shared_ptr<NativeState>& state() const { return state_; }
 
-  const std::string& id() const override { return inhabitant_->handed.spec.id; }
+  const std::string& id() const override { return state_->spawned.spec.id; }
   const Traits& traits() const override { return native_traits(); }
-  const Isolation& isolation() const override { return inhabitant_->handed.isolation; }
-  const Limits& limits() const override { return inhabitant_->handed.spec.limits; }
+  const Isolation& isolation() const override { return state_->spawned.isolation; }
+  const Limits& limits() const override { return state_->spawned.spec.limits; }
   Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
   std::vector<std::shared_ptr<Process>> processes() override;
   Files& files() override;
@@ -116,20 +124,20 @@ class NativeSandbox final : public Sandbox {
   Task<void> pause() override;
   Task<void> resume() override;
   Task<void> snapshot(std::string target) override;
-  Task<Carried> capture(std::string target, CaptureOptions options) override;
+  Task<Carried> checkpoint(std::string target, CheckpointOptions options) override;
   const Carried& revival() const override { return revival_; }
-  // Brings the kernels to life that another one's capture() took; what cannot be is told by revival().
+  // Brings the kernels to life that another one's checkpoint() took; what cannot be is told by revival().
   Task<void> receive_kernels();
   Task<void> stop() override;
   Task<std::string> ended() override;
 
  private:
-  Task<void> ask(Verb verb, std::string text = {});
+  Task<void> ask_spawner(Ask what);
   // Code::conflict while there is no word with the guest: it stood still when it was taken back.
-  Result<void> check_link() const;
-  Task<void> receive_kernel(const os::Fd& file, std::uint32_t number, ParkedKernel kernel);
+  Result<void> check_connection() const;
+  Task<void> receive_kernel(const os::Fd& file, std::uint32_t number, CheckpointedKernel kernel);
   Carried revival_;
-  std::shared_ptr<Inhabitant> inhabitant_;
+  std::shared_ptr<NativeState> state_;
 };
 
 }  // namespace atl::sandbox::native

@@ -1,5 +1,5 @@
-// What kernels show of the libraries that are there: they are installed by scripts/setup, and where they are not these
-// tests fail.
+// What kernels show of the libraries that are there: they are installed by scripts/setup, and where they are
+// not these tests fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -64,16 +64,18 @@ class ShowTest : public NativeHarness {
 };
 
 TEST_F(ShowTest, FiguresAreImagesWithoutAWindow) {
-  for (const char* code : {"plt.plot([1, 2])", "plt.plot([1, 2]); plt.show()",
-                           "fig, ax = plt.subplots(); ax.plot([1]); fig",
-                           "fig = plt.figure(); fig.gca().plot([1]); display(fig)"}) {
+  for (const char* code :
+       {"plt.plot([1, 2])", "plt.plot([1, 2]); plt.show()", "fig, ax = plt.subplots(); ax.plot([1]); fig",
+        "fig = plt.figure(); fig.gca().plot([1]); display(fig)"}) {
     const auto all = shown(std::string("import matplotlib.pyplot as plt\n") + code);
     ASSERT_FALSE(all.empty()) << code;
-    const auto figure = std::ranges::find_if(all, [](const auto& one) { return one.data.contains("image/png"); });
+    const auto figure =
+        std::ranges::find_if(all, [](const auto& one) { return one.data.contains("image/png"); });
     ASSERT_NE(figure, all.end()) << code;
     EXPECT_THAT(figure->data.at("image/png"), StartsWith("iVBORw0KGgo")) << code;
     EXPECT_THAT(figure->data.at("image/svg+xml"), HasSubstr("<svg")) << code;
-    EXPECT_EQ(std::ranges::count_if(all, [](const auto& one) { return one.data.contains("image/png"); }), 1) << code;
+    EXPECT_EQ(std::ranges::count_if(all, [](const auto& one) { return one.data.contains("image/png"); }), 1)
+        << code;
   }
 }
 
@@ -117,12 +119,14 @@ TEST_F(ShowTest, LinesHavePointsLabelsUnitsAndScales) {
   ASSERT_THAT(elements, SizeIs(2));
   EXPECT_EQ(elements[0].at("label"), "growth");
   EXPECT_EQ(bj::serialize(elements[0].at("points")), "[[1,10],[2,100],[3,1000]]");
-  const bj::object dates = chart("from datetime import date\nplt.plot([date(2024, 1, 1), date(2024, 1, 2)], [1, 2])");
+  const bj::object dates =
+      chart("from datetime import date\nplt.plot([date(2024, 1, 1), date(2024, 1, 2)], [1, 2])");
   EXPECT_EQ(dates.at("x_scale"), "datetime");
 }
 
 TEST_F(ShowTest, ScattersAndBarsHaveTheirValues) {
-  const bj::object scatter = chart("plt.scatter([1, 2], [3, 4], label='a'); plt.scatter([5], [6], label='b')");
+  const bj::object scatter =
+      chart("plt.scatter([1, 2], [3, 4], label='a'); plt.scatter([5], [6], label='b')");
   EXPECT_EQ(scatter.at("type"), "scatter");
   ASSERT_THAT(scatter.at("elements").as_array(), SizeIs(2));
   EXPECT_EQ(scatter.at("elements").at(0).at("label"), "a");
@@ -233,8 +237,9 @@ TEST_F(ShowTest, TablesOfEveryKind) {
 }
 
 TEST_F(ShowTest, TablesAreHtmlAndData) {
-  const auto all = shown("import pandas as pd\npd.DataFrame({'n': [1, 2], 't': ['a', None], 'f': [0.5, float('nan')], "
-                         "'d': pd.to_datetime(['2024-01-01', None])})");
+  const auto all = shown(
+      "import pandas as pd\npd.DataFrame({'n': [1, 2], 't': ['a', None], 'f': [0.5, float('nan')], "
+      "'d': pd.to_datetime(['2024-01-01', None])})");
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_TRUE(all[0].is_main);
   EXPECT_THAT(all[0].data.at("text/html"), HasSubstr("<table"));

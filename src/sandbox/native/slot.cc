@@ -95,8 +95,8 @@ void IdRanges::give_back(std::uint32_t first) {
 
 namespace {
 
-// As the kernel wants it: a line is within one line of the map of the namespace above, and an ordinary user's own id is a
-// line of its own there (rootless.cc).
+// As the kernel wants it: a line is within one line of the map of the namespace above, and an ordinary user's
+// own id is a line of its own there (rootless.cc).
 std::string lines_of(const IdMap& map) {
   if (map.first > 0 || map.count == 1) return fmt::format("{} {} {}", map.inside, map.first, map.count);
   return fmt::format("{} 0 1\n{} 1 {}", map.inside, map.inside + 1, map.count - 1);
@@ -126,11 +126,13 @@ int make_holder(void* argument) {
   Holder& holder = *static_cast<Holder*>(argument);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct power[2]{};
-  const bool ready = ::syscall(SYS_setresuid, -1, holder.owner, -1) == 0 && ::syscall(SYS_capget, &header, power) == 0;
+  const bool ready =
+      ::syscall(SYS_setresuid, -1, holder.owner, -1) == 0 && ::syscall(SYS_capget, &header, power) == 0;
   for (__user_cap_data_struct& half : power) half.effective = half.permitted;
   // The holder's parent is the spawner, who reaps it.
   if (ready && ::syscall(SYS_capset, &header, power) == 0)
-    holder.pid = ::clone(hold_namespace, holder.stack_top, CLONE_NEWUSER | CLONE_PARENT | kShared | SIGCHLD, nullptr);
+    holder.pid =
+        ::clone(hold_namespace, holder.stack_top, CLONE_NEWUSER | CLONE_PARENT | kShared | SIGCHLD, nullptr);
   if (holder.pid < 0) holder.error = errno;
   return 0;
 }
@@ -155,7 +157,8 @@ Result<os::Fd> take_namespace(int proc, int child, const IdMap& users, const IdM
 
 }  // namespace
 
-// Memory and descriptors are shared and not copied: with a thousand sandboxes the spawner has thousands of them.
+// Memory and descriptors are shared and not copied: with a thousand sandboxes the spawner has thousands of
+// them.
 Result<os::Fd> make_user_namespace(int proc, const IdMap& users, const IdMap& groups) {
   alignas(16) char stack[16 << 10];
   const int child = ::clone(hold_namespace, stack + sizeof stack, CLONE_NEWUSER | kShared | SIGCHLD, nullptr);
@@ -208,12 +211,13 @@ int make_network(void* argument) {
 
 }  // namespace
 
-// In a child, because without power over the namespace one is in there is no way back into it. It shares memory
-// and descriptors, so that what it opens is open here.
+// In a child, because without power over the namespace one is in there is no way back into it. It shares
+// memory and descriptors, so that what it opens is open here.
 Result<os::Fd> make_network_namespace(int proc) {
   alignas(16) char stack[64 << 10];
   NetworkJob job{proc, std::nullopt};
-  const int child = ::clone(make_network, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &job);
+  const int child =
+      ::clone(make_network, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &job);
   if (child < 0) return fail(errno_error(errno, "make a network namespace"));
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }

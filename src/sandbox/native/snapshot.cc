@@ -176,7 +176,7 @@ Result<void> fill(const SnapshotJob& job, int target) {
                                          : copier.directory(in.get(), out.get(), 0));
   }
   // A parent of an earlier version may hold them, and whom a sandbox trusts is its own matter
-  // (sandbox/outlet.h). The tree is a guest's: its links are not followed.
+  // (sandbox/proxy endpoint.h). The tree is a guest's: its links are not followed.
   if (const auto etc = os::open_beneath(target, "root/etc", O_RDONLY | O_DIRECTORY); etc && job.parent >= 0)
     for (const char* name : kMadeAnew) ::unlinkat(etc->get(), name, 0);
   if (const auto run = os::open_beneath(target, "root/run", O_RDONLY | O_DIRECTORY))

@@ -33,7 +33,8 @@ struct SnapshotJob {
 // Until then it is called so.
 inline constexpr const char* kDraftSuffix = ".part";
 
-// Complete under its name or not there at all. Follows no symbolic link of the sandbox.
+// Complete under its name or not there at all. Descriptors of the job stay the caller's. Waits for the disk,
+// so it runs in a child of the spawner. Follows no symbolic link of the sandbox.
 Result<void> write_snapshot(const SnapshotJob& job);
 
 }  // namespace atl::sandbox::native

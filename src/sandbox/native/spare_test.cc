@@ -1,4 +1,5 @@
-// Born interpreters that die and go on, behind real walls. What does not need walls is in link_spare_test.cc.
+// Forked interpreters that die and go on, behind real walls. What does not need walls is in
+// link_spare_test.cc.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +9,7 @@
 #include <iterator>
 #include <sstream>
 
-#include "sandbox/link_kernel.h"
+#include "sandbox/guest_interpreter.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/native_harness.h"
 
@@ -20,11 +21,11 @@ using testing::HasSubstr;
 
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
 
-class SpareTest : public CaptureHarness {
+class SpareTest : public CheckpointHarness {
  protected:
   // What there is to be decided about a copy is decided.
   bool has_spare(const std::shared_ptr<Kernel>& kernel) {
-    const auto known = std::dynamic_pointer_cast<LinkKernel>(kernel);
+    const auto known = std::dynamic_pointer_cast<GuestInterpreter>(kernel);
     for (int i = 0; i < 3000 && !known->has_settled(); ++i) turn(std::chrono::milliseconds(10));
     return known->has_spare();
   }
@@ -47,8 +48,8 @@ class SpareTest : public CaptureHarness {
   long interpreters(Sandbox& sandbox) {
     auto shell = run(sandbox.create_kernel(Language::shell, ""));
     EXPECT_TRUE(shell);
-    std::istringstream names(
-        said(*shell, "{ for p in /proc/[0-9]*; do read -r n < $p/comm && echo $n; done; true; } 2> /dev/null"));
+    std::istringstream names(said(
+        *shell, "{ for p in /proc/[0-9]*; do read -r n < $p/comm && echo $n; done; true; } 2> /dev/null"));
     EXPECT_TRUE(run(sandbox.remove_kernel((*shell)->info().id)));
     return std::count(std::istream_iterator<std::string>(names), {}, "python3");
   }
@@ -56,7 +57,7 @@ class SpareTest : public CaptureHarness {
 
 TEST_F(SpareTest, NativeCodeAndCrashesCostOneExecution) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os, ctypes\nkept = [1, 2, 3]\nos.chdir('/tmp')");
   ASSERT_TRUE(has_spare(kernel));
   const Executed computing = limited(kernel, "kept.append(4)\nsum(range(1 << 62))");
@@ -72,7 +73,7 @@ TEST_F(SpareTest, NativeCodeAndCrashesCostOneExecution) {
     EXPECT_THAT(died.text, testing::StartsWith("before\n")) << code;
     EXPECT_EQ(said(kernel, "kept"), "[1, 2, 3]") << code;
   }
-  EXPECT_EQ(kernel->info().origin, KernelOrigin::born);
+  EXPECT_EQ(kernel->info().origin, KernelOrigin::forked);
 }
 
 TEST_F(SpareTest, AKillAtTheMemoryLimitCostsOneExecution) {
@@ -106,7 +107,7 @@ TEST_F(SpareTest, NobodyElsesBusinessBeforeTheFirstExecution) {
   const auto sandbox = warm_sandbox();
   turn(std::chrono::milliseconds(300));
   EXPECT_EQ(interpreters(*sandbox), 1) << "the warm one, alone";
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   EXPECT_FALSE(has_spare(kernel));
   said(kernel, "1");
   EXPECT_TRUE(has_spare(kernel));
@@ -131,7 +132,7 @@ TEST_F(SpareTest, TheLimitOnProcessesDoesNotCountIt) {
 
 TEST_F(SpareTest, AForkBombTakesItWithItOrNot) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os, time\nx = 1");
   ASSERT_TRUE(has_spare(kernel));
   const Executed bomb = execute(
@@ -147,7 +148,7 @@ TEST_F(SpareTest, AForkBombTakesItWithItOrNot) {
 
 TEST_F(SpareTest, LeavesNothingWhenItsKernelGoes) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os");
   ASSERT_TRUE(has_spare(kernel));
   EXPECT_EQ(interpreters(*sandbox), 2);
@@ -166,11 +167,11 @@ TEST_F(SpareTest, LeavesNothingWhenItsKernelGoes) {
 
 TEST_F(SpareTest, IsGoneBeforeACopyOfTheSandboxIsMade) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os\nx = [1]");
   ASSERT_TRUE(has_spare(kernel));
   const std::string target = new_target();
-  const Carried carried = capture(*sandbox, target);
+  const Carried carried = checkpoint(*sandbox, target);
   EXPECT_EQ(carried.kernels.size(), 1U);
   EXPECT_THAT(carried.left_behind, testing::IsEmpty());
   const auto copy = go_on(target);
@@ -187,7 +188,7 @@ TEST_F(SpareTest, IsGoneBeforeACopyOfTheSandboxIsMade) {
 
 TEST_F(SpareTest, WhoWentOnIsCopiedLikeAnyOther) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os\nx = [1]");
   // Twice, so that the second one is the copy of a copy.
   for (const char* code : {"x.append(2); os._exit(1)", "x.append(3); os.abort()"}) {
@@ -198,7 +199,7 @@ TEST_F(SpareTest, WhoWentOnIsCopiedLikeAnyOther) {
   const std::string number = said(kernel, "y = list(range(1000))\nos.getpid()");
   ASSERT_TRUE(has_spare(kernel));
   const std::string target = new_target();
-  const Carried carried = capture(*sandbox, target);
+  const Carried carried = checkpoint(*sandbox, target);
   EXPECT_EQ(carried.kernels.size(), 1U);
   EXPECT_THAT(carried.left_behind, testing::IsEmpty());
   const auto copy = go_on(target);
@@ -212,7 +213,7 @@ TEST_F(SpareTest, WhoWentOnIsCopiedLikeAnyOther) {
   EXPECT_THAT(execute(other, "os._exit(1)").outcome.reason, EndsWith(kGoesOn));
   EXPECT_EQ(said(other, "x"), "[1, 4]");
   const std::string second = new_target();
-  EXPECT_THAT(capture(*copy, second).left_behind, testing::IsEmpty());
+  EXPECT_THAT(checkpoint(*copy, second).left_behind, testing::IsEmpty());
   const auto third = go_on(second);
   ASSERT_NE(only_kernel(*third), nullptr);
   EXPECT_EQ(said(only_kernel(*third), "x, sum(y)"), "([1, 4], 499500)");
@@ -220,12 +221,12 @@ TEST_F(SpareTest, WhoWentOnIsCopiedLikeAnyOther) {
 
 TEST_F(SpareTest, WhoWentOnHibernates) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os\nx = {'kept': 'all along'}");
   ASSERT_TRUE(has_spare(kernel));
   EXPECT_THAT(execute(kernel, "os._exit(1)").outcome.reason, EndsWith(kGoesOn));
   const std::string whole = new_target();
-  EXPECT_EQ(capture(*sandbox, whole, {.whole = true, .strict = true}).kernels.size(), 1U);
+  EXPECT_EQ(checkpoint(*sandbox, whole, {.whole = true, .strict = true}).kernels.size(), 1U);
   EXPECT_TRUE(run(sandbox->stop()));
   const auto awake = go_on(whole);
   ASSERT_NE(only_kernel(*awake), nullptr);
@@ -234,11 +235,11 @@ TEST_F(SpareTest, WhoWentOnHibernates) {
 
 TEST_F(SpareTest, IsNoHindranceToHibernation) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   said(kernel, "import os\nx = [1]");
   ASSERT_TRUE(has_spare(kernel));
   const std::string whole = new_target();
-  const Carried asleep = capture(*sandbox, whole, {.whole = true, .strict = true});
+  const Carried asleep = checkpoint(*sandbox, whole, {.whole = true, .strict = true});
   EXPECT_EQ(asleep.kernels.size(), 1U);
   EXPECT_TRUE(run(sandbox->stop()));
   const auto awake = go_on(whole);

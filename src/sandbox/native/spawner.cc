@@ -28,11 +28,13 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::seconds kImagePatience{30};
+// Whoever asked for a checkpoint to copy it does so at once.
+constexpr std::chrono::seconds kPreparedForkPatience{2};
 
 }  // namespace
 
-Spawner::Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options)
-    : shop_(std::move(shop)),
+Spawner::Spawner(SandboxBuilder builder, os::Fd daemon, const SpawnerOptions& options)
+    : builder_(std::move(builder)),
       daemon_(std::move(daemon)),
       options_(options),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
@@ -45,64 +47,72 @@ void Spawner::watch(int fd, Source source) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-Living* Spawner::find(const std::string& name) {
-  const auto found = living_.find(name);
-  return found == living_.end() || found->second->ended ? nullptr : found->second.get();
+SpawnedSandbox* Spawner::find(const std::string& name) {
+  const auto found = sandboxes_.find(name);
+  return found == sandboxes_.end() || found->second->ended ? nullptr : found->second.get();
 }
 
 bool Spawner::is_taken(const std::string& name) const {
-  return living_.contains(name) ||
+  return sandboxes_.contains(name) ||
          std::ranges::any_of(making_, [&](const auto& one) { return one.second.request.name == name; });
 }
 
 bool Spawner::should_end() const {
-  if (!living_.empty() || !copying_.empty() || !reaping_.empty()) return false;
+  if (!sandboxes_.empty() || !copying_.empty() || !reaping_.empty()) return false;
   if (shutting_down_) return true;
   return !daemon_.is_open() && !listener_.is_open();
 }
 
-int Spawner::timeout_ms() {
-  const SteadyTime now = Clock::machine().steady();
+// What is paused stays longer, as long as somebody could find it: whoever removes the data directory has no
+// use for it.
+bool Spawner::keeps_paused(SteadyTime now) const {
+  return is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
+         std::ranges::any_of(sandboxes_, [](const auto& one) { return one.second->paused; });
+}
+
+std::optional<SteadyTime> Spawner::next_deadline() const {
   std::optional<SteadyTime> next;
   const auto at = [&](SteadyTime when) { next = next ? std::min(*next, when) : when; };
-  if (orphan_since_) {
-    const bool is_long = now - *orphan_since_ >= options_.orphan_time;
-    if (is_long)
-      for (auto& [name, living] : living_)
-        if (!living->paused) kill(*living);
-    const bool kept = is_findable() && now - *orphan_since_ < options_.paused_orphan_time &&
-                      std::ranges::any_of(living_, [](const auto& one) { return one.second->paused; });
-    if (is_long && !kept) {
-      orphan_since_.reset();
-      hide();
-      for (auto& [name, living] : living_) kill(*living);
-      return 0;
-    }
-    // What is paused stays longer, looked at every minute: whoever removes the data directory has no use for us.
-    at(is_long ? now + std::chrono::minutes(1) : *orphan_since_ + options_.orphan_time);
-  }
-  if (standby_) {
-    constexpr std::chrono::seconds patience{2};
-    if (now - standby_->since >= patience)
-      drop_standby();
-    else
-      at(standby_->since + patience);
-  }
+  if (orphan_since_) at(std::max(*orphan_since_ + options_.orphan_time, orphan_check_));
+  if (prepared_fork_) at(prepared_fork_->since + kPreparedForkPatience);
+  for (const auto& [ticket, making] : making_) at(making.since + kImagePatience);
+  if (const auto oldest = builder_.images().oldest_expires()) at(*oldest);
+  return next;
+}
+
+void Spawner::expire_orphans(SteadyTime now) {
+  if (!orphan_since_ || now < std::max(*orphan_since_ + options_.orphan_time, orphan_check_)) return;
+  for (auto& [name, sandbox] : sandboxes_)
+    if (!sandbox->paused) kill(*sandbox);
+  orphan_check_ = now + std::chrono::minutes(1);
+  if (keeps_paused(now)) return;
+  orphan_since_.reset();
+  hide();
+  for (auto& [name, sandbox] : sandboxes_) kill(*sandbox);
+}
+
+void Spawner::expire_making(SteadyTime now) {
   std::vector<Request> late;
-  for (const auto& [ticket, making] : making_) {
-    if (now - making.since >= kImagePatience)
-      late.push_back(making.request);
-    else
-      at(making.since + kImagePatience);
-  }
+  for (const auto& [ticket, making] : making_)
+    if (now - making.since >= kImagePatience) late.push_back(making.request);
   for (const Request& request : late) {
     (void)stop_making(request.name);
     answer_error(request,
                  Error(Code::deadline_exceeded, "the sandbox's disk image took too long to be made"));
   }
-  if (const auto oldest = shop_.images().forget_old()) at(*oldest);
-  if (!next) return -1;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*next - now).count();
+}
+
+void Spawner::expire(SteadyTime now) {
+  expire_orphans(now);
+  if (prepared_fork_ && now - prepared_fork_->since >= kPreparedForkPatience) drop_prepared_fork();
+  expire_making(now);
+  builder_.images().forget_old();
+}
+
+static int milliseconds_until(std::optional<SteadyTime> when) {
+  if (!when) return -1;
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(*when - Clock::machine().steady()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 3'600'000));
 }
 
@@ -110,16 +120,18 @@ void Spawner::run() {
   watch(daemon_.get(), Source::daemon);
   if (listener_.is_open()) watch(listener_.get(), Source::listener);
   watch(standstill_timer_.get(), Source::standstill);
-  shop_.begin();
-  watch(shop_.stock().finished_fd(), Source::stock);
-  if (shop_.images().usable()) watch(shop_.images().socket(), Source::images);
-  raise_zygote(kind_of({}));
+  builder_.begin();
+  watch(builder_.parts_pool().finished_fd(), Source::parts_pool);
+  if (builder_.images().usable()) watch(builder_.images().socket(), Source::images);
+  ensure_zygote(kind_of({}));
   while (!should_end()) {
-    // Nobody is there and nobody can come.
+    // There is no daemon, and none can connect any more.
     if (!daemon_.is_open() && !listener_.is_open())
-      for (auto& [name, living] : living_) kill(*living);
+      for (auto& [name, sandbox] : sandboxes_) kill(*sandbox);
+    expire(Clock::machine().steady());
+    if (should_end()) break;
     epoll_event events[32];
-    const int count = ::epoll_wait(epoll_.get(), events, 32, timeout_ms());
+    const int count = ::epoll_wait(epoll_.get(), events, 32, milliseconds_until(next_deadline()));
     for (int i = 0; i < count; ++i) {
       const int fd = static_cast<int>(events[i].data.u64 & 0xFFFF'FFFF);
       switch (static_cast<Source>(events[i].data.u64 >> 32)) {
@@ -130,7 +142,7 @@ void Spawner::run() {
         case Source::listener:
           on_listener();
           break;
-        case Source::living:
+        case Source::sandbox:
           on_end(fd);
           break;
         case Source::copying:
@@ -142,7 +154,7 @@ void Spawner::run() {
         case Source::zygote:
           on_zygote(fd);
           break;
-        case Source::stock:
+        case Source::parts_pool:
           on_gone();
           break;
         case Source::images:
@@ -160,128 +172,120 @@ void Spawner::run() {
     (void)os::pidfd_kill(copier.pidfd.get(), SIGKILL);
     (void)os::pidfd_wait(copier.pidfd.get());
   }
-  shop_.close();
+  builder_.close();
   if (shutting_down_) answer(Reply{.verb = Verb::shut_down, .token = *shutting_down_});
   flush();
 }
 
-void Spawner::serve(const Request& request, os::Fd beside) {
-  Living* living = find(request.name);
-  const bool needs_living = request.verb != Verb::hello && request.verb != Verb::create &&
-                            request.verb != Verb::list && request.verb != Verb::discard &&
-                            request.verb != Verb::line && request.verb != Verb::open_volume &&
-                            request.verb != Verb::close_volume && request.verb != Verb::measure &&
-                            request.verb != Verb::shut_down;
-  if (request.verb == Verb::destroy) {
-    if (const auto making = stop_making(request.name)) {
-      answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
-      return answer_done(request);
+void Spawner::serve(const Request& request, os::Fd beside, ZygoteWait wait) {
+  SpawnedSandbox* const sandbox = find(request.name);
+  const auto on = [&](const auto& wanted) {
+    using Wanted = std::decay_t<decltype(wanted)>;
+    if constexpr (std::is_same_v<Wanted, ask::Hello> || std::is_same_v<Wanted, ask::List>) {
+      hello(request);
+    } else if constexpr (std::is_same_v<Wanted, ask::Create>) {
+      create(request, wanted.spec);
+    } else if constexpr (std::is_same_v<Wanted, ask::Destroy>) {
+      destroy(request);
+    } else if constexpr (std::is_same_v<Wanted, ask::Discard>) {
+      discard_snapshot(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::Measure>) {
+      measure_snapshot(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::OpenVolume>) {
+      open_volume(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::CloseVolume>) {
+      close_volume(request, wanted);
+    } else if constexpr (std::is_same_v<Wanted, ask::SecondConnection>) {
+      add_connection(request);
+    } else if constexpr (std::is_same_v<Wanted, ask::ShutDown>) {
+      begin_shut_down(request.token);
+    } else {
+      if (sandbox == nullptr) return answer_error(request, Error(Code::not_found, "no such sandbox"));
+      serve_sandbox(*sandbox, request, std::move(beside), wait);
     }
+  };
+  std::visit(on, request.ask);
+}
+
+// Requests about one sandbox that exists.
+void Spawner::serve_sandbox(SpawnedSandbox& sandbox, const Request& request, os::Fd beside, ZygoteWait wait) {
+  if (request.as<ask::Adopt>() != nullptr) return adopt(request, sandbox);
+  if (const auto* const wanted = request.as<ask::ForkInterpreter>())
+    return fork_interpreter(request, *wanted, wait);
+  if (const auto* const wanted = request.as<ask::Revive>())
+    return revive(request, *wanted, std::move(beside), wait);
+  if (request.as<ask::Thaw>() != nullptr) return thaw(request, sandbox);
+  if (const auto* const wanted = request.as<ask::Rename>()) {
+    if (is_taken(wanted->to))
+      return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
+    rename(request.name, wanted->to);
+    return answer_done(request);
   }
-  // Ended by itself, and not quite gone: the answer comes when it is.
-  if (const auto leaving = living_.find(request.name);
-      request.verb == Verb::destroy && living == nullptr && leaving != living_.end())
-    return leaving->second->waiting.push_back(request.token);
-  if (needs_living && living == nullptr)
-    return answer_error(request, Error(Code::not_found, "no such sandbox"));
-  switch (request.verb) {
-    case Verb::hello:
-    case Verb::list:
-      return hello(request);
-    case Verb::create:
-      return create(request);
-    case Verb::adopt:
-      return adopt(request);
-    case Verb::destroy:
-      return destroy(request);
-    case Verb::bear:
-      return bear(request);
-    case Verb::revive:
-      return revive(request, std::move(beside));
-    case Verb::snapshot:
-    case Verb::freeze:
-    case Verb::capture:
-      return stand_still(request);
-    case Verb::discard:
-      return discard_snapshot(request);
-    case Verb::measure:
-      return measure_snapshot(request);
-    case Verb::open_volume:
-      return open_volume(request);
-    case Verb::close_volume:
-      return close_volume(request);
-    case Verb::thaw:
-      living->paused = false;
-      if (living->freezing)
-        give_up_standstill(*living, Error(Code::conflict, "the sandbox was resumed before it stood still"));
-      if (living->holds == 0) {
-        if (auto done = shop_.thaw(living->built); !done)
-          return answer_error(request, std::move(done).error());
-        living->frozen = false;
-      }
-      return answer_done(request);
-    case Verb::line:
-      return add_line(request);
-    case Verb::rename: {
-      if (is_taken(request.text))
-        return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
-      rename(request.name, request.text);
-      return answer_done(request);
-    }
-    case Verb::shut_down:
-      shutting_down_ = request.token;
-      standby_.reset();
-      making_.clear();
-      hide();
-      for (auto& [name, each] : living_) kill(*each);
-      return;
-    case Verb::ended:
-      return;
+  stand_still(request);  // freeze, snapshot, checkpoint
+}
+
+void Spawner::thaw(const Request& request, SpawnedSandbox& sandbox) {
+  sandbox.paused = false;
+  if (sandbox.freezing)
+    give_up_standstill(sandbox, Error(Code::conflict, "the sandbox was resumed before it stood still"));
+  if (sandbox.holds == 0) {
+    if (auto done = builder_.thaw(sandbox.built); !done)
+      return answer_error(request, std::move(done).error());
+    sandbox.frozen = false;
   }
+  answer_done(request);
+}
+
+void Spawner::begin_shut_down(std::uint64_t token) {
+  shutting_down_ = token;
+  prepared_fork_.reset();
+  making_.clear();
+  hide();
+  for (auto& [name, each] : sandboxes_) kill(*each);
 }
 
 void Spawner::hello(const Request& request) {
-  Reply reply{.verb = request.verb, .token = request.token};
-  for (const auto& [name, living] : living_)
-    if (!living->ended) reply.names.push_back(name);
-  reply.text = shop_.cgroup_parent();
-  reply.isolation = shop_.probed();
-  if (shop_.standing().rootless || !options_.zygote.enabled)
+  Reply reply{.verb = request.verb(), .token = request.token};
+  for (const auto& [name, sandbox] : sandboxes_)
+    if (!sandbox->ended) reply.names.push_back(name);
+  reply.text = builder_.cgroup_parent();
+  reply.isolation = builder_.probed();
+  if (builder_.privileges().rootless || !options_.zygote.enabled)
     reply.isolation.missing.push_back(
         {"python_zygote", "Python kernels are started as any program: being born from a zygote needs root"});
   reply.pid = static_cast<std::uint32_t>(::getpid());
   answer(std::move(reply));
 }
 
-static Reply description(const Request& request, const Living& living) {
-  Reply reply{.verb = request.verb, .token = request.token, .name = request.name};
-  reply.group = living.built.parts.group;
-  reply.pid = static_cast<std::uint32_t>(living.built.pid);
-  reply.isolation = living.built.isolation;
-  reply.spec = living.spec;
-  reply.text = living.paused ? "frozen" : "";
+static Reply description(const Request& request, const SpawnedSandbox& sandbox) {
+  Reply reply{.verb = request.verb(), .token = request.token, .name = request.name};
+  reply.group = sandbox.built.parts.group;
+  reply.pid = static_cast<std::uint32_t>(sandbox.built.pid);
+  reply.isolation = sandbox.built.isolation;
+  reply.spec = sandbox.spec;
+  reply.text = sandbox.paused ? "frozen" : "";
   return reply;
 }
 
 // Known before anybody is told: if the daemon is gone by now, it ends with the others.
-Living& Spawner::move_in(const std::string& name, const Spec& spec, Built built) {
-  Living& living = *living_.emplace(name, std::make_unique<Living>()).first->second;
-  living.built = std::move(built);
-  living.spec = spec;
-  living.spec.id = name;
-  watch(living.built.pidfd.get(), Source::living);
-  by_pidfd_[living.built.pidfd.get()] = name;
-  return living;
+SpawnedSandbox& Spawner::add_sandbox(const std::string& name, const Spec& spec, Built built) {
+  SpawnedSandbox& sandbox = *sandboxes_.emplace(name, std::make_unique<SpawnedSandbox>()).first->second;
+  sandbox.built = std::move(built);
+  sandbox.spec = spec;
+  sandbox.spec.id = name;
+  watch(sandbox.built.pidfd.get(), Source::sandbox);
+  by_pidfd_[sandbox.built.pidfd.get()] = name;
+  return sandbox;
 }
 
 void Spawner::rename(const std::string& from, const std::string& to) {
-  auto node = living_.extract(from);
+  auto node = sandboxes_.extract(from);
   node.key() = to;
   node.mapped()->spec.id = to;
   for (auto& [report, copying] : copying_)
     if (copying.name == from) copying.name = to;
   by_pidfd_[node.mapped()->built.pidfd.get()] = to;
-  living_.insert(std::move(node));
+  sandboxes_.insert(std::move(node));
 }
 
 // A sandbox takes about eight, for a moment more. The last ones are for those who have theirs already: to
@@ -294,7 +298,7 @@ static bool are_descriptors_short(int any) {
                              static_cast<rlim_t>(next.get()) + reserve > files.rlim_cur);
 }
 
-void Spawner::create(const Request& request) {
+void Spawner::create(const Request& request, const Spec& spec) {
   if (shutting_down_) return answer_error(request, Error(Code::unavailable, "the provider is shutting down"));
   if (is_taken(request.name))
     return answer_error(request, Error(Code::already_exists, "a sandbox of that name lives"));
@@ -302,15 +306,17 @@ void Spawner::create(const Request& request) {
     return answer_error(
         request, Error(Code::resource_exhausted,
                        "too many sandboxes for the limit of open files: raise it (ulimit -Hn, LimitNOFILE)"));
-  if (Living* const standby = take_standby(request)) return hand_out(request, *standby);
-  const auto size = shop_.image_for(request.spec);
-  if (!size) return finish_create(request, {});
-  if (auto ready = shop_.images().take(*size)) return finish_create(request, {std::move(*ready), *size});
+  if (SpawnedSandbox* const prepared = take_prepared_fork(request.name, spec))
+    return hand_out(request, spec, *prepared);
+  const auto size = builder_.image_for(spec);
+  if (!size) return finish_create(request, spec, {});
+  if (auto ready = builder_.images().take(*size))
+    return finish_create(request, spec, {std::move(*ready), *size});
   if (making_.size() >= kWaitingMax)
     return answer_error(request,
                         Error(Code::resource_exhausted, "too many sandboxes wait for their disk images"));
   const std::uint64_t ticket = ++tickets_;
-  if (auto asked = shop_.images().ask(ticket, *size); !asked)
+  if (auto asked = builder_.images().ask(ticket, *size); !asked)
     return answer_error(request, std::move(asked).error());
   making_.emplace(ticket, Making{request, *size, Clock::machine().steady()});
 }
@@ -324,79 +330,86 @@ std::optional<Request> Spawner::stop_making(const std::string& name) {
 
 void Spawner::on_images() {
   for (;;) {
-    auto made = shop_.images().hear();
+    auto made = builder_.images().hear();
     if (!made && made.error().code() == Code::unavailable) return;
     if (!made) {
       constexpr std::uint32_t losses_max = 5;
-      reap(shop_.images().give_up_process());
+      reap(builder_.images().give_up_process());
       for (auto& [ticket, making] : std::exchange(making_, {})) answer_error(making.request, made.error());
       if (++maker_losses_ >= losses_max) return;
-      shop_.images().restart();
-      if (shop_.images().usable()) watch(shop_.images().socket(), Source::images);
+      builder_.images().restart();
+      if (builder_.images().usable()) watch(builder_.images().socket(), Source::images);
       return;
     }
     auto node = making_.extract(made->ticket);
     if (node.empty()) {
-      // Nobody waits any more.
-      if (made->mount) shop_.images().take_down(std::move(*made->mount));
+      // The caller has given up.
+      if (made->mount) builder_.images().take_down(std::move(*made->mount));
       continue;
     }
     const Request& request = node.mapped().request;
+    const Spec& spec = std::get<ask::Create>(request.ask).spec;
     const bool is_lacking = !made->mount && (made->mount.error().code() == Code::unsupported ||
                                              made->mount.error().code() == Code::resource_exhausted);
     if (made->mount)
-      finish_create(request, {std::move(*made->mount), node.mapped().size});
+      finish_create(request, spec, {std::move(*made->mount), node.mapped().size});
     else if (is_lacking)
-      finish_create(request, {});
+      finish_create(request, spec, {});
     else
       answer_error(request, std::move(made->mount).error().context("disk"));
   }
 }
 
-void Spawner::finish_create(const Request& request, Disk disk) {
-  auto built = shop_.build(request.spec, std::move(disk));
+void Spawner::finish_create(const Request& request, const Spec& spec, Disk disk) {
+  auto built = builder_.build(spec, std::move(disk));
   if (!built) return answer_error(request, std::move(built).error());
-  hand_out(request, move_in(request.name, request.spec, std::move(*built)));
+  hand_out(request, spec, add_sandbox(request.name, spec, std::move(*built)));
 }
 
-void Spawner::hand_out(const Request& request, Living& living) {
+void Spawner::hand_out(const Request& request, const Spec& spec, SpawnedSandbox& sandbox) {
   // The daemon's is the only end of the stream; with a run directory the guest can be given another.
-  const os::Fd stream = std::move(living.built.stream);
-  if (options_.run_directory.empty()) living.built.handover.reset();
-  std::vector<int> fds{stream.get(), living.built.pidfd.get(), living.built.upper.get()};
-  // Nobody has what was lost on the way: it ends.
-  if (answer(description(request, living), fds) == Given::lost) return kill(living);
-  // Interpreters of a kind of its own (modules, layers): a zygote for them is on its way by the time one is asked for.
-  const bool own_kind = !request.spec.preimport.empty() || request.spec.trusted_layers;
-  if (own_kind && living.built.plain_usr) raise_zygote(kind_of(request.spec));
+  const os::Fd stream = std::move(sandbox.built.stream);
+  if (options_.run_directory.empty()) sandbox.built.handover.reset();
+  std::vector<int> fds{stream.get(), sandbox.built.pidfd.get(), sandbox.built.upper.get()};
+  // The answer was lost, so nobody owns the sandbox: end it.
+  if (answer(description(request, sandbox), fds) == Given::lost) return kill(sandbox);
+  // Interpreters of a kind of its own (modules, layers): a zygote for them is on its way by the time one is
+  // asked for.
+  const bool own_kind = !spec.preimport.empty() || spec.trusted_layers;
+  if (own_kind && sandbox.built.plain_usr) ensure_zygote(kind_of(spec));
 }
 
 // The guest gets a fresh stream: the old one may have stopped in the middle of a frame.
-void Spawner::adopt(const Request& request) {
-  Living& living = *find(request.name);
+void Spawner::adopt(const Request& request, SpawnedSandbox& sandbox) {
   auto pair = os::socket_pair(os::SocketKind::stream);
   if (!pair) return answer_error(request, std::move(pair).error());
-  if (!living.built.handover.is_open())
+  if (!sandbox.built.handover.is_open())
     return answer_error(request, Error(Code::unsupported, "this sandbox cannot be taken back"));
   const int theirs = pair->second.get();
-  if (auto sent = os::send_message(living.built.handover.get(), "s", {&theirs, 1}, os::Wait::no); !sent)
+  if (auto sent = os::send_message(sandbox.built.handover.get(), "s", {&theirs, 1}, os::Wait::no); !sent)
     return answer_error(request, std::move(sent).error());
-  Reply reply = description(request, living);
-  std::vector<int> fds{pair->first.get(), living.built.pidfd.get(), living.built.upper.get()};
+  Reply reply = description(request, sandbox);
+  std::vector<int> fds{pair->first.get(), sandbox.built.pidfd.get(), sandbox.built.upper.get()};
   answer(std::move(reply), fds);
 }
 
 // SIGKILL to process 1 of the namespace ends everything in it; the group catches what could not be in it.
-void Spawner::kill(Living& living) {
-  if (living.ended) return;
-  (void)os::pidfd_kill(living.built.pidfd.get(), SIGKILL);
-  if (living.frozen || living.freezing) (void)shop_.thaw(living.built);
+void Spawner::kill(SpawnedSandbox& sandbox) {
+  if (sandbox.ended) return;
+  (void)os::pidfd_kill(sandbox.built.pidfd.get(), SIGKILL);
+  if (sandbox.frozen || sandbox.freezing) (void)builder_.thaw(sandbox.built);
 }
 
 void Spawner::destroy(const Request& request) {
-  Living& living = *find(request.name);
-  living.waiting.push_back(request.token);
-  kill(living);
+  if (const auto making = stop_making(request.name)) {
+    answer_error(*making, Error(Code::canceled, "the sandbox was ended before it was made"));
+    return answer_done(request);
+  }
+  const auto known = sandboxes_.find(request.name);
+  if (known == sandboxes_.end()) return answer_error(request, Error(Code::not_found, "no such sandbox"));
+  // One that ended by itself may not be gone yet: the answer comes when it is.
+  known->second->waiting.push_back(request.token);
+  kill(*known->second);
 }
 
 void Spawner::on_end(int pidfd) {
@@ -404,31 +417,32 @@ void Spawner::on_end(int pidfd) {
   if (named == by_pidfd_.end()) return;
   const std::string name = named->second;
   by_pidfd_.erase(named);
-  Living* const living = find(name);
-  if (living == nullptr) return;
+  SpawnedSandbox* const sandbox = find(name);
+  if (sandbox == nullptr) return;
   const auto exit = os::pidfd_wait(pidfd);
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, pidfd, nullptr);
   std::string why = "its guest ended";
   if (exit && exit->signal != 0) why = fmt::format("its guest was ended by signal {}", exit->signal);
   if (exit && exit->signal == 0) why = fmt::format("its guest ended with status {}", exit->code);
-  living->ended = std::move(why);
-  give_up_standstill(*living, Error(Code::not_found, "the sandbox has ended"));
+  sandbox->ended = std::move(why);
+  give_up_standstill(*sandbox, Error(Code::not_found, "the sandbox has ended"));
   const std::uint64_t ticket = ++tickets_;
-  if (living->built.on_disk) shop_.images().take_down(std::move(living->built.upper));
-  if (shop_.stock().give_back(std::move(living->built.parts), ticket, std::move(living->built.upper)))
+  if (sandbox->built.on_disk) builder_.images().take_down(std::move(sandbox->built.upper));
+  if (builder_.parts_pool().give_back(std::move(sandbox->built.parts), ticket,
+                                      std::move(sandbox->built.upper)))
     tell_end(name);
   else
     by_ticket_[ticket] = name;
 }
 
 void Spawner::on_gone() {
-  for (const std::uint64_t ticket : shop_.stock().finished())
+  for (const std::uint64_t ticket : builder_.parts_pool().finished())
     if (const auto named = by_ticket_.extract(ticket); !named.empty()) tell_end(named.mapped());
 }
 
 // The name is free from here on, not earlier: word of the end must not be taken for another's.
 void Spawner::tell_end(const std::string& name) {
-  const auto node = living_.extract(name);
+  const auto node = sandboxes_.extract(name);
   for (const std::uint64_t token : node.mapped()->waiting)
     answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
   answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(*node.mapped()->ended)});
@@ -460,8 +474,8 @@ bool has_left(int daemon) {
   return ::recv(daemon, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-// One spawner a run directory: a new one waits until the old one has cleared up and is gone. A daemon that was
-// killed meanwhile needs none.
+// One spawner a run directory: a new one waits until the old one has cleared up and is gone. A daemon that
+// was killed meanwhile needs none.
 Result<os::Fd> lock_directory(const std::string& directory, int daemon) {
   TRY(os::make_directories(directory, 0700));
   os::Fd lock = TRY(os::open((directory + "/spawner.lock").c_str(), O_RDWR | O_CREAT, 0600));
@@ -519,8 +533,8 @@ Result<void> arrange_descriptors(os::Fd& daemon, const SpawnerOptions& options) 
       run_directory = high(TRY(os::open(options.run_directory.c_str(), O_RDONLY | O_DIRECTORY)));
       listener = TRY(listen_at(run_directory.get()));
     }
-    Workshop shop = TRY(Workshop::open(options));
-    auto spawner = std::make_unique<Spawner>(std::move(shop), std::move(daemon), options);
+    SandboxBuilder builder = TRY(SandboxBuilder::open(options));
+    auto spawner = std::make_unique<Spawner>(std::move(builder), std::move(daemon), options);
     spawner->listen(std::move(listener), std::move(run_directory));
     return spawner;
   }();

@@ -13,7 +13,8 @@
 
 // The small privileged process that builds native sandboxes. It is forked off before the program has threads,
 // keeps to one thread and a mount namespace of its own with almost nothing in it, and answers requests
-// (wire.h) one after the other. It is the parent of every guest: when it dies, the kernel ends them.
+// (spawner_protocol.h) one after the other. It is the parent of every guest: when it dies, the kernel ends
+// them.
 namespace atl::sandbox::native {
 
 struct SpawnerOptions {
@@ -39,7 +40,7 @@ struct SpawnerOptions {
   // What of the host it may touch for its daemon, beside the host's view. Nothing that is not named.
   RootPaths roots;
   layer::HostViewOptions host_view;
-  // Interpreters that are born ready, for sandboxes on the host's view.
+  // Interpreters that are forked ready, for sandboxes on the host's view.
   ZygoteOptions zygote;
 };
 

@@ -16,31 +16,32 @@
 
 #include "base/clock.h"
 #include "os/fd.h"
-#include "sandbox/native/capture.h"
+#include "sandbox/native/checkpoint.h"
 #include "sandbox/native/copier.h"
+#include "sandbox/native/sandbox_builder.h"
 #include "sandbox/native/snapshot.h"
 #include "sandbox/native/spawner.h"
+#include "sandbox/native/spawner_protocol.h"
 #include "sandbox/native/volume_disk.h"
-#include "sandbox/native/wire.h"
-#include "sandbox/native/workshop.h"
 #include "sandbox/native/zygote.h"
 
 // Inside the spawner process: its loop and what it keeps. Requests are served in spawner.cc, the connection
-// to the daemon is kept in spawner_line.cc, sandboxes are brought to a standstill in spawner_standstill.cc,
-// interpreters are made in spawner_kernels.cc, what is copied by children of its own in spawner_copies.cc.
+// to the daemon is kept in spawner_connection.cc, sandboxes are brought to a standstill in
+// spawner_standstill.cc, interpreters are made in spawner_kernels.cc, what is copied by children of its own
+// in spawner_copies.cc.
 //
 // Everybody's requests are served one after the other, so nothing here waits for a guest or a disk: what can
 // is asked for and heard of later, by a descriptor in the loop, and has a time after which whoever waits is
 // told that it failed.
 namespace atl::sandbox::native {
 
-// What a snapshot or capture is made in and from, held open until it is.
+// What a snapshot or checkpoint is made in and from, held open until it is.
 struct SnapshotFiles {
   Roots::Place place;
   os::Fd parent;
 };
 
-struct Living {
+struct SpawnedSandbox {
   Built built;
   Spec spec;  // its id is the name under which it is known
   // Stands still: because somebody paused it, or for as many jobs as hold it.
@@ -58,24 +59,24 @@ struct Living {
     std::chrono::microseconds pause{50};  // until somebody looks again
   };
   std::optional<Freezing> freezing;
-  // Interpreters that were born into it, by their number inside.
+  // Interpreters that were forked into it, by their number inside.
   struct Interpreter {
     std::uint64_t generation = 0;  // which zygote's
     Place place;
   };
   std::map<pid_t, Interpreter> interpreters;
-  // A copy that was begun before anybody asked for it: of the first kernel of the capture that this sandbox
-  // is made for.
-  struct Early {
-    ParkedKernel kernel;
-    std::optional<Born> born;  // none while its memory is being written
-    bool is_alive = false;     // it has its memory, and goes on
-    dev_t device = 0;          // of the file that has it
+  // A copy that was begun before anybody asked for it: of the first kernel of the checkpoint that this
+  // sandbox is made for.
+  struct Prefetched {
+    CheckpointedKernel kernel;
+    std::optional<ForkedChild> forked;  // none while its memory is being written
+    bool is_alive = false;              // it has its memory, and goes on
+    dev_t device = 0;                   // of the file that has it
     ino_t file = 0;
     std::optional<Request> asked;  // who waits for it
     os::Fd beside;
   };
-  std::optional<Early> early;
+  std::optional<Prefetched> prefetched;
   // Requests to answer when it is gone.
   std::vector<std::uint64_t> waiting;
   // Its processes have ended, for this reason; what they leave behind is being taken away.
@@ -88,19 +89,19 @@ struct Copying {
   Verb verb = Verb::snapshot;
   std::uint64_t token = 0;
   std::string name;
-  std::string target;                 // capture: its directory
-  std::optional<ParkedKernel> first;  // capture: the first of its kernels
-  bool holds = false;                 // the sandbox stands still for it
-  bool stops = false;                 // it brings the sandbox to a standstill, by signals
-  bool by_copier = false;  // which does the next job when it has reported
+  std::string target;                       // checkpoint: its directory
+  std::optional<CheckpointedKernel> first;  // checkpoint: the first of its kernels
+  bool holds = false;                       // the sandbox stands still for it
+  bool stops = false;                       // it brings the sandbox to a standstill, by signals
+  bool by_copier = false;                   // which does the next job when it has reported
   SteadyTime since = Clock::machine().steady();
-  std::optional<Born> born;  // revive: who is to come to life
-  bool is_early = false;     // revive: nobody has asked yet
+  std::optional<ForkedChild> forked;  // revive: who is to come to life
+  bool is_prefetched = false;         // revive: nobody has asked yet
 };
 
 class Spawner {
  public:
-  Spawner(Workshop shop, os::Fd daemon, const SpawnerOptions& options);
+  Spawner(SandboxBuilder builder, os::Fd daemon, const SpawnerOptions& options);
   void run();
 
  private:
@@ -108,11 +109,11 @@ class Spawner {
   enum class Source : std::uint32_t {
     daemon,
     listener,
-    living,
+    sandbox,
     copying,
     reaping,
     zygote,
-    stock,
+    parts_pool,
     images,
     standstill
   };
@@ -123,59 +124,70 @@ class Spawner {
   void on_gone();
   void tell_end(const std::string& name);
   void on_copied(int report);
-  void take_over(int report);
+  void on_report(int report);
   void on_reaped(int pidfd);
-  void serve(const Request& request, os::Fd beside = {});
-  void create(const Request& request);
-  void finish_create(const Request& request, Disk disk);
-  void hand_out(const Request& request, Living& living);
+  // A request for an interpreter may wait for a zygote that is starting, once.
+  enum class ZygoteWait { allowed, over };
+  void serve(const Request& request, os::Fd beside = {}, ZygoteWait wait = ZygoteWait::allowed);
+  void serve_sandbox(SpawnedSandbox& sandbox, const Request& request, os::Fd beside, ZygoteWait wait);
+  void create(const Request& request, const Spec& spec);
+  void finish_create(const Request& request, const Spec& spec, Disk disk);
+  void hand_out(const Request& request, const Spec& spec, SpawnedSandbox& sandbox);
   // One that waits for its disk image. None: none of that name does.
   std::optional<Request> stop_making(const std::string& name);
   void on_images();
-  Living& move_in(const std::string& name, const Spec& spec, Built built);
+  SpawnedSandbox& add_sandbox(const std::string& name, const Spec& spec, Built built);
   // The sandbox of the first copy that will be asked for: made while the kernels' memory is being taken.
-  void make_standby(const Copying& copying);
-  Living* take_standby(const Request& request);
-  // The one made for that capture, or any.
-  void drop_standby(const std::optional<std::string>& target = std::nullopt);
+  void prepare_fork(const Copying& copying);
+  SpawnedSandbox* take_prepared_fork(const std::string& name, const Spec& spec);
+  // The one made for that checkpoint, or any.
+  void drop_prepared_fork(const std::optional<std::string>& target = std::nullopt);
   void rename(const std::string& from, const std::string& to);
-  void adopt(const Request& request);
+  void adopt(const Request& request, SpawnedSandbox& sandbox);
   void destroy(const Request& request);
-  void take_snapshot(Living& living, const Request& request, SnapshotFiles files);
-  void discard_snapshot(const Request& request);
-  void measure_snapshot(const Request& request);
+  void thaw(const Request& request, SpawnedSandbox& sandbox);
+  void begin_shut_down(std::uint64_t token);
+  void take_snapshot(SpawnedSandbox& sandbox, const Request& request, SnapshotFiles files);
+  void discard_snapshot(const Request& request, const ask::Discard& wanted);
+  void measure_snapshot(const Request& request, const ask::Measure& wanted);
   // Filesystems of volumes, in spawner_volumes.cc.
-  void open_volume(const Request& request);
+  void open_volume(const Request& request, const ask::OpenVolume& wanted);
   [[noreturn]] void mount_volume(const VolumeDiskJob& job, int report);
   void finish_volume(const Copying& copying, Reply reply, os::Fd mount);
   void answer_volume(Verb verb, std::uint64_t token, const std::string& directory);
-  void close_volume(const Request& request);
-  void capture(Living& living, const Request& request, SnapshotFiles files);
-  CaptureJob capture_job(const Request& request, Living& living, const SnapshotFiles& files);
-  // A child of a zygote by its number inside, or the copy of one that went on in its place. Null if none is known.
-  const Living::Interpreter* interpreter(Living& living, const Capture::Kernel& kernel);
+  void close_volume(const Request& request, const ask::CloseVolume& wanted);
+  void checkpoint(SpawnedSandbox& sandbox, const Request& request, const ask::Checkpoint& wanted,
+                  SnapshotFiles files);
+  CheckpointJob checkpoint_job(const ask::Checkpoint& wanted, SpawnedSandbox& sandbox,
+                               const SnapshotFiles& files);
+  // A child of a zygote by its number inside, or the copy of one that went on in its place. Null if none is
+  // known.
+  const SpawnedSandbox::Interpreter* interpreter(SpawnedSandbox& sandbox,
+                                                 const ask::Checkpoint::Kernel& kernel);
   // Processes inside that nobody accounts for, by name.
-  std::vector<std::string> strangers(const Living& living, const Capture& capture);
-  // freeze, snapshot, capture: goes on when the sandbox stands still.
+  std::vector<std::string> unknown_processes(const SpawnedSandbox& sandbox,
+                                             const ask::Checkpoint& checkpoint);
+  // freeze, snapshot, checkpoint: goes on when the sandbox stands still.
   void stand_still(const Request& request);
-  Result<void> begin_standstill(Living& living);
-  void go_on_still(Living& living, Living::Freezing::Asked asked);
-  void on_still(Living& living);
-  // It goes on running, and whoever waited is told why.
-  void give_up_standstill(Living& living, const Error& why);
+  Result<void> begin_standstill(SpawnedSandbox& sandbox);
+  void go_on_still(SpawnedSandbox& sandbox, SpawnedSandbox::Freezing::Asked asked);
+  void on_still(SpawnedSandbox& sandbox);
+  // The sandbox goes on running, and every waiting caller gets this error.
+  void give_up_standstill(SpawnedSandbox& sandbox, const Error& why);
   void on_standstill_timer();
   void look_again();
-  // A job is done that it stood still for.
-  void release(Living& living);
-  static SnapshotJob snapshot_job(const Living& living, const SnapshotFiles& files, const Workshop& shop);
+  // A job is done for which the sandbox was held frozen.
+  void release(SpawnedSandbox& sandbox);
+  static SnapshotJob snapshot_job(const SpawnedSandbox& sandbox, const SnapshotFiles& files,
+                                  const SandboxBuilder& builder);
   // Beneath the roots that this spawner was told of.
-  Result<SnapshotFiles> snapshot_files(const Living& living, const std::string& target) const;
+  Result<SnapshotFiles> snapshot_files(const SpawnedSandbox& sandbox, const std::string& target) const;
   // `work` in a child, on the host's filesystem; its end, with what it says, is the answer.
   Result<void> copy(Copying copying, const std::function<Result<Reply>()>& work);
   // The same by a copier, one that waits or a new one.
   template <class Job>
-  Result<void> assign(Copying copying, const Job& job);
-  void raise_copier();
+  Result<void> give_to_copier(Copying copying, const Job& job);
+  void ensure_copier();
   Result<Copier> make_copier();
   // More at once would only wait for each other.
   static constexpr std::size_t kRevivalsMax = 4;
@@ -187,37 +199,40 @@ class Spawner {
   // Those that had to wait, as many as there is room for.
   void revive_next();
   void reap(os::Fd pidfd);
-  void bear(const Request& request);
-  void revive(const Request& request, os::Fd file);
+  void fork_interpreter(const Request& request, const ask::ForkInterpreter& wanted, ZygoteWait wait);
+  void revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait);
   // A child that waits for the memory of that kernel.
-  Result<Born> bear_copy(Zygote& zygote, const Living& living, const ParkedKernel& kernel);
+  Result<ForkedChild> fork_copy(Zygote& zygote, const SpawnedSandbox& sandbox,
+                                const CheckpointedKernel& kernel);
   Result<void> write_copy(Copying copying, int file, std::uint32_t index);
-  // The first copy of a capture, as far as it can be made without knowing who wants it: its child while the
-  // memory is taken, and the rest when there is a file of it.
-  void bear_early(Living& living, const ParkedKernel& kernel);
-  void write_early(const std::string& target, const std::vector<std::string>& carried, int file);
-  void finish_early(Copying copying, Reply reply);
+  // The first copy of a checkpoint, as far as it can be made without knowing who wants it: its child while
+  // the memory is taken, and the rest when there is a file of it.
+  void fork_prefetched(SpawnedSandbox& sandbox, const CheckpointedKernel& kernel);
+  void write_prefetched(const std::string& target, const std::vector<std::string>& carried, int file);
+  void finish_prefetched(Copying copying, Reply reply);
   // True if that is what was asked for: it was answered, or will be.
-  bool take_early(Living& living, const Request& request, const ParkedKernel& kernel, os::Fd& file);
-  void drop_early(Living& living);
-  Result<Cradle> cradle_in(const Living& living, const Request& request, os::Fd& users);
+  bool take_prefetched(SpawnedSandbox& sandbox, const Request& request, const ask::Revive& wanted,
+                       os::Fd& file);
+  void drop_prefetched(SpawnedSandbox& sandbox);
+  Result<ForkTarget> fork_target_in(const SpawnedSandbox& sandbox, const std::string& user,
+                                    const std::string& directory, os::Fd& users);
   // Gives the ends of its streams to the daemon.
-  void hand_over(Reply reply, Living& living, Born born);
+  void hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked);
   Zygote* zygote_of(std::uint64_t generation);
   // One whose children can take that kernel; null: one is being raised, or there can be none.
-  Zygote* zygote_for(const ParkedKernel& kernel, const ZygoteKind& kind, bool& is_coming);
-  // Which zygotes bear interpreters for such a sandbox.
+  Zygote* zygote_for(const CheckpointedKernel& kernel, const ZygoteKind& kind, bool& is_coming);
+  // Which zygotes fork interpreters for such a sandbox.
   ZygoteKind kind_of(const Spec& spec) const;
   Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKind& kind, std::uint64_t layout);
   void on_zygote(int fd);
   bool has_children(const Zygote& zygote) const;
-  // One that nobody was born of who lives, to make room.
+  // Ends a zygote that has no living children, to make room. False: there is none.
   bool drop_idle_zygote();
   // Another zygote of this kind, if there is none that is young.
-  void raise_zygote(const ZygoteKind& kind);
+  void ensure_zygote(const ZygoteKind& kind);
   // The last of its kind, which is the one in use or the next one; null if there is none.
   Zygote* last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state);
-  void kill(Living& living);
+  void kill(SpawnedSandbox& sandbox);
   // Never waits: what the daemon has not taken yet is kept, up to a bound. `lost`: only this answer could not
   // be given, because the kernel or this process has no room for its descriptors; the caller was told so.
   enum class Given { yes, lost };
@@ -225,28 +240,34 @@ class Spawner {
   Given keep_answer(const Reply& reply, std::string bytes, std::span<const int> fds);
   Given cannot_answer(const Reply& reply, const Error& why);
   void on_daemon_ready();
-  // The last words, while the daemon takes them.
+  // Sends what is still unsent while the daemon takes it.
   void flush();
   void watch_daemon(bool for_room);
-  // Another connection to the same daemon, for when this one is lost.
-  void add_line(const Request& request);
-  void lose_line();
+  // A second connection to the same daemon, used when the first is lost.
+  void add_connection(const Request& request);
+  void lose_connection();
   bool has_daemon() const;
   void answer_error(const Request& request, Error error);
   void answer_done(const Request& request);
   void hello(const Request& request);
-  Living* find(const std::string& name);
+  SpawnedSandbox* find(const std::string& name);
   bool is_taken(const std::string& name) const;
   void lose_daemon();
   // A daemon that is started again would come to us.
   bool is_findable() const;
-  // Cannot be found any more.
+  // Removes the socket by which a daemon could find this spawner.
   void hide();
   bool should_end() const;
-  int timeout_ms();
+  // When something is due that nothing else wakes the loop for; none: never. Changes nothing.
+  std::optional<SteadyTime> next_deadline() const;
+  // Does what is due: ends sandboxes that nobody came back for, gives up what took too long.
+  void expire(SteadyTime now);
+  void expire_orphans(SteadyTime now);
+  void expire_making(SteadyTime now);
+  bool keeps_paused(SteadyTime now) const;
 
-  Workshop shop_;
-  os::Fd daemon_, spare_;
+  SandboxBuilder builder_;
+  os::Fd daemon_, second_;
   struct Outgoing {
     std::string bytes;
     std::vector<os::Fd> fds;
@@ -258,11 +279,11 @@ class Spawner {
   os::Fd epoll_;
   os::Fd listener_;
   os::Fd run_directory_;
-  std::map<std::string, std::unique_ptr<Living>> living_;
+  std::map<std::string, std::unique_ptr<SpawnedSandbox>> sandboxes_;
   std::map<int, std::string> by_pidfd_;
   std::map<std::uint64_t, std::string> by_ticket_;
   std::uint64_t tickets_ = 0;
-  std::set<Living*> freezing_;
+  std::set<SpawnedSandbox*> freezing_;
   os::Fd standstill_timer_;
   // Sandboxes whose disk images are being made, by ticket.
   struct Making {
@@ -284,21 +305,22 @@ class Spawner {
     std::string reason;
   };
   std::map<ZygoteKind, Failure> failed_zygotes_;
-  struct Expecting {
+  struct PendingRequest {
     Request request;
     os::Fd beside;
   };
-  std::vector<Expecting> expecting_;  // who waits for a zygote
-  std::deque<Expecting> patient_;     // who waits until others have been revived
-  struct Standby {
+  std::vector<PendingRequest> awaiting_zygote_;  // who waits for a zygote
+  std::deque<PendingRequest> awaiting_turn_;     // who waits until others have been revived
+  struct PreparedFork {
     std::string name;
     Spec spec;  // that it serves
     SteadyTime since;
   };
-  std::optional<Standby> standby_;
-  std::uint64_t standbys_ = 0;
+  std::optional<PreparedFork> prepared_fork_;
+  std::uint64_t prepared_forks_ = 0;
   std::optional<std::uint64_t> shutting_down_;
   std::optional<SteadyTime> orphan_since_;
+  SteadyTime orphan_check_{};  // when orphans that are paused are looked at again
 
  public:
   void listen(os::Fd listener, os::Fd run_directory) {

@@ -19,95 +19,96 @@ constexpr std::size_t kAskedMax = 8;
 }  // namespace
 
 void Spawner::stand_still(const Request& request) {
-  Living& living = *find(request.name);
-  if (request.verb == Verb::capture && (living.frozen || living.freezing))
+  SpawnedSandbox& sandbox = *find(request.name);
+  if (request.as<ask::Checkpoint>() != nullptr && (sandbox.frozen || sandbox.freezing))
     return answer_error(request, Error(Code::conflict, "the sandbox is paused"));
-  Living::Freezing::Asked asked{.request = request, .files = {}};
-  if (request.verb != Verb::freeze) {
-    auto files = snapshot_files(living, request.text);
+  SpawnedSandbox::Freezing::Asked asked{.request = request, .files = {}};
+  const auto* const snapshot = request.as<ask::Snapshot>();
+  const auto* const checkpoint = request.as<ask::Checkpoint>();
+  if (snapshot != nullptr || checkpoint != nullptr) {
+    auto files = snapshot_files(sandbox, snapshot != nullptr ? snapshot->directory : checkpoint->directory);
     if (!files) return answer_error(request, std::move(files).error());
     asked.files = std::move(*files);
   }
-  if (living.frozen) return go_on_still(living, std::move(asked));
-  if (living.freezing && living.freezing->asked.size() >= kAskedMax)
+  if (sandbox.frozen) return go_on_still(sandbox, std::move(asked));
+  if (sandbox.freezing && sandbox.freezing->asked.size() >= kAskedMax)
     return answer_error(request, Error(Code::conflict, "the sandbox is being paused already"));
-  if (!living.freezing) {
-    if (auto begun = begin_standstill(living); !begun) return answer_error(request, std::move(begun).error());
+  if (!sandbox.freezing) {
+    if (auto begun = begin_standstill(sandbox); !begun)
+      return answer_error(request, std::move(begun).error());
   }
-  living.freezing->asked.push_back(std::move(asked));
-  if (shop_.cgroups().has(Controller::unified) && shop_.cgroups().is_frozen(living.built.parts.group))
-    on_still(living);
+  sandbox.freezing->asked.push_back(std::move(asked));
+  if (builder_.cgroups().has(Controller::unified) && builder_.cgroups().is_frozen(sandbox.built.parts.group))
+    on_still(sandbox);
 }
 
-Result<void> Spawner::begin_standstill(Living& living) {
-  if (shop_.cgroups().has(Controller::unified)) {
-    TRY(shop_.cgroups().begin_freeze(living.built.parts.group));
+Result<void> Spawner::begin_standstill(SpawnedSandbox& sandbox) {
+  if (builder_.cgroups().has(Controller::unified)) {
+    TRY(builder_.cgroups().begin_freeze(sandbox.built.parts.group));
   } else {
     // By signals, from a process of its own: it walks the tree until nothing in it moves.
-    Copying copying{.verb = Verb::freeze, .name = living.spec.id};
+    Copying copying{.verb = Verb::freeze, .name = sandbox.spec.id};
     copying.stops = true;
     const auto stop = [&]() -> Result<Reply> {
-      TRY(stop_tree(shop_.proc(), living.built.pid));
+      TRY(stop_tree(builder_.proc(), sandbox.built.pid));
       return Reply{};
     };
     TRY(copy(std::move(copying), stop));
   }
-  living.freezing.emplace().since = Clock::machine().steady();
-  if (shop_.cgroups().has(Controller::unified)) {
-    freezing_.insert(&living);
+  sandbox.freezing.emplace().since = Clock::machine().steady();
+  if (builder_.cgroups().has(Controller::unified)) {
+    freezing_.insert(&sandbox);
     look_again();
   }
   return {};
 }
 
-void Spawner::go_on_still(Living& living, Living::Freezing::Asked asked) {
-  switch (asked.request.verb) {
-    case Verb::freeze:
-      living.paused = true;
-      return answer_done(asked.request);
-    case Verb::snapshot:
-      return take_snapshot(living, asked.request, std::move(asked.files));
-    default:
-      return capture(living, asked.request, std::move(asked.files));
-  }
+void Spawner::go_on_still(SpawnedSandbox& sandbox, SpawnedSandbox::Freezing::Asked asked) {
+  if (const auto* const wanted = asked.request.as<ask::Checkpoint>())
+    return checkpoint(sandbox, asked.request, *wanted, std::move(asked.files));
+  if (asked.request.as<ask::Snapshot>() != nullptr)
+    return take_snapshot(sandbox, asked.request, std::move(asked.files));
+  sandbox.paused = true;
+  answer_done(asked.request);
 }
 
-void Spawner::on_still(Living& living) {
-  freezing_.erase(&living);
-  living.frozen = true;
-  // Held while the first of them may be over before the last has begun.
-  ++living.holds;
-  Living::Freezing freezing = std::move(*std::exchange(living.freezing, std::nullopt));
-  for (Living::Freezing::Asked& asked : freezing.asked) go_on_still(living, std::move(asked));
-  release(living);
+void Spawner::on_still(SpawnedSandbox& sandbox) {
+  freezing_.erase(&sandbox);
+  sandbox.frozen = true;
+  // Hold it frozen here: the first job may be done before the last one has begun.
+  ++sandbox.holds;
+  SpawnedSandbox::Freezing freezing = std::move(*std::exchange(sandbox.freezing, std::nullopt));
+  for (SpawnedSandbox::Freezing::Asked& asked : freezing.asked) go_on_still(sandbox, std::move(asked));
+  release(sandbox);
 }
 
-void Spawner::give_up_standstill(Living& living, const Error& why) {
-  freezing_.erase(&living);
-  const auto freezing = std::exchange(living.freezing, std::nullopt);
-  if (!living.ended) (void)shop_.thaw(living.built);
+void Spawner::give_up_standstill(SpawnedSandbox& sandbox, const Error& why) {
+  freezing_.erase(&sandbox);
+  const auto freezing = std::exchange(sandbox.freezing, std::nullopt);
+  if (!sandbox.ended) (void)builder_.thaw(sandbox.built);
   if (!freezing) return;
-  for (const Living::Freezing::Asked& asked : freezing->asked) answer_error(asked.request, why);
+  for (const SpawnedSandbox::Freezing::Asked& asked : freezing->asked) answer_error(asked.request, why);
 }
 
-void Spawner::release(Living& living) {
-  if (living.holds > 0) --living.holds;
-  if (living.holds > 0 || living.paused || !living.frozen) return;
-  (void)shop_.thaw(living.built);
-  living.frozen = false;
+void Spawner::release(SpawnedSandbox& sandbox) {
+  if (sandbox.holds > 0) --sandbox.holds;
+  if (sandbox.holds > 0 || sandbox.paused || !sandbox.frozen) return;
+  (void)builder_.thaw(sandbox.built);
+  sandbox.frozen = false;
 }
 
 void Spawner::on_standstill_timer() {
   std::uint64_t count = 0;
   (void)!::read(standstill_timer_.get(), &count, sizeof count);
-  for (Living* const living : std::set(freezing_)) {
-    if (!freezing_.contains(living)) continue;
-    if (shop_.cgroups().is_frozen(living->built.parts.group))
-      on_still(*living);
-    else if (Clock::machine().steady() - living->freezing->since >= kPatience)
-      give_up_standstill(*living, Error(Code::deadline_exceeded, "the sandbox did not come to a standstill"));
+  for (SpawnedSandbox* const sandbox : std::set(freezing_)) {
+    if (!freezing_.contains(sandbox)) continue;
+    if (builder_.cgroups().is_frozen(sandbox->built.parts.group))
+      on_still(*sandbox);
+    else if (Clock::machine().steady() - sandbox->freezing->since >= kPatience)
+      give_up_standstill(*sandbox,
+                         Error(Code::deadline_exceeded, "the sandbox did not come to a standstill"));
     else
-      living->freezing->pause = std::min(living->freezing->pause * 2, kPauseMax);
+      sandbox->freezing->pause = std::min(sandbox->freezing->pause * 2, kPauseMax);
   }
   look_again();
 }
@@ -115,7 +116,7 @@ void Spawner::on_standstill_timer() {
 void Spawner::look_again() {
   if (freezing_.empty()) return;
   auto pause = kPauseMax;
-  for (const Living* const living : freezing_) pause = std::min(pause, living->freezing->pause);
+  for (const SpawnedSandbox* const sandbox : freezing_) pause = std::min(pause, sandbox->freezing->pause);
   itimerspec when{};
   when.it_value.tv_nsec = std::chrono::nanoseconds(pause).count();
   ::timerfd_settime(standstill_timer_.get(), 0, &when, nullptr);

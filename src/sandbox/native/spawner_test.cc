@@ -24,7 +24,7 @@
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/message.h"
-#include "sandbox/native/wire.h"
+#include "sandbox/native/spawner_protocol.h"
 
 namespace atl::sandbox::native {
 namespace {
@@ -105,7 +105,7 @@ class SpawnerTest : public testing::Test {
   void TearDown() override {
     if (socket_.is_open()) {
       Talk talk(socket_.get());
-      const Reply gone = talk.ask(Request{.verb = Verb::shut_down});
+      const Reply gone = talk.ask(Request{.ask = ask::ShutDown{}});
       EXPECT_FALSE(gone.error) << gone.error->message();
     }
     std::filesystem::remove_all(base_);
@@ -137,15 +137,14 @@ class SpawnerTest : public testing::Test {
     return said;
   }
   static Request create(const std::function<void(Spec&)>& change = nullptr) {
-    Request request{.verb = Verb::create, .name = new_sandbox_id()};
-    request.spec.id = request.name;
-    if (change) change(request.spec);
-    return request;
+    Spec spec;
+    spec.id = new_sandbox_id();
+    const std::string name = spec.id;
+    if (change) change(spec);
+    return Request{.name = name, .ask = ask::Create{std::move(spec)}};
   }
-  static Request named(Verb verb, const std::string& name, const std::string& text = {}) {
-    Request request{.verb = verb, .name = name};
-    request.text = text;
-    return request;
+  static Request named(Ask ask, const std::string& name) {
+    return Request{.name = name, .ask = std::move(ask)};
   }
 
   const std::string base_ = "/var/tmp/atoll-spawner-test-" + random_word(10);
@@ -179,7 +178,7 @@ TEST_F(SpawnerTest, NothingOutsideItsRootsIsReadOrMounted) {
       spec.host_mounts = {{data + "/volumes/v", "/mnt/x", true}};
     }));
     talk.expect(!good.error, "a volume: " + (good.error ? good.error->message() : ""));
-    talk.expect(!talk.ask(named(Verb::destroy, good.name)).error, "its end");
+    talk.expect(!talk.ask(named(ask::Destroy{}, good.name)).error, "its end");
   });
   EXPECT_EQ(said, "");
 }
@@ -194,18 +193,19 @@ TEST_F(SpawnerTest, NothingOutsideItsRootsIsWrittenOrRemoved) {
          {std::string("/etc"), base_ + "/outside", base_ + "/outside/root", data + "/snapshots",
           data + "/snapshots/", data + "/snapshots/link/root", data + "/snapshots/../../outside",
           data + "/layers/one", data + "/volumes/v", data + "/run", std::string("outside")}) {
-      talk.expect(talk.ask(named(Verb::discard, "", path)).error.has_value(), "discard " + path);
-      talk.expect(talk.ask(named(Verb::measure, "", path)).error.has_value(), "measure " + path);
-      talk.expect(talk.ask(named(Verb::snapshot, box.name, path + "/new")).error.has_value() ||
+      talk.expect(talk.ask(named(ask::Discard{path}, "")).error.has_value(), "discard " + path);
+      talk.expect(talk.ask(named(ask::Measure{path}, "")).error.has_value(), "measure " + path);
+      talk.expect(talk.ask(named(ask::Snapshot{path + "/new"}, box.name)).error.has_value() ||
                       path.ends_with("/snapshots") || path.ends_with("/snapshots/"),
                   "snapshot into " + path);
-      talk.expect(talk.ask(named(Verb::capture, box.name, path)).error.has_value(), "capture to " + path);
+      talk.expect(talk.ask(named(ask::Checkpoint{.directory = path}, box.name)).error.has_value(),
+                  "capture to " + path);
     }
     // The link itself may go; what it leads to stays.
-    talk.expect(!talk.ask(named(Verb::discard, "", data + "/snapshots/link")).error, "discard the link");
-    talk.expect(!talk.ask(named(Verb::snapshot, box.name, data + "/snapshots/mine")).error, "a snapshot");
-    talk.expect(!talk.ask(named(Verb::discard, "", data + "/snapshots/mine")).error, "its removal");
-    (void)talk.ask(named(Verb::destroy, box.name));
+    talk.expect(!talk.ask(named(ask::Discard{data + "/snapshots/link"}, "")).error, "discard the link");
+    talk.expect(!talk.ask(named(ask::Snapshot{data + "/snapshots/mine"}, box.name)).error, "a snapshot");
+    talk.expect(!talk.ask(named(ask::Discard{data + "/snapshots/mine"}, "")).error, "its removal");
+    (void)talk.ask(named(ask::Destroy{}, box.name));
   });
   EXPECT_EQ(said, "");
   EXPECT_EQ(os::read_file(base_ + "/outside/kept").value_or("gone"), "kept");
@@ -230,9 +230,9 @@ TEST_F(SpawnerTest, NoRaceLeadsOutside) {
       }
     });
     for (int i = 0; i < 150; ++i) {
-      (void)talk.ask(named(Verb::discard, "", a + "/root"));
-      (void)talk.ask(named(Verb::discard, "", a + "/kept"));
-      (void)talk.ask(named(Verb::discard, "", a));
+      (void)talk.ask(named(ask::Discard{a + "/root"}, ""));
+      (void)talk.ask(named(ask::Discard{a + "/kept"}, ""));
+      (void)talk.ask(named(ask::Discard{a}, ""));
     }
     over = true;
     swapper.join();
@@ -250,43 +250,49 @@ TEST_F(SpawnerTest, LayersAreTrustedByWordOfTheStartOnly) {
       spec.layers = {base_ + "/data/layers/one"}, spec.trusted_layers = true, spec.preimport = {"evil"};
     }));
     if (box.error) return;
-    Request bear{.verb = Verb::bear, .name = box.name};
-    bear.text = "wait", bear.user = "root", bear.directory = "/";
-    talk.expect(talk.ask(bear).error.has_value(),
+    talk.expect(talk.ask(named(ask::ForkInterpreter{"root", "/"}, box.name)).error.has_value(),
                 "an interpreter of untrusted layers was born from a zygote");
-    (void)talk.ask(named(Verb::destroy, box.name));
+    (void)talk.ask(named(ask::Destroy{}, box.name));
   });
   EXPECT_EQ(said, "");
 }
 
 TEST_F(SpawnerTest, WhatIsNobodysIsNotTouched) {
   const auto said = as_ordinary([&](Talk& talk) {
-    for (const Verb verb :
-         {Verb::destroy, Verb::freeze, Verb::thaw, Verb::adopt, Verb::bear, Verb::snapshot, Verb::capture})
-      talk.expect_refused(
-          talk.ask(named(verb, "somebody", verb == Verb::bear ? "" : base_ + "/data/snapshots/x")),
-          Code::not_found, fmt::format("verb {}", static_cast<int>(verb)));
+    const std::string place = base_ + "/data/snapshots/x";
+    const Ask all[] = {ask::Destroy{},
+                       ask::Freeze{},
+                       ask::Thaw{},
+                       ask::Adopt{},
+                       ask::ForkInterpreter{},
+                       ask::Snapshot{place},
+                       ask::Checkpoint{.directory = place}};
+    for (const Ask& ask : all) {
+      const Request request = named(ask, "somebody");
+      talk.expect_refused(talk.ask(request), Code::not_found,
+                          fmt::format("verb {}", static_cast<int>(request.verb())));
+    }
     const Reply one = talk.ask(create()), two = talk.ask(create());
     talk.expect(!one.error && !two.error, "two sandboxes");
-    talk.expect_refused(talk.ask(named(Verb::rename, one.name, two.name)), Code::already_exists,
+    talk.expect_refused(talk.ask(named(ask::Rename{two.name}, one.name)), Code::already_exists,
                         "another's name");
     // Numbers of processes are those inside: the host's mean nothing.
-    Request capture = named(Verb::capture, one.name, base_ + "/data/snapshots/c");
+    ask::Checkpoint checkpoint{.directory = base_ + "/data/snapshots/c"};
     for (const std::uint32_t pid : {1U, two.pid, static_cast<std::uint32_t>(::getpid())})
-      capture.capture.kernels.push_back(
-          {.id = "k", .user = "root", .directory = "/", .pid = pid, .born = pid});
-    const Reply taken = talk.ask(capture);
+      checkpoint.kernels.push_back(
+          {.id = "k", .user = "root", .directory = "/", .pid = pid, .forked_pid = pid});
+    const Reply taken = talk.ask(named(checkpoint, one.name));
     talk.expect(taken.carried.empty(), "a process was copied that is no kernel");
     // A pipe would never answer, and a device is no file of kernels.
     int pipe[2];
     talk.expect(::pipe(pipe) == 0, "a pipe");
-    Request revive = named(Verb::revive, one.name);
-    revive.kernel = {
+    CheckpointedKernel kernel{
         .id = "k", .directory = "/", .user = "user", .zygote = "z", .layout = 1, .pid = 5, .control = 60};
+    const Request revive = named(ask::Revive{0, kernel}, one.name);
     talk.expect_refused(talk.ask(revive, pipe[0]), Code::invalid_argument, "a pipe of kernels");
     talk.expect(talk.ask(revive).error.has_value(), "kernels without a file");
     for (const Reply& box : {one, two})
-      talk.expect(!talk.ask(named(Verb::destroy, box.name)).error, "an end");
+      talk.expect(!talk.ask(named(ask::Destroy{}, box.name)).error, "an end");
   });
   EXPECT_EQ(said, "");
 }
@@ -305,10 +311,10 @@ TEST_F(SpawnerTest, GarbageIsAnsweredOrIgnoredAndHurtsNobody) {
       bytes[0] = static_cast<char>(i % 5 == 0 ? 200 : static_cast<int>(Verb::create));
       talk.say(bytes);
     }
-    const Reply hello = talk.ask(Request{.verb = Verb::hello});
+    const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
     talk.expect(!hello.error, "it is gone");
     talk.expect(std::ranges::find(hello.names, box.name) != hello.names.end(), "the sandbox is gone");
-    for (const std::string& name : hello.names) (void)talk.ask(named(Verb::destroy, name));
+    for (const std::string& name : hello.names) (void)talk.ask(named(ask::Destroy{}, name));
   });
   EXPECT_EQ(said, "");
 }
@@ -324,7 +330,7 @@ TEST_F(SpawnerTest, NobodyElseIsLetIn) {
     (place + "/spawner.sock").copy(address.sun_path, sizeof address.sun_path - 1);
     if (::connect(line.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) return;
     Talk other(line.get());
-    const Reply hello = other.ask(Request{.verb = Verb::hello});
+    const Reply hello = other.ask(Request{.ask = ask::Hello{}});
     talk.expect(hello.error.has_value(), "a stranger was answered");
   });
   EXPECT_EQ(said, "");
@@ -336,7 +342,7 @@ TEST_F(SpawnerTest, NearItsLimitOfOpenFilesItMakesNoMoreAndTheOthersGoOn) {
   std::vector<os::Fd> fds;
   const Reply box = talk.ask(create(), -1, &fds);
   ASSERT_FALSE(box.error) << box.error->message();
-  const Reply hello = talk.ask(Request{.verb = Verb::hello});
+  const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
   const auto spawner = static_cast<pid_t>(hello.pid);
   const auto open_files = [&] {
     std::uint64_t highest = 0;
@@ -360,17 +366,17 @@ TEST_F(SpawnerTest, NearItsLimitOfOpenFilesItMakesNoMoreAndTheOthersGoOn) {
       << refused.error->message();
   EXPECT_NE(refused.error->message().find("LimitNOFILE"), std::string::npos) << "what to do is said";
   // Those that are there can be looked at, paused, resumed, copied and ended.
-  EXPECT_FALSE(talk.ask(Request{.verb = Verb::hello}).error);
-  EXPECT_FALSE(talk.ask(named(Verb::freeze, box.name)).error);
-  EXPECT_FALSE(talk.ask(named(Verb::thaw, box.name)).error);
-  EXPECT_FALSE(talk.ask(named(Verb::snapshot, box.name, base_ + "/data/snapshots/near")).error);
-  EXPECT_FALSE(talk.ask(named(Verb::adopt, box.name)).error);
-  EXPECT_FALSE(talk.ask(named(Verb::destroy, box.name)).error);
-  EXPECT_FALSE(talk.ask(named(Verb::discard, "", base_ + "/data/snapshots/near")).error);
+  EXPECT_FALSE(talk.ask(Request{.ask = ask::Hello{}}).error);
+  EXPECT_FALSE(talk.ask(named(ask::Freeze{}, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Thaw{}, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Snapshot{base_ + "/data/snapshots/near"}, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Adopt{}, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Destroy{}, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Discard{base_ + "/data/snapshots/near"}, "")).error);
   allow(before.rlim_cur);
   const Reply again = talk.ask(create());
   ASSERT_FALSE(again.error) << again.error->message();
-  EXPECT_FALSE(talk.ask(named(Verb::destroy, again.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Destroy{}, again.name)).error);
 }
 
 // A daemon that takes no answers is no reason to stop: what is said to it is kept, and given when it listens.
@@ -378,7 +384,7 @@ TEST_F(SpawnerTest, ADaemonThatDoesNotListenHoldsNothingUp) {
   Talk talk(socket_.get());
   const Reply box = talk.ask(create());
   ASSERT_FALSE(box.error) << box.error->message();
-  Request hello{.verb = Verb::hello, .token = 1000};
+  const Request hello{.token = 1000, .name = {}, .ask = ask::Hello{}};
   int said = 0;
   while (said < 4000 && os::send_message(socket_.get(), encode(hello), {}, os::Wait::no)) ++said;
   // It goes on reading although none of its answers was taken.
@@ -392,7 +398,7 @@ TEST_F(SpawnerTest, ADaemonThatDoesNotListenHoldsNothingUp) {
     ASSERT_TRUE(message && !message->bytes.empty()) << i;
     EXPECT_EQ(decode_reply(message->bytes)->token, 1000U);
   }
-  EXPECT_FALSE(talk.ask(named(Verb::destroy, box.name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Destroy{}, box.name)).error);
 }
 
 TEST_F(SpawnerTest, AnotherLineIsGoneOnWithWhenOneIsLost) {
@@ -403,16 +409,16 @@ TEST_F(SpawnerTest, AnotherLineIsGoneOnWithWhenOneIsLost) {
     const Reply box = talk.ask(create());
     ASSERT_FALSE(box.error);
     name = box.name;
-    const Reply line = talk.ask(Request{.verb = Verb::line}, -1, &fds);
+    const Reply line = talk.ask(Request{.ask = ask::SecondConnection{}}, -1, &fds);
     ASSERT_FALSE(line.error);
     ASSERT_EQ(fds.size(), 1U);
   }
   socket_ = std::move(fds.front());
   Talk talk(socket_.get());
-  const Reply hello = talk.ask(Request{.verb = Verb::hello});
+  const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
   ASSERT_FALSE(hello.error) << hello.error->message();
   EXPECT_EQ(hello.names, std::vector<std::string>{name});
-  EXPECT_FALSE(talk.ask(named(Verb::destroy, name)).error);
+  EXPECT_FALSE(talk.ask(named(ask::Destroy{}, name)).error);
 }
 
 }  // namespace

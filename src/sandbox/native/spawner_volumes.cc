@@ -1,4 +1,5 @@
-// Filesystems of volumes: a child makes or opens the image and mounts it, the spawner keeps the mount and shares it.
+// Filesystems of volumes: a child makes or opens the image and mounts it, the spawner keeps the mount and
+// shares it.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -17,20 +18,23 @@
 
 namespace atl::sandbox::native {
 
-void Spawner::open_volume(const Request& request) {
-  if (auto known = shop_.volume_directory(request.text)) return answer_volume(request.verb, request.token, *known);
-  if (!shop_.can_mount_volumes())
-    return answer_error(request, Error(Code::unsupported, "a volume's own filesystem needs root and loop devices"));
+void Spawner::open_volume(const Request& request, const ask::OpenVolume& wanted) {
+  if (auto known = builder_.volume_directory(wanted.directory))
+    return answer_volume(request.verb(), request.token, *known);
+  if (!builder_.can_mount_volumes())
+    return answer_error(request,
+                        Error(Code::unsupported, "a volume's own filesystem needs root and loop devices"));
   const bool is_coming = std::ranges::any_of(copying_, [&](const auto& one) {
-    return one.second.verb == Verb::open_volume && one.second.target == request.text;
+    return one.second.verb == Verb::open_volume && one.second.target == wanted.directory;
   });
   if (is_coming) return answer_error(request, Error(Code::unavailable, "the volume is being opened"));
   if (copying_.size() >= kCopyingMax)
-    return answer_error(request, Error(Code::resource_exhausted, "too many volumes are being opened at once: try again"));
-  const auto job =
-      shop_.volume_job(request.text, request.spec.limits.disk_bytes, request.spec.limits.inodes_max);
+    return answer_error(
+        request, Error(Code::resource_exhausted, "too many volumes are being opened at once: try again"));
+  const auto job = builder_.volume_job(wanted.directory, wanted.bytes, wanted.inodes);
   if (!job) return answer_error(request, job.error());
-  Copying copying{.verb = request.verb, .token = request.token, .name = request.name, .target = request.text};
+  Copying copying{
+      .verb = request.verb(), .token = request.token, .name = request.name, .target = wanted.directory};
   auto begun = [&]() -> Result<void> {
     os::SocketPair report = TRY(os::socket_pair(os::SocketKind::packets));
     copying.report = std::move(report.first);
@@ -51,9 +55,10 @@ void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
   const sched_param normal{};
   ::sched_setscheduler(0, SCHED_OTHER, &normal);
   auto mounted = [&]() -> Result<os::Fd> {
-    if (!shop_.enter_host()) return fail(Code::provider_failed, "the host's files are out of reach");
+    if (!builder_.enter_host()) return fail(Code::provider_failed, "the host's files are out of reach");
     const VolumeImage image = TRY(open_volume_image(job));
-    if (!shop_.leave_host_again()) return fail(Code::provider_failed, "the spawner's files are out of reach");
+    if (!builder_.leave_host_again())
+      return fail(Code::provider_failed, "the spawner's files are out of reach");
     return mount_volume_image(job, image);
   }();
   Reply reply;
@@ -64,12 +69,13 @@ void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
 
 void Spawner::finish_volume(const Copying& copying, Reply reply, os::Fd mount) {
   if (!reply.error) {
-    if (auto kept = shop_.keep_volume(copying.target, std::move(mount)); !kept) reply.error = std::move(kept).error();
+    if (auto kept = builder_.keep_volume(copying.target, std::move(mount)); !kept)
+      reply.error = std::move(kept).error();
   }
   if (reply.error)
     answer(std::move(reply));
   else
-    answer_volume(copying.verb, copying.token, *shop_.volume_directory(copying.target));
+    answer_volume(copying.verb, copying.token, *builder_.volume_directory(copying.target));
 }
 
 void Spawner::answer_volume(Verb verb, std::uint64_t token, const std::string& directory) {
@@ -85,8 +91,8 @@ void Spawner::answer_volume(Verb verb, std::uint64_t token, const std::string& d
 }
 
 // Whoever still has it mounted keeps it; the image is the daemon's to remove.
-void Spawner::close_volume(const Request& request) {
-  shop_.drop_volume(request.text);
+void Spawner::close_volume(const Request& request, const ask::CloseVolume& wanted) {
+  builder_.drop_volume(wanted.directory);
   answer_done(request);
 }
 

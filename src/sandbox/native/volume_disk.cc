@@ -32,9 +32,21 @@ constexpr unsigned kLoopMajor = 7;
 // With a journal, unlike the disks of sandboxes: this one outlives whoever pulls the plug.
 Result<void> format(int file, std::uint64_t inodes) {
   const std::string count = std::to_string(inodes);
-  const char* const arguments[] = {"mke2fs", "-q", "-F", "-t", "ext4", "-m", "0", "-O", "^resize_inode",
-                                   "-E", "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0", "-N",
-                                   count.c_str(), "/proc/self/fd/0", nullptr};
+  const char* const arguments[] = {"mke2fs",
+                                   "-q",
+                                   "-F",
+                                   "-t",
+                                   "ext4",
+                                   "-m",
+                                   "0",
+                                   "-O",
+                                   "^resize_inode",
+                                   "-E",
+                                   "lazy_itable_init=1,lazy_journal_init=1,nodiscard,root_owner=0:0",
+                                   "-N",
+                                   count.c_str(),
+                                   "/proc/self/fd/0",
+                                   nullptr};
   const char* const environment[] = {"PATH=/usr/sbin:/sbin:/usr/bin:/bin", nullptr};
   const pid_t child = os::fork_alone();
   if (child < 0) return fail(errno_error(errno, "fork"));
@@ -52,7 +64,8 @@ Result<void> format(int file, std::uint64_t inodes) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
     return fail(Code::unsupported, "a volume's disk needs mke2fs: install e2fsprogs");
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    return fail(Code::unsupported, "a volume's disk could not be formatted: mke2fs refused its size or its inodes");
+    return fail(Code::unsupported,
+                "a volume's disk could not be formatted: mke2fs refused its size or its inodes");
   return {};
 }
 
@@ -63,7 +76,8 @@ Result<os::Fd> make_image(int directory, const VolumeDiskJob& job) {
   if (::ftruncate(file.get(), static_cast<off_t>(job.bytes)) < 0)
     return fail(errno_error(errno, "size a volume's disk"));
   TRY(format(file.get(), job.inodes));
-  if (::fsync(file.get()) < 0 || ::renameat(directory, kDraft, directory, kImage) < 0 || ::fsync(directory) < 0)
+  if (::fsync(file.get()) < 0 || ::renameat(directory, kDraft, directory, kImage) < 0 ||
+      ::fsync(directory) < 0)
     return fail(errno_error(errno, "store a volume's disk"));
   return file;
 }
@@ -118,8 +132,8 @@ Result<os::Fd> attach(const VolumeDiskJob& job, int image, std::string& path) {
 }  // namespace
 
 Result<VolumeImage> open_volume_image(const VolumeDiskJob& job) {
-  const os::Fd directory = TRY_CONTEXT("directory of a volume",
-                                       os::open_at(job.directory.get(), ".", O_RDONLY | O_DIRECTORY));
+  const os::Fd directory =
+      TRY_CONTEXT("directory of a volume", os::open_at(job.directory.get(), ".", O_RDONLY | O_DIRECTORY));
   VolumeImage image{os::Fd(::openat(directory.get(), kImage, O_RDWR | O_NOFOLLOW | O_CLOEXEC)), {}};
   if (!image.file.is_open() && errno != ENOENT) return fail(errno_error(errno, "open a volume's disk"));
   if (!image.file.is_open()) image.file = TRY(make_image(directory.get(), job));

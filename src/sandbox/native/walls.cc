@@ -76,9 +76,10 @@ struct Child {
 };
 
 Result<void> Child::join_cgroups() {
-  TRY_CONTEXT("join control groups",
-              plan.cgroups.join(plan.group, plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all,
-                                plan.born_in_group));
+  TRY_CONTEXT(
+      "join control groups",
+      plan.cgroups.join(plan.group, plan.realtime ? CgroupTree::Part::all_but_cpu : CgroupTree::Part::all,
+                        plan.starts_in_group));
   if (plan.cgroups.version() != "none") stands("cgroup", std::string(plan.cgroups.version()));
   return {};
 }
@@ -135,7 +136,7 @@ Result<void> Child::fill_upper() {
       "127.0.0.1\tlocalhost\n127.0.1.1\t{}\n::1\tlocalhost ip6-localhost ip6-loopback\n", plan.spec.hostname);
   TRY(os::write_file_at(upper, "root/etc/hostname", plan.spec.hostname + "\n"));
   TRY(os::write_file_at(upper, "root/etc/hosts", hosts));
-  // Nobody answers there until a network is opened (sandbox/outlet.h).
+  // Nobody answers there until a network is opened (sandbox/proxy endpoint.h).
   TRY(os::write_file_at(upper, "root/etc/resolv.conf", "nameserver 127.0.0.1\n"));
   for (const char* name :
        {"root/etc", "root/etc/machine-id", "root/etc/hostname", "root/etc/hosts", "root/etc/resolv.conf"})
@@ -153,10 +154,10 @@ Result<std::string> Child::place_lower(os::Fd mount) {
 
 Result<std::string> Child::place_own(const char* path) {
   // What is mounted below cannot be left out by an ordinary user. Ids are mapped by root only; see tell_ids.
-  const Subtree below = plan.standing.rootless ? Subtree::yes : Subtree::no;
+  const Subtree below = plan.privileges.rootless ? Subtree::yes : Subtree::no;
   os::Fd mount = TRY(os::clone_mount(AT_FDCWD, path, below));
   MountChange change{.set = MOUNT_ATTR_RDONLY, .user_namespace = plan.slot.user_namespace.get()};
-  if (plan.standing.rootless) {
+  if (plan.privileges.rootless) {
     change.user_namespace = -1;
     TRY(os::change_mount(mount.get(), "", below, change));
   } else if (!os::change_mount(mount.get(), "", Subtree::no, change)) {
@@ -173,7 +174,7 @@ Result<void> Child::mount_overlay(const std::string& lowers_top_first, const cha
   TRY(overlay.set("lowerdir", lowers_top_first));
   TRY(overlay.set("upperdir", fmt::format("{}/{}", tiny::kUpper, upper)));
   TRY(overlay.set("workdir", fmt::format("{}/{}", tiny::kUpper, work)));
-  if (plan.standing.rootless) TRY(overlay.set_flag("userxattr"));
+  if (plan.privileges.rootless) TRY(overlay.set_flag("userxattr"));
   unsigned attributes = MOUNT_ATTR_NODEV;
   if (!plan.spec.sudo) attributes |= MOUNT_ATTR_NOSUID;
   const os::Fd mount = TRY(overlay.mount(attributes));
@@ -212,9 +213,9 @@ Result<void> Child::mount_proc() {
   os::FilesystemContext proc = TRY(os::FilesystemContext::open("proc"));
   const os::Fd mount = TRY(proc.mount(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC));
   TRY(os::attach(mount.get(), AT_FDCWD, "proc"));
-  // Whoever is inside owns the namespace's ports but not the namespace: 53 and 80 are ports like others. Where this may
-  // not be said, opening a network will tell. Through this /proc, because in one that others use as well the kernel
-  // looks past the entries of every network there is.
+  // Whoever is inside owns the namespace's ports but not the namespace: 53 and 80 are ports like others.
+  // Where this may not be said, opening a network will tell. Through this /proc, because in one that others
+  // use as well the kernel looks past the entries of every network there is.
   (void)os::write_control_at(AT_FDCWD, "proc/sys/net/ipv4/ip_unprivileged_port_start", "0");
   int covered = 0;
   const auto put = [&](const char* over, const std::string& path) -> Result<void> {
@@ -232,16 +233,16 @@ Result<void> Child::mount_proc() {
   TRY(os::bind((std::string(tiny::kUpper) + "/boot_id").c_str(), "proc/sys/kernel/random/boot_id"));
   for (const char* name : kViewFiles) TRY(put((plan.view + "/" + name).c_str(), std::string("proc/") + name));
   stands("proc_view", "meminfo, cpuinfo, stat and loadavg show the sandbox's limits, as of its creation");
-  stands("proc",
-         fmt::format("own process tree; {} entries covered, {} closed to all but the host's root, sys read-only, boot_id "
-                     "of its own",
-                     covered, plan.cover.closed));
+  stands("proc", fmt::format("own process tree; {} entries covered, {} closed to all but the host's root, "
+                             "sys read-only, boot_id "
+                             "of its own",
+                             covered, plan.cover.closed));
   return {};
 }
 
 Result<void> Child::mount_dev() {
   // For an ordinary user each device is a mount of its own.
-  const Subtree nodes = plan.standing.rootless ? Subtree::yes : Subtree::no;
+  const Subtree nodes = plan.privileges.rootless ? Subtree::yes : Subtree::no;
   os::Fd devices = TRY(os::clone_mount(AT_FDCWD, tiny::kDevices, nodes));
   TRY(os::change_mount(devices.get(), "", nodes,
                        {.set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC}));
@@ -257,7 +258,8 @@ Result<void> Child::mount_dev() {
   const os::Fd shared = TRY(os::clone_mount(report.upper.get(), "shm", Subtree::no));
   TRY(os::change_mount(shared.get(), "", Subtree::no, {.set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV}));
   TRY(os::attach(shared.get(), AT_FDCWD, "dev/shm"));
-  stands("dev", fmt::format("null zero full random urandom tty, {} terminals and shared memory of its own", kTerminalsMax));
+  stands("dev", fmt::format("null zero full random urandom tty, {} terminals and shared memory of its own",
+                            kTerminalsMax));
   return {};
 }
 
@@ -271,7 +273,8 @@ Result<os::Fd> Child::open_inside(const std::string& path) {
   return os::Fd(static_cast<int>(fd));
 }
 
-// Level by level, each below the level before as the kernel resolved it: a link in a layer leads nowhere else.
+// Level by level, each below the level before as the kernel resolved it: a link in a layer leads nowhere
+// else.
 Result<void> Child::make_mount_point(const std::string& path) {
   for (std::size_t at = 0; at != std::string::npos;) {
     const std::size_t from = at + 1;
@@ -335,7 +338,8 @@ Result<void> Child::set_limits() {
   if (::unshare(CLONE_NEWCGROUP) == 0)
     stands("cgroup_namespace", "own");
   else
-    lacks("cgroup_namespace", "needs a kernel with control group namespaces; /proc/self/cgroup shows names of the host");
+    lacks("cgroup_namespace",
+          "needs a kernel with control group namespaces; /proc/self/cgroup shows names of the host");
   return {};
 }
 
@@ -344,7 +348,8 @@ Result<void> Child::leave_realtime() {
   const sched_param normal{};
   if (::sched_setscheduler(0, SCHED_OTHER, &normal) < 0)
     return fail(errno_error(errno, "leave real-time scheduling"));
-  TRY_CONTEXT("join control groups", plan.cgroups.join(plan.group, CgroupTree::Part::only_cpu, plan.born_in_group));
+  TRY_CONTEXT("join control groups",
+              plan.cgroups.join(plan.group, CgroupTree::Part::only_cpu, plan.starts_in_group));
   return {};
 }
 
@@ -355,7 +360,8 @@ void Child::tell_core_dumps() {
   const std::string pattern = os::read_file("/proc/sys/kernel/core_pattern").value_or("");
   const bool to_program = pattern.starts_with('|'), to_socket = pattern.starts_with('@');
   if (to_socket || (to_program && core.rlim_max != 1))
-    lacks("core_dumps", "kernel.core_pattern hands crashes to a program of the host: set it to the name of a file");
+    lacks("core_dumps",
+          "kernel.core_pattern hands crashes to a program of the host: set it to the name of a file");
   else
     stands("core_dumps", core.rlim_max == 1 ? "off, to files and to programs of the host" : "off");
 }
@@ -363,31 +369,33 @@ void Child::tell_core_dumps() {
 // Who is who, and for whom.
 void Child::tell_ids() {
   const IdMap& ids = plan.slot.ids;
-  if (!plan.standing.rootless) {
+  if (!plan.privileges.rootless) {
     stands("user_namespace", fmt::format("{} ids from {}", ids.count, ids.first));
     stands("own_ids", "no other sandbox has them");
-    stands("own_counters", "inotify, message queues, locked memory and pending signals are counted for this sandbox alone");
+    stands("own_counters",
+           "inotify, message queues, locked memory and pending signals are counted for this sandbox alone");
     return;
   }
   const char* const as_root = "start atoll as root";
   lacks("own_ids", fmt::format("sandboxes of an ordinary user share their ids: {}", as_root));
-  lacks("own_counters",
-        fmt::format("sandboxes of an ordinary user share its allowance of inotify, message queues and locked memory: {}",
-                    as_root));
+  lacks("own_counters", fmt::format("sandboxes of an ordinary user share its allowance of inotify, message "
+                                    "queues and locked memory: {}",
+                                    as_root));
   lacks("host_owners", fmt::format("files of the host are shown as nobody's: {}", as_root));
   if (plan.spec.sudo) lacks("sudo", fmt::format("set-uid programs of the host do not work: {}", as_root));
-  if (!plan.standing.has_one_id())
+  if (!plan.privileges.has_one_id())
     return stands("user_namespace",
                   fmt::format("{} ids{}", ids.count,
                               ids.first == 0 ? "; root inside is the user who runs it, whose the layers are"
                                              : ", not the one of the user who runs it"));
   stands("user_namespace", "one id, of the user who runs it");
-  const char* const who = ids.inside == 0 ? "there is nobody inside but root" : "there is no root inside, only user";
-  lacks("users", fmt::format("{}: {}", who, plan.standing.lacks_ids));
+  const char* const who =
+      ids.inside == 0 ? "there is nobody inside but root" : "there is no root inside, only user";
+  lacks("users", fmt::format("{}: {}", who, plan.privileges.lacks_ids));
 }
 
 // What one process can be held to where the kernel does not count for the whole sandbox. The host watches the
-// sums (see Inhabitant).
+// sums (see NativeState).
 Result<void> Child::limit_without_groups() {
   const Limits& limits = plan.spec.limits;
   const auto bound = [](__rlimit_resource what, rlim_t value) {
@@ -397,8 +405,8 @@ Result<void> Child::limit_without_groups() {
   if (!plan.cgroups.has(Controller::pids)) {
     const rlim_t tasks = rlim_t{limits.processes_max} * 16 + 16;
     if (!bound(RLIMIT_NPROC, tasks)) return fail(errno_error(errno, "limit processes"));
-    stands("task_limit_per_user", fmt::format("{} tasks, by the kernel; {} processes, counted by the host", tasks,
-                                              limits.processes_max));
+    stands("task_limit_per_user", fmt::format("{} tasks, by the kernel; {} processes, counted by the host",
+                                              tasks, limits.processes_max));
   }
   if (!plan.cgroups.has(Controller::memory)) {
     if (!bound(RLIMIT_DATA, limits.memory_bytes)) return fail(errno_error(errno, "limit memory"));
@@ -412,7 +420,7 @@ Result<void> Child::limit_without_groups() {
 Result<void> Child::become_inside() {
   TRY_CONTEXT("enter the user namespace", os::enter_namespace(plan.slot.user_namespace.get(), CLONE_NEWUSER));
   // Where there is one id only, the kernel does not let groups be dropped either.
-  const bool one_id = plan.standing.has_one_id();
+  const bool one_id = plan.privileges.has_one_id();
   if (!one_id && ::syscall(SYS_setgroups, 0, nullptr) < 0) return fail(errno_error(errno, "drop groups"));
   const uid_t first = plan.slot.ids.inside;
   if (::syscall(SYS_setresgid, first, first, first) < 0 || ::syscall(SYS_setresuid, first, first, first) < 0)
@@ -482,7 +490,8 @@ ProcCover choose_cover(int proc) {
   struct stat info {};
   for (const char* name : kMaskedFiles) {
     // What is not there may come, with a module.
-    if (::fstatat(proc, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid == 0 && info.st_gid == 0 && (info.st_mode & 0007) == 0)
+    if (::fstatat(proc, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.st_uid == 0 && info.st_gid == 0 &&
+        (info.st_mode & 0007) == 0)
       ++cover.closed;
     else
       cover.files.push_back(std::string("proc/") + name);

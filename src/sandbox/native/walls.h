@@ -54,7 +54,7 @@ struct WallPlan {
   const Slot& slot;
   const Filter& filter;
   CgroupTree& cgroups;
-  const Standing& standing;
+  const Privileges& privileges;
   const ProcCover& cover;
   const std::vector<int>& ignored_signals;  // by the spawner
   std::string group;
@@ -74,7 +74,7 @@ struct WallPlan {
   os::Fd image_mount;
   bool realtime = false;
   // The kernel put the process into its version 2 group when it made it.
-  bool born_in_group = false;
+  bool starts_in_group = false;
 };
 
 // Written by the child into the parent's memory.
@@ -84,8 +84,9 @@ struct WallReport {
   os::Fd upper;  // the writable layer, seen from the host
 };
 
-// Runs in the child, which shares memory and descriptors with the suspended parent. Executes the guest, or
-// leaves the reason in report.error and ends.
+// Every step either takes effect or ends the child with an error: a sandbox with fewer walls than its
+// Isolation says never runs. Runs in the child, which shares memory and descriptors with the suspended
+// parent. Executes the guest, or leaves the reason in report.error and ends.
 [[noreturn]] void build_walls(WallPlan& plan, WallReport& report);
 
 }  // namespace atl::sandbox::native

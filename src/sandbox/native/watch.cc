@@ -17,27 +17,27 @@ Limits of_the_sandbox(Limits limits) {
 }
 
 // While nothing runs nothing changes, and the last look is as good as a new one.
-ResourceMonitor::Source source_of(const std::weak_ptr<Inhabitant>& weak) {
+ResourceMonitor::Source source_of(const std::weak_ptr<NativeState>& weak) {
   return [weak, last = std::make_shared<std::optional<Usage>>()]() -> Result<Usage> {
-    const auto inhabitant = weak.lock();
-    if (!inhabitant || inhabitant->ended) return fail(Code::not_found, "the sandbox has ended");
-    if (!*last || inhabitant->is_busy()) *last = inhabitant->usage();
+    const auto state = weak.lock();
+    if (!state || state->ended) return fail(Code::not_found, "the sandbox has ended");
+    if (!*last || state->is_busy()) *last = state->usage();
     return **last;
   };
 }
 
-void end_over_limit(Inhabitant& inhabitant, const LimitStatus& status) {
-  if (status.resource != Resource::memory || inhabitant.cgroups->has(Controller::memory)) return;
-  inhabitant.end_executions(Ending::out_of_memory, fmt::format("memory limit of {} bytes; the host counted {}",
-                                                               status.limit, status.used));
+void end_over_limit(NativeState& state, const LimitStatus& status) {
+  if (status.resource != Resource::memory || state.cgroups->has(Controller::memory)) return;
+  state.end_executions(Ending::out_of_memory, fmt::format("memory limit of {} bytes; the host counted {}",
+                                                          status.limit, status.used));
 }
 
 }  // namespace
 
-void Watcher::add(const std::shared_ptr<Inhabitant>& inhabitant) {
-  const bool sums = !inhabitant->cgroups->has(Controller::memory);
+void Watcher::add(const std::shared_ptr<NativeState>& state) {
+  const bool sums = !state->cgroups->has(Controller::memory);
   if (!alerts_.on_alert && !sums) return;
-  const std::weak_ptr<Inhabitant> weak = inhabitant;
+  const std::weak_ptr<NativeState> weak = state;
   MonitorOptions options = alerts_;
   if (sums) options.interval = std::min(options.interval, kSumEvery);
   // Over the limit is what the controller ends for, whatever the caller wants to hear of.
@@ -47,13 +47,13 @@ void Watcher::add(const std::shared_ptr<Inhabitant>& inhabitant) {
   };
   auto watched = std::make_shared<Watched>();
   watched->controller = std::make_unique<ResourceController>(
-      monitor_, inhabitant->name, source_of(weak), of_the_sandbox(inhabitant->handed.spec.limits), end, options);
-  watched_[inhabitant->name] = watched;
+      monitor_, state->name, source_of(weak), of_the_sandbox(state->spawned.spec.limits), end, options);
+  watched_[state->name] = watched;
   if (!alerts_.on_alert) return;
-  watch_levels(watched, *inhabitant);
-  os::Fd event = inhabitant->cgroups->watch_memory(inhabitant->handed.group);
+  watch_levels(watched, *state);
+  os::Fd event = state->cgroups->watch_memory(state->spawned.group);
   if (!event.is_open()) return;
-  watched->oom_kills = inhabitant->cgroups->oom_kills(inhabitant->handed.group);
+  watched->oom_kills = state->cgroups->oom_kills(state->spawned.group);
   watched->memory = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, event.release());
   listen(watched, weak);
 }
@@ -62,33 +62,32 @@ void Watcher::remove(const std::string& name) {
   watched_.erase(name);
 }
 
-void Watcher::listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<Inhabitant>& inhabitant) {
+void Watcher::listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<NativeState>& state) {
   using boost::asio::posix::stream_descriptor;
-  const auto now = inhabitant.lock();
+  const auto now = state.lock();
   if (!now) return;
   // Version 1 has an eventfd to read, version 2 a file whose change is an exceptional condition.
   const bool v2 = now->cgroups->is_v2(Controller::memory);
-  watched->memory->async_wait(
-      v2 ? stream_descriptor::wait_error : stream_descriptor::wait_read,
-      [this, weak = std::weak_ptr(watched), inhabitant](boost::system::error_code error) {
-        const auto self = weak.lock();
-        const auto alive = inhabitant.lock();
-        if (error || !self || !alive || alive->ended) return;
-        tell_memory(*self, *alive);
-        listen(self, inhabitant);
-      });
+  watched->memory->async_wait(v2 ? stream_descriptor::wait_error : stream_descriptor::wait_read,
+                              [this, weak = std::weak_ptr(watched), state](boost::system::error_code error) {
+                                const auto self = weak.lock();
+                                const auto alive = state.lock();
+                                if (error || !self || !alive || alive->ended) return;
+                                tell_memory(*self, *alive);
+                                listen(self, state);
+                              });
 }
 
-void Watcher::watch_levels(const std::shared_ptr<Watched>& watched, const Inhabitant& inhabitant) {
+void Watcher::watch_levels(const std::shared_ptr<Watched>& watched, const NativeState& state) {
   std::vector<std::uint64_t> levels;
   for (const double threshold : alerts_.thresholds)
     if (threshold < 1)
       levels.push_back(static_cast<std::uint64_t>(
-          threshold * static_cast<double>(inhabitant.handed.spec.limits.memory_bytes)));
-  os::Fd event = inhabitant.cgroups->watch_memory_levels(inhabitant.handed.group, levels);
+          threshold * static_cast<double>(state.spawned.spec.limits.memory_bytes)));
+  os::Fd event = state.cgroups->watch_memory_levels(state.spawned.group, levels);
   if (!event.is_open()) return;
   watched->levels = std::make_unique<boost::asio::posix::stream_descriptor>(executor_, event.release());
-  listen_levels(watched, inhabitant.name);
+  listen_levels(watched, state.name);
 }
 
 void Watcher::listen_levels(const std::shared_ptr<Watched>& watched, const std::string& name) {
@@ -103,17 +102,17 @@ void Watcher::listen_levels(const std::shared_ptr<Watched>& watched, const std::
                               });
 }
 
-void Watcher::tell_memory(Watched& watched, const Inhabitant& inhabitant) {
+void Watcher::tell_memory(Watched& watched, const NativeState& state) {
   // Read so that the next change is news: the eventfd from where it is, the file from its beginning.
   char bytes[4096];
   const int fd = watched.memory->native_handle();
   if (::pread(fd, bytes, sizeof bytes, 0) < 0) (void)!::read(fd, bytes, sizeof(std::uint64_t));
   // Version 1 speaks when the limit is reached, before anything is killed; version 2 of other things as well.
-  const std::uint64_t kills = inhabitant.cgroups->oom_kills(inhabitant.handed.group);
+  const std::uint64_t kills = state.cgroups->oom_kills(state.spawned.group);
   const bool more = kills > std::exchange(watched.oom_kills, kills);
-  if (!more && inhabitant.cgroups->is_v2(Controller::memory)) return;
-  const std::uint64_t limit = inhabitant.handed.spec.limits.memory_bytes;
-  alerts_.on_alert({inhabitant.name, {Resource::memory, limit, limit}, 1.0, inhabitant.usage()});
+  if (!more && state.cgroups->is_v2(Controller::memory)) return;
+  const std::uint64_t limit = state.spawned.spec.limits.memory_bytes;
+  alerts_.on_alert({state.name, {Resource::memory, limit, limit}, 1.0, state.usage()});
 }
 
 }  // namespace atl::sandbox::native

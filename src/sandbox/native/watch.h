@@ -10,15 +10,15 @@
 
 namespace atl::sandbox::native {
 
-// Watches live sandboxes on the daemon's side: tells of thresholds that somebody asked for, and ends what goes
-// over a limit that this machine's kernel does not enforce. Does nothing where neither is wanted. Belongs to
-// the loop thread.
+// Watches live sandboxes on the daemon's side: tells of thresholds that somebody asked for, and ends what
+// goes over a limit that this machine's kernel does not enforce. Does nothing where neither is wanted.
+// Belongs to the loop thread.
 class Watcher {
  public:
   Watcher(boost::asio::any_io_executor executor, MonitorOptions alerts)
       : executor_(executor), alerts_(std::move(alerts)), monitor_(std::move(executor)) {}
 
-  void add(const std::shared_ptr<Inhabitant>& inhabitant);
+  void add(const std::shared_ptr<NativeState>& state);
   void remove(const std::string& name);
 
  private:
@@ -29,9 +29,9 @@ class Watcher {
     std::unique_ptr<boost::asio::posix::stream_descriptor> levels;
     std::uint64_t oom_kills = 0;
   };
-  void tell_memory(Watched& watched, const Inhabitant& inhabitant);
-  void listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<Inhabitant>& inhabitant);
-  void watch_levels(const std::shared_ptr<Watched>& watched, const Inhabitant& inhabitant);
+  void tell_memory(Watched& watched, const NativeState& state);
+  void listen(const std::shared_ptr<Watched>& watched, const std::weak_ptr<NativeState>& state);
+  void watch_levels(const std::shared_ptr<Watched>& watched, const NativeState& state);
   void listen_levels(const std::shared_ptr<Watched>& watched, const std::string& name);
 
   boost::asio::any_io_executor executor_;

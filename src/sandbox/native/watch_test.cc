@@ -32,7 +32,8 @@ class WatchTest : public testing::Test, protected TestLoop {
     return create(*provider_, std::move(spec));
   }
   static bool stands(const Sandbox& sandbox, std::string_view wall) {
-    return std::ranges::any_of(sandbox.isolation().walls, [&](const Wall& each) { return each.name == wall; });
+    return std::ranges::any_of(sandbox.isolation().walls,
+                               [&](const Wall& each) { return each.name == wall; });
   }
   bool told_of(Resource resource, double threshold) const {
     return std::ranges::any_of(alerts_, [&](const Alert& alert) {
@@ -90,7 +91,8 @@ TEST_F(WatchTest, AThresholdIsToldByTheKernelWhereItCan) {
   const bool v1 = std::ranges::any_of(walls, [](const Wall& wall) {
     return wall.name == "cgroup" && (wall.value == "v1" || wall.value == "hybrid");
   });
-  if (!v1 || !stands(*sandbox, "memory_limit")) GTEST_SKIP() << "only version 1 of control groups speaks of thresholds";
+  if (!v1 || !stands(*sandbox, "memory_limit"))
+    GTEST_SKIP() << "only version 1 of control groups speaks of thresholds";
   ProcessSpec process;
   process.argv = {"python3", "-c", "import time\nx = bytearray(b'x') * (60 << 20)\ntime.sleep(1)"};
   EXPECT_TRUE(finish(*sandbox, process).outcome.succeeded());

@@ -24,13 +24,13 @@
 #include "base/ids.h"
 #include "guest/protocol.h"
 #include "guest/runners.h"
-#include "guest/zygote/birth.h"
+#include "guest/zygote/fork_request.h"
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/message.h"
 #include "os/mount.h"
 #include "os/process.h"
-#include "sandbox/native/memory.h"
+#include "sandbox/native/process_image.h"
 #include "sandbox/native/walls.h"
 
 namespace atl::sandbox::native {
@@ -52,14 +52,17 @@ Result<void> lay_out_files() {
   const auto put = [&](const char* name, std::string_view bytes) {
     return os::write_file_at(place.get(), name, std::string(bytes), 0644);
   };
-  // Its mapping is recognized by name and time (memory.h), also by another spawner: both follow from its content.
+  // Its mapping is recognized by name and time (memory.h), also by another spawner: both follow from its
+  // content.
   const std::string_view module = guest::zygote_module();
   const std::string name = fmt::format("zygote-{:016x}.so", XXH3_64bits(module.data(), module.size()));
   TRY(put(name.c_str(), module));
   const timespec times[2] = {};
-  if (::utimensat(place.get(), name.c_str(), times, 0) < 0 || ::symlinkat(name.c_str(), place.get(), "zygote.so") < 0)
+  if (::utimensat(place.get(), name.c_str(), times, 0) < 0 ||
+      ::symlinkat(name.c_str(), place.get(), "zygote.so") < 0)
     return fail(errno_error(errno, "lay out the zygote's files"));
-  for (const char* runner : {"zygote.py", "python.py", "python_chance.py", "python_rest.py", "python_charts.py"})
+  for (const char* runner :
+       {"zygote.py", "python.py", "python_chance.py", "python_rest.py", "python_charts.py"})
     TRY(put(runner, guest::runner(runner)));
   return {};
 }
@@ -106,9 +109,9 @@ Result<void> enter_own_root(const std::vector<os::Fd>& layers) {
   return os::move_to_root();
 }
 
-// The kernel's own choice of addresses cannot be asked for a second time, so it is turned off and made here: libraries
-// lie below a stack of the size that the layout says, and nothing else in a Python of Debian moves. hear() and the
-// module (guest/zygote/module.cc) put both back, for this process and all that come of it.
+// The kernel's own choice of addresses cannot be asked for a second time, so it is turned off and made here:
+// libraries lie below a stack of the size that the layout says, and nothing else in a Python of Debian moves.
+// hear() and the module (guest/zygote/module.cc) put both back, for this process and all that come of it.
 void choose_addresses(std::uint64_t layout) {
   constexpr std::uint64_t least = 256ULL << 20, page = 4096;
   ::personality(ADDR_NO_RANDOMIZE);
@@ -141,8 +144,12 @@ void choose_addresses(std::uint64_t layout) {
   // One thread only: a copy made by fork has no others.
   // What it allocates follows from the seed; children of one zygote share it anyway.
   const std::string seed = fmt::format("PYTHONHASHSEED={}", 1 + (start.layout >> 32) % 4294967295U);
-  const char* const environment[] = {"PATH=/usr/local/bin:/usr/bin", "OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1",
-                                     "MKL_NUM_THREADS=1", seed.c_str(), nullptr};
+  const char* const environment[] = {"PATH=/usr/local/bin:/usr/bin",
+                                     "OPENBLAS_NUM_THREADS=1",
+                                     "OMP_NUM_THREADS=1",
+                                     "MKL_NUM_THREADS=1",
+                                     seed.c_str(),
+                                     nullptr};
   choose_addresses(start.layout);
   for (const char* path : {"/usr/local/bin/python3", "/usr/bin/python3"})
     ::execve(path, const_cast<char* const*>(arguments.data()), const_cast<char* const*>(environment));
@@ -174,21 +181,21 @@ Result<std::pair<os::Fd, os::Fd>> make_pipe() {
   return std::pair(os::Fd(fds[0]), os::Fd(fds[1]));
 }
 
-std::string birth_message(const Cradle& cradle) {
-  guest::BirthHeader header;
-  header.open_files = cradle.open_files;
-  header.set_uid = cradle.set_uid ? 1 : 0;
-  header.instructions = static_cast<std::uint32_t>(cradle.filter.program.size());
-  header.user_size = static_cast<std::uint32_t>(cradle.user.size());
-  header.directory_size = static_cast<std::uint32_t>(cradle.directory.size());
-  header.pid = cradle.pid;
-  header.copy = cradle.copy ? 1 : 0;
-  header.unified = cradle.doors.unified.is_open() ? 1 : 0;
-  header.groups = static_cast<std::uint32_t>(cradle.doors.tasks.size());
+std::string fork_message(const ForkTarget& fork_target) {
+  guest::ForkHeader header;
+  header.open_files = fork_target.open_files;
+  header.set_uid = fork_target.set_uid ? 1 : 0;
+  header.instructions = static_cast<std::uint32_t>(fork_target.filter.program.size());
+  header.user_size = static_cast<std::uint32_t>(fork_target.user.size());
+  header.directory_size = static_cast<std::uint32_t>(fork_target.directory.size());
+  header.pid = fork_target.pid;
+  header.copy = fork_target.copy ? 1 : 0;
+  header.unified = fork_target.doors.unified.is_open() ? 1 : 0;
+  header.groups = static_cast<std::uint32_t>(fork_target.doors.tasks.size());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
-  bytes.append(reinterpret_cast<const char*>(cradle.filter.program.data()),
-               cradle.filter.program.size() * sizeof(sock_filter));
-  return bytes + cradle.user + cradle.directory;
+  bytes.append(reinterpret_cast<const char*>(fork_target.filter.program.data()),
+               fork_target.filter.program.size() * sizeof(sock_filter));
+  return bytes + fork_target.user + fork_target.directory;
 }
 
 }  // namespace
@@ -213,7 +220,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(Start start) {
   zygote->layout_ = start.layout;
   zygote->kind_ = std::move(start.kind);
   zygote->layers_ = std::move(start.layers);
-  zygote->born_at_ = TRY(Subject::started_at(start.proc, child));
+  zygote->start_time_ = TRY(LiveProcess::started_at(start.proc, child));
   zygote->proc_ = start.proc;
   zygote->pidfd_ = TRY(os::pidfd_open(child));
   zygote->socket_ = std::move(pair.first);
@@ -244,7 +251,8 @@ void Zygote::hear() {
   auto message = os::receive_message(socket_.get(), os::Wait::no);
   if (!message && message.error().code() == Code::unavailable) return;
   if (!message || message->bytes.empty()) return die("the zygote ended");
-  if (state_ != State::starting || !message->bytes.starts_with("ready\n")) return die("the zygote spoke out of turn");
+  if (state_ != State::starting || !message->bytes.starts_with("ready\n"))
+    return die("the zygote spoke out of turn");
   complaint_ = message->bytes.substr(6);
   if (count_threads(proc_, pid_) != 1) return die("an imported module started a thread");
   rlimit stack{};
@@ -263,36 +271,37 @@ bool Zygote::is_worn(const ZygoteOptions& options) const {
   return children_ >= options.children_max || Clock::machine().steady() - since_ >= options.age_max;
 }
 
-Result<Born> Zygote::bear(const Cradle& cradle) {
+Result<ForkedChild> Zygote::fork_interpreter(const ForkTarget& fork_target) {
   if (state_ != State::ready) return fail(Code::unavailable, "the zygote is not ready");
-  if (cradle.directory.size() >= guest::kPathMax || cradle.user.size() > 256)
+  if (fork_target.directory.size() >= guest::kPathMax || fork_target.user.size() > 256)
     return fail(Code::invalid_argument, "the user or the working directory is too long");
   auto [out, child_out] = TRY(make_pipe());
   auto [err, child_err] = TRY(make_pipe());
   os::SocketPair control = TRY(os::socket_pair(os::SocketKind::stream));
-  std::vector<int> fds{cradle.guest_pidfd, cradle.user_namespace, child_out.get(), child_err.get(),
+  std::vector<int> fds{fork_target.guest_pidfd, fork_target.user_namespace, child_out.get(), child_err.get(),
                        control.second.get()};
-  if (cradle.doors.unified.is_open()) fds.push_back(cradle.doors.unified.get());
-  for (const os::Fd& tasks : cradle.doors.tasks) fds.push_back(tasks.get());
-  auto sent = os::send_message(socket_.get(), birth_message(cradle), fds);
+  if (fork_target.doors.unified.is_open()) fds.push_back(fork_target.doors.unified.get());
+  for (const os::Fd& tasks : fork_target.doors.tasks) fds.push_back(tasks.get());
+  auto sent = os::send_message(socket_.get(), fork_message(fork_target), fds);
   auto message = sent ? os::receive_message(socket_.get()) : Result<os::Message>(fail(sent.error()));
-  if (!message || message->bytes.size() != sizeof(guest::BirthAnswer)) {
+  if (!message || message->bytes.size() != sizeof(guest::ForkAnswer)) {
     die("the zygote does not answer");
     (void)os::pidfd_kill(pidfd_.get(), SIGKILL);
     return fail(Code::unavailable, complaint_);
   }
   ++children_;
-  guest::BirthAnswer answer;
+  guest::ForkAnswer answer;
   std::memcpy(&answer, message->bytes.data(), sizeof answer);
-  if (answer.error != 0 || message->fds.empty()) return fail(errno_error(answer.error, "bear an interpreter"));
-  Born born;
-  born.pid = answer.pid;
-  born.pidfd = std::move(message->fds.front());
-  born.host_pid = TRY(pid_of(proc_, born.pidfd.get()));
-  born.born_at = TRY(Subject::started_at(proc_, born.host_pid));
-  born.control = std::move(control.first), born.out = std::move(out), born.err = std::move(err);
-  born.generation = generation_;
-  return born;
+  if (answer.error != 0 || message->fds.empty())
+    return fail(errno_error(answer.error, "bear an interpreter"));
+  ForkedChild forked;
+  forked.pid = answer.pid;
+  forked.pidfd = std::move(message->fds.front());
+  forked.host_pid = TRY(pid_of(proc_, forked.pidfd.get()));
+  forked.start_time = TRY(LiveProcess::started_at(proc_, forked.host_pid));
+  forked.control = std::move(control.first), forked.out = std::move(out), forked.err = std::move(err);
+  forked.generation = generation_;
+  return forked;
 }
 
 }  // namespace atl::sandbox::native

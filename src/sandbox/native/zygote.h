@@ -13,10 +13,10 @@
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/filter.h"
 
-// Interpreters that are born ready: a zygote is a Python that has imported what programs usually want and then
-// does nothing but fork. It runs in a root of its own that holds our files and the host's /usr, or layers that came of
-// recipes of ours; it never runs a user's code and never sees a layer that a user made. Its children enter a sandbox and
-// give up their power by the same steps as process 1 (guest/zygote/drop.h).
+// Interpreters that are forked ready: a zygote is a Python that has imported what programs usually want and
+// then does nothing but fork. It runs in a root of its own that holds our files and the host's /usr, or
+// layers that came of recipes of ours; it never runs a user's code and never sees a layer that a user made.
+// Its children enter a sandbox and give up their power by the same steps as process 1 (guest/zygote/drop.h).
 namespace atl::sandbox::native {
 
 struct ZygoteOptions {
@@ -28,15 +28,15 @@ struct ZygoteOptions {
   std::chrono::minutes age_max{10};
 };
 
-// What tells zygotes apart: two of one kind bear the same interpreters.
+// What tells zygotes apart: two of one kind fork the same interpreters.
 struct ZygoteKind {
   std::vector<std::string> modules;  // one that cannot be imported is told by complaint()
   std::vector<std::string> layers;   // what it runs in, lowest first; empty: the host's /usr
   auto operator<=>(const ZygoteKind&) const = default;
 };
 
-// What a child is born into. Borrowed for the call.
-struct Cradle {
+// What a child is forked into. Borrowed for the call.
+struct ForkTarget {
   int guest_pidfd = -1;
   int user_namespace = -1;
   const Filter& filter;
@@ -51,13 +51,13 @@ struct Cradle {
 
 // A child, which joins its control groups before anything else and goes on by itself. It is a child of the
 // sandbox's process 1.
-struct Born {
+struct ForkedChild {
   os::Fd control, out, err;  // the host's ends
   os::Fd pidfd;
-  pid_t pid = 0;       // inside
+  pid_t pid = 0;  // inside
   pid_t host_pid = 0;
   std::uint64_t generation = 0;
-  std::uint64_t born_at = 0;  // as Subject::started_at
+  std::uint64_t start_time = 0;  // as LiveProcess::started_at
 };
 
 // One zygote. Lives in the spawner process only; the process ends with this object.
@@ -92,11 +92,11 @@ class Zygote {
   std::uint64_t layout() const { return layout_; }
   const ZygoteKind& kind() const { return kind_; }
   pid_t pid() const { return pid_; }
-  std::uint64_t born_at() const { return born_at_; }
+  std::uint64_t start_time() const { return start_time_; }
   // Also when what it runs in was removed.
   bool is_worn(const ZygoteOptions& options) const;
 
-  Result<Born> bear(const Cradle& cradle);
+  Result<ForkedChild> fork_interpreter(const ForkTarget& fork_target);
   // Ends it. Whoever has the descriptor reaps it: nobody waits here.
   os::Fd end();
 
@@ -107,7 +107,7 @@ class Zygote {
   os::Fd socket_, pidfd_;
   int proc_ = -1;
   pid_t pid_ = 0;
-  std::uint64_t born_at_ = 0;
+  std::uint64_t start_time_ = 0;
   std::uint64_t layout_ = 0;
   std::string id_;
   ZygoteKind kind_;

@@ -56,11 +56,11 @@ import signal
 print([signal.getsignal(n) if callable(signal.getsignal(n)) is False else 'f' for n in range(1, 32)])
 )";
 
-TEST_F(ZygoteTest, ABornInterpreterStandsBehindTheSameWallsAsAStartedOne) {
+TEST_F(ZygoteTest, AForkedInterpreterStandsBehindTheSameWallsAsAStartedOne) {
   const auto sandbox = warm_sandbox();
-  const auto born = born_kernel(*sandbox);
+  const auto forked = forked_kernel(*sandbox);
   Spec spec;
-  // A variable that matters at the start only: this one is not born.
+  // A variable that matters at the start only: this one is not forked.
   spec.env = {{"PYTHONNOUSERSITE_", "1"}};
   const auto other = this->sandbox(std::move(spec));
   auto started = run(other->create_kernel(Language::python, ""));
@@ -68,7 +68,7 @@ TEST_F(ZygoteTest, ABornInterpreterStandsBehindTheSameWallsAsAStartedOne) {
   EXPECT_EQ((*started)->info().origin, KernelOrigin::started);
   const std::string code = std::string(kWallsOfSelf);
   const std::string theirs = said(*started, "import os; del os.environ['PYTHONNOUSERSITE_']\n" + code);
-  std::string ours = said(born, code);
+  std::string ours = said(forked, code);
   // Namespaces of two sandboxes differ by their numbers, groups by their names.
   const auto neutral = [](const std::string& text) {
     return std::regex_replace(text, std::regex(R"(:\[\d+\]|/s\d+\b)"), "");
@@ -78,7 +78,7 @@ TEST_F(ZygoteTest, ABornInterpreterStandsBehindTheSameWallsAsAStartedOne) {
 
 TEST_F(ZygoteTest, InheritsNothing) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   // Of what the zygote executed to warm up.
   EXPECT_EQ(said(kernel, "sorted(name for name in globals() if not name.startswith('__')), '_' in globals()"),
             "(['display'], False)");
@@ -89,17 +89,18 @@ TEST_F(ZygoteTest, InheritsNothing) {
   EXPECT_THAT(said(kernel, "open('/proc/1/mem', 'rb')"), HasSubstr("PermissionError"));
   EXPECT_THAT(said(kernel, "os.listdir('/proc/1/fd')"), HasSubstr("PermissionError"));
   EXPECT_EQ(said(kernel, "import threading; threading.active_count()"), "1");
-  EXPECT_EQ(said(kernel, "threading.main_thread().native_id == threading.get_native_id() == os.getpid()"), "True");
+  EXPECT_EQ(said(kernel, "threading.main_thread().native_id == threading.get_native_id() == os.getpid()"),
+            "True");
 }
 
 TEST_F(ZygoteTest, IsAChildOfProcessOneAndItsEndIsTold) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   const Executed died = execute(kernel, "import os\nos._exit(7 if os.getppid() == 1 else 8)");
   EXPECT_EQ(died.outcome.ending, Ending::exited);
   EXPECT_EQ(died.outcome.exit_code, 7);
   ASSERT_TRUE(run(kernel->restart()));
-  EXPECT_EQ(kernel->info().origin, KernelOrigin::born);
+  EXPECT_EQ(kernel->info().origin, KernelOrigin::forked);
   EXPECT_EQ(said(kernel, "1+1"), "2");
   const Executed killed = execute(kernel, "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)");
   EXPECT_EQ(killed.outcome.ending, Ending::signaled);
@@ -108,18 +109,18 @@ TEST_F(ZygoteTest, IsAChildOfProcessOneAndItsEndIsTold) {
 
 TEST_F(ZygoteTest, ChildrenDrawDifferentRandomNumbers) {
   const auto first = warm_sandbox();
-  const auto a = born_kernel(*first);
+  const auto a = forked_kernel(*first);
   auto b = run(first->create_kernel(Language::python, ""));
   ASSERT_TRUE(b);
-  EXPECT_EQ((*b)->info().origin, KernelOrigin::born);
+  EXPECT_EQ((*b)->info().origin, KernelOrigin::forked);
   const char* const code = "import random, uuid\n(random.random(), uuid.uuid4().hex)";
   EXPECT_NE(said(a, code), said(*b, code));
 }
 
-// It was not told of its own birth as of a fork; of those that it makes it is.
+// Python was not told of the fork that made this interpreter; it is told of those that the interpreter makes.
 TEST_F(ZygoteTest, ForksAndThreadsOfItsOwnAreAsAnywhere) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   EXPECT_EQ(said(kernel, R"(
 import os, random, threading
 r, w = os.pipe()
@@ -139,7 +140,7 @@ print(os.read(r, 100).decode(), sorted(numbers), threading.active_count(), threa
 // What the zygote rehearsed is not to be seen.
 TEST_F(ZygoteTest, BeginsAsIfNothingHadBeen) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   EXPECT_EQ(said(kernel, R"(
 import gc, linecache, sys
 print(sorted(n for n in globals() if n[0] != '_'), [n for n in linecache.cache if n != '<cell 1>'], gc.isenabled())
@@ -155,7 +156,7 @@ TEST_F(ZygoteTest, AWarmKernelIsNobodysContextUntilAskedFor) {
   const auto usage = run(sandbox->usage());
   ASSERT_TRUE(usage);
   EXPECT_EQ(usage->processes, 0U);
-  born_kernel(*sandbox);
+  forked_kernel(*sandbox);
   EXPECT_EQ(sandbox->kernels().size(), 1U);
 }
 
@@ -164,7 +165,7 @@ TEST_F(ZygoteTest, AWarmKernelTakesVariablesAndDirectoryOfWhoeverAsks) {
   spec.env = {{"GREETING", "hello"}};
   spec.working_directory = "/tmp";
   const auto sandbox = warm_sandbox(std::move(spec));
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   EXPECT_EQ(kernel->info().cwd, "/tmp");
   EXPECT_EQ(said(kernel, "import os; print(os.environ['GREETING'], os.getcwd())"), "hello /tmp\n");
 }
@@ -187,11 +188,13 @@ TEST_F(ZygoteTest, AChangedSystemIsNotTheZygotes) {
   spec.user = "root";
   const auto sandbox = this->sandbox(std::move(spec));
   for (const Wall& wall : sandbox->isolation().missing)
-    if (wall.name == "idmapped_layers") GTEST_SKIP() << "the files of /usr belong to nobody here: " << wall.value;
+    if (wall.name == "idmapped_layers")
+      GTEST_SKIP() << "the files of /usr belong to nobody here: " << wall.value;
   auto changed = run(sandbox->create_kernel(Language::shell, ""));
   ASSERT_TRUE(changed);
-  EXPECT_EQ(said(*changed, "mkdir -p /usr/lib/python3/dist-packages && "
-                           "echo 'print(1)' > /usr/lib/python3/dist-packages/zz_atoll.py && echo ok"),
+  EXPECT_EQ(said(*changed,
+                 "mkdir -p /usr/lib/python3/dist-packages && "
+                 "echo 'print(1)' > /usr/lib/python3/dist-packages/zz_atoll.py && echo ok"),
             "ok\n");
   auto kernel = run(sandbox->create_kernel(Language::python, ""));
   ASSERT_TRUE(kernel);
@@ -208,16 +211,17 @@ TEST_F(ZygoteTest, HasImportedWhatItsEnvironmentNames) {
   for (int i = 0; i < 500; ++i) {
     auto made = run(sandbox->create_kernel(Language::python, ""));
     ASSERT_TRUE(made) << made.error().message();
-    if ((kernel = *made)->info().origin == KernelOrigin::born) break;
+    if ((kernel = *made)->info().origin == KernelOrigin::forked) break;
     ASSERT_TRUE(run(sandbox->remove_kernel(kernel->info().id)));
     turn(std::chrono::milliseconds(20));
   }
-  ASSERT_EQ(kernel->info().origin, KernelOrigin::born);
-  EXPECT_EQ(said(kernel, "import sys\n'numpy' in sys.modules, 'no_such_module' in sys.modules"), "(True, False)");
+  ASSERT_EQ(kernel->info().origin, KernelOrigin::forked);
+  EXPECT_EQ(said(kernel, "import sys\n'numpy' in sys.modules, 'no_such_module' in sys.modules"),
+            "(True, False)");
   EXPECT_EQ(said(kernel, "import numpy\nint(numpy.arange(5).sum())"), "10");
   // Others do not have it.
   const auto other = warm_sandbox();
-  EXPECT_EQ(said(born_kernel(*other), "import sys\n'numpy' in sys.modules"), "False");
+  EXPECT_EQ(said(forked_kernel(*other), "import sys\n'numpy' in sys.modules"), "False");
 }
 
 TEST_F(ZygoteTest, FindsPackagesOfTheUsersOwn) {
@@ -225,14 +229,14 @@ TEST_F(ZygoteTest, FindsPackagesOfTheUsersOwn) {
   auto shell = run(sandbox->create_kernel(Language::shell, ""));
   ASSERT_TRUE(shell);
   said(*shell, "d=$(python3 -m site --user-site); mkdir -p $d; echo 'value = 42' > $d/mine.py");
-  auto spare = born_kernel(*sandbox);  // the warm one, from before
+  auto spare = forked_kernel(*sandbox);  // the warm one, from before
   auto kernel = run(sandbox->create_kernel(Language::python, ""));
   ASSERT_TRUE(kernel);
-  EXPECT_EQ((*kernel)->info().origin, KernelOrigin::born);
+  EXPECT_EQ((*kernel)->info().origin, KernelOrigin::forked);
   EXPECT_EQ(said(*kernel, "import mine; mine.value"), "42");
 }
 
-TEST_F(ZygoteTest, LimitsBindBornInterpreters) {
+TEST_F(ZygoteTest, LimitsBindForkedInterpreters) {
   Spec spec;
   spec.limits.memory_bytes = 64U << 20;
   const auto sandbox = this->sandbox(std::move(spec));
@@ -247,8 +251,9 @@ TEST_F(ZygoteTest, LimitsBindBornInterpreters) {
 // Code that attacks its own runner harms itself only: the kernel goes on, or dies and says so.
 TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
-  said(kernel, "import builtins\nbuiltins.print = builtins.len = builtins.isinstance = builtins.compile = None");
+  const auto kernel = forked_kernel(*sandbox);
+  said(kernel,
+       "import builtins\nbuiltins.print = builtins.len = builtins.isinstance = builtins.compile = None");
   EXPECT_EQ(said(kernel, "6 * 7"), "42");
   said(kernel, "import sys\nsys.stdout = sys.stderr = None\nsys.modules.clear()");
   EXPECT_EQ(said(kernel, "6 * 7"), "42");
@@ -257,8 +262,10 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
   EXPECT_EQ(said(kernel, "print('still here')"), "still here\n");
   EXPECT_THAT(said(kernel, "def deeper(): return deeper()\ndeeper()"), HasSubstr("RecursionError"));
   EXPECT_EQ(said(kernel, "import os\nos.fork()\n6 * 7"), "42");
-  const Executed liar = execute(kernel, "import os\nfor fd in range(800, 1000):\n  try: os.write(fd, b'nonsense' * 100)\n"
-                                        "  except OSError: pass\nimport time; time.sleep(60)");
+  const Executed liar =
+      execute(kernel,
+              "import os\nfor fd in range(800, 1000):\n  try: os.write(fd, b'nonsense' * 100)\n"
+              "  except OSError: pass\nimport time; time.sleep(60)");
   EXPECT_EQ(liar.outcome.ending, Ending::killed);
   EXPECT_EQ(liar.outcome.reason, "the interpreter broke its protocol");
   ASSERT_TRUE(run(kernel->restart()));
@@ -272,18 +279,18 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
 
 // Python looks for an interrupt between its own instructions. What never comes back to them, and what came
 // back from a wait, is told apart by what is left: a kernel that goes on, or one whose death is told and that
-// can be restarted. Nobody waits for ever: the interpreter is started, as a program, and the next one is born
-// from another zygote.
+// can be restarted. Nobody waits for ever: the interpreter is started, as a program, and the next one is
+// forked from another zygote.
 TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
   const auto sandbox = warm_sandbox();
-  said(born_kernel(*sandbox), "x = 7");
+  said(forked_kernel(*sandbox), "x = 7");
   const auto status = [](const std::string& pid, const std::string& name) {
     std::ifstream file("/proc/" + pid + "/status");
     for (std::string line; std::getline(file, line);)
       if (line.starts_with(name)) return line.substr(line.find('\t') + 1);
     return std::string();
   };
-  const auto guest = std::to_string(static_cast<NativeSandbox&>(*sandbox).inhabitant()->handed.pid);
+  const auto guest = std::to_string(static_cast<NativeSandbox&>(*sandbox).state()->spawned.pid);
   int stopped = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const std::string pid = entry.path().filename();
@@ -300,12 +307,12 @@ TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
     origin = (*kernel)->info().origin;
     ASSERT_TRUE(run(sandbox->remove_kernel((*kernel)->info().id)));
   }
-  EXPECT_EQ(origin, KernelOrigin::born);
+  EXPECT_EQ(origin, KernelOrigin::forked);
 }
 
 TEST_F(ZygoteTest, NativeCodeIsStoppedToo) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   const auto waiting = run(limited(kernel, "import select\nselect.select([], [], [])"));
   ASSERT_TRUE(waiting);
   EXPECT_EQ(waiting->ending, Ending::timed_out);
@@ -323,16 +330,17 @@ TEST_F(ZygoteTest, NativeCodeIsStoppedToo) {
 
 TEST_F(ZygoteTest, OutputOfAnySizeComesBeforeTheEnd) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   const std::string all = said(kernel, "for i in range(20000): print('line', i, 'hé 你')");
   EXPECT_EQ(std::ranges::count(all, '\n'), 20000);
   EXPECT_TRUE(all.ends_with("line 19999 hé 你\n"));
-  EXPECT_EQ(said(kernel, "import os\nfor i in range(64): os.write(1, b'x' * 65536)\n7").size(), 64U * 65536 + 1);
+  EXPECT_EQ(said(kernel, "import os\nfor i in range(64): os.write(1, b'x' * 65536)\n7").size(),
+            64U * 65536 + 1);
 }
 
 TEST_F(ZygoteTest, InterruptsStopPythonAndItsChildren) {
   const auto sandbox = warm_sandbox();
-  const auto kernel = born_kernel(*sandbox);
+  const auto kernel = forked_kernel(*sandbox);
   for (const char* code : {"while True: pass", "import time; time.sleep(1000)", "!sleep 1000"}) {
     const auto outcome = run(limited(kernel, code));
     ASSERT_TRUE(outcome) << code;

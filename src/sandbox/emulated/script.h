@@ -1,0 +1,60 @@
+#pragma once
+
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "sandbox/emulated/console.h"
+#include "shell/shell.h"
+
+namespace atl::sandbox::emulated {
+
+struct ScriptLimits {
+  std::optional<std::chrono::milliseconds> wall_time;
+  std::optional<std::uint64_t> output_bytes;
+};
+
+// One run of a shell on a thread of its own, from start() to its Outcome. Everything but the run itself is
+// the loop's.
+class Script : public std::enable_shared_from_this<Script> {
+ public:
+  Script(boost::asio::any_io_executor executor, std::shared_ptr<shell::SandboxShell> shell)
+      : executor_(executor),
+        console_(std::make_shared<Console>(executor)),
+        shell_(std::move(shell)),
+        timer_(executor) {}
+  ~Script();
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+  // `on_end` runs on the loop once the outcome is known, before listeners hear of it.
+  void start(std::string text, const ScriptLimits& limits,
+             std::function<void(Outcome&, const shell::Executed&)> on_end);
+  // Before start(): another shell than the one it was made with.
+  void use(std::shared_ptr<shell::SandboxShell> shell) { shell_ = std::move(shell); }
+  // Ends it; the first reason counts. The outcome follows within milliseconds.
+  void end(Ending ending, int signal, std::string reason);
+  const std::shared_ptr<Console>& console() const { return console_; }
+
+ private:
+  void run(const std::string& text);
+  void ended(const shell::Executed& executed, std::chrono::microseconds cpu_time);
+  Outcome outcome_of(const shell::Executed& executed) const;
+
+  boost::asio::any_io_executor executor_;
+  std::shared_ptr<Console> console_;
+  std::shared_ptr<shell::SandboxShell> shell_;
+  boost::asio::steady_timer timer_;
+  std::thread thread_;
+  std::stop_source stop_;
+  std::function<void(Outcome&, const shell::Executed&)> on_end_;
+  ScriptLimits limits_;
+  std::chrono::steady_clock::time_point started_;
+  std::optional<Outcome> forced_;  // why we ended it
+  bool running_ = false;
+};
+
+}  // namespace atl::sandbox::emulated

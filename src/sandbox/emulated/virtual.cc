@@ -1,0 +1,96 @@
+#include "sandbox/emulated/virtual.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "os/file.h"
+#include "sandbox/emulated/virtual_sandbox.h"
+#include "sandbox/spec_check.h"
+#include "shell/shell.h"
+#include "vfs/snapshot_format.h"
+
+namespace atl::sandbox::emulated {
+namespace {
+
+constexpr std::size_t kSnapshotBytesMax = std::size_t{1} << 30;
+
+class VirtualProvider final : public Provider {
+ public:
+  explicit VirtualProvider(boost::asio::any_io_executor executor)
+      : executor_(std::move(executor)), base_(shell::base_snapshot()) {
+    if (const auto stats = vfs::VirtualFileSystem(base_).stats()) own_nodes_ = stats->nodes();
+  }
+
+  std::string_view name() const override { return "virtual"; }
+  const Traits& traits() const override { return virtual_traits(); }
+  Isolation probed() const override {
+    auto fs = std::make_shared<vfs::VirtualFileSystem>(base_);
+    return VirtualSandbox(executor_, Spec(), fs, own_nodes_).isolation();
+  }
+
+  Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
+    CO_CHECK(check(spec));
+    CO_CHECK(check_traits(spec));
+    std::erase_if(sandboxes_, [](const auto& entry) { return entry.second->has_ended(); });
+    if (sandboxes_.contains(spec.id)) co_return fail(Code::already_exists, "a sandbox of that id lives");
+    auto start = base_;
+    if (spec.snapshot) {
+      CO_TRY(auto bytes, os::read_file(*spec.snapshot + "/vfs.snapshot", kSnapshotBytesMax));
+      CO_TRY(auto stored, vfs::import_snapshot(bytes));
+      start = std::move(stored);
+    }
+    auto fs = std::make_shared<vfs::VirtualFileSystem>(start);
+    CO_TRY(auto home, vfs::Path::posix(spec.working_directory));
+    CO_CHECK(fs->make_directory(home, 0755, vfs::Parents::create));
+    auto required = spec.required_walls;
+    auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(fs), own_nodes_);
+    const auto& walls = sandbox->isolation().walls;
+    for (const std::string& wanted : required)
+      if (std::ranges::none_of(walls, [&](const Wall& wall) { return wall.name == wanted; }))
+        co_return fail(Code::unsupported, fmt::format("the virtual provider has no wall {}", wanted));
+    sandboxes_.insert_or_assign(sandbox->id(), sandbox->life());
+    std::unique_ptr<Sandbox> handle = std::move(sandbox);
+    co_return handle;
+  }
+
+  std::vector<std::string> adoptable() override { return {}; }
+  Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
+    co_return fail(Code::not_found, fmt::format("no sandbox {}: a virtual one ends with its daemon", id));
+  }
+  std::vector<PoolLevel> pools() const override { return {}; }
+  Task<void> shut_down() override {
+    for (const auto& [id, life] : std::exchange(sandboxes_, {}))
+      CO_CHECK(co_await Life::finish(life, "the provider shut down"));
+    co_return Result<void>();
+  }
+
+ private:
+  static Result<void> check_traits(const Spec& spec) {
+    auto lacks = [](std::string_view what, std::string_view field) {
+      return fail(Error(Code::unsupported, fmt::format("the virtual provider has no {}", what))
+                      .with_field(std::string(field)));
+    };
+    if (spec.network != Network::none) return lacks("network", "network");
+    if (!spec.host_mounts.empty()) return lacks("host mounts", "host_mounts");
+    if (!spec.layers.empty()) return lacks("layers", "layers");
+    if (spec.user != "user" && spec.user != "root")
+      return fail(Error(Code::invalid_argument, fmt::format("no user {}", spec.user)).with_field("user"));
+    return {};
+  }
+
+  boost::asio::any_io_executor executor_;
+  vfs::Snapshot base_;
+  std::uint64_t own_nodes_ = 0;  // of base_
+  std::map<std::string, std::shared_ptr<Life>> sandboxes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Provider> make(boost::asio::any_io_executor executor) {
+  return std::make_unique<VirtualProvider>(std::move(executor));
+}
+
+}  // namespace atl::sandbox::emulated

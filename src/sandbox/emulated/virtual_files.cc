@@ -1,0 +1,299 @@
+#include "sandbox/emulated/virtual_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+namespace atl::sandbox::emulated {
+namespace {
+
+using vfs::Follow;
+using vfs::Path;
+
+FileType type_of(vfs::Type type) {
+  switch (type) {
+    case vfs::Type::file:
+      return FileType::file;
+    case vfs::Type::directory:
+      return FileType::directory;
+    case vfs::Type::symlink:
+      return FileType::symlink;
+    case vfs::Type::fifo:
+      return FileType::other;
+  }
+  return FileType::unknown;
+}
+
+std::string user_name(std::uint32_t id) {
+  return id == 0 ? "root" : id == 1000 ? "user" : std::to_string(id);
+}
+
+Result<std::uint32_t> user_id(const std::string& name) {
+  if (name.empty() || name == "user") return 1000;
+  if (name == "root") return 0;
+  return fail(Error(Code::invalid_argument, fmt::format("no user {}", name)).with_field("user"));
+}
+
+Result<Path> parse(const std::string& path) {
+  if (!path.starts_with('/'))
+    return fail(Error(Code::invalid_argument, "the path must be absolute").with_field("path"));
+  return Path::posix(path);
+}
+
+Result<FileInfo> info_of(const vfs::FileSystem& fs, const Path& path) {
+  auto stat = TRY(fs.stat(path, Follow::no));
+  FileInfo info;
+  info.name = path.is_root() ? "/" : std::string(path.name());
+  info.path = path.str();
+  info.type = type_of(stat.type);
+  info.size = stat.size;
+  info.mode = info.link_mode = stat.mode;
+  info.uid = stat.uid;
+  info.gid = stat.gid;
+  info.owner = user_name(stat.uid);
+  info.group = user_name(stat.gid);
+  info.modified_at = stat.modified;
+  if (stat.is_symlink()) {
+    if (auto target = fs.real_path(path)) info.target = target->str();
+    if (auto there = fs.find(path)) {
+      info.target_type = type_of(there->type);
+      info.mode = there->mode;
+      info.size = there->size;
+    }
+  }
+  return info;
+}
+
+class Reader final : public FileReader {
+ public:
+  Reader(FileInfo info, vfs::Content content, std::uint64_t from, std::uint64_t to)
+      : info_(std::move(info)), content_(std::move(content)), at_(from), end_(to) {}
+  const FileInfo& info() const override { return info_; }
+  Task<std::string> next() override {
+    auto count = static_cast<std::size_t>(std::min<std::uint64_t>(64 * 1024, end_ - std::min(at_, end_)));
+    std::string bytes = content_.substr(at_, count);
+    at_ += bytes.size();
+    co_return bytes;
+  }
+
+ private:
+  FileInfo info_;
+  vfs::Content content_;
+  std::uint64_t at_, end_;
+};
+
+class Writer final : public FileWriter {
+ public:
+  Writer(std::shared_ptr<vfs::VirtualFileSystem> fs, Path path, std::unique_ptr<vfs::File> file)
+      : fs_(std::move(fs)), path_(std::move(path)), file_(std::move(file)) {}
+  Task<void> write(std::string bytes) override { co_return file_->write(bytes); }
+  Task<FileInfo> finish() override {
+    CO_CHECK(file_->close());
+    co_return info_of(*fs_, path_);
+  }
+
+ private:
+  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  Path path_;
+  std::unique_ptr<vfs::File> file_;
+};
+
+// Looks at the version of the tree from time to time and compares when it moved.
+class Watcher final : public Watch {
+ public:
+  Watcher(boost::asio::any_io_executor executor, std::shared_ptr<vfs::VirtualFileSystem> fs, Path path,
+          bool deep)
+      : timer_(std::move(executor)),
+        fs_(std::move(fs)),
+        path_(std::move(path)),
+        deep_(deep),
+        seen_(fs_->snapshot()) {
+    version_ = fs_->version();
+  }
+
+  Task<std::vector<WatchEvent>> next() override {
+    co_await boost::asio::this_coro::throw_if_cancelled(false);
+    const auto state = co_await boost::asio::this_coro::cancellation_state;
+    while (true) {
+      auto events = take();
+      if (!events.empty()) co_return events;
+      timer_.expires_after(std::chrono::milliseconds(20));
+      co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+      if (state.cancelled() != boost::asio::cancellation_type::none)
+        co_return fail(Code::canceled, "canceled");
+    }
+  }
+  Task<std::vector<WatchEvent>> poll() override { co_return take(); }
+
+ private:
+  std::vector<WatchEvent> take() {
+    std::vector<WatchEvent> events;
+    if (fs_->version() == version_) return events;
+    version_ = fs_->version();
+    auto now = fs_->snapshot();
+    for (const vfs::Change& change : vfs::diff(seen_, now)) {
+      if (!change.path.is_child_of(path_)) continue;
+      if (!deep_ && change.path.parent() != path_) continue;
+      bool directory = change.type == vfs::Type::directory;
+      if (change.kind == vfs::ChangeKind::changed && directory) continue;
+      auto type = change.kind == vfs::ChangeKind::added     ? WatchEventType::create
+                  : change.kind == vfs::ChangeKind::removed ? WatchEventType::remove
+                                                            : WatchEventType::write;
+      std::string name = change.path.relative_to(path_).str().substr(1);
+      events.push_back({type, name});
+      // A new file with bytes was also written.
+      if (type == WatchEventType::create && !directory) events.push_back({WatchEventType::write, name});
+    }
+    seen_ = now;
+    return events;
+  }
+
+  boost::asio::steady_timer timer_;
+  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  Path path_;
+  bool deep_;
+  vfs::Snapshot seen_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace
+
+Task<FileInfo> VirtualFiles::stat(std::string path, std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto at, parse(path));
+  co_return info_of(*fs_, at);
+}
+
+Task<std::vector<FileInfo>> VirtualFiles::list(std::string path, std::uint32_t depth, ListBounds bounds,
+                                               std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto top, parse(path));
+  std::vector<FileInfo> out;
+  constexpr std::size_t kEntryBytes = 64;  // what an entry has besides its names
+  std::size_t bytes = 0;
+  // Pre-order: what is found in a directory goes on the stack in reverse.
+  std::vector<std::pair<Path, std::uint32_t>> pending;
+  auto expand = [&](const Path& directory, std::uint32_t level) -> Result<void> {
+    auto listing = TRY(fs_->list(directory));
+    for (std::size_t i = listing.size(); i-- > 0;) {
+      auto child = TRY(directory.child(listing[i].name));
+      pending.emplace_back(std::move(child), level);
+    }
+    return {};
+  };
+  CO_CHECK(expand(top, 1));
+  while (!pending.empty()) {
+    auto [at, level] = std::move(pending.back());
+    pending.pop_back();
+    CO_TRY(auto info, info_of(*fs_, at));
+    bool deeper = info.type == FileType::directory && level < depth;
+    const std::size_t told = info.path.size() + info.name.size() + info.target.size() + kEntryBytes;
+    bytes += told;
+    if (bytes > bounds.bytes_max)
+      co_return fail(Code::too_large,
+                     fmt::format("more than {} bytes of names: list fewer levels, or a directory below",
+                                 bounds.bytes_max));
+    if (bounds.take) CO_CHECK(bounds.take(told + sizeof(FileInfo)));
+    out.push_back(std::move(info));
+    if (out.size() > bounds.entries_max)
+      co_return fail(Code::too_large, fmt::format("over {} entries", bounds.entries_max));
+    if (deeper) CO_CHECK(expand(at, level + 1));
+  }
+  co_return out;
+}
+
+Task<FileInfo> VirtualFiles::make_directory(std::string path, std::string user, Ownership) {
+  CO_TRY(auto at, parse(path));
+  CO_TRY(auto owner, user_id(user));
+  if (fs_->exists(at)) co_return fail(Code::already_exists, fmt::format("{}: File exists", path));
+  CO_CHECK(fs_->make_directory(at, 0755, vfs::Parents::create));
+  CO_CHECK(fs_->set_owner(at, owner, owner));
+  co_return info_of(*fs_, at);
+}
+
+Task<FileInfo> VirtualFiles::move(std::string from, std::string to, std::string user, Overwrite overwrite) {
+  CO_TRY(auto source, parse(from));
+  CO_TRY(auto target, parse(to));
+  CO_CHECK(user_id(user));
+  if (!target.is_root()) CO_CHECK(fs_->make_directory(target.parent(), 0755, vfs::Parents::create));
+  vfs::CopyOptions options;
+  options.into_directory = false;
+  options.overwrite = overwrite == Overwrite::yes ? vfs::Overwrite::yes : vfs::Overwrite::no;
+  CO_TRY(auto place, fs_->move(source, target, options));
+  co_return info_of(*fs_, place);
+}
+
+Task<FileInfo> VirtualFiles::copy(std::string from, std::string to, std::string user, Overwrite overwrite) {
+  CO_TRY(auto source, parse(from));
+  CO_TRY(auto target, parse(to));
+  CO_CHECK(user_id(user));
+  if (!target.is_root()) CO_CHECK(fs_->make_directory(target.parent(), 0755, vfs::Parents::create));
+  vfs::CopyOptions options;
+  options.into_directory = false;
+  options.overwrite = overwrite == Overwrite::yes ? vfs::Overwrite::yes : vfs::Overwrite::no;
+  CO_TRY(auto place, fs_->copy(source, target, options));
+  co_return info_of(*fs_, place);
+}
+
+Task<void> VirtualFiles::remove(std::string path, Recursive recursive, std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto at, parse(path));
+  co_return recursive == Recursive::yes ? fs_->remove_all(at) : fs_->remove(at);
+}
+
+Task<void> VirtualFiles::chmod(std::string path, std::uint32_t mode, std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto at, parse(path));
+  co_return fs_->set_mode(at, mode);
+}
+
+Task<std::unique_ptr<FileReader>> VirtualFiles::open_read(std::string path, std::uint64_t offset,
+                                                          std::optional<std::uint64_t> length,
+                                                          std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto at, parse(path));
+  CO_TRY(auto content, fs_->read(at));
+  CO_TRY(auto info, info_of(*fs_, at));
+  std::uint64_t from = std::min(offset, content.size());
+  std::uint64_t to =
+      length ? std::min(content.size(), from + std::min(*length, content.size() - from)) : content.size();
+  std::unique_ptr<FileReader> reader =
+      std::make_unique<Reader>(std::move(info), std::move(content), from, to);
+  co_return reader;
+}
+
+Task<std::unique_ptr<FileWriter>> VirtualFiles::open_write(std::string path, WriteOptions options) {
+  CO_TRY(auto at, parse(path));
+  CO_TRY(auto owner, user_id(options.user));
+  if (options.attributes && !options.attributes->empty())
+    co_return fail(Code::unsupported, "the virtual provider keeps no extended attributes");
+  vfs::OpenOptions how;
+  how.read = false;
+  how.write = how.create = true;
+  how.append = options.append;
+  how.truncate = !options.append;
+  how.mode = options.mode;
+  how.parents = options.create_parents ? vfs::Parents::create : vfs::Parents::must_exist;
+  bool fresh = !fs_->exists(at);
+  CO_TRY(auto file, fs_->open(at, how));
+  if (fresh) CO_CHECK(fs_->set_owner(at, owner, owner));
+  std::unique_ptr<FileWriter> writer = std::make_unique<Writer>(fs_, std::move(at), std::move(file));
+  co_return writer;
+}
+
+Task<std::unique_ptr<Watch>> VirtualFiles::watch(std::string path, Recursive recursive, std::string user) {
+  CO_CHECK(user_id(user));
+  CO_TRY(auto at, parse(path));
+  CO_TRY(auto real, fs_->real_path(at));
+  if (!fs_->is_directory(real))
+    co_return fail(Code::not_a_directory, fmt::format("{}: Not a directory", path));
+  std::unique_ptr<Watch> watch =
+      std::make_unique<Watcher>(executor_, fs_, std::move(real), recursive == Recursive::yes);
+  co_return watch;
+}
+
+}  // namespace atl::sandbox::emulated

@@ -1,0 +1,202 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/isolation.h"
+#include "sandbox/limits.h"
+#include "sandbox/native/checkpoint_file.h"
+#include "sandbox/spec.h"
+
+// What daemon and spawner say to each other: one packet a message, descriptors beside it. Both are processes
+// of the same program, but the daemon may be newer than the spawner it finds: hello settles that.
+//
+// Plain values, for any thread. Descriptors are named here and travel beside the bytes: whoever sends keeps
+// its own, whoever receives owns what came.
+namespace atl::sandbox::native {
+
+inline constexpr std::uint32_t kSpawnerProtocolVersion = 9;
+
+// The first byte of every message. Numbers stay: a daemon asks a spawner of any version for that version, and
+// to shut down.
+enum class Verb : std::uint8_t {
+  hello,
+  create,
+  destroy,
+  freeze,
+  thaw,
+  rename,
+  snapshot = 7,
+  discard,
+  adopt,
+  list,
+  shut_down,
+  ended,  // spawner to daemon, unasked: a sandbox ended by itself
+  fork_interpreter,
+  checkpoint,
+  revive,
+  second_connection,
+  open_volume,
+  close_volume,
+  measure,
+};
+
+// What a daemon can ask for, a type for each verb. "The sandbox" is the one that Request::name names; without
+// it the answer is Code::not_found. An answer is a Reply of the same token, with an error or with what stands
+// behind the arrow; a failure leaves everything as it was.
+namespace ask {
+
+// -> version, names of all sandboxes, the parent control group, what this machine gives.
+struct Hello {
+  static constexpr Verb kVerb = Verb::hello;
+};
+// -> the same.
+struct List {
+  static constexpr Verb kVerb = Verb::list;
+};
+// Makes a sandbox. Its id is the request's name. -> group, guest, walls + {stream, pidfd, writable layer}.
+struct Create {
+  static constexpr Verb kVerb = Verb::create;
+  Spec spec;
+};
+// As create, for a sandbox that exists: a daemon that was started again takes it over. -> also its spec.
+struct Adopt {
+  static constexpr Verb kVerb = Verb::adopt;
+};
+// Everything of it is gone when the reply comes.
+struct Destroy {
+  static constexpr Verb kVerb = Verb::destroy;
+};
+// It stands still when the reply comes, until thaw. Code::deadline_exceeded if it cannot be brought to that.
+struct Freeze {
+  static constexpr Verb kVerb = Verb::freeze;
+};
+struct Thaw {
+  static constexpr Verb kVerb = Verb::thaw;
+};
+// A sandbox that was made ahead gets its name. Code::already_exists if another one has it.
+struct Rename {
+  static constexpr Verb kVerb = Verb::rename;
+  std::string to;
+};
+// The files of the sandbox go into that directory, which must not exist; it stands still meanwhile.
+struct Snapshot {
+  static constexpr Verb kVerb = Verb::snapshot;
+  std::string directory;
+};
+// Removes the directory of a snapshot or checkpoint, of no sandbox.
+struct Discard {
+  static constexpr Verb kVerb = Verb::discard;
+  std::string directory;
+};
+// -> the bytes that the directory of a snapshot or checkpoint takes on the disk, as the disk counts.
+struct Measure {
+  static constexpr Verb kVerb = Verb::measure;
+  std::string directory;
+};
+// Ends all sandboxes, then the spawner.
+struct ShutDown {
+  static constexpr Verb kVerb = Verb::shut_down;
+};
+// Forks an interpreter from a zygote into the sandbox; waits for a zygote that is starting. Code::unavailable
+// if there is none, Code::unsupported if the sandbox has other programs than any zygote.
+// -> its process number inside + {control, output, errors}.
+struct ForkInterpreter {
+  static constexpr Verb kVerb = Verb::fork_interpreter;
+  std::string user;
+  std::string directory;  // empty: the user's home
+};
+// Files and parked interpreters of the sandbox into that directory, while it stands still. -> which were
+// carried and what was left behind + {a file of them, if it lies in memory}.
+struct Checkpoint {
+  static constexpr Verb kVerb = Verb::checkpoint;
+  struct Kernel {
+    std::string id, user, directory;
+    std::uint32_t pid = 0;         // inside
+    std::uint32_t forked_pid = 0;  // the number inside of the one that was forked, whose spare this may be
+  };
+  std::string directory;
+  std::vector<Kernel> kernels;           // parked ones
+  std::vector<std::uint32_t> known;      // processes inside that are accounted for
+  std::vector<std::string> left_behind;  // what is known not to be carried
+  bool whole = false;                    // to go on from later, not in a copy
+  bool strict = false;                   // what cannot be carried is a failure
+};
+// Makes an interpreter of a checkpoint go on in the sandbox. Comes with + {the file of the checkpoint}.
+// -> as fork_interpreter.
+struct Revive {
+  static constexpr Verb kVerb = Verb::revive;
+  std::uint32_t index = 0;  // which one of the file
+  // What the file says of it. The spawner does not read files; who writes its memory believes the file alone.
+  CheckpointedKernel kernel;
+};
+// -> + {socket}: another connection, to go on with when this one is lost.
+struct SecondConnection {
+  static constexpr Verb kVerb = Verb::second_connection;
+};
+// Mounts the filesystem of a volume, making it if there is none. -> + {its top}.
+struct OpenVolume {
+  static constexpr Verb kVerb = Verb::open_volume;
+  std::string directory;  // of the volume
+  std::uint64_t bytes = 0, inodes = 0;
+};
+// The spawner lets go of that filesystem.
+struct CloseVolume {
+  static constexpr Verb kVerb = Verb::close_volume;
+  std::string directory;
+};
+
+}  // namespace ask
+
+using Ask =
+    std::variant<ask::Hello, ask::List, ask::Create, ask::Adopt, ask::Destroy, ask::Freeze, ask::Thaw,
+                 ask::Rename, ask::Snapshot, ask::Discard, ask::Measure, ask::ShutDown, ask::ForkInterpreter,
+                 ask::Checkpoint, ask::Revive, ask::SecondConnection, ask::OpenVolume, ask::CloseVolume>;
+
+struct Request {
+  std::uint64_t token = 0;  // comes back in the reply
+  std::string name;         // of the sandbox; empty where the verb is about none
+  Ask ask;
+
+  Verb verb() const {
+    return std::visit([](const auto& what) { return what.kVerb; }, ask);
+  }
+  // What is asked for, if it is that.
+  template <class T>
+  const T* as() const {
+    return std::get_if<T>(&ask);
+  }
+};
+
+struct Reply {
+  Verb verb = Verb::hello;
+  std::uint64_t token = 0;
+  std::optional<Error> error;
+  std::string name;
+  std::string group;      // control group below the parent
+  std::uint32_t pid = 0;  // of the guest, in the host's numbers; fork_interpreter: in the sandbox's
+  Isolation isolation;
+  std::vector<std::string> names;  // hello: sandboxes; checkpoint: what was left behind
+  std::string text;  // hello: parent control group; ended: why; create, adopt: "frozen" if it is
+  std::uint32_t version = kSpawnerProtocolVersion;
+  Spec spec;                         // adopt: what it was created from
+  std::vector<std::string> carried;  // checkpoint: kernels, by id
+  std::uint64_t micros = 0;          // checkpoint: how long the sandbox stood still
+  std::uint64_t bytes = 0;           // measure
+};
+
+std::string encode(const Request& request);
+std::string encode(const Reply& reply);
+// Whole, sound in every length, count and enumerator (spawner_protocol_check.h), or Code::invalid_argument
+// with the field that is not.
+Result<Request> decode_request(const std::string& bytes);
+// Whom to answer that a request is malformed; none if it does not even say that.
+std::optional<std::uint64_t> token_of(const std::string& request_bytes);
+// Code::internal if it is malformed.
+Result<Reply> decode_reply(const std::string& bytes);
+
+}  // namespace atl::sandbox::native
