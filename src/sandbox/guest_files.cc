@@ -11,10 +11,6 @@ using guest::Type;
 
 namespace {
 
-std::string_view view(guest::Text text) {
-  return {text.data, text.size};
-}
-
 FileType type_of(std::uint8_t number) {
   return number <= static_cast<std::uint8_t>(FileType::other) ? static_cast<FileType>(number)
                                                               : FileType::unknown;
@@ -29,9 +25,9 @@ Result<FileInfo> entry_of(std::string_view payload) {
 }
 
 // A channel with a stream on it: what came, and how it ended.
-class Stream : public FrameChannel {
+class FileChannel : public FrameChannel {
  public:
-  explicit Stream(std::shared_ptr<FrameStream> frames)
+  explicit FileChannel(std::shared_ptr<FrameStream> frames)
       : frames_(std::move(frames)), changed_(frames_->executor()) {}
 
   void open(Type type, std::string_view request, std::shared_ptr<FrameChannel> self) {
@@ -96,10 +92,10 @@ class Stream : public FrameChannel {
   bool over_ = false;
 };
 
-class ListStream final : public Stream {
+class ListStream final : public FileChannel {
  public:
   ListStream(std::shared_ptr<FrameStream> frames, ListBounds bounds)
-      : Stream(std::move(frames)), bounds_(std::move(bounds)), left_(bounds_.entries_max) {}
+      : FileChannel(std::move(frames)), bounds_(std::move(bounds)), left_(bounds_.entries_max) {}
   std::vector<FileInfo> entries;
   // Ended by our bounds, not by the guest.
   bool is_cut() const { return bytes_ > bounds_.bytes_max; }
@@ -140,9 +136,9 @@ class ListStream final : public Stream {
   std::size_t bytes_ = 0;
 };
 
-class ReadStream final : public Stream {
+class ReadStream final : public FileChannel {
  public:
-  using Stream::Stream;
+  using FileChannel::FileChannel;
   std::deque<std::string> pieces;
   std::uint64_t unacknowledged = 0, queued = 0;
 
@@ -186,9 +182,9 @@ class GuestFileReader final : public FileReader {
   FileInfo info_;
 };
 
-class WriteStream final : public Stream {
+class WriteStream final : public FileChannel {
  public:
-  using Stream::Stream;
+  using FileChannel::FileChannel;
   std::uint32_t credit = guest::kInputWindow;
   std::optional<std::string> written;
 
@@ -238,14 +234,14 @@ class GuestFileWriter final : public FileWriter {
   std::shared_ptr<WriteStream> stream_;
 };
 
-class WatchStream final : public Stream {
+class WatchStream final : public FileChannel {
  public:
-  using Stream::Stream;
+  using FileChannel::FileChannel;
   static constexpr std::size_t kEventsMax = 16384;
   std::vector<WatchEvent> events;
   // A watch that stands only listens: it goes on when the guest does.
   void frozen(const Error& why) override {
-    if (!reply_) Stream::frozen(why);
+    if (!reply_) FileChannel::frozen(why);
   }
 
  protected:

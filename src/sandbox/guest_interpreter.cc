@@ -21,7 +21,7 @@ using guest::ToRunner;
 
 namespace {
 
-constexpr std::size_t kWaitingMax = 256;
+constexpr std::size_t kWaitingExecutionsMax = 256;
 constexpr std::chrono::seconds kReadyPatience{30};
 // Executions wait for an answer about a spare; it takes a millisecond.
 constexpr std::chrono::seconds kSparePatience{5};
@@ -31,11 +31,6 @@ constexpr int kInterrupts = 4;
 // Where a spare goes on, less is lost by being killed.
 constexpr int kInterruptsWithSpare = 2;
 constexpr const char* kGoesOn = "; the context goes on with its variables as they were before this execution";
-
-std::string seconds_of(std::chrono::milliseconds time) {
-  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
-                                  : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
-}
 
 }  // namespace
 
@@ -203,7 +198,7 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
   if (state_ == State::dead)
     co_return fail(Error(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_))
                        .with_field(std::string(kDeadKernel)));
-  if (waiting_.size() >= kWaitingMax)
+  if (waiting_.size() >= kWaitingExecutionsMax)
     co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
   if (spec.language && kernel_language(*spec.language) != kernel_language(info_.language))
     co_return fail(Code::invalid_argument,

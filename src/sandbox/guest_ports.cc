@@ -10,7 +10,7 @@ using guest::Type;
 
 namespace {
 
-constexpr std::size_t kWaitingMax = 128;
+constexpr std::size_t kWaitingConnectionsMax = 128;
 
 class Connection final : public FrameChannel {
  public:
@@ -145,7 +145,7 @@ class Server final : public FrameChannel {
     const std::uint32_t id = in.u32();
     if (!in.done() || (id & guest::kGuestChannel) == 0 || id <= newest_) return false;
     newest_ = id;
-    if (waiting_.size() >= kWaitingMax) {
+    if (waiting_.size() >= kWaitingConnectionsMax) {
       frames_->send(id, Type::close, 0, {});
       return true;
     }

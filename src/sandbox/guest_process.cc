@@ -21,15 +21,6 @@ namespace {
 constexpr std::size_t kReplayBytes = 64U << 10;
 constexpr std::chrono::milliseconds kFirstListenerPatience{500};
 
-std::string_view view(guest::Text text) {
-  return {text.data, text.size};
-}
-
-std::string seconds_of(std::chrono::milliseconds time) {
-  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
-                                  : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
-}
-
 // The kernel's monotonic clock is the same in every program until the machine is started again, and then no
 // process is left.
 std::uint64_t monotonic_us(std::chrono::steady_clock::time_point at) {

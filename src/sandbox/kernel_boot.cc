@@ -145,7 +145,7 @@ std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const K
     case Language::java:
       return {};  // it was started with it
     case Language::deno:
-      return {{'S', runner("deno.js")}};
+      return {{guest::ToRunner::source, runner("deno.js")}};
   }
   std::unreachable();
 }

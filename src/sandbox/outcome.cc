@@ -1,5 +1,7 @@
 #include "sandbox/outcome.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace atl::sandbox {
@@ -43,6 +45,11 @@ int exit_status(const Outcome& outcome) {
       return outcome.signal > 0 ? 128 + outcome.signal : 137;
   }
   std::unreachable();
+}
+
+std::string seconds_of(std::chrono::milliseconds time) {
+  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000)
+                                  : fmt::format("{:.3f} s", static_cast<double>(time.count()) / 1000);
 }
 
 }  // namespace atl::sandbox

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,5 +35,8 @@ std::string_view to_string(Ending ending);
 
 // The shell's convention: own code, 128+n, 124 for time, 137 for memory and kills.
 int exit_status(const Outcome& outcome);
+
+// A time as reasons name it: "10 s", "0.250 s".
+std::string seconds_of(std::chrono::milliseconds time);
 
 }  // namespace atl::sandbox

@@ -26,7 +26,7 @@ namespace {
 constexpr Controller kAll[] = {Controller::memory, Controller::pids, Controller::cpu, Controller::io,
                                Controller::unified};
 
-struct Place {
+struct GroupPlace {
   std::string path;  // of this process's own group in that hierarchy
   std::string root;  // of the hierarchy
 };
@@ -75,7 +75,7 @@ std::uint64_t keyed(const std::string& text, std::string_view key) {
 }
 
 // Version 1 controller (or "" for version 2) to where this process is in that hierarchy.
-std::map<std::string, Place> own_places() {
+std::map<std::string, GroupPlace> own_places() {
   std::map<std::string, std::string> mounts;
   const std::string mountinfo = os::read_file("/proc/self/mountinfo").value_or("");
   std::istringstream lines(mountinfo);
@@ -89,7 +89,7 @@ std::map<std::string, Place> own_places() {
     if (right[0] == "cgroup")
       for (const std::string& option : split(right[2], ',')) mounts.emplace(option, left[4]);
   }
-  std::map<std::string, Place> places;
+  std::map<std::string, GroupPlace> places;
   std::istringstream own(os::read_file("/proc/self/cgroup").value_or(""));
   for (std::string line; std::getline(own, line);) {
     const std::size_t first = line.find(':');
@@ -100,18 +100,18 @@ std::map<std::string, Place> own_places() {
     const std::string names = line.substr(first + 1, second - first - 1);
     for (const std::string& name : names.empty() ? std::vector<std::string>{""} : split(names, ','))
       if (const auto mount = mounts.find(name); mount != mounts.end())
-        places[name] = Place{mount->second + path, mount->second};
+        places[name] = GroupPlace{mount->second + path, mount->second};
   }
   return places;
 }
 
 // Version 2 allows no group with both processes and controlled children, except the root.
-Result<std::string> v2_base(const Place& own, bool make) {
+Result<std::string> v2_base(const GroupPlace& own, bool make) {
   if (::access((own.root + "/cgroup.procs").c_str(), W_OK) == 0 && !os::exists(own.root + "/cgroup.type"))
     return own.root;
   // This process may be in the leaf already, moved there by an earlier tree.
   constexpr std::string_view leaf_name = "/atoll-host";
-  Place place = own;
+  GroupPlace place = own;
   if (place.path.ends_with(leaf_name)) place.path.resize(place.path.size() - leaf_name.size());
   if (!make) return place.path;
   const std::string leaf = place.path + std::string(leaf_name);
@@ -170,7 +170,7 @@ Result<CgroupTree> CgroupTree::locate(const std::string& parent, bool make) {
   CgroupTree tree;
   tree.parent_ = parent;
   if (make) tree.disks_ = disks();
-  const std::map<std::string, Place> places = own_places();
+  const std::map<std::string, GroupPlace> places = own_places();
   std::set<std::string> v2_controllers;
   std::string unified;
   if (const auto place = places.find(""); place != places.end()) {

@@ -77,12 +77,12 @@ bool are_started_by_runners(std::span<const TreeProcess> processes, std::span<co
       if (parent == by_pid.end() || parent->second->inside == 1) return false;
       at = parent->second;
       if (std::ranges::find(runners, at->inside, &Runner::inside) != runners.end()) return true;
-      if (!is_born_since(*at, since_us)) return false;
+      if (!has_started_since(*at, since_us)) return false;
     }
     return false;
   };
   return std::ranges::all_of(background, [&](const TreeProcess* one) {
-    return !is_born_since(*one, since_us) || leads_to_runner(one);
+    return !has_started_since(*one, since_us) || leads_to_runner(one);
   });
 }
 

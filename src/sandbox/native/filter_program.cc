@@ -22,14 +22,14 @@ sock_filter unless(std::uint16_t comparison, std::uint32_t value) {
 }
 
 // All numbers from `first` to the next run's have one answer.
-struct Run {
+struct SyscallRun {
   std::uint32_t first = 0;
   Answer answer;
 };
 
-std::vector<Run> runs_of(const std::map<std::uint32_t, Answer>& answers, std::uint32_t unknown,
+std::vector<SyscallRun> runs_of(const std::map<std::uint32_t, Answer>& answers, std::uint32_t unknown,
                          std::uint32_t foreign) {
-  std::vector<Run> runs{{0, {.verdict = unknown}}};
+  std::vector<SyscallRun> runs{{0, {.verdict = unknown}}};
   const auto add = [&](std::uint32_t first, const Answer& answer) {
     if (runs.back().first == first)
       runs.back().answer = answer;
@@ -46,7 +46,7 @@ std::vector<Run> runs_of(const std::map<std::uint32_t, Answer>& answers, std::ui
   return runs;
 }
 
-void search(std::span<const Run> runs, std::vector<sock_filter>& code) {
+void search(std::span<const SyscallRun> runs, std::vector<sock_filter>& code) {
   if (runs.size() == 1) {
     const Answer& answer = runs.front().answer;
     if (answer.by_arguments.empty())
@@ -114,7 +114,7 @@ std::vector<sock_filter> assemble(const std::map<std::uint32_t, Answer>& answers
   std::vector<sock_filter> code{load(offsetof(seccomp_data, arch)),
                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0), give(foreign),
                                 load(offsetof(seccomp_data, nr))};
-  const std::vector<Run> runs = runs_of(answers, unknown, foreign);
+  const std::vector<SyscallRun> runs = runs_of(answers, unknown, foreign);
   search(runs, code);
   return code;
 }

@@ -40,7 +40,7 @@ std::vector<std::vector<std::string>> processors(const std::string& cpuinfo) {
   return found;
 }
 
-std::string line_of(const std::string& text, std::string_view key) {
+std::string line_starting_with(const std::string& text, std::string_view key) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(key)) return line + "\n";
@@ -92,7 +92,7 @@ std::string stat_view(const std::string& host, std::uint32_t cores) {
   std::string text = fmt::format("cpu  {}", nothing);
   for (std::uint32_t i = 0; i < cores; ++i) text += fmt::format("cpu{} {}", i, nothing);
   // Start times of processes are told from the machine's start.
-  return text + "intr 0\nctxt 0\n" + line_of(host, "btime ") +
+  return text + "intr 0\nctxt 0\n" + line_starting_with(host, "btime ") +
          "processes 1\nprocs_running 1\nprocs_blocked 0\n";
 }
 

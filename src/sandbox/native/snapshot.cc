@@ -73,9 +73,9 @@ Result<void> copy_bytes(int from, int to, off_t size) {
   return {};
 }
 
-class Copier {
+class SnapshotCopier {
  public:
-  Copier(Owner owner, bool link_files, bool rootless)
+  SnapshotCopier(Owner owner, bool link_files, bool rootless)
       : owner_(owner), link_files_(link_files), opaque_(rootless ? kOpaqueOfUsers : kOpaque) {}
 
   // Everything but what is made anew.
@@ -168,10 +168,10 @@ Result<void> fill(const SnapshotJob& job, int target) {
     const os::Fd out = TRY(os::open_at(target, part, O_RDONLY | O_DIRECTORY));
     if (job.parent >= 0) {
       const os::Fd in = TRY(os::open_beneath(job.parent, part, O_RDONLY | O_DIRECTORY));
-      TRY(Copier(Owner{}, true, job.rootless).directory(in.get(), out.get(), 0));
+      TRY(SnapshotCopier(Owner{}, true, job.rootless).directory(in.get(), out.get(), 0));
     }
     const os::Fd in = TRY(os::open_at(job.upper, part, O_RDONLY | O_DIRECTORY));
-    Copier copier(Owner{job.first_id, job.ids, !job.rootless}, false, job.rootless);
+    SnapshotCopier copier(Owner{job.first_id, job.ids, !job.rootless}, false, job.rootless);
     TRY(part == std::string_view("root") ? copier.root(in.get(), out.get())
                                          : copier.directory(in.get(), out.get(), 0));
   }

@@ -469,11 +469,6 @@ Result<os::Fd> listen_at(int directory) {
   return socket;
 }
 
-bool has_left(int daemon) {
-  char byte = 0;
-  return ::recv(daemon, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
 // One spawner a run directory: a new one waits until the old one has cleared up and is gone. A daemon that
 // was killed meanwhile needs none.
 Result<os::Fd> lock_directory(const std::string& directory, int daemon) {

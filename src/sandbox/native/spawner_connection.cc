@@ -20,12 +20,12 @@ namespace {
 constexpr std::size_t kOutboxMessagesMax = 8192;
 constexpr std::size_t kOutboxBytesMax = 32 << 20;
 
+}  // namespace
+
 bool has_left(int socket) {
   char byte = 0;
   return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
-
-}  // namespace
 
 void Spawner::on_daemon() {
   auto message = os::receive_message(daemon_.get(), os::Wait::no);

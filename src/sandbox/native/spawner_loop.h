@@ -35,6 +35,9 @@
 // told that it failed.
 namespace atl::sandbox::native {
 
+// Whether whoever holds the other end of this socket has closed it.
+bool has_left(int socket);
+
 // What a snapshot or checkpoint is made in and from, held open until it is.
 struct SnapshotFiles {
   Roots::Place place;
