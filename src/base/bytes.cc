@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace atl {
 namespace {
 
@@ -16,7 +18,8 @@ constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 constexpr auto kBase64Value = [] {
   std::array<std::int8_t, 256> table{};
   table.fill(-1);
-  for (std::size_t i = 0; i < kBase64.size(); ++i) table[static_cast<unsigned char>(kBase64[i])] = static_cast<std::int8_t>(i);
+  for (std::size_t i = 0; i < kBase64.size(); ++i)
+    table[static_cast<unsigned char>(kBase64[i])] = static_cast<std::int8_t>(i);
   return table;
 }();
 
@@ -25,33 +28,6 @@ int hex_digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-// Length of the well-formed sequence at the front of `text`, or 0.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto lead = byte(0);
-  if (lead < 0x80) return 1;
-  std::size_t length = 0;
-  unsigned low = 0x80, high = 0xBF;
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead <= 0xEF) {
-    length = 3;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;  // surrogates
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    length = 4;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
-  } else {
-    return 0;
-  }
-  if (text.size() < length || byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  }
-  return length;
 }
 
 }  // namespace
@@ -113,17 +89,21 @@ Result<std::string> from_base64(std::string_view text) {
 std::string sha256(std::string_view bytes) {
   std::string digest(32, '\0');
   unsigned length = 0;
-  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length, EVP_sha256(), nullptr);
+  EVP_Digest(bytes.data(), bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length,
+             EVP_sha256(), nullptr);
   return digest;
 }
 
-std::string sha256_hex(std::string_view bytes) { return to_hex(sha256(bytes)); }
+std::string sha256_hex(std::string_view bytes) {
+  return to_hex(sha256(bytes));
+}
 
 std::string hmac_sha256(std::string_view key, std::string_view bytes) {
   std::string digest(32, '\0');
   unsigned length = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(bytes.data()),
-       bytes.size(), reinterpret_cast<unsigned char*>(digest.data()), &length);
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
+       reinterpret_cast<unsigned char*>(digest.data()), &length);
   return digest;
 }
 
@@ -139,7 +119,7 @@ bool is_utf8(std::string_view text) {
       if ((eight & 0x8080808080808080U) != 0) break;
     }
     if (text.empty()) return true;
-    const auto length = utf8_length(text);
+    const auto length = utf8::well_formed_sequence(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -150,7 +130,7 @@ std::string to_valid_utf8(std::string_view text) {
   std::string valid;
   valid.reserve(text.size());
   while (!text.empty()) {
-    const auto length = utf8_length(text);
+    const auto length = utf8::well_formed_sequence(text);
     if (length == 0) {
       valid += "\xEF\xBF\xBD";
       text.remove_prefix(1);

@@ -30,8 +30,10 @@ struct Error {
   std::string message;
 };
 
+// What a node of an expression is.
 enum class Kind : std::uint8_t { number, variable, unary, binary, ternary, assign, pre, post, comma };
 
+// A parsed expression. Nobody changes it after parsing.
 struct Node {
   Kind kind;
   int op = 0;

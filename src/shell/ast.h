@@ -5,6 +5,10 @@
 #include <string>
 #include <vector>
 
+// What the parser makes of a script. The tree is plain data: the parser builds it, nobody changes it
+// afterwards, and it holds nothing of the shell that runs it, so one tree may be run many times and by
+// several subshells. (The one exception is ArithText, which keeps the parsed form of its text.) Line numbers
+// begin with 1.
 namespace atl::shell {
 
 namespace arith {
@@ -20,20 +24,21 @@ struct Part;
 // script.
 using NodePtr = std::shared_ptr<const Node>;
 
-// A piece of a word that is printed in another form than it was written in: a substitution anew from its command, $'..'
-// decoded, a continued line joined. Offsets into the raw text.
+// A piece of a word that is printed in another form than it was written in: a substitution anew from its
+// command, $'..' decoded, a continued line joined. Offsets into the raw text.
 struct Reprint {
   std::size_t begin = 0, end = 0;
-  std::string text;       // before the command
-  NodePtr command;        // may be null
+  std::string text;  // before the command
+  NodePtr command;   // may be null
   bool substitution = false;
 };
 
 // A shell word: the concatenation of its parts, not yet expanded.
 struct Word {
   std::vector<Part> parts;
-  std::string raw;      // as written; for printing functions and for messages
-  std::shared_ptr<const std::vector<Reprint>> reprints;  // where printing differs from raw; in order, not nested
+  std::string raw;  // as written; for printing functions and for messages
+  std::shared_ptr<const std::vector<Reprint>>
+      reprints;         // where printing differs from raw; in order, not nested
   bool braces = false;  // an unquoted { was seen: brace expansion may apply
   std::shared_ptr<const Assign>
       assign;  // `declare x=(1 2)`: the argument of a declaration command as an assignment
@@ -49,6 +54,7 @@ enum class PartKind : std::uint8_t {
   process,  // <(...) >(...)
 };
 
+// One piece of a word. Which members mean something depends on the kind.
 struct Part {
   PartKind kind = PartKind::literal;
   char direction = 0;          // process: '<' or '>'; command: '<' for $(<file)
@@ -68,6 +74,7 @@ struct ArithText {
   mutable std::string parsed_from;
 };
 
+// What follows the name in ${name...}.
 enum class ParamOp : std::uint8_t {
   none,
   length,        // ${#x}
@@ -87,8 +94,11 @@ enum class ParamOp : std::uint8_t {
   keys,          // ${!a[@]} ${!a[*]}
 };
 
+// [index], [@], [*].
 enum class Subscript : std::uint8_t { none, index, at, star };
 
+// One parameter expansion. `arg` and `arg2` are the operator's words: the default, the pattern and its
+// replacement.
 struct Param {
   std::string name;
   Subscript subscript = Subscript::none;
@@ -107,9 +117,10 @@ struct Param {
   std::string raw;  // without ${ }
   bool braced = false;
   bool plain = false;  // a name and nothing else: $x, ${x}
-  bool bad = false;  // bad substitution, reported when expanded
+  bool bad = false;    // bad substitution, reported when expanded
 };
 
+// One item of name=( ... ): [index]=value, [index]+=value, or a word that may expand to several values.
 struct ArrayItem {
   bool has_index = false;
   bool append = false;
@@ -117,6 +128,7 @@ struct ArrayItem {
   Word value;
 };
 
+// name=value, name+=value, name[index]=value or name=( items ).
 struct Assign {
   std::string name;
   bool append = false;
@@ -143,6 +155,7 @@ enum class RedirectKind : std::uint8_t {
   here_string,  // <<<
 };
 
+// A here-document. If its delimiter was quoted, `raw` is the text; otherwise `body` is expanded.
 struct HereDoc {
   std::string delimiter;
   bool strip_tabs = false;
@@ -151,6 +164,7 @@ struct HereDoc {
   Word body;
 };
 
+// One redirection of a command.
 struct Redirect {
   RedirectKind kind = RedirectKind::in;
   int fd = -1;         // -1: the default of the kind
@@ -159,6 +173,7 @@ struct Redirect {
   std::shared_ptr<HereDoc> here;
 };
 
+// Which struct below a Node is.
 enum class NodeKind : std::uint8_t {
   simple,
   pipeline,
@@ -178,6 +193,7 @@ enum class NodeKind : std::uint8_t {
   coproc,
 };
 
+// A command of any kind. Redirections belong to compound commands too.
 struct Node {
   explicit Node(NodeKind k) : kind(k) {}
   virtual ~Node() = default;
@@ -186,12 +202,14 @@ struct Node {
   std::vector<Redirect> redirects;
 };
 
+// Assignments and words. Without words the assignments are for the shell itself.
 struct SimpleCommand final : Node {
   SimpleCommand() : Node(NodeKind::simple) {}
   std::vector<Assign> assigns;
   std::vector<Word> words;
 };
 
+// Commands joined by |, with what may stand before them: ! and time.
 struct Pipeline final : Node {
   Pipeline() : Node(NodeKind::pipeline) {}
   std::vector<NodePtr> stages;
@@ -201,6 +219,7 @@ struct Pipeline final : Node {
   bool time_posix = false;
 };
 
+// Commands joined by && and ||, which bind equally and from left to right.
 struct AndOr final : Node {
   AndOr() : Node(NodeKind::and_or) {}
   NodePtr first;
@@ -211,6 +230,7 @@ struct AndOr final : Node {
   std::vector<Next> rest;
 };
 
+// Commands joined by ; & or newlines.
 struct List final : Node {
   List() : Node(NodeKind::list) {}
   struct Item {
@@ -227,6 +247,7 @@ struct Grouped final : Node {
   NodePtr body;
 };
 
+// if and elif are arms; `otherwise` is null without else.
 struct If final : Node {
   If() : Node(NodeKind::if_) {}
   struct Arm {
@@ -246,12 +267,14 @@ struct For final : Node {
   NodePtr body;
 };
 
+// for ((init; test; step)). An empty part is an empty text.
 struct ArithFor final : Node {
   ArithFor() : Node(NodeKind::arith_for) {}
   std::shared_ptr<const ArithText> init, test, step;
   NodePtr body;
 };
 
+// while and until.
 struct While final : Node {
   While() : Node(NodeKind::while_) {}
   bool until = false;
@@ -259,6 +282,7 @@ struct While final : Node {
   NodePtr body;
 };
 
+// Every arm's `end` says what follows it: ;; leaves, ;& runs the next arm, ;;& goes on testing.
 struct Case final : Node {
   Case() : Node(NodeKind::case_) {}
   Word subject;
@@ -271,6 +295,7 @@ struct Case final : Node {
   std::vector<Arm> arms;
 };
 
+// name() body. `keyword`: it was written with the word `function`.
 struct FunctionDef final : Node {
   FunctionDef() : Node(NodeKind::function) {}
   std::string name;
@@ -291,11 +316,13 @@ struct Cond final : Node {
   std::unique_ptr<CondNode> root;
 };
 
+// (( ... ))
 struct ArithCommand final : Node {
   ArithCommand() : Node(NodeKind::arith) {}
   std::shared_ptr<const ArithText> text;
 };
 
+// coproc [name] command
 struct Coproc final : Node {
   Coproc() : Node(NodeKind::coproc) {}
   std::string name;

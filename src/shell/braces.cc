@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "shell/expansion.h"
+#include "shell/parser.h"
 
 namespace atl::shell {
 
@@ -26,10 +27,14 @@ int left_open(std::string_view raw) {
   char quote = 0;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     char c = raw[i];
-    if (c == '\\' && quote != '\'') ++i;
-    else if (quote != 0) quote = c == quote ? '\0' : quote;
-    else if (c == '\'' || c == '"') quote = c;
-    else open += c == '{' ? 1 : c == '}' ? -1 : 0;
+    if (c == '\\' && quote != '\'')
+      ++i;
+    else if (quote != 0)
+      quote = c == quote ? '\0' : quote;
+    else if (c == '\'' || c == '"')
+      quote = c;
+    else
+      open += c == '{' ? 1 : c == '}' ? -1 : 0;
   }
   return std::max(open, 0);
 }
@@ -149,7 +154,8 @@ class Braces {
     for (const Pair& pair : pairs) {
       if (pair.close == 0) continue;
       open = pair.open, close = pair.close;
-      if (!pair.comma && (close - open > range_max || !range(text_of(units, open + 1, close), sequence))) continue;
+      if (!pair.comma && (close - open > range_max || !range(text_of(units, open + 1, close), sequence)))
+        continue;
       commas.clear();
       int depth = 0;
       for (std::size_t i = open; i < close && pair.comma; ++i) {

@@ -11,20 +11,14 @@
 
 #include "base/clock.h"
 #include "shell/limits.h"
+#include "shell/stopped.h"
 #include "shell/stream.h"
 #include "vfs/file_system.h"
 #include "vfs/path.h"
 
 namespace atl::shell {
 
-class Interpreter;
-
-// Thrown by charge(), by reads and by writes when a limit is reached, the script is canceled, or a signal
-// ends the command. Caught where a command was started and nowhere else: commands let it pass
-// (docs/decisions/shell-on-fibers.md).
-struct Stopped {
-  int status;
-};
+class ShellRunner;
 
 // What a command is given. Valid until the command returns.
 class Invocation {
@@ -33,6 +27,7 @@ class Invocation {
 
   // args()[0] is the name it was called by.
   virtual std::span<const std::string> args() const = 0;
+  // Standard streams. Two readers in one command share in(); open_input gives one of its own.
   virtual Input& in() = 0;
   virtual Output& out() = 0;
   virtual Output& err() = 0;
@@ -45,9 +40,10 @@ class Invocation {
   // Opens for reading as the shell would: knows "-" (standard input), /dev/stdin, /dev/null, /dev/zero,
   // /dev/fd/N, FIFOs and process substitutions.
   virtual Result<std::unique_ptr<Input>> open_input(std::string_view text) = 0;
+  // Creates the file if it is missing; truncates it unless `append`. Errors are the filesystem's.
   virtual Result<std::unique_ptr<Output>> open_output(std::string_view text, bool append) = 0;
 
-  // Exported variables.
+  // Exported variables only; nothing if there is none of that name.
   virtual std::optional<std::string> variable(std::string_view name) const = 0;
   virtual std::vector<std::pair<std::string, std::string>> environment() const = 0;
   virtual std::uint32_t umask() const = 0;
@@ -81,7 +77,8 @@ class Invocation {
   // Waits without holding the thread's other work longer than needed; ends early with Stopped.
   virtual void sleep(Duration how_long) = 0;
 
-  virtual Interpreter& interpreter() = 0;
+  // The shell that runs the command, for the few commands that start others or look at processes.
+  virtual ShellRunner& runner() = 0;
 
   // "name: message\n" on err.
   void complain(std::string_view message);
@@ -91,7 +88,7 @@ class Invocation {
   int bad_option(std::string_view option, int status = 1);
 };
 
-// A command: one file in commands/, one row in the table of commands/table.cc.
+// A command: one file in commands/, one row in command_table.cc. Rows are constant.
 struct Command {
   std::string_view name;
   int (*run)(Invocation&);

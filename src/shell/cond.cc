@@ -1,80 +1,94 @@
 #include <fmt/format.h>
 
-#include <charconv>
-
-#include "shell/interpreter.h"
+#include "shell/quoting.h"
 #include "shell/regex/regex.h"
+#include "shell/runner.h"
 #include "shell/scoped.h"
 
 namespace atl::shell {
 
-int Interpreter::cond(const Cond& command) {
-  line = command.line;
-  debug_trap(command);
-  return cond_node(*command.root) ? 0 : cond_status_ == 2 ? 2 : 1;
-}
+namespace {
 
-bool Interpreter::cond_node(const CondNode& node) {
+// The evaluation of one [[ ... ]].
+class Condition {
+ public:
+  explicit Condition(ShellRunner& shell) : shell_(shell) {}
+  bool holds(const CondNode& node);
+  // A regular expression was malformed.
+  bool failed() const { return failed_; }
+
+ private:
+  bool binary(const CondNode& node);
+  bool regex_match(const std::string& text, const std::string& pattern);
+  bool compare_numbers(std::string_view op, const std::string& left, const std::string& right);
+  // xtrace's line for one primary.
+  void trace(std::string_view text) {
+    if (shell_.option(Opt::xtrace))
+      shell_.descriptors().err().write(fmt::format("{}[[ {} ]]\n", shell_.executor().trace_prefix(), text));
+  }
+
+  ShellRunner& shell_;
+  bool failed_ = false;
+};
+
+bool Condition::holds(const CondNode& node) {
   using Kind = CondNode::Kind;
-  cond_status_ = 1;
+  failed_ = false;
   switch (node.kind) {
     case Kind::word: {
-      std::string text = expand_single(node.left);
-      if (option(Opt::xtrace))
-        err().write(fmt::format("{}[[ -n {} ]]\n", trace_prefix(), quote_if_needed(text)));
+      std::string text = shell_.expander().single(node.left);
+      trace(fmt::format("-n {}", quote_if_needed(text)));
       return !text.empty();
     }
     case Kind::group:
-      return cond_node(*node.a);
+      return holds(*node.a);
     case Kind::not_:
-      return !cond_node(*node.a) && cond_status_ != 2;
+      return !holds(*node.a) && !failed_;
     case Kind::and_:
-      return cond_node(*node.a) && cond_node(*node.b);
+      return holds(*node.a) && holds(*node.b);
     case Kind::or_:
-      return cond_node(*node.a) || cond_node(*node.b);
+      return holds(*node.a) || holds(*node.b);
     case Kind::unary: {
-      std::string operand = expand_single(node.left);
-      if (option(Opt::xtrace))
-        err().write(fmt::format("{}[[ {} {} ]]\n", trace_prefix(), node.op, quote_if_needed(operand)));
-      return test_unary(*this, node.op[1], operand);
+      std::string operand = shell_.expander().single(node.left);
+      trace(fmt::format("{} {}", node.op, quote_if_needed(operand)));
+      return test_unary(shell_, node.op[1], operand);
     }
     case Kind::binary:
-      return cond_binary(node);
+      return binary(node);
   }
   return false;
 }
 
-bool Interpreter::cond_binary(const CondNode& node) {
+bool Condition::binary(const CondNode& node) {
   const std::string& op = node.op;
-  std::string left = expand_single(node.left);
+  std::string left = shell_.expander().single(node.left);
   if (op == "=~") {
-    std::string pattern = expand_regex(node.right);
-    if (option(Opt::xtrace))
-      err().write(fmt::format("{}[[ {} =~ {} ]]\n", trace_prefix(), quote_if_needed(left), pattern));
+    std::string pattern = shell_.expander().regex(node.right);
+    trace(fmt::format("{} =~ {}", quote_if_needed(left), pattern));
     return regex_match(left, pattern);
   }
   if (op == "==" || op == "=" || op == "!=") {
-    std::string pattern = expand_pattern(node.right);
-    if (option(Opt::xtrace))
-      err().write(fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op,
-                              pattern.empty() ? "''" : pattern));
-    Restored<Options> options(state.options);
-    state.options.put(Shopt::extglob, true);
-    bool same = matches(left, pattern, option(Shopt::nocasematch));
+    std::string pattern = shell_.expander().pattern(node.right);
+    trace(fmt::format("{} {} {}", quote_if_needed(left), op, pattern.empty() ? "''" : pattern));
+    Restored<Options> options(shell_.options());
+    shell_.options().put(Shopt::extglob, true);
+    bool same = shell_.expander().matches(left, pattern, shell_.option(Shopt::nocasematch));
     return same == (op != "!=");
   }
-  std::string right = expand_single(node.right);
-  if (option(Opt::xtrace))
-    err().write(
-        fmt::format("{}[[ {} {} {} ]]\n", trace_prefix(), quote_if_needed(left), op, quote_if_needed(right)));
+  std::string right = shell_.expander().single(node.right);
+  trace(fmt::format("{} {} {}", quote_if_needed(left), op, quote_if_needed(right)));
   if (op == "<") return left < right;
   if (op == ">") return left > right;
-  if (op == "-nt" || op == "-ot" || op == "-ef") return test_files(*this, op, left, right);
+  if (op == "-nt" || op == "-ot" || op == "-ef") return test_files(shell_, op, left, right);
+  return compare_numbers(op, left, right);
+}
+
+bool Condition::compare_numbers(std::string_view op, const std::string& left, const std::string& right) {
   std::int64_t a = 0, b = 0;
   try {
-    a = evaluate(left);
-    b = evaluate(right);
-  } catch (const Abandoned& gone) {  // a number that is none fails the comparison, not the script
+    a = shell_.expander().evaluate(left);
+    b = shell_.expander().evaluate(right);
+  } catch (const Abandoned& gone) {  // a text that is no number fails the comparison, not the script
     if (gone.exit) throw;
     return false;
   }
@@ -86,67 +100,32 @@ bool Interpreter::cond_binary(const CondNode& node) {
   return a >= b;
 }
 
-bool Interpreter::regex_match(const std::string& text, const std::string& pattern) {
-  machine.charge(text.size() + pattern.size());
-  const Regex* regex = machine.regex(pattern, option(Shopt::nocasematch));
+bool Condition::regex_match(const std::string& text, const std::string& pattern) {
+  shell_.machine().charge(text.size() + pattern.size());
+  const Regex* regex = shell_.machine().regex(pattern, shell_.option(Shopt::nocasematch));
   if (!regex) {
-    cond_status_ = 2;
+    failed_ = true;
     return false;
   }
   std::vector<Regex::Span> spans;
   bool matched = regex->search(text, 0, spans);
-  if (const Variable* variable = find("BASH_REMATCH"); variable && variable->is(attr::readonly))
-    return matched;
+  const Variable* before = shell_.variables().find("BASH_REMATCH");
+  if (before && before->is(attr::readonly)) return matched;
   std::vector<std::string> groups;
   for (const Regex::Span& span : spans)
     if (matched) groups.push_back(span.matched() ? text.substr(span.begin, span.end - span.begin) : "");
-  assign_array("BASH_REMATCH", std::move(groups));
+  shell_.variables().assign_array("BASH_REMATCH", std::move(groups));
   return matched;
 }
 
-// select: the menu on standard error, the answer from standard input.
-int Interpreter::select(const For& command) {
-  line = command.line;
-  std::vector<std::string> words;
-  if (command.has_words)
-    words = expand(command.words);
-  else if (state.args)
-    words = *state.args;
-  if (words.empty()) return 0;
-  Raised loop(loop_depth);
-  int status = 0;
-  bool show = true;
-  while (true) {
-    machine.charge_iteration();
-    if (show) {
-      std::string menu;
-      std::size_t width = std::to_string(words.size()).size();
-      for (std::size_t i = 0; i < words.size(); ++i)
-        menu += fmt::format("{:>{}}) {}\n", i + 1, width, words[i]);
-      err().write(menu);
-    }
-    err().write(expand_prompt(get_value("PS3").value_or("#? ")));
-    std::string answer;
-    if (!in().read_line(answer)) {
-      err().write("\n");
-      return 1;
-    }
-    if (answer.empty()) {
-      show = true;
-      continue;
-    }
-    show = false;
-    assign("REPLY", answer);
-    std::size_t number = 0;
-    auto [end, bad] = std::from_chars(answer.data(), answer.data() + answer.size(), number);
-    bool good =
-        bad == std::errc() && end == answer.data() + answer.size() && number >= 1 && number <= words.size();
-    if (!assign(command.name, good ? words[number - 1] : "")) return 1;
-    status = execute(*command.body);
-    if (loop_should_end()) return state.status;
-    if (!get_value("REPLY") || get_or_empty("REPLY").empty()) show = true;
-  }
-  return status;
+}  // namespace
+
+int evaluate_condition(ShellRunner& shell, const Cond& command) {
+  shell.calls().line = command.line;
+  shell.executor().debug_trap(command);
+  Condition condition(shell);
+  if (condition.holds(*command.root)) return 0;
+  return condition.failed() ? 2 : 1;
 }
 
 }  // namespace atl::shell

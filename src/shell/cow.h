@@ -9,6 +9,7 @@ namespace atl::shell {
 template <class T>
 class Cow {
  public:
+  // Holds nothing: reads as a default-constructed T, and the first edit() makes one.
   Cow() = default;
   explicit Cow(T value) : value_(std::make_shared<T>(std::move(value))) {}
   const T& operator*() const { return get(); }
@@ -17,7 +18,8 @@ class Cow {
     static const T empty{};
     return value_ ? *value_ : empty;
   }
-  // The value, nobody else's.
+  // The value for changing. Copies it first if others share it, so that they keep what they have; references
+  // from an earlier get() may then be to a value that is no longer this one's.
   T& edit() {
     if (!value_)
       value_ = std::make_shared<T>();
@@ -25,7 +27,9 @@ class Cow {
       value_ = std::make_shared<T>(*value_);
     return *value_;
   }
+  // False while it holds nothing.
   explicit operator bool() const { return value_ != nullptr; }
+  // Holds nothing again; other copies keep the value.
   void reset() { value_.reset(); }
 
  private:

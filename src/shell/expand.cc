@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/utf8.h"
 #include "shell/expansion.h"
-#include "shell/utf8.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -23,7 +24,7 @@ bool special_in_pattern(char c) {
     case '|':
     case '-':
     case '^':
-    case mark:
+    case quote_mark:
       return true;
     default:
       return false;
@@ -45,19 +46,21 @@ std::size_t strip_newlines(const std::string& text) {
 }  // namespace
 
 std::string unmark(std::string_view text) {
-  if (text.find(mark) == std::string_view::npos) return std::string(text);
+  if (text.find(quote_mark) == std::string_view::npos) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == mark && i + 1 < text.size()) ++i;
+    if (text[i] == quote_mark && i + 1 < text.size()) ++i;
     out += text[i];
   }
   return out;
 }
 
 void Expansion::check_size() {
-  if (text_.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
-  if (done_.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit(Limit::expansion_fields);
+  if (text_.size() > shell_.machine().limits.expansion_bytes)
+    shell_.machine().stop_limit(Limit::expansion_bytes);
+  if (done_.size() > shell_.machine().limits.expansion_fields)
+    shell_.machine().stop_limit(Limit::expansion_fields);
 }
 
 void Expansion::quoted(std::string_view text) {
@@ -66,21 +69,21 @@ void Expansion::quoted(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!special_in_pattern(text[i])) continue;
     text_.append(text, from, i - from);
-    text_ += mark;
+    text_ += quote_mark;
     from = i;
   }
   text_.append(text, from, text.size() - from);
-  if (text.size() > 4096) check_size(), shell_.machine.charge(text.size() / 8);
+  if (text.size() > 4096) check_size(), shell_.machine().charge(text.size() / 8);
 }
 
 void Expansion::unquoted(std::string_view text) {
-  if (text.find(mark) == std::string_view::npos) {
+  if (text.find(quote_mark) == std::string_view::npos) {
     text_.append(text);
-    if (text.size() > 4096) check_size(), shell_.machine.charge(text.size() / 8);
+    if (text.size() > 4096) check_size(), shell_.machine().charge(text.size() / 8);
     return;
   }
   for (char c : text) {
-    if (c == mark) text_ += mark;
+    if (c == quote_mark) text_ += quote_mark;
     text_ += c;
   }
 }
@@ -92,23 +95,24 @@ void Expansion::boundary() {
   started_ = false;
   if (done_.size() % 1024 == 0) {
     check_size();
-    shell_.machine.charge(1024);
+    shell_.machine().charge(1024);
   }
 }
 
 // Unquoted expansion: field splitting by IFS.
 void Expansion::split(std::string_view text) {
   if (mode_ == Mode::single) return unquoted(text);
-  const std::string& ifs = shell_.ifs();
+  const std::string& ifs = shell_.variables().ifs();
   if (ifs.empty()) return unquoted(text);
   bool space_ended = false;  // white space ended a field just before
   // A character of several bytes separates only as a whole.
-  bool wide = std::any_of(ifs.begin(), ifs.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  bool wide =
+      std::any_of(ifs.begin(), ifs.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
   for (std::size_t at = 0, length; at < text.size(); at += length) {
     char c = text[at];
     length = wide && static_cast<unsigned char>(c) >= 0x80 ? utf8::sequence(text.substr(at)) : 1;
     if ((length == 1 ? ifs.find(c) : ifs.find(text.substr(at, length))) == std::string::npos) {
-      if (c == mark) text_ += mark;
+      if (c == quote_mark) text_ += quote_mark;
       text_ += text.substr(at, length);
       space_ended = false;
       continue;
@@ -138,7 +142,7 @@ void Expansion::literal(std::string_view text, bool first, bool last, bool split
     while (end < rest.size() && !(rest[end] == '/' || (stop_colon && ends_tilde_prefix(rest[end])))) ++end;
     if (end == rest.size() && !last) return false;
     bool ok = false;
-    std::string home = shell_.tilde(rest.substr(1, end - 1), ok);
+    std::string home = shell_.expander().tilde(rest.substr(1, end - 1), ok);
     if (!ok) return false;
     std::string_view after = rest.substr(end);
     if (home.size() > 1 && home.back() == '/' && after.starts_with('/')) home.pop_back();
@@ -211,7 +215,7 @@ void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
       command(p, in_quotes || quoted_all);
       break;
     case PartKind::arith: {
-      std::string value = std::to_string(shell_.evaluate(*p.arith));
+      std::string value = std::to_string(shell_.expander().evaluate(*p.arith));
       emit_scalar(value, in_quotes || quoted_all);
       break;
     }
@@ -224,9 +228,9 @@ void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
 void Expansion::command(const Part& p, bool in_quotes) {
   std::string text;
   if (p.command) {
-    text = shell_.capture(*p.command);
+    text = shell_.executor().capture(*p.command);
   } else {
-    shell_.last_substitution_status = 0;
+    shell_.last().substitution = 0;
   }
   text.resize(strip_newlines(text));
   if (text.find('\0') != std::string::npos) {
@@ -237,24 +241,24 @@ void Expansion::command(const Part& p, bool in_quotes) {
 }
 
 void Expansion::process(const Part& p) {
-  auto ends = make_pipe(shell_.machine);
+  auto ends = make_pipe(shell_.machine());
   bool reads = p.direction == '<';  // the command line reads what the process writes
   OpenFilePtr ours = reads ? ends.first : ends.second;
   OpenFilePtr theirs = reads ? ends.second : ends.first;
   ends = {};
   int fd = 63;
-  while (fd > 10 && shell_.file(fd)) --fd;
+  while (fd > 10 && shell_.descriptors().file(fd)) --fd;
   NodePtr body = p.command;
-  auto process = shell_.background(
-      [body, theirs, reads](Interpreter& child) {
-        child.reset_inherited_traps();
-        child.set_file(reads ? 1 : 0, theirs);
-        return body ? child.execute(*body) : 0;
+  auto process = shell_.jobs().background(
+      [body, theirs, reads](ShellRunner& child) {
+        child.traps().reset_inherited();
+        child.descriptors().set_file(reads ? 1 : 0, theirs);
+        return body ? child.executor().execute(*body) : 0;
       },
       false);
   theirs.reset();
-  shell_.set_file(fd, ours);
-  shell_.note_substitution(fd, process);
+  shell_.descriptors().set_file(fd, ours);
+  shell_.jobs().add_substitution(fd, process);
   quoted(fmt::format("/dev/fd/{}", fd));
 }
 
@@ -267,7 +271,7 @@ void Expansion::emit_scalar(std::string_view text, bool in_quotes) {
 
 void Expansion::emit(Value& value, bool in_quotes) {
   if (!value.list) return emit_scalar(value.text, in_quotes);
-  const std::string& ifs = shell_.ifs();
+  const std::string& ifs = shell_.variables().ifs();
   bool join = mode_ == Mode::single || (in_quotes && value.star);
   if (join) {
     std::string separator = value.star ? ifs.substr(0, ifs.empty() ? 0 : utf8::sequence(ifs)) : " ";
@@ -317,9 +321,9 @@ std::string Expansion::pattern() const {
   std::string out;
   out.reserve(text_.size());
   for (std::size_t i = 0; i < text_.size(); ++i) {
-    if (text_[i] == mark && i + 1 < text_.size()) {
+    if (text_[i] == quote_mark && i + 1 < text_.size()) {
       ++i;
-      if (text_[i] != mark) out += '\\';
+      if (text_[i] != quote_mark) out += '\\';
     }
     out += text_[i];
   }
@@ -334,7 +338,7 @@ void Expansion::finish(std::vector<std::string>& out) {
     if (!shell_.option(Opt::noglob)) {
       for (std::size_t i = 0; i < field.size() && !live; ++i) {
         char c = field[i];
-        if (c == mark)
+        if (c == quote_mark)
           ++i;
         else if (c == '*' || c == '?' || (c == '[' && field.find(']', i + 1) != std::string::npos))
           live = true;
@@ -349,7 +353,7 @@ void Expansion::finish(std::vector<std::string>& out) {
     }
     text_ = field;
     bool matched = false;
-    std::vector<std::string> names = shell_.glob(pattern(), matched);
+    std::vector<std::string> names = shell_.expander().glob(pattern(), matched);
     if (matched) {
       for (auto& name : names) out.push_back(std::move(name));
     } else if (shell_.option(Shopt::failglob)) {
@@ -360,222 +364,8 @@ void Expansion::finish(std::vector<std::string>& out) {
   }
   text_.clear();
   done_.clear();
-  if (out.size() > shell_.machine.limits.expansion_fields) shell_.machine.stop_limit(Limit::expansion_fields);
-}
-
-// ---- Interpreter ----
-
-namespace {
-bool trivially_literal(const Word& word) {
-  if (word.parts.size() != 1 || word.braces) return false;
-  const Part& part = word.parts[0];
-  if (part.kind == PartKind::quoted) return true;
-  if (part.kind != PartKind::literal) return false;
-  for (char c : part.text)
-    if (c == '*' || c == '?' || c == '[' || c == '~' || c == '(' || c == mark) return false;
-  return true;
-}
-}  // namespace
-
-// The value of "$x", or of $x where nothing in it can be split or match; null where that is not so simple.
-const std::string* Interpreter::plain_value(const Word& word) {
-  if (word.parts.size() != 1) return nullptr;
-  const Part* part = &word.parts[0];
-  bool in_quotes = part->kind == PartKind::dquote;
-  if (in_quotes && part->children.size() != 1) return nullptr;
-  if (in_quotes) part = &part->children[0];
-  if (part->kind != PartKind::param || !part->param->plain) return nullptr;
-  const Variable* variable = find(part->param->name);
-  if (!variable || !variable->set || variable->is(attr::nameref | attr::array | attr::assoc)) return nullptr;
-  if (in_quotes) return &variable->value;
-  const std::string& value = variable->value;
-  if (value.empty() || value.size() > 64) return nullptr;
-  const std::string& separators = ifs();
-  for (char c : value)
-    if (special_in_pattern(c) || separators.find(c) != std::string::npos) return nullptr;
-  return &value;
-}
-
-void Interpreter::expand_into(const Word& word, std::vector<std::string>& out) {
-  if (trivially_literal(word)) {
-    out.push_back(word.parts[0].text);
-    return;
-  }
-  if (const std::string* value = plain_value(word)) {
-    out.push_back(*value);
-    return;
-  }
-  if (word.braces && option(Opt::braceexpand)) {
-    bool too_many = false;
-    std::vector<Word> words = expand_braces(word, machine.limits.brace_items, too_many);
-    if (too_many) machine.stop_limit(Limit::brace_items);
-    for (const Word& one : words) {
-      machine.charge(8);
-      Expansion expansion(*this, Expansion::Mode::fields);
-      expansion.word(one);
-      expansion.finish(out);
-    }
-    return;
-  }
-  Expansion expansion(*this, Expansion::Mode::fields);
-  expansion.word(word);
-  expansion.finish(out);
-}
-
-std::vector<std::string> Interpreter::expand(const std::vector<Word>& words) {
-  std::vector<std::string> out;
-  out.reserve(words.size());
-  for (const Word& word : words) expand_into(word, out);
-  return out;
-}
-
-std::string Interpreter::expand_single(const Word& word) {
-  if (trivially_literal(word)) return word.parts[0].text;
-  if (const std::string* value = plain_value(word)) return *value;
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.word(word);
-  return expansion.plain();
-}
-
-std::string Interpreter::expand_assignment(const Word& word) {
-  if (trivially_literal(word)) return word.parts[0].text;
-  if (const std::string* value = plain_value(word)) return *value;
-  if (word.parts.size() == 1 && word.parts[0].kind == PartKind::arith)
-    return std::to_string(evaluate(*word.parts[0].arith));
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.assignment = true;
-  expansion.word(word);
-  return expansion.plain();
-}
-
-std::string Interpreter::expand_without_tilde(const Word& word) {
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.no_tilde = true;
-  expansion.word(word);
-  return expansion.plain();
-}
-
-std::string Interpreter::expand_pattern(const Word& word) {
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.word(word);
-  return expansion.pattern();
-}
-
-// Quoted text must match itself: every character of it that is special in a regular expression is escaped.
-std::string Interpreter::expand_regex(const Word& word) {
-  std::string out;
-  for (const Part& part : word.parts) {
-    Word one;
-    one.parts.push_back(part);
-    bool is_quoted = part.kind == PartKind::quoted || part.kind == PartKind::dquote;
-    std::string text = expand_single(one);
-    if (!is_quoted) {
-      out += text;
-      continue;
-    }
-    for (char c : text) {
-      if (std::string_view("\\^$.|?*+()[]{}").find(c) != std::string_view::npos) out += '\\';
-      out += c;
-    }
-  }
-  return out;
-}
-
-Word Interpreter::parse_word(const std::string& text) {
-  try {
-    return Parser::parse_word_text(text, *this, line);
-  } catch (const SyntaxError& failure) {
-    abandon(failure.message);
-  }
-}
-
-std::string Interpreter::expand_text(const std::string& text) {
-  Word word;
-  try {
-    word = Parser::parse_text(text, *this, line);
-  } catch (const SyntaxError& failure) {
-    abandon(failure.message);
-  }
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.quoted_all = true;
-  expansion.word(word);
-  return expansion.plain();
-}
-
-std::string Interpreter::expand_here(const Word& word) {
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.quoted_all = true;
-  expansion.word(word);
-  return expansion.plain();
-}
-
-std::string Interpreter::expand_arith_text(const ArithText& text) {
-  if (text.constant) return text.text;
-  Expansion expansion(*this, Expansion::Mode::single);
-  expansion.quoted_all = true;
-  expansion.word(text.word);
-  return expansion.plain();
-}
-
-std::int64_t Interpreter::evaluate(const ArithText& text) {
-  try {
-    if (text.constant) {
-      if (!text.parsed) text.parsed = arith::parse(text.text);
-      return arith::evaluate(*text.parsed, *this);
-    }
-    std::string expanded = expand_arith_text(text);
-    if (!text.parsed || text.parsed_from != expanded) {
-      auto parsed = arith::parse(expanded);
-      text.parsed = parsed;
-      text.parsed_from = expanded;
-      return arith::evaluate(*parsed, *this);
-    }
-    auto parsed = text.parsed;
-    return arith::evaluate(*parsed, *this);
-  } catch (const arith::Error& failure) {
-    abandon(failure.message);
-  }
-}
-
-std::int64_t Interpreter::evaluate(const std::string& text) {
-  try {
-    return arith::evaluate_text(text, *this);
-  } catch (const arith::Error& failure) {
-    abandon(failure.message);
-  }
-}
-
-std::string Interpreter::tilde(std::string_view name, bool& ok) {
-  ok = true;
-  if (name.empty()) {
-    auto home = get_value("HOME");
-    return home ? *home : "/home/user";
-  }
-  if (name == "+") {
-    auto pwd = get_value("PWD");
-    ok = pwd.has_value();
-    return pwd.value_or("");
-  }
-  if (name == "-") {
-    auto old = get_value("OLDPWD");
-    ok = old.has_value();
-    return old.value_or("");
-  }
-  if (name == "root") return "/root";
-  if (name == "user") return "/home/user";
-  bool digits = !name.empty();
-  std::string_view number = name;
-  if (number[0] == '+' || number[0] == '-') number.remove_prefix(1);
-  for (char c : number)
-    if (!std::isdigit(static_cast<unsigned char>(c))) digits = false;
-  if (digits && !number.empty() && number.size() < 6) {
-    std::vector<std::string> stack{get_or_empty("PWD")};
-    stack.insert(stack.end(), state.directories.begin(), state.directories.end());
-    auto index = static_cast<std::size_t>(std::stoi(std::string(number)));
-    if (index < stack.size()) return name[0] == '-' ? stack[stack.size() - 1 - index] : stack[index];
-  }
-  ok = false;
-  return {};
+  if (out.size() > shell_.machine().limits.expansion_fields)
+    shell_.machine().stop_limit(Limit::expansion_fields);
 }
 
 }  // namespace atl::shell

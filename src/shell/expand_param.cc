@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/utf8.h"
+#include "shell/computed.h"
 #include "shell/expansion.h"
 #include "shell/quoting.h"
-#include "shell/utf8.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -19,7 +21,7 @@ std::string Expansion::describe_name(const Param& param) {
 }
 
 Pattern Expansion::make_pattern(const Word& word, bool ignore_case) {
-  return Pattern(shell_.expand_pattern(word),
+  return Pattern(shell_.expander().pattern(word),
                  {.extglob = shell_.option(Shopt::extglob), .ignore_case = ignore_case});
 }
 
@@ -28,9 +30,9 @@ Expansion::Value Expansion::positional(bool star, bool from_zero) {
   out.set = true;
   out.list = true;
   out.star = star;
-  if (from_zero) out.items.push_back(shell_.state.arg0);
-  if (shell_.state.args)
-    out.items.insert(out.items.end(), shell_.state.args->begin(), shell_.state.args->end());
+  if (from_zero) out.items.push_back(shell_.calls().arg0);
+  if (shell_.calls().args)
+    out.items.insert(out.items.end(), shell_.calls().args->begin(), shell_.calls().args->end());
   return out;
 }
 
@@ -43,31 +45,31 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
       case '*':
         return positional(name[0] == '*');
       case '#':
-        out.text = std::to_string(shell_.state.args ? shell_.state.args->size() : 0);
+        out.text = std::to_string(shell_.calls().args ? shell_.calls().args->size() : 0);
         break;
       case '?':
-        out.text = std::to_string(shell_.state.status);
+        out.text = std::to_string(shell_.last().status);
         break;
       case '$':
-        out.text = std::to_string(shell_.shell_pid());
+        out.text = std::to_string(shell_.origin().pid);
         break;
       case '!':
-        if (!shell_.state.background_pid) return out;
-        out.text = std::to_string(shell_.state.background_pid);
+        if (!shell_.jobs().last_pid()) return out;
+        out.text = std::to_string(shell_.jobs().last_pid());
         break;
       case '-':
-        out.text = shell_.option_letters();
+        out.text = option_letters(shell_);
         break;
       case '0':
-        out.text = shell_.state.arg0;
+        out.text = shell_.calls().arg0;
         break;
       case '_':
-        out.text = shell_.state.last_argument;
+        out.text = shell_.last().argument;
         break;
       default: {
         auto at = static_cast<std::size_t>(name[0] - '1');
-        if (!shell_.state.args || at >= shell_.state.args->size()) return out;
-        out.text = (*shell_.state.args)[at];
+        if (!shell_.calls().args || at >= shell_.calls().args->size()) return out;
+        out.text = (*shell_.calls().args)[at];
       }
     }
     out.set = true;
@@ -78,20 +80,20 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
     for (char c : name) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 1U << 30);
     if (at == 0) {
       out.set = true;
-      out.text = shell_.state.arg0;
-    } else if (shell_.state.args && at <= shell_.state.args->size()) {
+      out.text = shell_.calls().arg0;
+    } else if (shell_.calls().args && at <= shell_.calls().args->size()) {
       out.set = true;
-      out.text = (*shell_.state.args)[at - 1];
+      out.text = (*shell_.calls().args)[at - 1];
     }
     return out;
   }
   std::string target_subscript;
-  const Variable* variable = shell_.find(name);
+  const Variable* variable = shell_.variables().find(name);
   std::string target = name;
   std::optional<Variable> computed;
   if (variable && variable->is(attr::nameref)) {
     bool loop = false;
-    target = shell_.resolve_name(name, &target_subscript, &loop);
+    target = shell_.variables().resolve_name(name, &target_subscript, &loop);
     if (loop) {
       shell_.error(fmt::format("warning: {}: circular name reference", name));
       return out;
@@ -104,16 +106,16 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
       if (target_subscript == "@" || target_subscript == "*")
         return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "",
                           nullptr);
-      auto value = shell_.get_element(target, target_subscript, nullptr);
+      auto value = shell_.variables().get_element(target, target_subscript, nullptr);
       out.set = value.has_value();
       out.text = value.value_or("");
       return out;
     }
-    variable = shell_.find(target);
+    variable = shell_.variables().find(target);
     if (variable && variable->is(attr::nameref)) return out;
   }
   if (!variable) {
-    computed = shell_.dynamic(target);
+    computed = computed_variable(shell_, target);
     if (computed) variable = &*computed;
   }
   if (subscript == Subscript::at || subscript == Subscript::star) {
@@ -132,13 +134,14 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
   }
   if (subscript == Subscript::index) {
     if (variable && variable->is(attr::assoc)) {
-      std::string key = index ? shell_.expand_single(*index) : index_text;
+      std::string key = index ? shell_.expander().single(*index) : index_text;
       const std::string* value = variable->assoc->find(key);
       if (value) out.set = true, out.text = *value;
       return out;
     }
     if (index && index->parts.empty()) shell_.abandon(fmt::format("{}[]: bad array subscript", name));
-    std::int64_t at = index_arith ? shell_.evaluate(*index_arith) : shell_.evaluate(index_text);
+    std::int64_t at =
+        index_arith ? shell_.expander().evaluate(*index_arith) : shell_.expander().evaluate(index_text);
     if (!variable) return out;
     if (variable->is(attr::array)) {
       if (at < 0) {
@@ -177,7 +180,7 @@ Expansion::Value Expansion::fetch(const Param& param) {
 
 // ${!name...}: the parameter that name's value names. For a nameref: the name of its target.
 void Expansion::indirect(const Param& param, Value& value, bool& handled, bool in_quotes) {
-  const Variable* variable = shell_.find(param.name);
+  const Variable* variable = shell_.variables().find(param.name);
   if (variable && variable->is(attr::nameref) && param.subscript == Subscript::none) {
     value = Value();
     value.set = true;
@@ -222,8 +225,9 @@ void Expansion::indirect(const Param& param, Value& value, bool& handled, bool i
     value = fetch_name(base, subscript == "@" ? Subscript::at : Subscript::star, nullptr, "", nullptr);
     return;
   }
-  Word index = shell_.parse_word(subscript);
-  auto index_arith = Parser::make_arith(Parser::parse_text(subscript, shell_, shell_.line));
+  Word index = shell_.expander().parse_word(subscript);
+  auto index_arith =
+      Parser::make_arith(Parser::parse_text(subscript, shell_.parser_context(), shell_.calls().line));
   value = fetch_name(base, Subscript::index, &index, subscript, index_arith.get());
 }
 
@@ -232,8 +236,9 @@ void Expansion::param(const Param& param, bool in_quotes) {
   if (param.op == ParamOp::none && !param.indirect) {
     Value value = fetch(param);
     if (!value.set && !value.list && shell_.option(Opt::nounset)) {
-      const Variable* reference = shell_.find(param.name);
-      bool element = reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos;
+      const Variable* reference = shell_.variables().find(param.name);
+      bool element =
+          reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos;
       if (!element) shell_.unbound(describe_name(param));
     }
     return emit(value, in_quotes);
@@ -260,8 +265,9 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
                           : value.text.empty();
   if (value.list && param.subscript == Subscript::none && value.items.size() > 1) {
     // $* and $@ count as null only if all of it is; "$*" is one word.
-    empty = value.star && in_quotes && shell_.ifs().empty() &&
-            std::all_of(value.items.begin(), value.items.end(), [](const std::string& item) { return item.empty(); });
+    empty = value.star && in_quotes && shell_.variables().ifs().empty() &&
+            std::all_of(value.items.begin(), value.items.end(),
+                        [](const std::string& item) { return item.empty(); });
   }
   bool set = value.set && (!value.list || !value.items.empty());
   bool missing = !set || (param.colon && empty);
@@ -284,8 +290,9 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       inner.parts(param.arg.parts, false, false);
       std::string text = inner.plain();
       assign_default(param, text);
-      auto now = param.subscript == Subscript::none && !param.indirect ? shell_.get_value(param.name)
-                                                                       : std::optional<std::string>(text);
+      auto now = param.subscript == Subscript::none && !param.indirect
+                     ? shell_.variables().get_value(param.name)
+                     : std::optional<std::string>(text);
       emit_scalar(now.value_or(text), in_quotes);
       return true;
     }
@@ -317,15 +324,15 @@ void Expansion::assign_default(const Param& param, const std::string& text) {
   if (!is_name(param.name)) shell_.abandon(fmt::format("${}: cannot assign in this way", param.name));
   bool done = true;
   if (param.indirect) {
-    done = shell_.assign_reference(shell_.get_or_empty(param.name), text);
+    done = shell_.variables().assign_reference(shell_.variables().get_or_empty(param.name), text);
   } else if (param.subscript == Subscript::index) {
-    const Variable* variable = shell_.find(param.name);
+    const Variable* variable = shell_.variables().find(param.name);
     std::string key = variable && variable->is(attr::assoc)
-                          ? shell_.expand_single(param.index)
-                          : std::to_string(shell_.evaluate(*param.index_arith));
-    done = shell_.assign_element(param.name, key, text);
+                          ? shell_.expander().single(param.index)
+                          : std::to_string(shell_.expander().evaluate(*param.index_arith));
+    done = shell_.variables().assign_element(param.name, key, text);
   } else if (param.subscript == Subscript::none) {
-    done = shell_.assign(param.name, text);
+    done = shell_.variables().assign(param.name, text);
   } else {
     shell_.abandon(fmt::format("{}: bad array subscript", describe_name(param)));
   }
@@ -335,11 +342,11 @@ void Expansion::assign_default(const Param& param, const std::string& text) {
 void Expansion::length(const Param& param) {
   Value value = fetch(param);
   if (!value.list && !value.set && shell_.option(Opt::nounset)) shell_.unbound(describe_name(param));
-  if (const Variable* reference = shell_.find(param.name);
+  if (const Variable* reference = shell_.variables().find(param.name);
       reference && reference->is(attr::nameref) && reference->value.find('[') != std::string::npos)
     value = Value();
   std::size_t n = value.list ? value.items.size() : utf8::length(value.text);
-  if (param.name == "@" || param.name == "*") n = shell_.state.args ? shell_.state.args->size() : 0;
+  if (param.name == "@" || param.name == "*") n = shell_.calls().args ? shell_.calls().args->size() : 0;
   emit_scalar(std::to_string(n), false);
   started_ = true;
 }
@@ -348,7 +355,7 @@ void Expansion::names(const Param& param, bool in_quotes) {
   Value value;
   value.list = true;
   value.star = param.mode == '*';
-  value.items = shell_.variable_names(param.name);
+  value.items = shell_.variables().names(param.name);
   emit(value, in_quotes);
 }
 
@@ -357,10 +364,10 @@ void Expansion::keys(const Param& param, bool in_quotes) {
   value.list = true;
   value.star = param.subscript == Subscript::star;
   std::string element;
-  std::string name = shell_.resolve_name(param.name, &element);
-  const Variable* variable = element.empty() ? shell_.find(name) : nullptr;
+  std::string name = shell_.variables().resolve_name(param.name, &element);
+  const Variable* variable = element.empty() ? shell_.variables().find(name) : nullptr;
   std::optional<Variable> computed;
-  if (!variable && element.empty() && (computed = shell_.dynamic(name))) variable = &*computed;
+  if (!variable && element.empty() && (computed = computed_variable(shell_, name))) variable = &*computed;
   if (variable) {
     if (variable->is(attr::array)) {
       for (const auto& [index, unused] : *variable->array) value.items.push_back(std::to_string(index));
@@ -384,9 +391,9 @@ void Expansion::map(Value& value, F&& change) {
 
 void Expansion::slice(const Param& param, Value& value) {
   if (!value.list && !value.set) return;  // then nobody asks what the expressions are worth
-  std::int64_t offset = shell_.evaluate(*param.offset);
+  std::int64_t offset = shell_.expander().evaluate(*param.offset);
   std::optional<std::int64_t> length;
-  if (param.length) length = shell_.evaluate(*param.length);
+  if (param.length) length = shell_.expander().evaluate(*param.length);
   if (value.list) {
     bool positional_params = param.name == "@" || param.name == "*";
     std::int64_t least = 0;
@@ -396,7 +403,7 @@ void Expansion::slice(const Param& param, Value& value) {
       std::int64_t i = 0;
       for (auto& item : value.items) items.emplace_back(i++, std::move(item));
     } else {
-      const Variable* variable = shell_.find(shell_.resolve_name(param.name));
+      const Variable* variable = shell_.variables().find(shell_.variables().resolve_name(param.name));
       bool assoc = variable && variable->is(attr::assoc);
       std::int64_t i = assoc ? 1 : 0;  // bash counts those from 1
       least = assoc ? 1 : 0;           // and gives one where none is asked for
@@ -446,7 +453,7 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
     }
     // In the replacement an unquoted & stands for the match; marks protect quoted ones.
     for (std::size_t i = 0; i < replacement.size(); ++i) {
-      if (replacement[i] == mark && i + 1 < replacement.size())
+      if (replacement[i] == quote_mark && i + 1 < replacement.size())
         out += replacement[++i];
       else if (replacement[i] == '\\' && i + 1 < replacement.size() &&
                (replacement[i + 1] == '&' || replacement[i + 1] == '\\'))
@@ -483,8 +490,9 @@ std::string Expansion::replace(const Param& param, const Pattern& pattern, const
       ++from;
     }
     if (!param.longest) break;
-    shell_.machine.charge(1 + n / 8);
-    if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
+    shell_.machine().charge(1 + n / 8);
+    if (out.size() > shell_.machine().limits.expansion_bytes)
+      shell_.machine().stop_limit(Limit::expansion_bytes);
     if (from >= text.size()) break;
   }
   if (from < text.size()) out += text.substr(from);
@@ -516,20 +524,11 @@ std::string Expansion::recase(const Param& param, const Pattern* pattern, const 
 void Expansion::transform(const Param& param, Value& value) {
   std::string named = param.name;
   if (param.indirect) {  // ${!r@a} is about what r names
-    named = param.subscript == Subscript::none ? shell_.get_value(param.name).value_or("") : "";
+    named = param.subscript == Subscript::none ? shell_.variables().get_value(param.name).value_or("") : "";
     named = named.substr(0, named.find('['));
   }
-  std::string name = shell_.resolve_name(named);
-  const Variable* variable = is_name(named) ? shell_.find(name) : nullptr;
-  auto give_words = [&](bool several, std::vector<std::string> words) {
-    if (several) {
-      value.items = std::move(words);
-      return;
-    }
-    value = Value();
-    value.set = true;
-    value.text = fmt::format("{}", fmt::join(words, " "));
-  };
+  std::string name = shell_.variables().resolve_name(named);
+  const Variable* variable = is_name(named) ? shell_.variables().find(name) : nullptr;
   switch (param.mode) {
     case 'Q':
       map(value, [](const std::string& text) { return quote_single(text); });
@@ -538,7 +537,7 @@ void Expansion::transform(const Param& param, Value& value) {
       map(value, [](const std::string& text) { return decode_ansi(text); });
       break;
     case 'P':
-      map(value, [&](const std::string& text) { return shell_.expand_prompt(text); });
+      map(value, [&](const std::string& text) { return shell_.expander().prompt(text); });
       break;
     case 'U':
       map(value, [](const std::string& text) { return utf8::to_upper(text); });
@@ -562,61 +561,76 @@ void Expansion::transform(const Param& param, Value& value) {
       }
       break;
     }
-    case 'A': {
-      if (!variable) {
-        if (param.name == "@" || param.name == "*") {
-          std::vector<std::string> words = {"set", "--"};
-          for (auto& item : value.items) words.push_back(quote_single(item));
-          give_words(param.name == "@", std::move(words));
-        }
-        break;
-      }
-      std::string letters = attribute_letters(*variable);
-      if (value.list && variable->is_array()) {
-        give_words(param.subscript == Subscript::at, {"declare", "-" + letters, fmt::format("{}={}", name, array_literal(*variable))});
-        break;
-      }
-      std::string text;
-      if (letters.empty())
-        text = fmt::format("{}={}", name, quote_single(value.text));
-      else if (!value.set)
-        text = fmt::format("declare -{} {}", letters, name);
-      else
-        text = fmt::format("declare -{} {}={}", letters, name, quote_single(value.text));
-      value = Value();
-      value.set = true;
-      value.text = text;
+    case 'A':
+      transform_assignment(param, name, variable, value);
       break;
-    }
     case 'K':
-    case 'k': {
-      if (!value.list || !variable || !variable->is_array()) {
-        map(value, [](const std::string& text) { return quote_single(text); });
-        break;
-      }
-      std::vector<std::pair<std::string, std::string>> pairs;
-      if (variable->is(attr::array)) {
-        for (const auto& [index, item] : *variable->array) pairs.emplace_back(std::to_string(index), item);
-      } else {
-        for (const auto& key : variable->assoc->keys()) pairs.emplace_back(key, *variable->assoc->find(key));
-      }
-      if (param.mode == 'k') {
-        value.items.clear();
-        for (auto& [key, item] : pairs) value.items.push_back(key), value.items.push_back(item);
-        break;
-      }
-      std::string text;
-      for (auto& [key, item] : pairs) {
-        if (!text.empty()) text += ' ';
-        text += (variable->is(attr::assoc) ? quote_key(key) : key) + " " + quote_double(item);
-      }
-      if (variable->is(attr::assoc) && !text.empty()) text += ' ';
-      value.items = {text};
+    case 'k':
+      transform_pairs(param, variable, value);
       break;
-    }
     default:
       break;
   }
+}
+
+// ${x@A}: the command that makes the variable again.
+void Expansion::transform_assignment(const Param& param, const std::string& name, const Variable* variable,
+                                     Value& value) {
+  auto give_words = [&](bool several, std::vector<std::string> words) {
+    if (several) {
+      value.items = std::move(words);
+      return;
+    }
+    value = Value();
+    value.set = true;
+    value.text = fmt::format("{}", fmt::join(words, " "));
+  };
+  if (!variable) {
+    if (param.name != "@" && param.name != "*") return;
+    std::vector<std::string> words = {"set", "--"};
+    for (auto& item : value.items) words.push_back(quote_single(item));
+    return give_words(param.name == "@", std::move(words));
+  }
+  std::string letters = attribute_letters(*variable);
+  if (value.list && variable->is_array())
+    return give_words(param.subscript == Subscript::at,
+                      {"declare", "-" + letters, fmt::format("{}={}", name, array_literal(*variable))});
+  std::string text;
+  if (letters.empty())
+    text = fmt::format("{}={}", name, quote_single(value.text));
+  else if (!value.set)
+    text = fmt::format("declare -{} {}", letters, name);
+  else
+    text = fmt::format("declare -{} {}={}", letters, name, quote_single(value.text));
+  value = Value();
+  value.set = true;
+  value.text = std::move(text);
+}
+
+// ${x[@]@K} and ${x[@]@k}: keys and values, as one text or as words.
+void Expansion::transform_pairs(const Param& param, const Variable* variable, Value& value) {
+  if (!value.list || !variable || !variable->is_array()) {
+    map(value, [](const std::string& text) { return quote_single(text); });
+    return;
+  }
+  std::vector<std::pair<std::string, std::string>> pairs;
+  if (variable->is(attr::array)) {
+    for (const auto& [index, item] : *variable->array) pairs.emplace_back(std::to_string(index), item);
+  } else {
+    for (const auto& key : variable->assoc->keys()) pairs.emplace_back(key, *variable->assoc->find(key));
+  }
+  if (param.mode == 'k') {
+    value.items.clear();
+    for (auto& [key, item] : pairs) value.items.push_back(key), value.items.push_back(item);
+    return;
+  }
+  std::string text;
+  for (auto& [key, item] : pairs) {
+    if (!text.empty()) text += ' ';
+    text += (variable->is(attr::assoc) ? quote_key(key) : key) + " " + quote_double(item);
+  }
+  if (variable->is(attr::assoc) && !text.empty()) text += ' ';
+  value.items = {text};
 }
 
 bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
@@ -654,10 +668,10 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
           bool quoted_part = part.kind == PartKind::quoted || part.kind == PartKind::dquote;
           for (std::size_t i = 0; i < piece.marked().size(); ++i) {
             char c = piece.marked()[i];
-            if (c == mark)
+            if (c == quote_mark)
               replacement += c, c = piece.marked()[++i];
             else if (quoted_part && c == '&')
-              replacement += mark;
+              replacement += quote_mark;
             replacement += c;
           }
         }

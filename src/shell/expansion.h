@@ -4,19 +4,23 @@
 #include <string_view>
 #include <vector>
 
-#include "shell/interpreter.h"
+#include "shell/ast.h"
+#include "shell/pattern.h"
 
 namespace atl::shell {
 
+class ShellRunner;
+struct Variable;
+
 // The expansion of one word (or of a whole command line): collects fields while the parts are walked. Inside
-// a field a character that is special in patterns but was quoted carries a mark (\x01) before it.
+// a field a character that is special in patterns but was quoted carries a quote_mark (\x01) before it.
 class Expansion {
  public:
   enum class Mode : unsigned char {
     fields,  // split and glob
     single,  // one string
   };
-  Expansion(Interpreter& shell, Mode mode) : shell_(shell), mode_(mode) {}
+  Expansion(ShellRunner& shell, Mode mode) : shell_(shell), mode_(mode) {}
 
   void word(const Word& word);
   // Ends the current field; `out` gets the fields, globbed.
@@ -66,6 +70,9 @@ class Expansion {
                       bool literal, const std::string& text);
   std::string recase(const Param& param, const Pattern* pattern, const std::string& text);
   void transform(const Param& param, Value& value);
+  void transform_assignment(const Param& param, const std::string& name, const Variable* variable,
+                            Value& value);
+  void transform_pairs(const Param& param, const Variable* variable, Value& value);
   void indirect(const Param& param, Value& value, bool& handled, bool quoted);
   void command(const Part& part, bool quoted);
   void process(const Part& part);
@@ -73,18 +80,22 @@ class Expansion {
   Pattern make_pattern(const Word& word, bool ignore_case = false);
   void check_size();
 
-  Interpreter& shell_;
+  ShellRunner& shell_;
   Mode mode_;
   std::string text_;
   bool started_ = false;           // the current field exists even if empty (quotes were seen)
   std::vector<std::string> done_;  // finished fields with marks
 };
 
+// Stops with `too_many` set when there are more than `limit`.
 // The words that brace expansion makes of one word.
 std::vector<Word> expand_braces(const Word& word, std::uint64_t limit, bool& too_many);
 
-inline constexpr char mark = '\x01';
+// Stands before a character that was quoted and would be special in a pattern.
+inline constexpr char quote_mark = '\x01';
+// Whether a quoted character needs the quote_mark.
 bool special_in_pattern(char c);
+// The text without marks.
 std::string unmark(std::string_view text);
 
 }  // namespace atl::shell

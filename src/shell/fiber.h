@@ -15,6 +15,7 @@ class Scheduler;
 // One line of control: the script itself, a pipeline stage, a background list. Owned by its scheduler.
 class Fiber {
  public:
+  // Its body has returned. The scheduler frees it at its next turn.
   bool done() const { return done_; }
   // A signal to be noticed at the next point where the fiber asks (Scheduler::check). 0: none.
   int signal = 0;
@@ -41,6 +42,7 @@ class Fiber {
 class WaitQueue {
  public:
   ~WaitQueue();
+  // For the scheduler: who waits here. Fibers are not owned.
   void add(Fiber* fiber) { fibers_.push_back(fiber); }
   void remove(Fiber* fiber);
   std::vector<Fiber*> take() { return std::exchange(fibers_, {}); }
@@ -68,19 +70,25 @@ class Scheduler {
   // it: give up.
   void run(Fiber* root, const std::function<bool(SteadyTime)>& idle);
 
-  // Ends the fibers that are left: what each waits for throws, and its stack is unwound while everything it refers to
-  // is there. Not from inside a fiber.
+  // Ends the fibers that are left: what each waits for throws, and its stack is unwound while everything it
+  // refers to is there. Not from inside a fiber.
   void end_all();
 
+  // The fiber that runs; null outside of run().
   Fiber* current() const { return current_; }
   // From inside a fiber.
   void wait(WaitQueue& queue);
   void wait_until(WaitQueue& queue, SteadyTime when);
+  // Lets every other fiber that can run have a turn.
   void yield();
+  // Makes waiting fibers runnable; they run when the current one waits. May be called from outside of a
+  // fiber.
   void wake(WaitQueue& queue);
   void wake(Fiber* fiber);
 
+  // Bytes of stack left to the current fiber; as good as endless outside of one.
   std::size_t stack_left() const;
+  // Fibers that are not done.
   std::size_t live() const { return fibers_.size(); }
   bool has(const Fiber* fiber) const;
   // A fiber other than the current one is ready or has a timer.

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "shell/interpreter.h"
-#include "shell/utf8.h"
+#include "shell/pattern.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -10,7 +10,7 @@ namespace {
 // Walks the components of a pattern through the filesystem.
 class Globber {
  public:
-  Globber(Interpreter& shell, std::vector<std::string> components, bool directories_only)
+  Globber(ShellRunner& shell, std::vector<std::string> components, bool directories_only)
       : shell_(shell), components_(std::move(components)), directories_only_(directories_only) {}
 
   void run(const std::string& shown, const vfs::Path& at) { walk(shown, at, 0); }
@@ -18,9 +18,8 @@ class Globber {
 
  private:
   void count() {
-    if (++looked_ > shell_.machine.limits.glob_entries)
-      shell_.machine.stop_limit(Limit::glob_entries);
-    shell_.machine.charge(4);
+    if (++looked_ > shell_.machine().limits.glob_entries) shell_.machine().stop_limit(Limit::glob_entries);
+    shell_.machine().charge(4);
   }
   static std::string joined(const std::string& shown, std::string_view name) {
     if (shown.empty() || shown.back() == '/') return shown + std::string(name);
@@ -38,14 +37,14 @@ class Globber {
     if (component == "**" && shell_.option(Shopt::globstar)) return star_star(shown, at, index, 0);
     if (!has_glob(component, shell_.option(Shopt::extglob))) {
       std::string name = unquote_pattern(component);
-      auto next = name == "." ? Result<vfs::Path>(at) : vfs::resolve(shell_.machine.fs, at, name);
+      auto next = name == "." ? Result<vfs::Path>(at) : vfs::resolve(shell_.machine().fs, at, name);
       if (!next) return;
       auto stat =
-          shell_.machine.fs.find(*next, last && !directories_only_ ? vfs::Follow::no : vfs::Follow::yes);
+          shell_.machine().fs.find(*next, last && !directories_only_ ? vfs::Follow::no : vfs::Follow::yes);
       if (!stat || ((!last || directories_only_) && !stat->is_directory())) return;
       return walk(joined(shown, name), *next, index + 1);
     }
-    auto listing = shell_.machine.fs.list(at);
+    auto listing = shell_.machine().fs.list(at);
     if (!listing) return;
     Pattern pattern(component, {.extglob = shell_.option(Shopt::extglob),
                                 .ignore_case = shell_.option(Shopt::nocaseglob)});
@@ -66,7 +65,7 @@ class Globber {
       if (!last || directories_only_) {
         if (entry.type != vfs::Type::directory) {
           if (entry.type != vfs::Type::symlink) continue;
-          auto stat = shell_.machine.fs.find(*next);
+          auto stat = shell_.machine().fs.find(*next);
           if (!stat || !stat->is_directory()) continue;
         }
       }
@@ -94,7 +93,7 @@ class Globber {
     } else {
       walk(shown, at, rest + 1);
     }
-    auto listing = shell_.machine.fs.list(at);
+    auto listing = shell_.machine().fs.list(at);
     if (!listing || depth > 200) return;
     for (auto entry : *listing) {
       count();
@@ -109,7 +108,7 @@ class Globber {
     }
   }
 
-  Interpreter& shell_;
+  ShellRunner& shell_;
   std::vector<std::string> components_;
   bool directories_only_;
   std::uint64_t looked_ = 0;
@@ -146,10 +145,10 @@ std::vector<std::string> split_components(const std::string& pattern, bool extgl
 
 }  // namespace
 
-std::vector<std::string> Interpreter::glob(const std::string& pattern, bool& matched) {
-  std::vector<std::string> components = split_components(pattern, option(Shopt::extglob));
+std::vector<std::string> Expander::glob(const std::string& pattern, bool& matched) {
+  std::vector<std::string> components = split_components(pattern, shell_.option(Shopt::extglob));
   std::string shown;
-  vfs::Path at = state.cwd;
+  vfs::Path at = shell_.descriptors().cwd();
   if (components[0].empty() && components.size() > 1) {
     at = vfs::Path();
     std::size_t slashes = 0;
@@ -159,11 +158,11 @@ std::vector<std::string> Interpreter::glob(const std::string& pattern, bool& mat
   bool directories = false;
   while (components.size() > 1 && components.back().empty()) components.pop_back(), directories = true;
   std::erase_if(components, [](const std::string& c) { return c.empty(); });
-  Globber globber(*this, components, directories);
+  Globber globber(shell_, components, directories);
   globber.run(shown, at);
   std::sort(globber.found.begin(), globber.found.end());
   globber.found.erase(std::unique(globber.found.begin(), globber.found.end()), globber.found.end());
-  std::string ignore = get_or_empty("GLOBIGNORE");
+  std::string ignore = shell_.variables().get_or_empty("GLOBIGNORE");
   if (!ignore.empty()) {
     std::vector<Pattern> patterns;
     for (std::size_t from = 0; from <= ignore.size();) {
@@ -175,7 +174,7 @@ std::vector<std::string> Interpreter::glob(const std::string& pattern, bool& mat
         colon = ignore.find(':', close + 2);
       }
       std::string one = ignore.substr(from, colon == std::string::npos ? colon : colon - from);
-      if (!one.empty()) patterns.emplace_back(one, Pattern::Flags{.extglob = option(Shopt::extglob)});
+      if (!one.empty()) patterns.emplace_back(one, Pattern::Flags{.extglob = shell_.option(Shopt::extglob)});
       if (colon == std::string::npos) break;
       from = colon + 1;
     }

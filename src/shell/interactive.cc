@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "shell/commands/table.h"
-#include "shell/interpreter.h"
+#include "shell/command_table.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -16,8 +16,8 @@ constexpr std::string_view word_ends = " \t\n|&;<>()=";
 std::size_t word_begin(std::string_view line, std::string& text) {
   std::size_t begin = line.size();
   while (begin > 0) {
-    bool escaped = begin >= 2 && line[begin - 2] == '\\';
-    if (word_ends.find(line[begin - 1]) != std::string_view::npos && !escaped) break;
+    bool completion_escaped = begin >= 2 && line[begin - 2] == '\\';
+    if (word_ends.find(line[begin - 1]) != std::string_view::npos && !completion_escaped) break;
     --begin;
   }
   for (std::size_t i = begin; i < line.size(); ++i) {
@@ -39,7 +39,7 @@ bool command_position(std::string_view before) {
   return false;
 }
 
-std::string escaped(std::string_view text) {
+std::string completion_escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
     if (std::string_view(" \t\\'\"$`&|;<>()*?[]#!{}").find(c) != std::string_view::npos) out += '\\';
@@ -66,13 +66,14 @@ Completion complete(const SandboxShell& shell, std::string_view line) {
   std::size_t slash = typed.rfind('/');
   if (slash == std::string::npos && command_position(line.substr(0, out.word)))
     for (const std::string& name : shell.command_names())
-      if (name.starts_with(typed)) found.insert(escaped(name));
+      if (name.starts_with(typed)) found.insert(completion_escaped(name));
   if (found.empty()) {
     std::string directory = slash == std::string::npos ? "" : typed.substr(0, slash + 1);
     std::string start = typed.substr(directory.size());
     for (const auto& [name, is_directory] : shell.names_in(directory)) {
       if (!name.starts_with(start) || (start.empty() && name.starts_with('.'))) continue;
-      std::string shown = escaped(directory.starts_with('~') ? directory.substr(1) + name : directory + name);
+      std::string shown =
+          completion_escaped(directory.starts_with('~') ? directory.substr(1) + name : directory + name);
       found.insert((directory.starts_with('~') ? "~" : "") + shown + (is_directory ? "/" : ""));
     }
   }
@@ -85,8 +86,8 @@ std::vector<std::string> SandboxShell::command_names() const {
   for (const Command& command : command_table()) out.emplace_back(command.name);
   for (const Builtin* builtin : all_builtins()) out.emplace_back(builtin->name);
   for (const Command* command : options_->commands) out.emplace_back(command->name);
-  for (const auto& [name, function] : *state_->functions) out.push_back(name);
-  for (const auto& [name, text] : *state_->aliases) out.push_back(name);
+  for (const auto& [name, function] : *state_->names.functions) out.push_back(name);
+  for (const auto& [name, text] : *state_->names.aliases) out.push_back(name);
   for (std::string_view word : {"case", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if",
                                 "select", "then", "time", "until", "while"})
     out.emplace_back(word);
@@ -96,7 +97,7 @@ std::vector<std::string> SandboxShell::command_names() const {
 std::vector<std::pair<std::string, bool>> SandboxShell::names_in(std::string_view directory) const {
   std::string text(directory);
   if (text.starts_with("~/")) text = variable("HOME") + text.substr(1);
-  if (!text.starts_with('/')) text = state_->cwd.str() + "/" + text;
+  if (!text.starts_with('/')) text = state_->descriptors.cwd.str() + "/" + text;
   std::vector<std::pair<std::string, bool>> out;
   auto path = vfs::Path::posix(text);
   if (!path) return out;
@@ -117,7 +118,7 @@ std::string SandboxShell::prompt(const std::string& name) const {
 void SandboxShell::remember(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   if (text.find_first_not_of(" \t\n") != std::string_view::npos)
-    state_->history.edit().emplace_back(text);
+    state_->prompt.history.edit().emplace_back(text);
 }
 
 }  // namespace atl::shell

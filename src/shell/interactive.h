@@ -15,6 +15,7 @@ bool needs_more(std::string_view text);
 
 // What may stand for the last word of a line: command names where a command begins, else paths (a directory
 // with a slash behind it). Blanks and quotes in names are escaped. Sorted.
+// What can stand at the cursor.
 struct Completion {
   std::size_t word = 0;  // where that word begins in the line
   std::vector<std::string> words;

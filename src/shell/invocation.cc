@@ -21,8 +21,8 @@ class SharedOutput final : public Output {
   OpenFilePtr file_;
 };
 
-// The other way round: a stream that a command lends to one that it runs, and takes back (end()) when that has ended: a
-// job it left behind may still hold the file.
+// The other way round: a stream that a command lends to one that it runs, and takes back (end()) when that
+// has ended: a job it left behind may still hold the file.
 class LentFile final : public OpenFile {
  public:
   LentFile(Input* in, Output* out) : in_(in), out_(out) {}
@@ -135,69 +135,59 @@ int Invocation::bad_option(std::string_view option, int status) {
 }
 
 Input& CommandInvocation::in() {
-  if (!in_) in_.emplace(shell_.file(0));
+  if (!in_) in_.emplace(shell_.descriptors().file(0));
   return *in_;
 }
 
 Result<std::unique_ptr<Input>> CommandInvocation::open_input(std::string_view text) {
   if (text == "-") {
-    OpenFilePtr in = shell_.file(0);
+    OpenFilePtr in = shell_.descriptors().file(0);
     if (!in) return atl::fail(Code::invalid_argument, "Bad file descriptor");
     return std::make_unique<ClaimedInput>(std::move(in));
   }
   auto path = resolve(text);
   if (!path) return std::unexpected(path.error());
-  auto stat = shell_.machine.fs.find(*path);
+  auto stat = shell_.machine().fs.find(*path);
   if (stat && stat->is_directory()) return atl::fail(Code::is_a_directory, "Is a directory");
-  OpenFilePtr file = TRY(shell_.open(std::string(text), {.read = true}));
+  OpenFilePtr file = TRY(shell_.descriptors().open(std::string(text), {.read = true}));
   return std::make_unique<ClaimedInput>(std::move(file));
 }
 
 Result<std::unique_ptr<Output>> CommandInvocation::open_output(std::string_view text, bool append) {
-  OpenFilePtr file = TRY(
-      shell_.open(std::string(text), {.write = true, .append = append, .truncate = !append, .create = true}));
+  OpenFilePtr file = TRY(shell_.descriptors().open(
+      std::string(text), {.write = true, .append = append, .truncate = !append, .create = true}));
   return std::make_unique<SharedOutput>(std::move(file));
 }
 
 std::optional<std::string> CommandInvocation::variable(std::string_view name) const {
-  const Variable* variable = shell_.find(name);
+  const Variable* variable = shell_.variables().find(name);
   if (!variable || !variable->is(attr::exported) || !variable->set || variable->is_array())
     return std::nullopt;
   return variable->value;
 }
 
-int CommandInvocation::run_in(const Redirects& redirects, const std::function<int(Interpreter&)>& body) {
+int CommandInvocation::run_in(const Redirects& redirects, const std::function<int(ShellRunner&)>& body) {
   Loan loan;
-  auto prepare = [&redirects, &loan](Interpreter& child) {
-    if (redirects.in) child.set_file(0, loan.file(redirects.in, nullptr));
-    if (redirects.out) child.set_file(1, loan.file(nullptr, redirects.out));
-    if (redirects.err) child.set_file(2, loan.file(nullptr, redirects.err));
-    if (redirects.cwd) child.state.cwd = *redirects.cwd;
-    if (!redirects.environment) return;
-    auto& table = child.state.variables.edit();
-    std::erase_if(table, [](const auto& entry) { return entry.second.is(attr::exported); });
-    for (const auto& [name, value] : *redirects.environment) {
-      Variable fresh;
-      fresh.attrs = attr::exported;
-      fresh.set = true;
-      fresh.value = value;
-      fresh.special = name == "IFS";
-      table[name] = std::move(fresh);
-    }
+  auto prepare = [&redirects, &loan](ShellRunner& child) {
+    if (redirects.in) child.descriptors().set_file(0, loan.file(redirects.in, nullptr));
+    if (redirects.out) child.descriptors().set_file(1, loan.file(nullptr, redirects.out));
+    if (redirects.err) child.descriptors().set_file(2, loan.file(nullptr, redirects.err));
+    if (redirects.cwd) child.descriptors().set_cwd(*redirects.cwd);
+    if (redirects.environment) child.variables().replace_environment(*redirects.environment);
   };
   if (!redirects.timeout) {
-    Interpreter child(shell_, false);
+    ShellRunner child(shell_, ShellRunner::Subshell::plain);
     prepare(child);
-    return child.finish_subshell([&] { return body(child); });
+    return child.executor().finish_subshell([&] { return body(child); });
   }
-  auto process = shell_.background(
-      [&](Interpreter& child) {
-        child.stands_for_program = true;
+  auto process = shell_.jobs().background(
+      [&](ShellRunner& child) {
+        child.origin().stands_for_program = true;
         prepare(child);
         return body(child);
       },
       false);
-  Machine& machine = shell_.machine;
+  Machine& machine = shell_.machine();
   SteadyTime deadline = std::chrono::steady_clock::now() + *redirects.timeout;
   Machine::Alarm alarm(machine, process->pid, redirects.timeout_signal, deadline);
   std::optional<Machine::Alarm> last;
@@ -209,20 +199,20 @@ int CommandInvocation::run_in(const Redirects& redirects, const std::function<in
 
 int CommandInvocation::run(std::vector<std::string> argv, const Redirects& redirects) {
   if (argv.empty()) return 0;
-  return run_in(redirects, [&argv](Interpreter& child) {
+  return run_in(redirects, [&argv](ShellRunner& child) {
     std::string shown;
     bool path = argv[0].find('/') != std::string::npos;
-    bool found = path || child.find_in_path(argv[0], &shown) || !shown.empty();
-    if (found) return child.run_program(argv);
-    if (const Builtin* builtin = find_builtin(argv[0])) return child.run_builtin(*builtin, argv);
-    child.err().write(fmt::format("{}: No such file or directory\n", argv[0]));
+    bool found = path || child.names().find_in_path(argv[0], &shown) || !shown.empty();
+    if (found) return child.executor().run_program(argv);
+    if (const Builtin* builtin = find_builtin(argv[0])) return child.executor().run_builtin(*builtin, argv);
+    child.descriptors().err().write(fmt::format("{}: No such file or directory\n", argv[0]));
     return 127;
   });
 }
 
 int CommandInvocation::run_script(std::string_view script, const Redirects& redirects) {
   std::string text(script);
-  return run_in(redirects, [&text](Interpreter& child) { return child.run_script(text, "-c"); });
+  return run_in(redirects, [&text](ShellRunner& child) { return child.executor().run_script(text, "-c"); });
 }
 
 }  // namespace atl::shell

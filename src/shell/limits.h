@@ -9,7 +9,8 @@
 
 namespace atl::shell {
 
-// What one execute() of a shell may use. Reaching one ends the script with the limit's own status and "limit reached:
+// What one execute() of a shell may use. Reaching one ends the script with the limit's own status and "limit
+// reached:
 // ..." on its standard error, and Executed::limit says which; the shell itself stays usable.
 struct Limits {
   std::uint64_t script_bytes = 8U << 20;       // one text: a script, a sourced file, an eval
@@ -28,8 +29,8 @@ struct Limits {
   std::uint32_t subshell_depth = 200;
   std::uint32_t processes = 1024;  // alive at once: pipeline stages, jobs, process substitutions
   std::uint32_t descriptors = 1024;
-  std::uint64_t regex_bytes = 32U << 20;   // memory of one compiled expression
-  std::uint32_t regex_steps = 2'000'000;   // of one match that needs backtracking
+  std::uint64_t regex_bytes = 32U << 20;    // memory of one compiled expression
+  std::uint32_t regex_steps = 2'000'000;    // of one match that needs backtracking
   std::uint64_t archive_entries = 200'000;  // of one archive that is read
   std::uint64_t archive_bytes = 1U << 30;   // one archive or compressed file, unpacked
   std::uint32_t archive_ratio = 2000;       // unpacked to packed, from archive_free_bytes on
@@ -68,6 +69,7 @@ enum class Limit : std::uint8_t {
   defect = 25,    // not a limit: something of ours, or a command of the embedder, threw what nobody expects
 };
 
+// For every limit but none, deadlock and defect there is a member of Limits of the same name.
 // "commands": as the member of Limits is called.
 std::string_view name_of(Limit limit);
 // "loop iterations (50000000)".

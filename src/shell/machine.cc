@@ -11,6 +11,7 @@
 
 #include "shell/heap.h"
 #include "shell/pattern.h"
+#include "shell/pipe.h"
 #include "shell/regex/regex.h"
 #include "shell/scoped.h"
 
@@ -114,7 +115,8 @@ void Machine::check() {
   if (canceled_ || (canceled && canceled())) stop_canceled();
   if (stopped_by_ != Limit::none) stop_limit(stopped_by_);
   if (meter_ > limits.work) stop_limit(Limit::work);
-  if (HeapMeter::used() > limits.memory_bytes && too_much(*this, HeapMeter::used())) stop_limit(Limit::memory_bytes);
+  if (HeapMeter::used() > limits.memory_bytes && too_much(*this, HeapMeter::used()))
+    stop_limit(Limit::memory_bytes);
   SteadyTime now = std::chrono::steady_clock::now();
   if (now - started_ > limits.wall_time) stop_limit(Limit::wall_time);
   std::int64_t cpu = thread_cpu_ns();
@@ -344,17 +346,20 @@ void Machine::run(std::function<void()> body) {
       true);
   root->fiber = fiber;
   RegexScope regex({.memory_bytes = limits.regex_bytes,
-                            .steps = limits.regex_steps,
-                            .exceeded = [this] { stop_limit(Limit::regex_steps); },
-                            .too_big = [this] { stop_limit(Limit::regex_bytes); },
-                            .charge = [this](std::uint64_t work) { charge(work); }});
+                    .steps = limits.regex_steps,
+                    .exceeded = [this] { stop_limit(Limit::regex_steps); },
+                    .too_big = [this] { stop_limit(Limit::regex_bytes); },
+                    .charge = [this](std::uint64_t work) { charge(work); }});
   std::function<void(std::uint64_t)> patterns = [this](std::uint64_t work) { charge(work); };
   Restored<const std::function<void(std::uint64_t)>*> outer(Pattern::meter);
   Pattern::meter = &patterns;
-  HeapMeter heap(limits.memory_bytes, [](void* self, std::uint64_t held) {
-    auto& machine = *static_cast<Machine*>(self);
-    if (!machine.stopping() && too_much(machine, held)) machine.stop_limit(Limit::memory_bytes);
-  }, this);
+  HeapMeter heap(
+      limits.memory_bytes,
+      [](void* self, std::uint64_t held) {
+        auto& machine = *static_cast<Machine*>(self);
+        if (!machine.stopping() && too_much(machine, held)) machine.stop_limit(Limit::memory_bytes);
+      },
+      this);
   scheduler.run(fiber, [this](SteadyTime next) { return idle(next); });
   // What did not end when told to must not outlive the streams and limits that it uses.
   scheduler.end_all();

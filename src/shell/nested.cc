@@ -2,26 +2,20 @@
 
 #include <fmt/format.h>
 
-#include "shell/interpreter.h"
+#include <optional>
+#include <span>
+
+#include "shell/runner.h"
 
 namespace atl::shell {
 
 namespace {
 
-struct NestedOptions {
-  bool command = false;
-  bool from_stdin = false;
-  bool interactive = false;
-  std::vector<std::pair<char, bool>> letters;
-  std::vector<std::pair<std::string, bool>> names;
-  std::vector<std::pair<std::string, bool>> shopts;
-};
-
 // The environment of a new shell: what is exported, and nothing else of the caller's.
-State fresh_state(Interpreter& from) {
-  State out;
+ShellState fresh_state(ShellRunner& from) {
+  ShellState out;
   VariableTable table;
-  for (const auto& [name, variable] : *from.state.variables) {
+  for (const auto& [name, variable] : *from.variables().table()) {
     if (!variable.is(attr::exported) || !variable.set || variable.is_array()) continue;
     if (name == "UID" || name == "EUID" || name == "PPID") continue;
     Variable copy;
@@ -54,24 +48,23 @@ State fresh_state(Interpreter& from) {
   Variable pwd;
   pwd.attrs = attr::exported;
   pwd.set = true;
-  pwd.value = from.state.cwd.str();
+  pwd.value = from.descriptors().cwd().str();
   table["PWD"] = std::move(pwd);
-  out.variables = Cow<VariableTable>(std::move(table));
-  for (const auto& [name, function] : *from.state.functions)
-    if (function.exported) out.functions.edit().emplace(name, function);
-  out.files = from.state.files;
-  out.cwd = from.state.cwd;
-  out.umask = from.state.umask;
-  out.seconds_base = std::chrono::steady_clock::now();
-  out.random = from.state.random * 31 + 7;
+  out.variables.table = Cow<VariableTable>(std::move(table));
+  for (const auto& [name, function] : *from.names().functions())
+    if (function.exported) out.names.functions.edit().emplace(name, function);
+  out.descriptors.files = from.descriptors().state().files;
+  out.descriptors.cwd = from.descriptors().cwd();
+  out.descriptors.umask = from.descriptors().umask();
+  out.variables.specials.seconds_base = std::chrono::steady_clock::now();
+  out.variables.specials.random = from.variables().specials().random * 31 + 7;
   // What the caller ignores, a new shell ignores.
-  for (const auto& [signal, text] : *from.state.traps)
+  for (const auto& [signal, text] : *from.traps().table())
     if (text.empty() && signal > 0 && signal <= signal_max) out.traps.edit()[signal] = text;
-  out.subshell = from.state.subshell;
   return out;
 }
 
-bool set_option(State& state, std::string_view name, bool on) {
+bool set_option(ShellState& state, std::string_view name, bool on) {
   for (std::size_t i = 0; i < opt_rows.size(); ++i) {
     if (opt_rows[i].name != name) continue;
     state.options.set[i] = on;
@@ -80,163 +73,178 @@ bool set_option(State& state, std::string_view name, bool on) {
   return false;
 }
 
+bool set_shopt(ShellState& state, std::string_view name, bool on) {
+  for (std::size_t i = 0; i < shopt_names.size(); ++i) {
+    if (shopt_names[i] != name) continue;
+    state.options.shopt[i] = on;
+    return true;
+  }
+  return false;
+}
+
+bool set_letter(ShellState& state, char letter, bool on) {
+  bool known = false;
+  for (std::size_t i = 0; i < opt_rows.size(); ++i)
+    if (opt_rows[i].letter == letter) state.options.set[i] = on, known = true;
+  return known;
+}
+
+// One call of sh or bash: reads its arguments, finds its script, runs it.
+class NestedShell {
+ public:
+  explicit NestedShell(Invocation& call)
+      : call_(call), args_(call.args()), outer_(call.runner()), state_(fresh_state(outer_)) {}
+
+  int run();
+
+ private:
+  // Each returns a status if the shell is over, after a message if it failed.
+  std::optional<int> read_options();
+  std::optional<int> read_long_option(const std::string& option);
+  std::optional<int> read_letters(const std::string& letters, bool on);
+  std::optional<int> read_named_option(char letter, bool on);
+  std::optional<int> find_script();
+  std::optional<int> read_script_file();
+
+  int refuse(int status, std::string_view message) {
+    call_.err().write(message);
+    return status;
+  }
+
+  Invocation& call_;
+  std::span<const std::string> args_;
+  ShellRunner& outer_;
+  ShellState state_;
+  std::size_t at_ = 1;  // the next argument
+  bool command_ = false;
+  bool from_stdin_ = false;
+  bool interactive_ = false;
+  std::string text_;
+  std::string name_ = "-c";
+};
+
+std::optional<int> NestedShell::read_options() {
+  for (; at_ < args_.size() && !args_[at_].empty() && (args_[at_][0] == '-' || args_[at_][0] == '+'); ++at_) {
+    const std::string& arg = args_[at_];
+    if (arg == "--" || arg == "-") {
+      ++at_;
+      break;
+    }
+    auto over = arg.starts_with("--") ? read_long_option(arg) : read_letters(arg.substr(1), arg[0] == '-');
+    if (over) return over;
+  }
+  return std::nullopt;
+}
+
+std::optional<int> NestedShell::read_long_option(const std::string& option) {
+  if (option == "--posix") {
+    state_.options.put(Opt::posix, true);
+  } else if (option == "--rcfile" || option == "--init-file") {
+    ++at_;
+  } else if (option == "--version") {
+    call_.out().write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n");
+    return 0;
+  } else if (option == "--help") {
+    call_.out().write("Usage:\tbash [option] ...\n\tbash [option] script-file ...\n");
+    return 0;
+  } else if (option != "--norc" && option != "--noprofile" && option != "--login" &&
+             option != "--noediting") {
+    return refuse(2, fmt::format("{}: {}: invalid option\n", args_[0], option));
+  }
+  return std::nullopt;
+}
+
+std::optional<int> NestedShell::read_letters(const std::string& letters, bool on) {
+  for (char letter : letters) {
+    if (letter == 'c') {
+      command_ = true;
+    } else if (letter == 's') {
+      from_stdin_ = true;
+    } else if (letter == 'i') {
+      interactive_ = true;
+    } else if (letter == 'l' || letter == 'r') {
+      continue;
+    } else if (letter == 'o' || letter == 'O') {
+      if (auto over = read_named_option(letter, on)) return over;
+    } else if (!set_letter(state_, letter, on)) {
+      return refuse(2, fmt::format("{}: -{}: invalid option\n", args_[0], letter));
+    }
+  }
+  return std::nullopt;
+}
+
+// -o and -O: the name is the next argument.
+std::optional<int> NestedShell::read_named_option(char letter, bool on) {
+  if (at_ + 1 >= args_.size()) {
+    if (letter == 'O') return 2;
+    return refuse(2, fmt::format("{}: -o: option requires an argument\n", args_[0]));
+  }
+  const std::string& name = args_[++at_];
+  if (letter == 'o' && !set_option(state_, name, on))
+    return refuse(2, fmt::format("{}: line 0: {}: invalid option name\n", args_[0], name));
+  if (letter == 'O' && !set_shopt(state_, name, on))
+    return refuse(2, fmt::format("{}: {}: invalid shell option name\n", args_[0], name));
+  return std::nullopt;
+}
+
+std::optional<int> NestedShell::find_script() {
+  state_.calls.arg0 = args_[0];
+  if (command_) {
+    if (at_ >= args_.size()) return refuse(2, fmt::format("{}: -c: option requires an argument\n", args_[0]));
+    text_ = args_[at_++];
+    if (at_ < args_.size()) state_.calls.arg0 = args_[at_++];
+  } else if (!from_stdin_ && at_ < args_.size()) {
+    if (auto over = read_script_file()) return over;
+    state_.calls.arg0 = args_[at_++];
+  } else {
+    name_ = "stdin";
+  }
+  if (at_ < args_.size())
+    state_.calls.args =
+        std::make_shared<const Args>(args_.begin() + static_cast<std::ptrdiff_t>(at_), args_.end());
+  return std::nullopt;
+}
+
+std::optional<int> NestedShell::read_script_file() {
+  name_ = args_[at_];
+  auto path = outer_.descriptors().path_of(name_);
+  auto stat = path ? outer_.machine().fs.find(*path) : std::nullopt;
+  if (stat && stat->is_directory()) return refuse(126, fmt::format("{0}: {0}: Is a directory\n", name_));
+  auto file = outer_.descriptors().open(name_, {.read = true});
+  if (!file) {
+    Code code = file.error().code();
+    return refuse(code == Code::permission_denied ? 126 : 127,
+                  fmt::format("{}: {}: {}\n", args_[0], name_, vfs::strerror(code)));
+  }
+  text_ = (*file)->read_all();
+  if (text_.substr(0, text_.find('\n')).find('\0') != std::string::npos)
+    return refuse(126, fmt::format("{0}: {0}: cannot execute binary file\n", name_));
+  return std::nullopt;
+}
+
+int NestedShell::run() {
+  if (args_[0].substr(args_[0].rfind('/') + 1) == "sh") state_.options.put(Opt::posix, true);
+  if (auto over = read_options()) return *over;
+  if (auto over = find_script()) return *over;
+  if (interactive_) state_.options.put(Shopt::expand_aliases, true);
+  state_.calls.depth = outer_.calls().depth + 1;
+  bool from_input = name_ == "stdin";
+  ShellOrigin origin;
+  origin.nesting = outer_.origin().nesting + 1;
+  origin.from_command_line = command_;
+  origin.execution_string = command_ ? text_ : "";
+  origin.script_name = command_ ? "environment" : from_input ? "" : name_;
+  ShellRunner child(outer_, std::move(state_), std::move(origin));
+  return child.executor().finish_subshell([&] {
+    if (from_input) return child.executor().run_input();
+    return child.executor().run_script(std::move(text_), name_);
+  });
+}
+
 }  // namespace
 
 int run_shell(Invocation& call) {
-  std::span<const std::string> args = call.args();
-  Interpreter& outer = call.interpreter();
-  NestedOptions options;
-  State state = fresh_state(outer);
-  std::size_t at = 1;
-  std::string base = args[0].substr(args[0].rfind('/') + 1);
-  if (base == "sh") state.options.put(Opt::posix, true);
-  for (; at < args.size() && !args[at].empty() && (args[at][0] == '-' || args[at][0] == '+'); ++at) {
-    const std::string& arg = args[at];
-    bool on = arg[0] == '-';
-    if (arg == "--" || arg == "-") {
-      ++at;
-      break;
-    }
-    if (arg == "--posix") {
-      state.options.put(Opt::posix, true);
-      continue;
-    }
-    if (arg == "--norc" || arg == "--noprofile" || arg == "--login" || arg == "--noediting") continue;
-    if (arg == "--rcfile" || arg == "--init-file") {
-      ++at;
-      continue;
-    }
-    if (arg == "--version") {
-      call.out().write("GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)\n");
-      return 0;
-    }
-    if (arg == "--help") {
-      call.out().write("Usage:\tbash [option] ...\n\tbash [option] script-file ...\n");
-      return 0;
-    }
-    if (arg.starts_with("--")) {
-      call.err().write(fmt::format("{}: {}: invalid option\n", args[0], arg));
-      return 2;
-    }
-    for (char c : arg.substr(1)) {
-      bool known = false;
-      if (c == 'c')
-        options.command = known = true;
-      else if (c == 's')
-        options.from_stdin = known = true;
-      else if (c == 'i')
-        options.interactive = known = true;
-      else if (c == 'l' || c == 'r')
-        known = true;
-      else if (c == 'o') {
-        known = true;
-        if (at + 1 >= args.size()) {
-          call.err().write(fmt::format("{}: -o: option requires an argument\n", args[0]));
-          return 2;
-        }
-        if (!set_option(state, args[++at], on)) {
-          call.err().write(fmt::format("{}: line 0: {}: invalid option name\n", args[0], args[at]));
-          return 2;
-        }
-      } else if (c == 'O') {
-        known = true;
-        if (at + 1 >= args.size()) return 2;
-        ++at;
-        bool found = false;
-        for (std::size_t i = 0; i < shopt_names.size(); ++i)
-          if (shopt_names[i] == args[at]) state.options.shopt[i] = on, found = true;
-        if (!found) {
-          call.err().write(fmt::format("{}: {}: invalid shell option name\n", args[0], args[at]));
-          return 2;
-        }
-      } else {
-        for (std::size_t i = 0; i < opt_rows.size(); ++i)
-          if (opt_rows[i].letter == c) state.options.set[i] = on, known = true;
-      }
-      if (!known) {
-        call.err().write(fmt::format("{}: -{}: invalid option\n", args[0], c));
-        return 2;
-      }
-    }
-  }
-  std::string text, name = "-c";
-  state.arg0 = args[0];
-  if (options.command) {
-    if (at >= args.size()) {
-      call.err().write(fmt::format("{}: -c: option requires an argument\n", args[0]));
-      return 2;
-    }
-    text = args[at++];
-    if (at < args.size()) state.arg0 = args[at++];
-  } else if (!options.from_stdin && at < args.size()) {
-    name = args[at];
-    auto path = outer.path_of(name);
-    auto stat = path ? outer.machine.fs.find(*path) : std::nullopt;
-    if (stat && stat->is_directory()) {
-      call.err().write(fmt::format("{}: {}: Is a directory\n", name, name));
-      return 126;
-    }
-    auto file = outer.open(name, {.read = true});
-    if (!file) {
-      call.err().write(fmt::format("{}: {}: {}\n", args[0], name, vfs::strerror(file.error().code())));
-      return file.error().code() == Code::permission_denied ? 126 : 127;
-    }
-    text = (*file)->read_all();
-    if (text.substr(0, text.find('\n')).find('\0') != std::string::npos) {
-      call.err().write(fmt::format("{}: {}: cannot execute binary file\n", name, name));
-      return 126;
-    }
-    state.arg0 = args[at++];
-  } else {
-    name = "stdin";
-  }
-  if (at < args.size())
-    state.args = std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  if (options.interactive) state.options.put(Shopt::expand_aliases, true);
-
-  Interpreter child(outer, false);
-  child.state = std::move(state);
-  child.state.subshell = 0;
-  child.traps_inherited = false;
-  child.depth = outer.depth + 1;
-  child.no_errexit = 0;
-  child.line = 0;
-  child.in_trap = false;
-  child.source_depth = 0;
-  child.nesting = outer.nesting + 1;
-  if (child.nesting > static_cast<int>(outer.machine.limits.subshell_depth))
-    outer.machine.stop_limit(Limit::subshell_depth);
-  child.from_command_line = options.command;
-  child.execution_string = options.command ? text : "";
-  child.script_name = options.command || name == "stdin" ? (options.command ? "environment" : "") : name;
-  child.process = outer.stands_for_program ? outer.process : outer.machine.new_process();
-  child.shell_pid_ = child.process->pid;
-  int status = child.finish_subshell([&] {
-    if (name == "stdin") return child.run_input();
-    child.run_script(std::move(text), name);
-    return child.state.status;
-  });
-  return status;
-}
-
-// Reads standard input a line at a time, so that commands of the script can read what follows them.
-int Interpreter::run_input() {
-  std::string text, more, until;
-  int first = 1, next = 1;
-  bool complete = false;
-  while (in().read_line(more, '\n', &complete)) {
-    text += more;
-    if (complete) text += '\n';
-    ++next;
-    if (!until.empty() && more != until && more.substr(std::min(more.find_first_not_of('\t'), more.size())) != until)
-      continue;
-    if (complete && incomplete(text, *this, until)) continue;
-    run_script(std::exchange(text, std::string()), "stdin", first);
-    first = next;
-    if (flow_ == Flow::exit) break;
-  }
-  if (!text.empty() && flow_ != Flow::exit) run_script(text, "stdin", first);
-  return state.status;
+  return NestedShell(call).run();
 }
 
 }  // namespace atl::shell

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "shell/machine.h"
+#include "shell/pipe.h"
 
 namespace atl::shell {
 

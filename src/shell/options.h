@@ -38,6 +38,7 @@ enum class Opt : std::size_t {
   xtrace,
   count
 };
+// How an option is called, and its letter in `set` and $-.
 struct OptRow {
   std::string_view name;
   char letter;  // 0: none
@@ -192,6 +193,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(Shopt::co
     "varredir_close",
     "xpg_echo"};
 
+// Which options are set. A plain value.
 struct Options {
   std::bitset<static_cast<std::size_t>(Opt::count)> set;
   std::bitset<static_cast<std::size_t>(Shopt::count)> shopt;

@@ -1,8 +1,9 @@
-#include "shell/parser_nested.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
+
+#include "shell/parser_characters.h"
+#include "shell/parser_nested.h"
 
 namespace atl::shell {
 
@@ -12,14 +13,9 @@ constexpr std::array<std::string_view, 22> reserved_words = {
     "!",   "[[",       "]]", "case", "coproc", "do",   "done", "elif",  "else",  "esac", "fi",
     "for", "function", "if", "in",   "select", "then", "time", "until", "while", "{",    "}"};
 
-bool meta(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' ||
-         c == '(' || c == ')';
-}
-
 bool declaration_command(std::string_view name) {
-  return name == "declare" || name == "typeset" || name == "local" || name == "export" || name == "readonly" ||
-         name == "let";
+  return name == "declare" || name == "typeset" || name == "local" || name == "export" ||
+         name == "readonly" || name == "let";
 }
 
 // The text of a word that is one literal, else empty.

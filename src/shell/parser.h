@@ -25,6 +25,7 @@ struct SyntaxError {
 class ParserContext {
  public:
   virtual ~ParserContext() = default;
+  // Options that change the language.
   virtual bool extglob() const { return false; }
   virtual bool expand_aliases() const { return false; }
   virtual bool posix() const { return false; }
@@ -59,6 +60,7 @@ class Parser {
   // The whole rest as one list (null if empty).
   NodePtr all();
 
+  // The line at which the next command begins.
   int line() { return line_at(pos_); }
   std::size_t position() const { return pos_; }
   const std::string& source() const { return src_; }
@@ -67,6 +69,7 @@ class Parser {
   static Word parse_text(std::string text, const ParserContext& context, int line);
   // The text as one unquoted word, blanks included.
   static Word parse_word_text(std::string text, const ParserContext& context, int line);
+  // Arithmetic whose text is the word.
   static std::shared_ptr<const ArithText> make_arith(Word word);
 
  private:
@@ -167,12 +170,12 @@ class Parser {
   std::vector<std::pair<std::string, std::size_t>> alias_ends_;
   bool alias_next_ = false;  // the last alias ended in a blank: the next word is a candidate too
   std::size_t alias_next_at_ = 0;
-  std::vector<Reprint> reprints_;  // of the word being read, and of words before it
+  std::vector<Reprint> reprints_;                  // of the word being read, and of words before it
   std::vector<std::pair<std::string, int>> open_;  // constructs begun: what the end of the file interrupts
 };
 
-// Whether the text ends in the middle of a command, so that more of it should be read. `until` is set to the line
-// that ends an open here-document: nothing before it can make a difference.
+// Whether the text ends in the middle of a command, so that more of it should be read. `until` is set to the
+// line that ends an open here-document: nothing before it can make a difference.
 bool incomplete(std::string text, const ParserContext& context, std::string& until);
 // Whether the text is a name: letter or underscore, then letters, digits, underscores.
 bool is_name(std::string_view text);

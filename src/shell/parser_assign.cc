@@ -2,17 +2,9 @@
 #include <cctype>
 
 #include "shell/parser.h"
+#include "shell/parser_characters.h"
 
 namespace atl::shell {
-
-namespace {
-
-bool meta(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' ||
-         c == '(' || c == ')';
-}
-
-}  // namespace
 
 // name=, name+=, name[subscript]= at pos_.
 bool Parser::try_assignment(Assign& out) {
@@ -140,7 +132,8 @@ bool Parser::redirect(std::vector<Redirect>& out) {
   if (redirect.target.raw.empty() && redirect.target.parts.empty()) {
     if (!at_end()) unexpected();
     // The end of a script is the end of its last line.
-    throw SyntaxError{"syntax error near unexpected token `newline'", line_at(pos_), src_.substr(src_.rfind('\n') + 1), false};
+    throw SyntaxError{"syntax error near unexpected token `newline'", line_at(pos_),
+                      src_.substr(src_.rfind('\n') + 1), false};
   }
   if (redirect.here) {
     HereDoc& doc = *redirect.here;

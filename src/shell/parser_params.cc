@@ -1,15 +1,9 @@
 #include <cctype>
 
+#include "shell/parser_characters.h"
 #include "shell/parser_nested.h"
 
 namespace atl::shell {
-
-namespace {
-
-bool name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool name_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-
-}  // namespace
 
 bool Parser::param_name(Param& param) {
   char c = peek();

@@ -2,55 +2,15 @@
 #include <cctype>
 #include <utility>
 
+#include "base/utf8.h"
+#include "shell/parser_characters.h"
 #include "shell/parser_nested.h"
-#include "shell/variables.h"
+#include "shell/quoting.h"
+#include "shell/variable.h"
 
 namespace atl::shell {
 
 namespace {
-
-bool name_start(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
-}
-bool name_char(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
-}
-bool meta(char c) {
-  switch (c) {
-    case ' ':
-    case '\t':
-    case '\n':
-    case ';':
-    case '&':
-    case '|':
-    case '<':
-    case '>':
-    case '(':
-    case ')':
-    case '\0':
-      return true;
-    default:
-      return false;
-  }
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  } else if (code < 0x200000) {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    out += static_cast<char>(0x80 | ((code >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((code >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (code & 0x3F));
-  }
-}
 
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -146,8 +106,8 @@ std::string decode_ansi(std::string_view text) {
           out += '\\', out += c;
         else if (value == 0)
           return out;
-        else
-          append_utf8(out, static_cast<std::uint32_t>(value));
+        else if (value < 0x200000)
+          utf8::append(out, static_cast<char32_t>(value));
         break;
       }
       case '0':
@@ -226,7 +186,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
       if (at_end()) unexpected_end(")");
       if (peek() == '(') ++depth;
       if (peek() == ')') --depth;
-      if (meta(peek()) && !((peek() == '<' || peek() == '>') && peek(1) == '(')) {
+      if (meta_or_end(peek()) && !((peek() == '<' || peek() == '>') && peek(1) == '(')) {
         add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
         continue;
       }
@@ -234,7 +194,7 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
     }
     return true;
   }
-  if (meta(c) && !(c == '\0' && !at_end())) return false;
+  if (meta_or_end(c) && !(c == '\0' && !at_end())) return false;
   if (c == '{') out.braces = true;
   add_text(out.parts, PartKind::literal, std::string_view(src_).substr(pos_++, 1));
   return true;
@@ -255,13 +215,15 @@ Word Parser::word(bool pattern) {
 void Parser::keep_text(Word& out, std::size_t start) {
   out.raw = src_.substr(start, pos_ - start);
   if (reprints_.empty() || reprints_.back().begin < start) return;
-  auto from = std::find_if(reprints_.begin(), reprints_.end(), [&](const Reprint& piece) { return piece.begin >= start; });
+  auto from = std::find_if(reprints_.begin(), reprints_.end(),
+                           [&](const Reprint& piece) { return piece.begin >= start; });
   auto kept = std::make_shared<std::vector<Reprint>>(from, reprints_.end());
   for (Reprint& piece : *kept) piece.begin -= start, piece.end -= start;
   out.reprints = std::move(kept);
 }
 
-// What was noted from `start` on: by a reading that was given up, or inside of something that is printed as a whole.
+// What was noted from `start` on: by a reading that was given up, or inside of something that is printed as a
+// whole.
 void Parser::forget_reprints(std::size_t start) {
   while (!reprints_.empty() && reprints_.back().begin >= start) reprints_.pop_back();
 }
@@ -329,7 +291,6 @@ void Parser::double_quotes(std::vector<Part>& out) {
   ++pos_;
   out.push_back(std::move(part));
 }
-
 
 void Parser::back_quotes(std::vector<Part>& out, Mode mode) {
   Nested nested(*this);

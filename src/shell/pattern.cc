@@ -6,7 +6,7 @@
 #include <cstring>
 #include <cwctype>
 
-#include "shell/utf8.h"
+#include "base/utf8.h"
 
 namespace atl::shell {
 
@@ -217,7 +217,8 @@ bool Pattern::in_set(const Set& set, std::uint32_t code) const {
   bool found = in_range(code);
   if (!found && flags_.ignore_case) found = in_range(utf8::to_lower(code)) || in_range(utf8::to_upper(code));
   // A class asks for the character as it is.
-  for (std::size_t i = 0; !found && set.classes && i < class_names.size(); ++i) found = (set.classes >> i & 1U) && in_class(i, code);
+  for (std::size_t i = 0; !found && set.classes && i < class_names.size(); ++i)
+    found = (set.classes >> i & 1U) && in_class(i, code);
   return found != set.negated;
 }
 

@@ -16,6 +16,7 @@ class Pattern {
     bool extglob = true;
     bool ignore_case = false;
   };
+  // The empty pattern, which matches the empty text.
   Pattern() = default;
   Pattern(std::string_view text, Flags flags);
 
@@ -26,10 +27,12 @@ class Pattern {
   std::size_t suffix(std::string_view text, bool longest) const;
   // First match at or after `from`, longest: offset and length. False if none.
   bool find(std::string_view text, std::size_t from, std::size_t& at, std::size_t& length) const;
+  // Matching never throws by itself; the meter may.
   // No special character: the text it stands for.
   bool is_literal() const { return literal_; }
   const std::string& literal() const { return literal_text_; }
   // Accounts for work done in matching.
+  // Null: nobody counts. Set for the time of a script by Machine; must outlive its use.
   static thread_local const std::function<void(std::uint64_t)>* meter;
 
  private:

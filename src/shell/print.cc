@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "shell/interpreter.h"
+#include "shell/quoting.h"
+#include "shell/runner.h"
 #include "shell/stack.h"
 
 namespace atl::shell {

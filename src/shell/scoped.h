@@ -20,6 +20,7 @@ struct Restored {
   ~Restored() { slot = std::move(before); }
   Restored(const Restored&) = delete;
   Restored& operator=(const Restored&) = delete;
+  // Not for values whose assignment can throw: it happens in a destructor.
   T& slot;
   T before;
 };
@@ -28,6 +29,7 @@ struct Restored {
 template <class F>
 class Finally {
  public:
+  // `f` must not throw.
   explicit Finally(F f) : f_(std::move(f)) {}
   ~Finally() { f_(); }
   Finally(const Finally&) = delete;

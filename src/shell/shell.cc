@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "shell/interpreter.h"
 #include "shell/programs.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -82,34 +82,37 @@ vfs::Snapshot base_snapshot() {
 }
 
 SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options)
-    : SandboxShell(fs, std::move(options), std::make_unique<State>()) {
-  State& state = *state_;
-  state.variables = options_->default_environment ? initial_variables() : bare_variables();
-  state.arg0 = options_->name;
-  if (!options_->arguments.empty()) state.args = std::make_shared<const Args>(options_->arguments);
+    : SandboxShell(fs, std::move(options), std::make_unique<ShellState>()) {
+  ShellState& state = *state_;
+  state.variables.table = options_->default_environment ? initial_variables() : bare_variables();
+  state.calls.arg0 = options_->name;
+  if (!options_->arguments.empty()) state.calls.args = std::make_shared<const Args>(options_->arguments);
   static const vfs::Path home = vfs::Path::posix(home_directory).value();
   bool at_home = options_->cwd == home_directory;
   if (!at_home || !fs.find(home)) prepare(fs, options_->cwd);
   if (at_home)
-    state.cwd = home;
+    state.descriptors.cwd = home;
   else if (auto path = vfs::Path::posix(options_->cwd))
-    state.cwd = *path;
+    state.descriptors.cwd = *path;
   for (const auto& [name, value] : options_->environment) {
-    auto it = state.variables->find(name);
-    if (it != state.variables->end() && it->second.value == value && it->second.is(attr::exported)) continue;
-    put(state.variables.edit(), name, value, attr::exported);
+    auto it = state.variables.table->find(name);
+    if (it != state.variables.table->end() && it->second.value == value && it->second.is(attr::exported))
+      continue;
+    put(state.variables.table.edit(), name, value, attr::exported);
   }
-  if (!at_home || (!options_->environment.empty() && state.variables->find("PWD")->second.value != home_directory))
-    put(state.variables.edit(), "PWD", state.cwd.str(), attr::exported);
-  state.seconds_base = std::chrono::steady_clock::now();
-  state.random = static_cast<std::uint64_t>(state.seconds_base.time_since_epoch().count());
+  if (!at_home ||
+      (!options_->environment.empty() && state.variables.table->find("PWD")->second.value != home_directory))
+    put(state.variables.table.edit(), "PWD", state.descriptors.cwd.str(), attr::exported);
+  state.variables.specials.seconds_base = std::chrono::steady_clock::now();
+  state.variables.specials.random =
+      static_cast<std::uint64_t>(state.variables.specials.seconds_base.time_since_epoch().count());
   if (!options_->interactive) return;
   state.options.put(Shopt::expand_aliases, true);
   for (const auto& [name, value] : {std::pair{"PS1", "\\w \\$ "}, std::pair{"PS2", "> "}})
-    if (!state.variables->count(name)) put(state.variables.edit(), name, value, 0);
+    if (!state.variables.table->count(name)) put(state.variables.table.edit(), name, value, 0);
 }
 
-SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state)
+SandboxShell::SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<ShellState> state)
     : fs_(&fs),
       options_(std::make_unique<ShellOptions>(std::move(options))),
       state_(std::move(state)),
@@ -158,37 +161,39 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
   auto root = m.process;
   auto to_err = sink(done.err, options.on_stderr);
   m.run([&] {
-    State start = *state_;
-    start.files = Cow<std::vector<OpenFilePtr>>(
+    ShellState start = *state_;
+    start.descriptors.files = Cow<std::vector<OpenFilePtr>>(
         {options.read ? open_source(m, options.read) : open_string(std::move(options.input)),
          open_callback(m, sink(done.out, options.on_stdout)), open_callback(m, to_err)});
-    Interpreter shell(m, std::move(start));
-    shell.interactive = options_->interactive;
-    shell.from_command_line =
+    ShellOrigin origin;
+    origin.interactive = options_->interactive;
+    origin.from_command_line =
         options.script_name.empty() && !options_->interactive && !options.script_from_input;
-    shell.script_name = options.script_name.empty() ? "environment" : options.script_name;
-    if (shell.from_command_line) shell.execution_string = std::string(script);
+    origin.script_name = options.script_name.empty() ? "environment" : options.script_name;
+    if (origin.from_command_line) origin.execution_string = std::string(script);
+    ShellRunner shell(m, std::move(start), std::move(origin));
     try {
       m.check();
       if (options.script_from_input)
-        shell.run_input();
+        shell.executor().run_input();
       else
-        shell.run_script(std::string(script), options.script_name.empty() ? "-c" : options.script_name);
-      done.exited = shell.flow() == Flow::exit;
+        shell.executor().run_script(std::string(script),
+                                    options.script_name.empty() ? "-c" : options.script_name);
+      done.exited = shell.executor().flow() == Flow::exit;
       if (!options_->interactive || done.exited) {
-        shell.set_flow(Flow::none, 0);
-        shell.run_exit_trap();
+        shell.executor().set_flow(Flow::none);
+        shell.traps().run_exit();
       }
       if (m.others_alive()) {
-        shell.state.files.reset();  // whoever reads what we write sees its end
+        shell.descriptors().close_all();  // whoever reads what we write sees its end
         m.drain(std::chrono::seconds(30));
       }
     } catch (const Abandoned& gone) {
-      shell.state.status = gone.status;
+      shell.last().status = gone.status;
     } catch (const SyntaxError&) {
-      shell.state.status = 2;
+      shell.last().status = 2;
     } catch (const StoppedBy& stop) {
-      shell.state.status = stop.status;
+      shell.last().status = stop.status;
       done.signal = stop.signal;
       done.limited = stop.reason != StopReason::signal;
     } catch (const std::exception& failure) {
@@ -198,23 +203,22 @@ Executed SandboxShell::execute(std::string_view script, ExecuteOptions options) 
     if (m.stopping() || m.others_alive()) {
       if (m.stopping()) {
         bool silent = options_->interactive && m.stopped_by() == Limit::none;  // the user knows
-        if (!silent) to_err(fmt::format("{}: {}\n", shell.state.arg0, m.stop_message()));
+        if (!silent) to_err(fmt::format("{}: {}\n", shell.calls().arg0, m.stop_message()));
         done.limited = true;
         done.limit = m.stopped_by();
         done.canceled = done.limit == Limit::none;
         done.reason = done.canceled ? "canceled" : describe(done.limit, m.limits);
-        shell.state.status = done.canceled ? canceled_status : status_of(done.limit);
+        shell.last().status = done.canceled ? canceled_status : status_of(done.limit);
       }
       m.canceled = nullptr;
       m.begin();
       m.kill_others();
     }
-    done.status = shell.state.status;
-    State& kept = *state_;
-    kept = std::move(shell.state);
-    kept.files.reset();
-    kept.frames.clear();
-    kept.jobs.reset();
+    done.status = shell.last().status;
+    *state_ = shell.state();
+    state_->descriptors.files.reset();
+    state_->jobs.table.reset();
+    state_->calls.leave_script();
   });
   m.canceled = nullptr;
   canceled_->store(false);
@@ -230,21 +234,22 @@ Executed SandboxShell::finish(ExecuteOptions options) {
 }
 
 std::unique_ptr<SandboxShell> SandboxShell::fork(vfs::FileSystem& fs) const {
-  return std::unique_ptr<SandboxShell>(new SandboxShell(fs, *options_, std::make_unique<State>(*state_)));
+  return std::unique_ptr<SandboxShell>(
+      new SandboxShell(fs, *options_, std::make_unique<ShellState>(*state_)));
 }
 
 std::string SandboxShell::variable(std::string_view name) const {
-  auto it = state_->variables->find(name);
-  return it == state_->variables->end() ? std::string() : it->second.value;
+  auto it = state_->variables.table->find(name);
+  return it == state_->variables.table->end() ? std::string() : it->second.value;
 }
 
 void SandboxShell::set_variable(const std::string& name, std::string value, bool exported) {
-  put(state_->variables.edit(), name, std::move(value), exported ? attr::exported : 0);
+  put(state_->variables.table.edit(), name, std::move(value), exported ? attr::exported : 0);
 }
 
 std::vector<std::pair<std::string, std::string>> SandboxShell::environment() const {
   std::vector<std::pair<std::string, std::string>> out;
-  for (const auto& [name, variable] : *state_->variables)
+  for (const auto& [name, variable] : *state_->variables.table)
     if (variable.is(attr::exported) && variable.set && !variable.is_array())
       out.emplace_back(name, variable.value);
   std::sort(out.begin(), out.end());
@@ -252,10 +257,10 @@ std::vector<std::pair<std::string, std::string>> SandboxShell::environment() con
 }
 
 std::string SandboxShell::cwd() const {
-  return state_->cwd.str();
+  return state_->descriptors.cwd.str();
 }
 int SandboxShell::last_status() const {
-  return state_->status;
+  return state_->last.status;
 }
 
 }  // namespace atl::shell

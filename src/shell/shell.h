@@ -18,10 +18,11 @@
 
 namespace atl::shell {
 
-struct State;
+struct ShellState;
 class Machine;
 class OpenFile;
 
+// How a shell begins. Copied; only `clock` and `commands` are borrowed and must outlive the shell.
 struct ShellOptions {
   // Exported variables. Nothing of the host's environment is taken.
   std::vector<std::pair<std::string, std::string>> environment;
@@ -38,16 +39,18 @@ struct ShellOptions {
   std::vector<NetworkGrant> network;
 };
 
+// One execute(). Callbacks run on the thread that called it, while it runs.
 struct ExecuteOptions {
   std::string input;                                // standard input, unless `read` is given
   std::function<std::string()> read;                // more standard input; empty at its end. May block.
   std::function<void(std::string_view)> on_stdout;  // instead of Executed::out
   std::function<void(std::string_view)> on_stderr;
-  std::string script_name;  // a file's name for messages; empty: as `bash -c`
+  std::string script_name;         // a file's name for messages; empty: as `bash -c`
   bool script_from_input = false;  // the script is what standard input holds, read line by line
-  std::stop_token stop;     // ends this execution, as cancel() does
+  std::stop_token stop;            // ends this execution, as cancel() does
 };
 
+// How a script ended. A script that fails is no error of ours: its status says so.
 struct Executed {
   std::string out;
   std::string err;
@@ -56,8 +59,8 @@ struct Executed {
   bool limited = false;  // a limit or a cancellation ended it; `err` says which
   bool canceled = false;
   Limit limit = Limit::none;
-  std::string reason;  // limited: "commands (50000000)", "canceled"
-  bool exited = false;   // it called exit (or set -e did)
+  std::string reason;   // limited: "commands (50000000)", "canceled"
+  bool exited = false;  // it called exit (or set -e did)
 };
 
 // A bash-compatible shell on a virtual filesystem: no process, nothing of the host. Variables, functions, the
@@ -71,6 +74,8 @@ class SandboxShell {
   SandboxShell(SandboxShell&&) noexcept;
   SandboxShell& operator=(SandboxShell&&) noexcept;
 
+  // Runs a script to its end, background processes included, and never throws what the script can cause. Not
+  // to be called again from its own callbacks.
   Executed execute(std::string_view script, std::string_view input = {});
   Executed execute(std::string_view script, ExecuteOptions options);
   // Ends a running execute() within milliseconds, or the next one if none runs yet. The shell stays usable.
@@ -98,12 +103,12 @@ class SandboxShell {
   std::vector<std::pair<std::string, bool>> names_in(std::string_view directory) const;
 
  private:
-  SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<State> state);
+  SandboxShell(vfs::FileSystem& fs, ShellOptions options, std::unique_ptr<ShellState> state);
   Machine& machine();
 
   vfs::FileSystem* fs_;
   std::unique_ptr<ShellOptions> options_;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ShellState> state_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<std::atomic<bool>> canceled_;
 };

@@ -10,13 +10,13 @@ namespace atl::shell {
 
 namespace {
 
-struct Row {
+struct SignalRow {
   int number;
   std::string_view name;
   std::string_view description;
 };
 
-constexpr std::array<Row, 31> rows = {{
+constexpr std::array<SignalRow, 31> signal_rows = {{
     {1, "HUP", "Hangup"},
     {2, "INT", "Interrupt"},
     {3, "QUIT", "Quit"},
@@ -81,7 +81,7 @@ int signal_number(std::string_view name) {
   std::string_view rest = upper;
   if (rest.starts_with("SIG")) rest.remove_prefix(3);
   if (rest == "EXIT") return 0;
-  for (const Row& row : rows)
+  for (const SignalRow& row : signal_rows)
     if (row.name == rest) return row.number;
   if (rest == "CLD") return SIGCHLD;
   if (rest == "POLL") return SIGIO;
@@ -93,14 +93,14 @@ int signal_number(std::string_view name) {
 
 std::string_view signal_name(int number) {
   if (number == 0) return "EXIT";
-  for (const Row& row : rows)
+  for (const SignalRow& row : signal_rows)
     if (row.number == number) return row.name;
   if (number >= 34 && number <= 64) return realtime_names()[static_cast<std::size_t>(number)];
   return {};
 }
 
 std::string_view signal_description(int number) {
-  for (const Row& row : rows)
+  for (const SignalRow& row : signal_rows)
     if (row.number == number) return row.description;
   return "Unknown signal";
 }

@@ -18,15 +18,17 @@ class Input {
   virtual std::string_view fill() = 0;
   // Drops the first `count` bytes of what fill() returned.
   virtual void consume(std::size_t count) = 0;
-  // Told while a reader puts together a line or a whole file: `bytes` it holds by now. An input that may never end
-  // stops the script there when that is more than its memory limit.
+  // Told while a reader puts together a line or a whole file: `bytes` it holds by now. An input that may
+  // never end stops the script there when that is more than its memory limit.
   virtual void held(std::size_t bytes) { (void)bytes; }
   // Which file it reads; 0 if none.
   virtual std::uint64_t inode() const { return 0; }
 
   // Appends the next line without its delimiter to `line` after clearing it. False at the end.
   // `had_delimiter` tells whether the last line was complete.
+  // Throws Stopped if the line grows beyond what the script may hold.
   bool read_line(std::string& line, char delimiter = '\n', bool* had_delimiter = nullptr);
+  // Everything up to the end. Throws Stopped like read_line.
   std::string read_all();
 };
 
@@ -40,6 +42,7 @@ class Output {
   virtual bool write(std::string_view bytes) = 0;
   // Says why the last write returned false: "No space left on device", "Broken pipe", ...
   virtual std::string_view error() const = 0;
+  // Hands over what is buffered. Most outputs buffer nothing.
   virtual void flush() {}
   // Which file it writes; 0 if none.
   virtual std::uint64_t inode() const { return 0; }

@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 
-#include "shell/interpreter.h"
-#include "shell/utf8.h"
+#include "base/utf8.h"
+#include "shell/runner.h"
 
 namespace atl::shell {
 
@@ -63,7 +63,7 @@ int read_from_fd(Invocation& call) {
     const std::string& text = call.args()[i];
     int fd = -1;
     std::from_chars(text.data(), text.data() + text.size(), fd);
-    auto file = call.interpreter().file(fd);
+    auto file = call.runner().descriptors().file(fd);
     if (!file) {
       call.out().write(fmt::format("FATAL: Error reading from fd {}: [Errno 9] Bad file descriptor\n", fd));
       return 1;
@@ -73,15 +73,16 @@ int read_from_fd(Invocation& call) {
   return 0;
 }
 
-constexpr std::array<Command, 4> rows = {{{"argv.py", argv, "print the arguments as Python would"},
-                                          {"printenv.py", printenv, "print variables"},
-                                          {"stdout_stderr.py", stdout_stderr, "write to both outputs"},
-                                          {"read_from_fd.py", read_from_fd, "read descriptors"}}};
+constexpr std::array<Command, 4> test_command_rows = {
+    {{"argv.py", argv, "print the arguments as Python would"},
+     {"printenv.py", printenv, "print variables"},
+     {"stdout_stderr.py", stdout_stderr, "write to both outputs"},
+     {"read_from_fd.py", read_from_fd, "read descriptors"}}};
 
 }  // namespace
 
 std::span<const Command> test_commands() {
-  return rows;
+  return test_command_rows;
 }
 
 }  // namespace atl::shell

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 
 namespace atl::vfs {
 namespace {
@@ -32,46 +33,11 @@ std::unexpected<Error> malformed(std::string_view encoding, std::size_t offset) 
   return fail(Code::invalid_argument, fmt::format("not valid {} at byte {}", encoding, offset));
 }
 
-void append_utf8(std::string& out, char32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (c >> 18));
-    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
-
-// The character at `at` of text known to be UTF-8; moves `at` behind it.
-char32_t next_character(std::string_view utf8, std::size_t& at) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(utf8[i]); };
-  unsigned char lead = byte(at);
-  std::size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  char32_t c = length == 1 ? lead : lead & (0xFF >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) c = (c << 6) | (byte(at + i) & 0x3F);
-  at += length;
-  return c;
-}
-
 // The offset of the first byte that is not UTF-8.
 std::size_t valid_prefix(std::string_view text) {
-  std::size_t low = 0;
-  // A prefix that ends inside a character is not valid, so look character by character.
-  while (low < text.size()) {
-    std::size_t length = 1;
-    while (length <= 4 && low + length <= text.size() && !is_utf8(text.substr(low, length))) ++length;
-    if (length > 4 || low + length > text.size()) return low;
-    low += length;
-  }
-  return low;
+  std::size_t at = 0;
+  while (std::size_t length = utf8::well_formed_sequence(text.substr(at))) at += length;
+  return at;
 }
 
 Result<std::string> decode_utf16(std::string_view bytes, bool big, std::string_view name) {
@@ -92,7 +58,7 @@ Result<std::string> decode_utf16(std::string_view bytes, bool big, std::string_v
       c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
       i += 2;
     }
-    append_utf8(out, c);
+    utf8::append(out, c);
   }
   return out;
 }
@@ -174,7 +140,7 @@ Result<std::string> decode(std::string_view bytes, Encoding encoding) {
     case Encoding::latin1: {
       std::string out;
       out.reserve(bytes.size());
-      for (char c : bytes) append_utf8(out, static_cast<unsigned char>(c));
+      for (char c : bytes) utf8::append(out, static_cast<unsigned char>(c));
       return out;
     }
     case Encoding::ascii: {
@@ -186,14 +152,16 @@ Result<std::string> decode(std::string_view bytes, Encoding encoding) {
   std::unreachable();
 }
 
-Result<std::string> encode(std::string_view utf8, Encoding encoding, ByteOrderMark mark) {
-  if (!is_utf8(utf8)) return malformed("UTF-8", valid_prefix(utf8));
+Result<std::string> encode(std::string_view text, Encoding encoding, ByteOrderMark mark) {
+  if (!is_utf8(text)) return malformed("UTF-8", valid_prefix(text));
   if (encoding == Encoding::detect) encoding = Encoding::utf8;
   std::string out(mark == ByteOrderMark::write ? mark_of(encoding) : std::string_view());
-  if (encoding == Encoding::utf8) return out.append(utf8);
+  if (encoding == Encoding::utf8) return out.append(text);
   char32_t limit = encoding == Encoding::ascii ? 0x7F : encoding == Encoding::latin1 ? 0xFF : 0x10FFFF;
-  for (std::size_t at = 0; at < utf8.size();) {
-    char32_t c = next_character(utf8, at);
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 0;
+    char32_t c = utf8::read(text.substr(at), length);
+    at += length;
     if (c > limit)
       return fail(Code::invalid_argument, fmt::format("{} has no character U+{:04X}", to_string(encoding),
                                                       static_cast<std::uint32_t>(c)));

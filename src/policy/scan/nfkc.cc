@@ -2,42 +2,21 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace atl::policy {
 
 char32_t next_character(std::string_view text, std::size_t& at) {
-  auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(at);
-  std::size_t length = lead < 0x80          ? 1
-                       : (lead >> 5U) == 6  ? 2
-                       : (lead >> 4U) == 14 ? 3
-                       : (lead >> 3U) == 30 ? 4
-                                            : 0;
-  if (length == 0 || at + length > text.size()) {
-    ++at;
-    return 0xFFFD;
-  }
-  char32_t value = length == 1 ? lead : lead & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) value = (value << 6U) | (byte(at + i) & 0x3FU);
+  std::string_view rest = text.substr(at);
+  // By shape only: a string of the program may hold a surrogate.
+  std::size_t length = utf8::sequence(rest);
   at += length;
-  return value;
+  bool malformed = length == 1 && static_cast<unsigned char>(rest[0]) >= 0x80;
+  return malformed ? utf8::replacement : utf8::decode(rest, length);
 }
 
 void append_utf8(std::string& out, char32_t character) {
-  if (character < 0x80) {
-    out += static_cast<char>(character);
-  } else if (character < 0x800) {
-    out += static_cast<char>(0xC0U | (character >> 6U));
-    out += static_cast<char>(0x80U | (character & 0x3FU));
-  } else if (character < 0x10000) {
-    out += static_cast<char>(0xE0U | (character >> 12U));
-    out += static_cast<char>(0x80U | ((character >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (character & 0x3FU));
-  } else {
-    out += static_cast<char>(0xF0U | (character >> 18U));
-    out += static_cast<char>(0x80U | ((character >> 12U) & 0x3FU));
-    out += static_cast<char>(0x80U | ((character >> 6U) & 0x3FU));
-    out += static_cast<char>(0x80U | (character & 0x3FU));
-  }
+  utf8::append(out, character);
 }
 
 std::string normalize_identifier(std::string_view name) {

@@ -4,13 +4,15 @@
 #include <set>
 
 #include "shell/builtins/builtins.h"
-#include "shell/commands/table.h"
+#include "shell/command_table.h"
+#include "shell/pattern.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
 namespace {
 
-struct Completion {
+struct CompletionSpec {
   std::vector<std::string> actions;
   std::string words, glob, function, command, filter, prefix, suffix;
   bool has_words = false;
@@ -22,7 +24,8 @@ constexpr std::string_view completion_options[] = {"bashdefault", "default", "di
                                                    "noquote",     "nosort",  "nospace",  "plusdirs"};
 
 bool is_option(std::string_view name) {
-  return std::find(std::begin(completion_options), std::end(completion_options), name) != std::end(completion_options);
+  return std::find(std::begin(completion_options), std::end(completion_options), name) !=
+         std::end(completion_options);
 }
 
 const char* action_of(char letter) {
@@ -56,7 +59,7 @@ const char* action_of(char letter) {
   }
 }
 
-int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out) {
+int parse(ShellRunner& shell, const Args& args, std::size_t& at, CompletionSpec& out) {
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
     if (args[at] == "--") {
       ++at;
@@ -136,13 +139,13 @@ int parse(Interpreter& shell, const Args& args, std::size_t& at, Completion& out
   return 0;
 }
 
-void files(Interpreter& shell, const std::string& word, bool directories, std::vector<std::string>& out) {
+void files(ShellRunner& shell, const std::string& word, bool directories, std::vector<std::string>& out) {
   std::size_t slash = word.rfind('/');
   std::string directory = slash == std::string::npos ? "" : word.substr(0, slash + 1);
   std::string start = slash == std::string::npos ? word : word.substr(slash + 1);
-  auto path = shell.path_of(directory.empty() ? "." : directory);
+  auto path = shell.descriptors().path_of(directory.empty() ? "." : directory);
   if (!path) return;
-  auto listing = shell.machine.fs.list(*path);
+  auto listing = shell.machine().fs.list(*path);
   if (!listing) return;
   for (auto entry : *listing) {
     if (!entry.name.starts_with(start) || (start.empty() && entry.name[0] == '.')) continue;
@@ -152,10 +155,11 @@ void files(Interpreter& shell, const std::string& word, bool directories, std::v
 }
 
 // One word of -W's list. What came of substitutions outside of quotes is split by IFS too.
-void add_listed(Interpreter& shell, const std::string& word, bool substitutes, std::vector<std::string>& out) {
-  std::string text = shell.expand_single(shell.parse_word(word));
+void add_listed(ShellRunner& shell, const std::string& word, bool substitutes,
+                std::vector<std::string>& out) {
+  std::string text = shell.expander().single(shell.expander().parse_word(word));
   if (!substitutes) return out.push_back(std::move(text));
-  const std::string ifs = shell.ifs();
+  const std::string ifs = shell.variables().ifs();
   for (std::size_t from = 0; (from = text.find_first_not_of(ifs, from)) != std::string::npos;) {
     std::size_t end = std::min(text.find_first_of(ifs, from), text.size());
     out.push_back(text.substr(from, end - from));
@@ -164,8 +168,8 @@ void add_listed(Interpreter& shell, const std::string& word, bool substitutes, s
 }
 
 // -W: split by IFS outside of quotes and substitutions, then each word is expanded.
-std::vector<std::string> listed_words(Interpreter& shell, const std::string& list) {
-  const std::string ifs = shell.ifs();
+std::vector<std::string> listed_words(ShellRunner& shell, const std::string& list) {
+  const std::string ifs = shell.variables().ifs();
   std::vector<std::string> out;
   std::string word;
   char quote = 0;
@@ -179,22 +183,27 @@ std::vector<std::string> listed_words(Interpreter& shell, const std::string& lis
     }
     word += c;
     substitutes = substitutes || (quote == 0 && (c == '$' || c == '`'));
-    if (c == '\\' && quote != '\'' && i + 1 < list.size()) word += list[++i];
-    else if (quote != 0) quote = c == quote ? '\0' : quote;
-    else if (c == '\'' || c == '"' || c == '`') quote = c;
-    else if ((c == '(' || c == '{') && (open > 0 || (i > 0 && list[i - 1] == '$'))) ++open;
-    else if ((c == ')' || c == '}') && open > 0) --open;
+    if (c == '\\' && quote != '\'' && i + 1 < list.size())
+      word += list[++i];
+    else if (quote != 0)
+      quote = c == quote ? '\0' : quote;
+    else if (c == '\'' || c == '"' || c == '`')
+      quote = c;
+    else if ((c == '(' || c == '{') && (open > 0 || (i > 0 && list[i - 1] == '$')))
+      ++open;
+    else if ((c == ')' || c == '}') && open > 0)
+      --open;
   }
   if (quote != 0) word += quote;
   if (!word.empty()) add_listed(shell, word, substitutes, out);
   return out;
 }
 
-bool action(Interpreter& shell, const std::string& name, const std::string& word,
+bool action(ShellRunner& shell, const std::string& name, const std::string& word,
             std::vector<std::string>& out) {
   std::vector<std::string> found;
   if (name == "alias") {
-    for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
+    for (const auto& [key, text] : *shell.names().aliases()) found.push_back(key);
   } else if (name == "builtin" || name == "enabled") {
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
   } else if (name == "keyword") {
@@ -203,13 +212,13 @@ bool action(Interpreter& shell, const std::string& name, const std::string& word
           "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
       found.emplace_back(one);
   } else if (name == "function") {
-    for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
+    for (const auto& [key, function] : *shell.names().functions()) found.push_back(key);
   } else if (name == "variable") {
-    found = shell.variable_names();
+    found = shell.variables().names();
   } else if (name == "export") {
-    for (const auto& [key, value] : shell.environment()) found.push_back(key);
+    for (const auto& [key, value] : shell.variables().environment()) found.push_back(key);
   } else if (name == "arrayvar") {
-    for (const auto& [key, variable] : *shell.state.variables)
+    for (const auto& [key, variable] : *shell.variables().table())
       if (variable.is_array()) found.push_back(key);
     std::sort(found.begin(), found.end());
   } else if (name == "command") {
@@ -217,8 +226,8 @@ bool action(Interpreter& shell, const std::string& name, const std::string& word
          {"if", "then", "else", "elif",     "fi",   "case", "esac", "for", "select", "while", "until",
           "do", "done", "in",   "function", "time", "{",    "}",    "!",   "[[",     "]]",    "coproc"})
       found.emplace_back(one);
-    for (const auto& [key, text] : *shell.state.aliases) found.push_back(key);
-    for (const auto& [key, function] : *shell.state.functions) found.push_back(key);
+    for (const auto& [key, text] : *shell.names().aliases()) found.push_back(key);
+    for (const auto& [key, function] : *shell.names().functions()) found.push_back(key);
     for (const Builtin* row : all_builtins()) found.emplace_back(row->name);
     for (const Command& row : command_table()) found.emplace_back(row.name);
   } else if (name == "file") {
@@ -250,8 +259,8 @@ bool action(Interpreter& shell, const std::string& name, const std::string& word
 
 }  // namespace
 
-int compgen(Interpreter& shell, const Args& args) {
-  Completion spec;
+int compgen(ShellRunner& shell, const Args& args) {
+  CompletionSpec spec;
   std::size_t at = 1;
   if (int bad = parse(shell, args, at, spec)) return bad;
   std::string word = at < args.size() ? args[at] : "";
@@ -264,17 +273,17 @@ int compgen(Interpreter& shell, const Args& args) {
   }
   if (!spec.glob.empty()) {
     bool matched = false;
-    for (auto& name : shell.glob(spec.glob, matched)) out.push_back(std::move(name));
+    for (auto& name : shell.expander().glob(spec.glob, matched)) out.push_back(std::move(name));
   }
   if (spec.has_words) {
     for (std::string& one : listed_words(shell, spec.words))
       if (one.starts_with(word)) out.push_back(std::move(one));
   }
   if (!spec.function.empty()) {
-    if (const Function* function = shell.find_function(spec.function)) {
-      shell.assign_array("COMPREPLY", {});
-      shell.call_function(*function, {spec.function, "compgen", word, ""});
-      if (const Variable* reply = shell.find("COMPREPLY"); reply && reply->is(attr::array))
+    if (const Function* function = shell.names().find_function(spec.function)) {
+      shell.variables().assign_array("COMPREPLY", {});
+      shell.executor().call_function(*function, {spec.function, "compgen", word, ""});
+      if (const Variable* reply = shell.variables().find("COMPREPLY"); reply && reply->is(attr::array))
         for (const auto& [index, text] : *reply->array) out.push_back(text);
     }
   }
@@ -283,7 +292,9 @@ int compgen(Interpreter& shell, const Args& args) {
     Pattern pattern(negate ? spec.filter.substr(1) : spec.filter, {});
     std::erase_if(out, [&](const std::string& one) { return pattern.matches(one) != negate; });
   }
-  auto has = [&](std::string_view option) { return std::find(spec.options.begin(), spec.options.end(), option) != spec.options.end(); };
+  auto has = [&](std::string_view option) {
+    return std::find(spec.options.begin(), spec.options.end(), option) != spec.options.end();
+  };
   std::vector<std::string> more;
   if (has("plusdirs") || (out.empty() && has("dirnames"))) files(shell, word, true, more);
   if (out.empty() && more.empty() && has("default")) files(shell, word, false, more);
@@ -295,11 +306,11 @@ int compgen(Interpreter& shell, const Args& args) {
   return out.empty() ? 1 : 0;
 }
 
-int complete(Interpreter& shell, const Args& args) {
-  Completion spec;
+int complete(ShellRunner& shell, const Args& args) {
+  CompletionSpec spec;
   std::size_t at = 1;
   if (int bad = parse(shell, args, at, spec)) return bad;
-  auto& table = shell.state.completions.edit();
+  auto& table = shell.prompt().completions.edit();
   std::string out;
   int status = 0;
   auto line = [&](const std::string& name, const std::vector<std::string>& words) {
@@ -373,7 +384,7 @@ std::string show_options(const std::string& name, const std::vector<std::string>
 
 }  // namespace
 
-int compopt(Interpreter& shell, const Args& args) {
+int compopt(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   std::vector<std::pair<std::string, bool>> changes;
   for (; at + 1 < args.size() && (args[at] == "-o" || args[at] == "+o"); at += 2) {
@@ -383,25 +394,26 @@ int compopt(Interpreter& shell, const Args& args) {
     }
     changes.emplace_back(args[at + 1], args[at] == "-o");
   }
-  if (at < args.size() && args[at].size() > 1 && args[at][0] == '-') return bad_option(shell, args, args[at].substr(0, 2));
+  if (at < args.size() && args[at].size() > 1 && args[at][0] == '-')
+    return bad_option(shell, args, args[at].substr(0, 2));
   if (at >= args.size()) {
     shell.error("compopt: not currently executing completion function");
     return 1;
   }
   for (; at < args.size(); ++at) {
-    if (!shell.state.completions->count(args[at])) {
+    if (!shell.prompt().completions->count(args[at])) {
       shell.error(fmt::format("compopt: {}: no completion specification", args[at]));
       return 1;
     }
-    auto& words = shell.state.completions.edit()[args[at]];
+    auto& words = shell.prompt().completions.edit()[args[at]];
     for (const auto& [name, on] : changes) set_option(words, name, on);
     if (changes.empty() && !shell.print(show_options(args[at], words), "compopt")) return 1;
   }
   return 0;
 }
 
-int history(Interpreter& shell, const Args& args) {
-  auto& lines = shell.state.history.edit();
+int history(ShellRunner& shell, const Args& args) {
+  auto& lines = shell.prompt().history.edit();
   std::int64_t number = -1;
   if (args.size() > 1) {
     const std::string& option = args[1];
@@ -431,14 +443,14 @@ int history(Interpreter& shell, const Args& args) {
       return shell.print(out, "history") ? 0 : 1;
     }
     if (option == "-w" || option == "-a" || option == "-r" || option == "-n") {
-      std::string name = args.size() > 2 ? args[2] : shell.get_or_empty("HISTFILE");
+      std::string name = args.size() > 2 ? args[2] : shell.variables().get_or_empty("HISTFILE");
       if (name.empty()) return 0;
       bool writes = option == "-w" || option == "-a";
       auto file =
-          writes ? shell.open(
+          writes ? shell.descriptors().open(
                        name,
                        {.write = true, .append = option == "-a", .truncate = option == "-w", .create = true})
-                 : shell.open(name, {.read = true});
+                 : shell.descriptors().open(name, {.read = true});
       if (!file) {
         shell.error(fmt::format("history: {}: {}", name, vfs::strerror(file.error().code())));
         return 1;
@@ -469,7 +481,7 @@ int history(Interpreter& shell, const Args& args) {
 namespace {
 
 // fc -s [OLD=NEW] [COMMAND]: the last line that begins with COMMAND, once more.
-int run_again(Interpreter& shell, Args args) {
+int run_again(ShellRunner& shell, Args args) {
   std::size_t equals = args.empty() ? std::string::npos : args[0].find('=');
   std::string old, with;
   if (equals != std::string::npos) {
@@ -477,21 +489,24 @@ int run_again(Interpreter& shell, Args args) {
     with = args[0].substr(equals + 1);
     args.erase(args.begin());
   }
-  const auto& lines = *shell.state.history;
-  auto found = std::find_if(lines.rbegin(), lines.rend(), [&](const std::string& line) { return args.empty() || line.starts_with(args[0]); });
+  const auto& lines = *shell.prompt().history;
+  auto found = std::find_if(lines.rbegin(), lines.rend(), [&](const std::string& line) {
+    return args.empty() || line.starts_with(args[0]);
+  });
   if (found == lines.rend()) {
     shell.error("fc: no command found");
     return 1;
   }
   std::string text = *found;
-  for (std::size_t at = 0; !old.empty() && (at = text.find(old, at)) != std::string::npos; at += with.size()) text.replace(at, old.size(), with);
-  shell.err().write(text + "\n");
-  return shell.eval(text);
+  for (std::size_t at = 0; !old.empty() && (at = text.find(old, at)) != std::string::npos; at += with.size())
+    text.replace(at, old.size(), with);
+  shell.descriptors().err().write(text + "\n");
+  return shell.executor().eval(text);
 }
 
 }  // namespace
 
-int fc(Interpreter& shell, const Args& args) {
+int fc(ShellRunner& shell, const Args& args) {
   bool list = false, numbers = true, reverse = false, again = false;
   std::size_t at = 1;
   for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-' &&
@@ -510,7 +525,7 @@ int fc(Interpreter& shell, const Args& args) {
         return bad_option(shell, args, fmt::format("-{}", c));
     }
   }
-  const auto& lines = *shell.state.history;
+  const auto& lines = *shell.prompt().history;
   if (again) return run_again(shell, Args(args.begin() + static_cast<std::ptrdiff_t>(at), args.end()));
   if (!list) {
     shell.error("fc: no command found");
@@ -531,7 +546,7 @@ int fc(Interpreter& shell, const Args& args) {
 }
 
 // There is no line editor to bind keys for in a script.
-int bind(Interpreter& shell, const Args&) {
+int bind(ShellRunner& shell, const Args&) {
   shell.error("bind: warning: line editing not enabled");
   return 0;
 }

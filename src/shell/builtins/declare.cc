@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "shell/builtins/builtins.h"
+#include "shell/builtins/option_reader.h"
+#include "shell/computed.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
@@ -57,14 +60,14 @@ std::string function_line(const std::string& name, const Function& function, boo
   return fmt::format("declare -{} {}\n", flags, name);
 }
 
-int print_functions(Interpreter& shell, const Request& request, const Args& names) {
+int print_functions(ShellRunner& shell, const Request& request, const Args& names) {
   std::string out;
   int status = 0;
   auto wanted = [&](const Function& f) {
     return (!(request.on & attr::exported) || f.exported) && (!(request.on & attr::readonly) || f.readonly);
   };
   if (names.empty()) {
-    for (const auto& [name, function] : *shell.state.functions) {
+    for (const auto& [name, function] : *shell.names().functions()) {
       if (!wanted(function)) continue;
       if (!request.function_names) out += print_function(name, *function.definition) + "\n";
       if (request.function_names || function.exported || function.readonly || function.traced)
@@ -72,7 +75,7 @@ int print_functions(Interpreter& shell, const Request& request, const Args& name
     }
   }
   for (const std::string& name : names) {
-    const Function* function = shell.find_function(name);
+    const Function* function = shell.names().find_function(name);
     if (!function) {
       status = 1;
       if (request.print) shell.error(fmt::format("{}: {}: not found", request.who, name));
@@ -92,16 +95,16 @@ int print_functions(Interpreter& shell, const Request& request, const Args& name
   return shell.print(out, request.who) ? status : 1;
 }
 
-int mark_functions(Interpreter& shell, const Request& request, const Args& names) {
+int mark_functions(ShellRunner& shell, const Request& request, const Args& names) {
   int status = 0;
   for (const std::string& name : names) {
-    if (!shell.find_function(name)) {
+    if (!shell.names().find_function(name)) {
       status = 1;
       if (request.who != "declare" && request.who != "typeset")
         shell.error(fmt::format("{}: {}: not a function", request.who, name));
       continue;
     }
-    Function& function = shell.state.functions.edit().find(name)->second;
+    Function& function = shell.names().functions().edit().find(name)->second;
     if (request.on & attr::exported) function.exported = true;
     if (request.off & attr::exported) function.exported = false;
     if (request.on & attr::readonly) function.readonly = true;
@@ -111,20 +114,20 @@ int mark_functions(Interpreter& shell, const Request& request, const Args& names
   return status;
 }
 
-std::vector<std::string> sorted_names(const Interpreter& shell) {
+std::vector<std::string> sorted_names(const ShellRunner& shell) {
   std::vector<std::string> names;
-  for (const auto& [name, variable] : *shell.state.variables) names.push_back(name);
+  for (const auto& [name, variable] : *shell.variables().table()) names.push_back(name);
   std::sort(names.begin(), names.end());
   return names;
 }
 
-int print_variables(Interpreter& shell, const Request& request, const Args& names) {
+int print_variables(ShellRunner& shell, const Request& request, const Args& names) {
   std::string out;
   int status = 0;
   if (names.empty()) {
     for (const std::string& name : sorted_names(shell)) {
-      const Variable& variable = *shell.find(name);
-      if (request.only_local && !shell.is_local(name)) continue;
+      const Variable& variable = *shell.variables().find(name);
+      if (request.only_local && !shell.variables().is_local(name)) continue;
       if (request.on && (variable.attrs & request.on) == 0) continue;
       if (request.print || request.on || request.only_local) {
         if (request.only_local && !request.print)
@@ -139,14 +142,14 @@ int print_variables(Interpreter& shell, const Request& request, const Args& name
       }
     }
     if (!request.print && !request.on && !request.only_local)
-      for (const auto& [name, function] : *shell.state.functions)
+      for (const auto& [name, function] : *shell.names().functions())
         out += print_function(name, *function.definition) + "\n";
   }
   for (const std::string& name : names) {
-    const Variable* variable = shell.find(name);
+    const Variable* variable = shell.variables().find(name);
     std::optional<Variable> computed;
-    if (!variable && (computed = shell.dynamic(name))) variable = &*computed;
-    if (!variable || (request.only_local && !shell.is_local(name))) {
+    if (!variable && (computed = computed_variable(shell, name))) variable = &*computed;
+    if (!variable || (request.only_local && !shell.variables().is_local(name))) {
       shell.error(fmt::format("{}: {}: not found", request.who, name));
       status = 1;
       continue;
@@ -191,10 +194,10 @@ bool split_target(const std::string& text, Target& out) {
   return true;
 }
 
-bool set_nameref(Interpreter& shell, const Request& request, const Target& target) {
+bool set_nameref(ShellRunner& shell, const Request& request, const Target& target) {
   std::string value = target.value;
   std::string base = value.substr(0, value.find('['));
-  const Variable* old = shell.find(target.name);
+  const Variable* old = shell.variables().find(target.name);
   if (!target.has_value && old && old->set && !old->is_array())
     value = old->value, base = value.substr(0, value.find('['));
   if ((target.has_value || !value.empty()) && !is_name(base)) {
@@ -207,7 +210,7 @@ bool set_nameref(Interpreter& shell, const Request& request, const Target& targe
   }
   if (base == target.name && (target.has_value)) {
     bool inside = false;
-    for (const auto& frame : shell.state.frames) inside = inside || frame->function;
+    for (const auto& frame : shell.calls().frames) inside = inside || frame->function;
     if (!inside || request.global) {
       shell.error(
           fmt::format("{}: {}: nameref variable self references not allowed", request.who, target.name));
@@ -218,7 +221,7 @@ bool set_nameref(Interpreter& shell, const Request& request, const Target& targe
   return true;
 }
 
-bool convert_shape(Interpreter& shell, const Request& request, Variable& variable, const std::string& name) {
+bool convert_shape(ShellRunner& shell, const Request& request, Variable& variable, const std::string& name) {
   if ((request.on & attr::assoc) && variable.is(attr::array)) {
     shell.error(fmt::format("{}: {}: cannot convert indexed to associative array", request.who, name));
     return false;
@@ -239,7 +242,38 @@ bool convert_shape(Interpreter& shell, const Request& request, Variable& variabl
   return true;
 }
 
-bool declare_one(Interpreter& shell, const Request& request, const std::string& text, const Assign* literal) {
+// Gives the declared variable its value, which is no list of the script. False after a message.
+bool assign_target(ShellRunner& shell, const std::string& name, const Target& target,
+                   const Variable& variable, const Assign* literal) {
+  Variables& variables = shell.variables();
+  const std::string& value = target.value;
+  bool list_text = !literal && value.size() > 1 && value[0] == '(' && value.back() == ')';
+  // declare -a x='(1 2)': the value is parsed as a list.
+  if (list_text && variable.is_array() && !target.indexed)
+    return variables.assign_list_text(name, value, target.append);
+  if (!target.indexed) return variables.assign(name, value, target.append);
+  std::string key = target.subscript;
+  if (variable.is(attr::assoc))
+    key = literal ? shell.expander().single(literal->index) : variables.expand_key(key);
+  else if (literal && literal->index_arith)
+    key = std::to_string(shell.expander().evaluate(*literal->index_arith));
+  return variables.assign_element(name, key, value, target.append);
+}
+
+// Sets and clears attributes. Returns those that wait until the variable has its value.
+std::uint16_t apply_attributes(ShellRunner& shell, const Request& effective, const Target& target,
+                               Variable& variable) {
+  auto clear = [&](unsigned bits) { variable.attrs &= static_cast<std::uint16_t>(~bits); };
+  if (effective.on & attr::upper) clear(attr::lower | attr::capital);
+  if (effective.on & attr::lower) clear(attr::upper | attr::capital);
+  variable.attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
+  clear(effective.off);
+  if (shell.option(Opt::allexport) && target.has_value && !variable.is_array())
+    variable.attrs |= attr::exported;
+  return effective.on & (attr::readonly | attr::nameref);
+}
+
+bool declare_one(ShellRunner& shell, const Request& request, const std::string& text, const Assign* literal) {
   Target target;
   if (!split_target(text, target)) {
     shell.error(fmt::format("{}: `{}': not a valid identifier", request.who, text));
@@ -254,16 +288,16 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   bool make_local = request.local && !request.global;
   if (!reference && !make_local) {
     std::string subscript;
-    std::string resolved = shell.resolve_name(name, &subscript);
+    std::string resolved = shell.variables().resolve_name(name, &subscript);
     if (subscript.empty())
       name = resolved;
     else if (target.has_value && !target.indexed)
-      return shell.assign_element(resolved, subscript, target.value, target.append);
+      return shell.variables().assign_element(resolved, subscript, target.value, target.append);
   }
-  if (!reference && make_local && !shell.is_local(name)) {
+  if (!reference && make_local && !shell.variables().is_local(name)) {
     // A local of the same name hides the reference.
   } else if (!reference && make_local) {
-    name = shell.resolve_name(name);
+    name = shell.variables().resolve_name(name);
   }
   if ((request.on & attr::nameref) && !set_nameref(shell, request, target)) return false;
 
@@ -271,34 +305,34 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
   std::optional<Variable> hidden;
   bool swapped = false;
   Variable* outer = nullptr;
-  if (request.global && shell.is_hidden(name)) {
-    outer = shell.find_global(name);
-    hidden = shell.state.variables.edit()[name];
-    shell.state.variables.edit()[name] = *outer;
+  if (request.global && shell.variables().is_hidden(name)) {
+    outer = shell.variables().find_global(name);
+    hidden = shell.variables().at(name);
+    shell.variables().put(name, *outer);
     swapped = true;
   }
   auto put_back = [&] {
     if (!swapped) return;
-    outer = shell.find_global_saved(name);
-    if (outer) *outer = shell.state.variables.edit()[name];
-    shell.state.variables.edit()[name] = *hidden;
+    outer = shell.variables().find_global_saved(name);
+    if (outer) *outer = shell.variables().at(name);
+    shell.variables().put(name, *hidden);
   };
 
-  const Variable* existing = shell.find(name);
+  const Variable* existing = shell.variables().find(name);
   std::vector<ArrayItem> items;
   bool list = literal && literal->is_array && !target.indexed && !(request.on & attr::nameref);
-  if (list && make_local) items = shell.expand_items(literal->items, request.on & attr::assoc);
+  if (list && make_local) items = shell.variables().expand_items(literal->items, request.on & attr::assoc);
   if (make_local) {
-    if (existing && existing->is(attr::readonly) && !shell.is_local(name)) {
+    if (existing && existing->is(attr::readonly) && !shell.variables().is_local(name)) {
       shell.error(fmt::format("{}: {}: readonly variable", request.who, name));
       return false;
     }
-    shell.make_local(name, request.inherit);
+    shell.variables().make_local(name, request.inherit);
   }
-  Variable* variable = shell.find_edit(name);
+  Variable* variable = shell.variables().find_edit(name);
   if (!variable) {
-    shell.machine.charge_memory(static_cast<std::int64_t>(name.size() + target.value.size()) + 128);
-    variable = &shell.state.variables.edit()[name];
+    shell.machine().charge_memory(static_cast<std::int64_t>(name.size() + target.value.size()) + 128);
+    variable = &shell.variables().at(name);
     variable->special = name == "IFS";
   }
   bool was_readonly = variable->is(attr::readonly);
@@ -321,46 +355,24 @@ bool declare_one(Interpreter& shell, const Request& request, const std::string& 
     put_back();
     return false;
   }
-  std::uint16_t late = effective.on & attr::readonly;
-  if (effective.on & attr::upper)
-    variable->attrs &= static_cast<std::uint16_t>(~(attr::lower | attr::capital));
-  if (effective.on & attr::lower)
-    variable->attrs &= static_cast<std::uint16_t>(~(attr::upper | attr::capital));
-  variable->attrs |= effective.on & static_cast<std::uint16_t>(~(attr::readonly | attr::nameref));
-  variable->attrs &= static_cast<std::uint16_t>(~effective.off);
-  if (shell.option(Opt::allexport) && target.has_value && !variable->is_array())
-    variable->attrs |= attr::exported;
+  std::uint16_t late = apply_attributes(shell, effective, target, *variable);
   bool done = true;
-  if (target.has_value) {
-    if (request.on & attr::nameref) {
-      variable->value = target.value;
-      variable->set = true;
-    } else if (list) {
-      done = shell.assign_compound(name, make_local ? items : literal->items, literal->append, *variable);
-    } else if (!literal && target.value.size() > 1 && target.value[0] == '(' && target.value.back() == ')' &&
-               variable->is_array() && !target.indexed) {
-      // declare -a x='(1 2)': the value is parsed as a list.
-      done = shell.assign_list_text(name, target.value, target.append);
-    } else if (target.indexed) {
-      std::string key = target.subscript;
-      if (variable->is(attr::assoc) && literal)
-        key = shell.expand_single(literal->index);
-      else if (variable->is(attr::assoc))
-        key = shell.expand_key(key);
-      else if (literal && literal->index_arith)
-        key = std::to_string(shell.evaluate(*literal->index_arith));
-      done = shell.assign_element(name, key, target.value, target.append);
-    } else {
-      done = shell.assign(name, target.value, target.append);
-    }
+  if (target.has_value && (request.on & attr::nameref)) {
+    variable->value = target.value;
+    variable->set = true;
+  } else if (target.has_value && list) {
+    done = shell.variables().assign_compound(name, make_local ? items : literal->items, literal->append,
+                                             *variable);
+  } else if (target.has_value) {
+    done = assign_target(shell, name, target, *variable, literal);
   }
-  variable = shell.find_edit(name);
-  if (variable) variable->attrs |= late | (effective.on & attr::nameref);
+  variable = shell.variables().find_edit(name);
+  if (variable) variable->attrs |= late;
   put_back();
   return done;
 }
 
-int run(Interpreter& shell, const Args& args, Request request) {
+int run(ShellRunner& shell, const Args& args, Request request) {
   request.who = args[0];
   std::size_t at = 1;
   for (; at < args.size(); ++at) {
@@ -370,7 +382,7 @@ int run(Interpreter& shell, const Args& args, Request request) {
       break;
     }
     if (option == "-" && request.only_local) {
-      shell.save_local_options();
+      shell.variables().save_local_options();
       continue;
     }
     if (option.size() < 2 || (option[0] != '-' && option[0] != '+')) break;
@@ -403,8 +415,7 @@ int run(Interpreter& shell, const Args& args, Request request) {
     return 1;
   }
   if (request.on & (attr::array | attr::assoc)) request.on &= static_cast<std::uint16_t>(~attr::nameref);
-  std::vector<const Assign*> assigns = std::move(shell.argument_assigns);
-  shell.argument_assigns.clear();
+  std::vector<const Assign*> assigns = shell.executor().take_argument_assigns();
   Args names(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   if (request.functions) {
     bool marks = (request.on | request.off) & (attr::exported | attr::readonly | attr::trace);
@@ -425,23 +436,23 @@ int run(Interpreter& shell, const Args& args, Request request) {
   return status;
 }
 
-bool in_function(const Interpreter& shell) {
-  for (const auto& frame : shell.state.frames)
+bool in_function(const ShellRunner& shell) {
+  for (const auto& frame : shell.calls().frames)
     if (frame->function) return true;
   return false;
 }
 
 }  // namespace
 
-int declare(Interpreter& shell, const Args& args) {
+int declare(ShellRunner& shell, const Args& args) {
   Request request;
   request.local = in_function(shell);
   return run(shell, args, request);
 }
 
-int local(Interpreter& shell, const Args& args) {
+int local(ShellRunner& shell, const Args& args) {
   if (!in_function(shell)) {
-    shell.argument_assigns.clear();
+    shell.executor().take_argument_assigns();
     shell.error("local: can only be used in a function");
     return 1;
   }
@@ -451,37 +462,38 @@ int local(Interpreter& shell, const Args& args) {
   return run(shell, args, request);
 }
 
-int export_(Interpreter& shell, const Args& args) {
+int export_(ShellRunner& shell, const Args& args) {
   Request request;
   request.on = attr::exported;
   return run(shell, args, request);
 }
 
-int readonly(Interpreter& shell, const Args& args) {
+int readonly(ShellRunner& shell, const Args& args) {
   Request request;
   request.on = attr::readonly;
   return run(shell, args, request);
 }
 
-int unset(Interpreter& shell, const Args& args) {
+int unset(ShellRunner& shell, const Args& args) {
   bool functions = false, variables = false, reference = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    for (char c : args[at].substr(1)) {
-      if (c == 'f')
+  OptionReader options(shell, args, "fvn");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'f':
         functions = true;
-      else if (c == 'v')
+        break;
+      case 'v':
         variables = true;
-      else if (c == 'n')
+        break;
+      case 'n':
         reference = variables = true;
-      else
-        return bad_option(shell, args, fmt::format("-{}", c));
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (functions && variables) {
     shell.error("unset: cannot simultaneously unset a function and a variable");
     return 1;
@@ -492,12 +504,12 @@ int unset(Interpreter& shell, const Args& args) {
     std::size_t bracket = text.find('[');
     std::string name = text.substr(0, bracket);
     if (functions) {
-      if (!shell.unset_function(text)) status = 1;
+      if (!shell.names().unset_function(text)) status = 1;
       continue;
     }
     if (!is_name(name) || (bracket != std::string::npos && text.back() != ']')) {
-      if (!variables && shell.find_function(text)) {
-        if (!shell.unset_function(text)) status = 1;
+      if (!variables && shell.names().find_function(text)) {
+        if (!shell.names().unset_function(text)) status = 1;
         continue;
       }
       if (!variables) continue;  // no function of that name either: nothing to unset
@@ -506,23 +518,24 @@ int unset(Interpreter& shell, const Args& args) {
       continue;
     }
     if (bracket != std::string::npos) {
-      if (!shell.unset_element(name, text.substr(bracket + 1, text.size() - bracket - 2))) status = 1;
+      if (!shell.variables().unset_element(name, text.substr(bracket + 1, text.size() - bracket - 2)))
+        status = 1;
       continue;
     }
     std::string subscript;
-    std::string target = reference ? name : shell.resolve_name(name, &subscript);
+    std::string target = reference ? name : shell.variables().resolve_name(name, &subscript);
     if (!subscript.empty()) {
-      if (!shell.unset_element(target, subscript)) status = 1;
+      if (!shell.variables().unset_element(target, subscript)) status = 1;
       continue;
     }
     if (reference) {
-      const Variable* found = shell.find(name);
+      const Variable* found = shell.variables().find(name);
       if (!found || !found->is(attr::nameref)) continue;
     }
-    if (shell.find(target) || shell.dynamic(target)) {
-      if (!shell.unset_variable(target)) status = 1;
-    } else if (!variables && shell.find_function(name)) {
-      if (!shell.unset_function(name)) status = 1;
+    if (shell.variables().find(target) || computed_variable(shell, target)) {
+      if (!shell.variables().unset(target)) status = 1;
+    } else if (!variables && shell.names().find_function(name)) {
+      if (!shell.names().unset_function(name)) status = 1;
     }
   }
   return status;

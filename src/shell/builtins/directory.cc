@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "shell/builtins/builtins.h"
+#include "shell/builtins/option_reader.h"
 
 namespace atl::shell::builtins {
 
@@ -12,11 +13,11 @@ std::string clean(const std::string& path) {
 }
 
 // Goes to `path` (absolute or relative). False with a message.
-bool go(Interpreter& shell, std::string_view who, const std::string& path, bool physical,
+bool go(ShellRunner& shell, std::string_view who, const std::string& path, bool physical,
         bool quiet = false) {
-  std::string old = shell.get_or_empty("PWD");
+  std::string old = shell.variables().get_or_empty("PWD");
   std::string logical =
-      path.starts_with('/') ? path : (old.empty() ? shell.state.cwd.str() : old) + "/" + path;
+      path.starts_with('/') ? path : (old.empty() ? shell.descriptors().cwd().str() : old) + "/" + path;
   Result<vfs::Path> target = vfs::Path();
   if (!physical) {
     // Every directory that ".." leaves must exist.
@@ -24,21 +25,21 @@ bool go(Interpreter& shell, std::string_view who, const std::string& path, bool 
     if (target && path.find("..") != std::string::npos) {
       std::size_t dots = logical.find("/..");
       auto before = vfs::Path::posix(logical.substr(0, dots));
-      if (before && !shell.machine.fs.is_directory(*before)) target = atl::fail(Code::not_found, "");
+      if (before && !shell.machine().fs.is_directory(*before)) target = atl::fail(Code::not_found, "");
     }
   } else {
-    target = vfs::resolve(shell.machine.fs, shell.state.cwd, path);
-    if (target) target = shell.machine.fs.real_path(*target);
+    target = vfs::resolve(shell.machine().fs, shell.descriptors().cwd(), path);
+    if (target) target = shell.machine().fs.real_path(*target);
   }
   Code code = Code::not_found;
   bool ok = false;
   if (target) {
-    auto stat = shell.machine.fs.stat(*target);
+    auto stat = shell.machine().fs.stat(*target);
     if (!stat)
       code = stat.error().code();
     else if (!stat->is_directory())
       code = Code::not_a_directory;
-    else if (!shell.permitted(*stat, 1))
+    else if (!shell.descriptors().permitted(*stat, 1))
       code = Code::permission_denied;
     else
       ok = true;
@@ -49,26 +50,26 @@ bool go(Interpreter& shell, std::string_view who, const std::string& path, bool 
     if (!quiet) shell.error(fmt::format("{}: {}: {}", who, path, vfs::strerror(code)));
     return false;
   }
-  shell.state.cwd = *target;
-  shell.assign("OLDPWD", old);
-  shell.assign("PWD", target->str());
+  shell.descriptors().set_cwd(*target);
+  shell.variables().assign("OLDPWD", old);
+  shell.variables().assign("PWD", target->str());
   return true;
 }
 
-std::string tilde_form(Interpreter& shell, const std::string& path) {
-  std::string home = shell.get_or_empty("HOME");
+std::string tilde_form(ShellRunner& shell, const std::string& path) {
+  std::string home = shell.variables().get_or_empty("HOME");
   if (!home.empty() && home != "/" && (path == home || path.starts_with(home + "/")))
     return "~" + path.substr(home.size());
   return path;
 }
 
-std::vector<std::string> stack(Interpreter& shell) {
-  std::vector<std::string> out{shell.get_or_empty("PWD")};
-  out.insert(out.end(), shell.state.directories.begin(), shell.state.directories.end());
+std::vector<std::string> stack(ShellRunner& shell) {
+  std::vector<std::string> out{shell.variables().get_or_empty("PWD")};
+  out.insert(out.end(), shell.descriptors().directories().begin(), shell.descriptors().directories().end());
   return out;
 }
 
-void show(Interpreter& shell) {
+void show(ShellRunner& shell) {
   std::string out;
   for (const std::string& path : stack(shell)) out += (out.empty() ? "" : " ") + tilde_form(shell, path);
   shell.print(out + "\n", "dirs");
@@ -87,33 +88,24 @@ bool rotation(const std::string& text, std::size_t size, std::size_t& index) {
 
 }  // namespace
 
-int cd(Interpreter& shell, const Args& args) {
+int cd(ShellRunner& shell, const Args& args) {
   bool physical = shell.option(Opt::physical);
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    for (char c : args[at].substr(1)) {
-      if (c == 'P')
-        physical = true;
-      else if (c == 'L')
-        physical = false;
-      else if (c != 'e' && c != '@')
-        return bad_option(shell, args, fmt::format("-{}", c));
-    }
+  OptionReader options(shell, args, "PLe@");
+  while (char letter = options.next()) {
+    if (letter == 'P' || letter == 'L') physical = letter == 'P';
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (args.size() > at + 1) return shell.fail(args, "too many arguments");
   std::string target;
   bool print = false;
   if (at >= args.size()) {
-    auto home = shell.get_value("HOME");
+    auto home = shell.variables().get_value("HOME");
     if (!home) return shell.fail(args, "HOME not set");
     target = *home;
     if (target.empty()) return 0;
   } else if (args[at] == "-") {
-    auto old = shell.get_value("OLDPWD");
+    auto old = shell.variables().get_value("OLDPWD");
     if (!old) return shell.fail(args, "OLDPWD not set");
     target = *old;
     print = true;
@@ -122,49 +114,43 @@ int cd(Interpreter& shell, const Args& args) {
     if (target.empty()) return 0;
     bool searched = target[0] != '/' && target != "." && target != ".." && !target.starts_with("./") &&
                     !target.starts_with("../");
-    std::string path = searched ? shell.get_or_empty("CDPATH") : "";
+    std::string path = searched ? shell.variables().get_or_empty("CDPATH") : "";
     for (std::size_t from = 0; !path.empty() && from <= path.size();) {
       std::size_t colon = path.find(':', from);
       std::string directory = path.substr(from, colon == std::string::npos ? colon : colon - from);
       from = colon == std::string::npos ? path.size() + 1 : colon + 1;
       std::string candidate = (directory.empty() ? "." : directory) + "/" + target;
       if (go(shell, "cd", candidate, physical, true)) {
-        if (!directory.empty() && directory != ".") shell.print(shell.get_or_empty("PWD") + "\n", "cd");
+        if (!directory.empty() && directory != ".")
+          shell.print(shell.variables().get_or_empty("PWD") + "\n", "cd");
         return 0;
       }
     }
   }
-  if (shell.option(Shopt::cdable_vars) && shell.find(target) && !go(shell, "cd", target, physical, true)) {
-    target = shell.get_or_empty(target);
+  if (shell.option(Shopt::cdable_vars) && shell.variables().find(target) &&
+      !go(shell, "cd", target, physical, true)) {
+    target = shell.variables().get_or_empty(target);
     print = true;
   }
   if (!go(shell, "cd", target, physical)) return 1;
-  if (print) shell.print(shell.get_or_empty("PWD") + "\n", "cd");
+  if (print) shell.print(shell.variables().get_or_empty("PWD") + "\n", "cd");
   return 0;
 }
 
-int pwd(Interpreter& shell, const Args& args) {
+int pwd(ShellRunner& shell, const Args& args) {
   bool physical = shell.option(Opt::physical);
-  for (std::size_t at = 1; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") break;
-    for (char c : args[at].substr(1)) {
-      if (c == 'P')
-        physical = true;
-      else if (c == 'L')
-        physical = false;
-      else
-        return bad_option(shell, args, fmt::format("-{}", c));
-    }
-  }
-  std::string path = shell.state.cwd.str();
+  OptionReader options(shell, args, "PL");
+  while (char letter = options.next()) physical = letter == 'P';
+  if (options.failed()) return options.status();
+  std::string path = shell.descriptors().cwd().str();
   if (physical) {
-    auto real = shell.machine.fs.real_path(shell.state.cwd);
+    auto real = shell.machine().fs.real_path(shell.descriptors().cwd());
     if (real) path = real->str();
   }
   return shell.print(path + "\n", "pwd") ? 0 : 1;
 }
 
-int pushd(Interpreter& shell, const Args& args) {
+int pushd(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   bool stay = false;
   if (at < args.size() && args[at] == "-n") stay = true, ++at;
@@ -178,7 +164,7 @@ int pushd(Interpreter& shell, const Args& args) {
     if (all.size() < 2) return shell.fail(args, "no other directory");
     std::string next = all[1];
     if (!go(shell, "pushd", next, false)) return 1;
-    shell.state.directories[0] = all[0];
+    shell.descriptors().directories()[0] = all[0];
     show(shell);
     return 0;
   }
@@ -192,7 +178,7 @@ int pushd(Interpreter& shell, const Args& args) {
     std::vector<std::string> turned(all.begin() + static_cast<std::ptrdiff_t>(index), all.end());
     turned.insert(turned.end(), all.begin(), all.begin() + static_cast<std::ptrdiff_t>(index));
     if (!stay && !go(shell, "pushd", turned[0], false)) return 1;
-    shell.state.directories.assign(turned.begin() + 1, turned.end());
+    shell.descriptors().directories().assign(turned.begin() + 1, turned.end());
     show(shell);
     return 0;
   }
@@ -201,17 +187,17 @@ int pushd(Interpreter& shell, const Args& args) {
     return usage(shell, args);
   }
   if (stay) {
-    shell.state.directories.insert(shell.state.directories.begin(),
-                                   clean(args[at][0] == '/' ? args[at] : all[0] + "/" + args[at]));
+    shell.descriptors().directories().insert(shell.descriptors().directories().begin(),
+                                             clean(args[at][0] == '/' ? args[at] : all[0] + "/" + args[at]));
   } else {
     if (!go(shell, "pushd", args[at], false)) return 1;
-    shell.state.directories.insert(shell.state.directories.begin(), all[0]);
+    shell.descriptors().directories().insert(shell.descriptors().directories().begin(), all[0]);
   }
   show(shell);
   return 0;
 }
 
-int popd(Interpreter& shell, const Args& args) {
+int popd(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   bool stay = false;
   if (at < args.size() && args[at] == "-n") stay = true, ++at;
@@ -236,17 +222,18 @@ int popd(Interpreter& shell, const Args& args) {
     return 1;
   }
   if (index == 0) {
-    std::string next = shell.state.directories.front();
+    std::string next = shell.descriptors().directories().front();
     if (!go(shell, "popd", next, false)) return 1;
-    shell.state.directories.erase(shell.state.directories.begin());
+    shell.descriptors().directories().erase(shell.descriptors().directories().begin());
   } else {
-    shell.state.directories.erase(shell.state.directories.begin() + static_cast<std::ptrdiff_t>(index) - 1);
+    shell.descriptors().directories().erase(shell.descriptors().directories().begin() +
+                                            static_cast<std::ptrdiff_t>(index) - 1);
   }
   show(shell);
   return 0;
 }
 
-int dirs(Interpreter& shell, const Args& args) {
+int dirs(ShellRunner& shell, const Args& args) {
   bool full = false, lines = false, numbers = false;
   std::vector<std::string> all = stack(shell);
   for (std::size_t at = 1; at < args.size(); ++at) {
@@ -265,7 +252,7 @@ int dirs(Interpreter& shell, const Args& args) {
     }
     for (char c : args[at].substr(1)) {
       if (c == 'c') {
-        shell.state.directories.clear();
+        shell.descriptors().directories().clear();
         return 0;
       }
       if (c == 'l')

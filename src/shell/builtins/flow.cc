@@ -1,57 +1,59 @@
 #include <fmt/format.h>
 
 #include "shell/builtins/builtins.h"
-#include "shell/commands/table.h"
+#include "shell/builtins/option_reader.h"
+#include "shell/command_table.h"
 
 namespace atl::shell::builtins {
 
-int colon(Interpreter&, const Args&) {
+int colon(ShellRunner&, const Args&) {
   return 0;
 }
-int false_(Interpreter&, const Args&) {
+int false_(ShellRunner&, const Args&) {
   return 1;
 }
 
 namespace {
 
-int leave_loop(Interpreter& shell, const Args& args, Flow flow) {
+int leave_loop(ShellRunner& shell, const Args& args, Flow flow) {
   std::int64_t count = 1;
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() > at && !parse_int(args[at], count)) {
     shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
-    shell.set_flow(Flow::exit, 0);
-    shell.state.status = 128;
+    shell.executor().set_flow(Flow::exit, 0);
+    shell.last().status = 128;
     return 128;
   }
   if (args.size() > at + 1) {
     shell.error(fmt::format("{}: too many arguments", args[0]));
     throw Abandoned{false, 1};
   }
-  if (shell.loop_depth == 0) {
+  if (shell.executor().loop_depth() == 0) {
     shell.error(fmt::format("{}: only meaningful in a `for', `while', or `until' loop", args[0]));
     return 0;
   }
   if (count < 1) {
     shell.error(fmt::format("{}: {}: loop count out of range", args[0], args[at]));
-    shell.set_flow(Flow::break_, 1 << 20);
+    shell.executor().set_flow(Flow::break_, 1 << 20);
     return 1;
   }
-  shell.set_flow(flow, static_cast<int>(std::min<std::int64_t>(count, 1 << 20)));
+  shell.executor().set_flow(flow, static_cast<int>(std::min<std::int64_t>(count, 1 << 20)));
   return 0;
 }
 
 }  // namespace
 
-int break_(Interpreter& shell, const Args& args) {
+int break_(ShellRunner& shell, const Args& args) {
   return leave_loop(shell, args, Flow::break_);
 }
-int continue_(Interpreter& shell, const Args& args) {
+int continue_(ShellRunner& shell, const Args& args) {
   return leave_loop(shell, args, Flow::continue_);
 }
 
-int exit(Interpreter& shell, const Args& args) {
-  if (args[0] == "logout" && !shell.option(Shopt::login_shell)) return shell.fail(args, "not login shell: use `exit'");
-  std::int64_t status = shell.state.status;
+int exit(ShellRunner& shell, const Args& args) {
+  if (args[0] == "logout" && !shell.option(Shopt::login_shell))
+    return shell.fail(args, "not login shell: use `exit'");
+  std::int64_t status = shell.last().status;
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() > at && !parse_int(args[at], status)) {
     shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
@@ -60,12 +62,12 @@ int exit(Interpreter& shell, const Args& args) {
     shell.error(fmt::format("{}: too many arguments", args[0]));
     throw Abandoned{false, 1};
   }
-  shell.set_flow(Flow::exit, 0);
-  return shell.state.status = static_cast<int>(status & 255);
+  shell.executor().set_flow(Flow::exit, 0);
+  return shell.last().status = static_cast<int>(status & 255);
 }
 
-int return_(Interpreter& shell, const Args& args) {
-  std::int64_t status = shell.state.status;
+int return_(ShellRunner& shell, const Args& args) {
+  std::int64_t status = shell.last().status;
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() > at && !parse_int(args[at], status)) {
     shell.error(fmt::format("{}: {}: numeric argument required", args[0], args[at]));
@@ -74,17 +76,17 @@ int return_(Interpreter& shell, const Args& args) {
     shell.error(fmt::format("{}: too many arguments", args[0]));
     throw Abandoned{false, 1};
   }
-  bool inside = shell.source_depth > 0;
-  for (const auto& frame : shell.state.frames) inside = inside || frame->function;
+  bool inside = shell.calls().source_depth > 0;
+  for (const auto& frame : shell.calls().frames) inside = inside || frame->function;
   if (!inside) {
     shell.error(fmt::format("{}: can only `return' from a function or sourced script", args[0]));
     return 2;
   }
-  shell.set_flow(Flow::return_, 0);
-  return shell.state.status = static_cast<int>(status & 255);
+  shell.executor().set_flow(Flow::return_, 0);
+  return shell.last().status = static_cast<int>(status & 255);
 }
 
-int eval(Interpreter& shell, const Args& args) {
+int eval(ShellRunner& shell, const Args& args) {
   std::string text;
   std::size_t at = 1;
   if (args.size() > 1 && args[1].size() > 1 && args[1][0] == '-') {
@@ -93,10 +95,10 @@ int eval(Interpreter& shell, const Args& args) {
   }
   for (std::size_t i = at; i < args.size(); ++i) text += (i > at ? " " : "") + args[i];
   if (text.find_first_not_of(" \t\n") == std::string::npos) return 0;
-  return shell.eval(std::move(text));
+  return shell.executor().eval(std::move(text));
 }
 
-int source(Interpreter& shell, const Args& args) {
+int source(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   if (args.size() > 1 && args[1].size() > 1 && args[1][0] == '-') {
     if (args[1] != "--") return bad_option(shell, args, args[1].substr(0, 2));
@@ -109,24 +111,24 @@ int source(Interpreter& shell, const Args& args) {
   std::string name = args[at];
   std::string path = name;
   if (name.find('/') == std::string::npos) {
-    std::string search = shell.get_or_empty("PATH");
+    std::string search = shell.variables().get_or_empty("PATH");
     bool found = false;
     for (std::size_t from = 0; shell.option(Shopt::sourcepath) && !found && from <= search.size();) {
       std::size_t colon = search.find(':', from);
       std::string directory = search.substr(from, colon == std::string::npos ? colon : colon - from);
       from = colon == std::string::npos ? search.size() + 1 : colon + 1;
       std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
-      auto where = shell.path_of(candidate);
-      if (where && shell.machine.fs.is_file(*where)) path = candidate, found = true;
+      auto where = shell.descriptors().path_of(candidate);
+      if (where && shell.machine().fs.is_file(*where)) path = candidate, found = true;
     }
   }
-  auto where = shell.path_of(path);
-  auto stat = where ? shell.machine.fs.find(*where) : std::nullopt;
+  auto where = shell.descriptors().path_of(path);
+  auto stat = where ? shell.machine().fs.find(*where) : std::nullopt;
   if (stat && stat->is_directory()) {
     shell.error(fmt::format("{}: {}: is a directory", args[0], name));
     return 1;
   }
-  auto file = shell.open(path, {.read = true});
+  auto file = shell.descriptors().open(path, {.read = true});
   if (!file) {
     shell.error(fmt::format("{}: {}", name, vfs::strerror(file.error().code())));
     if (shell.option(Opt::posix)) throw Abandoned{true, 1};
@@ -135,59 +137,59 @@ int source(Interpreter& shell, const Args& args) {
   std::string text = (*file)->read_all();
   file->reset();
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at) + 1, args.end());
-  return shell.source(path, std::move(text), &rest);
+  return shell.executor().source(path, std::move(text), &rest);
 }
 
-int exec(Interpreter& shell, const Args& args) {
-  std::size_t at = 1;
+int exec(ShellRunner& shell, const Args& args) {
+  OptionReader options(shell, args, "a:cl");
   std::string name;
   bool clean = false;
-  while (at < args.size() && args[at].size() > 1 && args[at][0] == '-') {
-    if (args[at] == "--") {
-      ++at;
-      break;
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'a':
+        name = options.value();
+        break;
+      case 'c':
+        clean = true;
+        break;
+      case 'l':
+        name = "-";
+        break;
+      default:
+        break;
     }
-    if (args[at] == "-a" && at + 1 < args.size())
-      name = args[++at];
-    else if (args[at] == "-c")
-      clean = true;
-    else if (args[at] == "-l")
-      name = "-";
-    else
-      return bad_option(shell, args, args[at].substr(0, 2));
-    ++at;
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (at >= args.size()) return 0;
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  if (clean)
-    std::erase_if(shell.state.variables.edit(),
-                  [](const auto& entry) { return entry.second.is(attr::exported); });
+  if (clean) shell.variables().erase_exported();
   std::string shown;
   bool path = rest[0].find('/') != std::string::npos;
-  bool found = path || shell.find_in_path(rest[0], &shown) || !shown.empty();
+  bool found = path || shell.names().find_in_path(rest[0], &shown) || !shown.empty();
   int status;
   const Command* program = path ? nullptr : find_command(rest[0]);
   if (!name.empty() && program) {
     Args renamed = rest;
     renamed[0] = name == "-" ? "-" + rest[0] : name;
-    status = shell.run_command(*program, renamed);
+    status = shell.executor().run_command(*program, renamed);
   } else if (found) {
-    status = shell.run_program(rest);
+    status = shell.executor().run_program(rest);
   } else if (const Builtin* same = find_builtin(rest[0]); same && !same->special) {
-    status = shell.run_builtin(*same, rest);
+    status = shell.executor().run_builtin(*same, rest);
   } else {
     shell.error(fmt::format("exec: {}: not found", rest[0]));
     status = 127;
     if (shell.option(Shopt::execfail)) return status;
   }
   // The program took the shell's place: no EXIT trap.
-  shell.reset_inherited_traps();
-  shell.state.traps.edit().erase(0);
-  shell.set_flow(Flow::exit, 0);
-  return shell.state.status = status;
+  shell.traps().reset_inherited();
+  shell.traps().remove(0);
+  shell.executor().set_flow(Flow::exit, 0);
+  return shell.last().status = status;
 }
 
-int shift(Interpreter& shell, const Args& args) {
+int shift(ShellRunner& shell, const Args& args) {
   std::int64_t count = 1;
   if (args.size() > 2) {
     shell.error("shift: too many arguments");
@@ -197,7 +199,7 @@ int shift(Interpreter& shell, const Args& args) {
     shell.error(fmt::format("shift: {}: numeric argument required", args[1]));
     return 1;
   }
-  std::size_t have = shell.state.args ? shell.state.args->size() : 0;
+  std::size_t have = shell.calls().args ? shell.calls().args->size() : 0;
   if (count < 0) {
     shell.error(fmt::format("shift: {}: shift count out of range", args[1]));
     return 1;
@@ -208,17 +210,18 @@ int shift(Interpreter& shell, const Args& args) {
     return 1;
   }
   if (count == 0) return 0;
-  shell.state.args = std::make_shared<const Args>(shell.state.args->begin() + count, shell.state.args->end());
+  shell.calls().args =
+      std::make_shared<const Args>(shell.calls().args->begin() + count, shell.calls().args->end());
   return 0;
 }
 
-int let(Interpreter& shell, const Args& args) {
+int let(ShellRunner& shell, const Args& args) {
   if (args.size() < 2) return shell.fail(args, "expression expected");
   std::int64_t value = 0;
   std::size_t at = args[1] == "--" ? 2 : 1;
   for (std::size_t i = at; i < args.size(); ++i) {
     try {
-      value = arith::evaluate_text(args[i], shell);
+      value = arith::evaluate_text(args[i], shell.variables());
     } catch (const arith::Error& failure) {
       shell.error(fmt::format("let: {}", failure.message));
       return 1;
@@ -227,12 +230,14 @@ int let(Interpreter& shell, const Args& args) {
   return value == 0 ? 1 : 0;
 }
 
-int caller(Interpreter& shell, const Args& args) {
+int caller(ShellRunner& shell, const Args& args) {
   std::vector<const Frame*> frames;
-  for (std::size_t i = shell.state.frames.size(); i-- > 0;)
-    if (!shell.state.frames[i]->name.empty()) frames.push_back(&*shell.state.frames[i]);
+  for (std::size_t i = shell.calls().frames.size(); i-- > 0;)
+    if (!shell.calls().frames[i]->name.empty()) frames.push_back(&*shell.calls().frames[i]);
   if (frames.empty()) return 1;
-  auto source_of = [&](std::size_t i) { return i < frames.size() ? frames[i]->source : shell.script_name; };
+  auto source_of = [&](std::size_t i) {
+    return i < frames.size() ? frames[i]->source : shell.origin().script_name;
+  };
   auto name_of = [&](std::size_t i) { return i < frames.size() ? frames[i]->name : std::string("main"); };
   if (args.size() == 1) {
     std::string source = source_of(1);
@@ -247,7 +252,7 @@ int caller(Interpreter& shell, const Args& args) {
     shell.error(fmt::format("caller: {}: invalid number", args[1]));
     return usage(shell, args);
   }
-  bool from_file = shell.script_name != "environment" && !shell.script_name.empty();
+  bool from_file = shell.origin().script_name != "environment" && !shell.origin().script_name.empty();
   std::size_t top = frames.size() - (from_file ? 0 : 1);
   if (level < 0 || static_cast<std::size_t>(level) >= top) return 1;
   auto i = static_cast<std::size_t>(level);
@@ -256,7 +261,7 @@ int caller(Interpreter& shell, const Args& args) {
                                                                                                         : 1;
 }
 
-int times(Interpreter& shell, const Args&) {
+int times(ShellRunner& shell, const Args&) {
   return shell.print("0m0.000s 0m0.000s\n0m0.000s 0m0.000s\n", "times") ? 0 : 1;
 }
 

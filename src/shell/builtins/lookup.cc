@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "shell/builtins/builtins.h"
-#include "shell/commands/table.h"
+#include "shell/builtins/option_reader.h"
+#include "shell/command_table.h"
+#include "shell/pattern.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
@@ -18,24 +21,24 @@ bool is_keyword(std::string_view name) {
 }
 
 // Where a name leads as a program, or empty.
-std::string program_path(Interpreter& shell, const std::string& name, bool use_default = false) {
+std::string program_path(ShellRunner& shell, const std::string& name, bool use_default = false) {
   if (name.find('/') != std::string::npos) {
-    auto path = shell.path_of(name);
-    auto stat = path ? shell.machine.fs.find(*path) : std::nullopt;
-    if (stat && stat->is_file() && shell.permitted(*stat, 1)) return name;
+    auto path = shell.descriptors().path_of(name);
+    auto stat = path ? shell.machine().fs.find(*path) : std::nullopt;
+    if (stat && stat->is_file() && shell.descriptors().permitted(*stat, 1)) return name;
     if (!stat && (name.starts_with("/bin/") || name.starts_with("/usr/bin/")) &&
         find_command(name.substr(name.rfind('/') + 1)))
       return name;
     return {};
   }
   std::string shown;
-  shell.find_in_path(name, &shown, use_default);
+  shell.names().find_in_path(name, &shown, use_default);
   return shown;
 }
 
-std::vector<std::string> all_paths(Interpreter& shell, const std::string& name) {
+std::vector<std::string> all_paths(ShellRunner& shell, const std::string& name) {
   std::vector<std::string> out;
-  std::string path = shell.get_or_empty("PATH");
+  std::string path = shell.variables().get_or_empty("PATH");
   for (std::size_t from = 0; from <= path.size();) {
     std::size_t colon = path.find(':', from);
     std::string directory = path.substr(from, colon == std::string::npos ? colon : colon - from);
@@ -50,7 +53,7 @@ struct TypeOptions {
   bool all = false, no_functions = false, word = false, path_only = false, force_path = false;
 };
 
-bool describe_name(Interpreter& shell, const std::string& name, const TypeOptions& options,
+bool describe_name(ShellRunner& shell, const std::string& name, const TypeOptions& options,
                    std::string& out) {
   bool found = false;
   auto say = [&](std::string_view word, const std::string& sentence) {
@@ -59,7 +62,7 @@ bool describe_name(Interpreter& shell, const std::string& name, const TypeOption
     out += options.word ? fmt::format("{}\n", word) : sentence + "\n";
   };
   if (!options.force_path) {
-    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr) {
+    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.names().alias(name) : nullptr) {
       say("alias", fmt::format("{} is aliased to `{}'", name, *text));
       if (!options.all) return true;
     }
@@ -67,12 +70,12 @@ bool describe_name(Interpreter& shell, const std::string& name, const TypeOption
       say("keyword", fmt::format("{} is a shell keyword", name));
       if (!options.all) return true;
     }
-    const Function* function = options.no_functions ? nullptr : shell.find_function(name);
+    const Function* function = options.no_functions ? nullptr : shell.names().find_function(name);
     if (function) {
       say("function", fmt::format("{} is a function\n{}", name, print_function(name, *function->definition)));
       if (!options.all) return true;
     }
-    if (const Builtin* builtin = shell.find_enabled_builtin(name)) {
+    if (const Builtin* builtin = shell.names().find_enabled_builtin(name)) {
       say("builtin", builtin->special && shell.option(Opt::posix)
                          ? fmt::format("{} is a special shell builtin", name)
                          : fmt::format("{} is a shell builtin", name));
@@ -80,10 +83,10 @@ bool describe_name(Interpreter& shell, const std::string& name, const TypeOption
     }
   }
   std::vector<std::string> paths;
-  auto hashed = shell.state.hashed->find(name);
+  auto hashed = shell.names().hashed()->find(name);
   if (options.all && name.find('/') == std::string::npos)
     paths = all_paths(shell, name);
-  else if (hashed != shell.state.hashed->end() && !options.force_path && !options.all) {
+  else if (hashed != shell.names().hashed()->end() && !options.force_path && !options.all) {
     found = true;
     out += options.word        ? "file\n"
            : options.path_only ? hashed->second + "\n"
@@ -103,35 +106,38 @@ bool describe_name(Interpreter& shell, const std::string& name, const TypeOption
 
 }  // namespace
 
-int type(Interpreter& shell, const Args& args) {
-  TypeOptions options;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    for (char c : args[at].substr(1)) {
-      if (c == 'a')
-        options.all = true;
-      else if (c == 'f')
-        options.no_functions = true;
-      else if (c == 't')
-        options.word = true;
-      else if (c == 'p')
-        options.path_only = true;
-      else if (c == 'P')
-        options.force_path = true;
-      else
-        return bad_option(shell, args, fmt::format("-{}", c));
+int type(ShellRunner& shell, const Args& args) {
+  TypeOptions wanted;
+  OptionReader options(shell, args, "aftpP");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'a':
+        wanted.all = true;
+        break;
+      case 'f':
+        wanted.no_functions = true;
+        break;
+      case 't':
+        wanted.word = true;
+        break;
+      case 'p':
+        wanted.path_only = true;
+        break;
+      case 'P':
+        wanted.force_path = true;
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   std::string out;
   int status = 0;
   for (; at < args.size(); ++at) {
-    if (describe_name(shell, args[at], options, out)) continue;
+    if (describe_name(shell, args[at], wanted, out)) continue;
     status = 1;
-    if (!options.word && !options.path_only && !options.force_path) {
+    if (!wanted.word && !wanted.path_only && !wanted.force_path) {
       shell.print(out, "type");
       out.clear();
       shell.error(fmt::format("type: {}: not found", args[at]));
@@ -140,32 +146,32 @@ int type(Interpreter& shell, const Args& args) {
   return shell.print(out, "type") ? status : 1;
 }
 
-int command(Interpreter& shell, const Args& args) {
+int command(ShellRunner& shell, const Args& args) {
   bool brief = false, verbose = false, use_default = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    for (char c : args[at].substr(1)) {
-      if (c == 'v')
+  OptionReader options(shell, args, "vVp");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'v':
         brief = true;
-      else if (c == 'V')
+        break;
+      case 'V':
         verbose = true;
-      else if (c == 'p')
+        break;
+      case 'p':
         use_default = true;
-      else
-        return bad_option(shell, args, fmt::format("-{}", c));
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (at >= args.size()) return 0;
   if (!brief && !verbose) {
     Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-    if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
-      shell.argument_assigns.erase(shell.argument_assigns.begin(),
-                                   shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
-    return shell.run_arguments(rest, {.functions = false, .builtins = true, .default_path = use_default});
+    shell.executor().drop_argument_assigns(at);
+    return shell.executor().run_arguments(
+        rest, {.functions = false, .builtins = true, .default_path = use_default});
   }
   std::string out;
   int status = 1;
@@ -179,9 +185,10 @@ int command(Interpreter& shell, const Args& args) {
       }
       continue;
     }
-    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.alias(name) : nullptr)
+    if (const std::string* text = shell.option(Shopt::expand_aliases) ? shell.names().alias(name) : nullptr)
       out += fmt::format("alias {}={}\n", name, quote_single(*text));
-    else if (is_keyword(name) || shell.find_function(name) || shell.find_enabled_builtin(name))
+    else if (is_keyword(name) || shell.names().find_function(name) ||
+             shell.names().find_enabled_builtin(name))
       out += name + "\n";
     else if (std::string path = program_path(shell, name, use_default); !path.empty())
       out += path + "\n";
@@ -192,49 +199,56 @@ int command(Interpreter& shell, const Args& args) {
   return shell.print(out, "command") ? status : 1;
 }
 
-int builtin(Interpreter& shell, const Args& args) {
+int builtin(ShellRunner& shell, const Args& args) {
   std::size_t at = args.size() > 1 && args[1] == "--" ? 2 : 1;
   if (args.size() <= at) return 0;
   if (args[at].size() > 1 && args[at][0] == '-' && at == 1)
     return bad_option(shell, args, args[at].substr(0, 2));
-  const Builtin* found = shell.find_enabled_builtin(args[at]);
+  const Builtin* found = shell.names().find_enabled_builtin(args[at]);
   if (!found) {
     shell.error(fmt::format("builtin: {}: not a shell builtin", args[at]));
     return 1;
   }
   Args rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
-  if (!shell.argument_assigns.empty() && shell.argument_assigns.size() > at)
-    shell.argument_assigns.erase(shell.argument_assigns.begin(),
-                                 shell.argument_assigns.begin() + static_cast<std::ptrdiff_t>(at));
-  return shell.run_builtin(*found, rest);
+  shell.executor().drop_argument_assigns(at);
+  return shell.executor().run_builtin(*found, rest);
 }
 
-int hash(Interpreter& shell, const Args& args) {
+int hash(ShellRunner& shell, const Args& args) {
   bool remove = false, list = false, target = false;
   std::string path;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "-r")
-      shell.state.hashed.edit().clear();
-    else if (args[at] == "-d")
-      remove = true;
-    else if (args[at] == "-l")
-      list = true;
-    else if (args[at] == "-t")
-      target = true;
-    else if (args[at] == "-p" && at + 1 < args.size())
-      path = args[++at];
-    else
-      return bad_option(shell, args, args[at].substr(0, 2));
+  OptionReader options(shell, args, "rdltp:");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'r':
+        shell.names().hashed().edit().clear();
+        break;
+      case 'd':
+        remove = true;
+        break;
+      case 'l':
+        list = true;
+        break;
+      case 't':
+        target = true;
+        break;
+      case 'p':
+        path = options.value();
+        break;
+      default:
+        break;
+    }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (at >= args.size()) {
     if (args.size() > 1 && !list) return 0;
-    if (list && shell.state.hashed->empty()) return 0;
-    if (shell.state.hashed->empty()) {
+    if (list && shell.names().hashed()->empty()) return 0;
+    if (shell.names().hashed()->empty()) {
       return shell.print("hash: hash table empty\n", "hash") ? 0 : 1;
     }
     std::string out = list ? "" : "hits\tcommand\n";
-    for (const auto& [name, where] : *shell.state.hashed)
+    for (const auto& [name, where] : *shell.names().hashed())
       out +=
           list ? fmt::format("builtin hash -p {} {}\n", where, name) : fmt::format("{:>4}\t{}\n", 0, where);
     return shell.print(out, "hash") ? 0 : 1;
@@ -244,14 +258,14 @@ int hash(Interpreter& shell, const Args& args) {
   bool several = args.size() - at > 1;
   for (; at < args.size(); ++at) {
     const std::string& name = args[at];
-    auto it = shell.state.hashed->find(name);
+    auto it = shell.names().hashed()->find(name);
     if (remove || target) {
-      if (it == shell.state.hashed->end()) {
+      if (it == shell.names().hashed()->end()) {
         if (remove) continue;
         shell.error(fmt::format("hash: {}: not found", name));
         status = 1;
       } else if (remove) {
-        shell.state.hashed.edit().erase(name);
+        shell.names().hashed().edit().erase(name);
       } else {
         if (list)
           out += fmt::format("builtin hash -p {} {}\n", it->second, name);
@@ -262,35 +276,40 @@ int hash(Interpreter& shell, const Args& args) {
     }
     std::string where = path.empty() ? program_path(shell, name) : path;
     if ((find_builtin(name) && path.empty()) || name.find('/') != std::string::npos) continue;
-    if (path.empty()) shell.state.hashed.edit().erase(name);
+    if (path.empty()) shell.names().hashed().edit().erase(name);
     if (where.empty()) {
       shell.error(fmt::format("hash: {}: not found", name));
       status = 1;
       continue;
     }
-    shell.state.hashed.edit()[name] = where;
+    shell.names().hashed().edit()[name] = where;
   }
   return shell.print(out, "hash") ? status : 1;
 }
 
-int enable(Interpreter& shell, const Args& args) {
+int enable(ShellRunner& shell, const Args& args) {
   bool off = false, all = false, special = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    for (char c : args[at].substr(1)) {
-      if (c == 'n')
+  OptionReader options(shell, args, "nasp");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'n':
         off = true;
-      else if (c == 'a')
+        break;
+      case 'a':
         all = true;
-      else if (c == 's')
+        break;
+      case 's':
         special = true;
-      else if (c != 'p')
-        return bad_option(shell, args, fmt::format("-{}", c));
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   auto disabled = [&](std::string_view name) {
-    return std::find(shell.state.disabled->begin(), shell.state.disabled->end(), name) !=
-           shell.state.disabled->end();
+    return std::find(shell.names().disabled()->begin(), shell.names().disabled()->end(), name) !=
+           shell.names().disabled()->end();
   };
   if (at >= args.size()) {
     std::string out;
@@ -311,13 +330,13 @@ int enable(Interpreter& shell, const Args& args) {
       status = 1;
       continue;
     }
-    std::erase(shell.state.disabled.edit(), args[at]);
-    if (off) shell.state.disabled.edit().push_back(args[at]);
+    std::erase(shell.names().disabled().edit(), args[at]);
+    if (off) shell.names().disabled().edit().push_back(args[at]);
   }
   return status;
 }
 
-int alias(Interpreter& shell, const Args& args) {
+int alias(ShellRunner& shell, const Args& args) {
   std::string out;
   int status = 0;
   std::size_t at = 1;
@@ -328,7 +347,7 @@ int alias(Interpreter& shell, const Args& args) {
     return bad_option(shell, args, args[at].substr(0, 2));
   if (at < args.size() && args[at] == "--") ++at;
   if (print)
-    for (const auto& [name, text] : *shell.state.aliases)
+    for (const auto& [name, text] : *shell.names().aliases())
       out += fmt::format("alias {}={}\n", name, quote_single(text));
   for (; at < args.size(); ++at) {
     std::size_t equals = args[at].find('=');
@@ -339,10 +358,10 @@ int alias(Interpreter& shell, const Args& args) {
         status = 1;
         continue;
       }
-      shell.state.aliases.edit().insert_or_assign(name, args[at].substr(equals + 1));
+      shell.names().aliases().edit().insert_or_assign(name, args[at].substr(equals + 1));
       continue;
     }
-    const std::string* text = shell.alias(args[at]);
+    const std::string* text = shell.names().alias(args[at]);
     if (!text) {
       shell.error(fmt::format("alias: {}: not found", args[at]));
       status = 1;
@@ -353,15 +372,15 @@ int alias(Interpreter& shell, const Args& args) {
   return shell.print(out, "alias") ? status : 1;
 }
 
-int unalias(Interpreter& shell, const Args& args) {
+int unalias(ShellRunner& shell, const Args& args) {
   if (args.size() < 2) return usage(shell, args);
   if (args[1] == "-a") {
-    shell.state.aliases.edit().clear();
+    shell.names().aliases().edit().clear();
     return 0;
   }
   int status = 0;
   for (std::size_t at = args[1] == "--" ? 2 : 1; at < args.size(); ++at) {
-    auto& aliases = shell.state.aliases.edit();
+    auto& aliases = shell.names().aliases().edit();
     auto it = aliases.find(args[at]);
     if (it == aliases.end()) {
       shell.error(fmt::format("unalias: {}: not found", args[at]));
@@ -373,18 +392,24 @@ int unalias(Interpreter& shell, const Args& args) {
   return status;
 }
 
-int help(Interpreter& shell, const Args& args) {
+int help(ShellRunner& shell, const Args& args) {
   std::string out;
   bool brief = false, summary = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "-s")
-      brief = true;
-    else if (args[at] == "-d")
-      summary = true;
-    else if (args[at] != "-m" && args[at] != "--")
-      return bad_option(shell, args, args[at].substr(0, 2));
+  OptionReader options(shell, args, "sdm");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 's':
+        brief = true;
+        break;
+      case 'd':
+        summary = true;
+        break;
+      default:
+        break;
+    }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (at >= args.size()) {
     out =
         "Atoll's emulated bash. These commands are part of the shell; type `help name' for one of them.\n\n";

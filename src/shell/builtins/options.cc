@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "shell/builtins/builtins.h"
+#include "shell/builtins/option_reader.h"
+#include "shell/computed.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
@@ -19,10 +22,10 @@ int opt_index(char letter) {
   return -1;
 }
 
-std::string list_options(const Interpreter& shell, bool reusable) {
+std::string list_options(const ShellRunner& shell, bool reusable) {
   std::string out;
   for (std::size_t i = 0; i < opt_rows.size(); ++i) {
-    bool on = shell.state.options.set[i];
+    bool on = shell.options().set[i];
     if (reusable)
       out += fmt::format("set {}o {}\n", on ? '-' : '+', opt_rows[i].name);
     else
@@ -31,16 +34,16 @@ std::string list_options(const Interpreter& shell, bool reusable) {
   return out;
 }
 
-std::string list_variables(Interpreter& shell) {
+std::string list_variables(ShellRunner& shell) {
   std::vector<std::string> names;
-  for (const auto& [name, variable] : *shell.state.variables) names.push_back(name);
+  for (const auto& [name, variable] : *shell.variables().table()) names.push_back(name);
   // Of the variables that are computed, the one that holds what -c was given is looked for in the list.
-  auto given = shell.dynamic("BASH_EXECUTION_STRING");
-  if (given && !shell.find("BASH_EXECUTION_STRING")) names.emplace_back("BASH_EXECUTION_STRING");
+  auto given = computed_variable(shell, "BASH_EXECUTION_STRING");
+  if (given && !shell.variables().find("BASH_EXECUTION_STRING")) names.emplace_back("BASH_EXECUTION_STRING");
   std::sort(names.begin(), names.end());
   std::string out;
   for (const std::string& name : names) {
-    const Variable* found = shell.find(name);
+    const Variable* found = shell.variables().find(name);
     const Variable& variable = found ? *found : *given;
     if (variable.is_array()) {
       if (variable.set || variable.has_elements()) out += name + "=" + array_literal(variable) + "\n";
@@ -49,14 +52,14 @@ std::string list_variables(Interpreter& shell) {
     }
   }
   if (!shell.option(Opt::posix))
-    for (const auto& [name, function] : *shell.state.functions)
+    for (const auto& [name, function] : *shell.names().functions())
       out += print_function(name, *function.definition) + "\n";
   return out;
 }
 
 }  // namespace
 
-int set(Interpreter& shell, const Args& args) {
+int set(ShellRunner& shell, const Args& args) {
   if (args.size() == 1) return shell.print(list_variables(shell), "set") ? 0 : 1;
   std::size_t at = 1;
   bool positional = false;
@@ -68,8 +71,8 @@ int set(Interpreter& shell, const Args& args) {
       break;
     }
     if (arg == "-") {
-      shell.state.options.put(Opt::xtrace, false);
-      shell.state.options.put(Opt::verbose, false);
+      shell.options().put(Opt::xtrace, false);
+      shell.options().put(Opt::verbose, false);
       ++at;
       positional = at < args.size();
       break;
@@ -93,53 +96,56 @@ int set(Interpreter& shell, const Args& args) {
           shell.error(fmt::format("set: {}: invalid option name", name));
           return 2;
         }
-        shell.state.options.set[static_cast<std::size_t>(index)] = on;
-        if (name == "vi" && on) shell.state.options.put(Opt::emacs, false);
-        if (name == "emacs" && on) shell.state.options.put(Opt::vi, false);
+        shell.options().set[static_cast<std::size_t>(index)] = on;
+        if (name == "vi" && on) shell.options().put(Opt::emacs, false);
+        if (name == "emacs" && on) shell.options().put(Opt::vi, false);
         continue;
       }
       int index = opt_index(c);
       if (index < 0) return bad_option(shell, args, fmt::format("{}{}", arg[0], c));
-      shell.state.options.set[static_cast<std::size_t>(index)] = on;
+      shell.options().set[static_cast<std::size_t>(index)] = on;
     }
   }
   if (positional)
-    shell.state.args =
+    shell.calls().args =
         std::make_shared<const Args>(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
   return 0;
 }
 
 // extdebug brings tracing into functions with it.
-void put_shopt(Interpreter& shell, std::size_t which, bool on) {
-  shell.state.options.shopt[which] = on;
+void put_shopt(ShellRunner& shell, std::size_t which, bool on) {
+  shell.options().shopt[which] = on;
   if (!on || static_cast<Shopt>(which) != Shopt::extdebug) return;
-  shell.state.options.put(Opt::functrace, true);
-  shell.state.options.put(Opt::errtrace, true);
+  shell.options().put(Opt::functrace, true);
+  shell.options().put(Opt::errtrace, true);
 }
 
-int shopt(Interpreter& shell, const Args& args) {
+int shopt(ShellRunner& shell, const Args& args) {
   bool on = false, off = false, quiet = false, print = false, set_names = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    for (char c : args[at].substr(1)) {
-      if (c == 's')
+  OptionReader options(shell, args, "suqpo");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 's':
         on = true;
-      else if (c == 'u')
+        break;
+      case 'u':
         off = true;
-      else if (c == 'q')
+        break;
+      case 'q':
         quiet = true;
-      else if (c == 'p')
+        break;
+      case 'p':
         print = true;
-      else if (c == 'o')
+        break;
+      case 'o':
         set_names = true;
-      else
-        return bad_option(shell, args, fmt::format("-{}", c));
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (on && off) {
     shell.error("shopt: cannot set and unset shell options simultaneously");
     return 1;
@@ -147,7 +153,7 @@ int shopt(Interpreter& shell, const Args& args) {
   std::size_t count = set_names ? opt_rows.size() : shopt_names.size();
   auto name_of = [&](std::size_t i) { return set_names ? opt_rows[i].name : shopt_names[i]; };
   auto value_of = [&](std::size_t i) -> bool {
-    return set_names ? shell.state.options.set[i] : shell.state.options.shopt[i];
+    return set_names ? shell.options().set[i] : shell.options().shopt[i];
   };
   auto show = [&](std::size_t i) {
     if (print)
@@ -172,7 +178,7 @@ int shopt(Interpreter& shell, const Args& args) {
     }
     if (on || off) {
       if (set_names)
-        shell.state.options.set[i] = on;
+        shell.options().set[i] = on;
       else
         put_shopt(shell, i, on);
       continue;
@@ -183,104 +189,89 @@ int shopt(Interpreter& shell, const Args& args) {
   return shell.print(out, "shopt") ? status : 1;
 }
 
-int umask(Interpreter& shell, const Args& args) {
-  bool symbolic = false, reusable = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    bool known = true;
-    for (char c : args[at].substr(1)) {
-      if (c == 'S')
-        symbolic = true;
-      else if (c == 'p')
-        reusable = true;
-      else
-        known = false;
-    }
-    if (!known) return bad_option(shell, args, args[at].substr(0, 2));
+namespace {
+
+// "u=rwx,g=rx,o=rx": what the mask allows.
+std::string mask_letters(unsigned mask) {
+  std::string out;
+  for (int shift = 6; shift >= 0; shift -= 3) {
+    unsigned bits = (~mask >> shift) & 7;
+    out += shift == 6 ? "u=" : shift == 3 ? ",g=" : ",o=";
+    if (bits & 4) out += 'r';
+    if (bits & 2) out += 'w';
+    if (bits & 1) out += 'x';
   }
-  auto letters = [](unsigned mask) {
-    std::string out;
-    for (int shift = 6; shift >= 0; shift -= 3) {
-      unsigned bits = (~mask >> shift) & 7;
-      out += shift == 6 ? "u=" : shift == 3 ? ",g=" : ",o=";
-      if (bits & 4) out += 'r';
-      if (bits & 2) out += 'w';
-      if (bits & 1) out += 'x';
+  return out;
+}
+
+// False after a message, and the mask is as it was.
+bool octal_mask(ShellRunner& shell, const std::string& mode, unsigned& mask) {
+  unsigned value = 0;
+  for (char c : mode) {
+    bool digit = c >= '0' && c <= '7';
+    if (digit) value = value * 8 + static_cast<unsigned>(c - '0');
+    if (digit && value <= 0777) continue;
+    shell.error(fmt::format("umask: {}: octal number out of range", mode));
+    return false;
+  }
+  mask = value;
+  return true;
+}
+
+// The bits that the letters of one clause mean, from mode[at] on to the comma. False after a message.
+bool clause_bits(ShellRunner& shell, const std::string& mode, std::size_t& at, unsigned allowed,
+                 unsigned& bits) {
+  for (; at < mode.size() && mode[at] != ','; ++at) {
+    switch (mode[at]) {
+      case 'r':
+        bits |= 0444;
+        break;
+      case 'w':
+        bits |= 0222;
+        break;
+      case 'x':
+        bits |= 0111;
+        break;
+      case 'u':
+        bits |= ((allowed >> 6) & 7) * 0111;
+        break;
+      case 'g':
+        bits |= ((allowed >> 3) & 7) * 0111;
+        break;
+      case 'o':
+        bits |= (allowed & 7) * 0111;
+        break;
+      case 'X':
+        break;
+      default:
+        shell.error(fmt::format("umask: `{}': invalid symbolic mode character", mode[at]));
+        return false;
     }
-    return out;
+  }
+  return true;
+}
+
+// u=rwx,g-w and the like. False after a message, and the mask is as it was.
+bool symbolic_mask(ShellRunner& shell, const std::string& mode, unsigned& mask) {
+  auto is_operator = [&](std::size_t i) {
+    return std::string_view("+-=").find(mode[i]) != std::string_view::npos;
   };
-  if (at >= args.size()) {
-    std::string text = symbolic ? letters(shell.state.umask) : fmt::format("{:04o}", shell.state.umask);
-    if (reusable) text = symbolic ? "umask -S " + text : "umask " + text;
-    return shell.print(text + "\n", "umask") ? 0 : 1;
-  }
-  const std::string& mode = args[at];
-  if (mode.empty()) {
-    shell.error("umask: `': invalid symbolic mode operator");
-    return 1;
-  }
-  if (std::isdigit(static_cast<unsigned char>(mode[0]))) {
-    unsigned value = 0;
-    for (char c : mode) {
-      if (c < '0' || c > '7' || value > 0777) {
-        shell.error(fmt::format("umask: {}: octal number out of range", mode));
-        return 1;
-      }
-      value = value * 8 + static_cast<unsigned>(c - '0');
-    }
-    if (value > 0777) {
-      shell.error(fmt::format("umask: {}: octal number out of range", mode));
-      return 1;
-    }
-    shell.state.umask = value;
-    return 0;
-  }
-  unsigned allowed = ~shell.state.umask & 0777;
-  std::size_t i = 0;
-  while (i < mode.size()) {
+  unsigned allowed = ~mask & 0777;
+  std::size_t at = 0;
+  while (at < mode.size()) {
     unsigned who = 0;
-    for (; i < mode.size() && std::string_view("ugoa").find(mode[i]) != std::string_view::npos; ++i)
-      who |= mode[i] == 'u' ? 0700U : mode[i] == 'g' ? 0070U : mode[i] == 'o' ? 0007U : 0777U;
+    for (; at < mode.size() && std::string_view("ugoa").find(mode[at]) != std::string_view::npos; ++at)
+      who |= mode[at] == 'u' ? 0700U : mode[at] == 'g' ? 0070U : mode[at] == 'o' ? 0007U : 0777U;
     if (!who) who = 0777;
-    if (i >= mode.size() || std::string_view("+-=").find(mode[i]) == std::string_view::npos) {
+    if (at >= mode.size() || !is_operator(at)) {
       shell.error(
-          fmt::format("umask: `{}': invalid symbolic mode operator", i < mode.size() ? mode[i] : ' '));
-      return 1;
+          fmt::format("umask: `{}': invalid symbolic mode operator", at < mode.size() ? mode[at] : ' '));
+      return false;
     }
-    while (i < mode.size() && std::string_view("+-=").find(mode[i]) != std::string_view::npos) {
-      char op = mode[i++];
+    while (at < mode.size() && is_operator(at)) {
+      char op = mode[at++];
       unsigned bits = 0;
-      for (; i < mode.size() && mode[i] != ','; ++i) {
-        switch (mode[i]) {
-          case 'r':
-            bits |= 0444;
-            break;
-          case 'w':
-            bits |= 0222;
-            break;
-          case 'x':
-            bits |= 0111;
-            break;
-          case 'u':
-            bits |= ((allowed >> 6) & 7) * 0111;
-            break;
-          case 'g':
-            bits |= ((allowed >> 3) & 7) * 0111;
-            break;
-          case 'o':
-            bits |= (allowed & 7) * 0111;
-            break;
-          case 'X':
-            break;
-          default:
-            shell.error(fmt::format("umask: `{}': invalid symbolic mode character", mode[i]));
-            return 1;
-        }
-      }
+      if (!clause_bits(shell, mode, at, allowed, bits)) return false;
       bits &= who;
       if (op == '+')
         allowed |= bits;
@@ -289,10 +280,47 @@ int umask(Interpreter& shell, const Args& args) {
       else
         allowed = (allowed & ~who) | bits;
     }
-    if (i < mode.size() && mode[i] == ',') ++i;
+    if (at < mode.size() && mode[at] == ',') ++at;
   }
-  shell.state.umask = ~allowed & 0777;
-  if (symbolic) return shell.print(letters(shell.state.umask) + "\n", "umask") ? 0 : 1;
+  mask = ~allowed & 0777;
+  return true;
+}
+
+}  // namespace
+
+int umask(ShellRunner& shell, const Args& args) {
+  bool symbolic = false, reusable = false;
+  OptionReader options(shell, args, "Sp");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'S':
+        symbolic = true;
+        break;
+      case 'p':
+        reusable = true;
+        break;
+      default:
+        break;
+    }
+  }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
+  if (at >= args.size()) {
+    std::string text = symbolic ? mask_letters(shell.descriptors().umask())
+                                : fmt::format("{:04o}", shell.descriptors().umask());
+    if (reusable) text = symbolic ? "umask -S " + text : "umask " + text;
+    return shell.print(text + "\n", "umask") ? 0 : 1;
+  }
+  const std::string& mode = args[at];
+  if (mode.empty()) {
+    shell.error("umask: `': invalid symbolic mode operator");
+    return 1;
+  }
+  unsigned mask = shell.descriptors().umask();
+  bool octal = std::isdigit(static_cast<unsigned char>(mode[0]));
+  if (!(octal ? octal_mask(shell, mode, mask) : symbolic_mask(shell, mode, mask))) return 1;
+  shell.descriptors().set_umask(mask);
+  if (symbolic && !octal) return shell.print(mask_letters(mask) + "\n", "umask") ? 0 : 1;
   return 0;
 }
 

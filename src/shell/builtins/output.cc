@@ -3,9 +3,10 @@
 #include <cmath>
 #include <ctime>
 
+#include "base/utf8.h"
 #include "shell/builtins/builtins.h"
-#include "shell/commands/calendar.h"
-#include "shell/utf8.h"
+#include "shell/calendar/calendar.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
@@ -130,7 +131,7 @@ std::string pad(std::string text, const Spec& spec, std::size_t shown) {
 
 class Printf {
  public:
-  Printf(Interpreter& shell, const std::string& format, Args values)
+  Printf(ShellRunner& shell, const std::string& format, Args values)
       : shell_(shell), format_(format), values_(std::move(values)) {}
 
   int run(std::string& out) {
@@ -139,7 +140,8 @@ class Printf {
       std::size_t before = next_;
       if (!pass(out)) break;
       if (next_ == before && !consumed_) break;
-      if (out.size() > shell_.machine.limits.expansion_bytes) shell_.machine.stop_limit(Limit::expansion_bytes);
+      if (out.size() > shell_.machine().limits.expansion_bytes)
+        shell_.machine().stop_limit(Limit::expansion_bytes);
     } while (next_ < values_.size());
     return status_;
   }
@@ -275,10 +277,10 @@ class Printf {
       number(spec.precision);
     }
     if (std::abs(spec.width) > 1'000'000'000 || spec.precision > 1'000'000'000 ||
-        static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine.limits.expansion_bytes ||
+        static_cast<std::uint64_t>(std::abs(spec.width)) > shell_.machine().limits.expansion_bytes ||
         (spec.precision > 0 &&
-         static_cast<std::uint64_t>(spec.precision) > shell_.machine.limits.expansion_bytes))
-      shell_.machine.stop_limit(Limit::expansion_bytes);
+         static_cast<std::uint64_t>(spec.precision) > shell_.machine().limits.expansion_bytes))
+      shell_.machine().stop_limit(Limit::expansion_bytes);
     while (i < format_.size() && std::string_view("hlLqjzt").find(format_[i]) != std::string_view::npos &&
            !(format_[i] == 'q' && true))
       ++i;
@@ -291,8 +293,7 @@ class Printf {
     switch (c) {
       case 's': {
         std::string text = value();
-        if (spec.precision >= 0)
-          text = text.substr(0, static_cast<std::size_t>(spec.precision));
+        if (spec.precision >= 0) text = text.substr(0, static_cast<std::size_t>(spec.precision));
         out += pad(text, spec, text.size());  // bash counts bytes
         return true;
       }
@@ -340,7 +341,7 @@ class Printf {
         return time(out, spec, i);
       case 'n': {
         std::string name = value();
-        if (!name.empty()) shell_.assign(name, std::to_string(out.size()));
+        if (!name.empty()) shell_.variables().assign(name, std::to_string(out.size()));
         return true;
       }
       default:
@@ -408,13 +409,13 @@ class Printf {
       when = integer(present);
     else
       consumed_ = true;
-    if (when == -1 || when == -2) when = unix_micros(shell_.machine.clock.now()) / 1'000'000;
-    std::string text = format_time(format, Moment::at(when), shell_.zone());
+    if (when == -1 || when == -2) when = unix_micros(shell_.machine().clock.now()) / 1'000'000;
+    std::string text = format_time(format, Moment::at(when), shell_.variables().zone());
     out += pad(text, spec, text.size());
     return true;
   }
 
-  Interpreter& shell_;
+  ShellRunner& shell_;
   const std::string& format_;
   Args values_;
   std::size_t next_ = 0;
@@ -426,7 +427,7 @@ class Printf {
 
 }  // namespace
 
-int echo(Interpreter& shell, const Args& args) {
+int echo(ShellRunner& shell, const Args& args) {
   bool newline = true, escape = shell.option(Shopt::xpg_echo);
   std::size_t at = 1;
   if (!(shell.option(Opt::posix) && escape)) {
@@ -454,7 +455,7 @@ int echo(Interpreter& shell, const Args& args) {
   return shell.print(out, "echo") ? 0 : 1;
 }
 
-int printf(Interpreter& shell, const Args& args) {
+int printf(ShellRunner& shell, const Args& args) {
   std::size_t at = 1;
   std::string variable;
   bool to_variable = false;
@@ -483,7 +484,7 @@ int printf(Interpreter& shell, const Args& args) {
   int status = formatter.run(out);
   if (to_variable) {
     if (out.find('\0') != std::string::npos) out.resize(out.find('\0'));
-    return shell.assign_reference(variable, std::move(out)) ? status : 1;
+    return shell.variables().assign_reference(variable, std::move(out)) ? status : 1;
   }
   return shell.print(out, "printf") ? status : 1;
 }

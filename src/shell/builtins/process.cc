@@ -5,6 +5,8 @@
 #include <csignal>
 
 #include "shell/builtins/builtins.h"
+#include "shell/builtins/option_reader.h"
+#include "shell/quoting.h"
 
 namespace atl::shell::builtins {
 
@@ -43,8 +45,8 @@ std::string signal_list() {
 }
 
 // %1, %+, %-, %name, or a pid. Null if there is none.
-std::shared_ptr<Process> find_target(Interpreter& shell, const std::string& text, const Job** job = nullptr) {
-  const auto& jobs = *shell.state.jobs;
+std::shared_ptr<Process> find_target(ShellRunner& shell, const std::string& text, const Job** job = nullptr) {
+  const auto& jobs = *shell.jobs().table();
   if (text.starts_with('%')) {
     std::string rest = text.substr(1);
     const Job* found = nullptr;
@@ -73,48 +75,42 @@ std::shared_ptr<Process> find_target(Interpreter& shell, const std::string& text
         if (job) *job = &one;
         return process;
       }
-  for (const auto& process : shell.known())
+  for (const auto& process : shell.jobs().known())
     if (process->pid == pid) return process;
   return nullptr;
 }
 
-void forget(Interpreter& shell, const std::shared_ptr<Process>& process) {
-  auto& jobs = shell.state.jobs.edit();
-  std::erase_if(jobs, [&](const Job& job) { return job.processes.back() == process; });
+void forget(ShellRunner& shell, const std::shared_ptr<Process>& process) {
+  std::erase_if(shell.jobs().edit_table(), [&](const Job& job) { return job.processes.back() == process; });
 }
 
 // Runs the traps that are due. What a builtin ends with then: its own status unless a trap left the script.
-int after_traps(Interpreter& shell, int status) {
-  shell.run_pending_traps();
-  return shell.flow() == Flow::exit ? shell.state.status : status;
+int after_traps(ShellRunner& shell, int status) {
+  shell.traps().run_pending();
+  return shell.executor().flow() == Flow::exit ? shell.last().status : status;
 }
 
 }  // namespace
 
-int trap(Interpreter& shell, const Args& args) {
-  std::size_t at = 1;
+int trap(ShellRunner& shell, const Args& args) {
+  OptionReader options(shell, args, "lp");
   bool print = false;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
-    }
-    if (args[at] == "-l") return shell.print(signal_list(), "trap") ? 0 : 1;
-    if (args[at] == "-p")
-      print = true;
-    else
-      return bad_option(shell, args, args[at].substr(0, 2));
+  while (char letter = options.next()) {
+    if (letter == 'l') return shell.print(signal_list(), "trap") ? 0 : 1;
+    print = true;
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   if (print || at >= args.size()) {
     std::string out;
     int status = 0;
     auto show = [&](int number) {
-      auto it = shell.state.traps->find(number);
-      if (it != shell.state.traps->end())
+      auto it = shell.traps().table()->find(number);
+      if (it != shell.traps().table()->end())
         out += fmt::format("trap -- {} {}\n", quote_single(it->second), trap_name(number));
     };
     if (at >= args.size()) {
-      for (const auto& [number, text] : *shell.state.traps) show(number);
+      for (const auto& [number, text] : *shell.traps().table()) show(number);
     }
     for (; at < args.size(); ++at) {
       int number = trap_number(args[at]);
@@ -143,7 +139,7 @@ int trap(Interpreter& shell, const Args& args) {
     first = at;
   }
   int status = 0;
-  shell.reset_inherited_traps();
+  shell.traps().reset_inherited();
   for (std::size_t i = first; i < args.size(); ++i) {
     int number = trap_number(args[i]);
     if (number < 0) {
@@ -151,11 +147,11 @@ int trap(Interpreter& shell, const Args& args) {
       status = 1;
       continue;
     }
-    auto& self = *shell.machine.process;
+    auto& self = *shell.machine().process;
     if (reset)
-      shell.state.traps.edit().erase(number);
+      shell.traps().remove(number);
     else
-      shell.state.traps.edit()[number] = action;
+      shell.traps().set(number, action);
     if (number >= 1 && number <= signal_max) {
       self.handled[static_cast<std::size_t>(number)] = !reset && !action.empty();
       self.ignored[static_cast<std::size_t>(number)] = !reset && action.empty();
@@ -164,7 +160,7 @@ int trap(Interpreter& shell, const Args& args) {
   return status;
 }
 
-int kill(Interpreter& shell, const Args& args) {
+int kill(ShellRunner& shell, const Args& args) {
   if (args.size() < 2) return usage(shell, args);
   int signal = SIGTERM;
   std::size_t at = 1;
@@ -233,9 +229,9 @@ int kill(Interpreter& shell, const Args& args) {
       status = 1;
       continue;
     }
-    if (pid == 0) pid = shell.shell_pid();
+    if (pid == 0) pid = shell.origin().pid;
     if (pid < 0) pid = -pid;
-    int result = shell.machine.kill(static_cast<int>(pid), signal);
+    int result = shell.machine().kill(static_cast<int>(pid), signal);
     if (result != 0) {
       shell.error(
           fmt::format("kill: ({}) - {}", args[at], result == ESRCH ? "No such process" : "Invalid argument"));
@@ -245,35 +241,35 @@ int kill(Interpreter& shell, const Args& args) {
   return after_traps(shell, status);
 }
 
-int wait(Interpreter& shell, const Args& args) {
+int wait(ShellRunner& shell, const Args& args) {
   bool next = false;
   std::string variable;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    if (args[at] == "--") {
-      ++at;
-      break;
+  OptionReader options(shell, args, "nfp:");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'n':
+        next = true;
+        break;
+      case 'p':
+        variable = options.value();
+        break;
+      default:
+        break;
     }
-    if (args[at] == "-n")
-      next = true;
-    else if (args[at] == "-f")
-      continue;
-    else if (args[at] == "-p" && at + 1 < args.size())
-      variable = args[++at];
-    else
-      return bad_option(shell, args, args[at].substr(0, 2));
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   auto note = [&](const std::shared_ptr<Process>& process) {
-    if (!variable.empty()) shell.assign(variable, std::to_string(process->pid));
+    if (!variable.empty()) shell.variables().assign(variable, std::to_string(process->pid));
   };
-  if (!variable.empty()) shell.unset_variable(variable);
+  if (!variable.empty()) shell.variables().unset(variable);
   if (next) {
     std::vector<std::shared_ptr<Process>> candidates;
     if (at < args.size()) {
       for (; at < args.size(); ++at)
         if (auto process = find_target(shell, args[at])) candidates.push_back(process);
     } else {
-      for (const Job& job : *shell.state.jobs) candidates.push_back(job.processes.back());
+      for (const Job& job : *shell.jobs().table()) candidates.push_back(job.processes.back());
     }
     if (candidates.empty()) return 127;
     WaitQueue nothing;
@@ -285,18 +281,18 @@ int wait(Interpreter& shell, const Args& args) {
           return process->status;
         }
       for (std::size_t i = 1; i <= signal_max; ++i)
-        if (shell.machine.process->pending[i] && shell.machine.process->handled[i]) {
+        if (shell.machine().process->pending[i] && shell.machine().process->handled[i]) {
           return after_traps(shell, 128 + static_cast<int>(i));
         }
-      shell.machine.wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+      shell.machine().wait_until(nothing, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
     }
   }
   if (at >= args.size()) {
-    std::vector<Job> jobs = *shell.state.jobs;
+    std::vector<Job> jobs = *shell.jobs().table();
     for (const Job& job : jobs) {
-      int status = shell.wait_for(job.processes.back());
-      if (!job.processes.back()->done || shell.flow() == Flow::exit) return status;
-      shell.remember(job.processes.back());
+      int status = shell.jobs().wait_for(job.processes.back());
+      if (!job.processes.back()->done || shell.executor().flow() == Flow::exit) return status;
+      shell.jobs().remember(job.processes.back());
       forget(shell, job.processes.back());
     }
     return 0;
@@ -318,35 +314,41 @@ int wait(Interpreter& shell, const Args& args) {
       status = 127;
       continue;
     }
-    status = shell.wait_for(process);
+    status = shell.jobs().wait_for(process);
     if (process->done) {
       forget(shell, process);
-      shell.remember(process);
+      shell.jobs().remember(process);
     }
     note(process);
   }
   return status;
 }
 
-int jobs(Interpreter& shell, const Args& args) {
+int jobs(ShellRunner& shell, const Args& args) {
   bool pids = false, lng = false, running = false, stopped = false;
-  std::size_t at = 1;
-  for (; at < args.size() && args[at].size() > 1 && args[at][0] == '-'; ++at) {
-    for (char c : args[at].substr(1)) {
-      if (c == 'p')
+  OptionReader options(shell, args, "plrsn");
+  while (char letter = options.next()) {
+    switch (letter) {
+      case 'p':
         pids = true;
-      else if (c == 'l')
+        break;
+      case 'l':
         lng = true;
-      else if (c == 'r')
+        break;
+      case 'r':
         running = true;
-      else if (c == 's')
+        break;
+      case 's':
         stopped = true;
-      else if (c != 'n')
-        return bad_option(shell, args, fmt::format("-{}", c));
+        break;
+      default:
+        break;
     }
   }
+  if (options.failed()) return options.status();
+  std::size_t at = options.operands();
   std::string out;
-  const auto& all = *shell.state.jobs;
+  const auto& all = *shell.jobs().table();
   int status = 0;
   auto line = [&](const Job& job, std::size_t i) {
     const Process& process = *job.processes.back();
@@ -360,8 +362,8 @@ int jobs(Interpreter& shell, const Args& args) {
                        : process.killed_by   ? std::string(signal_description(process.killed_by))
                        : process.status == 0 ? "Done"
                                              : fmt::format("Exit {}", process.status);
-    out += fmt::format("[{}]{} {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : " ", what,
-                       job.text, process.done ? "" : " &");
+    out += fmt::format("[{}]{} {}{:<24}{}{}\n", job.id, current, lng ? fmt::format("{} ", process.pid) : " ",
+                       what, job.text, process.done ? "" : " &");
   };
   if (at < args.size()) {
     for (; at < args.size(); ++at) {
@@ -378,13 +380,13 @@ int jobs(Interpreter& shell, const Args& args) {
     for (std::size_t i = 0; i < all.size(); ++i) line(all[i], i);
   }
   bool printed = shell.print(out, "jobs");
-  std::erase_if(shell.state.jobs.edit(), [](const Job& job) { return job.processes.back()->done; });
+  std::erase_if(shell.jobs().edit_table(), [](const Job& job) { return job.processes.back()->done; });
   return printed ? status : 1;
 }
 
-int disown(Interpreter& shell, const Args& args) {
+int disown(ShellRunner& shell, const Args& args) {
   if (args.size() == 1 || args[1] == "-a") {
-    shell.state.jobs.edit().clear();
+    shell.jobs().edit_table().clear();
     return 0;
   }
   bool keep = false;  // -h: only a hangup passes it by, and there is none
@@ -404,7 +406,7 @@ int disown(Interpreter& shell, const Args& args) {
   return 0;
 }
 
-int fg(Interpreter& shell, const Args& args) {
+int fg(ShellRunner& shell, const Args& args) {
   if (args[0] == "suspend") return shell.fail(args, "cannot suspend: no job control");
   if (!shell.option(Opt::monitor)) return shell.fail(args, "no job control");
   const Job* job = nullptr;
@@ -415,18 +417,18 @@ int fg(Interpreter& shell, const Args& args) {
   }
   if (args[0] == "bg") return 0;
   shell.print((job ? job->text : "") + "\n", "fg");
-  int status = shell.wait_for(process);
+  int status = shell.jobs().wait_for(process);
   forget(shell, process);
   return status;
 }
 
-int ulimit(Interpreter& shell, const Args& args) {
+int ulimit(ShellRunner& shell, const Args& args) {
   struct Row {
     char letter;
     std::string_view words;
     std::string value;
   };
-  const Limits& limits = shell.machine.limits;
+  const Limits& limits = shell.machine().limits;
   std::vector<Row> rows = {
       {'c', "core file size              (blocks, -c)", "0"},
       {'f', "file size                   (blocks, -f)", "unlimited"},
@@ -470,10 +472,10 @@ int ulimit(Interpreter& shell, const Args& args) {
         shell.error("ulimit: open files: cannot modify limit: Operation not permitted");
         return 1;
       }
-      shell.machine.limits.descriptors = static_cast<std::uint32_t>(number);
+      shell.machine().limits.descriptors = static_cast<std::uint32_t>(number);
     }
     if (which == 't' && value != "unlimited" && std::chrono::seconds(number) < limits.cpu_time)
-      shell.machine.limits.cpu_time = std::chrono::seconds(number);
+      shell.machine().limits.cpu_time = std::chrono::seconds(number);
     return 0;
   }
   for (const Row& row : rows)

@@ -13,7 +13,7 @@ namespace {
 using namespace builtins;
 
 // By name.
-constexpr Builtin rows[] = {
+constexpr Builtin builtin_rows[] = {
     {".", source, true, false, ". filename [arguments]"},
     {":", colon, true, false, ":"},
     {"[", test, false, false, "[ arg... ]"},
@@ -92,10 +92,10 @@ constexpr Builtin rows[] = {
     {"wait", wait, false, false, "wait [-fn] [-p var] [id ...]"},
 };
 
-const std::array<const Builtin*, std::size(rows)>& pointers() {
-  static const std::array<const Builtin*, std::size(rows)> out = [] {
-    std::array<const Builtin*, std::size(rows)> list{};
-    for (std::size_t i = 0; i < std::size(rows); ++i) list[i] = &rows[i];
+const std::array<const Builtin*, std::size(builtin_rows)>& pointers() {
+  static const std::array<const Builtin*, std::size(builtin_rows)> out = [] {
+    std::array<const Builtin*, std::size(builtin_rows)> list{};
+    for (std::size_t i = 0; i < std::size(builtin_rows); ++i) list[i] = &builtin_rows[i];
     return list;
   }();
   return out;
@@ -104,9 +104,9 @@ const std::array<const Builtin*, std::size(rows)>& pointers() {
 }  // namespace
 
 const Builtin* find_builtin(std::string_view name) {
-  const auto* it = std::lower_bound(std::begin(rows), std::end(rows), name,
+  const auto* it = std::lower_bound(std::begin(builtin_rows), std::end(builtin_rows), name,
                                     [](const Builtin& row, std::string_view n) { return row.name < n; });
-  return it != std::end(rows) && it->name == name ? it : nullptr;
+  return it != std::end(builtin_rows) && it->name == name ? it : nullptr;
 }
 
 std::span<const Builtin* const> all_builtins() {
@@ -124,13 +124,14 @@ bool parse_int(const std::string& text, std::int64_t& value) {
   return error == std::errc() && end == view.data() + view.size() && !view.empty();
 }
 
-int usage(Interpreter& shell, const Args& args) {
+int usage(ShellRunner& shell, const Args& args) {
   const Builtin* row = find_builtin(args[0]);
-  shell.err().write(fmt::format("{}: usage: {}\n", args[0], row ? row->synopsis : std::string_view()));
+  shell.descriptors().err().write(
+      fmt::format("{}: usage: {}\n", args[0], row ? row->synopsis : std::string_view()));
   return 2;
 }
 
-int bad_option(Interpreter& shell, const Args& args, std::string_view option) {
+int bad_option(ShellRunner& shell, const Args& args, std::string_view option) {
   shell.error(fmt::format("{}: {}: invalid option", args[0], option));
   return usage(shell, args);
 }

@@ -6,40 +6,40 @@
 
 namespace atl::shell {
 
-bool test_unary(Interpreter& shell, char op, const std::string& operand) {
+bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
   switch (op) {
     case 'n':
       return !operand.empty();
     case 'z':
       return operand.empty();
     case 'v':
-      return shell.is_set(operand);
+      return shell.variables().is_set(operand);
     case 'R': {
-      const Variable* variable = shell.find(operand);
+      const Variable* variable = shell.variables().find(operand);
       return variable && variable->is(attr::nameref);
     }
     case 'o': {
       for (std::size_t i = 0; i < opt_rows.size(); ++i)
-        if (opt_rows[i].name == operand) return shell.state.options.set[i];
+        if (opt_rows[i].name == operand) return shell.options().set[i];
       return false;
     }
     case 't': {
       std::int64_t fd = 0;
       if (!builtins::parse_int(operand, fd)) return false;
-      auto file = shell.file(static_cast<int>(fd));
+      auto file = shell.descriptors().file(static_cast<int>(fd));
       return file && file->is_terminal();
     }
     default:
       break;
   }
   if (operand.empty()) return false;
-  std::string full = operand.starts_with('/') ? operand : shell.state.cwd.str() + "/" + operand;
+  std::string full = operand.starts_with('/') ? operand : shell.descriptors().cwd().str() + "/" + operand;
   if (full.starts_with("/dev/")) {
     bool known = is_device(full) || full == "/dev/stdin" || full == "/dev/stdout" || full == "/dev/stderr";
     if (full.starts_with("/dev/fd/")) {
       std::int64_t fd = 0;
-      known = builtins::parse_int(full.substr(8), fd) && shell.file(static_cast<int>(fd));
-      if (known && op == 'p') return shell.file(static_cast<int>(fd))->is_pipe();
+      known = builtins::parse_int(full.substr(8), fd) && shell.descriptors().file(static_cast<int>(fd));
+      if (known && op == 'p') return shell.descriptors().file(static_cast<int>(fd))->is_pipe();
     }
     if (known) {
       if (op == 'c') return is_device(full);
@@ -47,13 +47,13 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
       return op == 'e' || op == 'a' || op == 'r' || op == 'w';
     }
   }
-  auto path = shell.path_of(operand);
+  auto path = shell.descriptors().path_of(operand);
   if (!path) return false;
   if (op == 'h' || op == 'L') {
-    auto link = shell.machine.fs.find(*path, vfs::Follow::no);
+    auto link = shell.machine().fs.find(*path, vfs::Follow::no);
     return link && link->is_symlink();
   }
-  auto stat = shell.machine.fs.find(*path);
+  auto stat = shell.machine().fs.find(*path);
   if (!stat) return false;
   if (operand.size() > 1 && operand.back() == '/' && !stat->is_directory()) return false;
   switch (op) {
@@ -69,11 +69,11 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
     case 's':
       return stat->is_directory() || stat->size > 0;
     case 'r':
-      return shell.permitted(*stat, 4);
+      return shell.descriptors().permitted(*stat, 4);
     case 'w':
-      return shell.permitted(*stat, 2);
+      return shell.descriptors().permitted(*stat, 2);
     case 'x':
-      return shell.permitted(*stat, 1);
+      return shell.descriptors().permitted(*stat, 1);
     case 'u':
       return stat->mode & 04000;
     case 'g':
@@ -90,10 +90,10 @@ bool test_unary(Interpreter& shell, char op, const std::string& operand) {
   }
 }
 
-bool test_files(Interpreter& shell, std::string_view op, const std::string& left, const std::string& right) {
+bool test_files(ShellRunner& shell, std::string_view op, const std::string& left, const std::string& right) {
   auto find = [&](const std::string& name) -> std::optional<vfs::Stat> {
-    auto path = shell.path_of(name);
-    return path ? shell.machine.fs.find(*path) : std::nullopt;
+    auto path = shell.descriptors().path_of(name);
+    return path ? shell.machine().fs.find(*path) : std::nullopt;
   };
   auto a = find(left), b = find(right);
   if (op == "-ef") return a && b && a->inode == b->inode;
@@ -116,7 +116,7 @@ bool is_binary(std::string_view op) {
 
 class Tester {
  public:
-  Tester(Interpreter& shell, std::string_view who, std::span<const std::string> args)
+  Tester(ShellRunner& shell, std::string_view who, std::span<const std::string> args)
       : shell_(shell), who_(who), args_(args) {}
 
   int run() {
@@ -241,7 +241,7 @@ class Tester {
     return a >= b;
   }
 
-  Interpreter& shell_;
+  ShellRunner& shell_;
   std::string_view who_;
   std::span<const std::string> args_;
   std::size_t at_ = 0;
@@ -250,13 +250,13 @@ class Tester {
 
 }  // namespace
 
-int test_expression(Interpreter& shell, std::string_view who, std::span<const std::string> args) {
+int test_expression(ShellRunner& shell, std::string_view who, std::span<const std::string> args) {
   return Tester(shell, who, args).run();
 }
 
 namespace builtins {
 
-int test(Interpreter& shell, const Args& args) {
+int test(ShellRunner& shell, const Args& args) {
   std::span<const std::string> words(args);
   if (args[0] == "[") {
     if (args.back() != "]" || args.size() < 2) {

@@ -1,19 +1,26 @@
 #include <fmt/format.h>
 
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/awk/machine.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
+#include "shell/files/inputs.h"
 
-namespace atl::shell {
+namespace atl::shell::awk_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'F', 'F', "field-separator", Arg::required}, {'v', 'v', "assign", Arg::required},
-    {'f', 'f', "file", Arg::required},            {'e', 'e', "source", Arg::required},
-    {'b', 'b', "characters-as-bytes"},            {'P', 'P', "posix"},
-    {'r', 'r', "re-interval"},                    {'S', 'S', "sandbox"},
-    {'n', 'n', "non-decimal-data"},               {'E', 'E', "exec", Arg::required},
+    {'F', 'F', "field-separator", Arg::required},
+    {'v', 'v', "assign", Arg::required},
+    {'f', 'f', "file", Arg::required},
+    {'e', 'e', "source", Arg::required},
+    {'b', 'b', "characters-as-bytes"},
+    {'P', 'P', "posix"},
+    {'r', 'r', "re-interval"},
+    {'S', 'S', "sandbox"},
+    {'n', 'n', "non-decimal-data"},
+    {'E', 'E', "exec", Arg::required},
 };
 
 }  // namespace
@@ -28,7 +35,10 @@ int run_awk(Invocation& call) {
   std::vector<std::pair<std::string, std::string>> assignments;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'F': separator = value; has_separator = true; break;
+      case 'F':
+        separator = value;
+        has_separator = true;
+        break;
       case 'v': {
         std::size_t equals = value.find('=');
         if (equals == std::string::npos || equals == 0)
@@ -44,7 +54,8 @@ int run_awk(Invocation& call) {
           auto file = call.open_input(value);
           if (!file)
             return call.fail(fmt::format("fatal: cannot open source file `{}' for reading: {}", value,
-                                         reason(file.error())), 2);
+                                         reason(file.error())),
+                             2);
           opened = std::move(*file);
           in = opened.get();
         }
@@ -52,15 +63,20 @@ int run_awk(Invocation& call) {
         given = true;
         break;
       }
-      case 'e': source += value + "\n"; given = true; break;
-      default: break;
+      case 'e':
+        source += value + "\n";
+        given = true;
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
   if (!given) {
     if (operands.empty()) {
-      call.err().write("Usage: awk [POSIX or GNU style options] -f progfile [--] file ...\n"
-                       "Usage: awk [POSIX or GNU style options] [--] 'program' file ...\n");
+      call.err().write(
+          "Usage: awk [POSIX or GNU style options] -f progfile [--] file ...\n"
+          "Usage: awk [POSIX or GNU style options] [--] 'program' file ...\n");
       return 1;
     }
     source = operands.front();
@@ -78,4 +94,4 @@ int run_awk(Invocation& call) {
   return machine.run();
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::awk_program

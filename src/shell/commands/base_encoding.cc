@@ -1,11 +1,16 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::base_encoding_program {
 
 namespace {
 
@@ -20,8 +25,16 @@ constexpr std::string_view k2 = "01";
 enum Long { kBase64 = 256, kBase64Url, kBase32, kBase32Hex, kBase16, kBase2Msbf, kBase2Lsbf, kZ85 };
 
 constexpr Option kOptions[] = {
-    {'d', 'd', "decode"}, {'i', 'i', "ignore-garbage"}, {'w', 'w', "wrap", Arg::required}, {kBase64, 0, "base64"}, {kBase64Url, 0, "base64url"},
-    {kBase32, 0, "base32"}, {kBase32Hex, 0, "base32hex"}, {kBase16, 0, "base16"}, {kBase2Msbf, 0, "base2msbf"}, {kBase2Lsbf, 0, "base2lsbf"},
+    {'d', 'd', "decode"},
+    {'i', 'i', "ignore-garbage"},
+    {'w', 'w', "wrap", Arg::required},
+    {kBase64, 0, "base64"},
+    {kBase64Url, 0, "base64url"},
+    {kBase32, 0, "base32"},
+    {kBase32Hex, 0, "base32hex"},
+    {kBase16, 0, "base16"},
+    {kBase2Msbf, 0, "base2msbf"},
+    {kBase2Lsbf, 0, "base2lsbf"},
     {kZ85, 0, "z85"},
 };
 
@@ -96,7 +109,8 @@ void encode(Invocation& call, Input& in, const Coding& c, std::uint64_t wrap, Si
 bool decode(Invocation& call, Input& in, const Coding& c, bool ignore, Sink& out) {
   std::array<int, 256> table;
   table.fill(-1);
-  for (std::size_t i = 0; i < c.alphabet.size(); ++i) table[static_cast<unsigned char>(c.alphabet[i])] = static_cast<int>(i);
+  for (std::size_t i = 0; i < c.alphabet.size(); ++i)
+    table[static_cast<unsigned char>(c.alphabet[i])] = static_cast<int>(i);
   std::uint32_t bits = 0;
   unsigned count = 0;
   std::size_t digits = 0, pads = 0;
@@ -135,7 +149,8 @@ bool decode(Invocation& call, Input& in, const Coding& c, bool ignore, Sink& out
   return digits % c.group == 0 && pads == 0;
 }
 
-constexpr std::string_view k85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
+constexpr std::string_view k85 =
+    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#";
 
 // ZeroMQ's: four bytes are five digits, and nothing else can be written. Empty: good.
 std::string encode85(Invocation& call, std::string_view data, std::uint64_t wrap, Sink& out) {
@@ -179,7 +194,8 @@ int run_base_encoding(Invocation& call) {
   std::string_view name = base_name(call.args()[0]);
   // The encodings are basenc's to choose from; base64 and base32 have one each.
   bool any = name == "basenc";
-  std::span<const Option> table = any ? std::span<const Option>(kOptions) : std::span<const Option>(kOptions).first(3);
+  std::span<const Option> table =
+      any ? std::span<const Option>(kOptions) : std::span<const Option>(kOptions).first(3);
   CommandLine options(call, table);
   if (options.stopped()) return options.status();
   Coding coding = name == "base32" ? Coding{k32, 5, 8} : Coding{k64, 6, 4};
@@ -187,33 +203,67 @@ int run_base_encoding(Invocation& call) {
   std::uint64_t wrap = 76;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'd': decoding = true; break;
-      case 'i': ignore = true; break;
-      case 'w':
-        if (!parse_size(value, wrap)) return call.fail(fmt::format("invalid wrap size: {}", quoted(value)));
+      case 'd':
+        decoding = true;
         break;
-      case kBase64: coding = {k64, 6, 4}; chosen = true; break;
-      case kBase64Url: coding = {k64Url, 6, 4}; chosen = true; break;
-      case kBase32: coding = {k32, 5, 8}; chosen = true; break;
-      case kBase32Hex: coding = {k32Hex, 5, 8}; chosen = true; break;
-      case kBase16: coding = {k16, 4, 2}; chosen = true; break;
-      case kBase2Msbf: coding = {k2, 1, 8}; chosen = true; break;
-      case kBase2Lsbf: coding = {k2, 1, 8, true}; chosen = true; break;
-      case kZ85: chosen = true; break;
-      default: break;
+      case 'i':
+        ignore = true;
+        break;
+      case 'w':
+        if (!parse_size(value, wrap))
+          return call.fail(fmt::format("invalid wrap size: {}", quote_operand(value)));
+        break;
+      case kBase64:
+        coding = {k64, 6, 4};
+        chosen = true;
+        break;
+      case kBase64Url:
+        coding = {k64Url, 6, 4};
+        chosen = true;
+        break;
+      case kBase32:
+        coding = {k32, 5, 8};
+        chosen = true;
+        break;
+      case kBase32Hex:
+        coding = {k32Hex, 5, 8};
+        chosen = true;
+        break;
+      case kBase16:
+        coding = {k16, 4, 2};
+        chosen = true;
+        break;
+      case kBase2Msbf:
+        coding = {k2, 1, 8};
+        chosen = true;
+        break;
+      case kBase2Lsbf:
+        coding = {k2, 1, 8, true};
+        chosen = true;
+        break;
+      case kZ85:
+        chosen = true;
+        break;
+      default:
+        break;
     }
     if (id >= kBase64) z85 = id == kZ85;
   }
   if (any && !chosen) return usage_error(call, "missing encoding type");
-  if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
+  if (options.operands().size() > 1)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(options.operands()[1])));
   Sink out(call.out());
   bool valid = true;
   std::string problem;
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
-    if (z85 && decoding) valid = decode85(call, in.read_all(), ignore, out);
-    else if (z85) problem = encode85(call, in.read_all(), wrap, out);
-    else if (decoding) valid = decode(call, in, coding, ignore, out);
-    else encode(call, in, coding, wrap, out);
+    if (z85 && decoding)
+      valid = decode85(call, in.read_all(), ignore, out);
+    else if (z85)
+      problem = encode85(call, in.read_all(), wrap, out);
+    else if (decoding)
+      valid = decode(call, in, coding, ignore, out);
+    else
+      encode(call, in, coding, wrap, out);
   });
   int status = out.finish(call, good ? 0 : 1);
   if (!problem.empty()) return call.fail(problem);
@@ -221,4 +271,4 @@ int run_base_encoding(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::base_encoding_program

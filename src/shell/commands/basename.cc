@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/file_names.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::basename_program {
 
 int run_basename(Invocation& call) {
-  static constexpr Option kOptions[] = {{'a', 'a', "multiple"}, {'s', 's', "suffix", Arg::required}, {'z', 'z', "zero"}};
+  static constexpr Option kOptions[] = {
+      {'a', 'a', "multiple"}, {'s', 's', "suffix", Arg::required}, {'z', 'z', "zero"}};
   CommandLine options(call, kOptions, {.permute = false});
   if (options.stopped()) return options.status();
   bool multiple = false;
@@ -22,14 +25,16 @@ int run_basename(Invocation& call) {
   auto& operands = options.operands();
   if (operands.empty()) return usage_error(call, "missing operand");
   if (!multiple) {
-    if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+    if (operands.size() > 2)
+      return usage_error(call, fmt::format("extra operand {}", quote_operand(operands[2])));
     if (operands.size() == 2) suffix = operands[1];
     operands.resize(1);
   }
   std::string out;
   for (const std::string& operand : operands) {
     std::string_view name = base_name(operand);
-    if (!suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix)) name.remove_suffix(suffix.size());
+    if (!suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix))
+      name.remove_suffix(suffix.size());
     out += name;
     out += end;
   }
@@ -51,4 +56,4 @@ int run_dirname(Invocation& call) {
   return 0;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::basename_program

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/bc/run.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::bc_program {
 
 int run_bc(Invocation& call) {
-  static constexpr Option kOptions[] = {{'l', 'l', "mathlib"}, {'q', 'q', "quiet"}, {'h', 'h', ""}, {'v', 'v', ""}};
+  static constexpr Option kOptions[] = {
+      {'l', 'l', "mathlib"}, {'q', 'q', "quiet"}, {'h', 'h', ""}, {'v', 'v', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool library = false;
@@ -34,4 +36,4 @@ int run_bc(Invocation& call) {
   return out.finish(call);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::bc_program

@@ -1,29 +1,35 @@
 #include <charconv>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::cat_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'A', 'A', "show-all"}, {'b', 'b', "number-nonblank"}, {'e', 'e', ""}, {'E', 'E', "show-ends"},
-    {'n', 'n', "number"}, {'s', 's', "squeeze-blank"}, {'t', 't', ""}, {'T', 'T', "show-tabs"},
-    {'u', 'u', ""}, {'v', 'v', "show-nonprinting"},
+    {'A', 'A', "show-all"}, {'b', 'b', "number-nonblank"},  {'e', 'e', ""}, {'E', 'E', "show-ends"},
+    {'n', 'n', "number"},   {'s', 's', "squeeze-blank"},    {'t', 't', ""}, {'T', 'T', "show-tabs"},
+    {'u', 'u', ""},         {'v', 'v', "show-nonprinting"},
 };
 
 struct Style {
-  bool number = false, number_nonblank = false, ends = false, squeeze = false, tabs = false, nonprinting = false;
+  bool number = false, number_nonblank = false, ends = false, squeeze = false, tabs = false,
+       nonprinting = false;
   bool plain() const { return !(number || number_nonblank || ends || squeeze || tabs || nonprinting); }
 };
 
 void show(Sink& out, char ch, const Style& style) {
   unsigned char c = static_cast<unsigned char>(ch);
   if (c == '\t') {
-    if (style.tabs) out.append("^I");
-    else out.put('\t');
+    if (style.tabs)
+      out.append("^I");
+    else
+      out.put('\t');
     return;
   }
   if (!style.nonprinting) return out.put(ch);
@@ -78,16 +84,35 @@ int run_cat(Invocation& call) {
   Style style;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'A': style.nonprinting = style.ends = style.tabs = true; break;
-      case 'b': style.number_nonblank = true; break;
-      case 'e': style.nonprinting = style.ends = true; break;
-      case 'E': style.ends = true; break;
-      case 'n': style.number = true; break;
-      case 's': style.squeeze = true; break;
-      case 't': style.nonprinting = style.tabs = true; break;
-      case 'T': style.tabs = true; break;
-      case 'v': style.nonprinting = true; break;
-      default: break;
+      case 'A':
+        style.nonprinting = style.ends = style.tabs = true;
+        break;
+      case 'b':
+        style.number_nonblank = true;
+        break;
+      case 'e':
+        style.nonprinting = style.ends = true;
+        break;
+      case 'E':
+        style.ends = true;
+        break;
+      case 'n':
+        style.number = true;
+        break;
+      case 's':
+        style.squeeze = true;
+        break;
+      case 't':
+        style.nonprinting = style.tabs = true;
+        break;
+      case 'T':
+        style.tabs = true;
+        break;
+      case 'v':
+        style.nonprinting = true;
+        break;
+      default:
+        break;
     }
   }
   if (style.plain()) return copy_plain(call, options.operands());
@@ -134,4 +159,4 @@ int run_cat(Invocation& call) {
   return out.finish(call, good && !refused ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::cat_program

@@ -2,19 +2,37 @@
 
 #include <algorithm>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/sink.h"
+#include "shell/text/width.h"
 
-namespace atl::shell {
+namespace atl::shell::column_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'t', 't', "table"}, {'n', 'n', "table-name", Arg::required}, {'O', 'O', "table-order", Arg::required}, {'N', 'N', "table-columns", Arg::required},
-    {'l', 'l', "table-columns-limit", Arg::required}, {'d', 'd', "table-noheadings"}, {'e', 'e', "table-header-repeat"}, {'H', 'H', "table-hide", Arg::required},
-    {'R', 'R', "table-right", Arg::required}, {'L', 'L', "keep-empty-lines"}, {'L', 0, "table-empty-lines"}, {'J', 'J', "json"}, {'c', 'c', "output-width", Arg::required},
-    {'c', 0, "columns", Arg::required}, {'o', 'o', "output-separator", Arg::required}, {'s', 's', "separator", Arg::required}, {'x', 'x', "fillrows"},
+    {'t', 't', "table"},
+    {'n', 'n', "table-name", Arg::required},
+    {'O', 'O', "table-order", Arg::required},
+    {'N', 'N', "table-columns", Arg::required},
+    {'l', 'l', "table-columns-limit", Arg::required},
+    {'d', 'd', "table-noheadings"},
+    {'e', 'e', "table-header-repeat"},
+    {'H', 'H', "table-hide", Arg::required},
+    {'R', 'R', "table-right", Arg::required},
+    {'L', 'L', "keep-empty-lines"},
+    {'L', 0, "table-empty-lines"},
+    {'J', 'J', "json"},
+    {'c', 'c', "output-width", Arg::required},
+    {'c', 0, "columns", Arg::required},
+    {'o', 'o', "output-separator", Arg::required},
+    {'s', 's', "separator", Arg::required},
+    {'x', 'x', "fillrows"},
 };
 
 struct Settings {
@@ -46,8 +64,10 @@ class Table {
     for (const Row& row : rows_) count = std::max(count, row.size());
     for (std::size_t i = 0; i < count; ++i) order_.push_back(i);
     if (!choose(s_.order, true) || !choose(s_.hidden, false) || !align()) return 1;
-    if (s_.json) print_json();
-    else print();
+    if (s_.json)
+      print_json();
+    else
+      print();
     return 0;
   }
 
@@ -75,7 +95,8 @@ class Table {
     auto named = std::find(s_.headings.begin(), s_.headings.end(), text);
     if (named != s_.headings.end()) return static_cast<std::size_t>(named - s_.headings.begin());
     std::uint64_t number = 0;
-    if (parse_size(text, number) && number > 0 && number <= order_.size() + dropped_) return static_cast<std::size_t>(number - 1);
+    if (parse_size(text, number) && number > 0 && number <= order_.size() + dropped_)
+      return static_cast<std::size_t>(number - 1);
     call_.complain(fmt::format("undefined column name '{}'", text));
     return std::nullopt;
   }
@@ -85,7 +106,8 @@ class Table {
     std::vector<std::size_t> front;
     for (const std::string& text : split_list(list)) {
       if (text == "-" && !first) {
-        std::erase_if(order_, [&](std::size_t i) { return i >= s_.headings.size() || s_.headings[i].empty(); });
+        std::erase_if(order_,
+                      [&](std::size_t i) { return i >= s_.headings.size() || s_.headings[i].empty(); });
         continue;
       }
       auto column = find(text);
@@ -93,8 +115,10 @@ class Table {
       std::erase(order_, *column);
       front.push_back(*column);
     }
-    if (first) order_.insert(order_.begin(), front.begin(), front.end());
-    else dropped_ += front.size();
+    if (first)
+      order_.insert(order_.begin(), front.begin(), front.end());
+    else
+      dropped_ += front.size();
     return true;
   }
   bool align() {
@@ -107,7 +131,9 @@ class Table {
     }
     return true;
   }
-  static std::string_view cell(const Row& row, std::size_t i) { return i < row.size() ? std::string_view(row[i]) : std::string_view(); }
+  static std::string_view cell(const Row& row, std::size_t i) {
+    return i < row.size() ? std::string_view(row[i]) : std::string_view();
+  }
   void print() {
     std::vector<const Row*> shown;
     if (!s_.headings.empty() && s_.headings_shown) shown.push_back(&s_.headings);
@@ -135,8 +161,10 @@ class Table {
       std::string out = "\"";
       for (char c : text) {
         if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) < 32) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        else out += c;
+        if (static_cast<unsigned char>(c) < 32)
+          out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+        else
+          out += c;
       }
       return out + "\"";
     };
@@ -147,7 +175,9 @@ class Table {
         std::string name = order_[n] < s_.headings.size() ? s_.headings[order_[n]] : "";
         for (char& c : name) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
         std::string_view value = cell(rows_[r], order_[n]);
-        out_.append(fmt::format("         {}: {}{}\n", quote(name), order_[n] < rows_[r].size() ? quote(value) : "null", n + 1 < order_.size() ? "," : ""));
+        out_.append(fmt::format("         {}: {}{}\n", quote(name),
+                                order_[n] < rows_[r].size() ? quote(value) : "null",
+                                n + 1 < order_.size() ? "," : ""));
       }
       out_.append("      }");
     }
@@ -167,7 +197,8 @@ void fill(Invocation& call, const Settings& s, const std::vector<std::string>& l
   std::size_t longest = 0;
   for (const std::string& line : lines) longest = std::max(longest, display_width(line));
   std::size_t cell = (longest + 8) / 8 * 8;
-  std::size_t columns = std::max<std::size_t>(1, static_cast<std::size_t>(s.width) / std::max<std::size_t>(cell, 1));
+  std::size_t columns =
+      std::max<std::size_t>(1, static_cast<std::size_t>(s.width) / std::max<std::size_t>(cell, 1));
   std::size_t rows = (lines.size() + columns - 1) / columns;
   if (longest >= s.width) columns = 1, rows = lines.size();
   for (std::size_t row = 0; row < rows; ++row) {
@@ -197,24 +228,54 @@ int run_column(Invocation& call) {
   if (auto columns = call.variable("COLUMNS"); columns && !columns->empty()) parse_size(*columns, s.width);
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 't': s.table = true; break;
-      case 'J': s.table = s.json = true; break;
-      case 's': s.separators = value; break;
-      case 'o': s.join = value; break;
-      case 'c':
-        if (value == "unlimited") s.width = UINT64_MAX;
-        else if (!parse_size(value, s.width) || s.width == 0) return call.fail(fmt::format("invalid columns argument: '{}'", value));
+      case 't':
+        s.table = true;
         break;
-      case 'x': s.across = true; break;
-      case 'L': s.keep_empty = true; break;
-      case 'R': s.right = value; break;
-      case 'H': s.hidden = value; break;
-      case 'O': s.order = value; break;
-      case 'N': s.headings = split_list(value); break;
-      case 'n': s.name = value; break;
-      case 'd': s.headings_shown = false; break;
-      case 'l': if (!parse_size(value, s.columns_max) || s.columns_max == 0) return call.fail(fmt::format("invalid columns limit argument: '{}'", value)); break;
-      default: break;  // -e: there are no pages
+      case 'J':
+        s.table = s.json = true;
+        break;
+      case 's':
+        s.separators = value;
+        break;
+      case 'o':
+        s.join = value;
+        break;
+      case 'c':
+        if (value == "unlimited")
+          s.width = UINT64_MAX;
+        else if (!parse_size(value, s.width) || s.width == 0)
+          return call.fail(fmt::format("invalid columns argument: '{}'", value));
+        break;
+      case 'x':
+        s.across = true;
+        break;
+      case 'L':
+        s.keep_empty = true;
+        break;
+      case 'R':
+        s.right = value;
+        break;
+      case 'H':
+        s.hidden = value;
+        break;
+      case 'O':
+        s.order = value;
+        break;
+      case 'N':
+        s.headings = split_list(value);
+        break;
+      case 'n':
+        s.name = value;
+        break;
+      case 'd':
+        s.headings_shown = false;
+        break;
+      case 'l':
+        if (!parse_size(value, s.columns_max) || s.columns_max == 0)
+          return call.fail(fmt::format("invalid columns limit argument: '{}'", value));
+        break;
+      default:
+        break;  // -e: there are no pages
     }
   }
   if (s.json && s.headings.empty()) return call.fail("option --table-columns required for --json");
@@ -229,9 +290,11 @@ int run_column(Invocation& call) {
   });
   Sink out(call.out());
   int status = good ? 0 : 1;
-  if (s.table) status = std::max(status, Table(call, s, out).run(lines));
-  else fill(call, s, lines, out);
+  if (s.table)
+    status = std::max(status, Table(call, s, out).run(lines));
+  else
+    fill(call, s, lines, out);
   return out.finish(call, status);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::column_program

@@ -1,15 +1,26 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::comm_program {
 
 int run_comm(Invocation& call) {
   enum { kCheck = 256, kNoCheck, kDelimiter, kTotal };
-  static constexpr Option kOptions[] = {{'1', '1', ""}, {'2', '2', ""}, {'3', '3', ""}, {kCheck, 0, "check-order"}, {kNoCheck, 0, "nocheck-order"},
-                                        {kDelimiter, 0, "output-delimiter", Arg::required}, {kTotal, 0, "total"}, {'z', 'z', "zero-terminated"}};
+  static constexpr Option kOptions[] = {{'1', '1', ""},
+                                        {'2', '2', ""},
+                                        {'3', '3', ""},
+                                        {kCheck, 0, "check-order"},
+                                        {kNoCheck, 0, "nocheck-order"},
+                                        {kDelimiter, 0, "output-delimiter", Arg::required},
+                                        {kTotal, 0, "total"},
+                                        {'z', 'z', "zero-terminated"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool show[4] = {true, true, true, true};
@@ -25,8 +36,12 @@ int run_comm(Invocation& call) {
     if (id == 'z') end = '\0';
   }
   auto& operands = options.operands();
-  if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])));
-  if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+  if (operands.size() < 2)
+    return usage_error(call, operands.empty()
+                                 ? "missing operand"
+                                 : fmt::format("missing operand after {}", quote_operand(operands[0])));
+  if (operands.size() > 2)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(operands[2])));
   std::unique_ptr<Input> owned[2];
   for (std::size_t i = 0; i < 2; ++i)
     if (!(owned[i] = open_or_complain(call, operands[i]))) return 1;
@@ -67,7 +82,9 @@ int run_comm(Invocation& call) {
     if (order <= 0) next(0);
     if (order >= 0) next(1);
   }
-  if (total) out.append(fmt::format("{}{}{}{}{}{}total{}", counts[1], separator, counts[2], separator, counts[3], separator, end));
+  if (total)
+    out.append(fmt::format("{}{}{}{}{}{}total{}", counts[1], separator, counts[2], separator, counts[3],
+                           separator, end));
   if (disorder) {
     call.complain("input is not in sorted order");
     return out.finish(call, 1);
@@ -75,4 +92,4 @@ int run_comm(Invocation& call) {
   return out.finish(call);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::comm_program

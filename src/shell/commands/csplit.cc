@@ -3,20 +3,29 @@
 #include <algorithm>
 #include <optional>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 #include "shell/regex/regex.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::csplit_program {
 
 namespace {
 
 enum Long { kSuppressMatched = 256 };
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "suffix-format", Arg::required}, {'f', 'f', "prefix", Arg::required}, {'k', 'k', "keep-files"},
-    {kSuppressMatched, 0, "suppress-matched"}, {'n', 'n', "digits", Arg::required}, {'q', 'q', "quiet"}, {'q', 's', "silent"},
+    {'b', 'b', "suffix-format", Arg::required},
+    {'f', 'f', "prefix", Arg::required},
+    {'k', 'k', "keep-files"},
+    {kSuppressMatched, 0, "suppress-matched"},
+    {'n', 'n', "digits", Arg::required},
+    {'q', 'q', "quiet"},
+    {'q', 's', "silent"},
     {'z', 'z', "elide-empty-files"},
 };
 
@@ -61,9 +70,11 @@ std::optional<std::string> formatted(std::string_view format, std::uint64_t valu
     while (i < format.size() && std::string_view("-+ #0'").find(format[i]) != std::string_view::npos) ++i;
     std::string flags(format.substr(from, i - from));
     std::size_t width = 0, precision = 0;
-    for (; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i) width = std::min<std::size_t>(width * 10 + static_cast<std::size_t>(format[i] - '0'), 1000);
+    for (; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i)
+      width = std::min<std::size_t>(width * 10 + static_cast<std::size_t>(format[i] - '0'), 1000);
     if (i < format.size() && format[i] == '.')
-      for (++i; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i) precision = std::min<std::size_t>(precision * 10 + static_cast<std::size_t>(format[i] - '0'), 1000);
+      for (++i; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i)
+        precision = std::min<std::size_t>(precision * 10 + static_cast<std::size_t>(format[i] - '0'), 1000);
     if (i >= format.size()) {
       problem = "missing conversion specifier in suffix";
       return std::nullopt;
@@ -73,10 +84,15 @@ std::optional<std::string> formatted(std::string_view format, std::uint64_t valu
       problem = fmt::format("invalid conversion specifier in suffix: {}", c);
       return std::nullopt;
     }
-    std::string digits = c == 'o' ? fmt::format("{:o}", value) : c == 'x' ? fmt::format("{:x}", value) : c == 'X' ? fmt::format("{:X}", value) : fmt::format("{}", value);
+    std::string digits = c == 'o'   ? fmt::format("{:o}", value)
+                         : c == 'x' ? fmt::format("{:x}", value)
+                         : c == 'X' ? fmt::format("{:X}", value)
+                                    : fmt::format("{}", value);
     if (digits.size() < precision) digits.insert(0, precision - digits.size(), '0');
-    bool left = flags.find('-') != std::string::npos, zero = flags.find('0') != std::string::npos && !left && precision == 0;
-    if (digits.size() < width) digits.insert(left ? digits.size() : 0, width - digits.size(), zero ? '0' : ' ');
+    bool left = flags.find('-') != std::string::npos,
+         zero = flags.find('0') != std::string::npos && !left && precision == 0;
+    if (digits.size() < width)
+      digits.insert(left ? digits.size() : 0, width - digits.size(), zero ? '0' : ' ');
     out += digits;
   }
   if (!seen) {
@@ -88,7 +104,8 @@ std::optional<std::string> formatted(std::string_view format, std::uint64_t valu
 
 class Splitter {
  public:
-  Splitter(Invocation& call, const Request& r, std::string text) : call_(call), r_(r), text_(std::move(text)) {
+  Splitter(Invocation& call, const Request& r, std::string text)
+      : call_(call), r_(r), text_(std::move(text)) {
     for (std::size_t at = 0; at < text_.size();) {
       std::size_t end = text_.find('\n', at);
       std::size_t next = end == std::string::npos ? text_.size() : end + 1;
@@ -117,7 +134,8 @@ class Splitter {
  private:
   bool exhausted() const { return next_ + 1 >= starts_.size(); }
   std::string_view line_text(std::uint64_t number) const {
-    std::string_view line = std::string_view(text_).substr(starts_[number - 1], starts_[number] - starts_[number - 1]);
+    std::string_view line =
+        std::string_view(text_).substr(starts_[number - 1], starts_[number] - starts_[number - 1]);
     if (line.ends_with('\n')) line.remove_suffix(1);
     return line;
   }
@@ -140,7 +158,7 @@ class Splitter {
     }
   }
   [[noreturn]] void stop(std::string_view message, const Pattern& pattern, std::uint64_t repetition) {
-    std::string text = fmt::format("{}: {}", quoted(pattern.text), message);
+    std::string text = fmt::format("{}: {}", quote_operand(pattern.text), message);
     if (repetition > 0) text += fmt::format(" on repetition {}", repetition);
     call_.complain(text);
     throw Failed{};
@@ -165,7 +183,8 @@ void Splitter::close() {
   open_ = false;
   if (piece_.empty() && r_.elide) return;
   std::string problem;
-  std::string number = r_.suffix.empty() ? fmt::format("{:0{}}", files_, r_.digits) : formatted(r_.suffix, files_, problem).value_or("");
+  std::string number = r_.suffix.empty() ? fmt::format("{:0{}}", files_, r_.digits)
+                                         : formatted(r_.suffix, files_, problem).value_or("");
   std::string name = r_.prefix + number;
   ++files_;
   auto out = call_.open_output(name, false);
@@ -197,7 +216,8 @@ bool Splitter::at_regex(const Pattern& pattern, std::uint64_t repetition) {
     if (pattern.regex->search(line, 0, span)) break;
     if (pattern.offset >= 0) pass(pattern.skips);
   }
-  std::int64_t target = static_cast<std::int64_t>(current_) + pattern.offset;  // the first line of what follows
+  std::int64_t target =
+      static_cast<std::int64_t>(current_) + pattern.offset;  // the first line of what follows
   if (target < static_cast<std::int64_t>(next_) + 1) stop("line number out of range", pattern, 0);
   while (static_cast<std::int64_t>(next_) + 1 < target)
     if (!pass(pattern.skips)) stop("line number out of range", pattern, 0);
@@ -221,8 +241,10 @@ void Splitter::at_line(const Pattern& pattern, std::uint64_t repetition) {
 void Splitter::split(const std::vector<Pattern>& patterns) {
   for (const Pattern& pattern : patterns) {
     for (std::uint64_t i = 0; pattern.forever || i <= pattern.repeat; ++i) {
-      if (!pattern.regex) at_line(pattern, i);
-      else if (!at_regex(pattern, i)) return;
+      if (!pattern.regex)
+        at_line(pattern, i);
+      else if (!at_regex(pattern, i))
+        return;
     }
   }
   open();
@@ -239,7 +261,7 @@ bool parse_regex(Invocation& call, const std::string& text, Pattern& out) {
   }
   std::string offset = text.substr(end + 1);
   if (!offset.empty() && !parse_integer(offset.starts_with('+') ? offset.substr(1) : offset, out.offset)) {
-    call.complain(fmt::format("{}: integer expected after delimiter", quoted(text)));
+    call.complain(fmt::format("{}: integer expected after delimiter", quote_operand(text)));
     return false;
   }
   auto regex = Regex::compile(text.substr(1, end - 1), Syntax::basic, {});
@@ -262,7 +284,7 @@ bool parse_repeat(Invocation& call, const std::string& text, Pattern& out) {
   if (inner == "*") {
     out.forever = true;
   } else if (!parse_integer(inner, count) || count < 0) {
-    call.complain(fmt::format("{}: integer required between '{{' and '}}'", quoted(text)));
+    call.complain(fmt::format("{}: integer required between '{{' and '}}'", quote_operand(text)));
     return false;
   }
   out.repeat = static_cast<std::uint64_t>(count);
@@ -278,7 +300,7 @@ bool parse_patterns(Invocation& call, const std::vector<std::string>& operands, 
     if (!pattern.text.empty() && (pattern.text[0] == '/' || pattern.text[0] == '%')) {
       if (!parse_regex(call, pattern.text, pattern)) return false;
     } else if (!parse_integer(pattern.text, line)) {
-      call.complain(fmt::format("{}: invalid pattern", quoted(pattern.text)));
+      call.complain(fmt::format("{}: invalid pattern", quote_operand(pattern.text)));
       return false;
     } else if (line <= 0) {
       call.complain(fmt::format("{}: line number must be greater than zero", pattern.text));
@@ -286,13 +308,18 @@ bool parse_patterns(Invocation& call, const std::vector<std::string>& operands, 
     } else {
       pattern.line = static_cast<std::uint64_t>(line);
       if (pattern.line < before) {
-        call.complain(fmt::format("line number {} is smaller than preceding line number, {}", quoted(pattern.text), before));
+        call.complain(fmt::format("line number {} is smaller than preceding line number, {}",
+                                  quote_operand(pattern.text), before));
         return false;
       }
-      if (pattern.line == before) call.complain(fmt::format("warning: line number {} is the same as preceding line number", quoted(pattern.text)));
+      if (pattern.line == before)
+        call.complain(fmt::format("warning: line number {} is the same as preceding line number",
+                                  quote_operand(pattern.text)));
       before = pattern.line;
     }
-    if (i + 1 < operands.size() && operands[i + 1].starts_with('{') && !parse_repeat(call, operands[++i], pattern)) return false;
+    if (i + 1 < operands.size() && operands[i + 1].starts_with('{') &&
+        !parse_repeat(call, operands[++i], pattern))
+      return false;
     out.push_back(std::move(pattern));
   }
   return true;
@@ -306,30 +333,49 @@ int run_csplit(Invocation& call) {
   Request r;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b': r.suffix = value; break;
-      case 'f': r.prefix = value; break;
-      case 'k': r.keep = true; break;
-      case kSuppressMatched: r.suppress_matched = true; break;
+      case 'b':
+        r.suffix = value;
+        break;
+      case 'f':
+        r.prefix = value;
+        break;
+      case 'k':
+        r.keep = true;
+        break;
+      case kSuppressMatched:
+        r.suppress_matched = true;
+        break;
       case 'n': {
         std::int64_t digits = 0;
-        if (!parse_integer(value, digits) || digits < 0 || digits > 1000) return call.fail(fmt::format("invalid number: {}", quoted(value)));
+        if (!parse_integer(value, digits) || digits < 0 || digits > 1000)
+          return call.fail(fmt::format("invalid number: {}", quote_operand(value)));
         r.digits = static_cast<std::size_t>(digits);
         break;
       }
-      case 'q': r.quiet = true; break;
-      case 'z': r.elide = true; break;
-      default: break;
+      case 'q':
+        r.quiet = true;
+        break;
+      case 'z':
+        r.elide = true;
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
-  if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])));
+  if (operands.size() < 2)
+    return usage_error(call, operands.empty()
+                                 ? "missing operand"
+                                 : fmt::format("missing operand after {}", quote_operand(operands[0])));
   std::string problem;
   if (!r.suffix.empty() && !formatted(r.suffix, 0, problem)) return call.fail(problem);
   std::vector<Pattern> patterns;
   if (!parse_patterns(call, operands, patterns)) return 1;
   auto in = call.open_input(operands[0]);
-  if (!in) return call.fail(fmt::format("cannot open {} for reading: {}", quoted(operands[0]), reason(in.error())));
+  if (!in)
+    return call.fail(
+        fmt::format("cannot open {} for reading: {}", quote_operand(operands[0]), reason(in.error())));
   return Splitter(call, r, (*in)->read_all()).run(patterns);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::csplit_program

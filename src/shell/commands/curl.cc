@@ -3,36 +3,89 @@
 #include <algorithm>
 #include <optional>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/compression.h"
+#include "shell/archives/compression.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/curl/grant.h"
 #include "shell/commands/curl/transfer.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
-#include "shell/interpreter.h"
+#include "shell/files/file_names.h"
+#include "shell/runner.h"
+#include "shell/text/numbers.h"
 
-namespace atl::shell {
+namespace atl::shell::curl_program {
 
 namespace {
 
 // Exit statuses, as curl numbers them.
-enum Exit { kBadUsage = 2, kBadUrl = 3, kUnsupported = 1, kCannotConnect = 7, kHttpError = 22, kCannotWrite = 23, kCannotRead = 26, kTimeout = 28, kTooManyRedirects = 47, kBadCertificate = 60, kTooLarge = 63 };
+enum Exit {
+  kBadUsage = 2,
+  kBadUrl = 3,
+  kUnsupported = 1,
+  kCannotConnect = 7,
+  kHttpError = 22,
+  kCannotWrite = 23,
+  kCannotRead = 26,
+  kTimeout = 28,
+  kTooManyRedirects = 47,
+  kBadCertificate = 60,
+  kTooLarge = 63
+};
 
-enum Long { kDataRaw = 256, kDataBinary, kDataUrlencode, kJson, kConnectTimeout, kMaxRedirects, kCompressed, kUrl, kFailWithBody, kOutputDirectory };
+enum Long {
+  kDataRaw = 256,
+  kDataBinary,
+  kDataUrlencode,
+  kJson,
+  kConnectTimeout,
+  kMaxRedirects,
+  kCompressed,
+  kUrl,
+  kFailWithBody,
+  kOutputDirectory
+};
 
 constexpr Option kOptions[] = {
-    {'s', 's', "silent"}, {'S', 'S', "show-error"}, {'f', 'f', "fail"}, {kFailWithBody, 0, "fail-with-body"}, {'L', 'L', "location"}, {'o', 'o', "output", Arg::required}, {'O', 'O', "remote-name"},
-    {'X', 'X', "request", Arg::required}, {'H', 'H', "header", Arg::required}, {'d', 'd', "data", Arg::required}, {'d', 0, "data-ascii", Arg::required}, {kDataRaw, 0, "data-raw", Arg::required},
-    {kDataBinary, 0, "data-binary", Arg::required}, {kDataUrlencode, 0, "data-urlencode", Arg::required}, {kJson, 0, "json", Arg::required}, {'G', 'G', "get"}, {'I', 'I', "head"}, {'i', 'i', "include"},
-    {'u', 'u', "user", Arg::required}, {'k', 'k', "insecure"}, {'w', 'w', "write-out", Arg::required}, {'m', 'm', "max-time", Arg::required}, {kConnectTimeout, 0, "connect-timeout", Arg::required},
-    {'A', 'A', "user-agent", Arg::required}, {'e', 'e', "referer", Arg::required}, {'b', 'b', "cookie", Arg::required}, {'D', 'D', "dump-header", Arg::required}, {'v', 'v', "verbose"},
-    {kMaxRedirects, 0, "max-redirs", Arg::required}, {kCompressed, 0, "compressed"}, {kUrl, 0, "url", Arg::required}, {'N', 'N', "no-buffer"}, {'#', '#', "progress-bar"}, {'q', 'q', "disable"},
+    {'s', 's', "silent"},
+    {'S', 'S', "show-error"},
+    {'f', 'f', "fail"},
+    {kFailWithBody, 0, "fail-with-body"},
+    {'L', 'L', "location"},
+    {'o', 'o', "output", Arg::required},
+    {'O', 'O', "remote-name"},
+    {'X', 'X', "request", Arg::required},
+    {'H', 'H', "header", Arg::required},
+    {'d', 'd', "data", Arg::required},
+    {'d', 0, "data-ascii", Arg::required},
+    {kDataRaw, 0, "data-raw", Arg::required},
+    {kDataBinary, 0, "data-binary", Arg::required},
+    {kDataUrlencode, 0, "data-urlencode", Arg::required},
+    {kJson, 0, "json", Arg::required},
+    {'G', 'G', "get"},
+    {'I', 'I', "head"},
+    {'i', 'i', "include"},
+    {'u', 'u', "user", Arg::required},
+    {'k', 'k', "insecure"},
+    {'w', 'w', "write-out", Arg::required},
+    {'m', 'm', "max-time", Arg::required},
+    {kConnectTimeout, 0, "connect-timeout", Arg::required},
+    {'A', 'A', "user-agent", Arg::required},
+    {'e', 'e', "referer", Arg::required},
+    {'b', 'b', "cookie", Arg::required},
+    {'D', 'D', "dump-header", Arg::required},
+    {'v', 'v', "verbose"},
+    {kMaxRedirects, 0, "max-redirs", Arg::required},
+    {kCompressed, 0, "compressed"},
+    {kUrl, 0, "url", Arg::required},
+    {'N', 'N', "no-buffer"},
+    {'#', '#', "progress-bar"},
+    {'q', 'q', "disable"},
     {'T', 'T', "upload-file", Arg::required},
 };
 
 struct Job {
-  bool silent = false, show_error = false, fail = false, keep_body = false, follow = false, remote_name = false, get = false, head = false, include = false, compressed = false, verbose = false;
+  bool silent = false, show_error = false, fail = false, keep_body = false, follow = false,
+       remote_name = false, get = false, head = false, include = false, compressed = false, verbose = false;
   std::string method, data, user, write_out, dump_header, upload;
   bool has_data = false, json = false, has_upload = false;
   std::vector<std::string> headers, outputs, urls;
@@ -52,14 +105,17 @@ struct Summary {
 std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {
-    bool plain = isalnum(static_cast<unsigned char>(c)) || std::string_view("-._~").find(c) != std::string_view::npos;
+    bool plain =
+        isalnum(static_cast<unsigned char>(c)) || std::string_view("-._~").find(c) != std::string_view::npos;
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
 }
 
 bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return tolower(static_cast<unsigned char>(x)) == tolower(static_cast<unsigned char>(y)); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    return tolower(static_cast<unsigned char>(x)) == tolower(static_cast<unsigned char>(y));
+  });
 }
 
 std::string_view header(const curl::Answer& answer, std::string_view name) {
@@ -70,7 +126,8 @@ std::string_view header(const curl::Answer& answer, std::string_view name) {
 
 // A line end in a header or a method would begin a header of its own.
 bool is_clean(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\t'; });
 }
 
 class Curl {
@@ -90,7 +147,8 @@ class Curl {
   int add_data(int id, const std::string& value);
   bool parse_seconds(std::string_view option, const std::string& value, std::chrono::milliseconds& out);
   int one_url(const std::string& text, const std::string& output);
-  std::vector<std::pair<std::string, std::string>> request_headers(const curl::Target& target, bool with_user) const;
+  std::vector<std::pair<std::string, std::string>> request_headers(const curl::Target& target,
+                                                                   bool with_user) const;
   int exchange(Summary& summary, std::string& heads);
   int failed(const Error& error, const curl::Target& target);
   int deliver(const Summary& summary, const std::string& heads, std::string output);
@@ -118,7 +176,9 @@ int Curl::add_data(int id, const std::string& value) {
     if (id == 'd') std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; });
   } else if (id == kDataUrlencode) {
     std::size_t equals = value.find('=');
-    text = equals == std::string::npos ? escaped(value) : value.substr(0, equals) + (equals ? "=" : "") + escaped(value.substr(equals + 1));
+    text = equals == std::string::npos
+               ? escaped(value)
+               : value.substr(0, equals) + (equals ? "=" : "") + escaped(value.substr(equals + 1));
   }
   if (job_.has_data && id != kJson) job_.data += '&';
   job_.data += text;
@@ -143,30 +203,70 @@ int Curl::read_arguments() {
   if (options.stopped()) return options.status();
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 's': job_.silent = true; break;
-      case 'S': job_.show_error = true; break;
-      case 'f': job_.fail = true; break;
-      case kFailWithBody: job_.fail = job_.keep_body = true; break;
-      case 'L': job_.follow = true; break;
-      case 'o': job_.outputs.push_back(value); break;
-      case 'O': job_.remote_name = true; break;
-      case 'X': job_.method = value; break;
-      case 'H': job_.headers.push_back(value); break;
-      case 'd': case kDataRaw: case kDataBinary: case kDataUrlencode: case kJson:
+      case 's':
+        job_.silent = true;
+        break;
+      case 'S':
+        job_.show_error = true;
+        break;
+      case 'f':
+        job_.fail = true;
+        break;
+      case kFailWithBody:
+        job_.fail = job_.keep_body = true;
+        break;
+      case 'L':
+        job_.follow = true;
+        break;
+      case 'o':
+        job_.outputs.push_back(value);
+        break;
+      case 'O':
+        job_.remote_name = true;
+        break;
+      case 'X':
+        job_.method = value;
+        break;
+      case 'H':
+        job_.headers.push_back(value);
+        break;
+      case 'd':
+      case kDataRaw:
+      case kDataBinary:
+      case kDataUrlencode:
+      case kJson:
         if (int status = add_data(id, value); status >= 0) return status;
         break;
-      case 'G': job_.get = true; break;
-      case 'I': job_.head = true; break;
-      case 'i': job_.include = true; break;
-      case 'u': job_.user = value; break;
+      case 'G':
+        job_.get = true;
+        break;
+      case 'I':
+        job_.head = true;
+        break;
+      case 'i':
+        job_.include = true;
+        break;
+      case 'u':
+        job_.user = value;
+        break;
       case 'k':
         call_.err().write("curl: option -k: certificates are always verified here\n");
         return kBadUsage;
-      case 'w': job_.write_out = value; break;
-      case 'm': if (!parse_seconds("-m", value, job_.max_time)) return kBadUsage; break;
-      case kConnectTimeout: if (!parse_seconds("--connect-timeout", value, job_.connect_time)) return kBadUsage; break;
-      case 'A': job_.headers.push_back("User-Agent: " + value); break;
-      case 'e': job_.headers.push_back("Referer: " + value); break;
+      case 'w':
+        job_.write_out = value;
+        break;
+      case 'm':
+        if (!parse_seconds("-m", value, job_.max_time)) return kBadUsage;
+        break;
+      case kConnectTimeout:
+        if (!parse_seconds("--connect-timeout", value, job_.connect_time)) return kBadUsage;
+        break;
+      case 'A':
+        job_.headers.push_back("User-Agent: " + value);
+        break;
+      case 'e':
+        job_.headers.push_back("Referer: " + value);
+        break;
       case 'b':
         if (value.find('=') == std::string::npos) {
           call_.err().write("curl: option -b: cookie files are not supported, give NAME=VALUE\n");
@@ -174,22 +274,36 @@ int Curl::read_arguments() {
         }
         job_.headers.push_back("Cookie: " + value);
         break;
-      case 'D': job_.dump_header = value; break;
-      case 'v': job_.verbose = true; break;
-      case 'T': job_.upload = value; job_.has_upload = true; break;
+      case 'D':
+        job_.dump_header = value;
+        break;
+      case 'v':
+        job_.verbose = true;
+        break;
+      case 'T':
+        job_.upload = value;
+        job_.has_upload = true;
+        break;
       case kMaxRedirects:
         if (!parse_integer(value, job_.redirects_max)) {
           call_.err().write("curl: option --max-redirs: expected a proper numerical parameter\n");
           return kBadUsage;
         }
         break;
-      case kCompressed: job_.compressed = true; break;
-      case kUrl: job_.urls.push_back(value); break;
-      default: break;
+      case kCompressed:
+        job_.compressed = true;
+        break;
+      case kUrl:
+        job_.urls.push_back(value);
+        break;
+      default:
+        break;
     }
   }
   for (const std::string& url : options.operands()) job_.urls.push_back(url);
-  bool token = std::all_of(job_.method.begin(), job_.method.end(), [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_'; });
+  bool token = std::all_of(job_.method.begin(), job_.method.end(), [](char c) {
+    return isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  });
   if (!token || !std::all_of(job_.headers.begin(), job_.headers.end(), is_clean)) {
     call_.err().write("curl: a method or header with characters that HTTP does not allow\n");
     return kBadUsage;
@@ -199,10 +313,13 @@ int Curl::read_arguments() {
   return kBadUsage;
 }
 
-std::vector<std::pair<std::string, std::string>> Curl::request_headers(const curl::Target& target, bool with_user) const {
+std::vector<std::pair<std::string, std::string>> Curl::request_headers(const curl::Target& target,
+                                                                       bool with_user) const {
   std::vector<std::pair<std::string, std::string>> out;
   auto given = [&](std::string_view name) {
-    return std::any_of(job_.headers.begin(), job_.headers.end(), [&](const std::string& line) { return same_name(std::string_view(line).substr(0, line.find_first_of(":;")), name); });
+    return std::any_of(job_.headers.begin(), job_.headers.end(), [&](const std::string& line) {
+      return same_name(std::string_view(line).substr(0, line.find_first_of(":;")), name);
+    });
   };
   auto add = [&](std::string name, std::string value) {
     if (!given(name)) out.emplace_back(std::move(name), std::move(value));
@@ -210,15 +327,18 @@ std::vector<std::pair<std::string, std::string>> Curl::request_headers(const cur
   add("User-Agent", "curl/7.88.1");
   add("Accept", job_.json ? "application/json" : "*/*");
   if (job_.compressed) add("Accept-Encoding", "gzip");
-  if (job_.has_data && !job_.get) add("Content-Type", job_.json ? "application/json" : "application/x-www-form-urlencoded");
+  if (job_.has_data && !job_.get)
+    add("Content-Type", job_.json ? "application/json" : "application/x-www-form-urlencoded");
   std::string user = job_.user.empty() ? target.user : job_.user;
   if (!user.empty() && with_user) {
-    static constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static constexpr std::string_view kAlphabet =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string encoded;
     for (std::size_t i = 0; i < user.size(); i += 3) {
       std::uint32_t bits = 0;
       std::size_t count = std::min<std::size_t>(3, user.size() - i);
-      for (std::size_t k = 0; k < 3; ++k) bits = bits << 8 | (k < count ? static_cast<unsigned char>(user[i + k]) : 0U);
+      for (std::size_t k = 0; k < 3; ++k)
+        bits = bits << 8 | (k < count ? static_cast<unsigned char>(user[i + k]) : 0U);
       for (std::size_t k = 0; k < 4; ++k) encoded += k <= count ? kAlphabet[bits >> (18 - 6 * k) & 63] : '=';
     }
     add("Authorization", "Basic " + encoded);
@@ -232,18 +352,23 @@ std::vector<std::pair<std::string, std::string>> Curl::request_headers(const cur
     std::string value = line.substr(colon + 1);
     value.erase(0, std::min(value.find_first_not_of(" \t"), value.size()));
     std::string name = line.substr(0, colon);
-    bool secret = same_name(name, "Authorization") || same_name(name, "Cookie");  // these stay with their host
+    bool secret =
+        same_name(name, "Authorization") || same_name(name, "Cookie");  // these stay with their host
     if (!value.empty() && (with_user || !secret)) out.emplace_back(std::move(name), std::move(value));
   }
   return out;
 }
 
 int Curl::failed(const Error& error, const curl::Target& target) {
-  if (error.code() == Code::deadline_exceeded) return trouble(kTimeout, fmt::format("Operation timed out after {} milliseconds", job_.max_time.count()));
-  if (error.code() == Code::too_large) return trouble(kTooLarge, fmt::format("Exceeded the maximum allowed file size ({} bytes)", curl::kBodyBytesMax));
+  if (error.code() == Code::deadline_exceeded)
+    return trouble(kTimeout, fmt::format("Operation timed out after {} milliseconds", job_.max_time.count()));
+  if (error.code() == Code::too_large)
+    return trouble(kTooLarge,
+                   fmt::format("Exceeded the maximum allowed file size ({} bytes)", curl::kBodyBytesMax));
   std::string message(error.message());
   if (message.find("TLS") != std::string::npos) return trouble(kBadCertificate, message);
-  return trouble(kCannotConnect, fmt::format("Failed to connect to {} port {}: {}", target.host, target.port, message));
+  return trouble(kCannotConnect,
+                 fmt::format("Failed to connect to {} port {}: {}", target.host, target.port, message));
 }
 
 // Goes from answer to answer while they redirect. Every place on the way must be granted.
@@ -259,16 +384,23 @@ int Curl::exchange(Summary& summary, std::string& heads) {
   std::string first_host = summary.target.host;
   auto started = std::chrono::steady_clock::now();
   while (true) {
-    const auto& grants = call_.interpreter().machine.network;
+    const auto& grants = call_.runner().machine().network;
     if (!curl::granted(grants, request.method, summary.target))
-      return trouble(kCannotConnect, grants.empty() ? fmt::format("{}: network access is not granted to this shell", summary.target.text())
-                                                    : fmt::format("{} {}: not among the URLs and methods granted to this shell", request.method, summary.target.text()));
-    auto passed = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
+      return trouble(
+          kCannotConnect,
+          grants.empty()
+              ? fmt::format("{}: network access is not granted to this shell", summary.target.text())
+              : fmt::format("{} {}: not among the URLs and methods granted to this shell", request.method,
+                            summary.target.text()));
+    auto passed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - started);
     request.target = summary.target;
     request.headers = request_headers(summary.target, summary.target.host == first_host);
     request.connect_time = job_.connect_time;
     request.total_time = std::max(job_.max_time - passed, std::chrono::milliseconds(1));
-    if (job_.verbose) call_.err().write(fmt::format("> {} {}{} HTTP/1.1\n", request.method, summary.target.path, summary.target.query));
+    if (job_.verbose)
+      call_.err().write(
+          fmt::format("> {} {}{} HTTP/1.1\n", request.method, summary.target.path, summary.target.query));
     auto answer = curl::transfer(call_, request);
     if (!answer) return failed(answer.error(), summary.target);
     summary.answer = std::move(*answer);
@@ -280,15 +412,20 @@ int Curl::exchange(Summary& summary, std::string& heads) {
     if (job_.verbose) call_.err().write("< " + head);
     std::string_view location = header(summary.answer, "Location");
     int status = summary.answer.status;
-    bool redirects = (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) && !location.empty();
+    bool redirects = (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
+                     !location.empty();
     if (!redirects) return 0;
     auto next = curl::follow(summary.target, location);
     if (next) summary.redirect_url = next->text();
     if (!job_.follow) return 0;
-    if (!next) return trouble(next.error().code() == Code::unsupported ? kUnsupported : kBadUrl, next.error().message());
-    if (job_.redirects_max >= 0 && summary.redirects >= job_.redirects_max) return trouble(kTooManyRedirects, fmt::format("Maximum ({}) redirects followed", job_.redirects_max));
+    if (!next)
+      return trouble(next.error().code() == Code::unsupported ? kUnsupported : kBadUrl,
+                     next.error().message());
+    if (job_.redirects_max >= 0 && summary.redirects >= job_.redirects_max)
+      return trouble(kTooManyRedirects, fmt::format("Maximum ({}) redirects followed", job_.redirects_max));
     ++summary.redirects;
-    bool becomes_get = status == 303 ? request.method != "HEAD" : (status == 301 || status == 302) && request.method == "POST";
+    bool becomes_get = status == 303 ? request.method != "HEAD"
+                                     : (status == 301 || status == 302) && request.method == "POST";
     if (becomes_get && job_.method.empty()) request.method = "GET", request.body.clear();
     summary.target = *next;
     summary.redirect_url.clear();
@@ -311,17 +448,28 @@ std::string Curl::written_out(const Summary& s) const {
       continue;
     }
     std::string name = f.substr(i + 2, end - i - 2);
-    if (name == "http_code" || name == "response_code") out += fmt::format("{:03}", s.answer.status);
-    else if (name == "size_download") out += fmt::format("{}", s.answer.body.size());
-    else if (name == "content_type") out += header(s.answer, "Content-Type");
-    else if (name == "url_effective" || name == "url") out += s.target.text();
-    else if (name == "num_redirects") out += fmt::format("{}", s.redirects);
-    else if (name == "redirect_url") out += s.redirect_url;
-    else if (name == "method") out += s.method;
-    else if (name == "scheme") out += s.target.scheme == "https" ? "HTTPS" : "HTTP";
-    else if (name == "exitcode") out += "0";
-    else if (name == "time_total") out += fmt::format("{:.6f}", s.seconds);
-    else call_.err().write(fmt::format("curl: unknown --write-out variable: '{}'\n", name));
+    if (name == "http_code" || name == "response_code")
+      out += fmt::format("{:03}", s.answer.status);
+    else if (name == "size_download")
+      out += fmt::format("{}", s.answer.body.size());
+    else if (name == "content_type")
+      out += header(s.answer, "Content-Type");
+    else if (name == "url_effective" || name == "url")
+      out += s.target.text();
+    else if (name == "num_redirects")
+      out += fmt::format("{}", s.redirects);
+    else if (name == "redirect_url")
+      out += s.redirect_url;
+    else if (name == "method")
+      out += s.method;
+    else if (name == "scheme")
+      out += s.target.scheme == "https" ? "HTTPS" : "HTTP";
+    else if (name == "exitcode")
+      out += "0";
+    else if (name == "time_total")
+      out += fmt::format("{:.6f}", s.seconds);
+    else
+      call_.err().write(fmt::format("curl: unknown --write-out variable: '{}'\n", name));
     i = end;
   }
   return out;
@@ -330,7 +478,8 @@ std::string Curl::written_out(const Summary& s) const {
 int Curl::deliver(const Summary& summary, const std::string& heads, std::string output) {
   if (!job_.dump_header.empty()) {
     auto file = call_.open_output(job_.dump_header, false);
-    if (!file || !(*file)->write(heads)) return trouble(kCannotWrite, fmt::format("Failed to open {}", job_.dump_header));
+    if (!file || !(*file)->write(heads))
+      return trouble(kCannotWrite, fmt::format("Failed to open {}", job_.dump_header));
   }
   std::string text = job_.include || job_.head ? heads : "";
   if (job_.fail && summary.answer.status >= 400 && !job_.keep_body) {
@@ -338,7 +487,8 @@ int Curl::deliver(const Summary& summary, const std::string& heads, std::string 
   }
   if (!job_.head) {
     std::string_view coding = header(summary.answer, "Content-Encoding");
-    auto expanded = job_.compressed && coding == "gzip" ? inflate_gzip(call_, summary.answer.body) : Result<std::string>(summary.answer.body);
+    auto expanded = job_.compressed && coding == "gzip" ? inflate_gzip(call_, summary.answer.body)
+                                                        : Result<std::string>(summary.answer.body);
     if (!expanded) return trouble(61, "Error while processing content unencoding");
     text += *expanded;
   }
@@ -350,9 +500,11 @@ int Curl::deliver(const Summary& summary, const std::string& heads, std::string 
     if (!call_.out().write(text)) return trouble(kCannotWrite, "Failure writing output to destination");
   } else {
     auto file = call_.open_output(output, false);
-    if (!file || !(*file)->write(text)) return trouble(kCannotWrite, fmt::format("Failed to open the file {}", output));
+    if (!file || !(*file)->write(text))
+      return trouble(kCannotWrite, fmt::format("Failed to open the file {}", output));
   }
-  if (job_.fail && summary.answer.status >= 400) return trouble(kHttpError, fmt::format("The requested URL returned error: {}", summary.answer.status));
+  if (job_.fail && summary.answer.status >= 400)
+    return trouble(kHttpError, fmt::format("The requested URL returned error: {}", summary.answer.status));
   return 0;
 }
 
@@ -360,10 +512,16 @@ int Curl::one_url(const std::string& text, const std::string& output) {
   std::string whole = text;
   if (job_.get && job_.has_data) whole += (whole.find('?') == std::string::npos ? "?" : "&") + job_.data;
   auto target = curl::parse_url(whole);
-  if (!target) return trouble(target.error().code() == Code::unsupported ? kUnsupported : kBadUrl, target.error().message());
+  if (!target)
+    return trouble(target.error().code() == Code::unsupported ? kUnsupported : kBadUrl,
+                   target.error().message());
   Summary summary;
   summary.target = *target;
-  summary.method = !job_.method.empty() ? job_.method : job_.head ? "HEAD" : job_.has_upload ? "PUT" : job_.has_data && !job_.get ? "POST" : "GET";
+  summary.method = !job_.method.empty()         ? job_.method
+                   : job_.head                  ? "HEAD"
+                   : job_.has_upload            ? "PUT"
+                   : job_.has_data && !job_.get ? "POST"
+                                                : "GET";
   std::string heads;
   int status = exchange(summary, heads);
   if (status == 0) status = deliver(summary, heads, output);
@@ -373,7 +531,8 @@ int Curl::one_url(const std::string& text, const std::string& output) {
 
 int Curl::run() {
   int status = 0;
-  for (std::size_t i = 0; i < job_.urls.size(); ++i) status = one_url(job_.urls[i], i < job_.outputs.size() ? job_.outputs[i] : "");
+  for (std::size_t i = 0; i < job_.urls.size(); ++i)
+    status = one_url(job_.urls[i], i < job_.outputs.size() ? job_.outputs[i] : "");
   return status;
 }
 
@@ -385,4 +544,4 @@ int run_curl(Invocation& call) {
   return curl.run();
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::curl_program

@@ -2,20 +2,31 @@
 
 #include <cstring>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::cut_program {
 
 namespace {
 
 enum Long { kComplement = 256, kOutputDelimiter };
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "bytes", Arg::required}, {'c', 'c', "characters", Arg::required}, {'d', 'd', "delimiter", Arg::required},
-    {'f', 'f', "fields", Arg::required}, {'n', 'n', ""}, {kComplement, 0, "complement"}, {'s', 's', "only-delimited"},
-    {kOutputDelimiter, 0, "output-delimiter", Arg::required}, {'z', 'z', "zero-terminated"},
+    {'b', 'b', "bytes", Arg::required},
+    {'c', 'c', "characters", Arg::required},
+    {'d', 'd', "delimiter", Arg::required},
+    {'f', 'f', "fields", Arg::required},
+    {'n', 'n', ""},
+    {kComplement, 0, "complement"},
+    {'s', 's', "only-delimited"},
+    {kOutputDelimiter, 0, "output-delimiter", Arg::required},
+    {'z', 'z', "zero-terminated"},
 };
 
 struct Range {
@@ -26,7 +37,8 @@ bool number(std::string_view text, std::uint64_t& value) {
   value = 0;
   for (char c : text) {
     if (c < '0' || c > '9') return false;
-    if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, static_cast<unsigned>(c - '0'), &value))
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, static_cast<unsigned>(c - '0'), &value))
       return false;
   }
   return true;
@@ -45,7 +57,8 @@ std::string parse_list(std::string_view list, bool fields, bool merge, std::vect
     if (item == "-") return "invalid range with no endpoint: -";
     if (item.empty()) return fmt::format("{} are numbered from 1", things);
     if ((!low.empty() && !number(low, r.low)) || (!high.empty() && !number(high, r.high)))
-      return fmt::format("invalid {} {}", fields ? "field value" : "byte/character position", quoted(item));
+      return fmt::format("invalid {} {}", fields ? "field value" : "byte/character position",
+                         quote_operand(item));
     if (r.low == 0) return fmt::format("{} are numbered from 1", things);
     if (r.high < r.low) return "invalid decreasing range";
     ranges.push_back(r);
@@ -55,10 +68,13 @@ std::string parse_list(std::string_view list, bool fields, bool merge, std::vect
   std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.low < b.low; });
   std::vector<Range> merged;
   for (const Range& r : ranges) {
-    bool joins = !merged.empty() && (r.low <= merged.back().high ||
-                                     (merge && merged.back().high != UINT64_MAX && r.low == merged.back().high + 1));
-    if (joins) merged.back().high = std::max(merged.back().high, r.high);
-    else merged.push_back(r);
+    bool joins =
+        !merged.empty() && (r.low <= merged.back().high ||
+                            (merge && merged.back().high != UINT64_MAX && r.low == merged.back().high + 1));
+    if (joins)
+      merged.back().high = std::max(merged.back().high, r.high);
+    else
+      merged.push_back(r);
   }
   ranges = std::move(merged);
   return {};
@@ -159,11 +175,21 @@ int run_cut(Invocation& call) {
         r.delimiter = value.empty() ? '\0' : value[0];
         has_delimiter = true;
         break;
-      case kComplement: inverted = true; break;
-      case 's': r.only_delimited = true; break;
-      case kOutputDelimiter: r.join = value; r.has_join = true; break;
-      case 'z': r.line_end = '\0'; break;
-      default: break;
+      case kComplement:
+        inverted = true;
+        break;
+      case 's':
+        r.only_delimited = true;
+        break;
+      case kOutputDelimiter:
+        r.join = value;
+        r.has_join = true;
+        break;
+      case 'z':
+        r.line_end = '\0';
+        break;
+      default:
+        break;
     }
   }
   if (!mode) return usage_error(call, "you must specify a list of bytes, characters, or fields");
@@ -186,11 +212,13 @@ int run_cut(Invocation& call) {
         call.charge(work / 32);
         work = 0;
       }
-      if (mode == 'f') cut_fields(line, r, out);
-      else cut_positions(line, r, out);
+      if (mode == 'f')
+        cut_fields(line, r, out);
+      else
+        cut_positions(line, r, out);
     }
   });
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::cut_program

@@ -1,21 +1,32 @@
 #include <fmt/format.h>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/calendar/calendar.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::date_program {
 
 namespace {
 
 enum Long { kRfc3339 = 256, kResolution };
 
 constexpr Option kOptions[] = {
-    {'d', 'd', "date", Arg::required}, {'f', 'f', "file", Arg::required}, {'I', 'I', "iso-8601", Arg::optional},
-    {'R', 'R', "rfc-email"}, {'R', 0, "rfc-822"}, {'R', 0, "rfc-2822"}, {kRfc3339, 0, "rfc-3339", Arg::required},
-    {'r', 'r', "reference", Arg::required}, {'s', 's', "set", Arg::required}, {'u', 'u', "utc"}, {'u', 0, "universal"},
+    {'d', 'd', "date", Arg::required},
+    {'f', 'f', "file", Arg::required},
+    {'I', 'I', "iso-8601", Arg::optional},
+    {'R', 'R', "rfc-email"},
+    {'R', 0, "rfc-822"},
+    {'R', 0, "rfc-2822"},
+    {kRfc3339, 0, "rfc-3339", Arg::required},
+    {'r', 'r', "reference", Arg::required},
+    {'s', 's', "set", Arg::required},
+    {'u', 'u', "utc"},
+    {'u', 0, "universal"},
     {kResolution, 0, "resolution"},
 };
 
@@ -44,18 +55,30 @@ int run_date(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     bool good = true;
     switch (id) {
-      case 'u': zone = Zone::utc(); break;
-      case 'd': text = value; has_text = true; break;
-      case 'f': file = value; has_file = true; break;
+      case 'u':
+        zone = Zone::utc();
+        break;
+      case 'd':
+        text = value;
+        has_text = true;
+        break;
+      case 'f':
+        file = value;
+        has_file = true;
+        break;
       case 'I':
         if (!value.empty() && !choose(call, "--iso-8601", value, kPrecisions)) return 1;
-        format = iso_format(value.empty() ? "date" : kPrecisions[*choose(call, "--iso-8601", value, kPrecisions)].word, good);
+        format = iso_format(
+            value.empty() ? "date" : kPrecisions[*choose(call, "--iso-8601", value, kPrecisions)].word, good);
         has_format = true;
         break;
-      case 'R': format = "%a, %d %b %Y %H:%M:%S %z"; has_format = true; break;
-      case kRfc3339:
-      {
-        static constexpr std::string_view kFormats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S%:z", "%Y-%m-%d %H:%M:%S.%N%:z"};
+      case 'R':
+        format = "%a, %d %b %Y %H:%M:%S %z";
+        has_format = true;
+        break;
+      case kRfc3339: {
+        static constexpr std::string_view kFormats[] = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S%:z",
+                                                        "%Y-%m-%d %H:%M:%S.%N%:z"};
         static constexpr Choice kWords[] = {{"date", 0}, {"seconds", 1}, {"ns", 2}};
         auto word = choose(call, "--rfc-3339", value, kWords);
         if (!word) return 1;
@@ -63,7 +86,9 @@ int run_date(Invocation& call) {
       }
         has_format = true;
         break;
-      case kResolution: call.out().write("0.000000001\n"); return 0;
+      case kResolution:
+        call.out().write("0.000000001\n");
+        return 0;
       case 'r': {
         auto path = call.resolve(value);
         auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
@@ -71,15 +96,22 @@ int run_date(Invocation& call) {
         time = stat->modified;
         break;
       }
-      case 's': return call.fail("cannot set date: Operation not permitted");
-      default: break;
+      case 's':
+        return call.fail("cannot set date: Operation not permitted");
+      default:
+        break;
     }
   }
-  if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
+  if (options.operands().size() > 1)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(options.operands()[1])));
   for (const std::string& operand : options.operands()) {
     if (!operand.starts_with('+')) {
-      if (has_text) return usage_error(call, fmt::format("the argument {} lacks a leading '+';\nwhen using an option to specify date(s), any non-option\nargument must be a format string beginning with '+'", quoted(operand)));
-      return call.fail(fmt::format("invalid date {}", quoted(operand)));
+      if (has_text)
+        return usage_error(
+            call, fmt::format("the argument {} lacks a leading '+';\nwhen using an option to specify "
+                              "date(s), any non-option\nargument must be a format string beginning with '+'",
+                              quote_operand(operand)));
+      return call.fail(fmt::format("invalid date {}", quote_operand(operand)));
     }
     if (has_format) return call.fail("multiple output formats specified");
     format = operand.substr(1);
@@ -88,7 +120,7 @@ int run_date(Invocation& call) {
   auto show = [&](const std::string& spec) {
     auto parsed = parse_date(spec, call.now(), zone);
     if (!parsed) {
-      call.complain(fmt::format("invalid date {}", quoted(spec)));
+      call.complain(fmt::format("invalid date {}", quote_operand(spec)));
       return false;
     }
     call.out().write(format_time(format, *parsed, zone) + "\n");
@@ -107,4 +139,4 @@ int run_date(Invocation& call) {
   return 0;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::date_program

@@ -4,13 +4,14 @@
 #include <optional>
 #include <variant>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/decimal/number.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
-#include "shell/interpreter.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/decimal/number.h"
+#include "shell/runner.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::dc_program {
 
 namespace {
 
@@ -28,7 +29,8 @@ struct Register {
 
 constexpr std::int64_t kValueBytes = 96;
 
-// The reverse-polish calculator. A macro runs by recursion, a macro called last in place of the one that calls it.
+// The reverse-polish calculator. A macro runs by recursion, a macro called last in place of the one that
+// calls it.
 class Calculator {
  public:
   Calculator(Invocation& call, Sink& out)
@@ -105,8 +107,10 @@ class Calculator {
 
 void Calculator::show(const Value& value, bool newline) {
   std::size_t column = 0;
-  if (const auto* number = std::get_if<Number>(&value)) out_.append(decimal::folded(arithmetic_.print(*number, obase_), column, width_));
-  else out_.append(std::get<std::string>(value));
+  if (const auto* number = std::get_if<Number>(&value))
+    out_.append(decimal::folded(arithmetic_.print(*number, obase_), column, width_));
+  else
+    out_.append(std::get<std::string>(value));
   if (newline) out_.put('\n');
 }
 
@@ -151,19 +155,37 @@ void Calculator::number(const std::string& text, std::size_t& at) {
 
 void Calculator::binary(char op) {
   if (!need(2)) return;
-  if (!std::holds_alternative<Number>(stack_.back()) || !std::holds_alternative<Number>(stack_[stack_.size() - 2])) return complain("non-numeric value");
+  if (!std::holds_alternative<Number>(stack_.back()) ||
+      !std::holds_alternative<Number>(stack_[stack_.size() - 2]))
+    return complain("non-numeric value");
   Number b = std::get<Number>(stack_.back()), a = std::get<Number>(stack_[stack_.size() - 2]);
   std::vector<Number> results;
-  if ((op == '/' || op == '~' || op == '%') && b.is_zero()) return complain(op == '%' ? "remainder by zero" : "divide by zero");
+  if ((op == '/' || op == '~' || op == '%') && b.is_zero())
+    return complain(op == '%' ? "remainder by zero" : "divide by zero");
   switch (op) {
-    case '+': results = {arithmetic_.add(a, b)}; break;
-    case '-': results = {arithmetic_.subtract(a, b)}; break;
-    case '*': results = {arithmetic_.multiply(a, b, scale_)}; break;
-    case '/': results = {arithmetic_.divide(a, b, scale_)}; break;
-    case '%': results = {arithmetic_.modulo(a, b, scale_)}; break;
-    case '~': results = {arithmetic_.divide(a, b, scale_), arithmetic_.modulo(a, b, scale_)}; break;
-    case '^': results = {arithmetic_.power(a, b, scale_)}; break;
-    default: break;
+    case '+':
+      results = {arithmetic_.add(a, b)};
+      break;
+    case '-':
+      results = {arithmetic_.subtract(a, b)};
+      break;
+    case '*':
+      results = {arithmetic_.multiply(a, b, scale_)};
+      break;
+    case '/':
+      results = {arithmetic_.divide(a, b, scale_)};
+      break;
+    case '%':
+      results = {arithmetic_.modulo(a, b, scale_)};
+      break;
+    case '~':
+      results = {arithmetic_.divide(a, b, scale_), arithmetic_.modulo(a, b, scale_)};
+      break;
+    case '^':
+      results = {arithmetic_.power(a, b, scale_)};
+      break;
+    default:
+      break;
   }
   pop();
   pop();
@@ -181,8 +203,10 @@ void Calculator::compare(char op, bool negated, char reg, std::string& macro) {
   auto found = registers_.find(reg);
   if (found == registers_.end() || found->second.empty()) return;
   const Value& value = found->second.back().value;
-  if (const auto* text = std::get_if<std::string>(&value)) macro = *text;
-  else push(value);
+  if (const auto* text = std::get_if<std::string>(&value))
+    macro = *text;
+  else
+    push(value);
 }
 
 void Calculator::registers(char op, char reg) {
@@ -198,11 +222,15 @@ void Calculator::registers(char op, char reg) {
       stack.back().value = pop();
       return;
     case 'l':
-      if (stack.empty()) push(Number{});
-      else push(stack.back().value);
+      if (stack.empty())
+        push(Number{});
+      else
+        push(stack.back().value);
       return;
     default:
-      if (stack.empty()) return complain(fmt::format("stack register '{}' ({:04o}) is empty", reg, static_cast<unsigned char>(reg)));
+      if (stack.empty())
+        return complain(
+            fmt::format("stack register '{}' ({:04o}) is empty", reg, static_cast<unsigned char>(reg)));
       push(std::move(stack.back().value));
       stack.pop_back();
   }
@@ -286,7 +314,11 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     return '\0';
   };
   switch (c) {
-    case ' ': case '\t': case '\n': case '\r': break;
+    case ' ':
+    case '\t':
+    case '\n':
+    case '\r':
+      break;
     case '#':
       while (at < text.size() && text[at] != '\n') ++at;
       break;
@@ -297,7 +329,15 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
       push(text.substr(from, at - from - (depth == 0 ? 1 : 0)));
       break;
     }
-    case '+': case '-': case '*': case '/': case '%': case '~': case '^': binary(c); break;
+    case '+':
+    case '-':
+    case '*':
+    case '/':
+    case '%':
+    case '~':
+    case '^':
+      binary(c);
+      break;
     case '|': {
       auto m = pop_number();
       auto e = m ? pop_number() : std::nullopt;
@@ -314,7 +354,9 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case 'n':
       if (need(1)) show(pop(), false);
       break;
-    case 'P': print_bytes(); break;
+    case 'P':
+      print_bytes();
+      break;
     case 'f':
       for (auto it = stack_.rbegin(); it != stack_.rend(); ++it) show(*it, true);
       break;
@@ -327,24 +369,46 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case 'r':
       if (need(2)) std::swap(stack_.back(), stack_[stack_.size() - 2]);
       break;
-    case 'R': rotate(); break;
-    case 's': case 'S': case 'l': case 'L':
+    case 'R':
+      rotate();
+      break;
+    case 's':
+    case 'S':
+    case 'l':
+    case 'L':
       if (char name = reg()) registers(c, name);
       break;
-    case ':': case ';':
+    case ':':
+    case ';':
       if (char name = reg()) arrays(c, name);
       break;
-    case 'i': case 'o': case 'k': settings(c); break;
-    case 'I': push(Number{ibase_, 0}); break;
-    case 'O': push(Number{obase_, 0}); break;
-    case 'K': push(Number{scale_, 0}); break;
-    case 'Z': case 'X': measure(c); break;
-    case 'z': push(Number{stack_.size(), 0}); break;
+    case 'i':
+    case 'o':
+    case 'k':
+      settings(c);
+      break;
+    case 'I':
+      push(Number{ibase_, 0});
+      break;
+    case 'O':
+      push(Number{obase_, 0});
+      break;
+    case 'K':
+      push(Number{scale_, 0});
+      break;
+    case 'Z':
+    case 'X':
+      measure(c);
+      break;
+    case 'z':
+      push(Number{stack_.size(), 0});
+      break;
     case 'a':
       if (need(1)) {
         Value top = pop();
         if (const auto* number = std::get_if<Number>(&top)) {
-          push(std::string(1, static_cast<char>(static_cast<unsigned>(decimal::magnitude(arithmetic_.with_scale(*number, 0).digits) & 0xff))));
+          push(std::string(1, static_cast<char>(static_cast<unsigned>(
+                                  decimal::magnitude(arithmetic_.with_scale(*number, 0).digits) & 0xff))));
         } else {
           push(std::get<std::string>(top).substr(0, 1));
         }
@@ -353,11 +417,15 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case 'x':
       if (need(1)) {
         Value top = pop();
-        if (auto* body = std::get_if<std::string>(&top)) macro = std::move(*body);
-        else push(std::move(top));
+        if (auto* body = std::get_if<std::string>(&top))
+          macro = std::move(*body);
+        else
+          push(std::move(top));
       }
       break;
-    case '<': case '>': case '=':
+    case '<':
+    case '>':
+    case '=':
       if (char name = reg()) compare(c, false, name, macro);
       break;
     case '!':
@@ -374,17 +442,23 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
       if (call_.in().read_line(line)) macro = line;
       break;
     }
-    case 'q': quit_levels_ = 2; return false;
+    case 'q':
+      quit_levels_ = 2;
+      return false;
     case 'Q':
       if (auto levels = pop_number()) {
         auto count = small(*levels, 1'000'000);
-        if (!count || *count < 1) complain("Q command requires a number >= 1");
-        else quit_levels_ = *count;
+        if (!count || *count < 1)
+          complain("Q command requires a number >= 1");
+        else
+          quit_levels_ = *count;
         return quit_levels_ == 0;
       }
       break;
     default:
-      complain(c >= 33 && c < 127 ? fmt::format("'{}' ({:04o}) unimplemented", c, static_cast<unsigned char>(c)) : fmt::format("0{:03o} unimplemented", static_cast<unsigned char>(c)));
+      complain(c >= 33 && c < 127
+                   ? fmt::format("'{}' ({:04o}) unimplemented", c, static_cast<unsigned char>(c))
+                   : fmt::format("0{:03o} unimplemented", static_cast<unsigned char>(c)));
   }
   return true;
 }
@@ -396,8 +470,10 @@ void Calculator::execute(std::string text) {
     char c = text[at];
     std::string macro;
     try {
-      if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || c == '_' || c == '.') number(text, at);
-      else if (!one(text, at, macro)) break;
+      if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || c == '_' || c == '.')
+        number(text, at);
+      else if (!one(text, at, macro))
+        break;
     } catch (const Trouble& trouble) {
       complain(trouble.message);
     }
@@ -407,7 +483,7 @@ void Calculator::execute(std::string text) {
       at = 0;
       continue;
     }
-    if (call_.interpreter().machine.scheduler.stack_left() < 96 * 1024) {
+    if (call_.runner().machine().scheduler.stack_left() < 96 * 1024) {
       complain("nesting too deep");
       ended_ = true;
     } else {
@@ -425,7 +501,10 @@ void Calculator::execute(std::string text) {
 }  // namespace
 
 int run_dc(Invocation& call) {
-  static constexpr Option kOptions[] = {{'e', 'e', "expression", Arg::required}, {'f', 'f', "file", Arg::required}, {'h', 'h', ""}, {'V', 'V', ""}};
+  static constexpr Option kOptions[] = {{'e', 'e', "expression", Arg::required},
+                                        {'f', 'f', "file", Arg::required},
+                                        {'h', 'h', ""},
+                                        {'V', 'V', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   Sink out(call.out());
@@ -468,4 +547,4 @@ int run_dc(Invocation& call) {
   return out.finish(call);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::dc_program

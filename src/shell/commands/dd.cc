@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <span>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::dd_program {
 
 namespace {
 
@@ -22,10 +26,13 @@ struct Request {
   bool converts(std::string_view name) const { return has(conversions, name); }
 };
 
-constexpr std::string_view kConversions[] = {"block", "excl",    "fdatasync", "fsync", "lcase", "nocreat", "noerror",
-                                             "notrunc", "sparse", "swab",      "sync",  "ucase", "unblock"};
-constexpr std::string_view kInFlags[] = {"binary", "count_bytes", "fullblock", "nonblock", "skip_bytes", "text"};
-constexpr std::string_view kOutFlags[] = {"append", "binary", "dsync", "nonblock", "seek_bytes", "sync", "text"};
+constexpr std::string_view kConversions[] = {"block",   "excl",    "fdatasync", "fsync",  "lcase",
+                                             "nocreat", "noerror", "notrunc",   "sparse", "swab",
+                                             "sync",    "ucase",   "unblock"};
+constexpr std::string_view kInFlags[] = {"binary",   "count_bytes", "fullblock",
+                                         "nonblock", "skip_bytes",  "text"};
+constexpr std::string_view kOutFlags[] = {"append",     "binary", "dsync", "nonblock",
+                                          "seek_bytes", "sync",   "text"};
 constexpr std::string_view kStatuses[] = {"none", "noxfer", "progress"};
 
 // 2x1k multiplies.
@@ -59,34 +66,48 @@ int parse_operand(Invocation& call, const std::string& arg, Request& r) {
   std::string key = arg.substr(0, equals);
   std::string value = equals == std::string::npos ? "" : arg.substr(equals + 1);
   auto number = [&](std::uint64_t& out) {
-    return parse_product(value, out) ? 0 : call.fail(fmt::format("invalid number: {}", quoted(value)));
+    return parse_product(value, out) ? 0 : call.fail(fmt::format("invalid number: {}", quote_operand(value)));
   };
-  auto words = [&](std::string_view what, std::span<const std::string_view> known, std::vector<std::string>& into) {
+  auto words = [&](std::string_view what, std::span<const std::string_view> known,
+                   std::vector<std::string>& into) {
     auto bad = add_words(value, known, into);
-    return bad ? usage_error(call, fmt::format("invalid {}: {}", what, quoted(*bad))) : 0;
+    return bad ? usage_error(call, fmt::format("invalid {}: {}", what, quote_operand(*bad))) : 0;
   };
-  if (equals == std::string::npos) return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
-  if (key == "if") r.in_name = value;
-  else if (key == "of") r.out_name = value;
-  else if (key == "bs") { int bad = number(r.ibs); r.obs = r.ibs; return bad; }
-  else if (key == "ibs") return number(r.ibs);
-  else if (key == "obs") return number(r.obs);
-  else if (key == "cbs") return number(r.cbs);
-  else if (key == "skip" || key == "iseek") return number(r.skip);
-  else if (key == "seek" || key == "oseek") return number(r.seek);
+  if (equals == std::string::npos)
+    return usage_error(call, fmt::format("unrecognized operand {}", quote_operand(arg)));
+  if (key == "if")
+    r.in_name = value;
+  else if (key == "of")
+    r.out_name = value;
+  else if (key == "bs") {
+    int bad = number(r.ibs);
+    r.obs = r.ibs;
+    return bad;
+  } else if (key == "ibs")
+    return number(r.ibs);
+  else if (key == "obs")
+    return number(r.obs);
+  else if (key == "cbs")
+    return number(r.cbs);
+  else if (key == "skip" || key == "iseek")
+    return number(r.skip);
+  else if (key == "seek" || key == "oseek")
+    return number(r.seek);
   else if (key == "count") {
     if (value.ends_with('B')) r.in_flags.emplace_back("count_bytes");
     return number(r.count);
-  }
-  else if (key == "conv") return words("conversion", kConversions, r.conversions);
-  else if (key == "iflag") return words("input flag", kInFlags, r.in_flags);
-  else if (key == "oflag") return words("output flag", kOutFlags, r.out_flags);
+  } else if (key == "conv")
+    return words("conversion", kConversions, r.conversions);
+  else if (key == "iflag")
+    return words("input flag", kInFlags, r.in_flags);
+  else if (key == "oflag")
+    return words("output flag", kOutFlags, r.out_flags);
   else if (key == "status") {
     if (std::find(std::begin(kStatuses), std::end(kStatuses), value) == std::end(kStatuses))
-      return usage_error(call, fmt::format("invalid status level: {}", quoted(value)));
+      return usage_error(call, fmt::format("invalid status level: {}", quote_operand(value)));
     r.status = value;
-  }
-  else return usage_error(call, fmt::format("unrecognized operand {}", quoted(arg)));
+  } else
+    return usage_error(call, fmt::format("unrecognized operand {}", quote_operand(arg)));
   return 0;
 }
 
@@ -122,7 +143,7 @@ bool Copy::open_in() {
   if (!r_.in_name) return true;
   auto opened = call_.open_input(*r_.in_name);
   if (!opened) {
-    call_.complain(fmt::format("failed to open {}: {}", quoted(*r_.in_name), reason(opened.error())));
+    call_.complain(fmt::format("failed to open {}: {}", quote_operand(*r_.in_name), reason(opened.error())));
     return false;
   }
   owned_ = std::move(*opened);
@@ -134,7 +155,7 @@ bool Copy::open_out() {
   if (!r_.out_name) return true;
   const std::string& name = *r_.out_name;
   auto refuse = [&](std::string_view what, const Error& why) {
-    call_.complain(fmt::format("failed to {} {}: {}", what, quoted(name), reason(why)));
+    call_.complain(fmt::format("failed to {} {}: {}", what, quote_operand(name), reason(why)));
     return false;
   };
   if (name.starts_with("/dev/")) {
@@ -164,7 +185,8 @@ void Copy::skip() {
   while (left > 0) {
     std::string_view block = in_->fill();
     if (block.empty()) {
-      call_.complain(fmt::format("{}: cannot skip to specified offset", r_.in_name ? *r_.in_name : "'standard input'"));
+      call_.complain(
+          fmt::format("{}: cannot skip to specified offset", r_.in_name ? *r_.in_name : "'standard input'"));
       return;
     }
     std::size_t take = static_cast<std::size_t>(std::min<std::uint64_t>(left, block.size()));
@@ -190,9 +212,12 @@ std::string Copy::next_block(std::uint64_t most) {
 
 void Copy::convert(std::string& block) {
   if (r_.converts("sync")) block.resize(static_cast<std::size_t>(r_.ibs), r_.converts("block") ? ' ' : '\0');
-  if (r_.converts("ucase")) for (char& c : block) c = static_cast<char>(toupper(static_cast<unsigned char>(c)));
-  if (r_.converts("lcase")) for (char& c : block) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
-  if (r_.converts("swab")) for (std::size_t i = 0; i + 1 < block.size(); i += 2) std::swap(block[i], block[i + 1]);
+  if (r_.converts("ucase"))
+    for (char& c : block) c = static_cast<char>(toupper(static_cast<unsigned char>(c)));
+  if (r_.converts("lcase"))
+    for (char& c : block) c = static_cast<char>(tolower(static_cast<unsigned char>(c)));
+  if (r_.converts("swab"))
+    for (std::size_t i = 0; i + 1 < block.size(); i += 2) std::swap(block[i], block[i + 1]);
 }
 
 // Lines to records of cbs bytes, or back.
@@ -202,8 +227,10 @@ void Copy::put_records(std::string_view bytes) {
   for (char c : bytes) {
     bool full = !blocks && record_.size() == size;
     if (full || (blocks && c == '\n')) {
-      if (blocks) record_.resize(size, ' ');
-      else record_.erase(record_.find_last_not_of(' ') + 1);
+      if (blocks)
+        record_.resize(size, ' ');
+      else
+        record_.erase(record_.find_last_not_of(' ') + 1);
       pending_ += record_;
       if (!blocks) pending_ += '\n';
       record_.clear();
@@ -223,7 +250,8 @@ bool Copy::put(std::string_view bytes) {
     if (out.write(bytes)) return true;
     problem = out.error();
   }
-  call_.complain(fmt::format("error writing {}: {}", quoted(r_.out_name.value_or("standard output")), problem));
+  call_.complain(
+      fmt::format("error writing {}: {}", quote_operand(r_.out_name.value_or("standard output")), problem));
   return false;
 }
 
@@ -241,7 +269,8 @@ bool Copy::flush(std::size_t least) {
 
 void Copy::report() const {
   if (r_.status == "none") return;
-  std::string text = fmt::format("{}+{} records in\n{}+{} records out\n", full_, partial_, out_full_, out_partial_);
+  std::string text =
+      fmt::format("{}+{} records in\n{}+{} records out\n", full_, partial_, out_full_, out_partial_);
   if (r_.status != "noxfer")
     text += fmt::format("{} byte{} copied, 0.000001 s, 1.0 GB/s\n", total_, total_ == 1 ? "" : "s");
   call_.err().write(text);
@@ -262,13 +291,17 @@ int Copy::run() {
     left -= block.size();
     convert(block);
     total_ += block.size();
-    if (records) put_records(block);
-    else pending_ += block;
+    if (records)
+      put_records(block);
+    else
+      pending_ += block;
     if (!flush(static_cast<std::size_t>(r_.obs))) return 1;
   }
   if (!record_.empty()) {
-    if (r_.converts("block")) record_.resize(static_cast<std::size_t>(r_.cbs), ' ');
-    else record_.erase(record_.find_last_not_of(' ') + 1);
+    if (r_.converts("block"))
+      record_.resize(static_cast<std::size_t>(r_.cbs), ' ');
+    else
+      record_.erase(record_.find_last_not_of(' ') + 1);
     pending_ += record_ + (r_.converts("unblock") ? "\n" : "");
   }
   if (!flush(0)) return 1;
@@ -290,4 +323,4 @@ int run_dd(Invocation& call) {
   return Copy(call, r).run();
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::dd_program

@@ -1,38 +1,106 @@
 #include <fmt/format.h>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/commands.h"
+#include "shell/arguments/command_line.h"
+#include "shell/calendar/calendar.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/diff/compare.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/walk.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/files/walk.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::diff_program {
 
 namespace {
 
-enum Long { kLabel = 256, kColor, kStripCr, kNormal, kSuppress, kFromFile, kToFile, kLeftColumn, kTabSize, kBlankEmpty, kNoDereference, kLineFormat, kOldLine, kNewLine, kSameLine, kOldGroup, kNewGroup, kChangedGroup, kSameGroup, kNothing, kOneSided };
+enum Long {
+  kLabel = 256,
+  kColor,
+  kStripCr,
+  kNormal,
+  kSuppress,
+  kFromFile,
+  kToFile,
+  kLeftColumn,
+  kTabSize,
+  kBlankEmpty,
+  kNoDereference,
+  kLineFormat,
+  kOldLine,
+  kNewLine,
+  kSameLine,
+  kOldGroup,
+  kNewGroup,
+  kChangedGroup,
+  kSameGroup,
+  kNothing,
+  kOneSided
+};
 
 constexpr Option kOptions[] = {
-    {'u', 'u', ""}, {'U', 'U', "", Arg::required}, {'U', 0, "unified", Arg::optional}, {'c', 'c', ""}, {'C', 'C', "", Arg::required}, {'C', 0, "context", Arg::optional}, {kNormal, 0, "normal"}, {'y', 'y', "side-by-side"},
-    {'W', 'W', "width", Arg::required}, {'q', 'q', "brief"}, {'s', 's', "report-identical-files"}, {'r', 'r', "recursive"}, {'N', 'N', "new-file"},
-    {'i', 'i', "ignore-case"}, {'w', 'w', "ignore-all-space"}, {'b', 'b', "ignore-space-change"}, {'B', 'B', "ignore-blank-lines"}, {'Z', 'Z', "ignore-trailing-space"},
-    {'a', 'a', "text"}, {'L', 'L', "label", Arg::required}, {'e', 'e', "ed"}, {'p', 'p', "show-c-function"},
-    {'x', 'x', "exclude", Arg::required}, {kColor, 0, "color", Arg::optional}, {kStripCr, 0, "strip-trailing-cr"}, {kSuppress, 0, "suppress-common-lines"},
-    {'d', 'd', "minimal"}, {'n', 'n', "rcs"}, {'D', 'D', "ifdef", Arg::required}, {'I', 'I', "ignore-matching-lines", Arg::required}, {'t', 't', "expand-tabs"},
-    {'T', 'T', "initial-tab"}, {kTabSize, 0, "tabsize", Arg::required}, {kBlankEmpty, 0, "suppress-blank-empty"}, {'F', 'F', "show-function-line", Arg::required},
-    {'E', 'E', "ignore-tab-expansion"}, {'X', 'X', "exclude-from", Arg::required}, {'S', 'S', "starting-file", Arg::required}, {kFromFile, 0, "from-file", Arg::required},
-    {kToFile, 0, "to-file", Arg::required}, {kLeftColumn, 0, "left-column"}, {kNoDereference, 0, "no-dereference"}, {kOneSided, 0, "unidirectional-new-file"},
-    {kLineFormat, 0, "line-format", Arg::required}, {kOldLine, 0, "old-line-format", Arg::required}, {kNewLine, 0, "new-line-format", Arg::required},
-    {kSameLine, 0, "unchanged-line-format", Arg::required}, {kOldGroup, 0, "old-group-format", Arg::required}, {kNewGroup, 0, "new-group-format", Arg::required},
-    {kChangedGroup, 0, "changed-group-format", Arg::required}, {kSameGroup, 0, "unchanged-group-format", Arg::required},
-    {kNothing, 'H', "speed-large-files"}, {kNothing, 0, "horizon-lines", Arg::required}, {'v', 'v', ""},
+    {'u', 'u', ""},
+    {'U', 'U', "", Arg::required},
+    {'U', 0, "unified", Arg::optional},
+    {'c', 'c', ""},
+    {'C', 'C', "", Arg::required},
+    {'C', 0, "context", Arg::optional},
+    {kNormal, 0, "normal"},
+    {'y', 'y', "side-by-side"},
+    {'W', 'W', "width", Arg::required},
+    {'q', 'q', "brief"},
+    {'s', 's', "report-identical-files"},
+    {'r', 'r', "recursive"},
+    {'N', 'N', "new-file"},
+    {'i', 'i', "ignore-case"},
+    {'w', 'w', "ignore-all-space"},
+    {'b', 'b', "ignore-space-change"},
+    {'B', 'B', "ignore-blank-lines"},
+    {'Z', 'Z', "ignore-trailing-space"},
+    {'a', 'a', "text"},
+    {'L', 'L', "label", Arg::required},
+    {'e', 'e', "ed"},
+    {'p', 'p', "show-c-function"},
+    {'x', 'x', "exclude", Arg::required},
+    {kColor, 0, "color", Arg::optional},
+    {kStripCr, 0, "strip-trailing-cr"},
+    {kSuppress, 0, "suppress-common-lines"},
+    {'d', 'd', "minimal"},
+    {'n', 'n', "rcs"},
+    {'D', 'D', "ifdef", Arg::required},
+    {'I', 'I', "ignore-matching-lines", Arg::required},
+    {'t', 't', "expand-tabs"},
+    {'T', 'T', "initial-tab"},
+    {kTabSize, 0, "tabsize", Arg::required},
+    {kBlankEmpty, 0, "suppress-blank-empty"},
+    {'F', 'F', "show-function-line", Arg::required},
+    {'E', 'E', "ignore-tab-expansion"},
+    {'X', 'X', "exclude-from", Arg::required},
+    {'S', 'S', "starting-file", Arg::required},
+    {kFromFile, 0, "from-file", Arg::required},
+    {kToFile, 0, "to-file", Arg::required},
+    {kLeftColumn, 0, "left-column"},
+    {kNoDereference, 0, "no-dereference"},
+    {kOneSided, 0, "unidirectional-new-file"},
+    {kLineFormat, 0, "line-format", Arg::required},
+    {kOldLine, 0, "old-line-format", Arg::required},
+    {kNewLine, 0, "new-line-format", Arg::required},
+    {kSameLine, 0, "unchanged-line-format", Arg::required},
+    {kOldGroup, 0, "old-group-format", Arg::required},
+    {kNewGroup, 0, "new-group-format", Arg::required},
+    {kChangedGroup, 0, "changed-group-format", Arg::required},
+    {kSameGroup, 0, "unchanged-group-format", Arg::required},
+    {kNothing, 'H', "speed-large-files"},
+    {kNothing, 0, "horizon-lines", Arg::required},
+    {'v', 'v', ""},
 };
 
 struct Request {
   DiffStyle style;
-  bool brief = false, identical = false, recursive = false, new_file = false, text = false, links = false, one_sided = false;
+  bool brief = false, identical = false, recursive = false, new_file = false, text = false, links = false,
+       one_sided = false;
   std::vector<std::string> labels, exclude;
   std::string shown_options, start;
   std::optional<std::string> from_file, to_file;
@@ -100,12 +168,16 @@ int compare_files(Invocation& call, const Request& r, Side& a, Side& b, Sink& ou
     out.append(fmt::format("Binary files {} and {} differ\n", a.shown, b.shown));
     return 2;
   }
-  if (in_tree) out.append(fmt::format("diff{} {} {}\n", r.shown_options, shell_quoted(a.shown), shell_quoted(b.shown)));
+  if (in_tree)
+    out.append(fmt::format("diff{} {} {}\n", r.shown_options, shell_quoted(a.shown), shell_quoted(b.shown)));
   Zone zone = Zone::of(call);
   auto header = [&](const Side& side, std::size_t i) {
     if (i < r.labels.size()) return r.labels[i];
     std::string name = side.shown;
-    return fmt::format("{}\t{}", name, format_time(r.style.kind == DiffStyle::Kind::context ? "%a %b %e %H:%M:%S %Y" : "%Y-%m-%d %H:%M:%S.%N %z", side.modified, zone));
+    return fmt::format("{}\t{}", name,
+                       format_time(r.style.kind == DiffStyle::Kind::context ? "%a %b %e %H:%M:%S %Y"
+                                                                            : "%Y-%m-%d %H:%M:%S.%N %z",
+                                   side.modified, zone));
   };
   print_diff(call, out, result, r.style, header(a, 0), header(b, 1));
   return 1;
@@ -140,14 +212,16 @@ int compare_trees(Invocation& call, const Request& r, const std::string& a, cons
       for (const std::string& pattern : r.exclude) skipped |= glob_match(pattern, name);
       skipped |= !r.start.empty() && now.a == a && name < r.start;
       if (skipped) continue;
-      bool in_left = std::binary_search(left.begin(), left.end(), name), in_right = std::binary_search(right.begin(), right.end(), name);
+      bool in_left = std::binary_search(left.begin(), left.end(), name),
+           in_right = std::binary_search(right.begin(), right.end(), name);
       if ((!in_left || !in_right) && !r.new_file && !(r.one_sided && in_right)) {
         out.append(fmt::format("Only in {}: {}\n", in_left ? now.a : now.b, name));
         status = std::max(status, 1);
         continue;
       }
       Side x, y;
-      if (!load(call, join_shown(now.a, name), true, r.links, x) || !load(call, join_shown(now.b, name), true, r.links, y)) {
+      if (!load(call, join_shown(now.a, name), true, r.links, x) ||
+          !load(call, join_shown(now.b, name), true, r.links, y)) {
         status = 2;
         continue;
       }
@@ -159,7 +233,9 @@ int compare_trees(Invocation& call, const Request& r, const std::string& a, cons
           out.append(fmt::format("Common subdirectories: {} and {}\n", x.shown, y.shown));
         }
       } else if (x.directory != y.directory && x.exists && y.exists) {
-        out.append(fmt::format("File {} is a {} while file {} is a {}\n", x.shown, x.directory ? "directory" : "regular file", y.shown, y.directory ? "directory" : "regular file"));
+        out.append(fmt::format("File {} is a {} while file {} is a {}\n", x.shown,
+                               x.directory ? "directory" : "regular file", y.shown,
+                               y.directory ? "directory" : "regular file"));
         status = std::max(status, 1);
       } else {
         status = std::max(status, compare_files(call, r, x, y, out, true));
@@ -181,64 +257,135 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     std::uint64_t lines = 3;
     switch (id) {
-      case 'u': s.kind = DiffStyle::Kind::unified; break;
+      case 'u':
+        s.kind = DiffStyle::Kind::unified;
+        break;
       case 'U':
       case 'C':
-        if (!value.empty() && !parse_size(value, lines)) return refuse(call, fmt::format("invalid context length {}", quoted(value)));
+        if (!value.empty() && !parse_size(value, lines))
+          return refuse(call, fmt::format("invalid context length {}", quote_operand(value)));
         s.kind = id == 'U' ? DiffStyle::Kind::unified : DiffStyle::Kind::context;
         s.context = lines;
         break;
-      case '0': if (parse_size(value, lines)) s.context = lines; break;
-      case 'c': s.kind = DiffStyle::Kind::context; break;
-      case 'y': s.kind = DiffStyle::Kind::side_by_side; break;
-      case 'e': s.kind = DiffStyle::Kind::ed; break;
-      case 'W': if (parse_size(value, lines)) s.width = lines; break;
-      case 'q': r.brief = true; break;
-      case 's': r.identical = true; break;
-      case 'd': s.minimal = true; break;
-      case 'r': r.recursive = true; break;
-      case 'N': r.new_file = true; break;
-      case 'i': s.ignore_case = true; break;
-      case 'w': s.ignore_all_space = true; break;
-      case 'b': s.ignore_space_change = true; break;
-      case 'Z': s.ignore_trailing_space = true; break;
-      case 'B': s.ignore_blank_lines = true; break;
-      case kStripCr: s.strip_cr = true; break;
-      case 'a': r.text = true; break;
-      case 'L': r.labels.push_back(value); break;
-      case 'x': r.exclude.push_back(value); break;
-      case kSuppress: s.suppress_common = true; break;
+      case '0':
+        if (parse_size(value, lines)) s.context = lines;
+        break;
+      case 'c':
+        s.kind = DiffStyle::Kind::context;
+        break;
+      case 'y':
+        s.kind = DiffStyle::Kind::side_by_side;
+        break;
+      case 'e':
+        s.kind = DiffStyle::Kind::ed;
+        break;
+      case 'W':
+        if (parse_size(value, lines)) s.width = lines;
+        break;
+      case 'q':
+        r.brief = true;
+        break;
+      case 's':
+        r.identical = true;
+        break;
+      case 'd':
+        s.minimal = true;
+        break;
+      case 'r':
+        r.recursive = true;
+        break;
+      case 'N':
+        r.new_file = true;
+        break;
+      case 'i':
+        s.ignore_case = true;
+        break;
+      case 'w':
+        s.ignore_all_space = true;
+        break;
+      case 'b':
+        s.ignore_space_change = true;
+        break;
+      case 'Z':
+        s.ignore_trailing_space = true;
+        break;
+      case 'B':
+        s.ignore_blank_lines = true;
+        break;
+      case kStripCr:
+        s.strip_cr = true;
+        break;
+      case 'a':
+        r.text = true;
+        break;
+      case 'L':
+        r.labels.push_back(value);
+        break;
+      case 'x':
+        r.exclude.push_back(value);
+        break;
+      case kSuppress:
+        s.suppress_common = true;
+        break;
       case 'p':
         s.function_names = true;
         if (s.kind == DiffStyle::Kind::normal) s.kind = DiffStyle::Kind::context;
         break;
       case kColor:
         s.color = value == "always";
-        if (!value.empty() && value != "always" && value != "never" && value != "auto") return refuse(call, fmt::format("invalid color '{}'", value));
+        if (!value.empty() && value != "always" && value != "never" && value != "auto")
+          return refuse(call, fmt::format("invalid color '{}'", value));
         break;
-      case kNormal: s.kind = DiffStyle::Kind::normal; break;
-      case 'n': s.kind = DiffStyle::Kind::rcs; break;
-      case 't': s.expand_tabs = true; break;
-      case 'T': s.initial_tab = true; break;
+      case kNormal:
+        s.kind = DiffStyle::Kind::normal;
+        break;
+      case 'n':
+        s.kind = DiffStyle::Kind::rcs;
+        break;
+      case 't':
+        s.expand_tabs = true;
+        break;
+      case 'T':
+        s.initial_tab = true;
+        break;
       case kTabSize:
-        if (!parse_size(value, lines) || lines == 0) return refuse(call, fmt::format("invalid tabsize {}", quoted(value)));
+        if (!parse_size(value, lines) || lines == 0)
+          return refuse(call, fmt::format("invalid tabsize {}", quote_operand(value)));
         s.tab = lines;
         break;
-      case kBlankEmpty: s.blank_empty = false; break;
-      case 'E': s.ignore_tab_expansion = true; break;
-      case kLeftColumn: s.left_column = true; break;
-      case kOneSided: r.one_sided = true; break;
-      case kNoDereference: r.links = true; break;
-      case 'S': r.start = value; break;
-      case kFromFile: r.from_file = value; break;
-      case kToFile: r.to_file = value; break;
+      case kBlankEmpty:
+        s.blank_empty = false;
+        break;
+      case 'E':
+        s.ignore_tab_expansion = true;
+        break;
+      case kLeftColumn:
+        s.left_column = true;
+        break;
+      case kOneSided:
+        r.one_sided = true;
+        break;
+      case kNoDereference:
+        r.links = true;
+        break;
+      case 'S':
+        r.start = value;
+        break;
+      case kFromFile:
+        r.from_file = value;
+        break;
+      case kToFile:
+        r.to_file = value;
+        break;
       case 'I':
       case 'F': {
         auto regex = Regex::compile(value, Syntax::basic);
         if (!regex) return call.fail(fmt::format("{}: {}", value, regex.error().message()), 2);
-        auto shared = std::make_shared<Regex>(std::move(*regex));
-        if (id == 'I') s.ignored.push_back(shared);
-        else s.function = shared;
+        auto compiled = std::make_unique<Regex>(std::move(*regex));
+        if (id == 'I')
+          s.ignored.push_back(std::move(compiled));
+        else
+          s.function = std::move(compiled);
         break;
       }
       case 'X': {
@@ -248,7 +395,9 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         while ((in ? *in : call.in()).read_line(line)) r.exclude.push_back(line);
         break;
       }
-      case 'v': call.out().write(fmt::format("diff (Atoll) {}\n", ATOLL_VERSION)); return 0;
+      case 'v':
+        call.out().write(fmt::format("diff (Atoll) {}\n", ATOLL_VERSION));
+        return 0;
       case 'D':
         s.kind = DiffStyle::Kind::formats;
         f.same_group = "%=";
@@ -273,7 +422,8 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
 }
 
 // Two names, of which each may be a file or a directory.
-int compare(Invocation& call, const Request& r, const std::string& left, const std::string& right, Sink& out) {
+int compare(Invocation& call, const Request& r, const std::string& left, const std::string& right,
+            Sink& out) {
   Side a, b;
   if (left == right && left == "-") return 0;
   bool good = load(call, left, r.new_file || r.one_sided, r.links, a);
@@ -301,8 +451,10 @@ int run_diff(Invocation& call) {
   // All but the operands, as they were typed.
   std::size_t passed = 0;
   for (const std::string& arg : call.args().subspan(1)) {
-    if (passed < options.operands().size() && arg == options.operands()[passed]) ++passed;
-    else r.shown_options += " " + shell_quoted(arg);
+    if (passed < options.operands().size() && arg == options.operands()[passed])
+      ++passed;
+    else
+      r.shown_options += " " + shell_quoted(arg);
   }
   auto operands = options.operands();
   Sink out(call.out());
@@ -310,14 +462,17 @@ int run_diff(Invocation& call) {
   if (r.from_file || r.to_file) {
     if (r.from_file && r.to_file) return call.fail("--from-file and --to-file both specified", 2);
     for (const std::string& operand : operands)
-      status = std::max(status, compare(call, r, r.from_file ? *r.from_file : operand, r.from_file ? operand : *r.to_file, out));
+      status = std::max(status, compare(call, r, r.from_file ? *r.from_file : operand,
+                                        r.from_file ? operand : *r.to_file, out));
   } else {
-    if (operands.size() < 2) return refuse(call, fmt::format("missing operand after {}", quoted(operands.empty() ? "diff" : operands[0])));
-    if (operands.size() > 2) return refuse(call, fmt::format("extra operand {}", quoted(operands[2])));
+    if (operands.size() < 2)
+      return refuse(call, fmt::format("missing operand after {}",
+                                      quote_operand(operands.empty() ? "diff" : operands[0])));
+    if (operands.size() > 2) return refuse(call, fmt::format("extra operand {}", quote_operand(operands[2])));
     status = compare(call, r, operands[0], operands[1], out);
   }
   int flushed = out.finish(call, 0);
   return flushed ? 2 : status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::diff_program

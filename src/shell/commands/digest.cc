@@ -4,26 +4,48 @@
 #include <bit>
 #include <cstring>
 
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::digest_program {
 
 namespace {
 
 enum Long { kTag = 256, kIgnoreMissing, kQuiet, kStatus, kStrict, kUntagged };
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "binary"}, {'c', 'c', "check"}, {kTag, 0, "tag"}, {'t', 't', "text"}, {'z', 'z', "zero"}, {kIgnoreMissing, 0, "ignore-missing"},
-    {kQuiet, 0, "quiet"}, {kStatus, 0, "status"}, {kStrict, 0, "strict"}, {'w', 'w', "warn"}, {'l', 'l', "length", Arg::required},
+    {'b', 'b', "binary"},
+    {'c', 'c', "check"},
+    {kTag, 0, "tag"},
+    {'t', 't', "text"},
+    {'z', 'z', "zero"},
+    {kIgnoreMissing, 0, "ignore-missing"},
+    {kQuiet, 0, "quiet"},
+    {kStatus, 0, "status"},
+    {kStrict, 0, "strict"},
+    {'w', 'w', "warn"},
+    {'l', 'l', "length", Arg::required},
 };
 
 constexpr Option kCksumOptions[] = {
-    {'a', 'a', "algorithm", Arg::required}, {'c', 'c', "check"}, {'l', 'l', "length", Arg::required}, {kTag, 0, "tag"}, {kUntagged, 0, "untagged"},
-    {'z', 'z', "zero"}, {kIgnoreMissing, 0, "ignore-missing"}, {kQuiet, 0, "quiet"}, {kStatus, 0, "status"}, {kStrict, 0, "strict"}, {'w', 'w', "warn"},
+    {'a', 'a', "algorithm", Arg::required},
+    {'c', 'c', "check"},
+    {'l', 'l', "length", Arg::required},
+    {kTag, 0, "tag"},
+    {kUntagged, 0, "untagged"},
+    {'z', 'z', "zero"},
+    {kIgnoreMissing, 0, "ignore-missing"},
+    {kQuiet, 0, "quiet"},
+    {kStatus, 0, "status"},
+    {kStrict, 0, "strict"},
+    {'w', 'w', "warn"},
 };
 
 struct Algorithm {
@@ -32,8 +54,9 @@ struct Algorithm {
 };
 
 constexpr Algorithm kAlgorithms[] = {
-    {"md5sum", "MD5", EVP_md5},          {"sha1sum", "SHA1", EVP_sha1},       {"sha224sum", "SHA224", EVP_sha224},
-    {"sha256sum", "SHA256", EVP_sha256}, {"sha384sum", "SHA384", EVP_sha384}, {"sha512sum", "SHA512", EVP_sha512},
+    {"md5sum", "MD5", EVP_md5},           {"sha1sum", "SHA1", EVP_sha1},
+    {"sha224sum", "SHA224", EVP_sha224},  {"sha256sum", "SHA256", EVP_sha256},
+    {"sha384sum", "SHA384", EVP_sha384},  {"sha512sum", "SHA512", EVP_sha512},
     {"b2sum", "BLAKE2b", EVP_blake2b512}, {"sm3sum", "SM3", EVP_sm3},
 };
 constexpr const Algorithm& kBlake = kAlgorithms[6];
@@ -58,14 +81,19 @@ class Blake {
   }
 
  private:
-  static constexpr std::uint64_t kStart[8] = {0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B, 0xA54FF53A5F1D36F1,
-                                              0x510E527FADE682D1, 0x9B05688C2B3E6C1F, 0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179};
-  static constexpr unsigned char kOrder[10][16] = {
-      {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
-      {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4}, {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
-      {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13}, {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
-      {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11}, {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
-      {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5}, {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
+  static constexpr std::uint64_t kStart[8] = {0x6A09E667F3BCC908, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B,
+                                              0xA54FF53A5F1D36F1, 0x510E527FADE682D1, 0x9B05688C2B3E6C1F,
+                                              0x1F83D9ABFB41BD6B, 0x5BE0CD19137E2179};
+  static constexpr unsigned char kOrder[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+                                                   {14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3},
+                                                   {11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4},
+                                                   {7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8},
+                                                   {9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13},
+                                                   {2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9},
+                                                   {12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11},
+                                                   {13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10},
+                                                   {6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5},
+                                                   {10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0}};
 
   void compress(bool last) {
     total_ += used_;
@@ -75,7 +103,8 @@ class Blake {
     for (std::size_t i = 0; i < 8; ++i) v[i] = h_[i], v[i + 8] = kStart[i];
     v[12] ^= total_;
     if (last) v[14] = ~v[14];
-    auto mix = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::uint64_t x, std::uint64_t y) {
+    auto mix = [&](std::size_t a, std::size_t b, std::size_t c, std::size_t d, std::uint64_t x,
+                   std::uint64_t y) {
       v[a] += v[b] + x;
       v[d] = std::rotr(v[d] ^ v[a], 32);
       v[c] += v[d];
@@ -88,7 +117,8 @@ class Blake {
     for (std::size_t round = 0; round < 12; ++round) {
       const unsigned char* s = kOrder[round % 10];
       for (std::size_t i = 0; i < 4; ++i) mix(i, i + 4, i + 8, i + 12, m[s[2 * i]], m[s[2 * i + 1]]);
-      for (std::size_t i = 0; i < 4; ++i) mix(i, (i + 1) % 4 + 4, (i + 2) % 4 + 8, (i + 3) % 4 + 12, m[s[2 * i + 8]], m[s[2 * i + 9]]);
+      for (std::size_t i = 0; i < 4; ++i)
+        mix(i, (i + 1) % 4 + 4, (i + 2) % 4 + 8, (i + 3) % 4 + 12, m[s[2 * i + 8]], m[s[2 * i + 9]]);
     }
     for (std::size_t i = 0; i < 8; ++i) h_[i] ^= v[i] ^ v[i + 8];
     used_ = 0;
@@ -96,7 +126,8 @@ class Blake {
 
   std::size_t length_, used_ = 0;
   std::uint64_t total_ = 0;
-  std::uint64_t h_[8] = {kStart[0], kStart[1], kStart[2], kStart[3], kStart[4], kStart[5], kStart[6], kStart[7]};
+  std::uint64_t h_[8] = {kStart[0], kStart[1], kStart[2], kStart[3],
+                         kStart[4], kStart[5], kStart[6], kStart[7]};
   unsigned char block_[128] = {};
 };
 
@@ -154,7 +185,9 @@ struct Listed {
   std::uint64_t bits = 0;
 };
 
-bool is_hex(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos; }
+bool is_hex(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
 
 // "SHA256 (name) = hex", of this algorithm or, where none was chosen, of any.
 bool parse_tagged(const std::string& line, const Request& r, Listed& out) {
@@ -184,8 +217,11 @@ bool parse_listed(std::string line, const Request& r, Listed& out) {
     out.name = line.substr(space + (line[space + 1] == ' ' || line[space + 1] == '*' ? 2 : 1));
     if (r.algorithm == &kBlake) out.bits = out.want.size() * 4;
   }
-  std::size_t size = out.bits ? static_cast<std::size_t>(out.bits / 4) : static_cast<std::size_t>(EVP_MD_size(out.algorithm->method())) * 2;
-  if (out.want.size() != size || !is_hex(out.want) || out.name.empty() || out.bits > kBlakeBits || out.bits % 8) return false;
+  std::size_t size = out.bits ? static_cast<std::size_t>(out.bits / 4)
+                              : static_cast<std::size_t>(EVP_MD_size(out.algorithm->method())) * 2;
+  if (out.want.size() != size || !is_hex(out.want) || out.name.empty() || out.bits > kBlakeBits ||
+      out.bits % 8)
+    return false;
   if (!escaped) return true;
   std::string name;
   for (std::size_t i = 0; i < out.name.size(); ++i) {
@@ -208,7 +244,9 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Reque
     Listed row;
     if (!parse_listed(line, r, row)) {
       ++malformed;
-      if (r.warn) call.complain(fmt::format("{}: {}: improperly formatted {} checksum line", shown_list, number, r.algorithm ? r.algorithm->tag : "CRC"));
+      if (r.warn)
+        call.complain(fmt::format("{}: {}: improperly formatted {} checksum line", shown_list, number,
+                                  r.algorithm ? r.algorithm->tag : "CRC"));
       continue;
     }
     ++valid;
@@ -225,13 +263,19 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Reque
     for (char& ch : row.want) ch = static_cast<char>(tolower(static_cast<unsigned char>(ch)));
     bool same = got == row.want;
     if (!same) ++bad;
-    if (!r.status_only && (!same || !r.quiet)) call.out().write(fmt::format("{}: {}\n", row.name, same ? "OK" : "FAILED"));
+    if (!r.status_only && (!same || !r.quiet))
+      call.out().write(fmt::format("{}: {}\n", row.name, same ? "OK" : "FAILED"));
   }
   if (valid == 0) return call.fail(fmt::format("{}: no properly formatted checksum lines found", shown_list));
   if (!r.status_only) {
-    if (malformed) call.complain(fmt::format("WARNING: {} line{} improperly formatted", malformed, malformed == 1 ? " is" : "s are"));
-    if (unreadable) call.complain(fmt::format("WARNING: {} listed file{} could not be read", unreadable, unreadable == 1 ? "" : "s"));
-    if (bad) call.complain(fmt::format("WARNING: {} computed checksum{} did NOT match", bad, bad == 1 ? "" : "s"));
+    if (malformed)
+      call.complain(fmt::format("WARNING: {} line{} improperly formatted", malformed,
+                                malformed == 1 ? " is" : "s are"));
+    if (unreadable)
+      call.complain(
+          fmt::format("WARNING: {} listed file{} could not be read", unreadable, unreadable == 1 ? "" : "s"));
+    if (bad)
+      call.complain(fmt::format("WARNING: {} computed checksum{} did NOT match", bad, bad == 1 ? "" : "s"));
     if (r.ignore_missing && verified == 0) call.complain(fmt::format("{}: no file was verified", shown_list));
   }
   return bad || unreadable || (r.strict && malformed) || (r.ignore_missing && verified == 0) ? 1 : 0;
@@ -241,28 +285,58 @@ int check_file(Invocation& call, Input& in, const std::string& list, const Reque
 int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b': r.binary = true; r.text = false; break;
-      case 't': r.text = true; r.binary = false; break;
-      case 'c': r.checking = true; break;
-      case kTag: r.tag = true; break;
-      case kUntagged: r.tag = false; break;
-      case 'z': r.end = '\0'; break;
-      case kIgnoreMissing: r.ignore_missing = true; r.only_checking = "ignore-missing"; break;
-      case kQuiet: r.quiet = true; r.only_checking = "quiet"; break;
-      case kStatus: r.status_only = true; r.only_checking = "status"; break;
-      case kStrict: r.strict = true; r.only_checking = "strict"; break;
-      case 'w': r.warn = true; r.only_checking = "warn"; break;
+      case 'b':
+        r.binary = true;
+        r.text = false;
+        break;
+      case 't':
+        r.text = true;
+        r.binary = false;
+        break;
+      case 'c':
+        r.checking = true;
+        break;
+      case kTag:
+        r.tag = true;
+        break;
+      case kUntagged:
+        r.tag = false;
+        break;
+      case 'z':
+        r.end = '\0';
+        break;
+      case kIgnoreMissing:
+        r.ignore_missing = true;
+        r.only_checking = "ignore-missing";
+        break;
+      case kQuiet:
+        r.quiet = true;
+        r.only_checking = "quiet";
+        break;
+      case kStatus:
+        r.status_only = true;
+        r.only_checking = "status";
+        break;
+      case kStrict:
+        r.strict = true;
+        r.only_checking = "strict";
+        break;
+      case 'w':
+        r.warn = true;
+        r.only_checking = "warn";
+        break;
       case 'l':
         if (!parse_size(value, r.bits) || r.bits % 8) {
-          call.complain(fmt::format("invalid length: {}", quoted(value)));
+          call.complain(fmt::format("invalid length: {}", quote_operand(value)));
           return r.bits % 8 ? call.fail("length is not a multiple of 8") : 1;
         }
         if (r.bits > kBlakeBits) {
-          call.complain(fmt::format("invalid length: {}", quoted(value)));
+          call.complain(fmt::format("invalid length: {}", quote_operand(value)));
           return call.fail("maximum digest length for 'BLAKE2b' is 512 bits");
         }
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return -1;
@@ -270,10 +344,15 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
 
 int refuse_combinations(Invocation& call, const Request& r, bool tag_given) {
   if (tag_given && r.text) return usage_error(call, "--tag does not support --text mode");
-  if (r.end == '\0' && r.checking) return usage_error(call, "the --zero option is not supported when verifying checksums");
-  if (tag_given && r.checking) return usage_error(call, "the --tag option is meaningless when verifying checksums");
-  if ((r.binary || r.text) && r.checking) return usage_error(call, "the --binary and --text options are meaningless when verifying checksums");
-  if (!r.only_checking.empty() && !r.checking) return usage_error(call, fmt::format("the --{} option is meaningful only when verifying checksums", r.only_checking));
+  if (r.end == '\0' && r.checking)
+    return usage_error(call, "the --zero option is not supported when verifying checksums");
+  if (tag_given && r.checking)
+    return usage_error(call, "the --tag option is meaningless when verifying checksums");
+  if ((r.binary || r.text) && r.checking)
+    return usage_error(call, "the --binary and --text options are meaningless when verifying checksums");
+  if (!r.only_checking.empty() && !r.checking)
+    return usage_error(
+        call, fmt::format("the --{} option is meaningful only when verifying checksums", r.only_checking));
   return -1;
 }
 
@@ -283,17 +362,21 @@ void print_digest(Invocation& call, Input& in, const std::string& shown, const R
   bool escape = r.end == '\n' && shown.find_first_of("\\\n\r") != std::string::npos;
   if (escape) {
     escaped.clear();
-    for (char ch : shown) escaped += ch == '\\' ? "\\\\" : ch == '\n' ? "\\n" : ch == '\r' ? "\\r" : std::string(1, ch);
+    for (char ch : shown)
+      escaped += ch == '\\' ? "\\\\" : ch == '\n' ? "\\n" : ch == '\r' ? "\\r" : std::string(1, ch);
   }
-  call.out().write(r.tag ? fmt::format("{}{} ({}) = {}{}", escape ? "\\" : "", tag_of(r), escaped, hex, r.end)
-                         : fmt::format("{}{} {}{}{}", escape ? "\\" : "", hex, r.binary ? '*' : ' ', escaped, r.end));
+  call.out().write(
+      r.tag ? fmt::format("{}{} ({}) = {}{}", escape ? "\\" : "", tag_of(r), escaped, hex, r.end)
+            : fmt::format("{}{} {}{}{}", escape ? "\\" : "", hex, r.binary ? '*' : ' ', escaped, r.end));
 }
 
 int run_requests(Invocation& call, const std::vector<std::string>& operands, const Request& r) {
   int status = 0;
   bool good = each_input(call, operands, [&](Input& in, const std::string& shown) {
-    if (r.checking) status |= check_file(call, in, shown, r);
-    else print_digest(call, in, shown, r);
+    if (r.checking)
+      status |= check_file(call, in, shown, r);
+    else
+      print_digest(call, in, shown, r);
   });
   return good ? status : 1;
 }
@@ -341,9 +424,12 @@ Total add_up(Invocation& call, Input& in, Sum kind) {
     call.charge(block.size() / 8 + 1);
     for (char ch : block) {
       auto byte = static_cast<unsigned char>(ch);
-      if (kind == Sum::crc) sum = (sum << 8) ^ kTable[((sum >> 24) ^ byte) & 0xFF];
-      else if (kind == Sum::sysv) sum += byte;
-      else sum = ((sum >> 1) + ((sum & 1) << 15) + byte) & 0xFFFF;
+      if (kind == Sum::crc)
+        sum = (sum << 8) ^ kTable[((sum >> 24) ^ byte) & 0xFF];
+      else if (kind == Sum::sysv)
+        sum += byte;
+      else
+        sum = ((sum >> 1) + ((sum & 1) << 15) + byte) & 0xFFFF;
     }
     t.size += block.size();
     in.consume(block.size());
@@ -359,13 +445,17 @@ Total add_up(Invocation& call, Input& in, Sum kind) {
 }
 
 int print_sums(Invocation& call, const std::vector<std::string>& operands, Sum kind, bool names, char end) {
-  return each_input(call, operands, [&](Input& in, const std::string& shown) {
-    Total t = add_up(call, in, kind);
-    std::string line = kind == Sum::crc    ? fmt::format("{} {}", t.value, t.size)
-                       : kind == Sum::sysv ? fmt::format("{} {}", t.value, (t.size + 511) / 512)
-                                           : fmt::format("{:05} {:>5}", t.value, (t.size + 1023) / 1024);
-    call.out().write(names ? fmt::format("{} {}{}", line, shown, end) : line + end);
-  }) ? 0 : 1;
+  return each_input(call, operands,
+                    [&](Input& in, const std::string& shown) {
+                      Total t = add_up(call, in, kind);
+                      std::string line = kind == Sum::crc ? fmt::format("{} {}", t.value, t.size)
+                                         : kind == Sum::sysv
+                                             ? fmt::format("{} {}", t.value, (t.size + 511) / 512)
+                                             : fmt::format("{:05} {:>5}", t.value, (t.size + 1023) / 1024);
+                      call.out().write(names ? fmt::format("{} {}{}", line, shown, end) : line + end);
+                    })
+             ? 0
+             : 1;
 }
 
 // sum: the checksums of BSD and System V.
@@ -387,7 +477,9 @@ int run_cksum(Invocation& call) {
   Request r;
   r.tag = true;
   if (int status = read_options(call, options, r); status >= 0) return status;
-  static constexpr Choice kWords[] = {{"bsd", 0}, {"sysv", 1}, {"crc", 2}, {"md5", 3}, {"sha1", 4}, {"sha224", 5}, {"sha256", 6}, {"sha384", 7}, {"sha512", 8}, {"blake2b", 9}, {"sm3", 10}};
+  static constexpr Choice kWords[] = {{"bsd", 0},    {"sysv", 1},    {"crc", 2},    {"md5", 3},
+                                      {"sha1", 4},   {"sha224", 5},  {"sha256", 6}, {"sha384", 7},
+                                      {"sha512", 8}, {"blake2b", 9}, {"sm3", 10}};
   Sum kind = Sum::crc;
   bool chosen = false, tag_given = false;
   for (auto& [id, value] : options.found()) {
@@ -399,11 +491,13 @@ int run_cksum(Invocation& call) {
     kind = *word == 0 ? Sum::bsd : *word == 1 ? Sum::sysv : *word == 2 ? Sum::crc : Sum::digest;
     r.algorithm = kind == Sum::digest ? &kAlgorithms[*word - 3] : nullptr;
   }
-  if (r.bits && r.algorithm != &kBlake) return call.fail("--length is only supported with --algorithm=blake2b");
-  if (chosen && r.checking && kind != Sum::digest) return call.fail("--check is not supported with --algorithm={bsd,sysv,crc}");
+  if (r.bits && r.algorithm != &kBlake)
+    return call.fail("--length is only supported with --algorithm=blake2b");
+  if (chosen && r.checking && kind != Sum::digest)
+    return call.fail("--check is not supported with --algorithm={bsd,sysv,crc}");
   if (int status = refuse_combinations(call, r, tag_given); status >= 0) return status;
   if (r.checking || kind == Sum::digest) return run_requests(call, options.operands(), r);
   return print_sums(call, options.operands(), kind, !options.operands().empty(), r.end);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::digest_program

@@ -1,13 +1,14 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/start.h"
-#include "shell/commands/table.h"
-#include "shell/commands/text_io.h"
-#include "shell/interpreter.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/command_table.h"
+#include "shell/program_start.h"
+#include "shell/runner.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::env_program {
 
 namespace {
 
@@ -41,8 +42,11 @@ std::optional<std::vector<std::string>> split_words(std::string_view text) {
 }  // namespace
 
 int run_env(Invocation& call) {
-  static constexpr Option kOptions[] = {{'i', 'i', "ignore-environment"}, {'0', '0', "null"}, {'u', 'u', "unset", Arg::required},
-                                        {'C', 'C', "chdir", Arg::required}, {'S', 'S', "split-string", Arg::required}};
+  static constexpr Option kOptions[] = {{'i', 'i', "ignore-environment"},
+                                        {'0', '0', "null"},
+                                        {'u', 'u', "unset", Arg::required},
+                                        {'C', 'C', "chdir", Arg::required},
+                                        {'S', 'S', "split-string", Arg::required}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   auto environment = call.environment();
@@ -55,14 +59,23 @@ int run_env(Invocation& call) {
   }
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'i': environment.clear(); break;
-      case '0': end = '\0'; break;
+      case 'i':
+        environment.clear();
+        break;
+      case '0':
+        end = '\0';
+        break;
       case 'u':
-        if (value.empty() || value.find('=') != std::string::npos) return call.fail(fmt::format("cannot unset {}: Invalid argument", quoted(value)), 125);
-        std::erase_if(environment, [&](const auto& row) { return row.first == value; }); break;
+        if (value.empty() || value.find('=') != std::string::npos)
+          return call.fail(fmt::format("cannot unset {}: Invalid argument", quote_operand(value)), 125);
+        std::erase_if(environment, [&](const auto& row) { return row.first == value; });
+        break;
       case 'C': {
         auto path = call.resolve(value);
-        if (!path || !call.fs().is_directory(*path)) return call.fail(fmt::format("cannot change directory to {}: No such file or directory", quoted(value)), 125);
+        if (!path || !call.fs().is_directory(*path))
+          return call.fail(
+              fmt::format("cannot change directory to {}: No such file or directory", quote_operand(value)),
+              125);
         directory = *path;
         break;
       }
@@ -72,7 +85,8 @@ int run_env(Invocation& call) {
         operands.insert(operands.begin(), words->begin(), words->end());
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   std::size_t at = 0;
@@ -80,9 +94,12 @@ int run_env(Invocation& call) {
     std::size_t equals = operands[at].find('=');
     if (equals == std::string::npos || equals == 0) break;
     std::string name = operands[at].substr(0, equals), value = operands[at].substr(equals + 1);
-    auto found = std::find_if(environment.begin(), environment.end(), [&](const auto& row) { return row.first == name; });
-    if (found != environment.end()) found->second = value;
-    else environment.emplace_back(name, value);
+    auto found = std::find_if(environment.begin(), environment.end(),
+                              [&](const auto& row) { return row.first == name; });
+    if (found != environment.end())
+      found->second = value;
+    else
+      environment.emplace_back(name, value);
   }
   if (at == operands.size()) {
     std::string out;
@@ -91,17 +108,22 @@ int run_env(Invocation& call) {
     return 0;
   }
   // Without PATH, programs are looked for in the default places.
-  bool has_path = std::any_of(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; });
-  if (!has_path && operands[at].find('/') == std::string::npos && find_command(operands[at])) operands[at] = "/usr/bin/" + operands[at];
+  bool has_path = std::any_of(environment.begin(), environment.end(),
+                              [](const auto& row) { return row.first == "PATH"; });
+  if (!has_path && operands[at].find('/') == std::string::npos && find_command(operands[at]))
+    operands[at] = "/usr/bin/" + operands[at];
   Invocation::Redirects redirects;
   redirects.environment = &environment;
   if (directory) redirects.cwd = &*directory;
   const std::string& program = operands[at];
-  auto path = std::find_if(environment.begin(), environment.end(), [](const auto& row) { return row.first == "PATH"; });
-  bool same_path = path == environment.end() || call.interpreter().get_value("PATH") == path->second;
+  auto path = std::find_if(environment.begin(), environment.end(),
+                           [](const auto& row) { return row.first == "PATH"; });
+  bool same_path = path == environment.end() || call.runner().variables().get_value("PATH") == path->second;
   if (same_path && !directory)
     if (int status = refuse_start(call, program, "'{}'"); status != 0) return status;
-  return call.run(std::vector<std::string>(operands.begin() + static_cast<std::ptrdiff_t>(at), operands.end()), redirects);
+  return call.run(
+      std::vector<std::string>(operands.begin() + static_cast<std::ptrdiff_t>(at), operands.end()),
+      redirects);
 }
 
 int run_printenv(Invocation& call) {
@@ -115,11 +137,13 @@ int run_printenv(Invocation& call) {
     for (auto& [name, value] : call.environment()) out += fmt::format("{}={}{}", name, value, end);
   for (const std::string& name : options.operands()) {
     auto value = call.variable(name);
-    if (value) out += *value + end;
-    else status = 1;
+    if (value)
+      out += *value + end;
+    else
+      status = 1;
   }
   call.out().write(out);
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::env_program

@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::expand_program {
 
 namespace {
 
@@ -32,10 +37,12 @@ std::string parse_stops(std::string_view text, Stops& stops) {
       char mark = one[0] == '/' || one[0] == '+' ? one[0] : '\0';
       if (mark) one.remove_prefix(1);
       std::uint64_t value = 0;
-      if (one.empty() || one.find_first_not_of("0123456789") != std::string_view::npos || !parse_size(one, value))
-        return fmt::format("tab size contains invalid character(s): {}", quoted(one));
+      if (one.empty() || one.find_first_not_of("0123456789") != std::string_view::npos ||
+          !parse_size(one, value))
+        return fmt::format("tab size contains invalid character(s): {}", quote_operand(one));
       if (value == 0) return "tab size cannot be 0";
-      if (mark) stops.every = value;
+      if (mark)
+        stops.every = value;
       else {
         if (!stops.list.empty() && value <= stops.list.back()) return "tab sizes must be ascending";
         stops.list.push_back(value);
@@ -82,11 +89,13 @@ int run_expand(Invocation& call) {
           for (; column < to; ++column) out.put(' ');
           continue;
         }
-        if (c == '\b') column -= column > 0;
+        if (c == '\b')
+          column -= column > 0;
         else if (c == '\t') {
           bool last = false;
           column = stops.next(column, last);
-        } else ++column;
+        } else
+          ++column;
         if (c != ' ' && c != '\t') leading = false;
         out.put(c);
       }
@@ -97,7 +106,8 @@ int run_expand(Invocation& call) {
 }
 
 int run_unexpand(Invocation& call) {
-  static constexpr Option kOptions[] = {{'a', 'a', "all"}, {'f', 0, "first-only"}, {'t', 't', "tabs", Arg::required}};
+  static constexpr Option kOptions[] = {
+      {'a', 'a', "all"}, {'f', 0, "first-only"}, {'t', 't', "tabs", Arg::required}};
   CommandLine options(call, kOptions, {.digits = true});
   if (options.stopped()) return options.status();
   Stops stops;
@@ -133,7 +143,7 @@ int run_unexpand(Invocation& call) {
             continue;
           }
           if (c == '\t') {
-            pending = (pending.starts_with('\t') ? pending : std::string()) ;
+            pending = (pending.starts_with('\t') ? pending : std::string());
             // Blanks before a tab are part of it.
             std::size_t tabs = 0;
             while (tabs < pending.size() && pending[tabs] == '\t') ++tabs;
@@ -147,14 +157,17 @@ int run_unexpand(Invocation& call) {
             std::size_t tabs = 0;
             while (tabs < pending.size() && pending[tabs] == '\t') ++tabs;
             // A single blank that ends at a stop stays one.
-            if (pending.size() - tabs > 1 || (tabs > 0 && pending.size() - tabs >= 1)) pending = std::string(tabs, '\t') + "\t";
+            if (pending.size() - tabs > 1 || (tabs > 0 && pending.size() - tabs >= 1))
+              pending = std::string(tabs, '\t') + "\t";
           }
           continue;
         }
         out.append(pending);
         pending.clear();
-        if (c == '\b') column -= column > 0;
-        else ++column;
+        if (c == '\b')
+          column -= column > 0;
+        else
+          ++column;
         out.put(c);
         if (!all) convert = false;
       }
@@ -165,4 +178,4 @@ int run_unexpand(Invocation& call) {
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::expand_program

@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/regex/regex.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::expr_program {
 
 namespace {
 
@@ -17,7 +20,8 @@ class Expression {
 
   bool run(std::string& out, std::string& problem, int& status) {
     out = either(true);
-    if (problem_.empty() && at_ < words_.size()) complain(fmt::format("syntax error: unexpected argument {}", quoted(words_[at_])));
+    if (problem_.empty() && at_ < words_.size())
+      complain(fmt::format("syntax error: unexpected argument {}", quote_operand(words_[at_])));
     problem = problem_;
     status = status_;
     return problem_.empty();
@@ -37,7 +41,8 @@ class Expression {
   }
   bool number(const std::string& v, Integer& out) {
     std::size_t i = v.starts_with('-') ? 1 : 0;
-    if (i == v.size() || v.size() > 36 || v.find_first_not_of("0123456789", i) != std::string::npos) return false;
+    if (i == v.size() || v.size() > 36 || v.find_first_not_of("0123456789", i) != std::string::npos)
+      return false;
     out = 0;
     for (; i < v.size(); ++i) out = out * 10 + (v[i] - '0');
     if (v[0] == '-') out = -out;
@@ -47,7 +52,8 @@ class Expression {
     if (v == 0) return "0";
     bool negative = v < 0;
     std::string out;
-    for (; v != 0; v /= 10) out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(v % 10 < 0 ? -(v % 10) : v % 10)));
+    for (; v != 0; v /= 10)
+      out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(v % 10 < 0 ? -(v % 10) : v % 10)));
     return negative ? "-" + out : out;
   }
 
@@ -76,12 +82,18 @@ class Expression {
   }
   std::string comparison(bool evaluate) {
     std::string left = sum(evaluate);
-    while (problem_.empty() && (is("<") || is("<=") || is("=") || is("==") || is("!=") || is(">=") || is(">"))) {
+    while (problem_.empty() &&
+           (is("<") || is("<=") || is("=") || is("==") || is("!=") || is(">=") || is(">"))) {
       std::string op = words_[at_++];
       std::string right = sum(evaluate);
       Integer a = 0, b = 0;
       int order = number(left, a) && number(right, b) ? (a < b ? -1 : a > b) : left.compare(right);
-      bool result = op == "<" ? order < 0 : op == "<=" ? order <= 0 : op == "=" || op == "==" ? order == 0 : op == "!=" ? order != 0 : op == ">=" ? order >= 0 : order > 0;
+      bool result = op == "<"                 ? order < 0
+                    : op == "<="              ? order <= 0
+                    : op == "=" || op == "==" ? order == 0
+                    : op == "!="              ? order != 0
+                    : op == ">="              ? order >= 0
+                                              : order > 0;
       left = result ? "1" : "0";
     }
     return left;
@@ -116,11 +128,16 @@ class Expression {
       return "";
     }
     switch (op) {
-      case '+': return text(a + b);
-      case '-': return text(a - b);
-      case '*': return text(a * b);
-      case '/': return text(a / b);
-      default: return text(a % b);
+      case '+':
+        return text(a + b);
+      case '-':
+        return text(a - b);
+      case '*':
+        return text(a * b);
+      case '/':
+        return text(a / b);
+      default:
+        return text(a % b);
     }
   }
   std::string match(bool evaluate) {
@@ -146,18 +163,15 @@ class Expression {
       found = regex->match_at(subject, 0, subject.size(), span);
       if (found) spans[0] = span;
     }
-    if (regex->groups() > 0) return found && spans[1].matched() ? subject.substr(spans[1].begin, spans[1].end - spans[1].begin) : "";
+    if (regex->groups() > 0)
+      return found && spans[1].matched() ? subject.substr(spans[1].begin, spans[1].end - spans[1].begin) : "";
     if (!found) return "0";
-    return std::to_string(characters(std::string_view(subject).substr(0, spans[0].end)));
-  }
-  static std::size_t characters(std::string_view s) {
-    std::size_t n = 0;
-    for (char c : s) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    return n;
+    return std::to_string(utf8::count_starts(std::string_view(subject).substr(0, spans[0].end)));
   }
   std::string primary(bool evaluate) {
     if (at_ >= words_.size()) {
-      complain(at_ ? fmt::format("syntax error: missing argument after {}", quoted(words_[at_ - 1])) : "missing operand");
+      complain(at_ ? fmt::format("syntax error: missing argument after {}", quote_operand(words_[at_ - 1]))
+                   : "missing operand");
       return "";
     }
     std::string word = words_[at_++];
@@ -165,7 +179,9 @@ class Expression {
       std::string value = either(evaluate);
       if (!problem_.empty()) return "";
       if (!is(")")) {
-        complain(at_ < words_.size() ? fmt::format("syntax error: expecting ')' instead of {}", quoted(words_[at_])) : fmt::format("syntax error: expecting ')' after {}", quoted(words_.back())));
+        complain(at_ < words_.size()
+                     ? fmt::format("syntax error: expecting ')' instead of {}", quote_operand(words_[at_]))
+                     : fmt::format("syntax error: expecting ')' after {}", quote_operand(words_.back())));
         return "";
       }
       ++at_;
@@ -177,7 +193,7 @@ class Expression {
     }
     bool more = at_ < words_.size();
     if (word == "+" && more) return words_[at_++];
-    if (word == "length" && more) return std::to_string(characters(primary(evaluate)));
+    if (word == "length" && more) return std::to_string(utf8::count_starts(primary(evaluate)));
     if (word == "match" && more) {
       std::string s = primary(evaluate), p = primary(evaluate);
       return problem_.empty() ? matched(s, p) : "";
@@ -185,7 +201,9 @@ class Expression {
     if (word == "index" && more) {
       std::string s = primary(evaluate), set = primary(evaluate);
       std::size_t at = s.find_first_of(set);
-      return at == std::string::npos ? "0" : std::to_string(characters(std::string_view(s).substr(0, at)) + 1);
+      return at == std::string::npos
+                 ? "0"
+                 : std::to_string(utf8::count_starts(std::string_view(s).substr(0, at)) + 1);
     }
     if (word == "substr" && more) {
       std::string s = primary(evaluate), from = primary(evaluate), count = primary(evaluate);
@@ -194,8 +212,10 @@ class Expression {
       std::string out;
       std::size_t index = 1;
       for (std::size_t i = 0; i < s.size(); ++index) {
-        std::size_t length = utf8_length(s, i);
-        if (index >= static_cast<std::uint64_t>(a) && index - static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b)) out += s.substr(i, length);
+        std::size_t length = utf8::read_length(s, i);
+        if (index >= static_cast<std::uint64_t>(a) &&
+            index - static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b))
+          out += s.substr(i, length);
         i += length;
       }
       return out;
@@ -228,4 +248,4 @@ int run_expr(Invocation& call) {
   return out.empty() || out.find_first_not_of('0', i) == std::string::npos ? 1 : 0;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::expr_program

@@ -5,17 +5,23 @@
 #include <numeric>
 #include <random>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::factor_program {
 
 namespace {
 
 __extension__ typedef unsigned __int128 U;
 
-std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t m) { return static_cast<std::uint64_t>(static_cast<U>(a) * b % m); }
+std::uint64_t multiply(std::uint64_t a, std::uint64_t b, std::uint64_t m) {
+  return static_cast<std::uint64_t>(static_cast<U>(a) * b % m);
+}
 
 std::uint64_t power(std::uint64_t base, std::uint64_t exponent, std::uint64_t m) {
   std::uint64_t result = 1;
@@ -89,7 +95,7 @@ int run_factor(Invocation& call) {
     std::uint64_t n = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) {
-      call.complain(fmt::format("{} is not a valid positive integer", quoted(word)));
+      call.complain(fmt::format("{} is not a valid positive integer", quote_operand(word)));
       good = false;
       return;
     }
@@ -103,7 +109,8 @@ int run_factor(Invocation& call) {
   if (options.operands().empty()) {
     std::string text = call.in().read_all(), word;
     for (char c : text + "\n") {
-      if (!isspace(static_cast<unsigned char>(c))) word += c;
+      if (!isspace(static_cast<unsigned char>(c)))
+        word += c;
       else if (!word.empty()) {
         one(word);
         word.clear();
@@ -116,7 +123,8 @@ int run_factor(Invocation& call) {
 int run_tsort(Invocation& call) {
   CommandLine options(call, {});
   if (options.stopped()) return options.status();
-  if (options.operands().size() > 1) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[1])));
+  if (options.operands().size() > 1)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(options.operands()[1])));
   std::string name = options.operands().empty() ? "-" : options.operands()[0];
   std::unique_ptr<Input> owned;
   if (name != "-" && !(owned = open_or_complain(call, name))) return 1;
@@ -124,8 +132,10 @@ int run_tsort(Invocation& call) {
   std::vector<std::string> words;
   std::string word;
   for (char c : text + "\n") {
-    if (!isspace(static_cast<unsigned char>(c))) word += c;
-    else if (!word.empty()) words.push_back(std::move(word)), word.clear();
+    if (!isspace(static_cast<unsigned char>(c)))
+      word += c;
+    else if (!word.empty())
+      words.push_back(std::move(word)), word.clear();
   }
   if (words.size() % 2) return call.fail(fmt::format("{}: input contains an odd number of tokens", name));
   struct Node {
@@ -175,4 +185,4 @@ int run_tsort(Invocation& call) {
   return out.finish(call, status);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::factor_program

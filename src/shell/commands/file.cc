@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 
-namespace atl::shell {
+namespace atl::shell::file_program {
 
 namespace {
 
@@ -16,7 +18,7 @@ std::string describe_text(std::string_view data, std::string& mime) {
     if (c >= 0x80) {
       ascii = false;
       std::size_t length = 1;
-      if (decode_utf8(data.substr(i), length) == 0xFFFD && length == 1) utf8 = false;
+      if (utf8::read(data.substr(i), length) == 0xFFFD && length == 1) utf8 = false;
       i += length;
       ++column;
       continue;
@@ -28,7 +30,8 @@ std::string describe_text(std::string_view data, std::string& mime) {
     } else {
       ++column;
     }
-    if (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != '\b' && c != 27 && c != 7) controls = true;
+    if (c < 32 && c != '\n' && c != '\t' && c != '\r' && c != '\f' && c != '\b' && c != 27 && c != 7)
+      controls = true;
     ++i;
   }
   if (controls) {
@@ -39,22 +42,32 @@ std::string describe_text(std::string_view data, std::string& mime) {
   mime = "text/plain";
   std::string_view head = data.substr(0, 1024);
   if (data.starts_with("#!")) {
-    std::string line(data.substr(2, data.find('\n') == std::string_view::npos ? data.size() : data.find('\n') - 2));
+    std::string line(
+        data.substr(2, data.find('\n') == std::string_view::npos ? data.size() : data.find('\n') - 2));
     while (line.starts_with(' ')) line.erase(0, 1);
     mime = "text/x-shellscript";
-    if (line.find("bash") != std::string::npos) kind = "Bourne-Again shell script, " + kind + " executable";
-    else if (line.find("python") != std::string::npos) kind = "Python script, " + kind + " executable", mime = "text/x-script.python";
-    else if (line.find("/sh") != std::string::npos || line.ends_with("dash")) kind = "POSIX shell script, " + kind + " executable";
-    else if (line.find("perl") != std::string::npos) kind = "Perl script text executable";
-    else if (line.find("node") != std::string::npos) kind = "a " + line + " script, " + kind + " executable", mime = "application/javascript";
-    else kind = "a " + line + " script, " + kind + " executable";
-  } else if (head.find("<html") != std::string_view::npos || head.find("<!DOCTYPE html") != std::string_view::npos || head.find("<!doctype html") != std::string_view::npos) {
+    if (line.find("bash") != std::string::npos)
+      kind = "Bourne-Again shell script, " + kind + " executable";
+    else if (line.find("python") != std::string::npos)
+      kind = "Python script, " + kind + " executable", mime = "text/x-script.python";
+    else if (line.find("/sh") != std::string::npos || line.ends_with("dash"))
+      kind = "POSIX shell script, " + kind + " executable";
+    else if (line.find("perl") != std::string::npos)
+      kind = "Perl script text executable";
+    else if (line.find("node") != std::string::npos)
+      kind = "a " + line + " script, " + kind + " executable", mime = "application/javascript";
+    else
+      kind = "a " + line + " script, " + kind + " executable";
+  } else if (head.find("<html") != std::string_view::npos ||
+             head.find("<!DOCTYPE html") != std::string_view::npos ||
+             head.find("<!doctype html") != std::string_view::npos) {
     kind = "HTML document, " + kind;
     mime = "text/html";
   } else if (head.starts_with("<?xml")) {
     kind = "XML 1.0 document, " + kind;
     mime = "text/xml";
-  } else if (!data.empty() && (data[0] == '{' || data[0] == '[') && (data.find('"') != std::string_view::npos || data.find(':') != std::string_view::npos)) {
+  } else if (!data.empty() && (data[0] == '{' || data[0] == '[') &&
+             (data.find('"') != std::string_view::npos || data.find(':') != std::string_view::npos)) {
     std::string_view trimmed = data;
     while (!trimmed.empty() && isspace(static_cast<unsigned char>(trimmed.back()))) trimmed.remove_suffix(1);
     if (trimmed.ends_with('}') || trimmed.ends_with(']')) {
@@ -63,45 +76,81 @@ std::string describe_text(std::string_view data, std::string& mime) {
     }
   }
   if (long_line || column > 300) kind += ", with very long lines";
-  if (crlf && lf) kind += ", with CRLF, LF line terminators";
-  else if (crlf) kind += ", with CRLF line terminators";
-  else if (!lf) kind += ", with no line terminators";
+  if (crlf && lf)
+    kind += ", with CRLF, LF line terminators";
+  else if (crlf)
+    kind += ", with CRLF line terminators";
+  else if (!lf)
+    kind += ", with no line terminators";
   return kind;
 }
 
 std::string png(std::string_view d) {
-  auto byte = [&](std::size_t i) { return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U; };
-  auto number = [&](std::size_t i) { return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3); };
-  static constexpr std::string_view kColors[] = {"grayscale", "", "/color RGB", " colormap", " gray+alpha", "", "/color RGBA"};
+  auto byte = [&](std::size_t i) {
+    return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U;
+  };
+  auto number = [&](std::size_t i) {
+    return byte(i) << 24 | byte(i + 1) << 16 | byte(i + 2) << 8 | byte(i + 3);
+  };
+  static constexpr std::string_view kColors[] = {"grayscale",   "", "/color RGB", " colormap",
+                                                 " gray+alpha", "", "/color RGBA"};
   std::string color(byte(25) < std::size(kColors) ? kColors[byte(25)] : "");
   std::string_view bits = byte(25) == 0 ? "-bit " : "-bit";
-  return fmt::format("PNG image data, {} x {}, {}{}{}, {}interlaced", number(16), number(20), byte(24), bits, color, byte(28) ? "" : "non-");
+  return fmt::format("PNG image data, {} x {}, {}{}{}, {}interlaced", number(16), number(20), byte(24), bits,
+                     color, byte(28) ? "" : "non-");
 }
 
 std::string describe(std::string_view d, std::string& mime) {
   auto starts = [&](std::string_view magic) { return d.starts_with(magic); };
-  auto byte = [&](std::size_t i) { return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U; };
+  auto byte = [&](std::size_t i) {
+    return i < d.size() ? static_cast<unsigned>(static_cast<unsigned char>(d[i])) : 0U;
+  };
   mime = "application/octet-stream";
   if (d.empty()) {
     mime = "inode/x-empty";
     return "empty";
   }
   if (d.size() == 1) return "very short file (no magic)";
-  if (starts("\x1f\x8b")) return mime = "application/gzip", fmt::format("gzip compressed data, original size modulo 2^32 {}", d.size() >= 4 ? byte(d.size() - 4) | byte(d.size() - 3) << 8 | byte(d.size() - 2) << 16 | byte(d.size() - 1) << 24 : 0);
-  if (starts("BZh")) return mime = "application/x-bzip2", fmt::format("bzip2 compressed data, block size = {}00k", byte(3) - '0');
-  if (starts("\xFD" "7zXZ")) return mime = "application/x-xz", "XZ compressed data, checksum CRC64";
-  if (starts("\x28\xB5\x2F\xFD")) return mime = "application/zstd", "Zstandard compressed data (v0.8+), Dictionary ID: None";
-  if (starts("7z\xBC\xAF\x27\x1C")) return mime = "application/x-7z-compressed", fmt::format("7-zip archive data, version {}.{}", byte(6), byte(7));
-  if (starts("PK\x03\x04")) return mime = "application/zip", fmt::format("Zip archive data, at least v{}.{} to extract, compression method={}", byte(4) / 10, byte(4) % 10, byte(8) == 8 ? "deflate" : "store");
+  if (starts("\x1f\x8b"))
+    return mime = "application/gzip",
+           fmt::format("gzip compressed data, original size modulo 2^32 {}",
+                       d.size() >= 4 ? byte(d.size() - 4) | byte(d.size() - 3) << 8 |
+                                           byte(d.size() - 2) << 16 | byte(d.size() - 1) << 24
+                                     : 0);
+  if (starts("BZh"))
+    return mime = "application/x-bzip2",
+           fmt::format("bzip2 compressed data, block size = {}00k", byte(3) - '0');
+  if (starts("\xFD"
+             "7zXZ"))
+    return mime = "application/x-xz", "XZ compressed data, checksum CRC64";
+  if (starts("\x28\xB5\x2F\xFD"))
+    return mime = "application/zstd", "Zstandard compressed data (v0.8+), Dictionary ID: None";
+  if (starts("7z\xBC\xAF\x27\x1C"))
+    return mime = "application/x-7z-compressed",
+           fmt::format("7-zip archive data, version {}.{}", byte(6), byte(7));
+  if (starts("PK\x03\x04"))
+    return mime = "application/zip",
+           fmt::format("Zip archive data, at least v{}.{} to extract, compression method={}", byte(4) / 10,
+                       byte(4) % 10, byte(8) == 8 ? "deflate" : "store");
   if (starts("\x89PNG\r\n\x1a\n")) return mime = "image/png", png(d);
   if (starts("\xFF\xD8\xFF")) return mime = "image/jpeg", "JPEG image data";
-  if (starts("GIF87a") || starts("GIF89a")) return mime = "image/gif", fmt::format("GIF image data, version {}, {} x {}", d.substr(3, 3), byte(6) | byte(7) << 8, byte(8) | byte(9) << 8);
-  if (starts("%PDF-")) return mime = "application/pdf", fmt::format("PDF document, version {}", d.substr(5, 3));
-  if (starts("\x7f" "ELF")) return mime = "application/x-executable", fmt::format("ELF {}-bit {}", byte(4) == 2 ? 64 : 32, byte(5) == 1 ? "LSB" : "MSB");
+  if (starts("GIF87a") || starts("GIF89a"))
+    return mime = "image/gif", fmt::format("GIF image data, version {}, {} x {}", d.substr(3, 3),
+                                           byte(6) | byte(7) << 8, byte(8) | byte(9) << 8);
+  if (starts("%PDF-"))
+    return mime = "application/pdf", fmt::format("PDF document, version {}", d.substr(5, 3));
+  if (starts("\x7f"
+             "ELF"))
+    return mime = "application/x-executable",
+           fmt::format("ELF {}-bit {}", byte(4) == 2 ? 64 : 32, byte(5) == 1 ? "LSB" : "MSB");
   if (starts("SQLite format 3")) return mime = "application/vnd.sqlite3", "SQLite 3.x database";
   if (starts("!<arch>\n")) return mime = "application/x-archive", "current ar archive";
-  if (starts("\xCA\xFE\xBA\xBE")) return mime = "application/x-java-applet", fmt::format("compiled Java class data, version {}.0", byte(7));
-  if (d.size() > 262 && d.substr(257, 5) == "ustar") return mime = "application/x-tar", d.substr(257, 8) == std::string_view("ustar  \0", 8) ? "POSIX tar archive (GNU)" : "POSIX tar archive";
+  if (starts("\xCA\xFE\xBA\xBE"))
+    return mime = "application/x-java-applet", fmt::format("compiled Java class data, version {}.0", byte(7));
+  if (d.size() > 262 && d.substr(257, 5) == "ustar")
+    return mime = "application/x-tar", d.substr(257, 8) == std::string_view("ustar  \0", 8)
+                                           ? "POSIX tar archive (GNU)"
+                                           : "POSIX tar archive";
   if (d.substr(0, 8192).find('\0') != std::string_view::npos) return "data";
   return describe_text(d.substr(0, 1 << 20), mime);
 }
@@ -110,12 +159,28 @@ std::string describe(std::string_view d, std::string& mime) {
 
 int run_file(Invocation& call) {
   enum { kMimeType = 256, kMimeEncoding, kExtension };
-  static constexpr Option kOptions[] = {{'b', 'b', "brief"}, {'i', 'i', "mime"}, {kMimeType, 0, "mime-type"}, {kMimeEncoding, 0, "mime-encoding"}, {'L', 'L', "dereference"}, {'h', 'h', "no-dereference"}, {'s', 's', "special-files"}, {'F', 'F', "separator", Arg::required}, {'N', 'N', "no-pad"},
-                                        {'0', '0', "print0"}, {'f', 'f', "files-from", Arg::required}, {kExtension, 0, "extension"}, {'n', 'n', "no-buffer"}, {'p', 'p', "preserve-date"},
-                                        {'r', 'r', "raw"}, {'S', 'S', "no-sandbox"}, {'E', 'E', ""}, {'v', 'v', ""}};
+  static constexpr Option kOptions[] = {{'b', 'b', "brief"},
+                                        {'i', 'i', "mime"},
+                                        {kMimeType, 0, "mime-type"},
+                                        {kMimeEncoding, 0, "mime-encoding"},
+                                        {'L', 'L', "dereference"},
+                                        {'h', 'h', "no-dereference"},
+                                        {'s', 's', "special-files"},
+                                        {'F', 'F', "separator", Arg::required},
+                                        {'N', 'N', "no-pad"},
+                                        {'0', '0', "print0"},
+                                        {'f', 'f', "files-from", Arg::required},
+                                        {kExtension, 0, "extension"},
+                                        {'n', 'n', "no-buffer"},
+                                        {'p', 'p', "preserve-date"},
+                                        {'r', 'r', "raw"},
+                                        {'S', 'S', "no-sandbox"},
+                                        {'E', 'E', ""},
+                                        {'v', 'v', ""}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
-  bool brief = false, pad = true, follow = false, type = false, encoding = false, extension = false, fatal = false;
+  bool brief = false, pad = true, follow = false, type = false, encoding = false, extension = false,
+       fatal = false;
   int zeros = 0;  // behind a name, and from two on behind the line as well
   auto& operands = options.operands();
   std::string separator = ":";
@@ -139,23 +204,35 @@ int run_file(Invocation& call) {
     if (id == 'F') separator = value;
   }
   if (operands.empty()) {
-    call.err().write("Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n            [--mime-type] [-e <testname>] [-F <separator>]  [-f <namefile>]\n            [-m <magicfiles>] [-P <parameter=value>] [--exclude-quiet]\n            <file> ...\n       file -C [-m <magicfiles>]\n       file [--help]\n");
+    call.err().write(
+        "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n            "
+        "[--mime-type] [-e <testname>] [-F <separator>]  [-f <namefile>]\n            [-m <magicfiles>] [-P "
+        "<parameter=value>] [--exclude-quiet]\n            <file> ...\n       file -C [-m <magicfiles>]\n    "
+        "   file [--help]\n");
     return 1;
   }
   std::size_t width = 0;
-  for (const std::string& operand : operands) width = std::max(width, (operand == "-" ? std::string("/dev/stdin") : operand).size());
+  for (const std::string& operand : operands)
+    width = std::max(width, (operand == "-" ? std::string("/dev/stdin") : operand).size());
   std::string out;
   int status = 0;
   for (const std::string& operand : operands) {
     std::string text, mime, data;
     auto path = call.resolve(operand);
-    auto stat = path && operand != "-" ? call.fs().find(*path, follow ? vfs::Follow::yes : vfs::Follow::no) : std::nullopt;
-    if (operand == "-") data = call.in().read_all(), text = describe(data, mime);
-    else if (operand == "/dev/null") text = "character special (1/3)", mime = "inode/chardevice";
-    else if (operand == "/dev/zero") text = "character special (1/5)", mime = "inode/chardevice";
-    else if (!stat) text = fmt::format("cannot open `{}' (No such file or directory)", operand), mime = text;
-    else if (stat->is_directory()) text = "directory", mime = "inode/directory";
-    else if (stat->type == vfs::Type::fifo) text = "fifo (named pipe)", mime = "inode/fifo";
+    auto stat = path && operand != "-" ? call.fs().find(*path, follow ? vfs::Follow::yes : vfs::Follow::no)
+                                       : std::nullopt;
+    if (operand == "-")
+      data = call.in().read_all(), text = describe(data, mime);
+    else if (operand == "/dev/null")
+      text = "character special (1/3)", mime = "inode/chardevice";
+    else if (operand == "/dev/zero")
+      text = "character special (1/5)", mime = "inode/chardevice";
+    else if (!stat)
+      text = fmt::format("cannot open `{}' (No such file or directory)", operand), mime = text;
+    else if (stat->is_directory())
+      text = "directory", mime = "inode/directory";
+    else if (stat->type == vfs::Type::fifo)
+      text = "fifo (named pipe)", mime = "inode/fifo";
     else if (stat->is_symlink()) {
       std::string target = call.fs().read_link(*path).value_or("");
       text = fmt::format("{}symbolic link to {}", call.fs().find(*path) ? "" : "broken ", target);
@@ -166,13 +243,21 @@ int run_file(Invocation& call) {
       text = describe(data, mime);
     }
     if (type || encoding) {
-      bool utf8 = std::any_of(data.begin(), data.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-      std::string charset = mime.starts_with("text/") || mime == "application/json" ? (utf8 ? "utf-8" : "us-ascii") : "binary";
+      bool utf8 =
+          std::any_of(data.begin(), data.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+      std::string charset =
+          mime.starts_with("text/") || mime == "application/json" ? (utf8 ? "utf-8" : "us-ascii") : "binary";
       text = type && encoding ? mime + "; charset=" + charset : type ? mime : charset;
     }
-    if (extension) text = mime == "image/png" ? "png" : mime == "image/jpeg" ? "jpeg/jpg/jpe/jfif" : mime == "image/gif" ? "gif" : "???";
+    if (extension)
+      text = mime == "image/png"    ? "png"
+             : mime == "image/jpeg" ? "jpeg/jpg/jpe/jfif"
+             : mime == "image/gif"  ? "gif"
+                                    : "???";
     std::string name = operand == "-" ? "/dev/stdin" : operand;
-    if (!brief) out += name + (zeros ? std::string(1, '\0') : "") + separator + std::string(pad ? width - name.size() + 1 : 1, ' ');
+    if (!brief)
+      out += name + (zeros ? std::string(1, '\0') : "") + separator +
+             std::string(pad ? width - name.size() + 1 : 1, ' ');
     out += text + (zeros > 1 ? std::string(1, '\0') : "\n");
     if (fatal && !stat && mime == text) status = 1;
   }
@@ -180,4 +265,4 @@ int run_file(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::file_program

@@ -1,27 +1,37 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/find/expression.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::find_program {
 
 int run_find(Invocation& call) {
   auto args = call.args();
   bool follow = false, follow_arguments = false;
   std::size_t at = 1;
   for (; at < args.size(); ++at) {
-    if (args[at] == "-L") follow = true;
-    else if (args[at] == "-H") follow_arguments = true;
-    else if (args[at] == "-P") follow = follow_arguments = false;
-    else if (args[at].starts_with("-O") && args[at].size() > 2) continue;
-    else if (args[at] == "-D" && at + 1 < args.size()) ++at;
+    if (args[at] == "-L")
+      follow = true;
+    else if (args[at] == "-H")
+      follow_arguments = true;
+    else if (args[at] == "-P")
+      follow = follow_arguments = false;
+    else if (args[at].starts_with("-O") && args[at].size() > 2)
+      continue;
+    else if (args[at] == "-D" && at + 1 < args.size())
+      ++at;
     else if (args[at] == "--") {
       ++at;
       break;
-    } else break;
+    } else
+      break;
   }
   std::vector<std::string> starts;
-  while (at < args.size() && !(args[at].size() > 1 && args[at][0] == '-') && args[at] != "(" && args[at] != ")" && args[at] != "!" && args[at] != ",")
+  while (at < args.size() && !(args[at].size() > 1 && args[at][0] == '-') && args[at] != "(" &&
+         args[at] != ")" && args[at] != "!" && args[at] != ",")
     starts.push_back(args[at++]);
   if (starts.empty()) starts.push_back(".");
   std::vector<std::string> rest(args.begin() + static_cast<std::ptrdiff_t>(at), args.end());
@@ -43,7 +53,7 @@ int run_find(Invocation& call) {
     return !context.quit;
   };
   auto failed = [&](const std::string& shown, const Error& why) {
-    call.complain(fmt::format("{}: {}", quoted(shown), reason(why)));
+    call.complain(fmt::format("{}: {}", quote_operand(shown), reason(why)));
     context.status = 1;
   };
   for (const std::string& start : starts) {
@@ -65,28 +75,29 @@ int run_find(Invocation& call) {
       continue;
     }
     bool top_link = stat->is_symlink() && !follow && !follow_arguments && !start.ends_with('/');
-    walk(call, start, follow,
-         [&](const Visit& original) {
-           Visit v = original;
-           if (v.depth == 0 && top_link) v.type = vfs::Type::symlink;
-           context.prune = false;
-           if (settings.depth_first) {
-             if (!leave(v.depth)) return Step::stop;
-             if (v.type == vfs::Type::directory) {
-               open.push_back(v);
-               return v.depth < settings.max_depth ? Step::into : Step::over;
-             }
-             return visit(v, start) ? Step::over : Step::stop;
-           }
-           if (!visit(v, start)) return Step::stop;
-           bool into = v.type == vfs::Type::directory && !context.prune && v.depth < settings.max_depth;
-           return into ? Step::into : Step::over;
-         },
-         failed);
+    walk(
+        call, start, follow,
+        [&](const Visit& original) {
+          Visit v = original;
+          if (v.depth == 0 && top_link) v.type = vfs::Type::symlink;
+          context.prune = false;
+          if (settings.depth_first) {
+            if (!leave(v.depth)) return Step::stop;
+            if (v.type == vfs::Type::directory) {
+              open.push_back(v);
+              return v.depth < settings.max_depth ? Step::into : Step::over;
+            }
+            return visit(v, start) ? Step::over : Step::stop;
+          }
+          if (!visit(v, start)) return Step::stop;
+          bool into = v.type == vfs::Type::directory && !context.prune && v.depth < settings.max_depth;
+          return into ? Step::into : Step::over;
+        },
+        failed);
     if (settings.depth_first && !context.quit) leave(0);
   }
   if (*expression) (*expression)->finish(context);
   return out.finish(call, context.status);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::find_program

@@ -3,17 +3,23 @@
 #include <cctype>
 #include <climits>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::fmt_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "crown-margin"}, {'p', 'p', "prefix", Arg::required}, {'s', 's', "split-only"}, {'t', 't', "tagged-paragraph"},
-    {'u', 'u', "uniform-spacing"}, {'w', 'w', "width", Arg::required}, {'g', 'g', "goal", Arg::required},
+    {'c', 'c', "crown-margin"},        {'p', 'p', "prefix", Arg::required},
+    {'s', 's', "split-only"},          {'t', 't', "tagged-paragraph"},
+    {'u', 'u', "uniform-spacing"},     {'w', 'w', "width", Arg::required},
+    {'g', 'g', "goal", Arg::required},
 };
 
 struct Request {
@@ -33,18 +39,29 @@ struct Word {
   std::size_t next_break = 0;
 };
 
-// What GNU's fmt weighs: a line pays for its distance from the goal and from the length of the next one, and where it
-// breaks costs or gains according to the sentence.
-constexpr long square(long n) { return n * n; }
-constexpr long short_cost(long n) { return square(n * 10); }
-constexpr long ragged_cost(long n) { return short_cost(n) / 2; }
-constexpr long kLine = square(70), kSentenceBonus = square(50), kNoBreak = square(600), kParenBonus = square(40),
-               kPunctBonus = square(40), kLineCredit = square(3);
-constexpr long widow_cost(long length) { return square(200) / (length + 2); }
-constexpr long orphan_cost(long length) { return square(150) / (length + 2); }
+// What GNU's fmt weighs: a line pays for its distance from the goal and from the length of the next one, and
+// where it breaks costs or gains according to the sentence.
+constexpr long square(long n) {
+  return n * n;
+}
+constexpr long short_cost(long n) {
+  return square(n * 10);
+}
+constexpr long ragged_cost(long n) {
+  return short_cost(n) / 2;
+}
+constexpr long kLine = square(70), kSentenceBonus = square(50), kNoBreak = square(600),
+               kParenBonus = square(40), kPunctBonus = square(40), kLineCredit = square(3);
+constexpr long widow_cost(long length) {
+  return square(200) / (length + 2);
+}
+constexpr long orphan_cost(long length) {
+  return square(150) / (length + 2);
+}
 
 constexpr int kEnd = -1;
-constexpr std::size_t kWordsMax = 998, kCharactersMax = 5000;  // of a paragraph that is held at once, as in GNU's
+constexpr std::size_t kWordsMax = 998,
+                      kCharactersMax = 5000;  // of a paragraph that is held at once, as in GNU's
 
 class Formatter {
  public:
@@ -67,9 +84,12 @@ class Formatter {
 
   int get_space(int c) {
     while (true) {
-      if (c == ' ') ++in_column_;
-      else if (c == '\t') tabs_ = true, in_column_ = (in_column_ / 8 + 1) * 8;
-      else return c;
+      if (c == ' ')
+        ++in_column_;
+      else if (c == '\t')
+        tabs_ = true, in_column_ = (in_column_ / 8 + 1) * 8;
+      else
+        return c;
       c = read();
     }
   }
@@ -95,7 +115,8 @@ class Formatter {
     out_column_ = 0;
     if (in_column_ > next_prefix_indent_ || (c != '\n' && c != kEnd)) {
       put_space(next_prefix_indent_);
-      for (std::size_t i = 0; i < r_.prefix.size() && out_column_ != in_column_; ++i, ++out_column_) out_.put(r_.prefix[i]);
+      for (std::size_t i = 0; i < r_.prefix.size() && out_column_ != in_column_; ++i, ++out_column_)
+        out_.put(r_.prefix[i]);
       if (c != kEnd && c != '\n') put_space(in_column_ - out_column_);
       if (c == kEnd && in_column_ >= next_prefix_indent_ + static_cast<int>(r_.prefix.size())) out_.put('\n');
     }
@@ -104,14 +125,21 @@ class Formatter {
   }
 
   bool has_prefix() const { return in_column_ >= next_prefix_indent_ + r_.prefix_length; }
-  bool same_paragraph(int c) const { return next_prefix_indent_ == prefix_indent_ && has_prefix() && c != '\n' && c != kEnd; }
+  bool same_paragraph(int c) const {
+    return next_prefix_indent_ == prefix_indent_ && has_prefix() && c != '\n' && c != kEnd;
+  }
 
   void set_other_indent(bool same) {
-    if (r_.split) other_indent_ = first_indent_;
-    else if (r_.crown) other_indent_ = same ? in_column_ : first_indent_;
-    else if (!r_.tagged) other_indent_ = first_indent_;
-    else if (same && in_column_ != first_indent_) other_indent_ = in_column_;
-    else if (other_indent_ == first_indent_) other_indent_ = first_indent_ == 0 ? 3 : 0;
+    if (r_.split)
+      other_indent_ = first_indent_;
+    else if (r_.crown)
+      other_indent_ = same ? in_column_ : first_indent_;
+    else if (!r_.tagged)
+      other_indent_ = first_indent_;
+    else if (same && in_column_ != first_indent_)
+      other_indent_ = in_column_;
+    else if (other_indent_ == first_indent_)
+      other_indent_ = first_indent_ == 0 ? 3 : 0;
   }
 
   bool get_paragraph() {
@@ -130,8 +158,10 @@ class Formatter {
     c = get_line(c);
     set_other_indent(same_paragraph(c));
     bool more = !r_.split && same_paragraph(c);
-    if (r_.tagged && !r_.crown) more = more && in_column_ != first_indent_;
-    else if (!r_.crown) more = more && in_column_ == other_indent_;
+    if (r_.tagged && !r_.crown)
+      more = more && in_column_ != first_indent_;
+    else if (!r_.crown)
+      more = more && in_column_ == other_indent_;
     if (more) {
       do c = get_line(c);
       while (same_paragraph(c) && in_column_ == other_indent_);
@@ -176,7 +206,8 @@ class Formatter {
     word.length = static_cast<int>(text.size());
     word.paren = std::string_view("(['`\"").find(text.front()) != std::string_view::npos;
     word.punct = ispunct(static_cast<unsigned char>(text.back())) != 0;
-    while (text.size() > 1 && std::string_view(")]'\"").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+    while (text.size() > 1 && std::string_view(")]'\"").find(text.back()) != std::string_view::npos)
+      text.remove_suffix(1);
     word.period = std::string_view(".?!").find(text.back()) != std::string_view::npos;
     return word;
   }
@@ -185,12 +216,17 @@ class Formatter {
     long cost = kLine;
     if (at > 0) {
       const Word& before = words_[at - 1];
-      if (before.period) cost += before.final ? -kSentenceBonus : kNoBreak;
-      else if (before.punct) cost -= kPunctBonus;
-      else if (at > 1 && words_[at - 2].final) cost += widow_cost(before.length);
+      if (before.period)
+        cost += before.final ? -kSentenceBonus : kNoBreak;
+      else if (before.punct)
+        cost -= kPunctBonus;
+      else if (at > 1 && words_[at - 2].final)
+        cost += widow_cost(before.length);
     }
-    if (words_[at].paren) cost -= kParenBonus;
-    else if (words_[at].final) cost += orphan_cost(words_[at].length);
+    if (words_[at].paren)
+      cost -= kParenBonus;
+    else if (words_[at].final)
+      cost += orphan_cost(words_[at].length);
     return cost;
   }
 
@@ -280,7 +316,8 @@ class Formatter {
   std::size_t at_ = 0;
   bool tabs_ = false;  // the input has them: so may the output
   int in_column_ = 0, out_column_ = 0, next_ = kEnd;
-  int first_indent_ = 0, other_indent_ = 0, prefix_indent_ = 0, next_prefix_indent_ = 0, last_line_length_ = 0;
+  int first_indent_ = 0, other_indent_ = 0, prefix_indent_ = 0, next_prefix_indent_ = 0,
+      last_line_length_ = 0;
   std::size_t characters_ = 0;
   std::vector<Word> words_;
 };
@@ -301,18 +338,31 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       case 'w':
       case '0':
         has_width = true;
-        if (!parse_size(value, width) || width > 2500) return call.fail(fmt::format("invalid width: {}", quoted(value)));
+        if (!parse_size(value, width) || width > 2500)
+          return call.fail(fmt::format("invalid width: {}", quote_operand(value)));
         break;
       case 'g':
         has_goal = true;
-        if (!parse_size(value, goal)) return call.fail(fmt::format("invalid width: {}", quoted(value)));
+        if (!parse_size(value, goal))
+          return call.fail(fmt::format("invalid width: {}", quote_operand(value)));
         break;
-      case 's': r.split = true; break;
-      case 'c': r.crown = true; break;
-      case 't': r.tagged = true; break;
-      case 'u': r.uniform = true; break;
-      case 'p': set_prefix(r, value); break;
-      default: break;
+      case 's':
+        r.split = true;
+        break;
+      case 'c':
+        r.crown = true;
+        break;
+      case 't':
+        r.tagged = true;
+        break;
+      case 'u':
+        r.uniform = true;
+        break;
+      case 'p':
+        set_prefix(r, value);
+        break;
+      default:
+        break;
     }
   }
   if (has_goal && goal > width) return call.fail(fmt::format("invalid width: '{}'", goal));
@@ -339,7 +389,9 @@ int run_fmt(Invocation& call) {
     auto in = call.open_input(operand);
     if (!in) {
       bool directory = in.error().code() == Code::is_a_directory;
-      call.complain(directory ? fmt::format("read error: Is a directory") : fmt::format("cannot open {} for reading: {}", quoted(operand), reason(in.error())));
+      call.complain(directory ? fmt::format("read error: Is a directory")
+                              : fmt::format("cannot open {} for reading: {}", quote_operand(operand),
+                                            reason(in.error())));
       status = 1;
       continue;
     }
@@ -349,4 +401,4 @@ int run_fmt(Invocation& call) {
   return out.finish(call, status);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::fmt_program

@@ -1,13 +1,21 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::fold_program {
 
 int run_fold(Invocation& call) {
-  static constexpr Option kOptions[] = {{'b', 'b', "bytes"}, {'c', 'c', "characters"}, {'s', 's', "spaces"}, {'w', 'w', "width", Arg::required}};
+  static constexpr Option kOptions[] = {{'b', 'b', "bytes"},
+                                        {'c', 'c', "characters"},
+                                        {'s', 's', "spaces"},
+                                        {'w', 'w', "width", Arg::required}};
   CommandLine options(call, kOptions, {.digits = true});
   if (options.stopped()) return options.status();
   std::uint64_t width = 80;
@@ -16,7 +24,9 @@ int run_fold(Invocation& call) {
     if (id == 'b') bytes = true;
     if (id == 'c') characters = true;
     if (id == 's') spaces = true;
-    if ((id == 'w' || id == '0') && (!parse_size(value, width) || width == 0)) return call.fail(fmt::format("invalid number of columns: {}{}", quoted(value), value == "0" ? ": Numerical result out of range" : ""));
+    if ((id == 'w' || id == '0') && (!parse_size(value, width) || width == 0))
+      return call.fail(fmt::format("invalid number of columns: {}{}", quote_operand(value),
+                                   value == "0" ? ": Numerical result out of range" : ""));
   }
   Sink out(call.out());
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
@@ -59,4 +69,4 @@ int run_fold(Invocation& call) {
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::fold_program

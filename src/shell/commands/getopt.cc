@@ -1,10 +1,11 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::getopt_program {
 
 namespace {
 
@@ -15,8 +16,15 @@ struct LongName {
 
 class Normaliser {
  public:
-  Normaliser(Invocation& call, std::string letters, std::vector<LongName> names, std::string program, bool alternative, bool quiet, bool quote)
-      : call_(call), letters_(std::move(letters)), names_(std::move(names)), program_(std::move(program)), alternative_(alternative), quiet_(quiet), quote_(quote) {
+  Normaliser(Invocation& call, std::string letters, std::vector<LongName> names, std::string program,
+             bool alternative, bool quiet, bool quote)
+      : call_(call),
+        letters_(std::move(letters)),
+        names_(std::move(names)),
+        program_(std::move(program)),
+        alternative_(alternative),
+        quiet_(quiet),
+        quote_(quote) {
     while (!letters_.empty() && (letters_[0] == '+' || letters_[0] == '-' || letters_[0] == ':')) {
       if (letters_[0] == '+') stop_ = true;
       if (letters_[0] == '-') in_order_ = true;
@@ -35,12 +43,17 @@ class Normaliser {
       }
       if (arg.size() < 2 || arg[0] != '-') {
         if (stop_) break;
-        if (in_order_) out_ += " " + quoted_arg(arg);
-        else rest.push_back(arg);
+        if (in_order_)
+          out_ += " " + quoted_arg(arg);
+        else
+          rest.push_back(arg);
         continue;
       }
-      if (arg[1] == '-' || (alternative_ && (arg.size() > 2 || letters_.find(arg[1]) == std::string::npos) && known(arg.substr(1)))) long_option(args, i);
-      else short_options(args, i);
+      if (arg[1] == '-' || (alternative_ && (arg.size() > 2 || letters_.find(arg[1]) == std::string::npos) &&
+                            known(arg.substr(1))))
+        long_option(args, i);
+      else
+        short_options(args, i);
     }
     rest.insert(rest.end(), args.begin() + static_cast<std::ptrdiff_t>(std::min(i, args.size())), args.end());
     out_ += " --";
@@ -50,7 +63,7 @@ class Normaliser {
   }
 
  private:
-  std::string quoted_arg(const std::string& text) const { return quote_ ? quoted(text) : text; }
+  std::string quoted_arg(const std::string& text) const { return quote_ ? quote_operand(text) : text; }
   void complain(const std::string& message) {
     failed_ = true;
     if (!quiet_) call_.err().write(fmt::format("{}: {}\n", program_, message));
@@ -87,10 +100,12 @@ class Normaliser {
     }
     out_ += " --" + match->name;
     if (equals != std::string::npos) {
-      if (match->arg == Arg::none) return complain(fmt::format("option '{}{}' doesn't allow an argument", dashes, match->name));
+      if (match->arg == Arg::none)
+        return complain(fmt::format("option '{}{}' doesn't allow an argument", dashes, match->name));
       out_ += " " + quoted_arg(body.substr(equals + 1));
     } else if (match->arg == Arg::required) {
-      if (i + 1 >= args.size()) return complain(fmt::format("option '{}{}' requires an argument", dashes, match->name));
+      if (i + 1 >= args.size())
+        return complain(fmt::format("option '{}{}' requires an argument", dashes, match->name));
       out_ += " " + quoted_arg(args[++i]);
     } else if (match->arg == Arg::optional) {
       out_ += " " + quoted_arg("");
@@ -107,12 +122,16 @@ class Normaliser {
       bool takes = found + 1 < letters_.size() && letters_[found + 1] == ':';
       bool optional = takes && found + 2 < letters_.size() && letters_[found + 2] == ':';
       bool last = at + 1 == cluster.size() && i + 1 == args.size();
-      if (takes && !optional && last) return complain(fmt::format("option requires an argument -- '{}'", cluster[at]));
+      if (takes && !optional && last)
+        return complain(fmt::format("option requires an argument -- '{}'", cluster[at]));
       out_ += std::string(" -") + cluster[at];
       if (!takes) continue;
-      if (at + 1 < cluster.size()) out_ += " " + quoted_arg(cluster.substr(at + 1));
-      else if (optional) out_ += " " + quoted_arg("");
-      else out_ += " " + quoted_arg(args[++i]);
+      if (at + 1 < cluster.size())
+        out_ += " " + quoted_arg(cluster.substr(at + 1));
+      else if (optional)
+        out_ += " " + quoted_arg("");
+      else
+        out_ += " " + quoted_arg(args[++i]);
       return;
     }
   }
@@ -128,7 +147,16 @@ class Normaliser {
 }  // namespace
 
 int run_getopt(Invocation& call) {
-  static constexpr Option kOptions[] = {{'a', 'a', "alternative"}, {'l', 'l', "longoptions", Arg::required}, {'l', 0, "long", Arg::required}, {'n', 'n', "name", Arg::required}, {'o', 'o', "options", Arg::required}, {'q', 'q', "quiet"}, {'Q', 'Q', "quiet-output"}, {'s', 's', "shell", Arg::required}, {'T', 'T', "test"}, {'u', 'u', "unquoted"}};
+  static constexpr Option kOptions[] = {{'a', 'a', "alternative"},
+                                        {'l', 'l', "longoptions", Arg::required},
+                                        {'l', 0, "long", Arg::required},
+                                        {'n', 'n', "name", Arg::required},
+                                        {'o', 'o', "options", Arg::required},
+                                        {'q', 'q', "quiet"},
+                                        {'Q', 'Q', "quiet-output"},
+                                        {'s', 's', "shell", Arg::required},
+                                        {'T', 'T', "test"},
+                                        {'u', 'u', "unquoted"}};
   std::vector<std::string> words(call.args().begin() + 1, call.args().end());
   // The old form: getopt LETTERS arguments, unquoted.
   if (!words.empty() && (words[0].empty() || words[0][0] != '-')) {
@@ -146,15 +174,32 @@ int run_getopt(Invocation& call) {
   bool alternative = false, quiet = false, silent = false, quote = true, has_letters = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a': alternative = true; break;
-      case 'n': program = value; break;
-      case 'o': letters = value; has_letters = true; break;
-      case 'q': quiet = true; break;
-      case 'Q': silent = true; break;
-      case 'T': return 4;
-      case 'u': quote = false; break;
+      case 'a':
+        alternative = true;
+        break;
+      case 'n':
+        program = value;
+        break;
+      case 'o':
+        letters = value;
+        has_letters = true;
+        break;
+      case 'q':
+        quiet = true;
+        break;
+      case 'Q':
+        silent = true;
+        break;
+      case 'T':
+        return 4;
+      case 'u':
+        quote = false;
+        break;
       case 's':
-        if (value != "sh" && value != "bash") return call.fail(value == "csh" || value == "tcsh" ? "quoting for csh is not supported" : "unknown shell after -s or --shell argument", 2);
+        if (value != "sh" && value != "bash")
+          return call.fail(value == "csh" || value == "tcsh" ? "quoting for csh is not supported"
+                                                             : "unknown shell after -s or --shell argument",
+                           2);
         break;
       case 'l': {
         std::string word;
@@ -171,7 +216,8 @@ int run_getopt(Invocation& call) {
         }
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   auto operands = options.operands();
@@ -189,4 +235,4 @@ int run_getopt(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::getopt_program

@@ -2,17 +2,26 @@
 
 #include <deque>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::head_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "bytes", Arg::required}, {'n', 'n', "lines", Arg::required}, {'q', 'q', "quiet"}, {'q', 0, "silent"},
-    {'v', 'v', "verbose"}, {'z', 'z', "zero-terminated"},
+    {'c', 'c', "bytes", Arg::required},
+    {'n', 'n', "lines", Arg::required},
+    {'q', 'q', "quiet"},
+    {'q', 0, "silent"},
+    {'v', 'v', "verbose"},
+    {'z', 'z', "zero-terminated"},
 };
 
 struct Request {
@@ -75,8 +84,11 @@ void all_but_bytes(Input& in, Sink& out, std::uint64_t count) {
 }
 
 void one(Invocation& call, Input& in, Sink& out, const Request& r) {
-  if (r.bytes) r.all_but ? all_but_bytes(in, out, r.count) : copy_bytes(call, in, out, r.count);
-  else r.all_but ? all_but_lines(call, in, out, r.count, r.delimiter) : copy_lines(call, in, out, r.count, r.delimiter);
+  if (r.bytes)
+    r.all_but ? all_but_bytes(in, out, r.count) : copy_bytes(call, in, out, r.count);
+  else
+    r.all_but ? all_but_lines(call, in, out, r.count, r.delimiter)
+              : copy_lines(call, in, out, r.count, r.delimiter);
 }
 
 }  // namespace
@@ -95,13 +107,21 @@ int run_head(Invocation& call) {
         r.all_but = text.starts_with('-');
         if (r.all_but || text.starts_with('+')) text.remove_prefix(1);
         if (text.empty() || !isdigit(static_cast<unsigned char>(text[0])) || !parse_size(text, r.count))
-          return call.fail(fmt::format("invalid number of {}: {}", r.bytes ? "bytes" : "lines", quoted(value)));
+          return call.fail(
+              fmt::format("invalid number of {}: {}", r.bytes ? "bytes" : "lines", quote_operand(value)));
         break;
       }
-      case 'q': r.headers = 0; break;
-      case 'v': r.headers = 1; break;
-      case 'z': r.delimiter = '\0'; break;
-      default: break;
+      case 'q':
+        r.headers = 0;
+        break;
+      case 'v':
+        r.headers = 1;
+        break;
+      case 'z':
+        r.delimiter = '\0';
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
@@ -118,8 +138,9 @@ int run_head(Invocation& call) {
       directory = !opened && opened.error().code() == Code::is_a_directory;
       if (!opened) {
         good = false;
-        call.complain(directory ? fmt::format("error reading '{}': Is a directory", operand)
-                                : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
+        call.complain(directory
+                          ? fmt::format("error reading '{}': Is a directory", operand)
+                          : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
         if (!directory) continue;
       } else {
         owned = std::move(*opened);
@@ -127,11 +148,12 @@ int run_head(Invocation& call) {
       }
     }
     if (r.headers)
-      out.append(fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
+      out.append(
+          fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
     first = false;
     if (!directory) one(call, *in, out, r);
   }
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::head_program

@@ -1,19 +1,32 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/hexdump/format.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::hexdump_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "one-byte-octal"}, {'X', 'X', "one-byte-hex"}, {'c', 'c', "one-byte-char"}, {'C', 'C', "canonical"}, {'d', 'd', "two-bytes-decimal"}, {'e', 'e', "format", Arg::required},
-    {'f', 'f', "format-file", Arg::required}, {'n', 'n', "length", Arg::required}, {'o', 'o', "two-bytes-octal"}, {'s', 's', "skip", Arg::required}, {'v', 'v', "no-squeezing"},
-    {'x', 'x', "two-bytes-hex"}, {'L', 'L', "color", Arg::optional},
+    {'b', 'b', "one-byte-octal"},
+    {'X', 'X', "one-byte-hex"},
+    {'c', 'c', "one-byte-char"},
+    {'C', 'C', "canonical"},
+    {'d', 'd', "two-bytes-decimal"},
+    {'e', 'e', "format", Arg::required},
+    {'f', 'f', "format-file", Arg::required},
+    {'n', 'n', "length", Arg::required},
+    {'o', 'o', "two-bytes-octal"},
+    {'s', 's', "skip", Arg::required},
+    {'v', 'v', "no-squeezing"},
+    {'x', 'x', "two-bytes-hex"},
+    {'L', 'L', "color", Arg::optional},
 };
 
 struct Request {
@@ -28,12 +41,18 @@ void add_layout(Request& r, char letter) {
     r.formats.push_back(fmt::format("\"%07.7_ax \" {} \"\\n\"", body));
   };
   switch (letter) {
-    case 'b': return rows("16/1 \"%03o \"");
-    case 'X': return rows("16/1 \" %02x \"");
-    case 'c': return rows("16/1 \"%3_c \"");
-    case 'd': return rows("8/2 \"  %05u \"");
-    case 'o': return rows("8/2 \" %06o \"");
-    case 'x': return rows("8/2 \"   %04x \"");
+    case 'b':
+      return rows("16/1 \"%03o \"");
+    case 'X':
+      return rows("16/1 \" %02x \"");
+    case 'c':
+      return rows("16/1 \"%3_c \"");
+    case 'd':
+      return rows("8/2 \"  %05u \"");
+    case 'o':
+      return rows("8/2 \" %06o \"");
+    case 'x':
+      return rows("8/2 \"   %04x \"");
     case 'C':
       r.formats.emplace_back("\"%08.8_Ax\n\"");
       r.formats.emplace_back("\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \"");
@@ -80,8 +99,10 @@ class Blocks {
       }
       if (next_ >= operands_.size()) return false;
       in_ = open_or_complain(call_, operands_[next_++]);
-      if (!in_) failed = true;
-      else any = true;
+      if (!in_)
+        failed = true;
+      else
+        any = true;
     }
     return true;
   }
@@ -111,10 +132,12 @@ int prepare(Invocation& call, const Request& r, std::vector<hexdump::Format>& fo
   return 0;
 }
 
-void dump(Invocation& call, Sink& out, Blocks& blocks, const Request& r, const std::vector<hexdump::Format>& formats, std::size_t block) {
+void dump(Invocation& call, Sink& out, Blocks& blocks, const Request& r,
+          const std::vector<hexdump::Format>& formats, std::size_t block) {
   std::uint64_t address = r.skip, left = r.length;
   for (std::uint64_t skipped = 0; skipped < r.skip;) {
-    std::string dropped = blocks.take(static_cast<std::size_t>(std::min<std::uint64_t>(r.skip - skipped, 65536)));
+    std::string dropped =
+        blocks.take(static_cast<std::size_t>(std::min<std::uint64_t>(r.skip - skipped, 65536)));
     if (dropped.empty()) {
       address = skipped;
       break;
@@ -153,7 +176,9 @@ int run_hexdump(Invocation& call) {
   if (base_name(call.args()[0]) == "hd") add_layout(r, 'C');
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e': r.formats.push_back(value); break;
+      case 'e':
+        r.formats.push_back(value);
+        break;
       case 'f': {
         auto in = open_or_complain(call, value);
         if (!in) return 1;
@@ -165,21 +190,28 @@ int run_hexdump(Invocation& call) {
         break;
       }
       case 'n':
-        if (!parse_size(value, r.length)) return call.fail(fmt::format("failed to parse length: '{}'", value));
+        if (!parse_size(value, r.length))
+          return call.fail(fmt::format("failed to parse length: '{}'", value));
         break;
       case 's': {
         std::string digits = value;
         bool hex = digits.starts_with("0x");
-        if (hex) r.skip = strtoull(digits.c_str() + 2, nullptr, 16);
-        else if (!parse_size(digits, r.skip)) return call.fail(fmt::format("failed to parse offset: '{}'", value));
+        if (hex)
+          r.skip = strtoull(digits.c_str() + 2, nullptr, 16);
+        else if (!parse_size(digits, r.skip))
+          return call.fail(fmt::format("failed to parse offset: '{}'", value));
         break;
       }
-      case 'v': r.squeeze = false; break;
+      case 'v':
+        r.squeeze = false;
+        break;
       case 'L':
-        if (!value.empty() && value != "=auto" && value != "=never" && value != "=always" && value != "auto" && value != "never" && value != "always")
+        if (!value.empty() && value != "=auto" && value != "=never" && value != "=always" &&
+            value != "auto" && value != "never" && value != "always")
           return call.fail(fmt::format("unsupported color mode: '{}'", value));
         break;  // none of the layouts has colors
-      default: add_layout(r, static_cast<char>(id));
+      default:
+        add_layout(r, static_cast<char>(id));
     }
   }
   if (r.formats.empty()) add_layout(r, 0);
@@ -193,4 +225,4 @@ int run_hexdump(Invocation& call) {
   return out.finish(call, blocks.failed ? 1 : 0);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::hexdump_program

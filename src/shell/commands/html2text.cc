@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/html/reader.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/html/reader.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
+#include "shell/text/width.h"
 
-namespace atl::shell {
+namespace atl::shell::html2text_program {
 
 namespace {
 
@@ -15,12 +20,15 @@ using html::Token;
 
 constexpr std::size_t kListsMax = 50;
 
-bool one_of(std::string_view name, std::initializer_list<std::string_view> names) { return std::find(names.begin(), names.end(), name) != names.end(); }
+bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // Lays out the text of a page: blocks apart by an empty line, lists with marks, cells apart by tabs.
 class Layout {
  public:
-  Layout(Invocation& call, Sink& out, std::size_t width, bool links) : call_(call), out_(out), width_(width), links_(links) {}
+  Layout(Invocation& call, Sink& out, std::size_t width, bool links)
+      : call_(call), out_(out), width_(width), links_(links) {}
 
   void token(const Token& token) {
     call_.charge(token.text.size() + 4);
@@ -28,8 +36,12 @@ class Layout {
       case Token::Kind::text:
         if (hidden_ == 0) text(token.text);
         break;
-      case Token::Kind::open: open(token); break;
-      case Token::Kind::close: close(token.name); break;
+      case Token::Kind::open:
+        open(token);
+        break;
+      case Token::Kind::close:
+        close(token.name);
+        break;
     }
   }
   void finish() { end_line(); }
@@ -41,10 +53,14 @@ class Layout {
   };
 
   static bool is_block(std::string_view name) {
-    return one_of(name, {"p", "div", "section", "article", "header", "footer", "main", "nav", "aside", "form", "fieldset", "table", "ul", "ol", "dl",
-                         "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "figure", "address", "body", "title"});
+    return one_of(
+        name, {"p",    "div",      "section", "article", "header", "footer", "main",       "nav",  "aside",
+               "form", "fieldset", "table",   "ul",      "ol",     "dl",     "blockquote", "pre",  "h1",
+               "h2",   "h3",       "h4",      "h5",      "h6",     "figure", "address",    "body", "title"});
   }
-  static bool is_heading(std::string_view name) { return name.size() == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6'; }
+  static bool is_heading(std::string_view name) {
+    return name.size() == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6';
+  }
 
   void open(const Token& token) {
     std::string_view name = token.name;
@@ -52,14 +68,22 @@ class Layout {
     if (hidden_ > 0) return;
     if (is_block(name)) block();
     if (is_heading(name)) prefix_ = std::string(static_cast<std::size_t>(name[1] - '0'), '#') + " ";
-    if (name == "br") end_line(true);
-    else if (name == "hr") rule();
-    else if (name == "pre") ++verbatim_;
-    else if (name == "blockquote") quotes_ = std::min<std::size_t>(quotes_ + 1, 20);
-    else if ((name == "ul" || name == "ol") && lists_.size() < kListsMax) lists_.push_back({name == "ol", std::max(1, std::atoi(std::string(token.attribute("start")).c_str()))});
-    else if (name == "li") item();
-    else if (name == "dt" || name == "tr") end_line();
-    else if (name == "dd") end_line(), prefix_ = "    ";
+    if (name == "br")
+      end_line(true);
+    else if (name == "hr")
+      rule();
+    else if (name == "pre")
+      ++verbatim_;
+    else if (name == "blockquote")
+      quotes_ = std::min<std::size_t>(quotes_ + 1, 20);
+    else if ((name == "ul" || name == "ol") && lists_.size() < kListsMax)
+      lists_.push_back({name == "ol", std::max(1, std::atoi(std::string(token.attribute("start")).c_str()))});
+    else if (name == "li")
+      item();
+    else if (name == "dt" || name == "tr")
+      end_line();
+    else if (name == "dd")
+      end_line(), prefix_ = "    ";
     else if (name == "td" || name == "th") {
       if (cells_++ > 0) word_ += "\t", flush_word(false);
     } else if (name == "img") {
@@ -100,14 +124,18 @@ class Layout {
   void text(std::string_view text) {
     if (verbatim_ > 0) {
       for (char c : text) {
-        if (c == '\n') end_line(true);
-        else line_ += c, begun_ = true;
+        if (c == '\n')
+          end_line(true);
+        else
+          line_ += c, begun_ = true;
       }
       return;
     }
     for (char c : text) {
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f') flush_word(true);
-      else word_ += c;
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f')
+        flush_word(true);
+      else
+        word_ += c;
     }
   }
 
@@ -116,7 +144,8 @@ class Layout {
     // Taken out first: ending the line flushes as well.
     if (std::string word = std::exchange(word_, ""); !word.empty()) {
       bool gap = blank_;
-      bool fits = width_ == 0 || line_.empty() || margin().size() + display_width(line_) + 1 + display_width(word) <= width_;
+      bool fits = width_ == 0 || line_.empty() ||
+                  margin().size() + display_width(line_) + 1 + display_width(word) <= width_;
       if (!fits) end_line();
       if (gap && !line_.empty() && !line_.ends_with('\t')) line_ += ' ';
       line_ += word;
@@ -164,7 +193,8 @@ class Layout {
 }  // namespace
 
 int run_html2text(Invocation& call) {
-  static constexpr Option kOptions[] = {{'w', 'w', "width", Arg::required}, {'l', 'l', "links"}, {'o', 'o', "output", Arg::required}};
+  static constexpr Option kOptions[] = {
+      {'w', 'w', "width", Arg::required}, {'l', 'l', "links"}, {'o', 'o', "output", Arg::required}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::int64_t width = 0;
@@ -172,7 +202,8 @@ int run_html2text(Invocation& call) {
   std::unique_ptr<Output> file;
   for (auto& [id, value] : options.found()) {
     if (id == 'l') links = true;
-    if (id == 'w' && (!parse_integer(value, width) || width < 0)) return call.fail(fmt::format("invalid width: {}", quoted(value)));
+    if (id == 'w' && (!parse_integer(value, width) || width < 0))
+      return call.fail(fmt::format("invalid width: {}", quote_operand(value)));
     if (id == 'o') {
       auto opened = call.open_output(value, false);
       if (!opened) return call.fail(fmt::format("{}: {}", value, reason(opened.error())));
@@ -191,4 +222,4 @@ int run_html2text(Invocation& call) {
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::html2text_program

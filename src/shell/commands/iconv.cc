@@ -6,25 +6,32 @@
 #include <array>
 #include <cerrno>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::iconv_program {
 
 namespace {
 
-// The character sets that may be asked for. The C library would look for any other name among its modules on the
-// host; the ones here are simple tables.
+// The character sets that may be asked for. The C library would look for any other name among its modules on
+// the host; the ones here are simple tables.
 constexpr std::string_view kSets[] = {
-    "ANSI_X3.4-1968", "ASCII", "BIG5", "CP1250", "CP1251", "CP1252", "CP1253", "CP1254", "CP1255", "CP1256", "CP1257",
-    "CP1258", "CP437", "CP850", "CP852", "CP866", "EUC-JP", "EUC-KR", "GB18030", "GB2312", "GBK", "ISO-8859-1",
-    "ISO-8859-10", "ISO-8859-13", "ISO-8859-14", "ISO-8859-15", "ISO-8859-16", "ISO-8859-2", "ISO-8859-3", "ISO-8859-4",
-    "ISO-8859-5", "ISO-8859-6", "ISO-8859-7", "ISO-8859-8", "ISO-8859-9", "ISO8859-1", "ISO8859-15", "ISO8859-2",
-    "ISO_8859-1", "KOI8-R", "KOI8-U", "L1", "LATIN1", "LATIN2", "LATIN9", "MACINTOSH", "SHIFT-JIS", "SHIFT_JIS", "SJIS",
-    "TIS-620", "UCS-2", "UCS-2BE", "UCS-2LE", "UCS-4", "UCS-4BE", "UCS-4LE", "US-ASCII", "UTF-16", "UTF-16BE", "UTF-16LE",
-    "UTF-32", "UTF-32BE", "UTF-32LE", "UTF-7", "UTF-8", "UTF16", "UTF32", "UTF8", "WINDOWS-1250", "WINDOWS-1251",
-    "WINDOWS-1252", "WINDOWS-1253", "WINDOWS-1254", "WINDOWS-1255", "WINDOWS-1256", "WINDOWS-1257", "WINDOWS-1258",
+    "ANSI_X3.4-1968", "ASCII",        "BIG5",         "CP1250",       "CP1251",       "CP1252",
+    "CP1253",         "CP1254",       "CP1255",       "CP1256",       "CP1257",       "CP1258",
+    "CP437",          "CP850",        "CP852",        "CP866",        "EUC-JP",       "EUC-KR",
+    "GB18030",        "GB2312",       "GBK",          "ISO-8859-1",   "ISO-8859-10",  "ISO-8859-13",
+    "ISO-8859-14",    "ISO-8859-15",  "ISO-8859-16",  "ISO-8859-2",   "ISO-8859-3",   "ISO-8859-4",
+    "ISO-8859-5",     "ISO-8859-6",   "ISO-8859-7",   "ISO-8859-8",   "ISO-8859-9",   "ISO8859-1",
+    "ISO8859-15",     "ISO8859-2",    "ISO_8859-1",   "KOI8-R",       "KOI8-U",       "L1",
+    "LATIN1",         "LATIN2",       "LATIN9",       "MACINTOSH",    "SHIFT-JIS",    "SHIFT_JIS",
+    "SJIS",           "TIS-620",      "UCS-2",        "UCS-2BE",      "UCS-2LE",      "UCS-4",
+    "UCS-4BE",        "UCS-4LE",      "US-ASCII",     "UTF-16",       "UTF-16BE",     "UTF-16LE",
+    "UTF-32",         "UTF-32BE",     "UTF-32LE",     "UTF-7",        "UTF-8",        "UTF16",
+    "UTF32",          "UTF8",         "WINDOWS-1250", "WINDOWS-1251", "WINDOWS-1252", "WINDOWS-1253",
+    "WINDOWS-1254",   "WINDOWS-1255", "WINDOWS-1256", "WINDOWS-1257", "WINDOWS-1258",
 };
 
 struct Charset {
@@ -46,8 +53,8 @@ Charset charset(std::string_view text) {
   return out;
 }
 
-// How a letter is written in a character set that lacks it is told by the locale: by ours, whatever the program's is.
-// For as long as one call of the library takes.
+// How a letter is written in a character set that lacks it is told by the locale: by ours, whatever the
+// program's is. For as long as one call of the library takes.
 class OurLocale {
  public:
   OurLocale() : before_(uselocale(locale())) {}
@@ -65,7 +72,9 @@ class OurLocale {
 
 class Converter {
  public:
-  Converter(const Charset& from, const Charset& to) : handle_(iconv_open((to.name + (to.translit ? "//TRANSLIT" : "")).c_str(), from.name.c_str())), drop_(to.ignore) {}
+  Converter(const Charset& from, const Charset& to)
+      : handle_(iconv_open((to.name + (to.translit ? "//TRANSLIT" : "")).c_str(), from.name.c_str())),
+        drop_(to.ignore) {}
   ~Converter() {
     if (good()) iconv_close(handle_);
   }
@@ -84,7 +93,8 @@ class Converter {
       int error = 0;
       {
         OurLocale ours;
-        if (iconv(handle_, left ? &in : nullptr, &left, &to, &room) == static_cast<std::size_t>(-1)) error = errno;
+        if (iconv(handle_, left ? &in : nullptr, &left, &to, &room) == static_cast<std::size_t>(-1))
+          error = errno;
       }
       out.append(std::string_view(block.data(), block.size() - room));
       call.charge(4096);
@@ -122,8 +132,13 @@ int list(Invocation& call) {
 }  // namespace
 
 int run_iconv(Invocation& call) {
-  static constexpr Option kOptions[] = {{'f', 'f', "from-code", Arg::required}, {'t', 't', "to-code", Arg::required}, {'l', 'l', "list"},
-                                        {'c', 'c', ""}, {'o', 'o', "output", Arg::required}, {'s', 's', "silent"}, {256, 0, "verbose"}};
+  static constexpr Option kOptions[] = {{'f', 'f', "from-code", Arg::required},
+                                        {'t', 't', "to-code", Arg::required},
+                                        {'l', 'l', "list"},
+                                        {'c', 'c', ""},
+                                        {'o', 'o', "output", Arg::required},
+                                        {'s', 's', "silent"},
+                                        {256, 0, "verbose"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::string from = "UTF-8", to = "UTF-8", output;
@@ -137,9 +152,12 @@ int run_iconv(Invocation& call) {
   }
   Charset source = charset(from), target = charset(to);
   if (!source.known || !target.known) {
-    if (source.known) call.complain(fmt::format("conversion to encoding `{}' is not supported", to));
-    else if (target.known) call.complain(fmt::format("conversion from encoding `{}' is not supported", from));
-    else call.complain(fmt::format("conversions from `{}' and to `{}' are not supported", from, to));
+    if (source.known)
+      call.complain(fmt::format("conversion to encoding `{}' is not supported", to));
+    else if (target.known)
+      call.complain(fmt::format("conversion from encoding `{}' is not supported", from));
+    else
+      call.complain(fmt::format("conversions from `{}' and to `{}' are not supported", from, to));
     call.err().write("Try `iconv --help' or `iconv --usage' for more information.\n");
     return 1;
   }
@@ -161,12 +179,14 @@ int run_iconv(Invocation& call) {
       continue;
     }
     Converter converter(source, target);
-    if (!converter.good()) return call.fail(fmt::format("conversion from `{}' to `{}' is not supported", from, to));
+    if (!converter.good())
+      return call.fail(fmt::format("conversion from `{}' to `{}' is not supported", from, to));
     std::string text = (*in)->read_all();
     std::size_t bad = converter.run(call, text, out, drop);
     if (bad != std::string::npos) {
       out.flush();
-      return call.fail(converter.incomplete ? "incomplete character or shift sequence at end of buffer" : fmt::format("illegal input sequence at position {}", bad));
+      return call.fail(converter.incomplete ? "incomplete character or shift sequence at end of buffer"
+                                            : fmt::format("illegal input sequence at position {}", bad));
     }
     if (converter.dropped && target.ignore) {
       call.complain(fmt::format("illegal input sequence at position {}", text.size()));
@@ -176,4 +196,4 @@ int run_iconv(Invocation& call) {
   return out.finish(call, status);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::iconv_program

@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
-#include "shell/commands/backup.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/walk.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/backup.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/files/walk.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::install_program {
 
 namespace {
 
@@ -55,10 +59,11 @@ class Installer {
       if (path && call_.fs().is_directory(*path)) continue;
       auto made = path ? call_.fs().make_directory(*path, 0755) : Result<void>(fail(path.error()));
       if (!made) {
-        call_.complain(fmt::format("cannot create directory {}: {}", quoted(name), reason(made.error())));
+        call_.complain(
+            fmt::format("cannot create directory {}: {}", quote_operand(name), reason(made.error())));
         return false;
       }
-      if (r_.verbose) call_.out().write(fmt::format("install: creating directory {}\n", quoted(name)));
+      if (r_.verbose) call_.out().write(fmt::format("install: creating directory {}\n", quote_operand(name)));
     }
     if (auto path = call_.resolve(shown); path && last) give_attributes(*path);
     return true;
@@ -69,14 +74,14 @@ class Installer {
     auto content = source ? call_.fs().read(*source) : Result<vfs::Content>(fail(source.error()));
     if (!content) {
       call_.complain(content.error().code() == Code::is_a_directory
-                         ? fmt::format("omitting directory {}", quoted(from))
-                         : fmt::format("cannot stat {}: {}", quoted(from), reason(content.error())));
+                         ? fmt::format("omitting directory {}", quote_operand(from))
+                         : fmt::format("cannot stat {}: {}", quote_operand(from), reason(content.error())));
       return false;
     }
     auto stat = call_.fs().find(*source);
     auto there = path ? call_.fs().find(*path, vfs::Follow::no) : std::nullopt;
     if (there && stat && there->inode == stat->inode) {
-      call_.complain(fmt::format("{} and {} are the same file", quoted(from), quoted(to)));
+      call_.complain(fmt::format("{} and {} are the same file", quote_operand(from), quote_operand(to)));
       return false;
     }
     if (r_.compare && there && there->mode == r_.mode)
@@ -89,12 +94,13 @@ class Installer {
     auto written =
         path ? call_.fs().write(*path, std::move(*content), write) : Result<void>(fail(path.error()));
     if (!written) {
-      call_.complain(fmt::format("cannot create regular file {}: {}", quoted(to), reason(written.error())));
+      call_.complain(
+          fmt::format("cannot create regular file {}: {}", quote_operand(to), reason(written.error())));
       return false;
     }
     if (r_.verbose)
-      call_.out().write(fmt::format("{} -> {}{}\n", quoted(from), quoted(to),
-                                    kept.empty() ? "" : fmt::format(" (backup: {})", quoted(kept))));
+      call_.out().write(fmt::format("{} -> {}{}\n", quote_operand(from), quote_operand(to),
+                                    kept.empty() ? "" : fmt::format(" (backup: {})", quote_operand(kept))));
     give_attributes(*path);
     if (stat && r_.keep_times) (void)call_.fs().set_times(*path, {stat->accessed, stat->modified});
     return true;
@@ -109,9 +115,9 @@ class Installer {
       done = aside ? call_.fs().rename(path, *aside) : Result<void>(fail(aside.error()));
     } else {
       done = call_.fs().remove_file(path);
-      if (done && r_.verbose) call_.out().write(fmt::format("removed {}\n", quoted(to)));
+      if (done && r_.verbose) call_.out().write(fmt::format("removed {}\n", quote_operand(to)));
     }
-    if (!done) call_.complain(fmt::format("cannot remove {}: {}", quoted(to), reason(done.error())));
+    if (!done) call_.complain(fmt::format("cannot remove {}: {}", quote_operand(to), reason(done.error())));
     return done.has_value();
   }
   void give_attributes(const vfs::Path& path) {
@@ -133,7 +139,7 @@ bool parse_id(Invocation& call, const std::string& name, std::string_view what,
   else if (name == user_name(call, 1000))
     out = 1000;
   else
-    call.complain(fmt::format("invalid {} {}", what, quoted(name)));
+    call.complain(fmt::format("invalid {} {}", what, quote_operand(name)));
   return out.has_value();
 }
 
@@ -180,7 +186,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
       case 'm':
         r.mode = 0;
         if (!apply_mode(value, r.mode, false, 0))
-          return call.fail(fmt::format("invalid mode {}", quoted(value)));
+          return call.fail(fmt::format("invalid mode {}", quote_operand(value)));
         break;
       case kContext:
         if (!value.empty())
@@ -214,18 +220,20 @@ int run_install(Invocation& call) {
   bool as_name = r.as_name;
   if (target.empty()) {
     if (operands.size() < 2)
-      return usage_error(call, fmt::format("missing destination file operand after {}", quoted(operands[0])));
+      return usage_error(
+          call, fmt::format("missing destination file operand after {}", quote_operand(operands[0])));
     target = operands.back();
     operands.pop_back();
     auto path = call.resolve(target);
     bool there = path && call.fs().is_directory(*path);
     if (as_name && operands.size() > 1)
-      return usage_error(call, fmt::format("extra operand {}", quoted(target)));
+      return usage_error(call, fmt::format("extra operand {}", quote_operand(target)));
     if (as_name && there)
-      return call.fail(fmt::format("cannot overwrite directory {} with non-directory", quoted(target)));
+      return call.fail(
+          fmt::format("cannot overwrite directory {} with non-directory", quote_operand(target)));
     if (operands.size() > 1 && !there)
       return call.fail(
-          fmt::format("target {}: {}", quoted(target),
+          fmt::format("target {}: {}", quote_operand(target),
                       path && call.fs().find(*path) ? "Not a directory" : "No such file or directory"));
     as_name = !there;
     if (as_name && r.parents && !installer.make_directory(std::string(dir_name(target)), false)) return 1;
@@ -233,7 +241,7 @@ int run_install(Invocation& call) {
     if (!installer.make_directory(target, false)) return 1;
   } else if (auto path = call.resolve(target); !path || !call.fs().is_directory(*path)) {
     return call.fail(
-        fmt::format("target {}: {}", quoted(target),
+        fmt::format("target {}: {}", quote_operand(target),
                     path && call.fs().find(*path) ? "Not a directory" : "No such file or directory"));
   }
   for (const std::string& from : operands)
@@ -241,4 +249,4 @@ int run_install(Invocation& call) {
   return good ? 0 : 1;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::install_program

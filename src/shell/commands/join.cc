@@ -1,18 +1,27 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::join_program {
 
 namespace {
 
 enum Long { kCheck = 256, kNoCheck, kHeader };
 
 constexpr Option kOptions[] = {
-    {'a', 'a', "", Arg::required}, {'e', 'e', "", Arg::required}, {'i', 'i', "ignore-case"}, {'j', 'j', "", Arg::required}, {'o', 'o', "", Arg::required}, {'t', 't', "", Arg::required},
-    {'v', 'v', "", Arg::required}, {'1', '1', "", Arg::required}, {'2', '2', "", Arg::required}, {kCheck, 0, "check-order"}, {kNoCheck, 0, "nocheck-order"}, {kHeader, 0, "header"}, {'z', 'z', "zero-terminated"},
+    {'a', 'a', "", Arg::required}, {'e', 'e', "", Arg::required},  {'i', 'i', "ignore-case"},
+    {'j', 'j', "", Arg::required}, {'o', 'o', "", Arg::required},  {'t', 't', "", Arg::required},
+    {'v', 'v', "", Arg::required}, {'1', '1', "", Arg::required},  {'2', '2', "", Arg::required},
+    {kCheck, 0, "check-order"},    {kNoCheck, 0, "nocheck-order"}, {kHeader, 0, "header"},
+    {'z', 'z', "zero-terminated"},
 };
 
 struct Row {
@@ -50,9 +59,12 @@ void split_row(Row& row, const Request& r) {
   }
 }
 
-std::string_view field(const Row& row, std::size_t i) { return i < row.fields.size() ? row.fields[i] : std::string_view(); }
+std::string_view field(const Row& row, std::size_t i) {
+  return i < row.fields.size() ? row.fields[i] : std::string_view();
+}
 
-void print(Sink& out, const Request& r, const Row* a, const Row* b, std::size_t width_a, std::size_t width_b) {
+void print(Sink& out, const Request& r, const Row* a, const Row* b, std::size_t width_a,
+           std::size_t width_b) {
   std::string line;
   bool first = true;
   char separator = r.separator >= 0 ? static_cast<char>(r.separator) : ' ';
@@ -64,9 +76,12 @@ void print(Sink& out, const Request& r, const Row* a, const Row* b, std::size_t 
   std::string_view key = a ? field(*a, r.key[0]) : field(*b, r.key[1]);
   if (!r.format.empty()) {
     for (auto& [file, i] : r.format) {
-      if (file == 0) add(key);
-      else if (file == 1) add(a ? field(*a, i) : std::string_view());
-      else add(b ? field(*b, i) : std::string_view());
+      if (file == 0)
+        add(key);
+      else if (file == 1)
+        add(a ? field(*a, i) : std::string_view());
+      else
+        add(b ? field(*b, i) : std::string_view());
     }
   } else {
     add(key);
@@ -84,7 +99,8 @@ void print(Sink& out, const Request& r, const Row* a, const Row* b, std::size_t 
 // Two files of rows, met as GNU's join meets them: it matters where a disorder is noticed.
 class Joiner {
  public:
-  Joiner(Invocation& call, const Request& r, const std::vector<std::string>& names, std::vector<Row>* rows, Sink& out)
+  Joiner(Invocation& call, const Request& r, const std::vector<std::string>& names, std::vector<Row>* rows,
+         Sink& out)
       : call_(call), r_(r), names_(names), rows_(rows), out_(out) {}
 
   // False when the order was found wrong and that was to end everything.
@@ -119,7 +135,8 @@ class Joiner {
   int compare(std::string_view a, std::string_view b) const {
     if (!r_.ignore_case) return a.compare(b);
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      if (int order = tolower(static_cast<unsigned char>(a[i])) - tolower(static_cast<unsigned char>(b[i]))) return order;
+      if (int order = tolower(static_cast<unsigned char>(a[i])) - tolower(static_cast<unsigned char>(b[i])))
+        return order;
     return a.size() < b.size() ? -1 : static_cast<int>(a.size() > b.size());
   }
   // To the next row of a file, which is then looked at.
@@ -180,21 +197,29 @@ int run_join(Invocation& call) {
     switch (id) {
       case 'a':
       case 'v':
-        if (value != "1" && value != "2") return call.fail(fmt::format("invalid field number: {}", quoted(value)));
+        if (value != "1" && value != "2")
+          return call.fail(fmt::format("invalid field number: {}", quote_operand(value)));
         r.unpaired[value[0] - '1'] = true;
         if (id == 'v') r.paired = false;
         break;
-      case 'e': r.empty = value; break;
-      case 'i': r.ignore_case = true; break;
+      case 'e':
+        r.empty = value;
+        break;
+      case 'i':
+        r.ignore_case = true;
+        break;
       case 'j':
       case '1':
       case '2':
-        if (!parse_size(value, n) || n == 0) return call.fail(fmt::format("invalid field number: {}", quoted(value)));
+        if (!parse_size(value, n) || n == 0)
+          return call.fail(fmt::format("invalid field number: {}", quote_operand(value)));
         if (id != '2') r.key[0] = static_cast<std::size_t>(n - 1);
         if (id != '1') r.key[1] = static_cast<std::size_t>(n - 1);
         break;
-      case 't': r.separator = value == "\\0" ? 0 : value.empty() ? '\n' : static_cast<unsigned char>(value[0]);
-        if (value.size() > 1 && value != "\\0") return call.fail(fmt::format("multi-character tab {}", quoted(value)));
+      case 't':
+        r.separator = value == "\\0" ? 0 : value.empty() ? '\n' : static_cast<unsigned char>(value[0]);
+        if (value.size() > 1 && value != "\\0")
+          return call.fail(fmt::format("multi-character tab {}", quote_operand(value)));
         break;
       case 'o': {
         if (value == "auto") {
@@ -205,26 +230,44 @@ int run_join(Invocation& call) {
         while (!rest.empty()) {
           std::size_t end = rest.find_first_of(", ");
           std::string_view one = rest.substr(0, end);
-          if (one == "0") r.format.emplace_back(0, 0);
-          else if (one.size() > 2 && (one[0] == '1' || one[0] == '2') && one[1] == '.' && parse_size(one.substr(2), n) && n > 0) r.format.emplace_back(one[0] - '0', static_cast<std::size_t>(n - 1));
-          else if (one.size() > 1 && one[1] == '.' && isdigit(static_cast<unsigned char>(one[0])) && one[0] != '1' && one[0] != '2')
-            return call.fail(fmt::format("invalid file number in field spec: {}", quoted(one)));
-          else return call.fail(fmt::format("invalid field specifier: {}", quoted(one)));
+          if (one == "0")
+            r.format.emplace_back(0, 0);
+          else if (one.size() > 2 && (one[0] == '1' || one[0] == '2') && one[1] == '.' &&
+                   parse_size(one.substr(2), n) && n > 0)
+            r.format.emplace_back(one[0] - '0', static_cast<std::size_t>(n - 1));
+          else if (one.size() > 1 && one[1] == '.' && isdigit(static_cast<unsigned char>(one[0])) &&
+                   one[0] != '1' && one[0] != '2')
+            return call.fail(fmt::format("invalid file number in field spec: {}", quote_operand(one)));
+          else
+            return call.fail(fmt::format("invalid field specifier: {}", quote_operand(one)));
           if (end == std::string_view::npos) break;
           rest.remove_prefix(end + 1);
         }
         break;
       }
-      case kHeader: r.header = true; break;
-      case 'z': r.delimiter = '\0'; break;
-      case kCheck: r.check = Request::Check::always; break;
-      case kNoCheck: r.check = Request::Check::never; break;
-      default: break;
+      case kHeader:
+        r.header = true;
+        break;
+      case 'z':
+        r.delimiter = '\0';
+        break;
+      case kCheck:
+        r.check = Request::Check::always;
+        break;
+      case kNoCheck:
+        r.check = Request::Check::never;
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
-  if (operands.size() < 2) return usage_error(call, operands.empty() ? "missing operand" : fmt::format("missing operand after {}", quoted(operands[0])));
-  if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+  if (operands.size() < 2)
+    return usage_error(call, operands.empty()
+                                 ? "missing operand"
+                                 : fmt::format("missing operand after {}", quote_operand(operands[0])));
+  if (operands.size() > 2)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(operands[2])));
   if (operands[0] == "-" && operands[1] == "-") return call.fail("both files cannot be standard input");
   std::vector<Row> rows[2];
   for (std::size_t f = 0; f < 2; ++f) {
@@ -248,4 +291,4 @@ int run_join(Invocation& call) {
   return out.finish(call, joiner.disorder() ? 1 : 0);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::join_program

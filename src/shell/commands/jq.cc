@@ -2,12 +2,14 @@
 
 #include <cmath>
 
-#include "shell/commands/commands.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/jq/machine.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/files/inputs.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::jq_program {
 
 namespace {
 
@@ -16,7 +18,8 @@ using jq::Machine;
 using jq::Value;
 
 struct Request {
-  bool null_input = false, slurp = false, raw_input = false, raw_output = false, join_output = false, nul_output = false;
+  bool null_input = false, slurp = false, raw_input = false, raw_output = false, join_output = false,
+       nul_output = false;
   bool exit_status = false, sequence = false, stream = false;
   jq::Style style;
   std::string program;
@@ -34,7 +37,8 @@ int read_arguments(Invocation& call, Request& r) {
   auto value_file = [&](const std::string& path, std::string& text) {
     auto in = call.open_input(path);
     if (!in) {
-      call.err().write(fmt::format("jq: Bad JSON in --slurpfile {}: Could not open {}: {}\n", path, path, reason(in.error())));
+      call.err().write(fmt::format("jq: Bad JSON in --slurpfile {}: Could not open {}: {}\n", path, path,
+                                   reason(in.error())));
       return false;
     }
     text = (*in)->read_all();
@@ -66,30 +70,59 @@ int read_arguments(Invocation& call, Request& r) {
     }
     auto need = [&](std::size_t count) {
       if (i + count < args.size()) return true;
-      call.err().write(fmt::format("jq: error: {} takes {} parameter{} (e.g. {} {})\n", arg, count == 1 ? "one" : "two", count == 1 ? "" : "s", arg, count == 1 ? "value" : "name value"));
+      call.err().write(fmt::format("jq: error: {} takes {} parameter{} (e.g. {} {})\n", arg,
+                                   count == 1 ? "one" : "two", count == 1 ? "" : "s", arg,
+                                   count == 1 ? "value" : "name value"));
       return false;
     };
     if (arg[1] != '-') {
       for (std::size_t k = 1; k < arg.size(); ++k) {
         switch (arg[k]) {
-          case 'n': r.null_input = true; break;
-          case 's': r.slurp = true; break;
-          case 'R': r.raw_input = true; break;
-          case 'r': r.raw_output = true; break;
-          case 'j': r.raw_output = r.join_output = true; break;
-          case 'a': r.style.ascii = true; break;
-          case 'c': r.style.indent = 0; break;
-          case 'C': r.style.color = true; break;
-          case 'M': r.style.color = false; break;
-          case 'S': r.style.sort_keys = true; break;
-          case 'e': r.exit_status = true; break;
-          case 'h': call.out().write("Usage:\tjq [OPTIONS] FILTER [FILES...]\n"); return 0;
-          case 'V': call.out().write("jq-1.6\n"); return 0;
+          case 'n':
+            r.null_input = true;
+            break;
+          case 's':
+            r.slurp = true;
+            break;
+          case 'R':
+            r.raw_input = true;
+            break;
+          case 'r':
+            r.raw_output = true;
+            break;
+          case 'j':
+            r.raw_output = r.join_output = true;
+            break;
+          case 'a':
+            r.style.ascii = true;
+            break;
+          case 'c':
+            r.style.indent = 0;
+            break;
+          case 'C':
+            r.style.color = true;
+            break;
+          case 'M':
+            r.style.color = false;
+            break;
+          case 'S':
+            r.style.sort_keys = true;
+            break;
+          case 'e':
+            r.exit_status = true;
+            break;
+          case 'h':
+            call.out().write("Usage:\tjq [OPTIONS] FILTER [FILES...]\n");
+            return 0;
+          case 'V':
+            call.out().write("jq-1.6\n");
+            return 0;
           case 'f': {
             if (!need(1)) return 2;
             auto in = call.open_input(args[++i]);
             if (!in) {
-              call.err().write(fmt::format("jq: error: Could not open {}: {}\n", args[i], reason(in.error())));
+              call.err().write(
+                  fmt::format("jq: error: Could not open {}: {}\n", args[i], reason(in.error())));
               return 2;
             }
             if (r.has_program) r.files.insert(r.files.begin(), r.program);
@@ -97,35 +130,55 @@ int read_arguments(Invocation& call, Request& r) {
             r.has_program = true;
             break;
           }
-          case 'L': ++i; break;
+          case 'L':
+            ++i;
+            break;
           default:
-            call.err().write(fmt::format("Unknown arguments\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://stedolan.github.io/jq\n"));
+            call.err().write(
+                fmt::format("Unknown arguments\nUse jq --help for help with command-line options,\nor see "
+                            "the jq manpage, or online docs  at https://stedolan.github.io/jq\n"));
             return 2;
         }
       }
       continue;
     }
     std::string name = arg.substr(2);
-    if (name == "null-input") r.null_input = true;
-    else if (name == "slurp") r.slurp = true;
-    else if (name == "raw-input") r.raw_input = true;
-    else if (name == "raw-output") r.raw_output = true;
-    else if (name == "raw-output0") r.raw_output = r.nul_output = true;
-    else if (name == "join-output") r.raw_output = r.join_output = true;
-    else if (name == "ascii-output") r.style.ascii = true;
-    else if (name == "compact-output") r.style.indent = 0;
-    else if (name == "color-output") r.style.color = true;
-    else if (name == "monochrome-output" || name == "unbuffered") r.style.color = false;
-    else if (name == "sort-keys") r.style.sort_keys = true;
-    else if (name == "exit-status") r.exit_status = true;
-    else if (name == "seq") r.sequence = true;
-    else if (name == "stream") r.stream = true;
-    else if (name == "tab") r.style.indent = -1;
+    if (name == "null-input")
+      r.null_input = true;
+    else if (name == "slurp")
+      r.slurp = true;
+    else if (name == "raw-input")
+      r.raw_input = true;
+    else if (name == "raw-output")
+      r.raw_output = true;
+    else if (name == "raw-output0")
+      r.raw_output = r.nul_output = true;
+    else if (name == "join-output")
+      r.raw_output = r.join_output = true;
+    else if (name == "ascii-output")
+      r.style.ascii = true;
+    else if (name == "compact-output")
+      r.style.indent = 0;
+    else if (name == "color-output")
+      r.style.color = true;
+    else if (name == "monochrome-output" || name == "unbuffered")
+      r.style.color = false;
+    else if (name == "sort-keys")
+      r.style.sort_keys = true;
+    else if (name == "exit-status")
+      r.exit_status = true;
+    else if (name == "seq")
+      r.sequence = true;
+    else if (name == "stream")
+      r.stream = true;
+    else if (name == "tab")
+      r.style.indent = -1;
     else if (name == "indent") {
       if (!need(1)) return 2;
       r.style.indent = atoi(args[++i].c_str());
       if (r.style.indent < 0 || r.style.indent > 7) {
-        call.err().write(r.style.indent < 0 ? "jq: Cannot indent less than zero\n" : "jq: Cannot indent more than 7 characters\n");
+        call.err().write(r.style.indent < 0 ? "jq: Cannot indent less than zero\n"
+                                            : "jq: Cannot indent more than 7 characters\n");
         return 2;
       }
     } else if (name == "arg" || name == "argjson" || name == "slurpfile" || name == "rawfile") {
@@ -133,7 +186,8 @@ int read_arguments(Invocation& call, Request& r) {
       std::string variable = args[i + 1], text = args[i + 2];
       i += 2;
       Value value;
-      if (name == "arg") value = Value(text);
+      if (name == "arg")
+        value = Value(text);
       else if (name == "argjson") {
         auto parsed = jq::parse_json(text);
         if (!parsed) {
@@ -144,7 +198,8 @@ int read_arguments(Invocation& call, Request& r) {
       } else {
         std::string content;
         if (!value_file(text, content)) return 2;
-        if (name == "rawfile") value = Value(content);
+        if (name == "rawfile")
+          value = Value(content);
         else {
           std::vector<Value> all;
           jq::Reader reader(content);
@@ -152,7 +207,8 @@ int read_arguments(Invocation& call, Request& r) {
           while (true) {
             auto more = reader.next(one);
             if (!more) {
-              call.err().write(fmt::format("jq: Bad JSON in --slurpfile {} {}: {}\n", variable, text, more.error().message()));
+              call.err().write(fmt::format("jq: Bad JSON in --slurpfile {} {}: {}\n", variable, text,
+                                           more.error().message()));
               return 2;
             }
             if (!*more) break;
@@ -164,8 +220,10 @@ int read_arguments(Invocation& call, Request& r) {
       bool known = false;
       for (auto& [n, v] : r.variables) known |= n == variable;
       if (!known) r.variables.emplace_back(variable, value);
-    } else if (name == "args") rest = 'a';
-    else if (name == "jsonargs") rest = 'j';
+    } else if (name == "args")
+      rest = 'a';
+    else if (name == "jsonargs")
+      rest = 'j';
     else if (name == "from-file") {
       if (!need(1)) return 2;
       auto in = call.open_input(args[++i]);
@@ -182,7 +240,10 @@ int read_arguments(Invocation& call, Request& r) {
       call.out().write("jq-1.6\n");
       return 0;
     } else {
-      call.err().write(fmt::format("jq: Unknown option: {}\nUse jq --help for help with command-line options,\nor see the jq manpage, or online docs  at https://stedolan.github.io/jq\n", arg));
+      call.err().write(
+          fmt::format("jq: Unknown option: {}\nUse jq --help for help with command-line options,\nor see the "
+                      "jq manpage, or online docs  at https://stedolan.github.io/jq\n",
+                      arg));
       return 2;
     }
   }
@@ -252,7 +313,9 @@ class Inputs {
       call_.charge(16);
       if (!more) {
         failed = true;
-        call_.err().write(fmt::format("jq: error (at {}:{}): {}\n", machine_.has_input_name ? machine_.input_name : "<stdin>", 0, more.error().message()));
+        call_.err().write(fmt::format("jq: error (at {}:{}): {}\n",
+                                      machine_.has_input_name ? machine_.input_name : "<stdin>", 0,
+                                      more.error().message()));
         return false;
       }
       if (*more) return true;
@@ -333,7 +396,9 @@ int run_jq(Invocation& call) {
   for (auto& [name, value] : r.variables) names.push_back(name);
   auto program = jq::parse(r.program, names);
   if (!program) {
-    call.err().write(fmt::format("jq: error: {} (Unix shell quoting issues?) at <top-level>, line 1:\n{}\njq: 1 compile error\n", program.error().message(), r.program));
+    call.err().write(fmt::format(
+        "jq: error: {} (Unix shell quoting issues?) at <top-level>, line 1:\n{}\njq: 1 compile error\n",
+        program.error().message(), r.program));
     return 3;
   }
   Machine machine(call);
@@ -354,10 +419,14 @@ int run_jq(Invocation& call) {
   auto print = [&](const Value& v, const jq::Path*) {
     std::string text;
     if (r.sequence) text += '\x1e';
-    if (r.raw_output && v.is_string()) text += v.text();
-    else jq::print(text, v, r.style);
-    if (r.nul_output) text += '\0';
-    else if (!r.join_output) text += '\n';
+    if (r.raw_output && v.is_string())
+      text += v.text();
+    else
+      jq::print(text, v, r.style);
+    if (r.nul_output)
+      text += '\0';
+    else if (!r.join_output)
+      text += '\n';
     out.append(text);
     last = v;
     return true;
@@ -374,11 +443,16 @@ int run_jq(Invocation& call) {
     out.flush();
     std::string where = machine.has_input_name ? machine.input_name : "<stdin>";
     std::string_view at = r.null_input ? "unknown" : "";
-    if (at.empty()) where = fmt::format("{}:{}", where, 0);
-    else where = "<unknown>";
-    if (error.is_string()) call.err().write(fmt::format("jq: error (at {}): {}\n", where, error.text()));
-    else if (error.is_null()) call.err().write(fmt::format("jq: error (at {}) (not a string): null\n", where));
-    else call.err().write(fmt::format("jq: error (at {}) (not a string): {}\n", where, jq::to_text(error)));
+    if (at.empty())
+      where = fmt::format("{}:{}", where, 0);
+    else
+      where = "<unknown>";
+    if (error.is_string())
+      call.err().write(fmt::format("jq: error (at {}): {}\n", where, error.text()));
+    else if (error.is_null())
+      call.err().write(fmt::format("jq: error (at {}) (not a string): null\n", where));
+    else
+      call.err().write(fmt::format("jq: error (at {}) (not a string): {}\n", where, jq::to_text(error)));
     status = 5;
     return true;
   };
@@ -403,4 +477,4 @@ int run_jq(Invocation& call) {
   return status ? status : flushed;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::jq_program

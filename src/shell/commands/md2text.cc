@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/html/reader.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/html/reader.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::md2text_program {
 
 namespace {
 
-bool is_word(char c) { return isalnum(static_cast<unsigned char>(c)) || (c & 0x80); }
+bool is_word(char c) {
+  return isalnum(static_cast<unsigned char>(c)) || (c & 0x80);
+}
 
 // The text of one line without its marks.
 class Inline {
@@ -70,9 +74,12 @@ class Inline {
     int depth = 0;
     std::size_t end = at_;
     for (; end < text_.size() && end - at_ <= kLinkMax; ++end) {
-      if (text_[end] == '\\') ++end;
-      else if (text_[end] == '[') ++depth;
-      else if (text_[end] == ']' && --depth == 0) break;
+      if (text_[end] == '\\')
+        ++end;
+      else if (text_[end] == '[')
+        ++depth;
+      else if (text_[end] == ']' && --depth == 0)
+        break;
     }
     if (end >= text_.size() || end - at_ > kLinkMax) return false;
     std::string inner(text_.substr(at_ + 1, end - at_ - 1));
@@ -91,9 +98,11 @@ class Inline {
   // <https://...> shows itself, <b> disappears, "a < b" stays.
   void angle() {
     std::size_t end = text_.substr(0, at_ + kLinkMax).find('>', at_);
-    std::string_view inner = end == std::string_view::npos ? std::string_view() : text_.substr(at_ + 1, end - at_ - 1);
+    std::string_view inner =
+        end == std::string_view::npos ? std::string_view() : text_.substr(at_ + 1, end - at_ - 1);
     bool address = inner.find("://") != std::string_view::npos || inner.find('@') != std::string_view::npos;
-    bool tag = !inner.empty() && (isalpha(static_cast<unsigned char>(inner[0])) || inner[0] == '/' || inner[0] == '!');
+    bool tag = !inner.empty() &&
+               (isalpha(static_cast<unsigned char>(inner[0])) || inner[0] == '/' || inner[0] == '!');
     if (!address && !tag) {
       out_ += text_[at_++];
       return;
@@ -158,7 +167,8 @@ class Converter {
       if (level <= 6 && (level == text.size() || text[level] == ' ')) {
         text = trimmed(text.substr(level));
         std::size_t end = text.find_last_not_of('#');
-        if (end != std::string_view::npos && end + 1 < text.size() && text[end] == ' ') text = trimmed(text.substr(0, end));
+        if (end != std::string_view::npos && end + 1 < text.size() && text[end] == ' ')
+          text = trimmed(text.substr(0, end));
         indent = 0;
       }
     }
@@ -221,4 +231,4 @@ int run_md2text(Invocation& call) {
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::md2text_program

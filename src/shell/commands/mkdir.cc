@@ -1,18 +1,22 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::mkdir_program {
 
 namespace {
 
 enum Long { kContext = 256 };
 
 constexpr Option kOptions[] = {
-    {'p', 'p', "parents"}, {'m', 'm', "mode", Arg::required}, {'v', 'v', "verbose"}, {'Z', 'Z', ""}, {kContext, 0, "context", Arg::optional},
+    {'p', 'p', "parents"}, {'m', 'm', "mode", Arg::required},       {'v', 'v', "verbose"},
+    {'Z', 'Z', ""},        {kContext, 0, "context", Arg::optional},
 };
 
 }  // namespace
@@ -25,10 +29,12 @@ int run_mkdir(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     if (id == 'p') parents = true;
     if (id == 'v') verbose = true;
-    if (id == kContext && !value.empty()) call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
+    if (id == kContext && !value.empty())
+      call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
     if (id == 'm') {
       mode = 0777;
-      if (!apply_mode(value, mode, true, call.umask())) return call.fail(fmt::format("invalid mode {}", quoted(value)));
+      if (!apply_mode(value, mode, true, call.umask()))
+        return call.fail(fmt::format("invalid mode {}", quote_operand(value)));
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");
@@ -37,7 +43,8 @@ int run_mkdir(Invocation& call) {
     auto make = [&](const std::string& shown, bool may_exist, std::uint32_t bits) {
       auto path = call.resolve(shown);
       if (!path) {
-        call.complain(fmt::format("cannot create directory {}: {}", quoted(shown), reason(path.error())));
+        call.complain(
+            fmt::format("cannot create directory {}: {}", quote_operand(shown), reason(path.error())));
         return false;
       }
       if (may_exist) {
@@ -46,10 +53,11 @@ int run_mkdir(Invocation& call) {
       }
       auto made = call.fs().make_directory(*path, bits);
       if (!made) {
-        call.complain(fmt::format("cannot create directory {}: {}", quoted(shown), reason(made.error())));
+        call.complain(
+            fmt::format("cannot create directory {}: {}", quote_operand(shown), reason(made.error())));
         return false;
       }
-      if (verbose) call.out().write(fmt::format("mkdir: created directory {}\n", quoted(shown)));
+      if (verbose) call.out().write(fmt::format("mkdir: created directory {}\n", quote_operand(shown)));
       return true;
     };
     bool good = true;
@@ -67,4 +75,4 @@ int run_mkdir(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::mkdir_program

@@ -1,20 +1,25 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/start.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/program_start.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::nice_program {
 
 // There are no priorities here: the command runs as it would without.
 int run_nice(Invocation& call) {
-  static constexpr Option kOptions[] = {{'n', 'n', "adjustment", Arg::required}, {'0', '0', "", Arg::required}};
+  static constexpr Option kOptions[] = {{'n', 'n', "adjustment", Arg::required},
+                                        {'0', '0', "", Arg::required}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125, .digits = true});
   if (options.stopped()) return options.status();
   for (auto& [id, value] : options.found()) {
     std::int64_t ignored = 0;
-    if (!parse_integer(value, ignored)) return call.fail(fmt::format("invalid adjustment {}", quoted(value)), 125);
+    if (!parse_integer(value, ignored))
+      return call.fail(fmt::format("invalid adjustment {}", quote_operand(value)), 125);
   }
   if (!options.operands().empty()) {
     int status = refuse_start(call, options.operands()[0], "'{}'");
@@ -34,4 +39,4 @@ int run_nohup(Invocation& call) {
   return status != 0 ? status : call.run(options.operands(), {});
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::nice_program

@@ -1,19 +1,27 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 #include "shell/regex/regex.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::nl_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "body-numbering", Arg::required}, {'d', 'd', "section-delimiter", Arg::required}, {'f', 'f', "footer-numbering", Arg::required},
-    {'h', 'h', "header-numbering", Arg::required}, {'i', 'i', "line-increment", Arg::required}, {'l', 'l', "join-blank-lines", Arg::required},
-    {'n', 'n', "number-format", Arg::required}, {'p', 'p', "no-renumber"}, {'s', 's', "number-separator", Arg::required},
-    {'v', 'v', "starting-line-number", Arg::required}, {'w', 'w', "number-width", Arg::required},
+    {'b', 'b', "body-numbering", Arg::required},   {'d', 'd', "section-delimiter", Arg::required},
+    {'f', 'f', "footer-numbering", Arg::required}, {'h', 'h', "header-numbering", Arg::required},
+    {'i', 'i', "line-increment", Arg::required},   {'l', 'l', "join-blank-lines", Arg::required},
+    {'n', 'n', "number-format", Arg::required},    {'p', 'p', "no-renumber"},
+    {'s', 's', "number-separator", Arg::required}, {'v', 'v', "starting-line-number", Arg::required},
+    {'w', 'w', "number-width", Arg::required},
 };
 
 struct Section {
@@ -21,31 +29,37 @@ struct Section {
   std::unique_ptr<Regex> regex;
 };
 
-}  // namespace
-
-int run_nl(Invocation& call) {
-  CommandLine options(call, kOptions);
-  if (options.stopped()) return options.status();
+struct Request {
   Section sections[3];  // header, body, footer
-  sections[1].style = 't';
   std::string delimiter = "\\:", separator = "\t", format = "rn";
   std::int64_t increment = 1, start = 1, width = 6, join = 1;
   bool renumber = true;
+};
+
+// The number of an option. False after a message.
+bool read_number(Invocation& call, const std::string& text, std::int64_t low, std::int64_t& out,
+                 std::string_view what) {
+  bool number = parse_integer(text, out);
+  if (number && out >= low) return true;
+  call.complain(fmt::format("invalid {}: {}{}", what, quote_operand(text),
+                            number ? ": Numerical result out of range" : ""));
+  return false;
+}
+
+// 0, or the status with which nl ends after a message.
+int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
-    const std::string& text = value;
-    auto number = [&](std::int64_t& out, std::int64_t low, std::string_view what) {
-      if (parse_integer(text, out) && out >= low) return true;
-      bool number_at_all = parse_integer(text, out);
-      call.complain(fmt::format("invalid {}: {}{}", what, quoted(text), number_at_all ? ": Numerical result out of range" : ""));
-      return false;
-    };
     switch (id) {
       case 'b':
       case 'f':
       case 'h': {
-        Section& s = sections[id == 'h' ? 0 : id == 'b' ? 1 : 2];
+        Section& s = r.sections[id == 'h' ? 0 : id == 'b' ? 1 : 2];
         if (value.empty() || std::string_view("atnp").find(value[0]) == std::string_view::npos)
-          return usage_error(call, fmt::format("invalid {} numbering style: {}", id == 'h' ? "header" : id == 'b' ? "body" : "footer", quoted(value)));
+          return usage_error(call, fmt::format("invalid {} numbering style: {}",
+                                               id == 'h'   ? "header"
+                                               : id == 'b' ? "body"
+                                                           : "footer",
+                                               quote_operand(value)));
         s.style = value[0];
         if (s.style == 'p') {
           auto regex = Regex::compile(std::string_view(value).substr(1), Syntax::basic);
@@ -54,66 +68,122 @@ int run_nl(Invocation& call) {
         }
         break;
       }
-      case 'd': delimiter = value.size() == 1 ? value + ":" : value; break;
-      case 'i': if (!number(increment, INT64_MIN, "line number increment")) return 1; break;
-      case 'l': if (!number(join, 1, "line number of blank lines")) return 1; break;
+      case 'd':
+        r.delimiter = value.size() == 1 ? value + ":" : value;
+        break;
+      case 'i':
+        if (!read_number(call, value, INT64_MIN, r.increment, "line number increment")) return 1;
+        break;
+      case 'l':
+        if (!read_number(call, value, 1, r.join, "line number of blank lines")) return 1;
+        break;
       case 'n':
-        if (value != "ln" && value != "rn" && value != "rz") return usage_error(call, fmt::format("invalid line numbering format: {}", quoted(value)));
-        format = value;
+        if (value != "ln" && value != "rn" && value != "rz")
+          return usage_error(call, fmt::format("invalid line numbering format: {}", quote_operand(value)));
+        r.format = value;
         break;
-      case 'p': renumber = false; break;
-      case 's': separator = value; break;
-      case 'v': if (!number(start, INT64_MIN, "starting line number")) return 1; break;
+      case 'p':
+        r.renumber = false;
+        break;
+      case 's':
+        r.separator = value;
+        break;
+      case 'v':
+        if (!read_number(call, value, INT64_MIN, r.start, "starting line number")) return 1;
+        break;
       case 'w':
-        if (!number(width, 1, "line number field width")) return 1;
-        width = std::min<std::int64_t>(width, 4096);
+        if (!read_number(call, value, 1, r.width, "line number field width")) return 1;
+        r.width = std::min<std::int64_t>(r.width, 4096);
         break;
-      default: break;
+      default:
+        break;
     }
   }
+  return 0;
+}
+
+// Numbers lines, from one input to the next.
+class Numberer {
+ public:
+  Numberer(const Request& r, Sink& out)
+      : r_(r),
+        out_(out),
+        number_(r.start),
+        section_(&r.sections[1]),
+        unnumbered_(static_cast<std::size_t>(r.width) + r.separator.size(), ' ') {}
+
+  void line(std::string_view line) {
+    if (int which = section_of(line); which >= 0) {
+      section_ = &r_.sections[which];
+      if (r_.renumber) number_ = r_.start;
+      out_.put('\n');
+      return;
+    }
+    if (counts(line)) {
+      out_.append(digits());
+      out_.append(r_.separator);
+      number_ += r_.increment;
+    } else {
+      out_.append(unnumbered_);
+    }
+    out_.line(line);
+  }
+
+ private:
+  // Which section begins with this line; -1: none.
+  int section_of(std::string_view line) const {
+    const std::string& mark = r_.delimiter;
+    if (mark.empty()) return -1;
+    if (line == mark + mark + mark) return 0;
+    if (line == mark + mark) return 1;
+    return line == mark ? 2 : -1;
+  }
+
+  bool counts(std::string_view line) {
+    if (section_->style == 'a' && r_.join > 1) {
+      blanks_ = line.empty() ? blanks_ + 1 : 0;
+      bool last_blank = blanks_ == r_.join;
+      if (last_blank) blanks_ = 0;
+      return !line.empty() || last_blank;
+    }
+    return section_->style == 'a' || (section_->style == 't' && !line.empty()) ||
+           (section_->style == 'p' && section_->regex->matches(line));
+  }
+
+  std::string digits() const {
+    if (r_.format == "ln") return fmt::format("{:<{}}", number_, r_.width);
+    if (r_.format == "rn") return fmt::format("{:>{}}", number_, r_.width);
+    return number_ < 0 ? fmt::format("-{:0>{}}", -number_, r_.width - 1)
+                       : fmt::format("{:0>{}}", number_, r_.width);
+  }
+
+  const Request& r_;
+  Sink& out_;
+  std::int64_t number_;
+  std::int64_t blanks_ = 0;
+  const Section* section_;
+  std::string unnumbered_;
+};
+
+}  // namespace
+
+int run_nl(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  Request r;
+  r.sections[1].style = 't';
+  if (int status = read_options(call, options, r)) return status;
   Sink out(call.out());
-  std::int64_t line_number = start;
-  std::int64_t blanks = 0;
-  Section* section = &sections[1];
-  std::string unnumbered(static_cast<std::size_t>(width) + separator.size(), ' ');
+  Numberer numberer(r, out);
   bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
     Lines lines(in);
     std::string_view line;
     while (lines.next(line)) {
       call.charge(line.size() / 16 + 1);
-      int which = -1;
-      if (!delimiter.empty()) {
-        if (line == delimiter + delimiter + delimiter) which = 0;
-        else if (line == delimiter + delimiter) which = 1;
-        else if (line == delimiter) which = 2;
-      }
-      if (which >= 0) {
-        section = &sections[which];
-        if (renumber) line_number = start;
-        out.put('\n');
-        continue;
-      }
-      bool counts = section->style == 'a' || (section->style == 't' && !line.empty()) || (section->style == 'p' && section->regex->matches(line));
-      if (section->style == 'a' && join > 1) {
-        blanks = line.empty() ? blanks + 1 : 0;
-        counts = !line.empty() || blanks == join;
-        if (blanks == join) blanks = 0;
-      }
-      if (counts) {
-        std::string digits;
-        if (format == "ln") digits = fmt::format("{:<{}}", line_number, width);
-        else if (format == "rz") digits = line_number < 0 ? fmt::format("-{:0>{}}", -line_number, width - 1) : fmt::format("{:0>{}}", line_number, width);
-        else digits = fmt::format("{:>{}}", line_number, width);
-        out.append(digits);
-        out.append(separator);
-        line_number += increment;
-      } else {
-        out.append(unnumbered);
-      }
-      out.line(line);
+      numberer.line(line);
     }
   });
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::nl_program

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::paste_program {
 
 namespace {
 
@@ -13,11 +17,18 @@ std::vector<std::string> parse_delimiters(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     if (text[i] == '\\' && i + 1 < text.size()) {
       char e = text[i + 1];
-      out.push_back(e == 'n' ? "\n" : e == 't' ? "\t" : e == '0' ? "" : e == 'b' ? "\b" : e == 'f' ? "\f" : e == 'r' ? "\r" : e == 'v' ? "\v" : std::string(1, e));
+      out.push_back(e == 'n'   ? "\n"
+                    : e == 't' ? "\t"
+                    : e == '0' ? ""
+                    : e == 'b' ? "\b"
+                    : e == 'f' ? "\f"
+                    : e == 'r' ? "\r"
+                    : e == 'v' ? "\v"
+                               : std::string(1, e));
       i += 2;
       continue;
     }
-    std::size_t length = utf8_length(text, i);
+    std::size_t length = utf8::read_length(text, i);
     out.emplace_back(text.substr(i, length));
     i += length;
   }
@@ -28,7 +39,8 @@ std::vector<std::string> parse_delimiters(std::string_view text) {
 }  // namespace
 
 int run_paste(Invocation& call) {
-  static constexpr Option kOptions[] = {{'d', 'd', "delimiters", Arg::required}, {'s', 's', "serial"}, {'z', 'z', "zero-terminated"}};
+  static constexpr Option kOptions[] = {
+      {'d', 'd', "delimiters", Arg::required}, {'s', 's', "serial"}, {'z', 'z', "zero-terminated"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::vector<std::string> delimiters{"\t"};
@@ -36,7 +48,8 @@ int run_paste(Invocation& call) {
   char end = '\n';
   for (auto& [id, value] : options.found()) {
     if (id == 'd') {
-      if (value.ends_with('\\') && !value.ends_with("\\\\")) return call.fail(fmt::format("delimiter list ends with an unescaped backslash: {}", value));
+      if (value.ends_with('\\') && !value.ends_with("\\\\"))
+        return call.fail(fmt::format("delimiter list ends with an unescaped backslash: {}", value));
       delimiters = parse_delimiters(value);
     }
     if (id == 's') serial = true;
@@ -103,4 +116,4 @@ int run_paste(Invocation& call) {
   return out.finish(call);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::paste_program

@@ -1,36 +1,13 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/relative.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/files/relative.h"
 
-namespace atl::shell {
-
-std::string relative_path(const vfs::Path& path, const vfs::Path& base) {
-  std::string_view a = path.str(), b = base.str();
-  std::vector<std::string_view> to, from;
-  while (true) {
-    auto part = vfs::next_component(a);
-    if (part.empty()) break;
-    to.push_back(part);
-  }
-  while (true) {
-    auto part = vfs::next_component(b);
-    if (part.empty()) break;
-    from.push_back(part);
-  }
-  std::size_t same = 0;
-  while (same < to.size() && same < from.size() && to[same] == from[same]) ++same;
-  std::string out;
-  auto add = [&](std::string_view part) {
-    if (!out.empty()) out += '/';
-    out += part;
-  };
-  for (std::size_t i = same; i < from.size(); ++i) add("..");
-  for (std::size_t i = same; i < to.size(); ++i) add(to[i]);
-  return out.empty() ? "." : out;
-}
+namespace atl::shell::realpath_program {
 
 namespace {
 
@@ -77,7 +54,8 @@ Result<vfs::Path> canonical(Invocation& call, const std::string& text, Missing m
     bool final = pending.empty();
     if (!stat && missing == Missing::none) return fail(Code::not_found, "");
     if (!stat && missing == Missing::last && !final) return fail(Code::not_found, "");
-    if (stat && !stat->is_directory() && !stat->is_symlink() && (!final || text.ends_with('/')) && missing != Missing::any)
+    if (stat && !stat->is_directory() && !stat->is_symlink() && (!final || text.ends_with('/')) &&
+        missing != Missing::any)
       return fail(Code::not_a_directory, "");
     at = *next;
   }
@@ -85,16 +63,29 @@ Result<vfs::Path> canonical(Invocation& call, const std::string& text, Missing m
 }
 
 constexpr Option kLinkOptions[] = {
-    {'f', 'f', "canonicalize"}, {'e', 'e', "canonicalize-existing"}, {'m', 'm', "canonicalize-missing"},
-    {'n', 'n', "no-newline"}, {'q', 'q', "quiet"}, {'q', 's', "silent"}, {'v', 'v', "verbose"}, {'z', 'z', "zero"},
+    {'f', 'f', "canonicalize"},
+    {'e', 'e', "canonicalize-existing"},
+    {'m', 'm', "canonicalize-missing"},
+    {'n', 'n', "no-newline"},
+    {'q', 'q', "quiet"},
+    {'q', 's', "silent"},
+    {'v', 'v', "verbose"},
+    {'z', 'z', "zero"},
 };
 
 enum Long { kRelativeTo = 256, kRelativeBase };
 
 constexpr Option kRealOptions[] = {
-    {'e', 'e', "canonicalize-existing"}, {'m', 'm', "canonicalize-missing"}, {'L', 'L', "logical"}, {'P', 'P', "physical"},
-    {'q', 'q', "quiet"}, {kRelativeTo, 0, "relative-to", Arg::required}, {kRelativeBase, 0, "relative-base", Arg::required},
-    {'s', 's', "strip"}, {'s', 0, "no-symlinks"}, {'z', 'z', "zero"},
+    {'e', 'e', "canonicalize-existing"},
+    {'m', 'm', "canonicalize-missing"},
+    {'L', 'L', "logical"},
+    {'P', 'P', "physical"},
+    {'q', 'q', "quiet"},
+    {kRelativeTo, 0, "relative-to", Arg::required},
+    {kRelativeBase, 0, "relative-base", Arg::required},
+    {'s', 's', "strip"},
+    {'s', 0, "no-symlinks"},
+    {'z', 'z', "zero"},
 };
 
 }  // namespace
@@ -109,12 +100,23 @@ int run_readlink(Invocation& call) {
     switch (id) {
       case 'f':
       case 'e':
-      case 'm': mode = static_cast<char>(id); break;
-      case 'n': newline = false; break;
-      case 'v': verbose = true; break;
-      case 'q': verbose = false; break;
-      case 'z': end = '\0'; break;
-      default: break;
+      case 'm':
+        mode = static_cast<char>(id);
+        break;
+      case 'n':
+        newline = false;
+        break;
+      case 'v':
+        verbose = true;
+        break;
+      case 'q':
+        verbose = false;
+        break;
+      case 'z':
+        end = '\0';
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
@@ -123,9 +125,15 @@ int run_readlink(Invocation& call) {
   for (const std::string& operand : operands) {
     Result<std::string> text = std::string();
     if (mode) {
-      auto path = canonical(call, operand, mode == 'e' ? Missing::none : mode == 'm' ? Missing::any : Missing::last, false);
-      if (path) text = path->str();
-      else text = fail(path.error());
+      auto path = canonical(call, operand,
+                            mode == 'e'   ? Missing::none
+                            : mode == 'm' ? Missing::any
+                                          : Missing::last,
+                            false);
+      if (path)
+        text = path->str();
+      else
+        text = fail(path.error());
     } else {
       auto path = call.resolve(operand);
       text = path ? call.fs().read_link(*path) : Result<std::string>(fail(path.error()));
@@ -151,16 +159,39 @@ int run_realpath(Invocation& call) {
   bool has_to = false, has_base = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e': missing = Missing::none; break;
-      case 'm': missing = Missing::any; break;
-      case 'q': quiet = true; break;
-      case 's': no_links = true; logical = false; break;
-      case 'L': no_links = false; logical = true; break;
-      case 'P': no_links = logical = false; break;
-      case 'z': end = '\0'; break;
-      case kRelativeTo: to = value; has_to = true; break;
-      case kRelativeBase: base = value; has_base = true; break;
-      default: break;
+      case 'e':
+        missing = Missing::none;
+        break;
+      case 'm':
+        missing = Missing::any;
+        break;
+      case 'q':
+        quiet = true;
+        break;
+      case 's':
+        no_links = true;
+        logical = false;
+        break;
+      case 'L':
+        no_links = false;
+        logical = true;
+        break;
+      case 'P':
+        no_links = logical = false;
+        break;
+      case 'z':
+        end = '\0';
+        break;
+      case kRelativeTo:
+        to = value;
+        has_to = true;
+        break;
+      case kRelativeBase:
+        base = value;
+        has_base = true;
+        break;
+      default:
+        break;
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");
@@ -171,7 +202,8 @@ int run_realpath(Invocation& call) {
     return path ? canonical(call, path->str(), missing, false) : path;
   };
   std::optional<vfs::Path> to_path, base_path;
-  for (auto [given, text, out] : {std::tuple{has_to, &to, &to_path}, std::tuple{has_base, &base, &base_path}}) {
+  for (auto [given, text, out] :
+       {std::tuple{has_to, &to, &to_path}, std::tuple{has_base, &base, &base_path}}) {
     if (!given) continue;
     auto path = find(*text);
     if (!path) return call.fail(fmt::format("{}: {}", *text, reason(path.error())));
@@ -193,4 +225,4 @@ int run_realpath(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::realpath_program

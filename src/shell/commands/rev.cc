@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::rev_program {
 
 int run_rev(Invocation& call) {
   static constexpr Option kOptions[] = {{'0', '0', "zero"}};
@@ -22,7 +26,7 @@ int run_rev(Invocation& call) {
       reversed.resize(line.size());
       std::size_t end = line.size();
       for (std::size_t i = 0; i < line.size();) {
-        std::size_t length = utf8_length(line, i);
+        std::size_t length = utf8::read_length(line, i);
         end -= length;
         line.copy(reversed.data() + end, length, i);
         i += length;
@@ -37,12 +41,14 @@ int run_rev(Invocation& call) {
     if (auto in = call.open_input(operand)) {
       reverse(**in);
     } else {
-      bool directory = in.error().code() == Code::is_a_directory;  // opened, but its first line could not be read
-      call.complain(directory ? fmt::format("{}: 0: Is a directory", operand) : fmt::format("cannot open {}: {}", operand, reason(in.error())));
+      bool directory =
+          in.error().code() == Code::is_a_directory;  // opened, but its first line could not be read
+      call.complain(directory ? fmt::format("{}: 0: Is a directory", operand)
+                              : fmt::format("cannot open {}: {}", operand, reason(in.error())));
       good = false;
     }
   }
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::rev_program

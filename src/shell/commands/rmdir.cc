@@ -1,18 +1,23 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::rmdir_program {
 
 namespace {
 
 enum Long { kIgnore = 256 };
 
 constexpr Option kOptions[] = {
-    {'p', 'p', "parents"}, {'v', 'v', "verbose"}, {kIgnore, 0, "ignore-fail-on-non-empty"},
+    {'p', 'p', "parents"},
+    {'v', 'v', "verbose"},
+    {kIgnore, 0, "ignore-fail-on-non-empty"},
 };
 
 }  // namespace
@@ -31,12 +36,13 @@ int run_rmdir(Invocation& call) {
   for (const std::string& operand : options.operands()) {
     std::string shown = operand;
     for (bool first = true;; first = false) {
-      if (verbose) call.out().write(fmt::format("rmdir: removing directory, {}\n", quoted(shown)));
+      if (verbose) call.out().write(fmt::format("rmdir: removing directory, {}\n", quote_operand(shown)));
       auto path = call.resolve(shown);
       Result<void> removed = path ? call.fs().remove_directory(*path) : Result<void>(fail(path.error()));
       if (!removed) {
         if (ignore && removed.error().code() == Code::not_empty) break;
-        call.complain(fmt::format("failed to remove {}{}: {}", first ? "" : "directory ", quoted(shown), reason(removed.error())));
+        call.complain(fmt::format("failed to remove {}{}: {}", first ? "" : "directory ",
+                                  quote_operand(shown), reason(removed.error())));
         status = 1;
         break;
       }
@@ -49,4 +55,4 @@ int run_rmdir(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::rmdir_program

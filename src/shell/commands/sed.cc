@@ -1,20 +1,33 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/sed/editor.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
 
-namespace atl::shell {
+namespace atl::shell::sed_program {
 
 namespace {
 
 enum Long { kPosix = 256, kSandbox, kFollow };
 
 constexpr Option kOptions[] = {
-    {'n', 'n', "quiet"}, {'n', 0, "silent"}, {'e', 'e', "expression", Arg::required}, {'f', 'f', "file", Arg::required},
-    {'E', 'E', "regexp-extended"}, {'E', 'r', ""}, {'i', 'i', "in-place", Arg::optional},
-    {'l', 'l', "line-length", Arg::required}, {'s', 's', "separate"}, {'u', 'u', "unbuffered"}, {'z', 'z', "null-data"},
-    {kPosix, 0, "posix"}, {kSandbox, 0, "sandbox"}, {kFollow, 0, "follow-symlinks"},
+    {'n', 'n', "quiet"},
+    {'n', 0, "silent"},
+    {'e', 'e', "expression", Arg::required},
+    {'f', 'f', "file", Arg::required},
+    {'E', 'E', "regexp-extended"},
+    {'E', 'r', ""},
+    {'i', 'i', "in-place", Arg::optional},
+    {'l', 'l', "line-length", Arg::required},
+    {'s', 's', "separate"},
+    {'u', 'u', "unbuffered"},
+    {'z', 'z', "null-data"},
+    {kPosix, 0, "posix"},
+    {kSandbox, 0, "sandbox"},
+    {kFollow, 0, "follow-symlinks"},
     {'b', 'b', "binary"},
 };
 
@@ -34,8 +47,12 @@ int run_sed(Invocation& call) {
   };
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'n': editor.quiet = true; break;
-      case 'e': add(value); break;
+      case 'n':
+        editor.quiet = true;
+        break;
+      case 'e':
+        add(value);
+        break;
       case 'f': {
         std::string script;
         if (value == "-") {
@@ -46,24 +63,40 @@ int run_sed(Invocation& call) {
           script = (*in)->read_all();
         }
         if (script.ends_with('\n')) script.pop_back();
-        if (script.starts_with("#!") ) script.erase(0, std::min(script.size(), script.find('\n')));
+        if (script.starts_with("#!")) script.erase(0, std::min(script.size(), script.find('\n')));
         add(script);
         break;
       }
-      case 'E': parsing.extended = true; break;
-      case 'i': editor.in_place = editor.separate = true; editor.backup_suffix = value; break;
+      case 'E':
+        parsing.extended = true;
+        break;
+      case 'i':
+        editor.in_place = editor.separate = true;
+        editor.backup_suffix = value;
+        break;
       case 'l': {
         std::uint64_t length = 0;
         if (!parse_size(value, length)) return call.fail(fmt::format("invalid line length: {}", value));
         editor.line_length = length;
         break;
       }
-      case 's': editor.separate = true; break;
-      case 'z': editor.delimiter = '\0'; break;
-      case kPosix: editor.posix = parsing.posix = true; break;
-      case kSandbox: parsing.sandbox = true; break;
-      case kFollow: editor.follow_links = true; break;
-      default: break;
+      case 's':
+        editor.separate = true;
+        break;
+      case 'z':
+        editor.delimiter = '\0';
+        break;
+      case kPosix:
+        editor.posix = parsing.posix = true;
+        break;
+      case kSandbox:
+        parsing.sandbox = true;
+        break;
+      case kFollow:
+        editor.follow_links = true;
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
@@ -80,4 +113,4 @@ int run_sed(Invocation& call) {
   return sed::Editor(call, *script, editor).run(operands);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::sed_program

@@ -2,14 +2,24 @@
 
 #include <random>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::shuf_program {
 
 int run_shuf(Invocation& call) {
-  static constexpr Option kOptions[] = {{'e', 'e', "echo"}, {'i', 'i', "input-range", Arg::required}, {'n', 'n', "head-count", Arg::required}, {'o', 'o', "output", Arg::required}, {'r', 'r', "repeat"}, {'z', 'z', "zero-terminated"}};
+  static constexpr Option kOptions[] = {{'e', 'e', "echo"},
+                                        {'i', 'i', "input-range", Arg::required},
+                                        {'n', 'n', "head-count", Arg::required},
+                                        {'o', 'o', "output", Arg::required},
+                                        {'r', 'r', "repeat"},
+                                        {'z', 'z', "zero-terminated"}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   bool echo = false, repeat = false, ranged = false;
@@ -20,19 +30,33 @@ int run_shuf(Invocation& call) {
   std::mt19937_64 random(std::random_device{}());
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e': echo = true; break;
+      case 'e':
+        echo = true;
+        break;
       case 'i': {
         std::size_t dash = value.find('-', 1);
-        if (dash == std::string::npos || !parse_integer(value.substr(0, dash), low) || !parse_integer(value.substr(dash + 1), high) || high < low - 1) return call.fail(fmt::format("invalid input range: {}", quoted(value)));
+        if (dash == std::string::npos || !parse_integer(value.substr(0, dash), low) ||
+            !parse_integer(value.substr(dash + 1), high) || high < low - 1)
+          return call.fail(fmt::format("invalid input range: {}", quote_operand(value)));
         if (high - low > 10'000'000) return call.fail("input range too large");
         ranged = true;
         break;
       }
-      case 'n': if (!parse_size(value, count)) return call.fail(fmt::format("invalid line count: {}", quoted(value))); break;
-      case 'o': output = value; break;
-      case 'r': repeat = true; break;
-      case 'z': end = '\0'; break;
-      default: break;
+      case 'n':
+        if (!parse_size(value, count))
+          return call.fail(fmt::format("invalid line count: {}", quote_operand(value)));
+        break;
+      case 'o':
+        output = value;
+        break;
+      case 'r':
+        repeat = true;
+        break;
+      case 'z':
+        end = '\0';
+        break;
+      default:
+        break;
     }
   }
   if (echo && ranged) return usage_error(call, "cannot combine -e and -i options");
@@ -40,9 +64,11 @@ int run_shuf(Invocation& call) {
   std::vector<std::string> owned;
   if (ranged)
     for (std::int64_t i = low; i <= high; ++i) owned.push_back(std::to_string(i)), call.charge(1);
-  if (ranged && !options.operands().empty()) return usage_error(call, fmt::format("extra operand {}", quoted(options.operands()[0])));
+  if (ranged && !options.operands().empty())
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(options.operands()[0])));
   std::vector<std::string_view> lines(owned.begin(), owned.end());
-  if (echo) lines.assign(options.operands().begin(), options.operands().end());
+  if (echo)
+    lines.assign(options.operands().begin(), options.operands().end());
   else if (!ranged) {
     bool good = each_input(call, options.operands(), [&](Input& in, const std::string&) {
       text += in.read_all();
@@ -74,4 +100,4 @@ int run_shuf(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::shuf_program

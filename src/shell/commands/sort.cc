@@ -1,27 +1,50 @@
 #include <fmt/format.h>
 
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/sort/order.h"
-#include "shell/commands/text_io.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::sort_program {
 
 namespace {
 
 enum Long { kCheck = 256, kSort, kParallel, kBatch, kFiles0, kCompress };
 
 constexpr Option kOptions[] = {
-    {'b', 'b', "ignore-leading-blanks"}, {'d', 'd', "dictionary-order"}, {'f', 'f', "ignore-case"},
-    {'g', 'g', "general-numeric-sort"}, {'i', 'i', "ignore-nonprinting"}, {'M', 'M', "month-sort"},
-    {'h', 'h', "human-numeric-sort"}, {'n', 'n', "numeric-sort"}, {'R', 'R', "random-sort"}, {'r', 'r', "reverse"},
-    {'V', 'V', "version-sort"}, {kSort, 0, "sort", Arg::required}, {'c', 'c', ""}, {'C', 'C', ""},
-    {kCheck, 0, "check", Arg::optional}, {'k', 'k', "key", Arg::required}, {'m', 'm', "merge"},
-    {'o', 'o', "output", Arg::required}, {'s', 's', "stable"}, {'S', 'S', "buffer-size", Arg::required},
-    {'t', 't', "field-separator", Arg::required}, {'T', 'T', "temporary-directory", Arg::required},
-    {kParallel, 0, "parallel", Arg::required}, {kBatch, 0, "batch-size", Arg::required},
-    {kFiles0, 0, "files0-from", Arg::required}, {'u', 'u', "unique"}, {'z', 'z', "zero-terminated"},
+    {'b', 'b', "ignore-leading-blanks"},
+    {'d', 'd', "dictionary-order"},
+    {'f', 'f', "ignore-case"},
+    {'g', 'g', "general-numeric-sort"},
+    {'i', 'i', "ignore-nonprinting"},
+    {'M', 'M', "month-sort"},
+    {'h', 'h', "human-numeric-sort"},
+    {'n', 'n', "numeric-sort"},
+    {'R', 'R', "random-sort"},
+    {'r', 'r', "reverse"},
+    {'V', 'V', "version-sort"},
+    {kSort, 0, "sort", Arg::required},
+    {'c', 'c', ""},
+    {'C', 'C', ""},
+    {kCheck, 0, "check", Arg::optional},
+    {'k', 'k', "key", Arg::required},
+    {'m', 'm', "merge"},
+    {'o', 'o', "output", Arg::required},
+    {'s', 's', "stable"},
+    {'S', 'S', "buffer-size", Arg::required},
+    {'t', 't', "field-separator", Arg::required},
+    {'T', 'T', "temporary-directory", Arg::required},
+    {kParallel, 0, "parallel", Arg::required},
+    {kBatch, 0, "batch-size", Arg::required},
+    {kFiles0, 0, "files0-from", Arg::required},
+    {'u', 'u', "unique"},
+    {'z', 'z', "zero-terminated"},
     {kCompress, 0, "compress-program", Arg::required},
 };
 
@@ -34,7 +57,8 @@ struct Request {
 };
 
 constexpr Choice kChecks[] = {{"quiet", 'C'}, {"silent", 'C'}, {"diagnose-first", 'c'}};
-constexpr Choice kSorts[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'}, {"numeric", 'n'}, {"random", 'R'}, {"version", 'V'}};
+constexpr Choice kSorts[] = {{"general-numeric", 'g'}, {"human-numeric", 'h'}, {"month", 'M'},
+                             {"numeric", 'n'},         {"random", 'R'},        {"version", 'V'}};
 
 // Memory, threads and temporary files are the shell's own affair: such options are read and have no effect.
 bool check_tuning(Invocation& call, int id, const std::string& value) {
@@ -46,20 +70,24 @@ bool check_tuning(Invocation& call, int id, const std::string& value) {
       call.complain(fmt::format("invalid -S argument '{}'", value));
       return false;
     case kParallel:
-      if (!parse_size(value, number)) call.complain(fmt::format("invalid --parallel argument '{}'", value));
-      else if (number == 0) call.complain("number in parallel must be nonzero");
+      if (!parse_size(value, number))
+        call.complain(fmt::format("invalid --parallel argument '{}'", value));
+      else if (number == 0)
+        call.complain("number in parallel must be nonzero");
       return number > 0;
     case kBatch:
       if (parse_size(value, number) && number > 1) return true;
-      call.complain(fmt::format("invalid --batch-size argument {}", quoted(value)));
+      call.complain(fmt::format("invalid --batch-size argument {}", quote_operand(value)));
       if (number < 2) call.complain("minimum --batch-size argument is '2'");
       return false;
-    default: return true;
+    default:
+      return true;
   }
 }
 
 // -m: the inputs are taken to be sorted, and stay in that order among themselves.
-std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::string_view> inputs, const SortOrder& order) {
+std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::string_view> inputs,
+                                          const SortOrder& order) {
   std::vector<std::string_view> out;
   std::vector<std::optional<std::string_view>> heads(inputs.size());
   auto next = [&](std::size_t i) {
@@ -74,7 +102,8 @@ std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::str
       if (heads[i] && (best == inputs.size() || order.compare_lines(*heads[i], *heads[best]) < 0)) best = i;
     if (best == inputs.size()) return out;
     call.charge(heads[best]->size() / 8 + inputs.size());
-    if (!order.unique || out.empty() || order.compare_lines(out.back(), *heads[best]) != 0) out.push_back(*heads[best]);
+    if (!order.unique || out.empty() || order.compare_lines(out.back(), *heads[best]) != 0)
+      out.push_back(*heads[best]);
     next(best);
   }
 }
@@ -83,8 +112,12 @@ std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::str
 int read_options(Invocation& call, CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c': r.check = 'c'; break;
-      case 'C': r.check = 'C'; break;
+      case 'c':
+        r.check = 'c';
+        break;
+      case 'C':
+        r.check = 'C';
+        break;
       case kCheck: {
         auto way = value.empty() ? std::optional<int>('c') : choose(call, "--check", value, kChecks);
         if (!way) return 1;
@@ -104,21 +137,33 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         r.order.keys.push_back(key);
         break;
       }
-      case 'm': r.merge = true; break;
+      case 'm':
+        r.merge = true;
+        break;
       case 'o':
         if (r.has_output && r.output != value) return call.fail("multiple output files specified", 2);
         r.output = value;
         r.has_output = true;
         break;
-      case 's': r.order.stable = true; break;
-      case 't':
-        if (value == "\\0") r.order.separator = 0;
-        else if (value.empty()) return call.fail("empty tab", 2);
-        else if (value.size() > 1) return call.fail(fmt::format("multi-character tab {}", quoted(value)), 2);
-        else r.order.separator = static_cast<unsigned char>(value[0]);
+      case 's':
+        r.order.stable = true;
         break;
-      case 'u': r.order.unique = true; break;
-      case 'z': r.order.delimiter = '\0'; break;
+      case 't':
+        if (value == "\\0")
+          r.order.separator = 0;
+        else if (value.empty())
+          return call.fail("empty tab", 2);
+        else if (value.size() > 1)
+          return call.fail(fmt::format("multi-character tab {}", quote_operand(value)), 2);
+        else
+          r.order.separator = static_cast<unsigned char>(value[0]);
+        break;
+      case 'u':
+        r.order.unique = true;
+        break;
+      case 'z':
+        r.order.delimiter = '\0';
+        break;
       case 'S':
       case 'T':
       case kParallel:
@@ -133,7 +178,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         while ((in ? *in : call.in()).read_line(name, '\0')) options.operands().push_back(name);
         break;
       }
-      default: set_ordering(r.global, static_cast<char>(id));
+      default:
+        set_ordering(r.global, static_cast<char>(id));
     }
   }
   r.order.finish(r.global);
@@ -178,7 +224,9 @@ int run_sort(Invocation& call) {
   auto& operands = options.operands();
   if (operands.empty()) operands.push_back("-");
   if (r.check) {
-    if (operands.size() > 1) return call.fail(fmt::format("extra operand {} not allowed with -{}", quoted(operands[1]), r.check), 2);
+    if (operands.size() > 1)
+      return call.fail(
+          fmt::format("extra operand {} not allowed with -{}", quote_operand(operands[1]), r.check), 2);
     return check(call, r, operands[0]);
   }
   std::string text;
@@ -190,7 +238,9 @@ int run_sort(Invocation& call) {
       auto opened = call.open_input(operand);
       if (!opened) {
         bool directory = opened.error().code() == Code::is_a_directory;
-        return call.fail(fmt::format("{}: {}: {}", directory ? "read failed" : "cannot read", operand, reason(opened.error())), 2);
+        return call.fail(fmt::format("{}: {}: {}", directory ? "read failed" : "cannot read", operand,
+                                     reason(opened.error())),
+                         2);
       }
       owned = std::move(*opened);
       in = owned.get();
@@ -209,7 +259,8 @@ int run_sort(Invocation& call) {
   std::vector<std::string_view> lines;
   if (r.merge) {
     std::vector<std::string_view> inputs;
-    for (std::size_t i = 0; i < ends.size(); ++i) inputs.push_back(std::string_view(text).substr(i ? ends[i - 1] : 0, ends[i] - (i ? ends[i - 1] : 0)));
+    for (std::size_t i = 0; i < ends.size(); ++i)
+      inputs.push_back(std::string_view(text).substr(i ? ends[i - 1] : 0, ends[i] - (i ? ends[i - 1] : 0)));
     lines = merge_lines(call, std::move(inputs), r.order);
   } else {
     lines = sort_lines(call, text, r.order);
@@ -228,4 +279,4 @@ int run_sort(Invocation& call) {
   return status ? 2 : 0;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::sort_program

@@ -1,16 +1,18 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/sqlite/session.h"
 
-namespace atl::shell {
+namespace atl::shell::sqlite3_program {
 
 namespace {
 
 constexpr std::string_view kUsage =
     "Usage: sqlite3 [OPTIONS] FILENAME [SQL]\n"
     "FILENAME is a database in the shell's filesystem; a new one is created if it is not there.\n"
-    "OPTIONS: -ascii -bail -batch -box -cmd COMMAND -column -csv -echo -header -noheader -html -init FILE -json -line\n"
+    "OPTIONS: -ascii -bail -batch -box -cmd COMMAND -column -csv -echo -header -noheader -html -init FILE "
+    "-json -line\n"
     "   -list -markdown -newline SEP -nullvalue TEXT -quote -readonly -separator SEP -table -tabs -version\n";
 
 struct Request {
@@ -26,8 +28,10 @@ int read_arguments(Invocation& call, sqlite::Session& session, Request& r) {
   for (std::size_t i = 1; i < args.size(); ++i) {
     const std::string& arg = args[i];
     if (!options || arg.size() < 2 || arg[0] != '-') {
-      if (!r.has_path) r.path = arg, r.has_path = true;
-      else r.statements.push_back(arg);
+      if (!r.has_path)
+        r.path = arg, r.has_path = true;
+      else
+        r.statements.push_back(arg);
       continue;
     }
     if (arg == "--") {
@@ -45,17 +49,27 @@ int read_arguments(Invocation& call, sqlite::Session& session, Request& r) {
     };
     std::string text;
     bool headers = session.style.headers;  // unlike .mode, the option of a mode leaves them alone
-    if (name == "header") session.style.headers = session.style.headers_given = true;
-    else if (name == "noheader") session.style.headers = false, session.style.headers_given = true;
-    else if (name == "bail") session.bail = true;
-    else if (name == "echo") session.echo = true;
-    else if (name == "batch" || name == "interactive") continue;
-    else if (name == "readonly") r.read_only = true;
-    else if (name == "separator") { if (!value(session.style.separator)) return 1; }
-    else if (name == "newline") { if (!value(session.style.row_separator)) return 1; }
-    else if (name == "nullvalue") { if (!value(session.style.null)) return 1; }
-    else if (name == "init") { if (!value(r.init)) return 1; }
-    else if (name == "cmd") {
+    if (name == "header")
+      session.style.headers = session.style.headers_given = true;
+    else if (name == "noheader")
+      session.style.headers = false, session.style.headers_given = true;
+    else if (name == "bail")
+      session.bail = true;
+    else if (name == "echo")
+      session.echo = true;
+    else if (name == "batch" || name == "interactive")
+      continue;
+    else if (name == "readonly")
+      r.read_only = true;
+    else if (name == "separator") {
+      if (!value(session.style.separator)) return 1;
+    } else if (name == "newline") {
+      if (!value(session.style.row_separator)) return 1;
+    } else if (name == "nullvalue") {
+      if (!value(session.style.null)) return 1;
+    } else if (name == "init") {
+      if (!value(r.init)) return 1;
+    } else if (name == "cmd") {
       if (!value(text)) return 1;
       r.before.push_back(text);
     } else if (name == "version") {
@@ -100,4 +114,4 @@ int run_sqlite3(Invocation& call) {
   return session.finish(run_session(call, session, r));
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::sqlite3_program

@@ -1,14 +1,18 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 #include "shell/regex/regex.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::tac_program {
 
 int run_tac(Invocation& call) {
-  static constexpr Option kOptions[] = {{'b', 'b', "before"}, {'r', 'r', "regex"}, {'s', 's', "separator", Arg::required}};
+  static constexpr Option kOptions[] = {
+      {'b', 'b', "before"}, {'r', 'r', "regex"}, {'s', 's', "separator", Arg::required}};
   CommandLine options(call, kOptions);
   if (options.stopped()) return options.status();
   std::string separator = "\n";
@@ -23,11 +27,16 @@ int run_tac(Invocation& call) {
   Sink out(call.out());
   bool good = true;
   std::vector<std::string> readable;
-  for (const std::string& operand : options.operands().empty() ? std::vector<std::string>{"-"} : options.operands()) {
+  for (const std::string& operand :
+       options.operands().empty() ? std::vector<std::string>{"-"} : options.operands()) {
     auto opened = call.open_input(operand);
-    if (opened) readable.push_back(operand);
-    else if (opened.error().code() == Code::is_a_directory) call.complain(fmt::format("{}: read error: Invalid argument", operand));
-    else call.complain(fmt::format("failed to open {} for reading: {}", quoted(operand), reason(opened.error())));
+    if (opened)
+      readable.push_back(operand);
+    else if (opened.error().code() == Code::is_a_directory)
+      call.complain(fmt::format("{}: read error: Invalid argument", operand));
+    else
+      call.complain(
+          fmt::format("failed to open {} for reading: {}", quote_operand(operand), reason(opened.error())));
     good = good && opened;
   }
   if (readable.empty()) return 1;
@@ -46,9 +55,10 @@ int run_tac(Invocation& call) {
       from = span.end;
     }
     if (cuts.back() != text.size()) cuts.push_back(text.size());
-    for (std::size_t i = cuts.size() - 1; i > 0; --i) out.append(std::string_view(text).substr(cuts[i - 1], cuts[i] - cuts[i - 1]));
+    for (std::size_t i = cuts.size() - 1; i > 0; --i)
+      out.append(std::string_view(text).substr(cuts[i - 1], cuts[i] - cuts[i - 1]));
   });
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::tac_program

@@ -2,22 +2,35 @@
 
 #include <deque>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/count_byte.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
-#include "shell/interpreter.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/runner.h"
+#include "shell/text/count_byte.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::tail_program {
 
 namespace {
 
 enum Long { kRetry = 256, kPid, kMaxUnchanged, kFollow };
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "bytes", Arg::required}, {'n', 'n', "lines", Arg::required}, {'q', 'q', "quiet"}, {'q', 0, "silent"},
-    {'v', 'v', "verbose"}, {'z', 'z', "zero-terminated"}, {'f', 'f', ""}, {kFollow, 0, "follow", Arg::optional},
-    {'F', 'F', ""}, {kRetry, 0, "retry"}, {'s', 's', "sleep-interval", Arg::required}, {kPid, 0, "pid", Arg::required},
+    {'c', 'c', "bytes", Arg::required},
+    {'n', 'n', "lines", Arg::required},
+    {'q', 'q', "quiet"},
+    {'q', 0, "silent"},
+    {'v', 'v', "verbose"},
+    {'z', 'z', "zero-terminated"},
+    {'f', 'f', ""},
+    {kFollow, 0, "follow", Arg::optional},
+    {'F', 'F', ""},
+    {kRetry, 0, "retry"},
+    {'s', 's', "sleep-interval", Arg::required},
+    {kPid, 0, "pid", Arg::required},
     {kMaxUnchanged, 0, "max-unchanged-stats", Arg::required},
 };
 
@@ -26,10 +39,10 @@ struct Request {
   bool bytes = false, from_start = false, follow = false;
   bool by_name = false;  // -F: what a name leads to is followed, also when it comes late or is replaced
   char delimiter = '\n';
-  bool retry = false;    // what is not there yet is waited for
+  bool retry = false;  // what is not there yet is waited for
   int headers = -1;
   double interval = 0.05;  // GNU tail is told by the kernel: what is added shows at once
-  std::vector<int> pids;  // following ends when none of them runs any more
+  std::vector<int> pids;   // following ends when none of them runs any more
 };
 
 // Whole blocks are kept and dropped from the front as soon as the rest holds enough lines.
@@ -124,10 +137,12 @@ class Follower {
       : call_(call), out_(out), request_(request), files_(std::move(files)), shown_(files_.size() - 1) {}
 
   void run() {
-    auto pause = std::chrono::milliseconds(static_cast<int>(std::clamp(request_.interval, 0.02, 60.0) * 1000));
+    auto pause =
+        std::chrono::milliseconds(static_cast<int>(std::clamp(request_.interval, 0.02, 60.0) * 1000));
     while (true) {
       out_.flush();
-      bool last = !request_.pids.empty() && std::none_of(request_.pids.begin(), request_.pids.end(), [&](int pid) { return runs(pid); });
+      bool last = !request_.pids.empty() && std::none_of(request_.pids.begin(), request_.pids.end(),
+                                                         [&](int pid) { return runs(pid); });
       if (!last) call_.sleep(pause);
       for (std::size_t i = 0; i < files_.size(); ++i) look(i);
       if (last) return;
@@ -136,20 +151,22 @@ class Follower {
 
  private:
   bool runs(int pid) {
-    Process* process = call_.interpreter().machine.find_process(pid);
+    Process* process = call_.runner().machine().find_process(pid);
     return process && !process->done;
   }
   void look(std::size_t at) {
     Followed& file = files_[at];
     auto stat = call_.fs().find(file.path);
     if (!stat || !stat->is_file()) {
-      if (request_.by_name && file.inode) complain(fmt::format("'{}' has become inaccessible: No such file or directory", file.name));
+      if (request_.by_name && file.inode)
+        complain(fmt::format("'{}' has become inaccessible: No such file or directory", file.name));
       if (request_.by_name) file.inode.reset();
       return;
     }
     if (file.inode != stat->inode) {
       if (!request_.by_name && file.inode) return;
-      complain(fmt::format("'{}' has {};  following new file", file.name, file.inode ? "been replaced" : "appeared"));
+      complain(fmt::format("'{}' has {};  following new file", file.name,
+                           file.inode ? "been replaced" : "appeared"));
       file.inode = stat->inode;
       file.size = 0;
     }
@@ -193,40 +210,61 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         request.from_start = text.starts_with('+');
         if (request.from_start || text.starts_with('-')) text.remove_prefix(1);
         if (text.empty() || !isdigit(static_cast<unsigned char>(text[0])) || !parse_size(text, request.count))
-          return call.fail(fmt::format("invalid number of {}: {}", request.bytes ? "bytes" : "lines", quoted(value)));
+          return call.fail(fmt::format("invalid number of {}: {}", request.bytes ? "bytes" : "lines",
+                                       quote_operand(value)));
         break;
       }
-      case 'q': request.headers = 0; break;
-      case 'v': request.headers = 1; break;
-      case 'z': request.delimiter = '\0'; break;
-      case 'F': request.by_name = request.follow = request.retry = true; break;
-      case kRetry: request.retry = true; break;
+      case 'q':
+        request.headers = 0;
+        break;
+      case 'v':
+        request.headers = 1;
+        break;
+      case 'z':
+        request.delimiter = '\0';
+        break;
+      case 'F':
+        request.by_name = request.follow = request.retry = true;
+        break;
+      case kRetry:
+        request.retry = true;
+        break;
       case kPid: {
         std::int64_t pid = 0;
-        if (!parse_integer(value, pid) || pid < 0 || pid > INT32_MAX) return call.fail(fmt::format("invalid PID: {}", quoted(value)));
+        if (!parse_integer(value, pid) || pid < 0 || pid > INT32_MAX)
+          return call.fail(fmt::format("invalid PID: {}", quote_operand(value)));
         request.pids.push_back(static_cast<int>(pid));
         break;
       }
       case kMaxUnchanged: {
         // Names are looked up in every round anyway.
         std::uint64_t rounds = 0;
-        if (!parse_size(value, rounds)) return call.fail(fmt::format("invalid maximum number of unchanged stats between opens: {}", quoted(value)));
+        if (!parse_size(value, rounds))
+          return call.fail(fmt::format("invalid maximum number of unchanged stats between opens: {}",
+                                       quote_operand(value)));
         break;
       }
-      case 'f': request.follow = true; break;
+      case 'f':
+        request.follow = true;
+        break;
       case kFollow:
         request.follow = true;
         request.by_name = value == "name";
         if (!value.empty() && value != "name" && value != "descriptor")
-          return call.fail(fmt::format("invalid argument {} for '--follow'\nValid arguments are:\n  - 'descriptor'\n  - 'name'\nTry 'tail --help' for more information.", quoted(value)));
+          return call.fail(
+              fmt::format("invalid argument {} for '--follow'\nValid arguments are:\n  - 'descriptor'\n  - "
+                          "'name'\nTry 'tail --help' for more information.",
+                          quote_operand(value)));
         break;
       case 's': {
         char* end = nullptr;
         request.interval = strtod(value.c_str(), &end);
-        if (end == value.c_str() || *end || !(request.interval >= 0)) return call.fail(fmt::format("invalid number of seconds: {}", quoted(value)));
+        if (end == value.c_str() || *end || !(request.interval >= 0))
+          return call.fail(fmt::format("invalid number of seconds: {}", quote_operand(value)));
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
@@ -239,9 +277,12 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
   }
   if (request.headers < 0) request.headers = operands.size() > 1;
   if (operands.empty()) operands.push_back("-");
-  if (request.retry && !request.follow) call.complain("warning: --retry ignored; --retry is useful only when following");
-  else if (request.retry && !request.by_name) call.complain("warning: --retry only effective for the initial open");
-  if (!request.pids.empty() && !request.follow) call.complain("warning: PID ignored; --pid=PID is useful only when following");
+  if (request.retry && !request.follow)
+    call.complain("warning: --retry ignored; --retry is useful only when following");
+  else if (request.retry && !request.by_name)
+    call.complain("warning: --retry only effective for the initial open");
+  if (!request.pids.empty() && !request.follow)
+    call.complain("warning: PID ignored; --pid=PID is useful only when following");
   return -1;
 }
 
@@ -262,11 +303,13 @@ int run_tail(Invocation& call) {
       auto opened = call.open_input(operand);
       if (!opened) {
         bool directory = opened.error().code() == Code::is_a_directory;
-        call.complain(directory ? fmt::format("error reading '{}': Is a directory", operand)
-                                : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
+        call.complain(directory
+                          ? fmt::format("error reading '{}': Is a directory", operand)
+                          : fmt::format("cannot open '{}' for reading: {}", operand, reason(opened.error())));
         good = false;
         auto path = call.resolve(operand);
-        if (request.retry && request.follow && path && !directory) followed.push_back({operand, *path, std::nullopt, 0});
+        if (request.retry && request.follow && path && !directory)
+          followed.push_back({operand, *path, std::nullopt, 0});
         continue;
       }
       owned = std::move(*opened);
@@ -276,13 +319,18 @@ int run_tail(Invocation& call) {
       if (stat) followed.push_back({operand, *path, stat->inode, stat->size});
     }
     if (request.headers)
-      out.append(fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
+      out.append(
+          fmt::format("{}==> {} <==\n", first ? "" : "\n", operand == "-" ? "standard input" : operand));
     first = false;
-    if (request.from_start) from_start(call, *in, out, request);
-    else if (request.bytes) last_bytes(call, *in, out, request.count);
-    else last_lines(call, *in, out, request);
+    if (request.from_start)
+      from_start(call, *in, out, request);
+    else if (request.bytes)
+      last_bytes(call, *in, out, request.count);
+    else
+      last_lines(call, *in, out, request);
   }
-  bool standard = std::find(options.operands().begin(), options.operands().end(), "-") != options.operands().end();
+  bool standard =
+      std::find(options.operands().begin(), options.operands().end(), "-") != options.operands().end();
   if (request.follow && followed.empty() && !standard) {
     out.flush();
     call.complain("no files remaining");
@@ -291,4 +339,4 @@ int run_tail(Invocation& call) {
   return out.finish(call, good ? 0 : 1);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::tail_program

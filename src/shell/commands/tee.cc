@@ -1,18 +1,22 @@
 #include <fmt/format.h>
 
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 
-namespace atl::shell {
+namespace atl::shell::tee_program {
 
 namespace {
 
 enum Long { kOutputError = 256 };
 
 constexpr Option kOptions[] = {
-    {'a', 'a', "append"}, {'i', 'i', "ignore-interrupts"}, {'p', 'p', ""}, {kOutputError, 0, "output-error", Arg::optional},
+    {'a', 'a', "append"},
+    {'i', 'i', "ignore-interrupts"},
+    {'p', 'p', ""},
+    {kOutputError, 0, "output-error", Arg::optional},
 };
 
 }  // namespace
@@ -24,7 +28,8 @@ int run_tee(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     if (id == 'a') append = true;
     if (id == kOutputError) {
-      // Writing to a pipe that nobody reads is an error like any other here, which "warn" and "warn-nopipe" report.
+      // Writing to a pipe that nobody reads is an error like any other here, which "warn" and "warn-nopipe"
+      // report.
       static constexpr Choice kWords[] = {{"warn", 0}, {"warn-nopipe", 1}, {"exit", 2}, {"exit-nopipe", 3}};
       auto word = value.empty() ? std::optional<int>(1) : choose(call, "--output-error", value, kWords);
       if (!word) return 1;
@@ -71,4 +76,4 @@ int run_tee(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::tee_program

@@ -3,12 +3,13 @@
 #include <chrono>
 #include <ctime>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/start.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/program_start.h"
 
-namespace atl::shell {
+namespace atl::shell::time_program {
 
 namespace {
 
@@ -41,15 +42,34 @@ std::string formatted(std::string_view format, const Spent& spent) {
     ++i;
     auto whole = static_cast<std::int64_t>(spent.real);
     switch (next) {
-      case '%': out += '%'; break;
-      case 'e': out += fmt::format("{:.2f}", spent.real); break;
-      case 'E': out += whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60) : fmt::format("{}:{:05.2f}", whole / 60, spent.real - static_cast<double>(whole / 60 * 60)); break;
-      case 'U': out += fmt::format("{:.2f}", spent.cpu); break;
-      case 'S': out += "0.00"; break;
-      case 'P': out += fmt::format("{}%", spent.real > 0 ? static_cast<int>(100 * spent.cpu / spent.real) : 0); break;
-      case 'C': out += spent.command; break;
-      case 'x': out += fmt::format("{}", spent.status); break;
-      default: out += {'%', next};
+      case '%':
+        out += '%';
+        break;
+      case 'e':
+        out += fmt::format("{:.2f}", spent.real);
+        break;
+      case 'E':
+        out += whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+                             : fmt::format("{}:{:05.2f}", whole / 60,
+                                           spent.real - static_cast<double>(whole / 60 * 60));
+        break;
+      case 'U':
+        out += fmt::format("{:.2f}", spent.cpu);
+        break;
+      case 'S':
+        out += "0.00";
+        break;
+      case 'P':
+        out += fmt::format("{}%", spent.real > 0 ? static_cast<int>(100 * spent.cpu / spent.real) : 0);
+        break;
+      case 'C':
+        out += spent.command;
+        break;
+      case 'x':
+        out += fmt::format("{}", spent.status);
+        break;
+      default:
+        out += {'%', next};
     }
   }
   return out + "\n";
@@ -57,14 +77,20 @@ std::string formatted(std::string_view format, const Spent& spent) {
 
 // -v: what is known of a command that runs in this process.
 constexpr std::string_view kVerbose =
-    "\tCommand being timed: \"%C\"\n\tUser time (seconds): %U\n\tSystem time (seconds): %S\n\tPercent of CPU this job got: %P\n"
+    "\tCommand being timed: \"%C\"\n\tUser time (seconds): %U\n\tSystem time (seconds): %S\n\tPercent of CPU "
+    "this job got: %P\n"
     "\tElapsed (wall clock) time (h:mm:ss or m:ss): %E\n\tExit status: %x";
 
 }  // namespace
 
 // The program; `time` before a pipeline is the language's own word.
 int run_time(Invocation& call) {
-  static constexpr Option kOptions[] = {{'p', 'p', "portability"}, {'f', 'f', "format", Arg::required}, {'o', 'o', "output", Arg::required}, {'a', 'a', "append"}, {'q', 'q', "quiet"}, {'v', 'v', "verbose"}};
+  static constexpr Option kOptions[] = {{'p', 'p', "portability"},
+                                        {'f', 'f', "format", Arg::required},
+                                        {'o', 'o', "output", Arg::required},
+                                        {'a', 'a', "append"},
+                                        {'q', 'q', "quiet"},
+                                        {'v', 'v', "verbose"}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   std::string format = "%Uuser %Ssystem %Eelapsed %PCPU", output;
@@ -88,7 +114,8 @@ int run_time(Invocation& call) {
   spent.real = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   spent.cpu = thread_seconds() - cpu;
   std::string text = formatted(format, spent);
-  if (spent.status != 0 && !quiet) text = fmt::format("Command exited with non-zero status {}\n{}", spent.status, text);
+  if (spent.status != 0 && !quiet)
+    text = fmt::format("Command exited with non-zero status {}\n{}", spent.status, text);
   if (output.empty()) {
     call.err().write(text);
     return spent.status;
@@ -98,4 +125,4 @@ int run_time(Invocation& call) {
   return spent.status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::time_program

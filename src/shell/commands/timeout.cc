@@ -4,15 +4,17 @@
 #include <cmath>
 #include <csignal>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/start.h"
-#include "shell/commands/text_io.h"
-#include "shell/interpreter.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/invocation.h"
+#include "shell/program_start.h"
+#include "shell/runner.h"
 #include "shell/scoped.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::timeout_program {
 
 namespace {
 
@@ -24,11 +26,23 @@ bool parse_duration(std::string_view text, double& seconds) {
   double scale = 1;
   std::string digits(text);
   switch (text.back()) {
-    case 's': digits.pop_back(); break;
-    case 'm': scale = 60; digits.pop_back(); break;
-    case 'h': scale = 3600; digits.pop_back(); break;
-    case 'd': scale = 86400; digits.pop_back(); break;
-    default: break;
+    case 's':
+      digits.pop_back();
+      break;
+    case 'm':
+      scale = 60;
+      digits.pop_back();
+      break;
+    case 'h':
+      scale = 3600;
+      digits.pop_back();
+      break;
+    case 'd':
+      scale = 86400;
+      digits.pop_back();
+      break;
+    default:
+      break;
   }
   if (digits == "infinity" || digits == "inf") {
     seconds = 1e9;
@@ -58,10 +72,12 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     if (id == kPreserve) r.preserve = true;
     if (id == 'v') r.verbose = true;
-    if (id == 'k' && !parse_duration(value, r.kill_after)) return usage_error(call, fmt::format("invalid time interval {}", quoted(value)), 125);
+    if (id == 'k' && !parse_duration(value, r.kill_after))
+      return usage_error(call, fmt::format("invalid time interval {}", quote_operand(value)), 125);
     if (id == 's') {
       r.signal = signal_number(value);
-      if (r.signal <= 0) return usage_error(call, fmt::format("{}: invalid signal", quoted(value)), 125);
+      if (r.signal <= 0)
+        return usage_error(call, fmt::format("{}: invalid signal", quote_operand(value)), 125);
     }
   }
   auto& operands = options.operands();
@@ -69,7 +85,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
     call.err().write("Try 'timeout --help' for more information.\n");
     return 125;
   }
-  if (!parse_duration(operands[0], r.seconds)) return usage_error(call, fmt::format("invalid time interval {}", quoted(operands[0])), 125);
+  if (!parse_duration(operands[0], r.seconds))
+    return usage_error(call, fmt::format("invalid time interval {}", quote_operand(operands[0])), 125);
   return -1;
 }
 
@@ -82,15 +99,20 @@ int run_until(Invocation& call, const Request& r, const std::vector<std::string>
   if (r.kill_after > 0) redirects.kill_after = to_duration(r.kill_after);
   redirects.timed_out = &late;
   int status = call.run(argv, redirects);
-  if (late && r.verbose) call.complain(fmt::format("sending signal {} to command {}", signal_name(r.signal), quoted(argv[0])));
+  if (late && r.verbose)
+    call.complain(
+        fmt::format("sending signal {} to command {}", signal_name(r.signal), quote_operand(argv[0])));
   return late && !r.preserve && status != 128 + SIGKILL ? 124 : status;
 }
 
 }  // namespace
 
 int run_timeout(Invocation& call) {
-  static constexpr Option kOptions[] = {{kForeground, 0, "foreground"}, {'k', 'k', "kill-after", Arg::required}, {'s', 's', "signal", Arg::required},
-                                        {'v', 'v', "verbose"}, {kPreserve, 0, "preserve-status"}};
+  static constexpr Option kOptions[] = {{kForeground, 0, "foreground"},
+                                        {'k', 'k', "kill-after", Arg::required},
+                                        {'s', 's', "signal", Arg::required},
+                                        {'v', 'v', "verbose"},
+                                        {kPreserve, 0, "preserve-status"}};
   CommandLine options(call, kOptions, {.permute = false, .status = 125});
   if (options.stopped()) return options.status();
   Request r;
@@ -110,7 +132,7 @@ int run_sleep(Invocation& call) {
   for (const std::string& operand : options.operands()) {
     double seconds = 0;
     if (!parse_duration(operand, seconds)) {
-      call.complain(fmt::format("invalid time interval {}", quoted(operand)));
+      call.complain(fmt::format("invalid time interval {}", quote_operand(operand)));
       good = false;
     }
     total += seconds;
@@ -123,4 +145,4 @@ int run_sleep(Invocation& call) {
   return 0;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::timeout_program

@@ -1,20 +1,30 @@
 #include <fmt/format.h>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/calendar/calendar.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::touch_program {
 
 namespace {
 
 enum Long { kTime = 256 };
 
 constexpr Option kOptions[] = {
-    {'a', 'a', ""}, {'c', 'c', "no-create"}, {'d', 'd', "date", Arg::required}, {'f', 'f', ""}, {'h', 'h', "no-dereference"},
-    {'m', 'm', ""}, {'r', 'r', "reference", Arg::required}, {'t', 't', "", Arg::required}, {kTime, 0, "time", Arg::required},
+    {'a', 'a', ""},
+    {'c', 'c', "no-create"},
+    {'d', 'd', "date", Arg::required},
+    {'f', 'f', ""},
+    {'h', 'h', "no-dereference"},
+    {'m', 'm', ""},
+    {'r', 'r', "reference", Arg::required},
+    {'t', 't', "", Arg::required},
+    {kTime, 0, "time", Arg::required},
 };
 
 // [[CC]YY]MMDDhhmm[.ss]
@@ -28,8 +38,10 @@ bool parse_stamp(std::string_view text, WallTime now, const Zone& zone, WallTime
     text = text.substr(0, dot);
   }
   if (text.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  CivilTime c = to_civil(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count(), zone);
-  if (text.size() == 12) c.year = pair(text, 0) * 100 + pair(text, 2), text.remove_prefix(4);
+  CivilTime c =
+      to_civil(std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count(), zone);
+  if (text.size() == 12)
+    c.year = pair(text, 0) * 100 + pair(text, 2), text.remove_prefix(4);
   else if (text.size() == 10) {
     int yy = pair(text, 0);
     c.year = yy < 69 ? 2000 + yy : 1900 + yy;
@@ -41,7 +53,8 @@ bool parse_stamp(std::string_view text, WallTime now, const Zone& zone, WallTime
   c.hour = pair(text, 4);
   c.minute = pair(text, 6);
   c.second = second;
-  if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > 31 || c.hour > 23 || c.minute > 59 || second > 60) return false;
+  if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > 31 || c.hour > 23 || c.minute > 59 || second > 60)
+    return false;
   out = WallTime(std::chrono::seconds(to_unix_seconds(c, zone)));
   return true;
 }
@@ -58,21 +71,33 @@ int run_touch(Invocation& call) {
   Zone zone = Zone::of(call);
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a': access = true; break;
-      case 'c': create = false; break;
-      case 'm': modify = true; break;
+      case 'a':
+        access = true;
+        break;
+      case 'c':
+        create = false;
+        break;
+      case 'm':
+        modify = true;
+        break;
       case kTime: {
-        static constexpr Choice kWords[] = {{"atime", 0}, {"access", 0}, {"use", 0}, {"mtime", 1}, {"modify", 1}};
+        static constexpr Choice kWords[] = {
+            {"atime", 0}, {"access", 0}, {"use", 0}, {"mtime", 1}, {"modify", 1}};
         auto which = choose(call, "--time", value, kWords);
         if (!which) return 1;
         (*which == 0 ? access : modify) = true;
         break;
       }
-      case 'h': follow = vfs::Follow::no; break;
-      case 'd': date = value; break;
+      case 'h':
+        follow = vfs::Follow::no;
+        break;
+      case 'd':
+        date = value;
+        break;
       case 't': {
         WallTime time;
-        if (!parse_stamp(value, call.now(), zone, time)) return call.fail(fmt::format("invalid date format {}", quoted(value)));
+        if (!parse_stamp(value, call.now(), zone, time))
+          return call.fail(fmt::format("invalid date format {}", quote_operand(value)));
         accessed = modified = time;
         stamped = true;
         break;
@@ -80,20 +105,25 @@ int run_touch(Invocation& call) {
       case 'r': {
         auto path = call.resolve(value);
         auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
-        if (!stat) return call.fail(fmt::format("failed to get attributes of {}: {}", quoted(value), reason(stat.error())));
+        if (!stat)
+          return call.fail(
+              fmt::format("failed to get attributes of {}: {}", quote_operand(value), reason(stat.error())));
         modified = stat->modified;
         accessed = stat->accessed.value_or(stat->modified);
         referenced = true;
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
-  if (stamped && (date || referenced)) return usage_error(call, "cannot specify times from more than one source");
+  if (stamped && (date || referenced))
+    return usage_error(call, "cannot specify times from more than one source");
   if (date) {
     // Relative to what -r names, if it does.
     auto access_time = parse_date(*date, accessed, zone), modify_time = parse_date(*date, modified, zone);
-    if (!access_time || !modify_time) return call.fail(fmt::format("invalid date format {}", quoted(*date)));
+    if (!access_time || !modify_time)
+      return call.fail(fmt::format("invalid date format {}", quote_operand(*date)));
     accessed = access_time->wall();
     modified = modify_time->wall();
   }
@@ -121,11 +151,11 @@ int run_touch(Invocation& call) {
     };
     auto done = work();
     if (!done) {
-      call.complain(fmt::format("cannot touch {}: {}", quoted(operand), reason(done.error())));
+      call.complain(fmt::format("cannot touch {}: {}", quote_operand(operand), reason(done.error())));
       status = 1;
     }
   }
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::touch_program

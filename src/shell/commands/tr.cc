@@ -1,15 +1,17 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::tr_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "complement"}, {'c', 'C', ""}, {'d', 'd', "delete"}, {'s', 's', "squeeze-repeats"},
+    {'c', 'c', "complement"},    {'c', 'C', ""}, {'d', 'd', "delete"}, {'s', 's', "squeeze-repeats"},
     {'t', 't', "truncate-set1"},
 };
 
@@ -44,18 +46,28 @@ unsigned char one_char(std::string_view text, std::size_t& at) {
   if (c != '\\' || at >= text.size()) return static_cast<unsigned char>(c);
   c = text[at++];
   switch (c) {
-    case 'n': return '\n';
-    case 't': return '\t';
-    case 'r': return '\r';
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'v': return '\v';
-    default: break;
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'v':
+      return '\v';
+    default:
+      break;
   }
   if (c < '0' || c > '7') return static_cast<unsigned char>(c);
   int value = c - '0';
-  for (int i = 0; i < 2 && at < text.size() && text[at] >= '0' && text[at] <= '7' && value * 8 + (text[at] - '0') < 256; ++i)
+  for (int i = 0;
+       i < 2 && at < text.size() && text[at] >= '0' && text[at] <= '7' && value * 8 + (text[at] - '0') < 256;
+       ++i)
     value = value * 8 + (text[at++] - '0');
   return static_cast<unsigned char>(value);
 }
@@ -90,7 +102,7 @@ std::string parse_set(std::string_view text, Set& set, bool second) {
         std::string_view name = text.substr(at + 2, close - at - 2);
         bool known = false;
         in_class(name, 'a', known);
-        if (!known) return fmt::format("invalid character class {}", quoted(name));
+        if (!known) return fmt::format("invalid character class {}", quote_operand(name));
         for (int c = 0; c < 256; ++c)
           if (in_class(name, c, known)) set.bytes.push_back(static_cast<unsigned char>(c));
         if (name != "upper" && name != "lower") set.other_class = true;
@@ -171,24 +183,37 @@ int run_tr(Invocation& call) {
   Tables t;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c': invert = true; break;
-      case 'd': t.removes = true; break;
-      case 's': t.squeezes = true; break;
-      case 't': truncate = true; break;
-      default: break;
+      case 'c':
+        invert = true;
+        break;
+      case 'd':
+        t.removes = true;
+        break;
+      case 's':
+        t.squeezes = true;
+        break;
+      case 't':
+        truncate = true;
+        break;
+      default:
+        break;
     }
   }
   auto& operands = options.operands();
   bool needs_two = t.removes == t.squeezes;
   if (operands.empty()) return usage_error(call, "missing operand");
   if (operands.size() < 2 && needs_two)
-    return usage_error(call, fmt::format("missing operand after {}\n{}", quoted(operands.back()),
-                                         t.removes ? "Two strings must be given when both deleting and squeezing repeats."
-                                                   : "Two strings must be given when translating."));
+    return usage_error(
+        call, fmt::format("missing operand after {}\n{}", quote_operand(operands.back()),
+                          t.removes ? "Two strings must be given when both deleting and squeezing repeats."
+                                    : "Two strings must be given when translating."));
   std::size_t most = t.removes && !t.squeezes ? 1 : 2;
   if (operands.size() > most)
-    return usage_error(call, fmt::format("extra operand {}{}", quoted(operands[most]),
-                                         most == 1 ? "\nOnly one string may be given when deleting without squeezing repeats." : ""));
+    return usage_error(
+        call,
+        fmt::format(
+            "extra operand {}{}", quote_operand(operands[most]),
+            most == 1 ? "\nOnly one string may be given when deleting without squeezing repeats." : ""));
   Set first, second;
   std::string problem = parse_set(operands[0], first, false);
   if (problem.empty() && operands.size() > 1) problem = parse_set(operands[1], second, true);
@@ -202,9 +227,11 @@ int run_tr(Invocation& call) {
       second.bytes.insert(second.bytes.begin() + static_cast<std::ptrdiff_t>(second.fill_at),
                           first.bytes.size() - second.bytes.size(), second.fill);
     if (second.other_class && !invert)
-      return call.fail("when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
+      return call.fail(
+          "when translating, the only character classes that may appear in\nstring2 are 'upper' and 'lower'");
     std::size_t count = truncate ? std::min(first.bytes.size(), second.bytes.size()) : first.bytes.size();
-    for (std::size_t i = 0; i < count; ++i) t.map[first.bytes[i]] = second.bytes[std::min(i, second.bytes.size() - 1)];
+    for (std::size_t i = 0; i < count; ++i)
+      t.map[first.bytes[i]] = second.bytes[std::min(i, second.bytes.size() - 1)];
   }
   if (t.removes)
     for (unsigned char c : first.bytes) t.drop[c] = true;
@@ -213,4 +240,4 @@ int run_tr(Invocation& call) {
   return transform(call, t);
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::tr_program

@@ -2,33 +2,86 @@
 
 #include <algorithm>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/file_names.h"
-#include "shell/commands/options.h"
+#include "shell/arguments/command_line.h"
+#include "shell/calendar/calendar.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/sort/order.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/walk.h"
+#include "shell/files/file_names.h"
+#include "shell/files/walk.h"
 #include "shell/stack.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::tree_program {
 
 namespace {
 
-enum Long { kNoReport = 256, kDirsFirst, kFilesFirst, kPrune, kMatchDirs, kIgnoreCase, kCharset, kFileLimit, kSi, kTimeFormat, kInodes, kSort };
+enum Long {
+  kNoReport = 256,
+  kDirsFirst,
+  kFilesFirst,
+  kPrune,
+  kMatchDirs,
+  kIgnoreCase,
+  kCharset,
+  kFileLimit,
+  kSi,
+  kTimeFormat,
+  kInodes,
+  kSort
+};
 
 constexpr Option kOptions[] = {
-    {'a', 'a', ""}, {'d', 'd', ""}, {'l', 'l', ""}, {'f', 'f', ""}, {'x', 'x', ""}, {'L', 'L', "", Arg::required}, {'P', 'P', "", Arg::required}, {'I', 'I', "", Arg::required},
-    {kIgnoreCase, 0, "ignore-case"}, {kMatchDirs, 0, "matchdirs"}, {kPrune, 0, "prune"}, {kNoReport, 0, "noreport"}, {kCharset, 0, "charset", Arg::required},
-    {kFileLimit, 0, "filelimit", Arg::required}, {'o', 'o', "", Arg::required}, {'q', 'q', ""}, {'N', 'N', ""}, {'Q', 'Q', ""}, {'p', 'p', ""}, {'u', 'u', ""}, {'g', 'g', ""},
-    {'s', 's', ""}, {'h', 'h', ""}, {kSi, 0, "si"}, {'D', 'D', ""}, {kTimeFormat, 0, "timefmt", Arg::required}, {'F', 'F', ""}, {kInodes, 0, "inodes"}, {'v', 'v', ""},
-    {'t', 't', ""}, {'c', 'c', ""}, {'U', 'U', ""}, {'r', 'r', ""}, {kDirsFirst, 0, "dirsfirst"}, {kFilesFirst, 0, "filesfirst"}, {kSort, 0, "sort", Arg::required},
-    {'i', 'i', ""}, {'n', 'n', ""}, {'C', 'C', ""}, {'X', 'X', ""}, {'J', 'J', ""},
+    {'a', 'a', ""},
+    {'d', 'd', ""},
+    {'l', 'l', ""},
+    {'f', 'f', ""},
+    {'x', 'x', ""},
+    {'L', 'L', "", Arg::required},
+    {'P', 'P', "", Arg::required},
+    {'I', 'I', "", Arg::required},
+    {kIgnoreCase, 0, "ignore-case"},
+    {kMatchDirs, 0, "matchdirs"},
+    {kPrune, 0, "prune"},
+    {kNoReport, 0, "noreport"},
+    {kCharset, 0, "charset", Arg::required},
+    {kFileLimit, 0, "filelimit", Arg::required},
+    {'o', 'o', "", Arg::required},
+    {'q', 'q', ""},
+    {'N', 'N', ""},
+    {'Q', 'Q', ""},
+    {'p', 'p', ""},
+    {'u', 'u', ""},
+    {'g', 'g', ""},
+    {'s', 's', ""},
+    {'h', 'h', ""},
+    {kSi, 0, "si"},
+    {'D', 'D', ""},
+    {kTimeFormat, 0, "timefmt", Arg::required},
+    {'F', 'F', ""},
+    {kInodes, 0, "inodes"},
+    {'v', 'v', ""},
+    {'t', 't', ""},
+    {'c', 'c', ""},
+    {'U', 'U', ""},
+    {'r', 'r', ""},
+    {kDirsFirst, 0, "dirsfirst"},
+    {kFilesFirst, 0, "filesfirst"},
+    {kSort, 0, "sort", Arg::required},
+    {'i', 'i', ""},
+    {'n', 'n', ""},
+    {'C', 'C', ""},
+    {'X', 'X', ""},
+    {'J', 'J', ""},
 };
 
 struct Settings {
-  bool all = false, only_directories = false, follow = false, full = false, classify = false, flat = false, quote = false, hide_controls = false;
-  bool sizes = false, modes = false, users = false, groups = false, dates = false, inodes = false, report = true, prune = false, match_directories = false;
+  bool all = false, only_directories = false, follow = false, full = false, classify = false, flat = false,
+       quote = false, hide_controls = false;
+  bool sizes = false, modes = false, users = false, groups = false, dates = false, inodes = false,
+       report = true, prune = false, match_directories = false;
   bool ignore_case = false, reverse = false, color = false, ascii = false;
   enum class Sort : unsigned char { name, none, version, size, modified, changed } sort = Sort::name;
   enum class First : unsigned char { none, directories, files } first = First::none;
@@ -50,7 +103,8 @@ struct Node {
 
 class Tree {
  public:
-  Tree(Invocation& call, const Settings& settings, Sink& out) : call_(call), s_(settings), out_(out), zone_(Zone::of(call)) {}
+  Tree(Invocation& call, const Settings& settings, Sink& out)
+      : call_(call), s_(settings), out_(out), zone_(Zone::of(call)) {}
 
   int run(const std::vector<std::string>& operands) {
     int status = 0;
@@ -62,8 +116,10 @@ class Tree {
       Node top{operands[i], operands[i], path.value_or(vfs::Path()), stat.value_or(vfs::Stat{}), {}, {}, {}};
       if (!stat || !stat->is_directory()) {
         top.note = "  [error opening dir]";
-        if (stat) ++files_;
-        else status = 2;
+        if (stat)
+          ++files_;
+        else
+          status = 2;
       } else {
         load(top, 1);
         if (!top.children.empty() || !top.note.empty()) ++directories_;
@@ -121,7 +177,8 @@ void Tree::arrange(std::vector<Node>& nodes) const {
   using Sort = Settings::Sort;
   auto less = [&](const Node& a, const Node& b) {
     if (s_.sort == Sort::size && a.stat.size != b.stat.size) return a.stat.size > b.stat.size;
-    if (s_.sort == Sort::modified && a.stat.modified != b.stat.modified) return a.stat.modified < b.stat.modified;
+    if (s_.sort == Sort::modified && a.stat.modified != b.stat.modified)
+      return a.stat.modified < b.stat.modified;
     if (s_.sort == Sort::changed && a.stat.changed != b.stat.changed) return a.stat.changed < b.stat.changed;
     if (s_.sort == Sort::version) return compare_versions(a.name, b.name) < 0;
     return a.name < b.name;
@@ -131,7 +188,8 @@ void Tree::arrange(std::vector<Node>& nodes) const {
   if (s_.reverse) std::reverse(nodes.begin(), nodes.end());
   if (s_.first == Settings::First::none) return;
   bool directories = s_.first == Settings::First::directories;
-  std::stable_partition(nodes.begin(), nodes.end(), [&](const Node& node) { return node.is_directory() == directories; });
+  std::stable_partition(nodes.begin(), nodes.end(),
+                        [&](const Node& node) { return node.is_directory() == directories; });
 }
 
 void Tree::load(Node& node, int depth) {
@@ -158,7 +216,8 @@ void Tree::load(Node& node, int depth) {
     bool directory = stat->is_directory() || through;
     if (!wanted(child.name, directory)) continue;
     // With --matchdirs a directory that matches is shown with all it holds.
-    bool whole = s_.match_directories && directory && !s_.patterns.empty() && matches(s_.patterns, child.name);
+    bool whole =
+        s_.match_directories && directory && !s_.patterns.empty() && matches(s_.patterns, child.name);
     if (directory && depth < s_.depth) {
       if (whole) {
         Settings open = s_;
@@ -192,16 +251,18 @@ std::string_view mark_of(const std::optional<vfs::Stat>& stat) {
 }
 
 std::string colored(std::string_view text, const std::optional<vfs::Stat>& stat) {
-  std::string_view code = !stat                              ? "40;31;01"
-                          : stat->is_directory()             ? "01;34"
-                          : stat->is_symlink()               ? "01;36"
-                          : stat->type == vfs::Type::fifo    ? "40;33"
-                          : stat->mode & 0111                ? "01;32"
-                                                             : "00";
+  std::string_view code = !stat                           ? "40;31;01"
+                          : stat->is_directory()          ? "01;34"
+                          : stat->is_symlink()            ? "01;36"
+                          : stat->type == vfs::Type::fifo ? "40;33"
+                          : stat->mode & 0111             ? "01;32"
+                                                          : "00";
   return fmt::format("\33[{}m{}\33[0m", code, text);
 }
 
-std::uint64_t size_of(const Node& node) { return node.is_directory() ? 4096 : node.stat.size; }
+std::uint64_t size_of(const Node& node) {
+  return node.is_directory() ? 4096 : node.stat.size;
+}
 
 std::string Tree::details(const Node& node) const {
   std::vector<std::string> parts;
@@ -209,12 +270,17 @@ std::string Tree::details(const Node& node) const {
   if (s_.modes) parts.push_back(mode_text(node.stat.type, node.stat.mode));
   if (s_.users) parts.push_back(fmt::format("{:<8}", user_name(call_, node.stat.uid)));
   if (s_.groups) parts.push_back(fmt::format("{:<8}", group_name(call_, node.stat.gid)));
-  if (s_.sizes) parts.push_back(s_.human ? fmt::format("{:>4}", human_size(size_of(node), s_.human)) : fmt::format("{:>11}", size_of(node)));
+  if (s_.sizes)
+    parts.push_back(s_.human ? fmt::format("{:>4}", human_size(size_of(node), s_.human))
+                             : fmt::format("{:>11}", size_of(node)));
   if (s_.dates) {
     WallTime time = s_.sort == Settings::Sort::changed ? node.stat.changed : node.stat.modified;
     auto age = call_.now() - time;
     bool recent = age > std::chrono::hours(-1) && age < std::chrono::hours(24 * 365 / 2);
-    parts.push_back(format_time(!s_.time_format.empty() ? s_.time_format : recent ? "%b %e %H:%M" : "%b %e  %Y", time, zone_));
+    parts.push_back(format_time(!s_.time_format.empty() ? s_.time_format
+                                : recent                ? "%b %e %H:%M"
+                                                        : "%b %e  %Y",
+                                time, zone_));
   }
   std::string out;
   for (const std::string& part : parts) out += (out.empty() ? "" : " ") + part;
@@ -231,7 +297,10 @@ std::string Tree::shown_name(const Node& node, int depth) const {
 
 void Tree::print_line(const Node& node, const std::string& lead, bool last, int depth) {
   std::string line;
-  if (!s_.flat && depth > 0) line = lead + (s_.ascii ? (last ? "`-- " : "|-- ") : last ? "\u2514\u2500\u2500 " : "\u251c\u2500\u2500 ");
+  if (!s_.flat && depth > 0)
+    line = lead + (s_.ascii ? (last ? "`-- " : "|-- ")
+                   : last   ? "\u2514\u2500\u2500 "
+                            : "\u251c\u2500\u2500 ");
   std::string name = shown_name(node, depth);
   line += details(node);
   line += s_.color ? colored(name, node.stat) : name;
@@ -248,34 +317,53 @@ std::string escaped_json(std::string_view text) {
   std::string out;
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 32) out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else out += c;
+    if (static_cast<unsigned char>(c) < 32)
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
   }
   return out;
 }
 
 std::string escaped_xml(std::string_view text) {
   std::string out;
-  for (char c : text) out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
+  for (char c : text)
+    out += c == '&'   ? "&amp;"
+           : c == '<' ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   return out;
 }
 
 void Tree::print_markup(const Node& node, int depth) {
   bool json = s_.form == Settings::Form::json;
-  std::string_view kind = node.is_directory() ? "directory" : node.stat.is_symlink() ? "link" : node.stat.type == vfs::Type::fifo ? "fifo" : "file";
-  std::vector<std::pair<std::string_view, std::string>> fields{{"name", s_.full || depth == 0 ? node.shown : node.name}};
+  std::string_view kind = node.is_directory()                 ? "directory"
+                          : node.stat.is_symlink()            ? "link"
+                          : node.stat.type == vfs::Type::fifo ? "fifo"
+                                                              : "file";
+  std::vector<std::pair<std::string_view, std::string>> fields{
+      {"name", s_.full || depth == 0 ? node.shown : node.name}};
   if (node.stat.is_symlink()) fields.emplace_back("target", node.target);
   if (s_.inodes) fields.emplace_back("inode", std::to_string(node.stat.inode));
-  if (s_.modes) fields.emplace_back("mode", fmt::format("{:04o}", node.stat.mode)), fields.emplace_back("prot", mode_text(node.stat.type, node.stat.mode));
+  if (s_.modes)
+    fields.emplace_back("mode", fmt::format("{:04o}", node.stat.mode)),
+        fields.emplace_back("prot", mode_text(node.stat.type, node.stat.mode));
   if (s_.users) fields.emplace_back("user", user_name(call_, node.stat.uid));
   if (s_.groups) fields.emplace_back("group", group_name(call_, node.stat.gid));
-  if (s_.sizes) fields.emplace_back("size", s_.human ? human_size(size_of(node), s_.human) : std::to_string(size_of(node)));
-  if (s_.dates) fields.emplace_back("time", format_time(s_.time_format.empty() ? "%b %e %H:%M" : s_.time_format, node.stat.modified, zone_));
+  if (s_.sizes)
+    fields.emplace_back("size",
+                        s_.human ? human_size(size_of(node), s_.human) : std::to_string(size_of(node)));
+  if (s_.dates)
+    fields.emplace_back("time", format_time(s_.time_format.empty() ? "%b %e %H:%M" : s_.time_format,
+                                            node.stat.modified, zone_));
   std::string indent = s_.flat ? "" : std::string(static_cast<std::size_t>(depth) * 2 + 2, ' ');
   std::string line = indent + (json ? fmt::format("{{\"type\":\"{}\"", kind) : fmt::format("<{}", kind));
   for (auto& [key, value] : fields) {
     bool number = json && (key == "size" || key == "inode") && !s_.human;
-    line += !json ? fmt::format(" {}=\"{}\"", key, escaped_xml(value)) : number ? fmt::format(",\"{}\":{}", key, value) : fmt::format(",\"{}\":\"{}\"", key, escaped_json(value));
+    line += !json    ? fmt::format(" {}=\"{}\"", key, escaped_xml(value))
+            : number ? fmt::format(",\"{}\":{}", key, value)
+                     : fmt::format(",\"{}\":\"{}\"", key, escaped_json(value));
   }
   std::string_view newline = s_.flat ? "" : "\n";
   out_.append(line);
@@ -299,19 +387,22 @@ void Tree::print(const Node& node, const std::string& lead, bool last, int depth
   }
   print_line(node, lead, last, depth);
   std::string below = depth == 0 ? "" : lead + (last ? "    " : s_.ascii ? "|   " : "\u2502\u00a0\u00a0 ");
-  for (std::size_t i = 0; i < node.children.size(); ++i) print(node.children[i], below, i + 1 == node.children.size(), depth + 1);
+  for (std::size_t i = 0; i < node.children.size(); ++i)
+    print(node.children[i], below, i + 1 == node.children.size(), depth + 1);
 }
 
 void Tree::report() {
   if (s_.form == Settings::Form::json) {
-    std::string text = fmt::format("{{\"type\":\"report\",\"directories\":{}{}}}", directories_, s_.only_directories ? "" : fmt::format(",\"files\":{}", files_));
+    std::string text = fmt::format("{{\"type\":\"report\",\"directories\":{}{}}}", directories_,
+                                   s_.only_directories ? "" : fmt::format(",\"files\":{}", files_));
     out_.append(s_.report ? (s_.flat ? "," + text : ",\n  " + text) : "");
     out_.append(s_.flat ? "]\n" : "\n]\n");
     return;
   }
   if (s_.form == Settings::Form::xml) {
     if (s_.report)
-      out_.append(fmt::format("  <report>\n    <directories>{}</directories>\n{}  </report>\n", directories_, s_.only_directories ? "" : fmt::format("    <files>{}</files>\n", files_)));
+      out_.append(fmt::format("  <report>\n    <directories>{}</directories>\n{}  </report>\n", directories_,
+                              s_.only_directories ? "" : fmt::format("    <files>{}</files>\n", files_)));
     out_.append("</tree>\n");
     return;
   }
@@ -326,54 +417,145 @@ int read_options(Invocation& call, const CommandLine& options, Settings& s) {
   using Sort = Settings::Sort;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a': s.all = true; break;
-      case 'd': s.only_directories = true; break;
-      case 'l': s.follow = true; break;
-      case 'f': s.full = true; break;
-      case 'F': s.classify = true; break;
-      case 'i': s.flat = true; break;
-      case 'L': if (!parse_integer(value, s.depth) || s.depth < 1) return call.fail("Invalid level, must be greater than 0."); break;
-      case 'I': s.ignore.push_back(value); break;
-      case 'P': s.patterns.push_back(value); break;
-      case kIgnoreCase: s.ignore_case = true; break;
-      case kMatchDirs: s.match_directories = true; break;
-      case kPrune: s.prune = true; break;
-      case kCharset: s.ascii = value != "UTF-8" && value != "utf-8" && value != "utf8"; break;
-      case kFileLimit: if (!parse_integer(value, s.file_limit) || s.file_limit < 0) return call.fail(fmt::format("invalid --filelimit: {}", quoted(value))); break;
-      case 'o': s.output = value; break;
-      case 'q': s.hide_controls = true; break;
-      case 'N': s.hide_controls = false; break;
-      case 'Q': s.quote = true; break;
-      case 'p': s.modes = true; break;
-      case 'u': s.users = true; break;
-      case 'g': s.groups = true; break;
-      case 's': s.sizes = true; break;
-      case 'h': s.sizes = true; s.human = 1024; break;
-      case kSi: s.sizes = true; s.human = 1000; break;
-      case 'D': s.dates = true; break;
-      case kTimeFormat: s.dates = true; s.time_format = value; break;
-      case kInodes: s.inodes = true; break;
-      case 'v': s.sort = Sort::version; break;
-      case 't': s.sort = Sort::modified; break;
-      case 'c': s.sort = Sort::changed; break;
-      case 'U': s.sort = Sort::none; break;
-      case kSort:
-        if (value == "name") s.sort = Sort::name;
-        else if (value == "version") s.sort = Sort::version;
-        else if (value == "size") s.sort = Sort::size;
-        else if (value == "mtime") s.sort = Sort::modified;
-        else if (value == "ctime") s.sort = Sort::changed;
-        else return call.fail(fmt::format("sort type '{}' not valid, should be one of: name,version,size,mtime,ctime", value));
+      case 'a':
+        s.all = true;
         break;
-      case 'r': s.reverse = true; break;
-      case kDirsFirst: s.first = Settings::First::directories; break;
-      case kFilesFirst: s.first = Settings::First::files; break;
-      case 'C': s.color = true; break;
-      case 'n': s.color = false; break;
-      case 'X': s.form = Settings::Form::xml; break;
-      case 'J': s.form = Settings::Form::json; break;
-      case kNoReport: s.report = false; break;
-      default: break;  // -x: there is one filesystem
+      case 'd':
+        s.only_directories = true;
+        break;
+      case 'l':
+        s.follow = true;
+        break;
+      case 'f':
+        s.full = true;
+        break;
+      case 'F':
+        s.classify = true;
+        break;
+      case 'i':
+        s.flat = true;
+        break;
+      case 'L':
+        if (!parse_integer(value, s.depth) || s.depth < 1)
+          return call.fail("Invalid level, must be greater than 0.");
+        break;
+      case 'I':
+        s.ignore.push_back(value);
+        break;
+      case 'P':
+        s.patterns.push_back(value);
+        break;
+      case kIgnoreCase:
+        s.ignore_case = true;
+        break;
+      case kMatchDirs:
+        s.match_directories = true;
+        break;
+      case kPrune:
+        s.prune = true;
+        break;
+      case kCharset:
+        s.ascii = value != "UTF-8" && value != "utf-8" && value != "utf8";
+        break;
+      case kFileLimit:
+        if (!parse_integer(value, s.file_limit) || s.file_limit < 0)
+          return call.fail(fmt::format("invalid --filelimit: {}", quote_operand(value)));
+        break;
+      case 'o':
+        s.output = value;
+        break;
+      case 'q':
+        s.hide_controls = true;
+        break;
+      case 'N':
+        s.hide_controls = false;
+        break;
+      case 'Q':
+        s.quote = true;
+        break;
+      case 'p':
+        s.modes = true;
+        break;
+      case 'u':
+        s.users = true;
+        break;
+      case 'g':
+        s.groups = true;
+        break;
+      case 's':
+        s.sizes = true;
+        break;
+      case 'h':
+        s.sizes = true;
+        s.human = 1024;
+        break;
+      case kSi:
+        s.sizes = true;
+        s.human = 1000;
+        break;
+      case 'D':
+        s.dates = true;
+        break;
+      case kTimeFormat:
+        s.dates = true;
+        s.time_format = value;
+        break;
+      case kInodes:
+        s.inodes = true;
+        break;
+      case 'v':
+        s.sort = Sort::version;
+        break;
+      case 't':
+        s.sort = Sort::modified;
+        break;
+      case 'c':
+        s.sort = Sort::changed;
+        break;
+      case 'U':
+        s.sort = Sort::none;
+        break;
+      case kSort:
+        if (value == "name")
+          s.sort = Sort::name;
+        else if (value == "version")
+          s.sort = Sort::version;
+        else if (value == "size")
+          s.sort = Sort::size;
+        else if (value == "mtime")
+          s.sort = Sort::modified;
+        else if (value == "ctime")
+          s.sort = Sort::changed;
+        else
+          return call.fail(fmt::format(
+              "sort type '{}' not valid, should be one of: name,version,size,mtime,ctime", value));
+        break;
+      case 'r':
+        s.reverse = true;
+        break;
+      case kDirsFirst:
+        s.first = Settings::First::directories;
+        break;
+      case kFilesFirst:
+        s.first = Settings::First::files;
+        break;
+      case 'C':
+        s.color = true;
+        break;
+      case 'n':
+        s.color = false;
+        break;
+      case 'X':
+        s.form = Settings::Form::xml;
+        break;
+      case 'J':
+        s.form = Settings::Form::json;
+        break;
+      case kNoReport:
+        s.report = false;
+        break;
+      default:
+        break;  // -x: there is one filesystem
     }
   }
   return -1;
@@ -401,4 +583,4 @@ int run_tree(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::tree_program

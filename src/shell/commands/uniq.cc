@@ -1,20 +1,33 @@
 #include <fmt/format.h>
 
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::uniq_program {
 
 namespace {
 
 enum Long { kGroup = 256, kAllRepeated };
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "count"}, {'d', 'd', "repeated"}, {'D', 'D', ""}, {kAllRepeated, 0, "all-repeated", Arg::optional},
-    {'f', 'f', "skip-fields", Arg::required}, {kGroup, 0, "group", Arg::optional}, {'i', 'i', "ignore-case"},
-    {'s', 's', "skip-chars", Arg::required}, {'u', 'u', "unique"}, {'z', 'z', "zero-terminated"},
+    {'c', 'c', "count"},
+    {'d', 'd', "repeated"},
+    {'D', 'D', ""},
+    {kAllRepeated, 0, "all-repeated", Arg::optional},
+    {'f', 'f', "skip-fields", Arg::required},
+    {kGroup, 0, "group", Arg::optional},
+    {'i', 'i', "ignore-case"},
+    {'s', 's', "skip-chars", Arg::required},
+    {'u', 'u', "unique"},
+    {'z', 'z', "zero-terminated"},
     {'w', 'w', "check-chars", Arg::required},
 };
 
@@ -38,7 +51,8 @@ std::string_view key_of(std::string_view line, const Request& r) {
 bool same(std::string_view a, std::string_view b, bool ignore_case) {
   if (!ignore_case) return a == b;
   auto fold = [](char c) { return tolower(static_cast<unsigned char>(c)); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return fold(x) == fold(y); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return fold(x) == fold(y); });
 }
 
 class Grouper {
@@ -47,7 +61,8 @@ class Grouper {
 
   void group(const std::string& first, std::uint64_t count, const std::vector<std::string>& all) {
     if (!r_.group.empty()) {
-      if (r_.group == "prepend" || (r_.group == "both" && !any_) || (r_.group == "separate" && any_)) out_.put(r_.delimiter);
+      if (r_.group == "prepend" || (r_.group == "both" && !any_) || (r_.group == "separate" && any_))
+        out_.put(r_.delimiter);
       for (const std::string& line : all) out_.line(line, r_.delimiter);
       if (r_.group == "append" || r_.group == "both") out_.put(r_.delimiter);
       any_ = true;
@@ -78,7 +93,8 @@ class Grouper {
 constexpr Choice kSeparate[] = {{"none", 0}, {"prepend", 1}, {"separate", 2}};
 constexpr Choice kGroups[] = {{"prepend", 0}, {"append", 1}, {"separate", 2}, {"both", 3}};
 
-bool word(Invocation& call, std::string_view option, const std::string& value, std::span<const Choice> words, std::string& into) {
+bool word(Invocation& call, std::string_view option, const std::string& value, std::span<const Choice> words,
+          std::string& into) {
   auto found = choose(call, option, value, words);
   if (found) into = words[static_cast<std::size_t>(*found)].word;
   return found.has_value();
@@ -94,9 +110,15 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       return false;
     };
     switch (id) {
-      case 'c': r.count = true; break;
-      case 'd': r.repeated = true; break;
-      case 'D': r.all_repeated = true; break;
+      case 'c':
+        r.count = true;
+        break;
+      case 'd':
+        r.repeated = true;
+        break;
+      case 'D':
+        r.all_repeated = true;
+        break;
       case kAllRepeated:
         r.all_repeated = true;
         if (!value.empty() && !word(call, "--all-repeated", value, kSeparate, r.separate)) return 1;
@@ -109,16 +131,23 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         r.group = "separate";
         if (!value.empty() && !word(call, "--group", value, kGroups, r.group)) return 1;
         break;
-      case 'i': r.ignore_case = true; break;
+      case 'i':
+        r.ignore_case = true;
+        break;
       case 's':
         if (!number(r.skip_chars, "bytes to skip")) return 1;
         break;
-      case 'u': r.unique = true; break;
-      case 'z': r.delimiter = '\0'; break;
+      case 'u':
+        r.unique = true;
+        break;
+      case 'z':
+        r.delimiter = '\0';
+        break;
       case 'w':
         if (!number(r.check_chars, "bytes to compare")) return 1;
         break;
-      default: break;
+      default:
+        break;
     }
   }
   if (!r.group.empty() && (r.count || r.repeated || r.all_repeated || r.unique))
@@ -136,7 +165,8 @@ int run_uniq(Invocation& call) {
   Request r;
   if (int status = read_options(call, options, r); status >= 0) return status;
   auto& operands = options.operands();
-  if (operands.size() > 2) return usage_error(call, fmt::format("extra operand {}", quoted(operands[2])));
+  if (operands.size() > 2)
+    return usage_error(call, fmt::format("extra operand {}", quote_operand(operands[2])));
   std::unique_ptr<Input> owned;
   Input* in = &call.in();
   if (!operands.empty() && operands[0] != "-") {
@@ -177,4 +207,4 @@ int run_uniq(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::uniq_program

@@ -1,20 +1,28 @@
 #include <fmt/format.h>
 
-#include "shell/commands/choice.h"
-#include "shell/commands/commands.h"
-#include "shell/commands/count_byte.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/arguments/choice.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/count_byte.h"
+#include "shell/text/width.h"
 
-namespace atl::shell {
+namespace atl::shell::wc_program {
 
 namespace {
 
 enum Long { kFiles0 = 256, kTotal };
 
 constexpr Option kOptions[] = {
-    {'c', 'c', "bytes"}, {'m', 'm', "chars"}, {'l', 'l', "lines"}, {'L', 'L', "max-line-length"}, {'w', 'w', "words"},
-    {kFiles0, 0, "files0-from", Arg::required}, {kTotal, 0, "total", Arg::required},
+    {'c', 'c', "bytes"},
+    {'m', 'm', "chars"},
+    {'l', 'l', "lines"},
+    {'L', 'L', "max-line-length"},
+    {'w', 'w', "words"},
+    {kFiles0, 0, "files0-from", Arg::required},
+    {kTotal, 0, "total", Arg::required},
 };
 
 struct Counts {
@@ -53,7 +61,7 @@ void measure(std::string_view line, std::uint64_t& longest) {
       ++at;
     } else {
       std::size_t length = 1;
-      width += static_cast<std::uint64_t>(char_width(decode_utf8(line.substr(at), length)));
+      width += static_cast<std::uint64_t>(char_width(utf8::read(line.substr(at), length)));
       at += length;
     }
   }
@@ -70,9 +78,7 @@ Counts count(Invocation& call, Input& in, const What& what) {
     call.charge(block.size() / 32 + 1);
     n.bytes += block.size();
     if (what.lines) n.lines += count_byte(block, '\n');
-    if (what.chars)
-      n.chars += static_cast<std::uint64_t>(std::count_if(
-          block.begin(), block.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    if (what.chars) n.chars += utf8::count_starts(block);
     if (what.words) {
       std::uint64_t words = 0;
       for (char c : block) {
@@ -103,7 +109,8 @@ struct Row {
 };
 
 // As wide as the sizes of all files together need; 7 where one of them is not known before it is read.
-int width_of(Invocation& call, const std::vector<std::string>& operands, const What& what, const std::vector<Row>& rows) {
+int width_of(Invocation& call, const std::vector<std::string>& operands, const What& what,
+             const std::vector<Row>& rows) {
   if (operands.size() <= 1 && what.columns() == 1) return 1;
   std::uint64_t size = 0;
   bool unknown = false, standard_file = call.in().inode() != 0;
@@ -114,8 +121,10 @@ int width_of(Invocation& call, const std::vector<std::string>& operands, const W
   for (const std::string& operand : operands) {
     auto path = call.resolve(operand);
     auto stat = operand == "-" || !path ? std::nullopt : call.fs().find(*path);
-    if (operand == "-" || (stat && !stat->is_file())) unknown = true;
-    else if (stat) size += stat->size;
+    if (operand == "-" || (stat && !stat->is_file()))
+      unknown = true;
+    else if (stat)
+      size += stat->size;
   }
   return unknown ? 7 : static_cast<int>(std::to_string(size).size());
 }
@@ -151,11 +160,21 @@ int run_wc(Invocation& call) {
   auto& operands = options.operands();
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c': what.bytes = true; break;
-      case 'm': what.chars = true; break;
-      case 'l': what.lines = true; break;
-      case 'L': what.longest = true; break;
-      case 'w': what.words = true; break;
+      case 'c':
+        what.bytes = true;
+        break;
+      case 'm':
+        what.chars = true;
+        break;
+      case 'l':
+        what.lines = true;
+        break;
+      case 'L':
+        what.longest = true;
+        break;
+      case 'w':
+        what.words = true;
+        break;
       case kTotal: {
         static constexpr Choice kWhen[] = {{"auto", 0}, {"always", 1}, {"only", 2}, {"never", 3}};
         auto when = choose(call, "--total", value, kWhen);
@@ -171,7 +190,8 @@ int run_wc(Invocation& call) {
         while (from.read_line(name, '\0')) operands.push_back(name);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   if (what.columns() == 0) what.lines = what.words = what.bytes = true;
@@ -206,4 +226,4 @@ int run_wc(Invocation& call) {
   return good ? 0 : 1;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::wc_program

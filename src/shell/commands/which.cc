@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/table.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/command_table.h"
 
-namespace atl::shell {
+namespace atl::shell::which_program {
 
 int run_which(Invocation& call) {
   static constexpr Option kOptions[] = {{'a', 'a', "all"}, {'s', 's', ""}};
@@ -15,7 +15,8 @@ int run_which(Invocation& call) {
   for (auto& [id, value] : options.found()) (id == 'a' ? all : silent) = true;
   int status = options.operands().empty() ? 1 : 0;
   auto path = call.variable("PATH").value_or("/usr/bin:/bin");
-  static constexpr std::string_view kBuiltinPrograms[] = {"echo", "printf", "test", "[", "pwd", "true", "false", "kill"};
+  static constexpr std::string_view kBuiltinPrograms[] = {"echo", "printf", "test",  "[",
+                                                          "pwd",  "true",   "false", "kill"};
   for (const std::string& name : options.operands()) {
     bool found = false;
     std::string_view rest = path;
@@ -23,7 +24,8 @@ int run_which(Invocation& call) {
       if (!silent && (!found || all)) call.out().write(where + "\n");
       found = true;
     };
-    bool ours = find_command(name) || std::find(std::begin(kBuiltinPrograms), std::end(kBuiltinPrograms), name) != std::end(kBuiltinPrograms);
+    bool ours = find_command(name) || std::find(std::begin(kBuiltinPrograms), std::end(kBuiltinPrograms),
+                                                name) != std::end(kBuiltinPrograms);
     if (name.find('/') != std::string::npos) {
       auto target = call.resolve(name);
       auto stat = target ? call.fs().find(*target) : std::nullopt;
@@ -36,12 +38,14 @@ int run_which(Invocation& call) {
       rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
       auto target = call.resolve(directory.empty() ? name : directory + "/" + name);
       auto stat = target ? call.fs().find(*target) : std::nullopt;
-      if (stat && stat->is_file() && (stat->mode & 0111)) show(directory + "/" + name);
-      else if (ours && !stat && (directory == "/usr/bin" || directory == "/bin")) show(directory + "/" + name);
+      if (stat && stat->is_file() && (stat->mode & 0111))
+        show(directory + "/" + name);
+      else if (ours && !stat && (directory == "/usr/bin" || directory == "/bin"))
+        show(directory + "/" + name);
     }
     if (!found) status = 1;
   }
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::which_program

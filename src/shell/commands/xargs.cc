@@ -2,32 +2,47 @@
 
 #include <algorithm>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/start.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/text_streams.h"
-#include "shell/interpreter.h"
+#include "shell/arguments/command_line.h"
+#include "shell/arguments/usage.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
 #include "shell/invocation.h"
+#include "shell/program_start.h"
+#include "shell/runner.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
+#include "shell/text/text_streams.h"
 
-namespace atl::shell {
+namespace atl::shell::xargs_program {
 
 namespace {
 
 enum Long { kShowLimits = 256 };
 
 constexpr Option kOptions[] = {
-    {'0', '0', "null"}, {'a', 'a', "arg-file", Arg::required}, {'d', 'd', "delimiter", Arg::required},
-    {'E', 'E', "", Arg::required}, {'e', 'e', "eof", Arg::optional}, {'I', 'I', "", Arg::required}, {'i', 'i', "replace", Arg::optional},
-    {'L', 'L', "", Arg::required}, {'l', 'l', "max-lines", Arg::optional}, {'n', 'n', "max-args", Arg::required},
-    {'P', 'P', "max-procs", Arg::required}, {'r', 'r', "no-run-if-empty"},
-    {'s', 's', "max-chars", Arg::required}, {'t', 't', "verbose"}, {'x', 'x', "exit"},
+    {'0', '0', "null"},
+    {'a', 'a', "arg-file", Arg::required},
+    {'d', 'd', "delimiter", Arg::required},
+    {'E', 'E', "", Arg::required},
+    {'e', 'e', "eof", Arg::optional},
+    {'I', 'I', "", Arg::required},
+    {'i', 'i', "replace", Arg::optional},
+    {'L', 'L', "", Arg::required},
+    {'l', 'l', "max-lines", Arg::optional},
+    {'n', 'n', "max-args", Arg::required},
+    {'P', 'P', "max-procs", Arg::required},
+    {'r', 'r', "no-run-if-empty"},
+    {'s', 's', "max-chars", Arg::required},
+    {'t', 't', "verbose"},
+    {'x', 'x', "exit"},
     {kShowLimits, 0, "show-limits"},
 };
 
 struct Request {
   char delimiter = 0;
-  bool delimited = false, replace = false, verbose = false, show_limits = false, run_if_empty = true, exit_if_big = false;
+  bool delimited = false, replace = false, verbose = false, show_limits = false, run_if_empty = true,
+       exit_if_big = false;
   std::string marker = "{}", end_marker;
   std::uint64_t lines = 0, count = 0, bytes = 128 * 1024;
   std::uint64_t at_once = 1;  // 0: as many as there are
@@ -52,11 +67,15 @@ class Words {
     while ((c = get()) >= 0) {
       char ch = static_cast<char>(c);
       if (quote) {
-        if (ch == quote) quote = 0;
+        if (ch == quote)
+          quote = 0;
         else if (ch == '\n') {
-          problem = fmt::format("unmatched {} quote; by default quotes are special to xargs unless you use the -0 option", quote == '"' ? "double" : "single");
+          problem = fmt::format(
+              "unmatched {} quote; by default quotes are special to xargs unless you use the -0 option",
+              quote == '"' ? "double" : "single");
           return false;
-        } else word += ch;
+        } else
+          word += ch;
         continue;
       }
       if (ch == '\'' || ch == '"') {
@@ -68,10 +87,14 @@ class Words {
         started = true;
       } else if (ch == '\n' || ((ch == ' ' || ch == '\t') && !r_.replace)) {
         if (!started) continue;
-        if (ch == '\n') last_of_line = true;
-        else trailing_blank = true;
-        if (last_of_line) trailing_blank = false;
-        else last_of_line = skip_blanks();
+        if (ch == '\n')
+          last_of_line = true;
+        else
+          trailing_blank = true;
+        if (last_of_line)
+          trailing_blank = false;
+        else
+          last_of_line = skip_blanks();
         return check_end(word);
       } else if (r_.replace && !started && (ch == ' ' || ch == '\t')) {
         continue;
@@ -81,7 +104,9 @@ class Words {
       }
     }
     if (quote) {
-      problem = fmt::format("unmatched {} quote; by default quotes are special to xargs unless you use the -0 option", quote == '"' ? "double" : "single");
+      problem = fmt::format(
+          "unmatched {} quote; by default quotes are special to xargs unless you use the -0 option",
+          quote == '"' ? "double" : "single");
       return false;
     }
     last_of_line = true;
@@ -126,8 +151,10 @@ bool parse_delimiter(std::string_view text, char& out) {
   if (text.size() < 2 || text[0] != '\\') return false;
   static constexpr std::string_view kFrom = "abfnrtv\\0";
   static constexpr std::string_view kTo("\a\b\f\n\r\t\v\\\0", 9);
-  if (text[1] == 'x') out = static_cast<char>(strtol(std::string(text.substr(2)).c_str(), nullptr, 16));
-  else if (text[1] >= '0' && text[1] <= '7') out = static_cast<char>(strtol(std::string(text.substr(1)).c_str(), nullptr, 8));
+  if (text[1] == 'x')
+    out = static_cast<char>(strtol(std::string(text.substr(2)).c_str(), nullptr, 16));
+  else if (text[1] >= '0' && text[1] <= '7')
+    out = static_cast<char>(strtol(std::string(text.substr(1)).c_str(), nullptr, 8));
   else {
     std::size_t at = kFrom.find(text[1]);
     if (at == std::string_view::npos) return false;
@@ -196,8 +223,8 @@ class Runner {
     while (running_.size() >= most) good &= wait_for_one();
     if (!good) return false;
     std::string program = argv[0];
-    auto process = call_.interpreter().background(
-        [argv = std::move(argv)](Interpreter& child) {
+    auto process = call_.runner().jobs().background(
+        [argv = std::move(argv)](ShellRunner& child) {
           CommandInvocation inner(child, argv);
           TextInput empty{std::string()};
           Invocation::Redirects redirects;
@@ -209,12 +236,13 @@ class Runner {
     return true;
   }
   bool wait_for_one() {
-    Machine& machine = call_.interpreter().machine;
+    Machine& machine = call_.runner().machine();
     auto done = [](const Running& one) { return one.process->done; };
     auto found = std::find_if(running_.begin(), running_.end(), done);
     while (found == running_.end()) {
       // Whichever ends first; looked at again soon, since only one of them can be waited for.
-      machine.wait_until(running_.front().process->waiters, std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
+      machine.wait_until(running_.front().process->waiters,
+                         std::chrono::steady_clock::now() + std::chrono::milliseconds(1));
       found = std::find_if(running_.begin(), running_.end(), done);
     }
     int code = found->process->status;
@@ -230,7 +258,8 @@ class Runner {
   std::vector<Running> running_;
 };
 
-void replace_each(Invocation& call, Words& words, const Request& r, Runner& runner, const std::vector<std::string>& base) {
+void replace_each(Invocation& call, Words& words, const Request& r, Runner& runner,
+                  const std::vector<std::string>& base) {
   std::string word;
   bool last = false;
   while (words.next(word, last)) {
@@ -252,43 +281,51 @@ void replace_each(Invocation& call, Words& words, const Request& r, Runner& runn
   }
 }
 
-}  // namespace
+// The number of an option. False after a message.
+bool read_number(Invocation& call, int id, const std::string& text, std::uint64_t low, std::uint64_t& out) {
+  std::int64_t n = 0;
+  if (!parse_integer(text, n)) {
+    usage_error(call, fmt::format("invalid number \"{}\" for -{} option", text, static_cast<char>(id)));
+    return false;
+  }
+  if (n < static_cast<std::int64_t>(low)) {
+    usage_error(call,
+                fmt::format("value {} for -{} option should be >= {}", text, static_cast<char>(id), low));
+    return false;
+  }
+  out = static_cast<std::uint64_t>(n);
+  return true;
+}
 
-int run_xargs(Invocation& call) {
-  CommandLine options(call, kOptions, {.permute = false});
-  if (options.stopped()) return options.status();
-  Request r;
-  std::unique_ptr<Input> file;
+// 0, or the status with which xargs ends after a message. `file` is what -a names.
+int read_options(Invocation& call, const CommandLine& options, Request& r, std::unique_ptr<Input>& file) {
   for (auto& [id, value] : options.found()) {
-    const std::string& text = value;
-    auto number = [&](std::uint64_t& out, std::uint64_t low) {
-      std::int64_t n = 0;
-      if (!parse_integer(text, n)) {
-        usage_error(call, fmt::format("invalid number \"{}\" for -{} option", text, static_cast<char>(id)));
-        return false;
-      }
-      if (n < static_cast<std::int64_t>(low)) {
-        usage_error(call, fmt::format("value {} for -{} option should be >= {}", text, static_cast<char>(id), low));
-        return false;
-      }
-      out = static_cast<std::uint64_t>(n);
-      return true;
-    };
     switch (id) {
-      case '0': r.delimited = true; r.delimiter = '\0'; break;
+      case '0':
+        r.delimited = true;
+        r.delimiter = '\0';
+        break;
       case 'a':
         if (value != "-") {
           auto opened = call.open_input(value);
-          if (!opened) return call.fail(fmt::format("Cannot open input file {}: {}", quoted(value), reason(opened.error())));
+          if (!opened)
+            return call.fail(
+                fmt::format("Cannot open input file {}: {}", quote_operand(value), reason(opened.error())));
           file = std::move(*opened);
         }
         break;
       case 'd':
-        if (!parse_delimiter(value, r.delimiter)) return call.fail(fmt::format("Invalid input delimiter specification {}: the delimiter must be either a single character or an escape sequence starting with \\.", value));
+        if (!parse_delimiter(value, r.delimiter))
+          return call.fail(
+              fmt::format("Invalid input delimiter specification {}: the delimiter must be either a single "
+                          "character or an escape sequence starting with \\.",
+                          value));
         r.delimited = true;
         break;
       case 'E':
-      case 'e': r.end_marker = value; break;
+      case 'e':
+        r.end_marker = value;
+        break;
       case 'I':
       case 'i':
         r.replace = true;
@@ -298,39 +335,46 @@ int run_xargs(Invocation& call) {
       case 'L':
       case 'l':
         r.lines = 1;
-        if (!value.empty() && !number(r.lines, 1)) return 1;
+        if (!value.empty() && !read_number(call, id, value, 1, r.lines)) return 1;
         r.count = 0;
         r.replace = false;
         break;
       case 'n':
-        if (!number(r.count, 1)) return 1;
+        if (!read_number(call, id, value, 1, r.count)) return 1;
         r.lines = 0;
-        if (r.count == 1 && r.replace) r.count = 0;
-        else r.replace = false;
+        if (r.count == 1 && r.replace)
+          r.count = 0;
+        else
+          r.replace = false;
         break;
-      case kShowLimits: r.show_limits = true; break;
-      case 'P': if (!number(r.at_once, 0)) return 1; break;
-      case 'r': r.run_if_empty = false; break;
-      case 's': if (!number(r.bytes, 1)) return 1; break;
-      case 't': r.verbose = true; break;
-      case 'x': r.exit_if_big = true; break;
-      default: break;
+      case kShowLimits:
+        r.show_limits = true;
+        break;
+      case 'P':
+        if (!read_number(call, id, value, 0, r.at_once)) return 1;
+        break;
+      case 'r':
+        r.run_if_empty = false;
+        break;
+      case 's':
+        if (!read_number(call, id, value, 1, r.bytes)) return 1;
+        break;
+      case 't':
+        r.verbose = true;
+        break;
+      case 'x':
+        r.exit_if_big = true;
+        break;
+      default:
+        break;
     }
   }
-  std::vector<std::string> base = options.operands();
-  if (base.empty()) base.push_back("echo");
-  if (r.show_limits)
-    call.err().write(fmt::format("Size of command buffer we are actually using: {}\nMaximum parallelism (--max-procs must be no greater): 100\n", r.bytes));
-  Input& in = file ? *file : call.in();
-  Words words(in, r);
-  Runner runner(call, r, file ? &call.in() : nullptr);
-  if (r.replace) {
-    replace_each(call, words, r, runner, base);
-    runner.finish();
-    int status = runner.status;
-    if (!words.problem.empty()) return call.fail(words.problem);
-    return status;
-  }
+  return 0;
+}
+
+// Without -I: as many words for each command as fit.
+int run_groups(Invocation& call, Words& words, const Request& r, Runner& runner,
+               const std::vector<std::string>& base) {
   std::size_t base_bytes = 0;
   for (const std::string& part : base) base_bytes += part.size() + 1;
   if (base_bytes > r.bytes) return call.fail("argument list too long");
@@ -370,4 +414,32 @@ int run_xargs(Invocation& call) {
   return runner.status;
 }
 
-}  // namespace atl::shell
+}  // namespace
+
+int run_xargs(Invocation& call) {
+  CommandLine options(call, kOptions, {.permute = false});
+  if (options.stopped()) return options.status();
+  Request r;
+  std::unique_ptr<Input> file;
+  if (int status = read_options(call, options, r, file)) return status;
+  std::vector<std::string> base = options.operands();
+  if (base.empty()) base.push_back("echo");
+  if (r.show_limits)
+    call.err().write(
+        fmt::format("Size of command buffer we are actually using: {}\nMaximum parallelism (--max-procs must "
+                    "be no greater): 100\n",
+                    r.bytes));
+  Input& in = file ? *file : call.in();
+  Words words(in, r);
+  Runner runner(call, r, file ? &call.in() : nullptr);
+  if (r.replace) {
+    replace_each(call, words, r, runner, base);
+    runner.finish();
+    int status = runner.status;
+    if (!words.problem.empty()) return call.fail(words.problem);
+    return status;
+  }
+  return run_groups(call, words, r, runner, base);
+}
+
+}  // namespace atl::shell::xargs_program

@@ -1,20 +1,37 @@
 #include <fmt/format.h>
 
-#include "shell/commands/commands.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
+#include "shell/files/inputs.h"
+#include "shell/text/sink.h"
 
-namespace atl::shell {
+namespace atl::shell::xxd_program {
 
 namespace {
 
 constexpr Option kOptions[] = {
-    {'a', 'a', "autoskip"}, {'b', 'b', "bits"}, {'c', 'c', "cols", Arg::required}, {'e', 'e', ""}, {'g', 'g', "groupsize", Arg::required}, {'i', 'i', "include"}, {'l', 'l', "len", Arg::required},
-    {'o', 'o', "", Arg::required}, {'p', 'p', "plain"}, {'p', 0, "ps"}, {'r', 'r', "revert"}, {'s', 's', "seek", Arg::required}, {'u', 'u', "uppercase"}, {'n', 'n', "name", Arg::required}, {'d', 'd', ""}, {'C', 'C', "capitalize"},
+    {'a', 'a', "autoskip"},
+    {'b', 'b', "bits"},
+    {'c', 'c', "cols", Arg::required},
+    {'e', 'e', ""},
+    {'g', 'g', "groupsize", Arg::required},
+    {'i', 'i', "include"},
+    {'l', 'l', "len", Arg::required},
+    {'o', 'o', "", Arg::required},
+    {'p', 'p', "plain"},
+    {'p', 0, "ps"},
+    {'r', 'r', "revert"},
+    {'s', 's', "seek", Arg::required},
+    {'u', 'u', "uppercase"},
+    {'n', 'n', "name", Arg::required},
+    {'d', 'd', ""},
+    {'C', 'C', "capitalize"},
 };
 
 struct Request {
-  bool bits = false, little = false, include = false, plain = false, revert = false, upper = false, decimal = false, skip_zero = false, capitals = false;
+  bool bits = false, little = false, include = false, plain = false, revert = false, upper = false,
+       decimal = false, skip_zero = false, capitals = false;
   std::int64_t columns = -1, group = -1, length = INT64_MAX, offset = 0, seek = 0;
   std::string name;
 };
@@ -26,7 +43,11 @@ bool number(const std::string& text, std::int64_t& out) {
 }
 
 void revert(Invocation& call, std::string_view text, bool plain, Sink& out) {
-  auto hex = [](char c) { return c >= '0' && c <= '9' ? c - '0' : isxdigit(static_cast<unsigned char>(c)) ? (c | 32) - 'a' + 10 : -1; };
+  auto hex = [](char c) {
+    return c >= '0' && c <= '9'                      ? c - '0'
+           : isxdigit(static_cast<unsigned char>(c)) ? (c | 32) - 'a' + 10
+                                                     : -1;
+  };
   std::string bytes;
   while (!text.empty()) {
     std::size_t end = text.find('\n');
@@ -50,7 +71,8 @@ void revert(Invocation& call, std::string_view text, bool plain, Sink& out) {
         if (c != ' ' && c != '\t') break;
         continue;
       }
-      if (high < 0) high = digit;
+      if (high < 0)
+        high = digit;
       else {
         bytes += static_cast<char>(high << 4 | digit);
         high = -1;
@@ -61,7 +83,11 @@ void revert(Invocation& call, std::string_view text, bool plain, Sink& out) {
 }
 
 void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) {
-  std::size_t columns = static_cast<std::size_t>(r.columns > 0 ? r.columns : r.bits ? 6 : r.plain ? 30 : r.include ? 12 : 16);
+  std::size_t columns = static_cast<std::size_t>(r.columns > 0 ? r.columns
+                                                 : r.bits      ? 6
+                                                 : r.plain     ? 30
+                                                 : r.include   ? 12
+                                                               : 16);
   std::size_t group = static_cast<std::size_t>(r.group >= 0 ? r.group : r.bits ? 1 : r.little ? 4 : 2);
   if (group == 0) group = columns;
   const char* letters = r.upper ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -76,7 +102,10 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
   };
   if (r.include) {
     std::string name;
-    for (char c : r.name) name += !isalnum(static_cast<unsigned char>(c)) ? '_' : r.capitals ? static_cast<char>(toupper(static_cast<unsigned char>(c))) : c;
+    for (char c : r.name)
+      name += !isalnum(static_cast<unsigned char>(c)) ? '_'
+              : r.capitals ? static_cast<char>(toupper(static_cast<unsigned char>(c)))
+                           : c;
     if (!name.empty()) out.append(fmt::format("unsigned char {}[] = {{\n", name));
     for (std::size_t i = 0; i < data.size(); ++i) {
       std::string shown = i == 0 ? "  0x" : i % columns == 0 ? ",\n  0x" : ", 0x";
@@ -84,7 +113,9 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
       out.append(shown);
     }
     if (!data.empty()) out.append("\n");
-    if (!name.empty()) out.append(fmt::format("}};\nunsigned int {}{} = {};\n", name, r.capitals ? "_LEN" : "_len", data.size()));
+    if (!name.empty())
+      out.append(
+          fmt::format("}};\nunsigned int {}{} = {};\n", name, r.capitals ? "_LEN" : "_len", data.size()));
     return;
   }
   if (r.plain) {
@@ -119,15 +150,18 @@ void dump(Invocation& call, std::string_view data, const Request& r, Sink& out) 
     }
     std::uint64_t shown = at + static_cast<std::uint64_t>(r.offset + r.seek);
     char address[32];
-    int length = snprintf(address, sizeof address, r.decimal ? "%08llu: " : "%08llx: ", static_cast<unsigned long long>(shown));
+    int length = snprintf(address, sizeof address,
+                          r.decimal ? "%08llu: " : "%08llx: ", static_cast<unsigned long long>(shown));
     text.assign(address, static_cast<std::size_t>(length));
     std::size_t hex = text.size();
     for (std::size_t i = 0; i < columns; i += group) {
       std::size_t end = std::min(i + group, columns);
       for (std::size_t k = i; k < end; ++k) {
         std::size_t from = r.little ? end - 1 - (k - i) : k;
-        if (from < row.size()) append_byte(text, row[from]);
-        else text.append(digits, ' ');
+        if (from < row.size())
+          append_byte(text, row[from]);
+        else
+          text.append(digits, ' ');
       }
       text += ' ';
     }
@@ -146,7 +180,8 @@ int run_xxd(Invocation& call) {
   // -c5 and -len are both usual; long names with one dash too.
   std::vector<std::string> args(call.args().begin(), call.args().end());
   for (std::string& arg : args)
-    for (const char* name : {"-len", "-cols", "-seek", "-plain", "-revert", "-include", "-bits", "-groupsize", "-ps", "-autoskip", "-capitalize", "-name", "-uppercase"})
+    for (const char* name : {"-len", "-cols", "-seek", "-plain", "-revert", "-include", "-bits", "-groupsize",
+                             "-ps", "-autoskip", "-capitalize", "-name", "-uppercase"})
       if (arg == name) arg = "-" + arg;
   CommandLine options(call, kOptions, {.args = &args});
   if (options.stopped()) return options.status();
@@ -154,28 +189,60 @@ int run_xxd(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     bool good = true;
     switch (id) {
-      case 'b': r.bits = true; break;
-      case 'c': good = number(value, r.columns); break;
-      case 'e': r.little = true; break;
-      case 'g': good = number(value, r.group); break;
-      case 'i': r.include = true; break;
-      case 'l': good = number(value, r.length); break;
-      case 'o': good = number(value, r.offset); break;
-      case 'p': r.plain = true; break;
-      case 'r': r.revert = true; break;
-      case 's': good = number(value, r.seek); break;
-      case 'u': r.upper = true; break;
-      case 'd': r.decimal = true; break;
-      case 'a': r.skip_zero = true; break;
-      case 'C': r.capitals = true; break;
-      case 'n': r.name = value; break;
-      default: break;
+      case 'b':
+        r.bits = true;
+        break;
+      case 'c':
+        good = number(value, r.columns);
+        break;
+      case 'e':
+        r.little = true;
+        break;
+      case 'g':
+        good = number(value, r.group);
+        break;
+      case 'i':
+        r.include = true;
+        break;
+      case 'l':
+        good = number(value, r.length);
+        break;
+      case 'o':
+        good = number(value, r.offset);
+        break;
+      case 'p':
+        r.plain = true;
+        break;
+      case 'r':
+        r.revert = true;
+        break;
+      case 's':
+        good = number(value, r.seek);
+        break;
+      case 'u':
+        r.upper = true;
+        break;
+      case 'd':
+        r.decimal = true;
+        break;
+      case 'a':
+        r.skip_zero = true;
+        break;
+      case 'C':
+        r.capitals = true;
+        break;
+      case 'n':
+        r.name = value;
+        break;
+      default:
+        break;
     }
     if (!good) return call.fail(fmt::format("invalid number: {}", value));
   }
   auto& operands = options.operands();
   std::string data;
-  if (operands.empty() || operands[0] == "-") data = call.in().read_all();
+  if (operands.empty() || operands[0] == "-")
+    data = call.in().read_all();
   else {
     auto in = call.open_input(operands[0]);
     if (!in) return call.fail(fmt::format("{}: {}", operands[0], reason(in.error())), 2);
@@ -193,10 +260,12 @@ int run_xxd(Invocation& call) {
     revert(call, data, r.plain, out);
   } else {
     std::string_view view = data;
-    std::int64_t start = r.seek < 0 ? std::max<std::int64_t>(0, static_cast<std::int64_t>(view.size()) + r.seek) : r.seek;
+    std::int64_t start =
+        r.seek < 0 ? std::max<std::int64_t>(0, static_cast<std::int64_t>(view.size()) + r.seek) : r.seek;
     r.seek = start;
     view.remove_prefix(std::min<std::size_t>(view.size(), static_cast<std::size_t>(start)));
-    if (r.length >= 0 && static_cast<std::uint64_t>(r.length) < view.size()) view = view.substr(0, static_cast<std::size_t>(r.length));
+    if (r.length >= 0 && static_cast<std::uint64_t>(r.length) < view.size())
+      view = view.substr(0, static_cast<std::size_t>(r.length));
     dump(call, view, r, out);
   }
   int status = out.finish(call);
@@ -204,4 +273,4 @@ int run_xxd(Invocation& call) {
   return status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::xxd_program

@@ -2,13 +2,16 @@
 
 #include <optional>
 
-#include "shell/commands/commands.h"
+#include "shell/arguments/command_line.h"
+#include "shell/command.h"
+#include "shell/command_entries.h"
 #include "shell/commands/jq/machine.h"
-#include "shell/commands/options.h"
-#include "shell/commands/text_io.h"
 #include "shell/commands/yq/yaml.h"
+#include "shell/files/inputs.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
-namespace atl::shell {
+namespace atl::shell::yq_program {
 
 namespace {
 
@@ -17,14 +20,30 @@ using jq::Value;
 enum Long { kArg = 256, kArgJson, kVersion };
 
 constexpr Option kOptions[] = {
-    {'r', 'r', "raw-output"}, {'r', 0, "unwrapScalar"}, {'o', 'o', "output-format", Arg::required}, {'p', 'p', "input-format", Arg::required},
-    {'P', 'P', "prettyPrint"}, {'i', 'i', "inplace"}, {'i', 0, "in-place"}, {'n', 'n', "null-input"}, {'e', 'e', "exit-status"},
-    {'j', 'j', "join-output"}, {'c', 'c', "compact-output"}, {'s', 's', "slurp"}, {'I', 'I', "indent", Arg::required}, {'N', 'N', "no-doc"},
-    {'M', 'M', "no-colors"}, {'y', 'y', "yaml-output"}, {'S', 'S', "sort-keys"}, {kArg, 0, "arg", Arg::required}, {kArgJson, 0, "argjson", Arg::required},
+    {'r', 'r', "raw-output"},
+    {'r', 0, "unwrapScalar"},
+    {'o', 'o', "output-format", Arg::required},
+    {'p', 'p', "input-format", Arg::required},
+    {'P', 'P', "prettyPrint"},
+    {'i', 'i', "inplace"},
+    {'i', 0, "in-place"},
+    {'n', 'n', "null-input"},
+    {'e', 'e', "exit-status"},
+    {'j', 'j', "join-output"},
+    {'c', 'c', "compact-output"},
+    {'s', 's', "slurp"},
+    {'I', 'I', "indent", Arg::required},
+    {'N', 'N', "no-doc"},
+    {'M', 'M', "no-colors"},
+    {'y', 'y', "yaml-output"},
+    {'S', 'S', "sort-keys"},
+    {kArg, 0, "arg", Arg::required},
+    {kArgJson, 0, "argjson", Arg::required},
 };
 
 struct Request {
-  bool json_input = false, json_output = false, raw = false, in_place = false, null_input = false, exit_status = false;
+  bool json_input = false, json_output = false, raw = false, in_place = false, null_input = false,
+       exit_status = false;
   bool join = false, slurp = false, separators = true;
   jq::Style style;
   std::string program = ".";
@@ -34,8 +53,10 @@ struct Request {
 
 bool format(Invocation& call, std::string_view text, std::string_view option, bool& json) {
   if (text.starts_with('=')) text.remove_prefix(1);
-  if (text == "json" || text == "j") json = true;
-  else if (text == "yaml" || text == "y" || text == "yml" || text == "auto" || text == "a") json = false;
+  if (text == "json" || text == "j")
+    json = true;
+  else if (text == "yaml" || text == "y" || text == "yml" || text == "auto" || text == "a")
+    json = false;
   else {
     call.complain(fmt::format("{}: unknown format '{}' (yaml or json)", option, text));
     return false;
@@ -43,8 +64,8 @@ bool format(Invocation& call, std::string_view text, std::string_view option, bo
   return true;
 }
 
-// --arg and --argjson take two words each, which getopt does not know: the name is their value, and the next word is
-// taken out of the arguments here.
+// --arg and --argjson take two words each, which getopt does not know: the name is their value, and the next
+// word is taken out of the arguments here.
 bool variables(Invocation& call, Request& r, std::vector<std::string>& args) {
   for (std::size_t i = 1; i < args.size();) {
     bool json = args[i] == "--argjson";
@@ -67,7 +88,8 @@ bool variables(Invocation& call, Request& r, std::vector<std::string>& args) {
       value = *parsed;
     }
     r.variables.emplace_back(args[i + 1], std::move(value));
-    args.erase(args.begin() + static_cast<std::ptrdiff_t>(i), args.begin() + static_cast<std::ptrdiff_t>(i) + 3);
+    args.erase(args.begin() + static_cast<std::ptrdiff_t>(i),
+               args.begin() + static_cast<std::ptrdiff_t>(i) + 3);
   }
   return true;
 }
@@ -81,32 +103,61 @@ int read_arguments(Invocation& call, Request& r) {
   bool output_given = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'r': r.raw = true; break;
+      case 'r':
+        r.raw = true;
+        break;
       case 'o':
         output_given = true;
         if (!format(call, value, "-o", r.json_output)) return 2;
         break;
-      case 'p': if (!format(call, value, "-p", r.json_input)) return 2; break;
-      case 'i': r.in_place = true; break;
-      case 'n': r.null_input = true; break;
-      case 'e': r.exit_status = true; break;
-      case 'j': r.join = r.raw = true; break;
-      case 'c': r.style.indent = 0; if (!output_given) r.json_output = true; break;
-      case 's': r.slurp = true; break;
-      case 'N': r.separators = false; break;
-      case 'y': output_given = true; r.json_output = false; break;
-      case 'S': r.style.sort_keys = true; break;
+      case 'p':
+        if (!format(call, value, "-p", r.json_input)) return 2;
+        break;
+      case 'i':
+        r.in_place = true;
+        break;
+      case 'n':
+        r.null_input = true;
+        break;
+      case 'e':
+        r.exit_status = true;
+        break;
+      case 'j':
+        r.join = r.raw = true;
+        break;
+      case 'c':
+        r.style.indent = 0;
+        if (!output_given) r.json_output = true;
+        break;
+      case 's':
+        r.slurp = true;
+        break;
+      case 'N':
+        r.separators = false;
+        break;
+      case 'y':
+        output_given = true;
+        r.json_output = false;
+        break;
+      case 'S':
+        r.style.sort_keys = true;
+        break;
       case 'I': {
         std::int64_t indent = 0;
-        if (!parse_integer(value.starts_with('=') ? value.substr(1) : value, indent) || indent < 0 || indent > 7) return call.fail(fmt::format("invalid indent: {}", quoted(value)), 2);
+        if (!parse_integer(value.starts_with('=') ? value.substr(1) : value, indent) || indent < 0 ||
+            indent > 7)
+          return call.fail(fmt::format("invalid indent: {}", quote_operand(value)), 2);
         r.style.indent = static_cast<int>(indent);
         break;
       }
-      default: break;
+      default:
+        break;
     }
   }
   auto operands = options.operands();
-  if (!operands.empty() && (operands[0] == "e" || operands[0] == "eval" || operands[0] == "ea" || operands[0] == "eval-all")) operands.erase(operands.begin());
+  if (!operands.empty() &&
+      (operands[0] == "e" || operands[0] == "eval" || operands[0] == "ea" || operands[0] == "eval-all"))
+    operands.erase(operands.begin());
   if (operands.size() == 1) {
     // A lone word that is a file is shown whole.
     auto path = call.resolve(operands[0]);
@@ -124,7 +175,8 @@ int read_arguments(Invocation& call, Request& r) {
 
 class Evaluation {
  public:
-  Evaluation(Invocation& call, Request& r, const jq::Program& program) : call_(call), r_(r), program_(program), machine_(call) {
+  Evaluation(Invocation& call, Request& r, const jq::Program& program)
+      : call_(call), r_(r), program_(program), machine_(call) {
     machine_.environment = Value::object();
     for (auto& [name, value] : call.environment()) machine_.environment.own_members().at(name) = Value(value);
     machine_.next_input = [](Value&) { return false; };
@@ -164,11 +216,15 @@ class Evaluation {
     if (r_.join) {
       out += value.is_string() ? value.text() : jq::to_text(value);
     } else if (r_.json_output) {
-      if (r_.raw && value.is_string()) out += value.text();
-      else jq::print(out, value, r_.style);
+      if (r_.raw && value.is_string())
+        out += value.text();
+      else
+        jq::print(out, value, r_.style);
       out += '\n';
     } else {
-      if (r_.separators && last && (value.is_object() || value.is_array()) && (last->is_object() || last->is_array())) out += "---\n";
+      if (r_.separators && last && (value.is_object() || value.is_array()) &&
+          (last->is_object() || last->is_array()))
+        out += "---\n";
       yq::write_yaml(out, value, r_.style.indent > 0 ? r_.style.indent : 2);
     }
     call_.charge(out.size() / 64 + 1);
@@ -258,4 +314,4 @@ int run_yq(Invocation& call) {
   return evaluation.status;
 }
 
-}  // namespace atl::shell
+}  // namespace atl::shell::yq_program

@@ -19,34 +19,6 @@ constexpr std::size_t kJitStack = 1 << 20;
 constexpr std::size_t kQuickText = 64 * 1024;
 constexpr std::uint32_t kQuickSteps = 4'000'000;
 
-// What PCRE2 allocates for one expression.
-struct Budget {
-  std::uint64_t left = 0;
-  bool exceeded = false;
-
-  static void* take(std::size_t size, void* self) {
-    auto& budget = *static_cast<Budget*>(self);
-    std::size_t whole = size + kHeader;
-    budget.exceeded = budget.exceeded || whole > budget.left;
-    auto* block = whole > budget.left ? nullptr : static_cast<char*>(std::malloc(whole));
-    if (!block) return nullptr;
-    budget.left -= whole;
-    std::memcpy(block, &whole, sizeof whole);
-    return block + kHeader;
-  }
-  static void give(void* memory, void* self) {
-    if (!memory) return;
-    char* block = static_cast<char*>(memory) - kHeader;
-    std::size_t whole = 0;
-    std::memcpy(&whole, block, sizeof whole);
-    static_cast<Budget*>(self)->left += whole;
-    std::free(block);
-  }
-
- private:
-  static constexpr std::size_t kHeader = alignof(std::max_align_t);
-};
-
 // A long match asks for leave at every item of the expression. Nothing may be thrown through PCRE2's frames.
 struct Leave {
   const std::function<void(std::uint64_t)>& charge;
@@ -66,9 +38,37 @@ struct Leave {
 
 }  // namespace
 
+// What PCRE2 allocates for one expression.
+struct BacktrackingBudget {
+  std::uint64_t left = 0;
+  bool exceeded = false;
+
+  static void* take(std::size_t size, void* self) {
+    auto& budget = *static_cast<BacktrackingBudget*>(self);
+    std::size_t whole = size + kHeader;
+    budget.exceeded = budget.exceeded || whole > budget.left;
+    auto* block = whole > budget.left ? nullptr : static_cast<char*>(std::malloc(whole));
+    if (!block) return nullptr;
+    budget.left -= whole;
+    std::memcpy(block, &whole, sizeof whole);
+    return block + kHeader;
+  }
+  static void give(void* memory, void* self) {
+    if (!memory) return;
+    char* block = static_cast<char*>(memory) - kHeader;
+    std::size_t whole = 0;
+    std::memcpy(&whole, block, sizeof whole);
+    static_cast<BacktrackingBudget*>(self)->left += whole;
+    std::free(block);
+  }
+
+ private:
+  static constexpr std::size_t kHeader = alignof(std::max_align_t);
+};
+
 // A compiled expression and what its matches need.
 struct Backtracking::Compiled {
-  Budget budget;  // PCRE2 keeps a pointer to it
+  BacktrackingBudget budget;  // PCRE2 keeps a pointer to it
   pcre2_code* code = nullptr;
   pcre2_match_data* data = nullptr;
   pcre2_match_context* context = nullptr;
@@ -89,13 +89,14 @@ struct Backtracking::Compiled {
 
 int Backtracking::Compiled::compile(const std::string& text, std::uint32_t flags, std::uint64_t memory_max) {
   budget.left = memory_max;
-  auto* memory = pcre2_general_context_create(Budget::take, Budget::give, &budget);
+  auto* memory = pcre2_general_context_create(BacktrackingBudget::take, BacktrackingBudget::give, &budget);
   if (!memory) return PCRE2_ERROR_NOMEMORY;
   auto* settings = pcre2_compile_context_create(memory);
   int error = PCRE2_ERROR_NOMEMORY;
   PCRE2_SIZE offset = 0;
   if (settings)
-    code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), flags, &error, &offset, settings);
+    code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), flags, &error, &offset,
+                         settings);
   pcre2_compile_context_free(settings);
   if (code) {
     context = pcre2_match_context_create(nullptr);
@@ -138,7 +139,8 @@ Result<void> Backtracking::compile(const std::string& text, const RegexOptions& 
   pcre2_pattern_info(quick_->code, PCRE2_INFO_NAMEENTRYSIZE, &size);
   pcre2_pattern_info(quick_->code, PCRE2_INFO_NAMETABLE, &table);
   for (std::uint32_t i = 0; i < count; ++i, table += size)
-    names.emplace_back(reinterpret_cast<const char*>(table + 2), static_cast<std::size_t>(table[0] << 8 | table[1]));
+    names.emplace_back(reinterpret_cast<const char*>(table + 2),
+                       static_cast<std::size_t>(table[0] << 8 | table[1]));
   return {};
 }
 
@@ -157,8 +159,8 @@ int Backtracking::run_quickly(std::string_view text, std::size_t from, std::uint
   auto places = static_cast<std::uint32_t>(text.size()) + 1;
   used_ = quick_.get();
   pcre2_set_match_limit(quick_->context, std::min(regex_limits().steps, kQuickSteps / places + 100));
-  return pcre2_match(quick_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, flags, quick_->data,
-                     quick_->context);
+  return pcre2_match(quick_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from, flags,
+                     quick_->data, quick_->context);
 }
 
 int Backtracking::run_asking(std::string_view text, std::size_t from, std::uint32_t flags) const {

@@ -17,6 +17,8 @@ struct Translated {
   std::string plain;
 };
 
+// invalid_argument with glibc's words for a malformed pattern. Does not check what RE2 or PCRE2 will say of
+// the result.
 Result<Translated> translate(std::string_view pattern, Syntax syntax);
 
 }  // namespace atl::shell

@@ -14,26 +14,120 @@ namespace atl::shell::awk {
 
 enum class Op : unsigned char {
   // expressions
-  number, string, regex, global, local, field, index, group,
-  assign, add_assign, subtract_assign, multiply_assign, divide_assign, modulo_assign, power_assign,
-  conditional, logical_or, logical_and, in, match, no_match,
-  less, less_equal, equal, not_equal, greater, greater_equal,
-  concat, add, subtract, multiply, divide, modulo, power, negate, plus, logical_not,
-  pre_increment, pre_decrement, post_increment, post_decrement,
-  call, indirect_call, builtin, getline, getline_file, getline_command, tuple,
+  number,
+  string,
+  regex,
+  global,
+  local,
+  field,
+  index,
+  group,
+  assign,
+  add_assign,
+  subtract_assign,
+  multiply_assign,
+  divide_assign,
+  modulo_assign,
+  power_assign,
+  conditional,
+  logical_or,
+  logical_and,
+  in,
+  match,
+  no_match,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  greater,
+  greater_equal,
+  concat,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  power,
+  negate,
+  plus,
+  logical_not,
+  pre_increment,
+  pre_decrement,
+  post_increment,
+  post_decrement,
+  call,
+  indirect_call,
+  builtin,
+  getline,
+  getline_file,
+  getline_command,
+  tuple,
   // statements
-  block, expression, print, printf_, if_, while_, do_, for_, for_in, break_, continue_,
-  next, nextfile, exit_, return_, delete_, delete_all, switch_,
+  block,
+  expression,
+  print,
+  printf_,
+  if_,
+  while_,
+  do_,
+  for_,
+  for_in,
+  break_,
+  continue_,
+  next,
+  nextfile,
+  exit_,
+  return_,
+  delete_,
+  delete_all,
+  switch_,
 };
 
+// Where print writes.
 enum class Redirect : unsigned char { none, file, append, pipe };
 
 enum class Builtin : unsigned char {
-  length, substr, index, split, sub, gsub, gensub, match, sprintf_, sin, cos, atan2, exp, log, sqrt, int_, rand,
-  srand, tolower, toupper, system, close, fflush, systime, strftime, mktime, asort, asorti, patsplit, and_, or_, xor_,
-  compl_, lshift, rshift, strtonum, typeof_, isarray,
+  length,
+  substr,
+  index,
+  split,
+  sub,
+  gsub,
+  gensub,
+  match,
+  sprintf_,
+  sin,
+  cos,
+  atan2,
+  exp,
+  log,
+  sqrt,
+  int_,
+  rand,
+  srand,
+  tolower,
+  toupper,
+  system,
+  close,
+  fflush,
+  systime,
+  strftime,
+  mktime,
+  asort,
+  asorti,
+  patsplit,
+  and_,
+  or_,
+  xor_,
+  compl_,
+  lshift,
+  rshift,
+  strtonum,
+  typeof_,
+  isarray,
 };
 
+// A node of a program. Owned by Program::nodes; pointers between nodes are borrowed.
 struct Node {
   Op op;
   int line = 0;
@@ -57,6 +151,7 @@ struct Function {
   bool defined = false;
 };
 
+// pattern { body }, or one of the special patterns.
 struct Rule {
   enum class Kind : unsigned char { begin, end, begin_file, end_file, pattern } kind;
   Node* pattern = nullptr;
@@ -67,10 +162,31 @@ struct Rule {
 
 // Slots of the variables that awk itself reads or sets; the rest follow.
 enum Special : int {
-  kNR, kNF, kFNR, kFS, kOFS, kRS, kORS, kFILENAME, kSUBSEP, kRSTART, kRLENGTH, kCONVFMT, kOFMT, kENVIRON, kARGC, kARGV,
-  kRT, kIGNORECASE, kFPAT, kFIELDWIDTHS, kPROCINFO, kSpecialCount
+  kNR,
+  kNF,
+  kFNR,
+  kFS,
+  kOFS,
+  kRS,
+  kORS,
+  kFILENAME,
+  kSUBSEP,
+  kRSTART,
+  kRLENGTH,
+  kCONVFMT,
+  kOFMT,
+  kENVIRON,
+  kARGC,
+  kARGV,
+  kRT,
+  kIGNORECASE,
+  kFPAT,
+  kFIELDWIDTHS,
+  kPROCINFO,
+  kSpecialCount
 };
 
+// A parsed program. Functions and globals are known by index.
 struct Program {
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<Rule> rules;

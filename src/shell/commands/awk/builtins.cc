@@ -3,25 +3,19 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/utf8.h"
+#include "shell/calendar/calendar.h"
 #include "shell/commands/awk/machine.h"
-#include "shell/utf8.h"
-#include "shell/commands/calendar.h"
 
 namespace atl::shell::awk {
 
 namespace {
 
-std::size_t characters(std::string_view text) {
-  std::size_t count = 0;
-  for (char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  return count;
-}
-
 // Byte offset of the character with this index.
 std::size_t byte_offset(std::string_view text, std::size_t index) {
   std::size_t at = 0;
   while (index > 0 && at < text.size()) {
-    at += utf8_length(text, at);
+    at += utf8::read_length(text, at);
     --index;
   }
   return at;
@@ -43,22 +37,37 @@ Value Machine::builtin(const Node* node) {
   auto num = [&](std::size_t i) { return number(node->list[i]); };
   std::string scratch;
   switch (static_cast<Builtin>(node->slot)) {
-    case Builtin::length: return builtin_length(node);
-    case Builtin::substr: need(2, 3); return builtin_substr(node);
+    case Builtin::length:
+      return builtin_length(node);
+    case Builtin::substr:
+      need(2, 3);
+      return builtin_substr(node);
     case Builtin::index: {
       need(2, 2);
       std::string hay(text(node->list[0], scratch));
       std::string_view needle = text(node->list[1], scratch);
       std::size_t at = hay.find(needle);
       if (at == std::string::npos) return Value::of(0.0);
-      return Value::of(static_cast<double>(characters(std::string_view(hay).substr(0, at)) + 1));
+      return Value::of(static_cast<double>(utf8::count_starts(std::string_view(hay).substr(0, at)) + 1));
     }
-    case Builtin::split: need(2, 4); return builtin_split(node, false);
-    case Builtin::patsplit: need(2, 4); return builtin_split(node, true);
-    case Builtin::sub: need(2, 3); return builtin_substitute(node, false);
-    case Builtin::gsub: need(2, 3); return builtin_substitute(node, true);
-    case Builtin::gensub: need(3, 4); return builtin_gensub(node);
-    case Builtin::match: need(2, 3); return builtin_match(node);
+    case Builtin::split:
+      need(2, 4);
+      return builtin_split(node, false);
+    case Builtin::patsplit:
+      need(2, 4);
+      return builtin_split(node, true);
+    case Builtin::sub:
+      need(2, 3);
+      return builtin_substitute(node, false);
+    case Builtin::gsub:
+      need(2, 3);
+      return builtin_substitute(node, true);
+    case Builtin::gensub:
+      need(3, 4);
+      return builtin_gensub(node);
+    case Builtin::match:
+      need(2, 3);
+      return builtin_match(node);
     case Builtin::sprintf_: {
       need(1, 1000);
       std::vector<Value> arguments;
@@ -68,23 +77,38 @@ Value Machine::builtin(const Node* node) {
       format(spec, arguments, out);
       return Value::of(std::move(out));
     }
-    case Builtin::sin: need(1, 1); return Value::of(std::sin(num(0)));
-    case Builtin::cos: need(1, 1); return Value::of(std::cos(num(0)));
+    case Builtin::sin:
+      need(1, 1);
+      return Value::of(std::sin(num(0)));
+    case Builtin::cos:
+      need(1, 1);
+      return Value::of(std::cos(num(0)));
     case Builtin::atan2: {
       need(2, 2);
       double y = num(0);
       return Value::of(std::atan2(y, num(1)));
     }
-    case Builtin::exp: need(1, 1); return Value::of(std::exp(num(0)));
-    case Builtin::log: need(1, 1); return Value::of(std::log(num(0)));
-    case Builtin::sqrt: need(1, 1); return Value::of(std::sqrt(num(0)));
-    case Builtin::int_: need(1, 1); return Value::of(std::trunc(num(0)));
-    case Builtin::rand: return Value::of(static_cast<double>(random_() >> 11) * 0x1.0p-53);
+    case Builtin::exp:
+      need(1, 1);
+      return Value::of(std::exp(num(0)));
+    case Builtin::log:
+      need(1, 1);
+      return Value::of(std::log(num(0)));
+    case Builtin::sqrt:
+      need(1, 1);
+      return Value::of(std::sqrt(num(0)));
+    case Builtin::int_:
+      need(1, 1);
+      return Value::of(std::trunc(num(0)));
+    case Builtin::rand:
+      return Value::of(static_cast<double>(random_() >> 11) * 0x1.0p-53);
     case Builtin::srand: {
       double before = seed_;
-      seed_ = count ? num(0)
-                    : static_cast<double>(
-                          std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
+      seed_ =
+          count
+              ? num(0)
+              : static_cast<double>(
+                    std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
       random_.seed(static_cast<std::uint64_t>(static_cast<std::int64_t>(seed_)));
       return Value::of(before);
     }
@@ -95,25 +119,38 @@ Value Machine::builtin(const Node* node) {
       std::string_view given = text(node->list[0], scratch);
       return Value::of(upper ? utf8::to_upper(given) : utf8::to_lower(given));
     }
-    case Builtin::system: need(1, 1); return builtin_system(node);
+    case Builtin::system:
+      need(1, 1);
+      return builtin_system(node);
     case Builtin::close: {
       need(1, 2);
       std::string name(text(node->list[0], scratch));
       return Value::of(static_cast<double>(close_stream(name)));
     }
-    case Builtin::fflush: flush_all(); return Value::of(0.0);
+    case Builtin::fflush:
+      flush_all();
+      return Value::of(0.0);
     case Builtin::systime:
       return Value::of(static_cast<double>(
           std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count()));
-    case Builtin::strftime: return builtin_strftime(node);
-    case Builtin::mktime: need(1, 2); return builtin_mktime(node);
-    case Builtin::asort: need(1, 3); return builtin_sort(node, false);
-    case Builtin::asorti: need(1, 3); return builtin_sort(node, true);
+    case Builtin::strftime:
+      return builtin_strftime(node);
+    case Builtin::mktime:
+      need(1, 2);
+      return builtin_mktime(node);
+    case Builtin::asort:
+      need(1, 3);
+      return builtin_sort(node, false);
+    case Builtin::asorti:
+      need(1, 3);
+      return builtin_sort(node, true);
     case Builtin::and_:
     case Builtin::or_:
     case Builtin::xor_:
     case Builtin::lshift:
-    case Builtin::rshift: need(2, 100); return builtin_bits(node);
+    case Builtin::rshift:
+      need(2, 100);
+      return builtin_bits(node);
     case Builtin::compl_:
       need(1, 1);
       return Value::of(static_cast<double>(~static_cast<std::uint64_t>(num(0)) & ((1ULL << 53) - 1)));
@@ -128,7 +165,8 @@ Value Machine::builtin(const Node* node) {
       double sign = body[start] == '-' ? -1 : 1;
       if (body.compare(digits, 2, "0x") == 0 || body.compare(digits, 2, "0X") == 0)
         return Value::of(sign * static_cast<double>(std::strtoull(body.c_str() + digits, nullptr, 16)));
-      if (body.size() > digits + 1 && body[digits] == '0' && body.find_first_of(".eE89", digits) == std::string::npos)
+      if (body.size() > digits + 1 && body[digits] == '0' &&
+          body.find_first_of(".eE89", digits) == std::string::npos)
         return Value::of(sign * static_cast<double>(std::strtoull(body.c_str() + digits, nullptr, 8)));
       return Value::of(to_number(body));
     }
@@ -140,8 +178,10 @@ Value Machine::builtin(const Node* node) {
       if (argument->op == Op::regex) kind = "regexp";
       if (argument->op == Op::global || argument->op == Op::local) {
         Cell& c = cell(argument);
-        if (c.array && c.value.unset()) kind = c.array->size() || argument->op == Op::global ? "array" : "untyped";
-        else if (c.value.unset() && (argument->op == Op::local || argument->slot > kFNR)) kind = "untyped";
+        if (c.array && c.value.unset())
+          kind = c.array->size() || argument->op == Op::global ? "array" : "untyped";
+        else if (c.value.unset() && (argument->op == Op::local || argument->slot > kFNR))
+          kind = "untyped";
       } else if (argument->op == Op::index && element(argument).sub) {
         kind = "array";
       }
@@ -149,10 +189,10 @@ Value Machine::builtin(const Node* node) {
         Value value = eval(argument);
         bool maybe = (value.flags & Value::kMaybe) != 0;
         settle(value);
-        kind = value.unset()                 ? "unassigned"
-               : maybe && value.is_number()  ? "strnum"
-               : value.is_number()           ? "number"
-                                             : "string";
+        kind = value.unset()                ? "unassigned"
+               : maybe && value.is_number() ? "strnum"
+               : value.is_number()          ? "number"
+                                            : "string";
       }
       if (static_cast<Builtin>(node->slot) == Builtin::isarray) return Value::of(kind == "array" ? 1.0 : 0.0);
       return Value::of(kind);
@@ -162,7 +202,7 @@ Value Machine::builtin(const Node* node) {
 }
 
 Value Machine::builtin_length(const Node* node) {
-  if (node->list.empty()) return Value::of(static_cast<double>(characters(record())));
+  if (node->list.empty()) return Value::of(static_cast<double>(utf8::count_starts(record())));
   const Node* argument = node->list[0];
   if (argument->op == Op::global || argument->op == Op::local) {
     Cell& c = cell(argument);
@@ -172,7 +212,7 @@ Value Machine::builtin_length(const Node* node) {
     if (e.sub) return Value::of(static_cast<double>(e.sub->size()));
   }
   std::string scratch;
-  return Value::of(static_cast<double>(characters(text(argument, scratch))));
+  return Value::of(static_cast<double>(utf8::count_starts(text(argument, scratch))));
 }
 
 Value Machine::builtin_substr(const Node* node) {
@@ -188,7 +228,7 @@ Value Machine::builtin_substr(const Node* node) {
   double length = node->list.size() > 2 ? number(node->list[2]) : INFINITY;
   if (!std::isinf(length)) length = std::nearbyint(length);
   if (std::isnan(start) || std::isnan(length)) return Value::of(std::string());
-  if (start == 0) start = 1;  // as gawk does
+  if (start == 0) start = 1;    // as gawk does
   double end = start + length;  // exclusive
   if (start < 1) start = 1;
   if (end <= start) return Value::of(std::string());
@@ -231,16 +271,23 @@ Value Machine::builtin_split(const Node* node, bool by_pattern) {
     split_text(subject, fs_, fs_regex_, parts, &separators);
   } else if (node->list[2]->op == Op::regex) {
     const Node* regex = node->list[2];
-    if (regex->text.empty()) split_text(subject, "", nullptr, parts, &separators);
-    else split_text(subject, "x", regex->text == " " ? &dynamic_regex("[ ]") : &regex_of(regex), parts, &separators);
+    if (regex->text.empty())
+      split_text(subject, "", nullptr, parts, &separators);
+    else
+      split_text(subject, "x", regex->text == " " ? &dynamic_regex("[ ]") : &regex_of(regex), parts,
+                 &separators);
   } else {
     std::string separator(text(node->list[2], scratch));
-    if (separator.size() > 1) split_text(subject, separator, &dynamic_regex(separator), parts, &separators);
-    else split_text(subject, separator, nullptr, parts, &separators);
+    if (separator.size() > 1)
+      split_text(subject, separator, &dynamic_regex(separator), parts, &separators);
+    else
+      split_text(subject, separator, nullptr, parts, &separators);
   }
   target->clear();
   call_.charge(parts.size());
-  bool blanks = !by_pattern && (node->list.size() < 3 ? fs_ == " " : node->list[2]->op == Op::string && node->list[2]->text == " ");
+  bool blanks =
+      !by_pattern &&
+      (node->list.size() < 3 ? fs_ == " " : node->list[2]->op == Op::string && node->list[2]->text == " ");
   std::string key;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     key.clear();
@@ -280,7 +327,8 @@ Value Machine::builtin_substitute(const Node* node, bool global) {
   // What to insert, cut at unescaped ampersands once.
   std::vector<std::string> pieces(1);
   for (std::size_t i = 0; i < replacement.size(); ++i) {
-    if (replacement[i] == '\\' && i + 1 < replacement.size() && (replacement[i + 1] == '&' || replacement[i + 1] == '\\')) {
+    if (replacement[i] == '\\' && i + 1 < replacement.size() &&
+        (replacement[i + 1] == '&' || replacement[i + 1] == '\\')) {
       pieces.back() += replacement[++i];
     } else if (replacement[i] == '&') {
       pieces.emplace_back();
@@ -296,7 +344,8 @@ Value Machine::builtin_substitute(const Node* node, bool global) {
   while (from <= subject.size() && regex.search(subject, from, span)) {
     bool empty = span.end == span.begin;
     if (empty && span.begin == last_end) {
-      from = span.end + std::max<std::size_t>(1, span.end < subject.size() ? utf8_length(subject, span.end) : 1);
+      from = span.end +
+             std::max<std::size_t>(1, span.end < subject.size() ? utf8::read_length(subject, span.end) : 1);
       continue;
     }
     out.append(subject, at, span.begin - at);
@@ -308,7 +357,8 @@ Value Machine::builtin_substitute(const Node* node, bool global) {
     at = last_end = span.end;
     if (!global) break;
     if (empty) {
-      from = span.end + std::max<std::size_t>(1, span.end < subject.size() ? utf8_length(subject, span.end) : 1);
+      from = span.end +
+             std::max<std::size_t>(1, span.end < subject.size() ? utf8::read_length(subject, span.end) : 1);
     } else {
       from = span.end;
     }
@@ -316,7 +366,8 @@ Value Machine::builtin_substitute(const Node* node, bool global) {
   }
   if (count == 0) return Value::of(0.0);
   if (at < subject.size()) out.append(subject, at);
-  if (target->op == Op::field || target->op == Op::global || target->op == Op::local || target->op == Op::index)
+  if (target->op == Op::field || target->op == Op::global || target->op == Op::local ||
+      target->op == Op::index)
     store(target, Value::of(std::move(out)));
   return Value::of(count);
 }
@@ -351,17 +402,20 @@ Value Machine::builtin_gensub(const Node* node) {
     for (std::size_t i = 0; i < replacement.size(); ++i) {
       char c = replacement[i];
       std::size_t group = std::string::npos;
-      if (c == '&') group = 0;
+      if (c == '&')
+        group = 0;
       else if (c == '\\' && i + 1 < replacement.size()) {
         char e = replacement[++i];
-        if (e >= '0' && e <= '9') group = static_cast<std::size_t>(e - '0');
+        if (e >= '0' && e <= '9')
+          group = static_cast<std::size_t>(e - '0');
         else {
           if (e != '\\' && e != '&') out += '\\';
           out += e;
           continue;
         }
       }
-      if (group == std::string::npos) out += c;
+      if (group == std::string::npos)
+        out += c;
       else if (group < spans.size() && spans[group].matched())
         out.append(subject, spans[group].begin, spans[group].end - spans[group].begin);
     }
@@ -382,8 +436,9 @@ Value Machine::builtin_match(const Node* node) {
   double start = 0, length = -1;
   std::string_view whole = subject;
   if (found) {
-    start = static_cast<double>(characters(whole.substr(0, spans_[0].begin)) + 1);
-    length = static_cast<double>(characters(whole.substr(spans_[0].begin, spans_[0].end - spans_[0].begin)));
+    start = static_cast<double>(utf8::count_starts(whole.substr(0, spans_[0].begin)) + 1);
+    length = static_cast<double>(
+        utf8::count_starts(whole.substr(spans_[0].begin, spans_[0].end - spans_[0].begin)));
   }
   globals_[kRSTART].value = Value::of(start);
   globals_[kRLENGTH].value = Value::of(length);
@@ -396,8 +451,8 @@ Value Machine::builtin_match(const Node* node) {
       std::string_view part = whole.substr(spans_[i].begin, spans_[i].end - spans_[i].begin);
       groups.at(key).value = Value::input(part);
       groups.at(key + subsep_ + "start").value =
-          Value::of(static_cast<double>(characters(whole.substr(0, spans_[i].begin)) + 1));
-      groups.at(key + subsep_ + "length").value = Value::of(static_cast<double>(characters(part)));
+          Value::of(static_cast<double>(utf8::count_starts(whole.substr(0, spans_[i].begin)) + 1));
+      groups.at(key + subsep_ + "length").value = Value::of(static_cast<double>(utf8::count_starts(part)));
     }
   }
   return Value::of(start);
@@ -467,7 +522,8 @@ Value Machine::builtin_sort(const Node* node, bool indices) {
   std::vector<Value> values;
   for (const std::string& key : keys) values.push_back(indices ? Value::of(key) : source->at(key).value);
   target->clear();
-  for (std::size_t i = 0; i < values.size(); ++i) target->at(std::to_string(i + 1)).value = std::move(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    target->at(std::to_string(i + 1)).value = std::move(values[i]);
   return Value::of(static_cast<double>(keys.size()));
 }
 
@@ -480,11 +536,13 @@ Value Machine::builtin_system(const Node* node) {
 
 Value Machine::builtin_strftime(const Node* node) {
   std::string scratch;
-  std::string spec = node->list.empty() ? "%a %b %e %H:%M:%S %Z %Y" : std::string(text(node->list[0], scratch));
-  double seconds = node->list.size() > 1
-                       ? number(node->list[1])
-                       : static_cast<double>(
-                             std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
+  std::string spec =
+      node->list.empty() ? "%a %b %e %H:%M:%S %Z %Y" : std::string(text(node->list[0], scratch));
+  double seconds =
+      node->list.size() > 1
+          ? number(node->list[1])
+          : static_cast<double>(
+                std::chrono::duration_cast<std::chrono::seconds>(call_.now().time_since_epoch()).count());
   bool utc = node->list.size() > 2 && truth(node->list[2]);
   Zone zone = utc ? Zone::utc() : Zone::of(call_);
   return Value::of(format_time(spec, Moment::at(seconds), zone));
@@ -510,16 +568,27 @@ Value Machine::builtin_mktime(const Node* node) {
 }
 
 Value Machine::builtin_bits(const Node* node) {
-  auto whole = [&](std::size_t i) { return static_cast<std::uint64_t>(std::max(0.0, number(node->list[i]))); };
+  auto whole = [&](std::size_t i) {
+    return static_cast<std::uint64_t>(std::max(0.0, number(node->list[i])));
+  };
   std::uint64_t result = whole(0);
   for (std::size_t i = 1; i < node->list.size(); ++i) {
     std::uint64_t right = whole(i);
     switch (static_cast<Builtin>(node->slot)) {
-      case Builtin::and_: result &= right; break;
-      case Builtin::or_: result |= right; break;
-      case Builtin::xor_: result ^= right; break;
-      case Builtin::lshift: result = right > 63 ? 0 : result << right; break;
-      default: result = right > 63 ? 0 : result >> right;
+      case Builtin::and_:
+        result &= right;
+        break;
+      case Builtin::or_:
+        result |= right;
+        break;
+      case Builtin::xor_:
+        result ^= right;
+        break;
+      case Builtin::lshift:
+        result = right > 63 ? 0 : result << right;
+        break;
+      default:
+        result = right > 63 ? 0 : result >> right;
     }
   }
   return Value::of(static_cast<double>(result));

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "base/utf8.h"
 #include "shell/commands/awk/machine.h"
 
 namespace atl::shell::awk {
@@ -10,7 +11,9 @@ namespace {
 
 constexpr std::int64_t kFieldsMax = 10'000'000;
 
-bool blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
+bool blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
 
 }  // namespace
 
@@ -46,7 +49,7 @@ void Machine::split_text(std::string_view text, std::string_view separator, cons
   }
   if (separator.empty() && !regex) {
     for (std::size_t i = 0; i < text.size();) {
-      std::size_t length = utf8_length(text, i);
+      std::size_t length = utf8::read_length(text, i);
       if (i && separators) separators->push_back(text.substr(i, 0));
       out.push_back(text.substr(i, length));
       i += length;
@@ -111,7 +114,10 @@ void Machine::split_fields() {
     }
   } else if (rs_.empty() && fs_ != " ") {
     // With blank-line records a newline separates fields besides FS.
-    std::string both = fs_regex_ || fs_.size() != 1 ? fmt::format("({})|\n", fs_) : fmt::format("[{}]|\n", fs_ == "^" || fs_ == "]" || fs_ == "\\" ? "\\" + fs_ : fs_);
+    std::string both =
+        fs_regex_ || fs_.size() != 1
+            ? fmt::format("({})|\n", fs_)
+            : fmt::format("[{}]|\n", fs_ == "^" || fs_ == "]" || fs_ == "\\" ? "\\" + fs_ : fs_);
     split_text(text, fs_, &dynamic_regex(both), fields_, nullptr);
   } else {
     split_text(text, fs_, fs_regex_, fields_, nullptr);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "shell/files/inputs.h"
+
 namespace atl::shell::awk {
 
 namespace {
@@ -33,7 +35,8 @@ bool Machine::open_next_file() {
     std::string name(text_of(element->value, scratch));
     if (name.empty()) continue;
     std::size_t equals = name.find('=');
-    if (equals != std::string::npos && equals > 0 && (isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
+    if (equals != std::string::npos && equals > 0 &&
+        (isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_') &&
         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == equals) {
       command_line_assignment(name);
       continue;
@@ -50,7 +53,8 @@ bool Machine::open_next_file() {
         if (opened.error().code() != Code::is_a_directory)
           fatal(fmt::format("cannot open file `{}' for reading: {}", name, reason(opened.error())));
         out_.flush();
-        call_.err().write(fmt::format("awk: warning: command line argument `{}' is a directory: skipped\n", name));
+        call_.err().write(
+            fmt::format("awk: warning: command line argument `{}' is a directory: skipped\n", name));
         main_.reset();
         continue;
       }
@@ -137,8 +141,10 @@ bool Machine::read_record(Reader& reader, std::string& out) {
   }
   const Regex* regex = nullptr;
   std::unique_ptr<Regex> lines;
-  if (paragraphs) regex = &dynamic_regex("\n\n+");
-  else if (rs_.size() > 1) regex = &dynamic_regex(rs_);
+  if (paragraphs)
+    regex = &dynamic_regex("\n\n+");
+  else if (rs_.size() > 1)
+    regex = &dynamic_regex(rs_);
   std::size_t from = 0;
   while (true) {
     std::string_view rest = std::string_view(reader.buffer).substr(reader.at);

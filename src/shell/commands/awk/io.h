@@ -1,9 +1,11 @@
 #pragma once
 
 #include "shell/commands/awk/machine.h"
+#include "shell/text/lines.h"
 
 namespace atl::shell::awk {
 
+// An input that is read record by record: a file, a command's output, standard input.
 struct Machine::Reader {
   std::unique_ptr<Input> owned;
   Input* in = nullptr;
@@ -15,18 +17,22 @@ struct Machine::Reader {
   int status = 0;  // of a command
 };
 
+// What print and printf write to.
 struct Machine::Writer {
   Redirect kind = Redirect::none;
   std::string name;
   std::unique_ptr<Output> out;  // of a file
   Output* borrowed = nullptr;   // /dev/stdout, /dev/stderr
   std::unique_ptr<Sink> sink;
-  std::string piped;            // of a command: given to it when closed
+  std::string piped;  // of a command: given to it when closed
 
   void write(std::string_view bytes) {
-    if (sink) sink->append(bytes);
-    else if (borrowed) borrowed->write(bytes);
-    else piped.append(bytes);
+    if (sink)
+      sink->append(bytes);
+    else if (borrowed)
+      borrowed->write(bytes);
+    else
+      piped.append(bytes);
   }
 };
 

@@ -7,42 +7,88 @@
 #include <cstring>
 #include <utility>
 
+#include "base/utf8.h"
 #include "shell/commands/awk/ast.h"
-#include "shell/commands/text_io.h"
+#include "shell/text/quotes.h"
 
 namespace atl::shell::awk {
 
 namespace {
 
-bool name_start(char c) { return isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool name_char(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool name_start(char c) {
+  return isalpha(static_cast<unsigned char>(c)) || c == '_';
+}
+bool name_char(char c) {
+  return isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
 
 constexpr std::pair<std::string_view, Token> kKeywords[] = {
-    {"BEGIN", Token::k_begin},     {"END", Token::k_end},           {"BEGINFILE", Token::k_beginfile},
-    {"ENDFILE", Token::k_endfile}, {"function", Token::k_function}, {"func", Token::k_function},
-    {"if", Token::k_if},           {"else", Token::k_else},         {"while", Token::k_while},
-    {"for", Token::k_for},         {"do", Token::k_do},             {"break", Token::k_break},
-    {"continue", Token::k_continue}, {"next", Token::k_next},       {"nextfile", Token::k_nextfile},
-    {"exit", Token::k_exit},       {"return", Token::k_return},     {"delete", Token::k_delete},
-    {"in", Token::k_in},           {"getline", Token::k_getline},   {"print", Token::k_print},
-    {"printf", Token::k_printf},   {"switch", Token::k_switch},     {"case", Token::k_case},
+    {"BEGIN", Token::k_begin},
+    {"END", Token::k_end},
+    {"BEGINFILE", Token::k_beginfile},
+    {"ENDFILE", Token::k_endfile},
+    {"function", Token::k_function},
+    {"func", Token::k_function},
+    {"if", Token::k_if},
+    {"else", Token::k_else},
+    {"while", Token::k_while},
+    {"for", Token::k_for},
+    {"do", Token::k_do},
+    {"break", Token::k_break},
+    {"continue", Token::k_continue},
+    {"next", Token::k_next},
+    {"nextfile", Token::k_nextfile},
+    {"exit", Token::k_exit},
+    {"return", Token::k_return},
+    {"delete", Token::k_delete},
+    {"in", Token::k_in},
+    {"getline", Token::k_getline},
+    {"print", Token::k_print},
+    {"printf", Token::k_printf},
+    {"switch", Token::k_switch},
+    {"case", Token::k_case},
     {"default", Token::k_default},
 };
 
 constexpr std::pair<std::string_view, Builtin> kBuiltins[] = {
-    {"length", Builtin::length},   {"substr", Builtin::substr},     {"index", Builtin::index},
-    {"split", Builtin::split},     {"sub", Builtin::sub},           {"gsub", Builtin::gsub},
-    {"gensub", Builtin::gensub},   {"match", Builtin::match},       {"sprintf", Builtin::sprintf_},
-    {"sin", Builtin::sin},         {"cos", Builtin::cos},           {"atan2", Builtin::atan2},
-    {"exp", Builtin::exp},         {"log", Builtin::log},           {"sqrt", Builtin::sqrt},
-    {"int", Builtin::int_},        {"rand", Builtin::rand},         {"srand", Builtin::srand},
-    {"tolower", Builtin::tolower}, {"toupper", Builtin::toupper},   {"system", Builtin::system},
-    {"close", Builtin::close},     {"fflush", Builtin::fflush},     {"systime", Builtin::systime},
-    {"strftime", Builtin::strftime}, {"mktime", Builtin::mktime},   {"asort", Builtin::asort},
-    {"asorti", Builtin::asorti},   {"patsplit", Builtin::patsplit}, {"and", Builtin::and_},
-    {"or", Builtin::or_},          {"xor", Builtin::xor_},          {"compl", Builtin::compl_},
-    {"lshift", Builtin::lshift},   {"rshift", Builtin::rshift},     {"strtonum", Builtin::strtonum},
-    {"typeof", Builtin::typeof_},  {"isarray", Builtin::isarray},
+    {"length", Builtin::length},
+    {"substr", Builtin::substr},
+    {"index", Builtin::index},
+    {"split", Builtin::split},
+    {"sub", Builtin::sub},
+    {"gsub", Builtin::gsub},
+    {"gensub", Builtin::gensub},
+    {"match", Builtin::match},
+    {"sprintf", Builtin::sprintf_},
+    {"sin", Builtin::sin},
+    {"cos", Builtin::cos},
+    {"atan2", Builtin::atan2},
+    {"exp", Builtin::exp},
+    {"log", Builtin::log},
+    {"sqrt", Builtin::sqrt},
+    {"int", Builtin::int_},
+    {"rand", Builtin::rand},
+    {"srand", Builtin::srand},
+    {"tolower", Builtin::tolower},
+    {"toupper", Builtin::toupper},
+    {"system", Builtin::system},
+    {"close", Builtin::close},
+    {"fflush", Builtin::fflush},
+    {"systime", Builtin::systime},
+    {"strftime", Builtin::strftime},
+    {"mktime", Builtin::mktime},
+    {"asort", Builtin::asort},
+    {"asorti", Builtin::asorti},
+    {"patsplit", Builtin::patsplit},
+    {"and", Builtin::and_},
+    {"or", Builtin::or_},
+    {"xor", Builtin::xor_},
+    {"compl", Builtin::compl_},
+    {"lshift", Builtin::lshift},
+    {"rshift", Builtin::rshift},
+    {"strtonum", Builtin::strtonum},
+    {"typeof", Builtin::typeof_},
+    {"isarray", Builtin::isarray},
 };
 
 }  // namespace
@@ -157,17 +203,39 @@ Result<void> Lexer::quoted() {
     }
     char e = in_[at_++];
     switch (e) {
-      case 'n': text += '\n'; break;
-      case 't': text += '\t'; break;
-      case 'r': text += '\r'; break;
-      case '\\': text += '\\'; break;
-      case '"': text += '"'; break;
-      case '/': text += '/'; break;
-      case 'a': text += '\a'; break;
-      case 'b': text += '\b'; break;
-      case 'f': text += '\f'; break;
-      case 'v': text += '\v'; break;
-      case '\n': ++line; break;
+      case 'n':
+        text += '\n';
+        break;
+      case 't':
+        text += '\t';
+        break;
+      case 'r':
+        text += '\r';
+        break;
+      case '\\':
+        text += '\\';
+        break;
+      case '"':
+        text += '"';
+        break;
+      case '/':
+        text += '/';
+        break;
+      case 'a':
+        text += '\a';
+        break;
+      case 'b':
+        text += '\b';
+        break;
+      case 'f':
+        text += '\f';
+        break;
+      case 'v':
+        text += '\v';
+        break;
+      case '\n':
+        ++line;
+        break;
       case 'x': {
         int value = 0, digits = 0;
         while (digits < 2 && at_ < in_.size() && isxdigit(static_cast<unsigned char>(in_[at_]))) {
@@ -175,8 +243,10 @@ Result<void> Lexer::quoted() {
           value = value * 16 + (d <= '9' ? d - '0' : (d | 32) - 'a' + 10);
           ++digits;
         }
-        if (digits == 0) text += "x";
-        else text += static_cast<char>(value);
+        if (digits == 0)
+          text += "x";
+        else
+          text += static_cast<char>(value);
         break;
       }
       case 'u': {
@@ -187,8 +257,10 @@ Result<void> Lexer::quoted() {
           value = value * 16 + static_cast<char32_t>(d <= '9' ? d - '0' : (d | 32) - 'a' + 10);
           ++digits;
         }
-        if (digits == 0) text += 'u';
-        else append_utf8(text, value);
+        if (digits == 0)
+          text += 'u';
+        else
+          utf8::append(text, value);
         break;
       }
       default:
@@ -243,17 +315,21 @@ Result<void> Lexer::regex() {
 
 Result<void> Lexer::operator_token() {
   static constexpr std::pair<std::string_view, Token> kOperators[] = {
-      {"**=", Token::pow_assign}, {"+=", Token::add_assign}, {"-=", Token::sub_assign}, {"*=", Token::mul_assign},
-      {"/=", Token::div_assign},  {"%=", Token::mod_assign}, {"^=", Token::pow_assign}, {"==", Token::eq},
-      {"<=", Token::le},          {">=", Token::ge},         {"!=", Token::ne},         {"!~", Token::no_match},
-      {"++", Token::increment},   {"--", Token::decrement},  {"&&", Token::and_},       {"||", Token::or_},
-      {">>", Token::append},      {"**", Token::caret},      {"{", Token::lbrace},      {"}", Token::rbrace},
-      {"(", Token::lparen},       {")", Token::rparen},      {"[", Token::lbracket},    {"]", Token::rbracket},
-      {";", Token::semicolon},    {",", Token::comma},       {"+", Token::plus},        {"-", Token::minus},
-      {"*", Token::star},         {"/", Token::slash},       {"%", Token::percent},     {"^", Token::caret},
-      {"!", Token::bang},         {">", Token::greater},     {"<", Token::less},        {"|&", Token::pipe},
-      {"|", Token::pipe},         {"?", Token::question},    {":", Token::colon},       {"~", Token::tilde},
-      {"$", Token::dollar},       {"=", Token::equals},      {"@", Token::at},
+      {"**=", Token::pow_assign}, {"+=", Token::add_assign}, {"-=", Token::sub_assign},
+      {"*=", Token::mul_assign},  {"/=", Token::div_assign}, {"%=", Token::mod_assign},
+      {"^=", Token::pow_assign},  {"==", Token::eq},         {"<=", Token::le},
+      {">=", Token::ge},          {"!=", Token::ne},         {"!~", Token::no_match},
+      {"++", Token::increment},   {"--", Token::decrement},  {"&&", Token::and_},
+      {"||", Token::or_},         {">>", Token::append},     {"**", Token::caret},
+      {"{", Token::lbrace},       {"}", Token::rbrace},      {"(", Token::lparen},
+      {")", Token::rparen},       {"[", Token::lbracket},    {"]", Token::rbracket},
+      {";", Token::semicolon},    {",", Token::comma},       {"+", Token::plus},
+      {"-", Token::minus},        {"*", Token::star},        {"/", Token::slash},
+      {"%", Token::percent},      {"^", Token::caret},       {"!", Token::bang},
+      {">", Token::greater},      {"<", Token::less},        {"|&", Token::pipe},
+      {"|", Token::pipe},         {"?", Token::question},    {":", Token::colon},
+      {"~", Token::tilde},        {"$", Token::dollar},      {"=", Token::equals},
+      {"@", Token::at},
   };
   for (auto& [spelled, operator_kind] : kOperators) {
     if (in_.substr(at_).starts_with(spelled)) {

@@ -10,8 +10,8 @@
 
 #include "shell/command.h"
 #include "shell/commands/awk/ast.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/text_streams.h"
+#include "shell/text/sink.h"
+#include "shell/text/text_streams.h"
 
 namespace atl::shell::awk {
 
@@ -20,6 +20,8 @@ struct Fatal {
   std::string message;
 };
 
+// Runs one awk program: its variables, the current record and its fields, open files and pipes. The program
+// and the invocation must outlive it. Stopped passes through; Fatal does not leave run().
 class Machine {
  public:
   Machine(Invocation& call, Program& program);
@@ -27,7 +29,9 @@ class Machine {
 
   // -v and command-line assignments: escapes are processed.
   void assign_text(const std::string& name, std::string_view value);
+  // ARGV and ARGC. The name of the program is already there.
   void set_arguments(const std::vector<std::string>& operands);
+  // BEGIN, the records of all inputs, END. The exit status; 2 after a fatal error, which was reported.
   int run();
 
  private:
@@ -122,6 +126,8 @@ class Machine {
   std::vector<std::string> ordered_keys(Array& a, std::string_view how);
   // format.cc
   void format(std::string_view spec, std::vector<Value>& arguments, std::string& out);
+  int format_number(std::string_view spec, std::size_t& at, std::vector<Value>& arguments, std::size_t& next);
+  std::string format_character(Value& value);
 
   [[noreturn]] void fatal(std::string message) { throw Fatal{std::move(message)}; }
 
@@ -138,15 +144,16 @@ class Machine {
   std::string source_;   // what the fields are split from
   std::string rebuilt_;  // $0 after a field was assigned
   bool is_rebuilt_ = false;
-  bool stale_ = false;   // a field was assigned and $0 not yet rebuilt
+  bool stale_ = false;  // a field was assigned and $0 not yet rebuilt
   bool split_ = false;
   std::vector<std::string_view> fields_;
-  std::vector<Value> changed_;       // beside fields_: values of assigned fields
+  std::vector<Value> changed_;  // beside fields_: values of assigned fields
   std::vector<bool> is_changed_;
   bool any_changed_ = false;
   std::int64_t field_count_ = 0;
 
-  std::string fs_ = " ", ofs_ = " ", ors_ = "\n", rs_ = "\n", subsep_ = "\034", convfmt_ = "%.6g", ofmt_ = "%.6g";
+  std::string fs_ = " ", ofs_ = " ", ors_ = "\n", rs_ = "\n", subsep_ = "\034", convfmt_ = "%.6g",
+              ofmt_ = "%.6g";
   bool ignore_case_ = false;
   bool use_fpat_ = false;
   std::vector<std::size_t> widths_;

@@ -9,14 +9,15 @@
 
 namespace atl::shell::awk {
 
-// A scalar: number, string, or both. `maybe_number` marks input (fields, getline, ARGV, -v) that compares as a number
-// if it looks like one.
+// A scalar: number, string, or both. `maybe_number` marks input (fields, getline, ARGV, -v) that compares as
+// a number if it looks like one.
 struct Value {
   enum : std::uint8_t { kNumber = 1, kString = 2, kMaybe = 4 };
   double number = 0;
   std::string text;
   std::uint8_t flags = 0;  // 0: never assigned
 
+  // A number, a string, and a text from outside of the program.
   static Value of(double n) {
     Value v;
     v.number = n;
@@ -49,8 +50,8 @@ void append_number(std::string& out, double number, const std::string& format);
 // The value of a Maybe that looks numeric becomes a number too. Call before comparing.
 void settle(Value& value);
 
-// An associative array: entries side by side in the order in which they came, found through a table of their hashes.
-// References to elements stay good until the element is erased.
+// An associative array: entries side by side in the order in which they came, found through a table of their
+// hashes. References to elements stay good until the element is erased.
 class Array {
  public:
   struct Element {
@@ -59,7 +60,9 @@ class Array {
     std::uint64_t sequence = 0;
   };
 
+  // The element, made if it is missing.
   Element& at(std::string_view key);
+  // Null if there is none.
   Element* find(std::string_view key);
   bool erase(std::string_view key);
   void clear();

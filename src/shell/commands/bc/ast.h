@@ -14,14 +14,41 @@ using ExprPtr = std::unique_ptr<Expr>;
 using StatementPtr = std::unique_ptr<Statement>;
 
 enum class Op : unsigned char {
-  number, variable, element, array, assign, increment_before, increment_after, negate, not_, and_, or_, add, subtract,
-  multiply, divide, modulo, power, equal, not_equal, less, less_equal, greater, greater_equal, call, length, scale_of,
-  square_root, read, chain,
+  number,
+  variable,
+  element,
+  array,
+  assign,
+  increment_before,
+  increment_after,
+  negate,
+  not_,
+  and_,
+  or_,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  power,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  call,
+  length,
+  scale_of,
+  square_root,
+  read,
+  chain,
 };
 
+// An expression; owns its parts.
 struct Expr {
   Op op = Op::number;
-  std::string text;           // a constant's digits, a name
+  std::string text;  // a constant's digits, a name
   ExprPtr a, b;
   std::vector<ExprPtr> list;  // arguments of a call; operands of a chain
   std::vector<Op> ops;        // of a chain: what stands before list[i + 1]
@@ -29,7 +56,19 @@ struct Expr {
   bool in_parentheses = false;
 };
 
-enum class Kind : unsigned char { expression, text, print, block, if_, while_, for_, break_, continue_, return_, halt };
+enum class Kind : unsigned char {
+  expression,
+  text,
+  print,
+  block,
+  if_,
+  while_,
+  for_,
+  break_,
+  continue_,
+  return_,
+  halt
+};
 
 // One part of a `print`: a text, or a value when `value` is there.
 struct Printed {
@@ -37,6 +76,7 @@ struct Printed {
   ExprPtr value;
 };
 
+// A statement; owns its parts.
 struct Statement {
   Kind kind = Kind::expression;
   std::string text;
@@ -50,6 +90,7 @@ struct Parameter {
   bool array = false;
 };
 
+// define name(parameters) { body }. Shared because a function may be defined anew while it runs.
 struct Function {
   std::vector<Parameter> parameters, locals;
   std::vector<StatementPtr> body;

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "shell/interpreter.h"
+#include "shell/runner.h"
 
 namespace atl::shell::bc {
 
@@ -14,12 +14,16 @@ constexpr std::int64_t kElementBytes = 96;
 }  // namespace
 
 Runner::Runner(Invocation& call, Sink& out, bool library)
-    : call_(call), out_(out), arithmetic_(call), library_(library), width_(decimal::line_length(call, "BC_LINE_LENGTH") - 1) {
+    : call_(call),
+      out_(out),
+      arithmetic_(call),
+      library_(library),
+      width_(decimal::line_length(call, "BC_LINE_LENGTH") - 1) {
   if (library) scale_ = 20;
 }
 
 bool Runner::stack_low() {
-  return call_.interpreter().machine.scheduler.stack_left() < 96 * 1024;
+  return call_.runner().machine().scheduler.stack_left() < 96 * 1024;
 }
 
 bool Runner::run(std::string_view text, const std::string& name, bool is_stdin) {
@@ -64,7 +68,9 @@ Runner::Flow Runner::execute(const Statement& statement) {
       }
       return Flow::normal;
     }
-    case Kind::text: write(statement.text); return Flow::normal;
+    case Kind::text:
+      write(statement.text);
+      return Flow::normal;
     case Kind::print:
       for (const Printed& part : statement.printed) {
         if (!part.value) {
@@ -75,13 +81,19 @@ Runner::Flow Runner::execute(const Statement& statement) {
         print(last_);
       }
       return Flow::normal;
-    case Kind::block: return execute(statement.body);
-    case Kind::if_: return execute(truth(*statement.a) ? statement.body : statement.otherwise);
+    case Kind::block:
+      return execute(statement.body);
+    case Kind::if_:
+      return execute(truth(*statement.a) ? statement.body : statement.otherwise);
     case Kind::while_:
-    case Kind::for_: return loop(statement);
-    case Kind::break_: return Flow::break_;
-    case Kind::continue_: return Flow::continue_;
-    case Kind::halt: return Flow::halt;
+    case Kind::for_:
+      return loop(statement);
+    case Kind::break_:
+      return Flow::break_;
+    case Kind::continue_:
+      return Flow::continue_;
+    case Kind::halt:
+      return Flow::halt;
     case Kind::return_:
       returned_ = statement.a ? eval(*statement.a) : Number{};
       return Flow::return_;
@@ -106,24 +118,36 @@ Runner::Flow Runner::loop(const Statement& statement) {
 Runner::Number Runner::apply(Op op, const Number& a, const Number& b) {
   auto answer = [](bool yes) { return Number{yes ? 1 : 0, 0}; };
   switch (op) {
-    case Op::add: return arithmetic_.add(a, b);
-    case Op::subtract: return arithmetic_.subtract(a, b);
-    case Op::multiply: return arithmetic_.multiply(a, b, scale_);
-    case Op::divide: return arithmetic_.divide(a, b, scale_);
-    case Op::modulo: return arithmetic_.modulo(a, b, scale_);
+    case Op::add:
+      return arithmetic_.add(a, b);
+    case Op::subtract:
+      return arithmetic_.subtract(a, b);
+    case Op::multiply:
+      return arithmetic_.multiply(a, b, scale_);
+    case Op::divide:
+      return arithmetic_.divide(a, b, scale_);
+    case Op::modulo:
+      return arithmetic_.modulo(a, b, scale_);
     case Op::power:
       if (arithmetic_.compare(b, arithmetic_.with_scale(b, 0)) != 0) {
         out_.flush();
         call_.err().write(fmt::format("Runtime warning (func={}): non-zero scale in exponent\n", function_));
       }
       return arithmetic_.power(a, b, scale_);
-    case Op::equal: return answer(arithmetic_.compare(a, b) == 0);
-    case Op::not_equal: return answer(arithmetic_.compare(a, b) != 0);
-    case Op::less: return answer(arithmetic_.compare(a, b) < 0);
-    case Op::less_equal: return answer(arithmetic_.compare(a, b) <= 0);
-    case Op::greater: return answer(arithmetic_.compare(a, b) > 0);
-    case Op::greater_equal: return answer(arithmetic_.compare(a, b) >= 0);
-    default: return {};
+    case Op::equal:
+      return answer(arithmetic_.compare(a, b) == 0);
+    case Op::not_equal:
+      return answer(arithmetic_.compare(a, b) != 0);
+    case Op::less:
+      return answer(arithmetic_.compare(a, b) < 0);
+    case Op::less_equal:
+      return answer(arithmetic_.compare(a, b) <= 0);
+    case Op::greater:
+      return answer(arithmetic_.compare(a, b) > 0);
+    case Op::greater_equal:
+      return answer(arithmetic_.compare(a, b) >= 0);
+    default:
+      return {};
   }
 }
 
@@ -131,19 +155,25 @@ Runner::Number Runner::eval(const Expr& expr) {
   call_.charge(2);
   if (stack_low()) trouble("nesting too deep");
   switch (expr.op) {
-    case Op::number: return arithmetic_.parse(expr.text, ibase_);
+    case Op::number:
+      return arithmetic_.parse(expr.text, ibase_);
     case Op::variable:
-    case Op::element: return load(expr);
-    case Op::array: trouble("an array is no number");
-    case Op::assign: return assigned(expr);
+    case Op::element:
+      return load(expr);
+    case Op::array:
+      trouble("an array is no number");
+    case Op::assign:
+      return assigned(expr);
     case Op::increment_before:
-    case Op::increment_after: return incremented(expr);
+    case Op::increment_after:
+      return incremented(expr);
     case Op::negate: {
       Number value = eval(*expr.a);
       value.digits = -value.digits;
       return value;
     }
-    case Op::not_: return {truth(*expr.a) ? 0 : 1, 0};
+    case Op::not_:
+      return {truth(*expr.a) ? 0 : 1, 0};
     case Op::and_: {
       bool left = truth(*expr.a), right = truth(*expr.b);  // both sides are computed, as GNU bc does
       return {left && right ? 1 : 0, 0};
@@ -152,18 +182,24 @@ Runner::Number Runner::eval(const Expr& expr) {
       bool left = truth(*expr.a), right = truth(*expr.b);
       return {left || right ? 1 : 0, 0};
     }
-    case Op::call: return called(expr);
+    case Op::call:
+      return called(expr);
     case Op::length: {
       Number value = eval(*expr.list[0]);
       std::string text = decimal::magnitude(value.digits).str();
-      return {std::max<std::size_t>(text.size(), value.is_zero() ? std::max(1U, value.scale) : value.scale), 0};
+      return {std::max<std::size_t>(text.size(), value.is_zero() ? std::max(1U, value.scale) : value.scale),
+              0};
     }
-    case Op::scale_of: return {eval(*expr.list[0]).scale, 0};
-    case Op::square_root: return arithmetic_.square_root(eval(*expr.list[0]), scale_);
-    case Op::read: return input();
+    case Op::scale_of:
+      return {eval(*expr.list[0]).scale, 0};
+    case Op::square_root:
+      return arithmetic_.square_root(eval(*expr.list[0]), scale_);
+    case Op::read:
+      return input();
     case Op::chain: {
       Number value = eval(*expr.list[0]);
-      for (std::size_t i = 0; i < expr.ops.size(); ++i) value = apply(expr.ops[i], value, eval(*expr.list[i + 1]));
+      for (std::size_t i = 0; i < expr.ops.size(); ++i)
+        value = apply(expr.ops[i], value, eval(*expr.list[i + 1]));
       return value;
     }
     default: {
@@ -230,17 +266,23 @@ void Runner::store(const Expr& target, const Number& value) {
   }
 }
 
-void Runner::bind(const Function& function, const Expr& expr, std::map<std::string, Number>& numbers, std::map<std::string, Array>& arrays) {
+void Runner::bind(const Function& function, const Expr& expr, std::map<std::string, Number>& numbers,
+                  std::map<std::string, Array>& arrays) {
   if (expr.list.size() != function.parameters.size()) trouble("Parameter number mismatch");
   for (std::size_t i = 0; i < expr.list.size(); ++i) {
     const Parameter& parameter = function.parameters[i];
-    if ((expr.list[i]->op == Op::array) != parameter.array) trouble(fmt::format("Parameter type mismatch parameter {}.", parameter.name));
-    if (parameter.array) arrays[parameter.name] = arrays_[expr.list[i]->text];
-    else numbers[parameter.name] = eval(*expr.list[i]);
+    if ((expr.list[i]->op == Op::array) != parameter.array)
+      trouble(fmt::format("Parameter type mismatch parameter {}.", parameter.name));
+    if (parameter.array)
+      arrays[parameter.name] = arrays_[expr.list[i]->text];
+    else
+      numbers[parameter.name] = eval(*expr.list[i]);
   }
   for (const Parameter& local : function.locals) {
-    if (local.array) arrays[local.name];
-    else numbers[local.name];
+    if (local.array)
+      arrays[local.name];
+    else
+      numbers[local.name];
   }
 }
 
@@ -276,7 +318,11 @@ Runner::Number Runner::called(const Expr& expr) {
 Runner::Number Runner::library_call(const Expr& expr) {
   using A = decimal::Arithmetic;
   static constexpr std::pair<std::string_view, Number (A::*)(const Number&, std::uint32_t)> kOne[] = {
-      {"a", &A::arctangent}, {"c", &A::cosine}, {"e", &A::exponential}, {"l", &A::logarithm}, {"s", &A::sine}};
+      {"a", &A::arctangent},
+      {"c", &A::cosine},
+      {"e", &A::exponential},
+      {"l", &A::logarithm},
+      {"s", &A::sine}};
   if (library_) {
     for (auto& [name, function] : kOne) {
       if (expr.text != name) continue;

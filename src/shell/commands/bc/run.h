@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "shell/commands/bc/parser.h"
-#include "shell/commands/decimal/number.h"
-#include "shell/commands/text_io.h"
+#include "shell/decimal/number.h"
+#include "shell/text/sink.h"
 
 namespace atl::shell::bc {
 
@@ -32,7 +32,8 @@ class Runner {
   Number incremented(const Expr& expr);
   Number called(const Expr& expr);
   Number library_call(const Expr& expr);
-  void bind(const Function& function, const Expr& expr, std::map<std::string, Number>& numbers, std::map<std::string, Array>& arrays);
+  void bind(const Function& function, const Expr& expr, std::map<std::string, Number>& numbers,
+            std::map<std::string, Array>& arrays);
   Number load(const Expr& target);
   void store(const Expr& target, const Number& value);
   std::uint32_t index(const Expr& element);

@@ -11,7 +11,7 @@ namespace atl::shell {
 
 namespace {
 
-std::vector<std::string_view> split(std::string_view text, bool& open) {
+std::vector<std::string_view> split_lines(std::string_view text, bool& open) {
   std::vector<std::string_view> lines;
   open = !text.empty() && !text.ends_with('\n');
   while (!text.empty()) {
@@ -31,8 +31,10 @@ std::string normal_form(std::string_view line, const DiffStyle& s) {
   std::string expanded;
   if (s.ignore_tab_expansion) {
     for (char c : line) {
-      if (c == '\t') expanded.append(s.tab - expanded.size() % s.tab, ' ');
-      else expanded += c;
+      if (c == '\t')
+        expanded.append(s.tab - expanded.size() % s.tab, ' ');
+      else
+        expanded += c;
     }
     line = expanded;
   }
@@ -53,8 +55,8 @@ std::string normal_form(std::string_view line, const DiffStyle& s) {
 
 DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, const DiffStyle& style) {
   DiffResult r;
-  r.a = split(a, r.a_open);
-  r.b = split(b, r.b_open);
+  r.a = split_lines(a, r.a_open);
+  r.b = split_lines(b, r.b_open);
   std::unordered_map<std::string, int> ids;
   auto number = [&](const std::vector<std::string_view>& lines, bool open) {
     std::vector<int> out;
@@ -62,7 +64,9 @@ DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, 
     for (std::size_t i = 0; i < lines.size(); ++i) {
       std::string key = normal_form(lines[i], style);
       // A last line without newline differs from the same line with one.
-      if (open && i + 1 == lines.size() && !style.ignore_all_space && !style.ignore_space_change && !style.ignore_trailing_space) key += "\n";
+      if (open && i + 1 == lines.size() && !style.ignore_all_space && !style.ignore_space_change &&
+          !style.ignore_trailing_space)
+        key += "\n";
       out.push_back(ids.emplace(std::move(key), static_cast<int>(ids.size())).first->second);
     }
     return out;
@@ -81,7 +85,8 @@ DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, 
       for (std::size_t n = 0; blank && n < c.a_count; ++n) blank = r.a[c.a + n].empty();
       for (std::size_t n = 0; blank && n < c.b_count; ++n) blank = r.b[c.b + n].empty();
       auto ignored = [&](std::string_view line) {
-        return std::any_of(style.ignored.begin(), style.ignored.end(), [&](const auto& regex) { return regex->matches(line); });
+        return std::any_of(style.ignored.begin(), style.ignored.end(),
+                           [&](const auto& regex) { return regex->matches(line); });
       };
       bool passed = !style.ignored.empty();
       for (std::size_t n = 0; passed && n < c.a_count; ++n) passed = ignored(r.a[c.a + n]);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "shell/command.h"
-#include "shell/commands/text_io.h"
 #include "shell/regex/regex.h"
+#include "shell/text/sink.h"
 
 namespace atl::shell {
 
@@ -19,14 +19,25 @@ struct DiffFormats {
 };
 
 struct DiffStyle {
-  enum class Kind : unsigned char { normal, unified, context, side_by_side, ed, rcs, formats } kind = Kind::normal;
+  enum class Kind : unsigned char {
+    normal,
+    unified,
+    context,
+    side_by_side,
+    ed,
+    rcs,
+    formats
+  } kind = Kind::normal;
   std::size_t context = 3, width = 130, tab = 8;
-  bool expand_tabs = false, initial_tab = false, blank_empty = true, left_column = false, ignore_tab_expansion = false;
-  std::vector<std::shared_ptr<Regex>> ignored;  // -I: changes of nothing but such lines do not count
-  std::shared_ptr<Regex> function;              // -F
+  bool expand_tabs = false, initial_tab = false, blank_empty = true, left_column = false,
+       ignore_tab_expansion = false;
+  std::vector<std::unique_ptr<Regex>> ignored;  // -I: changes of nothing but such lines do not count
+  std::unique_ptr<Regex> function;              // -F
   DiffFormats formats;
-  bool ignore_case = false, ignore_all_space = false, ignore_space_change = false, ignore_trailing_space = false;
-  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false, function_names = false, minimal = false;
+  bool ignore_case = false, ignore_all_space = false, ignore_space_change = false,
+       ignore_trailing_space = false;
+  bool ignore_blank_lines = false, strip_cr = false, suppress_common = false, color = false,
+       function_names = false, minimal = false;
 };
 
 // Lines [a, a + a_count) of the first became [b, b + b_count) of the second. From 0.
@@ -35,7 +46,7 @@ struct Change {
 };
 
 struct DiffResult {
-  std::vector<std::string_view> a, b;  // lines without their newline
+  std::vector<std::string_view> a, b;   // lines without their newline
   bool a_open = false, b_open = false;  // the last line lacks its newline
   std::vector<Change> changes;
 };
@@ -43,7 +54,7 @@ struct DiffResult {
 // The edits that GNU diff would choose (align.h). Views into the texts.
 DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, const DiffStyle& style);
 
-void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style, const std::string& a_header,
-                const std::string& b_header);
+void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style,
+                const std::string& a_header, const std::string& b_header);
 
 }  // namespace atl::shell

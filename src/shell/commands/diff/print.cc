@@ -8,9 +8,9 @@ namespace atl::shell {
 
 namespace {
 
-class Printer {
+class DiffPrinter {
  public:
-  Printer(Sink& out, const DiffResult& r, const DiffStyle& s) : out_(out), r_(r), s_(s) {}
+  DiffPrinter(Sink& out, const DiffResult& r, const DiffStyle& s) : out_(out), r_(r), s_(s) {}
 
   void normal() {
     auto range = [](std::size_t start, std::size_t count) {
@@ -28,7 +28,8 @@ class Printer {
   void ed() {
     for (std::size_t n = r_.changes.size(); n-- > 0;) {
       const Change& c = r_.changes[n];
-      std::string where = c.a_count <= 1 ? fmt::format("{}", c.a + c.a_count) : fmt::format("{},{}", c.a + 1, c.a + c.a_count);
+      std::string where = c.a_count <= 1 ? fmt::format("{}", c.a + c.a_count)
+                                         : fmt::format("{},{}", c.a + 1, c.a + c.a_count);
       out_.append(fmt::format("{}{}\n", where, c.a_count == 0 ? 'a' : c.b_count == 0 ? 'd' : 'c'));
       if (c.b_count == 0) continue;
       for (std::size_t i = 0; i < c.b_count; ++i) out_.line(r_.b[c.b + i]);
@@ -51,7 +52,8 @@ class Printer {
   // All lines of both, as the formats say.
   void formatted() {
     const DiffFormats& f = s_.formats;
-    std::string old_group = f.old_group.value_or(f.changed_group.value_or("%<")), new_group = f.new_group.value_or(f.changed_group.value_or("%>"));
+    std::string old_group = f.old_group.value_or(f.changed_group.value_or("%<")),
+                new_group = f.new_group.value_or(f.changed_group.value_or("%>"));
     std::string changed = f.changed_group.value_or(old_group + new_group), same = f.same_group.value_or("%=");
     std::size_t a = 0, b = 0;
     auto unchanged = [&](std::size_t end) {
@@ -69,7 +71,8 @@ class Printer {
   }
 
   void unified() {
-    each_hunk([&](std::size_t first, std::size_t last, std::size_t a0, std::size_t a1, std::size_t b0, std::size_t b1) {
+    each_hunk([&](std::size_t first, std::size_t last, std::size_t a0, std::size_t a1, std::size_t b0,
+                  std::size_t b1) {
       auto range = [](std::size_t start, std::size_t end) {
         std::size_t count = end - start;
         if (count == 1) return fmt::format("{}", start + 1);
@@ -89,7 +92,8 @@ class Printer {
   }
 
   void context() {
-    each_hunk([&](std::size_t first, std::size_t last, std::size_t a0, std::size_t a1, std::size_t b0, std::size_t b1) {
+    each_hunk([&](std::size_t first, std::size_t last, std::size_t a0, std::size_t a1, std::size_t b0,
+                  std::size_t b1) {
       out_.append(fmt::format("***************{}\n", function_before(a0)));
       auto range = [](std::size_t start, std::size_t end) {
         if (end - start <= 1) return fmt::format("{}", end);
@@ -97,9 +101,11 @@ class Printer {
       };
       auto side = [&](bool second) {
         bool any = false;
-        for (std::size_t n = first; n <= last; ++n) any |= (second ? r_.changes[n].b_count : r_.changes[n].a_count) > 0;
+        for (std::size_t n = first; n <= last; ++n)
+          any |= (second ? r_.changes[n].b_count : r_.changes[n].a_count) > 0;
         std::size_t at = second ? b0 : a0, end = second ? b1 : a1;
-        colored("36", second ? fmt::format("--- {} ----", range(b0, b1)) : fmt::format("*** {} ****", range(a0, a1)));
+        colored("36", second ? fmt::format("--- {} ----", range(b0, b1))
+                             : fmt::format("*** {} ****", range(a0, a1)));
         if (!any) return;
         const auto& lines = second ? r_.b : r_.a;
         bool open = second ? r_.b_open : r_.a_open;
@@ -108,7 +114,8 @@ class Printer {
           const Change& c = r_.changes[n];
           std::size_t start = second ? c.b : c.a, count = second ? c.b_count : c.a_count;
           for (; at < start; ++at) line("  ", lines, at, open, code);
-          for (std::size_t i = 0; i < count; ++i) line(c.a_count && c.b_count ? "! " : second ? "+ " : "- ", lines, start + i, open, code);
+          for (std::size_t i = 0; i < count; ++i)
+            line(c.a_count && c.b_count ? "! " : second ? "+ " : "- ", lines, start + i, open, code);
           at = start + count;
         }
         for (; at < end; ++at) line("  ", lines, at, open, code);
@@ -139,8 +146,10 @@ class Printer {
       auto pad_to = [&](std::size_t target) {
         while (column < target) {
           std::size_t stop = column + 8 - column % 8;
-          if (stop <= target) text += '\t', column = stop;
-          else text += ' ', ++column;
+          if (stop <= target)
+            text += '\t', column = stop;
+          else
+            text += ' ', ++column;
         }
       };
       if (mark != ' ') {
@@ -187,22 +196,33 @@ class Printer {
     std::size_t close = rest.find('\'', rest.size() > 2 && rest[2] == '\'' ? 3 : 2);
     if (close == std::string_view::npos) return false;
     std::string_view body = rest.substr(2, close - 2);
-    if (body.starts_with('\\')) out_.put(static_cast<char>(strtol(std::string(body.substr(1)).c_str(), nullptr, 8)));
-    else out_.append(body);
+    if (body.starts_with('\\'))
+      out_.put(static_cast<char>(strtol(std::string(body.substr(1)).c_str(), nullptr, 8)));
+    else
+      out_.append(body);
     at += close + 1;
     return true;
   }
   // %-5d and its kin before a letter that stands for a number; gives the text of the number.
   static std::string number(std::string_view spec, std::size_t value) {
     char kind = spec.empty() ? 'd' : spec.back();
-    std::string digits = kind == 'x' ? fmt::format("{:x}", value) : kind == 'X' ? fmt::format("{:X}", value) : kind == 'o' ? fmt::format("{:o}", value) : fmt::format("{}", value);
+    std::string digits = kind == 'x'   ? fmt::format("{:x}", value)
+                         : kind == 'X' ? fmt::format("{:X}", value)
+                         : kind == 'o' ? fmt::format("{:o}", value)
+                                       : fmt::format("{}", value);
     bool left = spec.find('-') != std::string_view::npos, zero = spec.starts_with('0');
     std::size_t begin = spec.find_first_of("123456789");
-    std::size_t width = begin == std::string_view::npos ? 0 : std::min<std::size_t>(static_cast<std::size_t>(atoi(std::string(spec.substr(begin)).c_str())), 1000);
-    if (digits.size() < width) digits.insert(left ? digits.size() : 0, width - digits.size(), zero && !left ? '0' : ' ');
+    std::size_t width =
+        begin == std::string_view::npos
+            ? 0
+            : std::min<std::size_t>(static_cast<std::size_t>(atoi(std::string(spec.substr(begin)).c_str())),
+                                    1000);
+    if (digits.size() < width)
+      digits.insert(left ? digits.size() : 0, width - digits.size(), zero && !left ? '0' : ' ');
     return digits;
   }
-  void format_line(std::string_view format, const std::vector<std::string_view>& lines, std::size_t at, bool open) {
+  void format_line(std::string_view format, const std::vector<std::string_view>& lines, std::size_t at,
+                   bool open) {
     for (std::size_t i = 0; i < format.size();) {
       if (format[i] != '%' || i + 1 >= format.size()) {
         out_.put(format[i++]);
@@ -210,8 +230,12 @@ class Printer {
       }
       ++i;
       std::size_t spec = i;
-      while (i < format.size() && (isdigit(static_cast<unsigned char>(format[i])) || format[i] == '-' || format[i] == '\'')) ++i;
-      bool conversion = i + 1 < format.size() && std::string_view("doxX").find(format[i]) != std::string_view::npos && format[i + 1] == 'n';
+      while (i < format.size() &&
+             (isdigit(static_cast<unsigned char>(format[i])) || format[i] == '-' || format[i] == '\''))
+        ++i;
+      bool conversion = i + 1 < format.size() &&
+                        std::string_view("doxX").find(format[i]) != std::string_view::npos &&
+                        format[i + 1] == 'n';
       if (conversion) {
         out_.append(number(format.substr(spec, i + 1 - spec), at + 1));
         i += 2;
@@ -228,7 +252,8 @@ class Printer {
     }
   }
   void group(std::string_view format, const Change& c) {
-    auto lines = [&](std::string_view how, const std::vector<std::string_view>& from, std::size_t begin, std::size_t count, bool open) {
+    auto lines = [&](std::string_view how, const std::vector<std::string_view>& from, std::size_t begin,
+                     std::size_t count, bool open) {
       for (std::size_t i = 0; i < count; ++i) format_line(how, from, begin + i, open);
     };
     for (std::size_t i = 0; i < format.size();) {
@@ -237,17 +262,26 @@ class Printer {
         continue;
       }
       char kind = format[++i];
-      if (kind == '<') lines(s_.formats.old_line, r_.a, c.a, c.a_count, r_.a_open), ++i;
-      else if (kind == '>') lines(s_.formats.new_line, r_.b, c.b, c.b_count, r_.b_open), ++i;
-      else if (kind == '=') lines(s_.formats.same_line, r_.a, c.a, c.a_count, r_.a_open), ++i;
-      else if (kind == '%') out_.put('%'), ++i;
-      else if (!character(format, i)) group_number(format, i, c);
+      if (kind == '<')
+        lines(s_.formats.old_line, r_.a, c.a, c.a_count, r_.a_open), ++i;
+      else if (kind == '>')
+        lines(s_.formats.new_line, r_.b, c.b, c.b_count, r_.b_open), ++i;
+      else if (kind == '=')
+        lines(s_.formats.same_line, r_.a, c.a, c.a_count, r_.a_open), ++i;
+      else if (kind == '%')
+        out_.put('%'), ++i;
+      else if (!character(format, i))
+        group_number(format, i, c);
     }
   }
   void group_number(std::string_view format, std::size_t& i, const Change& c) {
     std::size_t spec = i;
-    while (i < format.size() && (isdigit(static_cast<unsigned char>(format[i])) || format[i] == '-' || format[i] == '\'')) ++i;
-    bool whole = i + 1 < format.size() && std::string_view("doxX").find(format[i]) != std::string_view::npos && std::string_view("eflmnEFLMN").find(format[i + 1]) != std::string_view::npos;
+    while (i < format.size() &&
+           (isdigit(static_cast<unsigned char>(format[i])) || format[i] == '-' || format[i] == '\''))
+      ++i;
+    bool whole = i + 1 < format.size() &&
+                 std::string_view("doxX").find(format[i]) != std::string_view::npos &&
+                 std::string_view("eflmnEFLMN").find(format[i + 1]) != std::string_view::npos;
     if (!whole) {
       out_.put('%');
       i = spec;
@@ -258,11 +292,20 @@ class Printer {
     std::size_t begin = second ? c.b : c.a, count = second ? c.b_count : c.a_count;
     std::size_t value = 0;
     switch (letter | 32) {
-      case 'e': value = begin; break;
-      case 'f': value = begin + 1; break;
-      case 'l': value = begin + count; break;
-      case 'm': value = begin + count + 1; break;
-      default: value = count;
+      case 'e':
+        value = begin;
+        break;
+      case 'f':
+        value = begin + 1;
+        break;
+      case 'l':
+        value = begin + count;
+        break;
+      case 'm':
+        value = begin + count + 1;
+        break;
+      default:
+        value = count;
     }
     out_.append(number(format.substr(spec, i + 1 - spec), value));
     i += 2;
@@ -273,7 +316,10 @@ class Printer {
     for (std::size_t i = line; i-- > 0;) {
       std::string_view text = r_.a[i];
       bool begins = s_.function && s_.function->matches(text);
-      if (s_.function ? !begins : text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_' || text[0] == '$')) continue;
+      if (s_.function ? !begins
+                      : text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) ||
+                                          text[0] == '_' || text[0] == '$'))
+        continue;
       text = text.substr(0, 40);
       while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
       return " " + std::string(text);
@@ -281,23 +327,31 @@ class Printer {
     return {};
   }
   void colored(std::string_view code, const std::string& text) {
-    if (s_.color) out_.append(fmt::format("\33[{}m{}\33[0m\n", code, text));
-    else out_.line(text);
+    if (s_.color)
+      out_.append(fmt::format("\33[{}m{}\33[0m\n", code, text));
+    else
+      out_.line(text);
   }
-  void line(std::string_view lead, const std::vector<std::string_view>& lines, std::size_t at, bool open, std::string_view code = {}) {
+  void line(std::string_view lead, const std::vector<std::string_view>& lines, std::size_t at, bool open,
+            std::string_view code = {}) {
     if (s_.color && !code.empty()) {
       out_.append(fmt::format("\33[{}m{}{}\33[0m\n", code, lead, lines[at]));
     } else {
       // An empty line of context stands alone where no blank is wanted before it.
-      bool bare = !s_.blank_empty && lines[at].empty() && lead.find_first_not_of(' ') == std::string_view::npos;
+      bool bare =
+          !s_.blank_empty && lines[at].empty() && lead.find_first_not_of(' ') == std::string_view::npos;
       std::string_view mark = lead;
-      while ((bare || s_.initial_tab) && mark.ends_with(' ') && (bare || mark.size() > 1)) mark.remove_suffix(1);
+      while ((bare || s_.initial_tab) && mark.ends_with(' ') && (bare || mark.size() > 1))
+        mark.remove_suffix(1);
       out_.append(mark);
       if (s_.initial_tab && !bare) out_.put('\t');
       std::size_t column = 0;
       for (char c : s_.expand_tabs ? lines[at] : std::string_view()) {
-        if (c != '\t') out_.put(c), ++column;
-        else do out_.put(' '); while (++column % s_.tab);
+        if (c != '\t')
+          out_.put(c), ++column;
+        else
+          do out_.put(' ');
+          while (++column % s_.tab);
       }
       out_.line(s_.expand_tabs ? std::string_view() : lines[at]);
     }
@@ -308,12 +362,15 @@ class Printer {
   void each_hunk(F&& print) {
     for (std::size_t first = 0; first < r_.changes.size();) {
       std::size_t last = first;
-      while (last + 1 < r_.changes.size() && r_.changes[last + 1].a - (r_.changes[last].a + r_.changes[last].a_count) <= 2 * s_.context) ++last;
+      while (last + 1 < r_.changes.size() &&
+             r_.changes[last + 1].a - (r_.changes[last].a + r_.changes[last].a_count) <= 2 * s_.context)
+        ++last;
       const Change &head = r_.changes[first], &tail = r_.changes[last];
       std::size_t before = std::min(s_.context, head.a);
       std::size_t end = tail.a + tail.a_count;
       std::size_t after = std::min(s_.context, r_.a.size() - end);
-      print(first, last, head.a - before, end + after, head.b - std::min(before, head.b), std::min(tail.b + tail.b_count + after, r_.b.size()));
+      print(first, last, head.a - before, end + after, head.b - std::min(before, head.b),
+            std::min(tail.b + tail.b_count + after, r_.b.size()));
       first = last + 1;
     }
   }
@@ -325,18 +382,27 @@ class Printer {
 
 }  // namespace
 
-void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style, const std::string& a_header,
-                const std::string& b_header) {
+void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style,
+                const std::string& a_header, const std::string& b_header) {
   call.charge(result.a.size() + result.b.size());
-  Printer printer(out, result, style);
+  DiffPrinter printer(out, result, style);
   auto header = [&](std::string_view mark, const std::string& name) {
-    out.append(style.color ? fmt::format("\33[1m{} {}\33[0m\n", mark, name) : fmt::format("{} {}\n", mark, name));
+    out.append(style.color ? fmt::format("\33[1m{} {}\33[0m\n", mark, name)
+                           : fmt::format("{} {}\n", mark, name));
   };
   switch (style.kind) {
-    case DiffStyle::Kind::normal: printer.normal(); break;
-    case DiffStyle::Kind::ed: printer.ed(); break;
-    case DiffStyle::Kind::rcs: printer.rcs(); break;
-    case DiffStyle::Kind::formats: printer.formatted(); break;
+    case DiffStyle::Kind::normal:
+      printer.normal();
+      break;
+    case DiffStyle::Kind::ed:
+      printer.ed();
+      break;
+    case DiffStyle::Kind::rcs:
+      printer.rcs();
+      break;
+    case DiffStyle::Kind::formats:
+      printer.formatted();
+      break;
     case DiffStyle::Kind::unified:
       header("---", a_header);
       header("+++", b_header);
@@ -347,7 +413,9 @@ void print_diff(Invocation& call, Sink& out, const DiffResult& result, const Dif
       header("---", b_header);
       printer.context();
       break;
-    case DiffStyle::Kind::side_by_side: printer.side_by_side(); break;
+    case DiffStyle::Kind::side_by_side:
+      printer.side_by_side();
+      break;
   }
 }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "shell/command.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/walk.h"
+#include "shell/files/walk.h"
 #include "shell/regex/regex.h"
+#include "shell/text/sink.h"
 
 namespace atl::shell::find {
 
@@ -43,6 +43,7 @@ struct Settings {
 };
 
 // Parses args[at..]; complains about nothing itself: the error's message is what find says.
-Result<std::unique_ptr<Expression>> parse(Invocation& call, const std::vector<std::string>& args, Settings& settings);
+Result<std::unique_ptr<Expression>> parse(Invocation& call, const std::vector<std::string>& args,
+                                          Settings& settings);
 
 }  // namespace atl::shell::find

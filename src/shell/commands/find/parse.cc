@@ -3,11 +3,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/file_names.h"
+#include "shell/calendar/calendar.h"
 #include "shell/commands/find/expression.h"
 #include "shell/commands/find/print.h"
-#include "shell/commands/start.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/program_start.h"
+#include "shell/text/numbers.h"
+#include "shell/text/quotes.h"
 
 namespace atl::shell::find {
 
@@ -97,9 +100,11 @@ class Exec final : public Expression {
     if (ask_) {
       context.call.err().write(fmt::format("< {} ... {} > ? ", argv[0], name));
       std::string answer;
-      if (!context.call.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y')) return false;
+      if (!context.call.in().read_line(answer) || answer.empty() || (answer[0] != 'y' && answer[0] != 'Y'))
+        return false;
     }
-    // In another directory a path of the program's leads elsewhere: there the shell itself says what it finds.
+    // In another directory a path of the program's leads elsewhere: there the shell itself says what it
+    // finds.
     if (!in_directory_ && refuse_start(context.call, argv[0], "'{}'") != 0) return false;
     Invocation::Redirects redirects;
     vfs::Path parent = subject.visit->path.parent();
@@ -117,7 +122,8 @@ class Exec final : public Expression {
     batch_.clear();
     bytes_ = 0;
     context.out.flush();
-    if (refuse_start(context.call, argv[0], "'{}'") != 0 || context.call.run(std::move(argv), {}) != 0) context.status = 1;
+    if (refuse_start(context.call, argv[0], "'{}'") != 0 || context.call.run(std::move(argv), {}) != 0)
+      context.status = 1;
   }
 
   std::vector<std::string> argv_, batch_;
@@ -192,24 +198,33 @@ class Parser {
     if (is("(")) {
       if (++depth_ > 200) return fail(Code::invalid_argument, "expression nested too deeply");
       ++at_;
-      if (at_ >= args_.size()) return fail(Code::invalid_argument, "invalid expression; expected to find a ')' but didn't see one. Perhaps you need an extra predicate after '('");
-      if (is(")")) return fail(Code::invalid_argument, "invalid expression; empty parentheses are not allowed.");
+      if (at_ >= args_.size())
+        return fail(Code::invalid_argument,
+                    "invalid expression; expected to find a ')' but didn't see one. Perhaps you need an "
+                    "extra predicate after '('");
+      if (is(")"))
+        return fail(Code::invalid_argument, "invalid expression; empty parentheses are not allowed.");
       Node node = TRY(list());
-      if (!is(")")) return fail(Code::invalid_argument, "invalid expression; I was expecting to find a ')' somewhere but did not see one.");
+      if (!is(")"))
+        return fail(Code::invalid_argument,
+                    "invalid expression; I was expecting to find a ')' somewhere but did not see one.");
       ++at_;
       --depth_;
       return node;
     }
     std::string name = args_[at_++];
     if (name.size() < 2 || name[0] != '-') {
-      if (name == ")") return fail(Code::invalid_argument, "invalid expression; you have used a binary operator with nothing before it.");
+      if (name == ")")
+        return fail(Code::invalid_argument,
+                    "invalid expression; you have used a binary operator with nothing before it.");
       return fail(Code::invalid_argument, fmt::format("paths must precede expression: `{}'", name));
     }
     return named(name);
   }
 
   Result<std::string> argument(const std::string& name) {
-    if (at_ >= args_.size()) return fail(Code::invalid_argument, fmt::format("missing argument to `{}'", name));
+    if (at_ >= args_.size())
+      return fail(Code::invalid_argument, fmt::format("missing argument to `{}'", name));
     return args_[at_++];
   }
   Result<Number> number(const std::string& name) {
@@ -219,7 +234,8 @@ class Parser {
     if (text.starts_with('+') || text.starts_with('-')) n.sign = text[start++];
     char* end = nullptr;
     n.value = strtod(text.c_str() + start, &end);
-    if (end == text.c_str() + start || *end) return fail(Code::invalid_argument, fmt::format("invalid argument `{}' to `{}'", text, name));
+    if (end == text.c_str() + start || *end)
+      return fail(Code::invalid_argument, fmt::format("invalid argument `{}' to `{}'", text, name));
     return n;
   }
 
@@ -243,7 +259,8 @@ class Parser {
 
 Result<Node> Parser::name_test(const std::string& name) {
   std::string pattern = TRY(argument(name));
-  bool ignore_case = name == "-iname" || name == "-ipath" || name == "-iwholename" || name == "-iregex" || name == "-ilname";
+  bool ignore_case =
+      name == "-iname" || name == "-ipath" || name == "-iwholename" || name == "-iregex" || name == "-ilname";
   if (name.ends_with("regex")) {
     RegexOptions options;
     options.ignore_case = ignore_case;
@@ -266,18 +283,24 @@ Result<Node> Parser::name_test(const std::string& name) {
       text = changed;
     }
     auto regex = Regex::compile(text, regex_syntax_, options);
-    if (!regex) return fail(Code::invalid_argument, fmt::format("failed to compile regular expression '{}': {}", pattern, regex.error().message()));
+    if (!regex)
+      return fail(Code::invalid_argument, fmt::format("failed to compile regular expression '{}': {}",
+                                                      pattern, regex.error().message()));
     auto shared = std::make_shared<Regex>(std::move(*regex));
     return make_test([shared](Context&, Subject& s) { return shared->matches(s.visit->shown); });
   }
   if (name == "-name" || name == "-iname")
-    return make_test([pattern, ignore_case](Context&, Subject& s) { return glob_match(pattern, base_name(s.visit->shown), ignore_case); });
+    return make_test([pattern, ignore_case](Context&, Subject& s) {
+      return glob_match(pattern, base_name(s.visit->shown), ignore_case);
+    });
   if (name == "-lname" || name == "-ilname")
     return make_test([pattern, ignore_case](Context& c, Subject& s) {
       auto target = c.call.fs().read_link(s.visit->path);
       return target && glob_match(pattern, *target, ignore_case);
     });
-  return make_test([pattern, ignore_case](Context&, Subject& s) { return glob_match(pattern, s.visit->shown, ignore_case); });
+  return make_test([pattern, ignore_case](Context&, Subject& s) {
+    return glob_match(pattern, s.visit->shown, ignore_case);
+  });
 }
 
 Result<Node> Parser::time_test(const std::string& name) {
@@ -285,27 +308,37 @@ Result<Node> Parser::time_test(const std::string& name) {
   if (name == "-newer" || name == "-anewer" || name == "-cnewer" || name.starts_with("-newer")) {
     std::string_view kinds = "aBcmt";
     if (name.starts_with("-newer") && name != "-newer" &&
-        (name.size() != 8 || kinds.substr(0, 4).find(name[6]) == std::string_view::npos || kinds.find(name[7]) == std::string_view::npos))
+        (name.size() != 8 || kinds.substr(0, 4).find(name[6]) == std::string_view::npos ||
+         kinds.find(name[7]) == std::string_view::npos))
       return fail(Code::invalid_argument, fmt::format("invalid predicate `{}'", name));
     std::string file = TRY(argument(name));
     WallTime limit;
     if (name.size() == 8 && name.ends_with('t')) {
       auto time = parse_date(file, call_.now(), Zone::of(call_));
-      if (!time) return fail(Code::invalid_argument, fmt::format("I cannot figure out how to interpret `{}' as a date or time", file));
+      if (!time)
+        return fail(Code::invalid_argument,
+                    fmt::format("I cannot figure out how to interpret `{}' as a date or time", file));
       limit = time->wall();
     } else {
       auto path = call_.resolve(file);
       auto stat = path ? call_.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
-      if (!stat) return fail(Code::invalid_argument, fmt::format("{}: {}", quoted(file), reason(stat.error())));
+      if (!stat)
+        return fail(Code::invalid_argument, fmt::format("{}: {}", quote_operand(file), reason(stat.error())));
       // -newerXY: X of the file that is looked at is compared with Y of the one that is named.
       char reference = name.size() == 8 ? name[7] : 'm';
-      limit = reference == 'a' ? stat->accessed.value_or(stat->modified) : reference == 'c' ? stat->changed : reference == 'B' ? stat->created : stat->modified;
+      limit = reference == 'a'   ? stat->accessed.value_or(stat->modified)
+              : reference == 'c' ? stat->changed
+              : reference == 'B' ? stat->created
+                                 : stat->modified;
     }
     if (name.size() == 8) which = name[6];
     return make_test([limit, which](Context& c, Subject& s) {
       auto* stat = c.stat(s);
       if (!stat) return false;
-      return (which == 'a' ? stat->accessed.value_or(stat->modified) : which == 'c' ? stat->changed : which == 'B' ? stat->created : stat->modified) > limit;
+      return (which == 'a'   ? stat->accessed.value_or(stat->modified)
+              : which == 'c' ? stat->changed
+              : which == 'B' ? stat->created
+                             : stat->modified) > limit;
     });
   }
   bool minutes = name.ends_with("min");
@@ -321,7 +354,9 @@ Result<Node> Parser::time_test(const std::string& name) {
   return make_test([n, now, minutes, which](Context& c, Subject& s) {
     auto* stat = c.stat(s);
     if (!stat) return false;
-    WallTime time = which == 'a' ? stat->accessed.value_or(stat->modified) : which == 'c' ? stat->changed : stat->modified;
+    WallTime time = which == 'a'   ? stat->accessed.value_or(stat->modified)
+                    : which == 'c' ? stat->changed
+                                   : stat->modified;
     double seconds = static_cast<double>((now - time).count()) / 1e9;
     double unit = minutes ? 60 : 86400;
     // Minutes compare exactly for + and -, days are whole days.
@@ -340,13 +375,26 @@ Result<Node> Parser::size_test(const std::string& name) {
   std::string digits = text;
   if (!text.empty() && !isdigit(static_cast<unsigned char>(unit))) {
     switch (unit) {
-      case 'c': scale = 1; break;
-      case 'w': scale = 2; break;
-      case 'b': scale = 512; break;
-      case 'k': scale = 1024; break;
-      case 'M': scale = 1024.0 * 1024; break;
-      case 'G': scale = 1024.0 * 1024 * 1024; break;
-      default: return fail(Code::invalid_argument, fmt::format("invalid -size type `{}'", unit));
+      case 'c':
+        scale = 1;
+        break;
+      case 'w':
+        scale = 2;
+        break;
+      case 'b':
+        scale = 512;
+        break;
+      case 'k':
+        scale = 1024;
+        break;
+      case 'M':
+        scale = 1024.0 * 1024;
+        break;
+      case 'G':
+        scale = 1024.0 * 1024 * 1024;
+        break;
+      default:
+        return fail(Code::invalid_argument, fmt::format("invalid -size type `{}'", unit));
     }
     digits.pop_back();
   }
@@ -373,7 +421,8 @@ Result<Node> Parser::perm_test(const std::string& name) {
     spec.erase(0, 1);
   }
   std::uint32_t mode = 0;
-  if (!apply_mode(spec, mode, false, 0)) return fail(Code::invalid_argument, fmt::format("invalid mode '{}'", text));
+  if (!apply_mode(spec, mode, false, 0))
+    return fail(Code::invalid_argument, fmt::format("invalid mode '{}'", text));
   return make_test([mode, kind](Context& c, Subject& s) {
     auto* stat = c.stat(s);
     if (!stat) return false;
@@ -388,10 +437,13 @@ Result<Node> Parser::type_test(const std::string& name) {
   std::string letters;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (i % 2 == 1) {
-      if (list[i] != ',') return fail(Code::invalid_argument, fmt::format("Must separate multiple arguments to {} using: ','", name));
+      if (list[i] != ',')
+        return fail(Code::invalid_argument,
+                    fmt::format("Must separate multiple arguments to {} using: ','", name));
       continue;
     }
-    if (!std::strchr("fdlpsbcD", list[i])) return fail(Code::invalid_argument, fmt::format("Unknown argument to {}: {}", name, list[i]));
+    if (!std::strchr("fdlpsbcD", list[i]))
+      return fail(Code::invalid_argument, fmt::format("Unknown argument to {}: {}", name, list[i]));
     letters += list[i];
   }
   bool through = name == "-xtype";
@@ -399,7 +451,10 @@ Result<Node> Parser::type_test(const std::string& name) {
     vfs::Type type = s.visit->type;
     if (through && type == vfs::Type::symlink)
       if (auto followed = c.call.fs().find(s.visit->path)) type = followed->type;
-    char letter = type == vfs::Type::directory ? 'd' : type == vfs::Type::symlink ? 'l' : type == vfs::Type::fifo ? 'p' : 'f';
+    char letter = type == vfs::Type::directory ? 'd'
+                  : type == vfs::Type::symlink ? 'l'
+                  : type == vfs::Type::fifo    ? 'p'
+                                               : 'f';
     return letters.find(letter) != std::string::npos;
   });
 }
@@ -409,7 +464,8 @@ Result<Node> Parser::exec(const std::string& name) {
   std::vector<std::string> argv;
   bool many = false;
   while (true) {
-    if (at_ >= args_.size()) return fail(Code::invalid_argument, fmt::format("missing argument to `{}'", name));
+    if (at_ >= args_.size())
+      return fail(Code::invalid_argument, fmt::format("missing argument to `{}'", name));
     const std::string& arg = args_[at_++];
     if (arg == ";") break;
     if (arg == "+" && !argv.empty() && argv.back() == "{}") {
@@ -440,10 +496,14 @@ Result<Node> Parser::action(const std::string& name) {
   }
   return make_test([kind, format, output, sink](Context& c, Subject& s) {
     Sink& out = sink ? *sink : c.out;
-    if (kind == "-print") out.line(s.visit->shown);
-    else if (kind == "-print0") out.line(s.visit->shown, '\0');
-    else if (kind == "-ls") print_ls(c, s, out);
-    else print_formatted(c, s, format, out);
+    if (kind == "-print")
+      out.line(s.visit->shown);
+    else if (kind == "-print0")
+      out.line(s.visit->shown, '\0');
+    else if (kind == "-ls")
+      print_ls(c, s, out);
+    else
+      print_formatted(c, s, format, out);
     if (sink) {
       sink->flush();
       output->flush();
@@ -460,12 +520,12 @@ Result<Node> Parser::named(const std::string& name) {
   if (name == "-type" || name == "-xtype") return type_test(name);
   if (name == "-size") return size_test(name);
   if (name == "-perm") return perm_test(name);
-  if (name == "-mtime" || name == "-atime" || name == "-ctime" || name == "-mmin" || name == "-amin" || name == "-cmin" ||
-      name.starts_with("-newer") || name == "-anewer" || name == "-cnewer")
+  if (name == "-mtime" || name == "-atime" || name == "-ctime" || name == "-mmin" || name == "-amin" ||
+      name == "-cmin" || name.starts_with("-newer") || name == "-anewer" || name == "-cnewer")
     return time_test(name);
   if (name == "-exec" || name == "-execdir" || name == "-ok" || name == "-okdir") return exec(name);
-  if (name == "-print" || name == "-print0" || name == "-printf" || name == "-ls" || name == "-fprint" || name == "-fprint0" ||
-      name == "-fprintf" || name == "-fls")
+  if (name == "-print" || name == "-print0" || name == "-printf" || name == "-ls" || name == "-fprint" ||
+      name == "-fprint0" || name == "-fprintf" || name == "-fls")
     return action(name);
   if (name == "-true") return always(true);
   if (name == "-false") return always(false);
@@ -473,8 +533,11 @@ Result<Node> Parser::named(const std::string& name) {
     std::string text = TRY(argument(name));
     std::int64_t value = 0;
     if (!parse_integer(text, value) || value < 0 || text[0] == '+')
-      return fail(Code::invalid_argument, fmt::format("Expected a positive decimal integer argument to {}, but got {}", name, quoted(text)));
-    (name == "-maxdepth" ? settings_.max_depth : settings_.min_depth) = static_cast<int>(std::min<std::int64_t>(value, 1 << 30));
+      return fail(Code::invalid_argument,
+                  fmt::format("Expected a positive decimal integer argument to {}, but got {}", name,
+                              quote_operand(text)));
+    (name == "-maxdepth" ? settings_.max_depth : settings_.min_depth) =
+        static_cast<int>(std::min<std::int64_t>(value, 1 << 30));
     return always(true);
   }
   if (name == "-depth" || name == "-d") {
@@ -485,16 +548,26 @@ Result<Node> Parser::named(const std::string& name) {
     settings_.days_start = true;
     return always(true);
   }
-  if (name == "-mount" || name == "-xdev" || name == "-noleaf" || name == "-follow" || name == "-ignore_readdir_race" ||
-      name == "-noignore_readdir_race" || name == "-warn" || name == "-nowarn")
+  if (name == "-mount" || name == "-xdev" || name == "-noleaf" || name == "-follow" ||
+      name == "-ignore_readdir_race" || name == "-noignore_readdir_race" || name == "-warn" ||
+      name == "-nowarn")
     return always(true);
   if (name == "-regextype") {
     std::string type = TRY(argument(name));
-    static constexpr std::string_view kTypes[] = {"awk", "ed", "egrep", "emacs", "findutils-default", "gnu-awk", "grep", "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "posix-minimal-basic", "sed"};
+    static constexpr std::string_view kTypes[] = {
+        "awk",       "ed",          "egrep",       "emacs",          "findutils-default",   "gnu-awk", "grep",
+        "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "posix-minimal-basic", "sed"};
     if (std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes))
-      return fail(Code::invalid_argument, fmt::format("Unknown regular expression type '{}'; valid types are 'findutils-default', 'ed', 'emacs', 'gnu-awk', 'grep', 'posix-awk', 'awk', 'posix-basic', 'posix-egrep', 'egrep', 'posix-extended', 'posix-minimal-basic', 'sed'.", type));
+      return fail(Code::invalid_argument,
+                  fmt::format("Unknown regular expression type '{}'; valid types are 'findutils-default', "
+                              "'ed', 'emacs', 'gnu-awk', 'grep', 'posix-awk', 'awk', 'posix-basic', "
+                              "'posix-egrep', 'egrep', 'posix-extended', 'posix-minimal-basic', 'sed'.",
+                              type));
     emacs_ = type == "emacs" || type == "findutils-default";
-    regex_syntax_ = type == "posix-extended" || type == "egrep" || type == "posix-egrep" || type == "awk" || type == "posix-awk" || type == "gnu-awk" ? Syntax::extended : Syntax::basic;
+    regex_syntax_ = type == "posix-extended" || type == "egrep" || type == "posix-egrep" || type == "awk" ||
+                            type == "posix-awk" || type == "gnu-awk"
+                        ? Syntax::extended
+                        : Syntax::basic;
     return always(true);
   }
   if (name == "-prune")
@@ -515,7 +588,8 @@ Result<Node> Parser::named(const std::string& name) {
       if (s.visit->shown == ".") return true;
       auto removed = c.call.fs().remove(s.visit->path);
       if (removed) return true;
-      c.call.complain(fmt::format("cannot delete {}: {}", quoted(s.visit->shown), reason(removed.error())));
+      c.call.complain(
+          fmt::format("cannot delete {}: {}", quote_operand(s.visit->shown), reason(removed.error())));
       c.status = 1;
       return false;
     });
@@ -538,9 +612,11 @@ Result<Node> Parser::named(const std::string& name) {
   }
   if (name == "-user" || name == "-group") {
     std::string who = TRY(argument(name));
-    bool user = name == "-user", number = !who.empty() && who.find_first_not_of("0123456789") == std::string::npos;
+    bool user = name == "-user",
+         number = !who.empty() && who.find_first_not_of("0123456789") == std::string::npos;
     if (!number && who != "root" && who != user_name(call_, 1000))
-      return fail(Code::invalid_argument, fmt::format("'{}' is not the name of {}", who, user ? "a known user" : "an existing group"));
+      return fail(Code::invalid_argument, fmt::format("'{}' is not the name of {}", who,
+                                                      user ? "a known user" : "an existing group"));
     return make_test([who, user](Context& c, Subject& s) {
       auto* stat = c.stat(s);
       if (!stat) return false;
@@ -555,7 +631,7 @@ Result<Node> Parser::named(const std::string& name) {
     return make_test([n, which](Context& c, Subject& s) {
       auto* stat = c.stat(s);
       if (!stat) return false;
-      double value = which == 'l' ? std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1)
+      double value = which == 'l'   ? std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1)
                      : which == 'i' ? static_cast<double>(stat->inode)
                      : which == 'u' ? stat->uid
                                     : stat->gid;
@@ -566,7 +642,8 @@ Result<Node> Parser::named(const std::string& name) {
     std::string file = TRY(argument(name));
     auto path = call_.resolve(file);
     auto stat = path ? call_.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
-    if (!stat) return fail(Code::invalid_argument, fmt::format("{}: {}", quoted(file), reason(stat.error())));
+    if (!stat)
+      return fail(Code::invalid_argument, fmt::format("{}: {}", quote_operand(file), reason(stat.error())));
     std::uint64_t inode = stat->inode;
     return make_test([inode](Context& c, Subject& s) {
       auto* found = c.stat(s);
@@ -578,7 +655,8 @@ Result<Node> Parser::named(const std::string& name) {
 
 }  // namespace
 
-Result<std::unique_ptr<Expression>> parse(Invocation& call, const std::vector<std::string>& args, Settings& settings) {
+Result<std::unique_ptr<Expression>> parse(Invocation& call, const std::vector<std::string>& args,
+                                          Settings& settings) {
   return Parser(call, args, settings).run();
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/file_names.h"
+#include "shell/calendar/calendar.h"
+#include "shell/files/file_names.h"
 
 namespace atl::shell::find {
 
@@ -14,12 +14,18 @@ namespace {
 std::string time_directive(Context& c, WallTime time, char how) {
   Zone zone = Zone::of(c.call);
   switch (how) {
-    case '@': return format_time("%s.%N0", time, zone);
-    case 'T': return format_time("%H:%M:%S.%N0", time, zone);
-    case '+': return format_time("%Y-%m-%d+%H:%M:%S.%N0", time, zone);
-    case 'S': return format_time("%S.%N0", time, zone);
-    case 'X': return format_time("%H:%M:%S.%N0", time, zone);
-    default: return format_time(std::string("%") + how, time, zone);
+    case '@':
+      return format_time("%s.%N0", time, zone);
+    case 'T':
+      return format_time("%H:%M:%S.%N0", time, zone);
+    case '+':
+      return format_time("%Y-%m-%d+%H:%M:%S.%N0", time, zone);
+    case 'S':
+      return format_time("%S.%N0", time, zone);
+    case 'X':
+      return format_time("%H:%M:%S.%N0", time, zone);
+    default:
+      return format_time(std::string("%") + how, time, zone);
   }
 }
 
@@ -32,8 +38,10 @@ std::string directive(Context& c, Subject& s, char d) {
   Zone zone = Zone::of(c.call);
   constexpr std::string_view kWhole = "%a %b %e %H:%M:%S.%N0 %Y";
   switch (d) {
-    case 'p': return visit.shown;
-    case 'f': return std::string(base_name(shown));
+    case 'p':
+      return visit.shown;
+    case 'f':
+      return std::string(base_name(shown));
     case 'h': {
       if (visit.depth == 0 && shown.find('/') == std::string_view::npos) return ".";
       std::size_t slash = shown.rfind('/');
@@ -45,13 +53,20 @@ std::string directive(Context& c, Subject& s, char d) {
       while (rest.starts_with('/')) rest.remove_prefix(1);
       return std::string(rest);
     }
-    case 'H': return *s.start;
-    case 'd': return std::to_string(visit.depth);
-    case 's': return std::to_string(stat->is_directory() ? 4096 : stat->size);
-    case 'b': return std::to_string(stat->is_directory() ? 8 : (stat->size + 4095) / 4096 * 8);
-    case 'k': return std::to_string(stat->is_directory() ? 4 : (stat->size + 4095) / 4096 * 4);
-    case 'm': return fmt::format("{:o}", stat->mode);
-    case 'M': return mode_text(stat->type, stat->mode);
+    case 'H':
+      return *s.start;
+    case 'd':
+      return std::to_string(visit.depth);
+    case 's':
+      return std::to_string(stat->is_directory() ? 4096 : stat->size);
+    case 'b':
+      return std::to_string(stat->is_directory() ? 8 : (stat->size + 4095) / 4096 * 8);
+    case 'k':
+      return std::to_string(stat->is_directory() ? 4 : (stat->size + 4095) / 4096 * 4);
+    case 'm':
+      return fmt::format("{:o}", stat->mode);
+    case 'M':
+      return mode_text(stat->type, stat->mode);
     case 'y':
     case 'Y': {
       vfs::Type type = visit.type;
@@ -60,25 +75,40 @@ std::string directive(Context& c, Subject& s, char d) {
         if (!followed) return "N";
         type = followed->type;
       }
-      return type == vfs::Type::directory ? "d" : type == vfs::Type::symlink ? "l" : type == vfs::Type::fifo ? "p" : "f";
+      return type == vfs::Type::directory ? "d"
+             : type == vfs::Type::symlink ? "l"
+             : type == vfs::Type::fifo    ? "p"
+                                          : "f";
     }
     case 'l': {
       if (visit.type != vfs::Type::symlink) return "";
       auto target = c.call.fs().read_link(visit.path);
       return target ? *target : "";
     }
-    case 'u': return user_name(c.call, stat->uid);
-    case 'U': return std::to_string(stat->uid);
-    case 'g': return group_name(c.call, stat->gid);
-    case 'G': return std::to_string(stat->gid);
-    case 'i': return std::to_string(stat->inode);
-    case 'n': return std::to_string(std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1));
-    case 'D': return "1";
-    case 'F': return "tmpfs";
-    case 't': return format_time(kWhole, stat->modified, zone);
-    case 'a': return format_time(kWhole, stat->accessed.value_or(stat->modified), zone);
-    case 'c': return format_time(kWhole, stat->changed, zone);
-    default: return std::string("%") + d;
+    case 'u':
+      return user_name(c.call, stat->uid);
+    case 'U':
+      return std::to_string(stat->uid);
+    case 'g':
+      return group_name(c.call, stat->gid);
+    case 'G':
+      return std::to_string(stat->gid);
+    case 'i':
+      return std::to_string(stat->inode);
+    case 'n':
+      return std::to_string(std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1));
+    case 'D':
+      return "1";
+    case 'F':
+      return "tmpfs";
+    case 't':
+      return format_time(kWhole, stat->modified, zone);
+    case 'a':
+      return format_time(kWhole, stat->accessed.value_or(stat->modified), zone);
+    case 'c':
+      return format_time(kWhole, stat->changed, zone);
+    default:
+      return std::string("%") + d;
   }
 }
 
@@ -92,11 +122,14 @@ void print_formatted(Context& c, Subject& s, std::string_view format, Sink& out)
       static constexpr std::string_view kFrom = "abfnrtv\\";
       static constexpr std::string_view kTo = "\a\b\f\n\r\t\v\\";
       std::size_t at = kFrom.find(e);
-      if (at != std::string_view::npos) out.put(kTo[at]);
-      else if (e == 'c') return;
+      if (at != std::string_view::npos)
+        out.put(kTo[at]);
+      else if (e == 'c')
+        return;
       else if (e >= '0' && e <= '7') {
         int value = e - '0';
-        for (int k = 0; k < 2 && i + 1 < format.size() && format[i + 1] >= '0' && format[i + 1] <= '7'; ++k) value = value * 8 + (format[++i] - '0');
+        for (int k = 0; k < 2 && i + 1 < format.size() && format[i + 1] >= '0' && format[i + 1] <= '7'; ++k)
+          value = value * 8 + (format[++i] - '0');
         out.put(static_cast<char>(value));
       } else {
         out.put('\\');
@@ -114,18 +147,25 @@ void print_formatted(Context& c, Subject& s, std::string_view format, Sink& out)
       zero |= format[i] == '0';
     }
     std::size_t width = 0, precision = std::string::npos;
-    while (i < format.size() && isdigit(static_cast<unsigned char>(format[i]))) width = std::min<std::size_t>(width * 10 + static_cast<unsigned>(format[i++] - '0'), 4096);
+    while (i < format.size() && isdigit(static_cast<unsigned char>(format[i])))
+      width = std::min<std::size_t>(width * 10 + static_cast<unsigned>(format[i++] - '0'), 4096);
     if (i < format.size() && format[i] == '.') {
       precision = 0;
-      for (++i; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i) precision = precision * 10 + static_cast<unsigned>(format[i] - '0');
+      for (++i; i < format.size() && isdigit(static_cast<unsigned char>(format[i])); ++i)
+        precision = precision * 10 + static_cast<unsigned>(format[i] - '0');
     }
     if (i >= format.size()) break;
     char d = format[i];
     std::string text;
-    if (d == '%') text = "%";
+    if (d == '%')
+      text = "%";
     else if ((d == 'A' || d == 'C' || d == 'T' || d == 'B') && i + 1 < format.size()) {
       const vfs::Stat* stat = c.stat(s);
-      WallTime time = !stat ? WallTime() : d == 'A' ? stat->accessed.value_or(stat->modified) : d == 'C' ? stat->changed : d == 'B' ? stat->created : stat->modified;
+      WallTime time = !stat      ? WallTime()
+                      : d == 'A' ? stat->accessed.value_or(stat->modified)
+                      : d == 'C' ? stat->changed
+                      : d == 'B' ? stat->created
+                                 : stat->modified;
       text = time_directive(c, time, format[++i]);
     } else {
       text = directive(c, s, d);

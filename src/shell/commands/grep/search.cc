@@ -5,16 +5,19 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shell/commands/count_byte.h"
+#include "shell/text/count_byte.h"
 
 namespace atl::shell {
 
 namespace {
 
-bool word(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool word(char c) {
+  return isalnum(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 
-constexpr std::string_view kMatchColor = "\33[01;31m\33[K", kNameColor = "\33[35m\33[K", kNumberColor = "\33[32m\33[K",
-                           kSeparatorColor = "\33[36m\33[K", kPlain = "\33[m\33[K";
+constexpr std::string_view kMatchColor = "\33[01;31m\33[K", kNameColor = "\33[35m\33[K",
+                           kNumberColor = "\33[32m\33[K", kSeparatorColor = "\33[36m\33[K",
+                           kPlain = "\33[m\33[K";
 
 std::size_t line_begin(std::string_view text, std::size_t at, char delimiter) {
   if (at == 0) return 0;
@@ -51,7 +54,8 @@ Result<std::unique_ptr<Grep>> Grep::create(Invocation& call, const GrepSettings&
   }
   // The whole buffer at once: not for Perl, whose \s or [^x] could cross a line's end.
   if (settings.delimiter == '\n' && syntax != Syntax::perl) {
-    bool empty_pattern = std::any_of(patterns.begin(), patterns.end(), [](const std::string& p) { return p.empty(); });
+    bool empty_pattern =
+        std::any_of(patterns.begin(), patterns.end(), [](const std::string& p) { return p.empty(); });
     options.lines = true;
     auto buffer = Regex::compile(patterns, syntax, options);
     if (buffer && !empty_pattern) grep->buffer_ = std::make_unique<Regex>(std::move(*buffer));
@@ -86,7 +90,8 @@ bool Grep::line_matches(std::string_view line) {
   return settings_.words ? find_in_line(line, 0, span) : line_->matches(line);
 }
 
-// Where the first line in text[from..) begins that holds what every match must; the end of the text if none does.
+// Where the first line in text[from..) begins that holds what every match must; the end of the text if none
+// does.
 std::size_t Grep::next_candidate(std::string_view text, std::size_t from) {
   std::string_view wanted = required_;
   if (at_start_ && from == 0 && text.starts_with(wanted.substr(1))) return 0;
@@ -145,25 +150,35 @@ void Grep::count_lines(std::string_view text, std::size_t upto) {
 
 void Grep::prefix(std::uint64_t offset, std::uint64_t number, char separator) {
   auto separate = [&] {
-    if (settings_.color) out_.append(fmt::format("{}{}{}", kSeparatorColor, separator, kPlain));
-    else out_.put(separator);
+    if (settings_.color)
+      out_.append(fmt::format("{}{}{}", kSeparatorColor, separator, kPlain));
+    else
+      out_.put(separator);
   };
   if (settings_.with_name == 1) {
-    if (settings_.color) out_.append(fmt::format("{}{}{}", kNameColor, name_, kPlain));
-    else out_.append(name_);
-    if (settings_.null_names) out_.put('\0');
-    else separate();
+    if (settings_.color)
+      out_.append(fmt::format("{}{}{}", kNameColor, name_, kPlain));
+    else
+      out_.append(name_);
+    if (settings_.null_names)
+      out_.put('\0');
+    else
+      separate();
   }
   char digits[24];
   auto number_text = [&](std::uint64_t value) {
-    auto length = static_cast<std::size_t>(snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value)));
-    if (settings_.color) out_.append(fmt::format("{}{}{}", kNumberColor, std::string_view(digits, length), kPlain));
-    else out_.append({digits, length});
+    auto length = static_cast<std::size_t>(
+        snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value)));
+    if (settings_.color)
+      out_.append(fmt::format("{}{}{}", kNumberColor, std::string_view(digits, length), kPlain));
+    else
+      out_.append({digits, length});
     separate();
   };
   if (settings_.line_numbers) number_text(number);
   if (settings_.byte_offset) number_text(offset);
-  if (settings_.initial_tab && (settings_.with_name == 1 || settings_.line_numbers || settings_.byte_offset)) out_.put('\t');
+  if (settings_.initial_tab && (settings_.with_name == 1 || settings_.line_numbers || settings_.byte_offset))
+    out_.put('\t');
 }
 
 void Grep::print_line(std::string_view line, std::uint64_t offset, std::uint64_t number, char separator) {
@@ -206,8 +221,8 @@ void Grep::print_matches(std::string_view line, std::uint64_t offset, std::uint6
   }
 }
 
-// Lines between what was printed last and the line at [begin, end): after-context of the one, before-context of the
-// other, and the separator where something was left out.
+// Lines between what was printed last and the line at [begin, end): after-context of the one, before-context
+// of the other, and the separator where something was left out.
 void Grep::context(std::string_view text, std::size_t begin, std::size_t) {
   std::uint64_t next = base_ + begin;
   std::size_t at = next_unprinted_ > base_ ? static_cast<std::size_t>(next_unprinted_ - base_) : 0;
@@ -234,13 +249,22 @@ void Grep::context(std::string_view text, std::size_t begin, std::size_t) {
     next = base_ + start;
   }
   if (printed_any_ && next > next_unprinted_ && settings_.group_separator) {
-    if (settings_.color) out_.append(fmt::format("{}{}{}", kSeparatorColor, *settings_.group_separator, kPlain));
-    else out_.append(*settings_.group_separator);
+    if (settings_.color)
+      out_.append(fmt::format("{}{}{}", kSeparatorColor, *settings_.group_separator, kPlain));
+    else
+      out_.append(*settings_.group_separator);
     out_.put('\n');
   }
   for (std::size_t i = from_kept; i > 0; --i) {
     const std::string& line = kept_[kept_.size() - i];
-    print_line(line, next, line_number_ - (counted_ ? static_cast<std::uint64_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(counted_), settings_.delimiter)) : 0) + 1 - i, '-');
+    print_line(line, next,
+               line_number_ -
+                   (counted_ ? static_cast<std::uint64_t>(std::count(
+                                   text.begin(), text.begin() + static_cast<std::ptrdiff_t>(counted_),
+                                   settings_.delimiter))
+                             : 0) +
+                   1 - i,
+               '-');
     next += line.size() + 1;
   }
   while (start < begin) {

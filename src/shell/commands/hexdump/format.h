@@ -11,7 +11,18 @@ namespace atl::shell::hexdump {
 
 // One piece of a format unit: text, or a conversion of some bytes of the input.
 struct Piece {
-  enum class Kind : unsigned char { text, integer, real, character, string, address, end_address, escaped, printable, named };
+  enum class Kind : unsigned char {
+    text,
+    integer,
+    real,
+    character,
+    string,
+    address,
+    end_address,
+    escaped,
+    printable,
+    named
+  };
   Kind kind = Kind::text;
   std::string text;  // of text: itself; of a conversion: flags, width and precision as printf takes them
   char conversion = 's';
@@ -26,6 +37,7 @@ struct Unit {
   std::size_t bytes() const;
 };
 
+// One -e: what is printed of each block.
 struct Format {
   std::vector<Unit> units;
   std::size_t bytes() const;
@@ -34,8 +46,8 @@ struct Format {
 // A format string of -e or a line of -f.
 Result<Format> parse(std::string_view text);
 
-// What is printed of the block that starts at `address`. `data` may be shorter than the block at the end of the
-// input: conversions without bytes leave blanks.
+// What is printed of the block that starts at `address`. `data` may be shorter than the block at the end of
+// the input: conversions without bytes leave blanks.
 std::string render(const Format& format, std::string_view data, std::uint64_t address);
 // The same for the end of the input: only units with %_A print.
 std::string render_end(const Format& format, std::uint64_t address);

@@ -13,23 +13,69 @@ struct Node;
 class Machine;
 
 enum class Op : unsigned char {
-  identity, recurse_default, field, index, slice, iterate, literal, format_string, format, pipe, comma, negate, and_, or_,
-  alternative, assign, update, arithmetic_update, alternative_update, add, subtract, multiply, divide, modulo, equal, not_equal, less,
-  less_equal, greater, greater_equal, if_, try_, reduce, foreach_, bind, bind_alternatives, label, break_, def, call_definition,
-  call_parameter, call_builtin, variable, array, object, location, environment, input_arguments,
+  identity,
+  recurse_default,
+  field,
+  index,
+  slice,
+  iterate,
+  literal,
+  format_string,
+  format,
+  pipe,
+  comma,
+  negate,
+  and_,
+  or_,
+  alternative,
+  assign,
+  update,
+  arithmetic_update,
+  alternative_update,
+  add,
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  if_,
+  try_,
+  reduce,
+  foreach_,
+  bind,
+  bind_alternatives,
+  label,
+  break_,
+  def,
+  call_definition,
+  call_parameter,
+  call_builtin,
+  variable,
+  array,
+  object,
+  location,
+  environment,
+  input_arguments,
 };
 
+// What `as` binds: a variable, or the parts of an array or object.
 struct Pattern {
   enum class Kind : unsigned char { variable, array, object } kind = Kind::variable;
   std::string name;
   struct Entry {
-    Node* key = nullptr;      // an expression that gives the key
-    std::string variable;     // {$name}: also binds
+    Node* key = nullptr;   // an expression that gives the key
+    std::string variable;  // {$name}: also binds
     std::unique_ptr<Pattern> pattern;
   };
   std::vector<Entry> entries;
 };
 
+// def name(parameters): body;
 struct Definition {
   std::string name;
   std::vector<std::string> parameters;  // "$x" for value parameters
@@ -38,6 +84,7 @@ struct Definition {
 
 using Builtin = struct BuiltinRow;
 
+// A node of a program. Owned by Program::nodes; pointers between nodes are borrowed.
 struct Node {
   Op op = Op::identity;
   Node* a = nullptr;
@@ -57,6 +104,7 @@ struct Node {
   Op arithmetic = Op::add;
 };
 
+// A parsed program; nobody changes it afterwards.
 struct Program {
   std::vector<std::unique_ptr<Node>> nodes;
   Node* top = nullptr;

@@ -4,34 +4,45 @@
 
 #include <algorithm>
 
-#include "shell/commands/text_io.h"
 #include "shell/stack.h"
 
 namespace atl::shell::jq {
 
 namespace {
 
-#define BUILTIN(name) \
-  bool name([[maybe_unused]] Machine& m, [[maybe_unused]] const Node& n, [[maybe_unused]] const Env* env, [[maybe_unused]] const Value& in, [[maybe_unused]] const Path* path, [[maybe_unused]] const Out& out)
+ATOLL_JQ_BUILTIN(do_empty) {
+  return true;
+}
+ATOLL_JQ_BUILTIN(do_not) {
+  return out(Value(!in.truthy()), nullptr);
+}
+ATOLL_JQ_BUILTIN(do_true) {
+  return out(Value(true), nullptr);
+}
+ATOLL_JQ_BUILTIN(do_false) {
+  return out(Value(false), nullptr);
+}
+ATOLL_JQ_BUILTIN(do_null) {
+  return out(Value(), nullptr);
+}
 
-BUILTIN(do_empty) { return true; }
-BUILTIN(do_not) { return out(Value(!in.truthy()), nullptr); }
-BUILTIN(do_true) { return out(Value(true), nullptr); }
-BUILTIN(do_false) { return out(Value(false), nullptr); }
-BUILTIN(do_null) { return out(Value(), nullptr); }
-
-BUILTIN(do_error) { return m.raise(in); }
-BUILTIN(do_error1) {
+ATOLL_JQ_BUILTIN(do_error) {
+  return m.raise(in);
+}
+ATOLL_JQ_BUILTIN(do_error1) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) { return m.raise(v); });
 }
 
-BUILTIN(do_select) {
-  return m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) { return v.truthy() ? out(in, path) : true; });
+ATOLL_JQ_BUILTIN(do_select) {
+  return m.eval(n.list[0], env, in, nullptr,
+                [&](const Value& v, const Path*) { return v.truthy() ? out(in, path) : true; });
 }
 
-BUILTIN(do_map) {
+ATOLL_JQ_BUILTIN(do_map) {
   if (!in.is_array() && !in.is_object())
-    return m.raise(in.is_null() ? std::string("Cannot iterate over null") : fmt::format("Cannot iterate over {} ({})", kind_name(in.kind()), to_text(in)));
+    return m.raise(in.is_null()
+                       ? std::string("Cannot iterate over null")
+                       : fmt::format("Cannot iterate over {} ({})", kind_name(in.kind()), to_text(in)));
   std::vector<Value> items;
   auto each = [&](const Value& item) {
     return m.eval(n.list[0], env, item, nullptr, [&](const Value& v, const Path*) {
@@ -49,7 +60,7 @@ BUILTIN(do_map) {
   return out(Value::array(std::move(items)), nullptr);
 }
 
-BUILTIN(do_map_values) {
+ATOLL_JQ_BUILTIN(do_map_values) {
   Value result = in;
   auto first = [&](const Value& item, std::optional<Value>& found) {
     bool stopped = false;
@@ -79,7 +90,8 @@ BUILTIN(do_map_values) {
   return out(object, nullptr);
 }
 
-bool recurse_with(Machine& m, const Node* step, const Node* condition, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool recurse_with(Machine& m, const Node* step, const Node* condition, const Env* env, const Value& in,
+                  const Path* path, const Out& out) {
   if (!out(in, path)) return false;
   return m.eval(step, env, in, path, [&](const Value& v, const Path* p) {
     if (!condition) return recurse_with(m, step, condition, env, v, p, out);
@@ -89,7 +101,7 @@ bool recurse_with(Machine& m, const Node* step, const Node* condition, const Env
   });
 }
 
-BUILTIN(do_recurse) {
+ATOLL_JQ_BUILTIN(do_recurse) {
   static const Node kDefault = [] {
     Node node;
     node.op = Op::recurse_default;
@@ -97,17 +109,23 @@ BUILTIN(do_recurse) {
   }();
   return m.eval(&kDefault, env, in, path, out);
 }
-BUILTIN(do_recurse1) { return recurse_with(m, n.list[0], nullptr, env, in, path, out); }
-BUILTIN(do_recurse2) { return recurse_with(m, n.list[0], n.list[1], env, in, path, out); }
+ATOLL_JQ_BUILTIN(do_recurse1) {
+  return recurse_with(m, n.list[0], nullptr, env, in, path, out);
+}
+ATOLL_JQ_BUILTIN(do_recurse2) {
+  return recurse_with(m, n.list[0], n.list[1], env, in, path, out);
+}
 
-BUILTIN(do_range) {
+ATOLL_JQ_BUILTIN(do_range) {
   std::vector<Value> a;
   return m.arguments(n, env, in, a, [&] {
     double from = 0, to = 0, by = 1;
     for (const Value& v : a)
       if (!v.is_number()) return m.raise(std::string("Range bounds must be numeric"));
-    if (a.size() == 1) to = a[0].number();
-    else from = a[0].number(), to = a[1].number();
+    if (a.size() == 1)
+      to = a[0].number();
+    else
+      from = a[0].number(), to = a[1].number();
     if (a.size() == 3) by = a[2].number();
     if (by == 0) {
       if (from >= to) return true;
@@ -124,7 +142,7 @@ BUILTIN(do_range) {
   });
 }
 
-BUILTIN(do_first) {
+ATOLL_JQ_BUILTIN(do_first) {
   if (n.list.empty()) {
     Value got;
     if (!m.index(in, Value(0), got)) return false;
@@ -140,7 +158,7 @@ BUILTIN(do_first) {
   return stopped ? more : go;
 }
 
-BUILTIN(do_last) {
+ATOLL_JQ_BUILTIN(do_last) {
   if (n.list.empty()) {
     Value got;
     if (!m.index(in, Value(-1), got)) return false;
@@ -164,7 +182,7 @@ BUILTIN(do_last) {
   return out(*last, &chain.back());
 }
 
-BUILTIN(do_limit) {
+ATOLL_JQ_BUILTIN(do_limit) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& count, const Path*) {
     if (!count.is_number()) return m.raise(std::string("Invalid arguments to limit"));
     double left = count.number();
@@ -182,14 +200,15 @@ BUILTIN(do_limit) {
   });
 }
 
-BUILTIN(do_skip) {
+ATOLL_JQ_BUILTIN(do_skip) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& count, const Path*) {
     double left = count.is_number() ? count.number() : 0;
-    return m.eval(n.list[1], env, in, path, [&](const Value& v, const Path* p) { return left-- > 0 ? true : out(v, p); });
+    return m.eval(n.list[1], env, in, path,
+                  [&](const Value& v, const Path* p) { return left-- > 0 ? true : out(v, p); });
   });
 }
 
-BUILTIN(do_nth) {
+ATOLL_JQ_BUILTIN(do_nth) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& count, const Path*) {
     if (!count.is_number()) return m.raise(std::string("Invalid arguments to nth"));
     if (n.list.size() == 1) {
@@ -211,7 +230,7 @@ BUILTIN(do_nth) {
   });
 }
 
-BUILTIN(do_until) {
+ATOLL_JQ_BUILTIN(do_until) {
   Value state = in;
   while (true) {
     bool stop = false;
@@ -232,7 +251,8 @@ BUILTIN(do_until) {
 }
 
 // while and repeat with one output per step as a loop; with several, by recursion as jq does.
-bool loop(Machine& m, const Node* condition, const Node* step, const Env* env, const Value& start, const Path* path, const Out& out) {
+bool loop(Machine& m, const Node* condition, const Node* step, const Env* env, const Value& start,
+          const Path* path, const Out& out) {
   Value state = start;
   while (true) {
     if (condition) {
@@ -258,17 +278,21 @@ bool loop(Machine& m, const Node* condition, const Node* step, const Env* env, c
     m.tick(4);
   }
 }
-BUILTIN(do_while) { return loop(m, n.list[0], n.list[1], env, in, nullptr, out); }
-BUILTIN(do_repeat) { return loop(m, nullptr, n.list[0], env, in, nullptr, out); }
+ATOLL_JQ_BUILTIN(do_while) {
+  return loop(m, n.list[0], n.list[1], env, in, nullptr, out);
+}
+ATOLL_JQ_BUILTIN(do_repeat) {
+  return loop(m, nullptr, n.list[0], env, in, nullptr, out);
+}
 
-BUILTIN(do_path) {
+ATOLL_JQ_BUILTIN(do_path) {
   return m.eval(n.list[0], env, in, &Machine::kRoot, [&](const Value& v, const Path* p) {
     if (!p) return m.raise(fmt::format("Invalid path expression with result {}", to_text(v).substr(0, 11)));
     return out(p->collect(), nullptr);
   });
 }
 
-BUILTIN(do_paths) {
+ATOLL_JQ_BUILTIN(do_paths) {
   static const Node kDefault = [] {
     Node node;
     node.op = Op::recurse_default;
@@ -278,11 +302,12 @@ BUILTIN(do_paths) {
     if (!p || !p->up) return true;
     if (n.list.empty()) return out(p->collect(), nullptr);
     Value where = p->collect();
-    return m.eval(n.list[0], env, v, nullptr, [&](const Value& keep, const Path*) { return keep.truthy() ? out(where, nullptr) : true; });
+    return m.eval(n.list[0], env, v, nullptr,
+                  [&](const Value& keep, const Path*) { return keep.truthy() ? out(where, nullptr) : true; });
   });
 }
 
-BUILTIN(do_leaf_paths) {
+ATOLL_JQ_BUILTIN(do_leaf_paths) {
   static const Node kDefault = [] {
     Node node;
     node.op = Op::recurse_default;
@@ -294,7 +319,7 @@ BUILTIN(do_leaf_paths) {
   });
 }
 
-BUILTIN(do_getpath) {
+ATOLL_JQ_BUILTIN(do_getpath) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& where, const Path*) {
     if (!where.is_array()) return m.raise(std::string("Path must be specified as an array"));
     Value got;
@@ -313,7 +338,7 @@ BUILTIN(do_getpath) {
   });
 }
 
-BUILTIN(do_setpath) {
+ATOLL_JQ_BUILTIN(do_setpath) {
   std::vector<Value> a;
   return m.arguments(n, env, in, a, [&] {
     if (!a[0].is_array()) return m.raise(std::string("Path must be specified as an array"));
@@ -322,7 +347,7 @@ BUILTIN(do_setpath) {
   });
 }
 
-BUILTIN(do_delpaths) {
+ATOLL_JQ_BUILTIN(do_delpaths) {
   return m.eval(n.list[0], env, in, nullptr, [&](const Value& paths, const Path*) {
     if (!paths.is_array()) return m.raise(std::string("Paths must be specified as an array"));
     Value result;
@@ -330,14 +355,14 @@ BUILTIN(do_delpaths) {
   });
 }
 
-BUILTIN(do_del) {
+ATOLL_JQ_BUILTIN(do_del) {
   std::vector<Value> paths;
   if (!m.paths_of(n.list[0], env, in, paths)) return false;
   Value result;
   return m.delete_paths(in, std::move(paths), result) && out(result, nullptr);
 }
 
-BUILTIN(do_pick) {
+ATOLL_JQ_BUILTIN(do_pick) {
   std::vector<Value> paths;
   if (!m.paths_of(n.list[0], env, in, paths)) return false;
   Value result;
@@ -349,7 +374,7 @@ BUILTIN(do_pick) {
   return out(result, nullptr);
 }
 
-BUILTIN(do_to_entries) {
+ATOLL_JQ_BUILTIN(do_to_entries) {
   if (in.is_array()) {
     std::vector<Value> rows;
     for (std::size_t i = 0; i < in.items().size(); ++i) {
@@ -374,7 +399,8 @@ BUILTIN(do_to_entries) {
 bool from_entries(Machine& m, const Value& in, Value& result) {
   result = Value::object();
   auto add = [&](const Value& entry) {
-    if (!entry.is_object()) return m.raise(fmt::format("Cannot index {} with \"key\"", kind_name(entry.kind())));
+    if (!entry.is_object())
+      return m.raise(fmt::format("Cannot index {} with \"key\"", kind_name(entry.kind())));
     const Value* key = nullptr;
     for (const char* name : {"key", "k", "name", "Name", "Key", "K"}) {
       key = entry.members().find(name);
@@ -388,14 +414,19 @@ bool from_entries(Machine& m, const Value& in, Value& result) {
     }
     Value k = key ? *key : Value();
     std::string text;
-    if (k.is_string()) text = k.text();
-    else if (k.is_null()) text = "null";
-    else if (k.is_number() || k.kind() == Kind::true_ || k.kind() == Kind::false_) text = to_text(k);
-    else return m.raise(fmt::format("Cannot use {} ({}) as object key", kind_name(k.kind()), to_text(k)));
+    if (k.is_string())
+      text = k.text();
+    else if (k.is_null())
+      text = "null";
+    else if (k.is_number() || k.kind() == Kind::true_ || k.kind() == Kind::false_)
+      text = to_text(k);
+    else
+      return m.raise(fmt::format("Cannot use {} ({}) as object key", kind_name(k.kind()), to_text(k)));
     result.own_members().at(text) = value ? *value : Value();
     return true;
   };
-  if (!in.is_array() && !in.is_object()) return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
+  if (!in.is_array() && !in.is_object())
+    return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
   if (in.is_array()) {
     for (const Value& entry : in.items())
       if (!add(entry)) return false;
@@ -405,13 +436,14 @@ bool from_entries(Machine& m, const Value& in, Value& result) {
   }
   return true;
 }
-BUILTIN(do_from_entries) {
+ATOLL_JQ_BUILTIN(do_from_entries) {
   Value result;
   return from_entries(m, in, result) && out(result, nullptr);
 }
 
-BUILTIN(do_with_entries) {
-  if (!in.is_object() && !in.is_array()) return m.raise(fmt::format("{} ({}) has no keys", kind_name(in.kind()), to_text(in)));
+ATOLL_JQ_BUILTIN(do_with_entries) {
+  if (!in.is_object() && !in.is_array())
+    return m.raise(fmt::format("{} ({}) has no keys", kind_name(in.kind()), to_text(in)));
   std::vector<Value> items;
   auto each = [&](Value key, const Value& value) {
     Value entry = Value::object();
@@ -459,9 +491,11 @@ bool walk_value(Machine& m, const Node* f, const Env* env, const Value& in, cons
   m.tick();
   return m.eval(f, env, rebuilt, nullptr, out);
 }
-BUILTIN(do_walk) { return walk_value(m, n.list[0], env, in, out); }
+ATOLL_JQ_BUILTIN(do_walk) {
+  return walk_value(m, n.list[0], env, in, out);
+}
 
-BUILTIN(do_any_all) {
+ATOLL_JQ_BUILTIN(do_any_all) {
   bool all = n.text == "all";
   bool result = all;
   auto test = [&](const Value& v) {
@@ -478,12 +512,16 @@ BUILTIN(do_any_all) {
     });
   } else {
     std::vector<Value> items;
-    if (in.is_array()) items = in.items();
+    if (in.is_array())
+      items = in.items();
     else if (in.is_object())
       for (const auto& member : in.members().members) items.push_back(member.value);
-    else return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
+    else
+      return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
     for (const Value& item : items) {
-      go = n.list.empty() ? test(item) : m.eval(n.list[0], env, item, nullptr, [&](const Value& w, const Path*) { return test(w); });
+      go = n.list.empty()
+               ? test(item)
+               : m.eval(n.list[0], env, item, nullptr, [&](const Value& w, const Path*) { return test(w); });
       if (!go) break;
     }
   }
@@ -491,7 +529,7 @@ BUILTIN(do_any_all) {
   return out(Value(result), nullptr);
 }
 
-BUILTIN(do_isempty) {
+ATOLL_JQ_BUILTIN(do_isempty) {
   bool any = false;
   bool go = m.eval(n.list[0], env, in, nullptr, [&](const Value&, const Path*) {
     any = true;
@@ -501,7 +539,7 @@ BUILTIN(do_isempty) {
   return out(Value(!any), nullptr);
 }
 
-BUILTIN(do_add1) {
+ATOLL_JQ_BUILTIN(do_add1) {
   Value sum;
   if (!m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) {
         Value next;
@@ -515,15 +553,18 @@ BUILTIN(do_add1) {
   return out(sum, nullptr);
 }
 
-BUILTIN(do_add) {
+ATOLL_JQ_BUILTIN(do_add) {
   std::vector<Value> items;
-  if (in.is_array()) items = in.items();
+  if (in.is_array())
+    items = in.items();
   else if (in.is_object())
     for (const auto& member : in.members().members) items.push_back(member.value);
-  else if (!in.is_null()) return m.raise(fmt::format("Cannot iterate over {} ({})", kind_name(in.kind()), to_text(in)));
+  else if (!in.is_null())
+    return m.raise(fmt::format("Cannot iterate over {} ({})", kind_name(in.kind()), to_text(in)));
   if (items.empty()) return out(Value(), nullptr);
   // Long sums of strings and arrays in one piece.
-  bool strings = std::all_of(items.begin(), items.end(), [](const Value& v) { return v.is_string() || v.is_null(); });
+  bool strings =
+      std::all_of(items.begin(), items.end(), [](const Value& v) { return v.is_string() || v.is_null(); });
   bool arrays = std::all_of(items.begin(), items.end(), [](const Value& v) { return v.is_array(); });
   if (strings && items[0].is_string()) {
     std::string text;
@@ -552,229 +593,64 @@ BUILTIN(do_add) {
   return out(sum, nullptr);
 }
 
-BUILTIN(do_input) {
-  Value next;
-  if (!m.next_input(next)) return m.error ? false : m.raise(std::string("No more inputs"));
-  return out(next, nullptr);
-}
-BUILTIN(do_inputs) {
-  Value next;
-  while (m.next_input(next))
-    if (!out(next, nullptr)) return false;
-  return !m.error;
-}
-BUILTIN(do_input_filename) { return out(m.has_input_name ? Value(m.input_name) : Value(), nullptr); }
-BUILTIN(do_input_line_number) { return out(Value(static_cast<double>(m.line_number)), nullptr); }
-BUILTIN(do_debug) {
-  if (n.list.empty()) {
-    m.call().err().write(fmt::format("[\"DEBUG:\",{}]\n", to_text(in)));
-    return out(in, path);
-  }
-  if (!m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) {
-        m.call().err().write(fmt::format("[\"DEBUG:\",{}]\n", to_text(v)));
-        return true;
-      }))
-    return false;
-  return out(in, path);
-}
-BUILTIN(do_stderr) {
-  m.call().err().write(to_text(in));
-  return out(in, path);
-}
-BUILTIN(do_halt) {
-  m.halt = 0;
-  return false;
-}
-BUILTIN(do_halt_error) {
-  auto stop = [&](int status) {
-    m.halt = status;
-    m.halt_message = in.is_string() ? in.text() : to_text(in) + "\n";
-    return false;
-  };
-  if (n.list.empty()) return stop(5);
-  return m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) {
-    if (!v.is_number()) return m.raise(std::string("halt_error/1: number required"));
-    return stop(static_cast<int>(v.number()));
-  });
-}
-BUILTIN(do_env) { return out(m.environment, nullptr); }
-BUILTIN(do_builtins) {
-  std::vector<Value> names;
-  for (std::string& name : builtin_names()) names.emplace_back(std::move(name));
-  return out(Value::array(std::move(names)), nullptr);
-}
-
-// IN(src), IN(src; s), INDEX(f), INDEX(stream; f), ascii, getpath, combinations, limit ...
-BUILTIN(do_IN) {
-  bool found = false;
-  auto search = [&](const Value& wanted, const Node* source) {
-    return m.eval(source, env, in, nullptr, [&](const Value& v, const Path*) {
-      if (compare(v, wanted) != 0) return true;
-      found = true;
-      return false;
-    });
-  };
-  bool go = true;
-  if (n.list.size() == 1) go = search(in, n.list[0]);
-  else go = m.eval(n.list[0], env, in, nullptr, [&](const Value& w, const Path*) { return search(w, n.list[1]); });
-  if (!go && !found) return false;
-  return out(Value(found), nullptr);
-}
-BUILTIN(do_INDEX) {
-  Value index = Value::object();
-  auto add = [&](const Value& row) {
-    return m.eval(n.list.back(), env, row, nullptr, [&](const Value& key, const Path*) {
-      index.own_members().at(key.is_string() ? key.text() : to_text(key)) = row;
-      return true;
-    });
-  };
-  if (n.list.size() == 2) {
-    if (!m.eval(n.list[0], env, in, nullptr, [&](const Value& row, const Path*) { return add(row); })) return false;
-  } else {
-    if (!in.is_array()) return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
-    for (const Value& row : in.items())
-      if (!add(row)) return false;
-  }
-  return out(index, nullptr);
-}
-
-BUILTIN(do_combinations) {
-  auto run = [&](const std::vector<Value>& lists) {
-    for (const Value& list : lists)
-      if (!list.is_array()) return m.raise(fmt::format("Cannot iterate over {}", kind_name(list.kind())));
-    std::vector<std::size_t> at(lists.size(), 0);
-    for (const Value& list : lists)
-      if (list.items().empty()) return true;
-    while (true) {
-      std::vector<Value> row;
-      for (std::size_t i = 0; i < lists.size(); ++i) row.push_back(lists[i].items()[at[i]]);
-      m.tick(lists.size() + 1);
-      if (!out(Value::array(std::move(row)), nullptr)) return false;
-      std::size_t i = lists.size();
-      while (i > 0 && ++at[i - 1] == lists[i - 1].items().size()) at[--i] = 0;
-      if (i == 0) return true;
-    }
-  };
-  if (!in.is_array()) return m.raise(fmt::format("Cannot iterate over {}", kind_name(in.kind())));
-  if (n.list.empty()) return run(in.items());
-  return m.eval(n.list[0], env, in, nullptr, [&](const Value& count, const Path*) {
-    if (!count.is_number() || count.number() > 1000) return m.raise(std::string("combinations: bad count"));
-    return run(std::vector<Value>(static_cast<std::size_t>(std::max(0.0, count.number())), in));
-  });
-}
-
-BUILTIN(do_tostream) {
-  std::function<bool(const Value&, std::vector<Value>&, bool)> stream = [&](const Value& v, std::vector<Value>& where, bool top) -> bool {
-    auto emit = [&](std::vector<Value> parts) { return out(Value::array(std::move(parts)), nullptr); };
-    need_stack();
-    m.tick();
-    bool empty = (v.is_array() && v.items().empty()) || (v.is_object() && v.members().members.empty());
-    if ((!v.is_array() && !v.is_object()) || empty) return emit({Value::array(where), v});
-    Value last;
-    if (v.is_array()) {
-      for (std::size_t i = 0; i < v.items().size(); ++i) {
-        last = Value(static_cast<double>(i));
-        where.push_back(last);
-        bool go = stream(v.items()[i], where, false);
-        where.pop_back();
-        if (!go) return false;
-      }
-    } else {
-      for (const auto& member : v.members().members) {
-        last = Value(member.key);
-        where.push_back(last);
-        bool go = stream(member.value, where, false);
-        where.pop_back();
-        if (!go) return false;
-      }
-    }
-    where.push_back(last);
-    bool go = emit({Value::array(where)});
-    where.pop_back();
-    (void)top;
-    return go;
-  };
-  std::vector<Value> where;
-  return stream(in, where, true);
-}
-
-BUILTIN(do_fromstream) {
-  Value state;
-  bool any = false;
-  return m.eval(n.list[0], env, in, nullptr, [&](const Value& event, const Path*) {
-    if (!event.is_array() || event.items().empty() || !event.items()[0].is_array()) return m.raise(std::string("Invalid stream event"));
-    const auto& where = event.items()[0].items();
-    if (event.items().size() == 2) {
-      Value next;
-      if (!m.set_path(any ? state : Value(), where, 0, event.items()[1], next)) return false;
-      state = next;
-      any = true;
-      if (where.empty()) {
-        any = false;
-        return out(state, nullptr);
-      }
-      return true;
-    }
-    if (where.size() > 1) return true;
-    any = false;
-    Value done = std::move(state);
-    state = Value();
-    return out(done, nullptr);
-  });
-}
-
-BUILTIN(do_truncate_stream) {
-  return m.eval(n.list[n.list.size() - 1], env, in, nullptr, [&](const Value& event, const Path*) {
-    double depth = n.list.size() == 1 && in.is_number() ? in.number() : 1;
-    if (!event.is_array() || event.items().empty()) return true;
-    const auto& where = event.items()[0].items();
-    if (static_cast<double>(where.size()) <= depth) return true;
-    std::vector<Value> shortened(where.begin() + static_cast<std::ptrdiff_t>(depth), where.end());
-    std::vector<Value> parts{Value::array(std::move(shortened))};
-    if (event.items().size() > 1) parts.push_back(event.items()[1]);
-    return out(Value::array(std::move(parts)), nullptr);
-  });
-}
-
-BUILTIN(do_ltrimstr_like) {
-  return m.eval(n.list[0], env, in, nullptr, [&](const Value& v, const Path*) {
-    if (!in.is_string() || !v.is_string()) return out(in, nullptr);
-    const std::string &text = in.text(), &affix = v.text();
-    if (n.text == "ltrimstr" && text.starts_with(affix)) return out(Value(text.substr(affix.size())), nullptr);
-    if (n.text == "rtrimstr" && text.ends_with(affix)) return out(Value(text.substr(0, text.size() - affix.size())), nullptr);
-    return out(in, nullptr);
-  });
-}
-
-BUILTIN(do_get_search_list) { return out(Value::array(), nullptr); }
-BUILTIN(do_splits) { return split_by_regex(m, n, env, in, out, true); }
-BUILTIN(do_getarg) { return out(m.named_arguments, nullptr); }
-
 constexpr BuiltinRow kRows[] = {
-    {"empty", 0, do_empty}, {"not", 0, do_not}, {"true", 0, do_true}, {"false", 0, do_false}, {"null", 0, do_null},
-    {"error", 0, do_error}, {"error", 1, do_error1}, {"select", 1, do_select}, {"map", 1, do_map}, {"map_values", 1, do_map_values},
-    {"recurse", 0, do_recurse}, {"recurse", 1, do_recurse1}, {"recurse", 2, do_recurse2}, {"recurse_down", 0, do_recurse},
-    {"range", 1, do_range}, {"range", 2, do_range}, {"range", 3, do_range}, {"first", 0, do_first}, {"first", 1, do_first},
-    {"last", 0, do_last}, {"last", 1, do_last}, {"limit", 2, do_limit}, {"skip", 2, do_skip}, {"nth", 1, do_nth}, {"nth", 2, do_nth},
-    {"until", 2, do_until}, {"while", 2, do_while}, {"repeat", 1, do_repeat}, {"path", 1, do_path}, {"paths", 0, do_paths},
-    {"paths", 1, do_paths}, {"leaf_paths", 0, do_leaf_paths}, {"getpath", 1, do_getpath}, {"setpath", 2, do_setpath},
-    {"delpaths", 1, do_delpaths}, {"del", 1, do_del}, {"pick", 1, do_pick}, {"to_entries", 0, do_to_entries},
-    {"from_entries", 0, do_from_entries}, {"with_entries", 1, do_with_entries}, {"walk", 1, do_walk}, {"any", 0, do_any_all},
-    {"any", 1, do_any_all}, {"any", 2, do_any_all}, {"all", 0, do_any_all}, {"all", 1, do_any_all}, {"all", 2, do_any_all},
-    {"isempty", 1, do_isempty}, {"add", 0, do_add}, {"add", 1, do_add1}, {"input", 0, do_input}, {"inputs", 0, do_inputs},
-    {"input_filename", 0, do_input_filename}, {"input_line_number", 0, do_input_line_number}, {"debug", 0, do_debug},
-    {"debug", 1, do_debug}, {"stderr", 0, do_stderr}, {"halt", 0, do_halt}, {"halt_error", 0, do_halt_error},
-    {"halt_error", 1, do_halt_error}, {"env", 0, do_env}, {"builtins", 0, do_builtins}, {"IN", 1, do_IN}, {"IN", 2, do_IN},
-    {"INDEX", 1, do_INDEX}, {"INDEX", 2, do_INDEX}, {"combinations", 0, do_combinations}, {"combinations", 1, do_combinations},
-    {"tostream", 0, do_tostream}, {"fromstream", 1, do_fromstream}, {"truncate_stream", 1, do_truncate_stream},
-    {"ltrimstr", 1, do_ltrimstr_like}, {"rtrimstr", 1, do_ltrimstr_like}, {"get_search_list", 0, do_get_search_list},
-    {"splits", 1, do_splits}, {"splits", 2, do_splits}, {"$__prog_args", 0, do_getarg},
+    {"empty", 0, do_empty},
+    {"not", 0, do_not},
+    {"true", 0, do_true},
+    {"false", 0, do_false},
+    {"null", 0, do_null},
+    {"error", 0, do_error},
+    {"error", 1, do_error1},
+    {"select", 1, do_select},
+    {"map", 1, do_map},
+    {"map_values", 1, do_map_values},
+    {"recurse", 0, do_recurse},
+    {"recurse", 1, do_recurse1},
+    {"recurse", 2, do_recurse2},
+    {"recurse_down", 0, do_recurse},
+    {"range", 1, do_range},
+    {"range", 2, do_range},
+    {"range", 3, do_range},
+    {"first", 0, do_first},
+    {"first", 1, do_first},
+    {"last", 0, do_last},
+    {"last", 1, do_last},
+    {"limit", 2, do_limit},
+    {"skip", 2, do_skip},
+    {"nth", 1, do_nth},
+    {"nth", 2, do_nth},
+    {"until", 2, do_until},
+    {"while", 2, do_while},
+    {"repeat", 1, do_repeat},
+    {"path", 1, do_path},
+    {"paths", 0, do_paths},
+    {"paths", 1, do_paths},
+    {"leaf_paths", 0, do_leaf_paths},
+    {"getpath", 1, do_getpath},
+    {"setpath", 2, do_setpath},
+    {"delpaths", 1, do_delpaths},
+    {"del", 1, do_del},
+    {"pick", 1, do_pick},
+    {"to_entries", 0, do_to_entries},
+    {"from_entries", 0, do_from_entries},
+    {"with_entries", 1, do_with_entries},
+    {"walk", 1, do_walk},
+    {"any", 0, do_any_all},
+    {"any", 1, do_any_all},
+    {"any", 2, do_any_all},
+    {"all", 0, do_any_all},
+    {"all", 1, do_any_all},
+    {"all", 2, do_any_all},
+    {"isempty", 1, do_isempty},
+    {"add", 0, do_add},
+    {"add", 1, do_add1},
 };
 
 }  // namespace
 
 const BuiltinRow* find_builtin(std::string_view name, std::size_t arity) {
-  for (std::span<const BuiltinRow> rows : {std::span<const BuiltinRow>(kRows), value_builtins(), text_builtins()})
+  for (std::span<const BuiltinRow> rows :
+       {std::span<const BuiltinRow>(kRows), value_builtins(), text_builtins(), stream_builtins()})
     for (const BuiltinRow& row : rows)
       if (row.name == name && row.arity == arity) return &row;
   return nullptr;
@@ -782,7 +658,8 @@ const BuiltinRow* find_builtin(std::string_view name, std::size_t arity) {
 
 std::vector<std::string> builtin_names() {
   std::vector<std::string> names;
-  for (std::span<const BuiltinRow> rows : {std::span<const BuiltinRow>(kRows), value_builtins(), text_builtins()})
+  for (std::span<const BuiltinRow> rows :
+       {std::span<const BuiltinRow>(kRows), value_builtins(), text_builtins(), stream_builtins()})
     for (const BuiltinRow& row : rows) names.push_back(fmt::format("{}/{}", row.name, row.arity));
   return names;
 }

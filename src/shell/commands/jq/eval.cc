@@ -36,8 +36,10 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
   if (stack_left_here() < stack_reserve_for_tree) return raise(std::string("Recursion too deep"));
   tick();
   switch (node->op) {
-    case Op::identity: return out(in, path);
-    case Op::recurse_default: return eval_recurse(in, path, out);
+    case Op::identity:
+      return out(in, path);
+    case Op::recurse_default:
+      return eval_recurse(in, path, out);
     case Op::literal:
       return out(node->value, nullptr);
     case Op::field: {
@@ -66,28 +68,36 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         return out(got, &step);
       });
     }
-    case Op::index: return eval_index(node, env, in, path, out);
-    case Op::slice: return eval_slice(node, env, in, path, out);
-    case Op::iterate: return eval_iterate(node, env, in, path, out);
-    case Op::format_string: return eval_string(node, env, in, 0, {}, out);
+    case Op::index:
+      return eval_index(node, env, in, path, out);
+    case Op::slice:
+      return eval_slice(node, env, in, path, out);
+    case Op::iterate:
+      return eval_iterate(node, env, in, path, out);
+    case Op::format_string:
+      return eval_string(node, env, in, 0, {}, out);
     case Op::format: {
       std::string text;
       if (!format(node->text, in, text)) return false;
       return out(Value(std::move(text)), nullptr);
     }
     case Op::pipe:
-      return eval(node->a, env, in, path, [&](const Value& v, const Path* p) { return eval(node->b, env, v, p, out); });
-    case Op::comma: return eval(node->a, env, in, path, out) && eval(node->b, env, in, path, out);
+      return eval(node->a, env, in, path,
+                  [&](const Value& v, const Path* p) { return eval(node->b, env, v, p, out); });
+    case Op::comma:
+      return eval(node->a, env, in, path, out) && eval(node->b, env, in, path, out);
     case Op::negate:
       return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
-        if (!v.is_number()) return raise(fmt::format("{} ({}) cannot be negated", kind_name(v.kind()), to_text(v)));
+        if (!v.is_number())
+          return raise(fmt::format("{} ({}) cannot be negated", kind_name(v.kind()), to_text(v)));
         return out(Value(-v.number()), nullptr);
       });
     case Op::and_:
     case Op::or_:
       return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
         if (v.truthy() != (node->op == Op::and_)) return out(Value(v.truthy()), nullptr);
-        return eval(node->b, env, in, nullptr, [&](const Value& w, const Path*) { return out(Value(w.truthy()), nullptr); });
+        return eval(node->b, env, in, nullptr,
+                    [&](const Value& w, const Path*) { return out(Value(w.truthy()), nullptr); });
       });
     case Op::alternative: {
       bool any = false, downstream = false;
@@ -105,7 +115,8 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
     case Op::assign:
     case Op::update:
     case Op::arithmetic_update:
-    case Op::alternative_update: return eval_assignment(node, env, in, out);
+    case Op::alternative_update:
+      return eval_assignment(node, env, in, out);
     case Op::add:
     case Op::subtract:
     case Op::multiply:
@@ -130,11 +141,16 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         if (v.truthy()) return eval(node->b, env, in, path, out);
         return node->c ? eval(node->c, env, in, path, out) : out(in, path);
       });
-    case Op::try_: return eval_try(node, env, in, path, out);
-    case Op::reduce: return eval_reduce(node, env, in, path, out);
-    case Op::foreach_: return eval_foreach(node, env, in, path, out);
-    case Op::bind: return eval_bind(node, env, in, path, out);
-    case Op::bind_alternatives: return eval_alternatives(node, env, in, path, out);
+    case Op::try_:
+      return eval_try(node, env, in, path, out);
+    case Op::reduce:
+      return eval_reduce(node, env, in, path, out);
+    case Op::foreach_:
+      return eval_foreach(node, env, in, path, out);
+    case Op::bind:
+      return eval_bind(node, env, in, path, out);
+    case Op::bind_alternatives:
+      return eval_alternatives(node, env, in, path, out);
     case Op::label: {
       Env link{env};
       bool go = eval(node->a, &link, in, path, out);
@@ -144,19 +160,24 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
       }
       return go;
     }
-    case Op::break_: breaking = climb(env, node->levels); return false;
+    case Op::break_:
+      breaking = climb(env, node->levels);
+      return false;
     case Op::def: {
       Env link{env};
       link.definition = node->definition.get();
       return eval(node->b, &link, in, path, out);
     }
-    case Op::call_definition: return eval_call(node, env, in, path, out);
+    case Op::call_definition:
+      return eval_call(node, env, in, path, out);
     case Op::call_parameter: {
       const Env* link = climb(env, node->levels);
       return eval(link->closure, link->closure_env, in, path, out);
     }
-    case Op::call_builtin: return node->builtin->run(*this, *node, env, in, path, out);
-    case Op::variable: return out(climb(env, node->levels)->value, nullptr);
+    case Op::call_builtin:
+      return node->builtin->run(*this, *node, env, in, path, out);
+    case Op::variable:
+      return out(climb(env, node->levels)->value, nullptr);
     case Op::array: {
       std::vector<Value> items;
       if (node->a && !eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
@@ -166,10 +187,14 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         return false;
       return out(Value::array(std::move(items)), nullptr);
     }
-    case Op::object: return eval_object(node, env, in, 0, Value::object(), out);
-    case Op::environment: return out(environment, nullptr);
-    case Op::input_arguments: return out(named_arguments, nullptr);
-    case Op::location: return out(node->value, nullptr);
+    case Op::object:
+      return eval_object(node, env, in, 0, Value::object(), out);
+    case Op::environment:
+      return out(environment, nullptr);
+    case Op::input_arguments:
+      return out(named_arguments, nullptr);
+    case Op::location:
+      return out(node->value, nullptr);
   }
   return true;
 }
@@ -194,7 +219,8 @@ bool Machine::eval_recurse(const Value& in, const Path* path, const Out& out) {
   return true;
 }
 
-bool Machine::eval_index(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_index(const Node* node, const Env* env, const Value& in, const Path* path,
+                         const Out& out) {
   return eval(node->a, env, in, path, [&](const Value& v, const Path* p) {
     return eval(node->b, env, in, nullptr, [&](const Value& key, const Path*) {
       Value got;
@@ -206,7 +232,8 @@ bool Machine::eval_index(const Node* node, const Env* env, const Value& in, cons
   });
 }
 
-bool Machine::eval_slice(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_slice(const Node* node, const Env* env, const Value& in, const Path* path,
+                         const Out& out) {
   return eval(node->a, env, in, path, [&](const Value& v, const Path* p) {
     auto with_to = [&](const Value& to) {
       auto with_from = [&](const Value& from) {
@@ -227,7 +254,8 @@ bool Machine::eval_slice(const Node* node, const Env* env, const Value& in, cons
   });
 }
 
-bool Machine::eval_iterate(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_iterate(const Node* node, const Env* env, const Value& in, const Path* path,
+                           const Out& out) {
   return eval(node->a, env, in, path, [&](const Value& v, const Path* p) {
     Value held = v;
     if (held.is_array()) {
@@ -249,19 +277,24 @@ bool Machine::eval_iterate(const Node* node, const Env* env, const Value& in, co
   });
 }
 
-bool Machine::eval_string(const Node* node, const Env* env, const Value& in, std::size_t at, const std::string& so_far, const Out& out) {
-  // Literals and expressions alternate; the last expression is the outer loop in jq, which only order of output shows.
+bool Machine::eval_string(const Node* node, const Env* env, const Value& in, std::size_t at,
+                          const std::string& so_far, const Out& out) {
+  // Literals and expressions alternate; the last expression is the outer loop in jq, which only order of
+  // output shows.
   if (at >= node->list.size()) return out(Value(so_far), nullptr);
   if (at % 2 == 0) return eval_string(node, env, in, at + 1, so_far + node->list[at]->value.text(), out);
   return eval(node->list[at], env, in, nullptr, [&](const Value& v, const Path*) {
     std::string text;
-    if (node->text.empty()) text = v.is_string() ? v.text() : to_text(v);
-    else if (!format(node->text, v, text)) return false;
+    if (node->text.empty())
+      text = v.is_string() ? v.text() : to_text(v);
+    else if (!format(node->text, v, text))
+      return false;
     return eval_string(node, env, in, at + 1, so_far + text, out);
   });
 }
 
-bool Machine::eval_object(const Node* node, const Env* env, const Value& in, std::size_t at, const Value& so_far, const Out& out) {
+bool Machine::eval_object(const Node* node, const Env* env, const Value& in, std::size_t at,
+                          const Value& so_far, const Out& out) {
   if (at >= node->members.size()) return out(so_far, nullptr);
   const auto& [key_node, value_node] = node->members[at];
   auto with_key = [&](const Value& key) {
@@ -292,7 +325,8 @@ bool Machine::eval_try(const Node* node, const Env* env, const Value& in, const 
   return eval(node->b, env, caught, nullptr, out);
 }
 
-bool Machine::eval_reduce(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_reduce(const Node* node, const Env* env, const Value& in, const Path* path,
+                          const Out& out) {
   return eval(node->b, env, in, path, [&](const Value& start, const Path*) {
     Value state = start;
     bool go = eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
@@ -317,7 +351,8 @@ bool Machine::eval_reduce(const Node* node, const Env* env, const Value& in, con
   });
 }
 
-bool Machine::eval_foreach(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_foreach(const Node* node, const Env* env, const Value& in, const Path* path,
+                           const Out& out) {
   return eval(node->b, env, in, path, [&](const Value& start, const Path*) {
     Value state = start;
     return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
@@ -335,12 +370,14 @@ bool Machine::eval_foreach(const Node* node, const Env* env, const Value& in, co
 
 bool Machine::eval_bind(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
   return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
-    return destructure(*node->pattern, v, env, in, [&](const Env* bound) { return eval(node->b, bound, in, path, out); });
+    return destructure(*node->pattern, v, env, in,
+                       [&](const Env* bound) { return eval(node->b, bound, in, path, out); });
   });
 }
 
 // ?//: each pattern in turn until one works; names of the others are null.
-bool Machine::eval_alternatives(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_alternatives(const Node* node, const Env* env, const Value& in, const Path* path,
+                                const Out& out) {
   return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
     for (std::size_t i = 0; i < node->patterns.size(); ++i) {
       bool downstream = false;
@@ -358,7 +395,8 @@ bool Machine::eval_alternatives(const Node* node, const Env* env, const Value& i
         };
         walk(*node->patterns[i]);
         const Env* link = bound;
-        for (std::size_t k = names.size(); k-- > 0 && link != env; link = link->up) found.emplace(names[k], link->value);
+        for (std::size_t k = names.size(); k-- > 0 && link != env; link = link->up)
+          found.emplace(names[k], link->value);
         std::vector<Env> chain(node->all_variables.size());
         const Env* top = env;
         for (std::size_t k = 0; k < chain.size(); ++k) {
@@ -385,8 +423,8 @@ bool Machine::eval_call(const Node* node, const Env* env, const Value& in, const
   return eval_parameters(node, *link->definition, 0, env, link, in, path, out);
 }
 
-bool Machine::eval_parameters(const Node* node, const Definition& d, std::size_t at, const Env* env, const Env* linked,
-                              const Value& in, const Path* path, const Out& out) {
+bool Machine::eval_parameters(const Node* node, const Definition& d, std::size_t at, const Env* env,
+                              const Env* linked, const Value& in, const Path* path, const Out& out) {
   if (at >= d.parameters.size()) return eval(d.body, linked, in, path, out);
   Env closure{linked};
   closure.closure = node->list[at];
@@ -411,8 +449,8 @@ bool Machine::destructure(const Pattern& pattern, const Value& value, const Env*
   return destructure_entries(pattern, 0, value, env, in, done);
 }
 
-bool Machine::destructure_entries(const Pattern& pattern, std::size_t at, const Value& value, const Env* env, const Value& in,
-                                  const std::function<bool(const Env*)>& done) {
+bool Machine::destructure_entries(const Pattern& pattern, std::size_t at, const Value& value, const Env* env,
+                                  const Value& in, const std::function<bool(const Env*)>& done) {
   if (at >= pattern.entries.size()) return done(env);
   const auto& entry = pattern.entries[at];
   auto go_on = [&](const Env* bound) { return destructure_entries(pattern, at + 1, value, bound, in, done); };
@@ -422,7 +460,8 @@ bool Machine::destructure_entries(const Pattern& pattern, std::size_t at, const 
     return destructure(*entry.pattern, got, env, in, go_on);
   }
   return eval(entry.key, env, in, nullptr, [&](const Value& key, const Path*) {
-    if (!key.is_string()) return raise(fmt::format("Cannot index {} with {}", kind_name(value.kind()), kind_name(key.kind())));
+    if (!key.is_string())
+      return raise(fmt::format("Cannot index {} with {}", kind_name(value.kind()), kind_name(key.kind())));
     Value got;
     if (!index(value, key, got)) return false;
     Env link{env};

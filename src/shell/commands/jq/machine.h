@@ -23,8 +23,7 @@ struct Path {
 class Out {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, Out>)
-  Out(F&& f)  // NOLINT: implicit like a function_ref
+  requires(!std::is_same_v<std::remove_cvref_t<F>, Out>) Out(F&& f)  // NOLINT: implicit like a function_ref
       : object_(const_cast<void*>(static_cast<const void*>(&f))),
         call_([](void* object, const Value& value, const Path* path) {
           return (*static_cast<std::remove_reference_t<F>*>(object))(value, path);
@@ -45,6 +44,7 @@ struct Env {
   const Env* closure_env = nullptr;
 };
 
+// A function of the language that is written here. Returns false like Machine::eval.
 struct BuiltinRow {
   std::string_view name;
   std::size_t arity;
@@ -54,7 +54,8 @@ const BuiltinRow* find_builtin(std::string_view name, std::size_t arity);
 // All "name/arity".
 std::vector<std::string> builtin_names();
 
-// Evaluates by calling back for each output. A false return stops everything up to who asked; error and label tell why.
+// Evaluates by calling back for each output. A false return stops everything up to who asked; error and label
+// tell why.
 class Machine {
  public:
   explicit Machine(Invocation& call);
@@ -88,13 +89,15 @@ class Machine {
     }
   }
   const Regex* regex(const std::string& pattern, const std::string& flags);
-  // What both sides of a cartesian product share: evaluates all arguments, right-most outermost, and calls back.
+  // What both sides of a cartesian product share: evaluates all arguments, right-most outermost, and calls
+  // back.
   bool arguments(const Node& node, const Env* env, const Value& in, std::vector<Value>& values,
                  const std::function<bool()>& done);
 
   bool index(const Value& container, const Value& key, Value& out);
   bool slice(const Value& container, const Value& from, const Value& to, Value& out);
-  bool set_path(const Value& root, const std::vector<Value>& path, std::size_t at, const Value& value, Value& out);
+  bool set_path(const Value& root, const std::vector<Value>& path, std::size_t at, const Value& value,
+                Value& out);
   bool get_path(const Value& root, const std::vector<Value>& path, Value& out);
   bool delete_paths(const Value& root, std::vector<Value> paths, Value& out);
   bool arithmetic(Op op, const Value& left, const Value& right, Value& out);
@@ -108,22 +111,24 @@ class Machine {
   bool eval_index(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_slice(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_iterate(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
-  bool eval_string(const Node* node, const Env* env, const Value& in, std::size_t at, const std::string& so_far, const Out& out);
-  bool eval_object(const Node* node, const Env* env, const Value& in, std::size_t at, const Value& so_far, const Out& out);
+  bool eval_string(const Node* node, const Env* env, const Value& in, std::size_t at,
+                   const std::string& so_far, const Out& out);
+  bool eval_object(const Node* node, const Env* env, const Value& in, std::size_t at, const Value& so_far,
+                   const Out& out);
   bool eval_try(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_reduce(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_foreach(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_bind(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_alternatives(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
   bool eval_call(const Node* node, const Env* env, const Value& in, const Path* path, const Out& out);
-  bool eval_parameters(const Node* node, const Definition& d, std::size_t at, const Env* env, const Env* linked, const Value& in,
-                       const Path* path, const Out& out);
+  bool eval_parameters(const Node* node, const Definition& d, std::size_t at, const Env* env,
+                       const Env* linked, const Value& in, const Path* path, const Out& out);
   bool eval_assignment(const Node* node, const Env* env, const Value& in, const Out& out);
   bool eval_recurse(const Value& in, const Path* path, const Out& out);
   bool destructure(const Pattern& pattern, const Value& value, const Env* env, const Value& in,
                    const std::function<bool(const Env*)>& done);
-  bool destructure_entries(const Pattern& pattern, std::size_t at, const Value& value, const Env* env, const Value& in,
-                           const std::function<bool(const Env*)>& done);
+  bool destructure_entries(const Pattern& pattern, std::size_t at, const Value& value, const Env* env,
+                           const Value& in, const std::function<bool(const Env*)>& done);
 
   Invocation& call_;
   std::uint64_t ticks_ = 0;

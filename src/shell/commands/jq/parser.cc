@@ -4,7 +4,8 @@
 
 #include "shell/commands/jq/ast.h"
 #include "shell/commands/jq/machine.h"
-#include "shell/commands/text_io.h"
+#include "shell/parser_characters.h"
+#include "shell/scoped.h"
 
 namespace atl::shell::jq {
 
@@ -16,7 +17,7 @@ namespace {
     if (!atoll_done_) return std::unexpected(atoll_done_.error()); \
   } while (false)
 
-constexpr int kDepthMax = 200;
+constexpr int kProgramDepthMax = 200;
 
 enum class Token : unsigned char { end, name, field, variable, format, number, string_start, op, keyword };
 
@@ -29,7 +30,8 @@ struct Scope {
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::vector<std::string>& globals) : in_(text), program_(std::make_unique<Program>()) {
+  Parser(std::string_view text, const std::vector<std::string>& globals)
+      : in_(text), program_(std::make_unique<Program>()) {
     for (const std::string& name : globals) scopes_.push_back({Scope::Kind::variable, name, 0});
   }
 
@@ -60,10 +62,13 @@ class Parser {
     node->value = std::move(value);
     return node;
   }
-  bool is(std::string_view op) const { return (token_ == Token::op || token_ == Token::keyword) && text_ == op; }
+  bool is(std::string_view op) const {
+    return (token_ == Token::op || token_ == Token::keyword) && text_ == op;
+  }
   std::unexpected<Error> unexpected_token() const {
-    return fail(Code::invalid_argument, token_ == Token::end ? "syntax error, unexpected end of file"
-                                                             : fmt::format("syntax error, unexpected '{}'", text_));
+    return fail(Code::invalid_argument, token_ == Token::end
+                                            ? "syntax error, unexpected end of file"
+                                            : fmt::format("syntax error, unexpected '{}'", text_));
   }
   Result<void> expect(std::string_view op) {
     if (!is(op)) return unexpected_token();
@@ -97,22 +102,16 @@ class Parser {
   std::unique_ptr<Program> program_;
   std::vector<Scope> scopes_;
   int depth_ = 0;
-
-  struct Deeper {
-    explicit Deeper(int& d) : d_(d) { ++d_; }
-    ~Deeper() { --d_; }
-    int& d_;
-  };
 };
-
-bool name_start(char c) { return isalpha(static_cast<unsigned char>(c)) || c == '_'; }
-bool name_char(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 Result<void> Parser::next() {
   while (at_ < in_.size()) {
-    if (isspace(static_cast<unsigned char>(in_[at_]))) ++at_;
-    else if (in_[at_] == '#') while (at_ < in_.size() && in_[at_] != '\n') ++at_;
-    else break;
+    if (isspace(static_cast<unsigned char>(in_[at_])))
+      ++at_;
+    else if (in_[at_] == '#')
+      while (at_ < in_.size() && in_[at_] != '\n') ++at_;
+    else
+      break;
   }
   text_.clear();
   if (at_ >= in_.size()) {
@@ -122,14 +121,18 @@ Result<void> Parser::next() {
   char c = in_[at_];
   auto word = [&](std::size_t from) {
     std::size_t end = from;
-    while (end < in_.size() && (name_char(in_[end]) || (in_.substr(end).starts_with("::") && end + 2 < in_.size() && name_start(in_[end + 2])))) end += in_[end] == ':' ? 2 : 1;
+    while (end < in_.size() && (name_char(in_[end]) || (in_.substr(end).starts_with("::") &&
+                                                        end + 2 < in_.size() && name_start(in_[end + 2]))))
+      end += in_[end] == ':' ? 2 : 1;
     std::string out(in_.substr(from, end - from));
     at_ = end;
     return out;
   };
   if (name_start(c)) {
     text_ = word(at_);
-    static constexpr std::string_view kKeywords[] = {"def", "if", "then", "elif", "else", "end", "as", "reduce", "foreach", "try", "catch", "label", "import", "include", "and", "or", "__loc__"};
+    static constexpr std::string_view kKeywords[] = {
+        "def", "if",    "then",  "elif",   "else",    "end", "as", "reduce", "foreach",
+        "try", "catch", "label", "import", "include", "and", "or", "__loc__"};
     token_ = Token::name;
     for (auto k : kKeywords)
       if (text_ == k) token_ = Token::keyword;
@@ -143,7 +146,8 @@ Result<void> Parser::next() {
   if (c == '$') {
     std::size_t from = at_ + 1;
     while (from < in_.size() && isspace(static_cast<unsigned char>(in_[from]))) ++from;
-    if (from >= in_.size() || !name_start(in_[from])) return fail(Code::invalid_argument, "syntax error, unexpected '$'");
+    if (from >= in_.size() || !name_start(in_[from]))
+      return fail(Code::invalid_argument, "syntax error, unexpected '$'");
     text_ = word(from);
     token_ = Token::variable;
     return {};
@@ -153,11 +157,13 @@ Result<void> Parser::next() {
     token_ = Token::format;
     return {};
   }
-  if (isdigit(static_cast<unsigned char>(c)) || (c == '.' && at_ + 1 < in_.size() && isdigit(static_cast<unsigned char>(in_[at_ + 1])))) {
+  if (isdigit(static_cast<unsigned char>(c)) ||
+      (c == '.' && at_ + 1 < in_.size() && isdigit(static_cast<unsigned char>(in_[at_ + 1])))) {
     std::string digits(in_.substr(at_, 400));
     char* end = nullptr;
     std::size_t stop = 0;
-    while (stop < digits.size() && (isdigit(static_cast<unsigned char>(digits[stop])) || digits[stop] == '.')) ++stop;
+    while (stop < digits.size() && (isdigit(static_cast<unsigned char>(digits[stop])) || digits[stop] == '.'))
+      ++stop;
     if (stop < digits.size() && (digits[stop] == 'e' || digits[stop] == 'E')) {
       std::size_t k = stop + 1;
       if (k < digits.size() && (digits[k] == '+' || digits[k] == '-')) ++k;
@@ -174,12 +180,14 @@ Result<void> Parser::next() {
     return {};
   }
   if (c == '"') {
-    ++at_;
-    text_ = "\"";
+    text_ = in_[at_++];
     token_ = Token::string_start;
     return {};
   }
-  static constexpr std::string_view kOperators[] = {"?//=", "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=", "==", "!=", "<=", ">=", "//", "..", "|", ",", "+", "-", "*", "/", "%", "<", ">", "=", "(", ")", "[", "]", "{", "}", ":", ";", ".", "?"};
+  static constexpr std::string_view kOperators[] = {"?//=", "?//", "//=", "|=", "+=", "-=", "*=", "/=", "%=",
+                                                    "==",   "!=",  "<=",  ">=", "//", "..", "|",  ",",  "+",
+                                                    "-",    "*",   "/",   "%",  "<",  ">",  "=",  "(",  ")",
+                                                    "[",    "]",   "{",   "}",  ":",  ";",  ".",  "?"};
   for (auto op : kOperators) {
     if (!in_.substr(at_).starts_with(op) || op == "?//=") continue;
     at_ += op.size();
@@ -191,8 +199,8 @@ Result<void> Parser::next() {
 }
 
 Parser::R Parser::pipe() {
-  Deeper deeper(depth_);
-  if (depth_ > kDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
+  Raised deeper(depth_);
+  if (depth_ > kProgramDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
   if (is("def")) return definition();
   if (token_ == Token::keyword && text_ == "label") {
     CHECK(next());
@@ -236,8 +244,10 @@ Parser::R Parser::bind(Node* source) {
   CHECK(expect("|"));
   node->b = TRY(pipe());
   scopes_.resize(before);
-  if (patterns.size() == 1) node->pattern = std::move(patterns[0]);
-  else node->patterns = std::move(patterns);
+  if (patterns.size() == 1)
+    node->pattern = std::move(patterns[0]);
+  else
+    node->patterns = std::move(patterns);
   return node;
 }
 
@@ -250,8 +260,8 @@ void Parser::names_of(const Pattern& p, std::vector<std::string>& names) {
 }
 
 Result<std::unique_ptr<Pattern>> Parser::pattern() {
-  Deeper deeper(depth_);
-  if (depth_ > kDepthMax) return fail(Code::invalid_argument, "pattern nested too deeply");
+  Raised deeper(depth_);
+  if (depth_ > kProgramDepthMax) return fail(Code::invalid_argument, "pattern nested too deeply");
   auto out = std::make_unique<Pattern>();
   if (token_ == Token::variable) {
     out->name = text_;
@@ -316,9 +326,12 @@ Parser::R Parser::definition() {
   if (is("(")) {
     do {
       CHECK(next());
-      if (token_ == Token::variable) d.parameters.push_back("$" + text_);
-      else if (token_ == Token::name || token_ == Token::keyword) d.parameters.push_back(text_);
-      else return unexpected_token();
+      if (token_ == Token::variable)
+        d.parameters.push_back("$" + text_);
+      else if (token_ == Token::name || token_ == Token::keyword)
+        d.parameters.push_back(text_);
+      else
+        return unexpected_token();
       CHECK(next());
     } while (is(";"));
     CHECK(expect(")"));
@@ -353,8 +366,8 @@ Parser::R Parser::comma() {
 
 // 0: // (right), 1: = |= += ... (none), 2: or, 3: and, 4: comparisons (none), 5: + -, 6: * / %
 Parser::R Parser::binary(int level) {
-  Deeper deeper(depth_);
-  if (depth_ > kDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
+  Raised deeper(depth_);
+  if (depth_ > kProgramDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
   if (level == 7) return postfix();
   Node* left = TRY(binary(level + 1));
   while (true) {
@@ -364,10 +377,14 @@ Parser::R Parser::binary(int level) {
         if (is("//")) op = Op::alternative;
         break;
       case 1:
-        if (is("=")) op = Op::assign;
-        else if (is("|=")) op = Op::update;
-        else if (is("//=")) op = Op::alternative_update;
-        else if (is("+=") || is("-=") || is("*=") || is("/=") || is("%=")) op = Op::arithmetic_update;
+        if (is("="))
+          op = Op::assign;
+        else if (is("|="))
+          op = Op::update;
+        else if (is("//="))
+          op = Op::alternative_update;
+        else if (is("+=") || is("-=") || is("*=") || is("/=") || is("%="))
+          op = Op::arithmetic_update;
         break;
       case 2:
         if (is("or")) op = Op::or_;
@@ -376,21 +393,32 @@ Parser::R Parser::binary(int level) {
         if (is("and")) op = Op::and_;
         break;
       case 4:
-        if (is("==")) op = Op::equal;
-        else if (is("!=")) op = Op::not_equal;
-        else if (is("<")) op = Op::less;
-        else if (is("<=")) op = Op::less_equal;
-        else if (is(">")) op = Op::greater;
-        else if (is(">=")) op = Op::greater_equal;
+        if (is("=="))
+          op = Op::equal;
+        else if (is("!="))
+          op = Op::not_equal;
+        else if (is("<"))
+          op = Op::less;
+        else if (is("<="))
+          op = Op::less_equal;
+        else if (is(">"))
+          op = Op::greater;
+        else if (is(">="))
+          op = Op::greater_equal;
         break;
       case 5:
-        if (is("+")) op = Op::add;
-        else if (is("-")) op = Op::subtract;
+        if (is("+"))
+          op = Op::add;
+        else if (is("-"))
+          op = Op::subtract;
         break;
       default:
-        if (is("*")) op = Op::multiply;
-        else if (is("/")) op = Op::divide;
-        else if (is("%")) op = Op::modulo;
+        if (is("*"))
+          op = Op::multiply;
+        else if (is("/"))
+          op = Op::divide;
+        else if (is("%"))
+          op = Op::modulo;
     }
     if (op == Op::identity) return left;
     char symbol = text_[0];
@@ -398,14 +426,18 @@ Parser::R Parser::binary(int level) {
     // // binds to the right.
     Node* right = TRY(level == 0 ? binary(0) : binary(level + 1));
     left = make(op, left, right);
-    left->arithmetic = symbol == '+' ? Op::add : symbol == '-' ? Op::subtract : symbol == '*' ? Op::multiply : symbol == '/' ? Op::divide : Op::modulo;
+    left->arithmetic = symbol == '+'   ? Op::add
+                       : symbol == '-' ? Op::subtract
+                       : symbol == '*' ? Op::multiply
+                       : symbol == '/' ? Op::divide
+                                       : Op::modulo;
     if (level == 0 || level == 1 || level == 4) return left;
   }
 }
 
 Parser::R Parser::postfix() {
-  Deeper deeper(depth_);
-  if (depth_ > kDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
+  Raised deeper(depth_);
+  if (depth_ > kProgramDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
   if (is("-")) {
     CHECK(next());
     return make(Op::negate, TRY(postfix()));
@@ -482,7 +514,8 @@ Parser::R Parser::string(std::string format) {
   node->text = std::move(format);
   std::string run;
   while (true) {
-    if (at_ >= in_.size()) return fail(Code::invalid_argument, "syntax error, unexpected end of file, unterminated string");
+    if (at_ >= in_.size())
+      return fail(Code::invalid_argument, "syntax error, unexpected end of file, unterminated string");
     char c = in_[at_++];
     if (c == '"') break;
     if (c != '\\') {
@@ -502,7 +535,9 @@ Parser::R Parser::string(std::string format) {
     if (e == 'u') {
       std::size_t end = at_ + 4;
       // A pair of surrogates is one character.
-      if (in_.substr(std::min(end, in_.size())).starts_with("\\u") && in_.size() >= end + 6 && (in_[at_] == 'd' || in_[at_] == 'D')) end += 6;
+      if (in_.substr(std::min(end, in_.size())).starts_with("\\u") && in_.size() >= end + 6 &&
+          (in_[at_] == 'd' || in_[at_] == 'D'))
+        end += 6;
       auto decoded = parse_json(fmt::format("\"\\u{}\"", in_.substr(at_, end - at_)));
       if (!decoded) return fail(Code::invalid_argument, "invalid \\uXXXX escape in string");
       run += decoded->text();
@@ -512,7 +547,8 @@ Parser::R Parser::string(std::string format) {
     static constexpr std::string_view kFrom = "ntrbf\"\\/";
     static constexpr std::string_view kTo = "\n\t\r\b\f\"\\/";
     std::size_t found = kFrom.find(e);
-    if (found == std::string_view::npos) return fail(Code::invalid_argument, fmt::format("invalid escape '\\{}' in string", e));
+    if (found == std::string_view::npos)
+      return fail(Code::invalid_argument, fmt::format("invalid escape '\\{}' in string", e));
     run += kTo[found];
   }
   CHECK(next());
@@ -568,7 +604,8 @@ Parser::R Parser::variable(const std::string& name) {
   if (name == "__loc__") {
     Value where = Value::object();
     where.own_members().at("file") = Value(std::string("<top-level>"));
-    where.own_members().at("line") = Value(static_cast<double>(1 + std::count(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(at_), '\n')));
+    where.own_members().at("line") = Value(static_cast<double>(
+        1 + std::count(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(at_), '\n')));
     return literal(where);
   }
   for (std::size_t i = scopes_.size(); i-- > 0;) {
@@ -613,7 +650,8 @@ Parser::R Parser::call() {
     return node;
   }
   const Builtin* builtin = find_builtin(name, arguments.size());
-  if (!builtin) return fail(Code::invalid_argument, fmt::format("error: {}/{} is not defined", name, arguments.size()));
+  if (!builtin)
+    return fail(Code::invalid_argument, fmt::format("error: {}/{} is not defined", name, arguments.size()));
   Node* node = make(Op::call_builtin);
   node->builtin = builtin;
   node->text = name;
@@ -622,15 +660,16 @@ Parser::R Parser::call() {
 }
 
 Parser::R Parser::term() {
-  Deeper deeper(depth_);
-  if (depth_ > kDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
+  Raised deeper(depth_);
+  if (depth_ > kProgramDepthMax * 8) return fail(Code::invalid_argument, "program nested too deeply");
   switch (token_) {
     case Token::number: {
       Node* node = literal(Value(number_));
       CHECK(next());
       return node;
     }
-    case Token::string_start: return string("");
+    case Token::string_start:
+      return string("");
     case Token::format: {
       std::string format = text_;
       CHECK(next());
@@ -650,13 +689,15 @@ Parser::R Parser::term() {
       CHECK(next());
       return node;
     }
-    case Token::name: return call();
+    case Token::name:
+      return call();
     case Token::keyword:
       if (text_ == "if") return conditional();
       if (text_ == "reduce" || text_ == "foreach") return fold(text_ == "foreach");
       if (text_ == "def") return definition();
       return unexpected_token();
-    default: break;
+    default:
+      break;
   }
   if (is("(")) {
     CHECK(next());
@@ -693,8 +734,10 @@ Parser::R Parser::object() {
   Node* node = make(Op::object);
   while (!is("}")) {
     node->members.push_back(TRY(member()));
-    if (is(",")) CHECK(next());
-    else if (!is("}")) return unexpected_token();
+    if (is(","))
+      CHECK(next());
+    else if (!is("}"))
+      return unexpected_token();
   }
   CHECK(next());
   return node;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "base/utf8.h"
 #include "shell/commands/jq/machine.h"
-#include "shell/commands/text_io.h"
 #include "shell/stack.h"
 
 namespace atl::shell::jq {
@@ -17,7 +17,8 @@ constexpr double kArrayMax = 536870911;
 // The bounds of a slice of something with `size` elements.
 bool bounds(const Value& from, const Value& to, std::size_t size, std::size_t& begin, std::size_t& end) {
   if ((!from.is_null() && !from.is_number()) || (!to.is_null() && !to.is_number())) return false;
-  double low = from.is_null() ? 0 : from.number(), high = to.is_null() ? static_cast<double>(size) : to.number();
+  double low = from.is_null() ? 0 : from.number(),
+         high = to.is_null() ? static_cast<double>(size) : to.number();
   double n = static_cast<double>(size);
   if (low < 0) low += n;
   if (high < 0) high += n;
@@ -41,7 +42,8 @@ bool Machine::index(const Value& container, const Value& key, Value& out) {
     if (std::isnan(key.number())) return true;
     double at = std::floor(key.number());
     if (at < 0) at += static_cast<double>(container.items().size());
-    if (at >= 0 && at < static_cast<double>(container.items().size())) out = container.items()[static_cast<std::size_t>(at)];
+    if (at >= 0 && at < static_cast<double>(container.items().size()))
+      out = container.items()[static_cast<std::size_t>(at)];
     return true;
   }
   if (container.is_null() && (key.is_string() || key.is_number() || key.is_null())) return true;
@@ -62,7 +64,8 @@ bool Machine::index(const Value& container, const Value& key, Value& out) {
     out = needle.empty() ? Value() : Value::array(std::move(found));
     return true;
   }
-  if (key.is_string()) return raise(fmt::format("Cannot index {} with \"{}\"", kind_name(container.kind()), key.text()));
+  if (key.is_string())
+    return raise(fmt::format("Cannot index {} with \"{}\"", kind_name(container.kind()), key.text()));
   return raise(fmt::format("Cannot index {} with {}", kind_name(container.kind()), kind_name(key.kind())));
 }
 
@@ -80,10 +83,11 @@ bool Machine::slice(const Value& container, const Value& from, const Value& to, 
   if (container.is_string()) {
     const std::string& text = container.text();
     std::vector<std::size_t> starts;
-    for (std::size_t i = 0; i < text.size(); i += utf8_length(text, i)) starts.push_back(i);
+    for (std::size_t i = 0; i < text.size(); i += utf8::read_length(text, i)) starts.push_back(i);
     std::size_t count = starts.size();
     starts.push_back(text.size());
-    if (!bounds(from, to, count, begin, end)) return raise(std::string("Start and end indices of an array slice must be numbers"));
+    if (!bounds(from, to, count, begin, end))
+      return raise(std::string("Start and end indices of an array slice must be numbers"));
     out = Value(text.substr(starts[begin], starts[end] - starts[begin]));
     return true;
   }
@@ -101,7 +105,8 @@ bool Machine::get_path(const Value& root, const std::vector<Value>& path, Value&
   return true;
 }
 
-bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::size_t at, const Value& value, Value& out) {
+bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::size_t at, const Value& value,
+                       Value& out) {
   if (at >= path.size()) {
     out = value;
     return true;
@@ -139,7 +144,8 @@ bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::s
     Value base = root.is_null() ? Value::array() : root;
     if (!slice(base, from ? *from : Value(), to ? *to : Value(), old)) return false;
     if (!set_path(old, path, at + 1, value, fresh)) return false;
-    if (!fresh.is_array()) return raise(std::string("A slice of an array can only be assigned another array"));
+    if (!fresh.is_array())
+      return raise(std::string("A slice of an array can only be assigned another array"));
     std::size_t begin = 0, end = 0;
     bounds(from ? *from : Value(), to ? *to : Value(), base.items().size(), begin, end);
     std::vector<Value> items(base.items().begin(), base.items().begin() + static_cast<std::ptrdiff_t>(begin));
@@ -148,8 +154,10 @@ bool Machine::set_path(const Value& root, const std::vector<Value>& path, std::s
     out = Value::array(std::move(items));
     return true;
   }
-  if (key.is_string()) return raise(fmt::format("Cannot index {} with \"{}\"", kind_name(root.kind()), key.text()));
-  if (key.is_object()) return raise(fmt::format("Cannot update field at object index of {}", kind_name(root.kind())));
+  if (key.is_string())
+    return raise(fmt::format("Cannot index {} with \"{}\"", kind_name(root.kind()), key.text()));
+  if (key.is_object())
+    return raise(fmt::format("Cannot update field at object index of {}", kind_name(root.kind())));
   if (key.is_array()) return raise(std::string("Cannot update field at array index of array"));
   return raise(fmt::format("Cannot index {} with {}", kind_name(root.kind()), kind_name(key.kind())));
 }
@@ -162,7 +170,8 @@ bool beside(const Value& a, const Value& b) {
   std::size_t last = a.items().size() - 1;
   Kind kind = a.items()[last].kind();
   if (kind != b.items()[last].kind() || (kind != Kind::number && kind != Kind::string)) return false;
-  return std::equal(a.items().begin(), a.items().end() - 1, b.items().begin(), [](const Value& x, const Value& y) { return compare(x, y) == 0; });
+  return std::equal(a.items().begin(), a.items().end() - 1, b.items().begin(),
+                    [](const Value& x, const Value& y) { return compare(x, y) == 0; });
 }
 
 void erase_elements(std::vector<Value>& items, std::span<const Value> paths) {
@@ -214,9 +223,14 @@ bool Machine::delete_paths(const Value& root, std::vector<Value> paths, Value& o
       if (!bounds(from ? *from : Value(), to ? *to : Value(), parent.items().size(), begin, end))
         return raise(std::string("Start and end indices of an array slice must be numbers"));
       auto& items = parent.own_items();
-      items.erase(items.begin() + static_cast<std::ptrdiff_t>(begin), items.begin() + static_cast<std::ptrdiff_t>(end));
+      items.erase(items.begin() + static_cast<std::ptrdiff_t>(begin),
+                  items.begin() + static_cast<std::ptrdiff_t>(end));
     } else {
-      return raise(fmt::format("Cannot delete field at {} index of {}", key.is_string() ? "object" : key.is_number() ? "array" : kind_name(key.kind()), kind_name(parent.kind())));
+      return raise(fmt::format("Cannot delete field at {} index of {}",
+                               key.is_string()   ? "object"
+                               : key.is_number() ? "array"
+                                                 : kind_name(key.kind()),
+                               kind_name(parent.kind())));
     }
     Value next;
     if (!set_path(out, up, 0, parent, next)) return false;
@@ -295,28 +309,46 @@ bool Machine::eval_assignment(const Node* node, const Env* env, const Value& in,
 
 bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
   switch (op) {
-    case Op::equal: out = Value(compare(l, r) == 0); return true;
-    case Op::not_equal: out = Value(compare(l, r) != 0); return true;
-    case Op::less: out = Value(compare(l, r) < 0); return true;
-    case Op::less_equal: out = Value(compare(l, r) <= 0); return true;
-    case Op::greater: out = Value(compare(l, r) > 0); return true;
-    case Op::greater_equal: out = Value(compare(l, r) >= 0); return true;
-    default: break;
+    case Op::equal:
+      out = Value(compare(l, r) == 0);
+      return true;
+    case Op::not_equal:
+      out = Value(compare(l, r) != 0);
+      return true;
+    case Op::less:
+      out = Value(compare(l, r) < 0);
+      return true;
+    case Op::less_equal:
+      out = Value(compare(l, r) <= 0);
+      return true;
+    case Op::greater:
+      out = Value(compare(l, r) > 0);
+      return true;
+    case Op::greater_equal:
+      out = Value(compare(l, r) >= 0);
+      return true;
+    default:
+      break;
   }
   auto wrong = [&](std::string_view what) {
     auto shorten = [](const Value& v) {
       std::string t = to_text(v);
       return t.size() > 11 ? t.substr(0, 10) + "..." : t;
     };
-    return raise(fmt::format("{} ({}) and {} ({}) cannot be {}", kind_name(l.kind()), shorten(l), kind_name(r.kind()), shorten(r), what));
+    return raise(fmt::format("{} ({}) and {} ({}) cannot be {}", kind_name(l.kind()), shorten(l),
+                             kind_name(r.kind()), shorten(r), what));
   };
   bool numbers = l.is_number() && r.is_number();
   switch (op) {
     case Op::add:
-      if (numbers) out = Value(l.number() + r.number());
-      else if (l.is_null()) out = r;
-      else if (r.is_null()) out = l;
-      else if (l.is_string() && r.is_string()) out = Value(l.text() + r.text());
+      if (numbers)
+        out = Value(l.number() + r.number());
+      else if (l.is_null())
+        out = r;
+      else if (r.is_null())
+        out = l;
+      else if (l.is_string() && r.is_string())
+        out = Value(l.text() + r.text());
       else if (l.is_array() && r.is_array()) {
         out = l;
         auto& items = out.own_items();
@@ -325,10 +357,12 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
         out = l;
         auto& members = out.own_members();
         for (const auto& m : r.members().members) members.at(m.key) = m.value;
-      } else return wrong("added");
+      } else
+        return wrong("added");
       return true;
     case Op::subtract:
-      if (numbers) out = Value(l.number() - r.number());
+      if (numbers)
+        out = Value(l.number() - r.number());
       else if (l.is_array() && r.is_array()) {
         std::vector<Value> items;
         for (const Value& v : l.items()) {
@@ -338,17 +372,21 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
           if (!found) items.push_back(v);
         }
         out = Value::array(std::move(items));
-      } else return wrong("subtracted");
+      } else
+        return wrong("subtracted");
       return true;
     case Op::multiply:
-      if (numbers) out = Value(l.number() * r.number());
+      if (numbers)
+        out = Value(l.number() * r.number());
       else if ((l.is_string() && r.is_number()) || (l.is_number() && r.is_string())) {
         const std::string& text = l.is_string() ? l.text() : r.text();
         double times = l.is_number() ? l.number() : r.number();
-        if (times <= 0) out = Value();
+        if (times <= 0)
+          out = Value();
         else {
           double count = times < 1 ? 1 : std::floor(times);
-          if (count * static_cast<double>(text.size()) > 256e6) return raise(std::string("Repeat string result too long"));
+          if (count * static_cast<double>(text.size()) > 256e6)
+            return raise(std::string("Repeat string result too long"));
           std::string repeated;
           call_.charge_memory(0);
           for (double i = 0; i < count; ++i) repeated += text;
@@ -367,7 +405,8 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
             out.own_members().at(m.key) = m.value;
           }
         }
-      } else return wrong("multiplied");
+      } else
+        return wrong("multiplied");
       return true;
     case Op::divide:
       if (numbers) {
@@ -378,7 +417,7 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
         const std::string &text = l.text(), &separator = r.text();
         if (separator.empty()) {
           for (std::size_t i = 0; i < text.size();) {
-            std::size_t n = utf8_length(text, i);
+            std::size_t n = utf8::read_length(text, i);
             parts.emplace_back(text.substr(i, n));
             i += n;
           }
@@ -392,7 +431,8 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
           }
         }
         out = Value::array(std::move(parts));
-      } else return wrong("divided");
+      } else
+        return wrong("divided");
       return true;
     default:
       if (!numbers) return wrong("divided");
@@ -402,7 +442,9 @@ bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
           out = Value(std::nan(""));
           return true;
         }
-        auto whole = [](double d) { return d >= 9.2e18 ? INT64_MAX : d <= -9.2e18 ? INT64_MIN + 1 : static_cast<std::int64_t>(d); };
+        auto whole = [](double d) {
+          return d >= 9.2e18 ? INT64_MAX : d <= -9.2e18 ? INT64_MIN + 1 : static_cast<std::int64_t>(d);
+        };
         std::int64_t x = whole(a), y = whole(b);
         if (y == 0) return wrong("divided because the divisor is zero");
         if (y < 0) y = -y;

@@ -7,14 +7,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "shell/commands/text_io.h"
+#include "base/utf8.h"
+#include "shell/heap.h"
 #include "shell/stack.h"
 
 namespace atl::shell::jq {
 
 namespace {
 
-constexpr int kDepthMax = 256;
+constexpr int kTextDepthMax = 256;
 
 }  // namespace
 
@@ -25,21 +26,29 @@ Value::Value(std::string text) : kind_(Kind::string) {
 
 Value::Value(const Value& other) : kind_(other.kind_), u_(other.u_) {
   switch (kind_) {
-    case Kind::string: ++u_.text->refs; break;
-    case Kind::array: ++u_.array->refs; break;
-    case Kind::object: ++u_.object->refs; break;
-    default: break;
+    case Kind::string:
+      ++u_.text->refs;
+      break;
+    case Kind::array:
+      ++u_.array->refs;
+      break;
+    case Kind::object:
+      ++u_.object->refs;
+      break;
+    default:
+      break;
   }
 }
 
 namespace {
 
-// Values nest as deep as a program likes, so that what a value held is destroyed one after the other and not inside
-// each other. `open` takes a value's content out and deletes its shell.
+// Values nest as deep as a program likes, so that what a value held is destroyed one after the other and not
+// inside each other. `open` takes a value's content out and deletes its shell.
 template <class Open>
 void bury(const Open& open) {
   static thread_local std::vector<Value>* waiting = nullptr;
   if (waiting) return open(*waiting);
+  HeapMeter::Quiet quiet;  // this runs in destructors, where the memory limit must not throw
   std::vector<Value> graves;
   waiting = &graves;
   open(graves);
@@ -58,22 +67,27 @@ void Value::release() {
       if (--u_.text->refs == 0) delete u_.text;
       break;
     case Kind::array:
-      if (--u_.array->refs == 0) bury([this](std::vector<Value>& inner) {
+      if (--u_.array->refs == 0)
+        bury([this](std::vector<Value>& inner) {
           for (Value& item : u_.array->items) inner.push_back(std::move(item));
           delete u_.array;
         });
       break;
     case Kind::object:
-      if (--u_.object->refs == 0) bury([this](std::vector<Value>& inner) {
+      if (--u_.object->refs == 0)
+        bury([this](std::vector<Value>& inner) {
           for (Object::Member& member : u_.object->members) inner.push_back(std::move(member.value));
           delete u_.object;
         });
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
-Value Value::array() { return array({}); }
+Value Value::array() {
+  return array({});
+}
 
 Value Value::array(std::vector<Value> items) {
   Value v;
@@ -90,9 +104,15 @@ Value Value::object() {
   return v;
 }
 
-const std::string& Value::text() const { return u_.text->text; }
-const std::vector<Value>& Value::items() const { return u_.array->items; }
-const Object& Value::members() const { return *u_.object; }
+const std::string& Value::text() const {
+  return u_.text->text;
+}
+const std::vector<Value>& Value::items() const {
+  return u_.array->items;
+}
+const Object& Value::members() const {
+  return *u_.object;
+}
 
 std::vector<Value>& Value::own_items() {
   if (u_.array->refs > 1) {
@@ -116,10 +136,14 @@ Object& Value::own_members() {
 
 std::size_t Value::size() const {
   switch (kind_) {
-    case Kind::array: return items().size();
-    case Kind::object: return members().members.size();
-    case Kind::string: return text().size();
-    default: return 0;
+    case Kind::array:
+      return items().size();
+    case Kind::object:
+      return members().members.size();
+    case Kind::string:
+      return text().size();
+    default:
+      return 0;
   }
 }
 
@@ -145,8 +169,10 @@ Value& Object::at(std::string_view key) {
   members.push_back({std::string(key), Value()});
   if (members.size() > kScanned) {
     // Short keys live inside the members: they move when the vector grows.
-    if (moves || index.empty()) reindex();
-    else index[members.back().key] = members.size() - 1;
+    if (moves || index.empty())
+      reindex();
+    else
+      index[members.back().key] = members.size() - 1;
   }
   return members.back().value;
 }
@@ -171,13 +197,19 @@ std::vector<const Object::Member*> Object::sorted() const {
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
-    case Kind::null: return "null";
+    case Kind::null:
+      return "null";
     case Kind::false_:
-    case Kind::true_: return "boolean";
-    case Kind::number: return "number";
-    case Kind::string: return "string";
-    case Kind::array: return "array";
-    default: return "object";
+    case Kind::true_:
+      return "boolean";
+    case Kind::number:
+      return "number";
+    case Kind::string:
+      return "string";
+    case Kind::array:
+      return "array";
+    default:
+      return "object";
   }
 }
 
@@ -209,7 +241,8 @@ int compare(const Value& a, const Value& b) {
         if (int order = compare(x[i]->value, y[i]->value)) return order;
       return 0;
     }
-    default: return 0;
+    default:
+      return 0;
   }
 }
 
@@ -250,7 +283,8 @@ void append_number(std::string& out, double number) {
   } else if (point >= count) {
     out += digits + std::string(static_cast<std::size_t>(point - count), '0');
   } else {
-    out += digits.substr(0, static_cast<std::size_t>(point)) + "." + digits.substr(static_cast<std::size_t>(point));
+    out += digits.substr(0, static_cast<std::size_t>(point)) + "." +
+           digits.substr(static_cast<std::size_t>(point));
   }
 }
 
@@ -265,17 +299,20 @@ void print_string(std::string& out, std::string_view text, bool ascii) {
     if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7F && c < 0x80) continue;
     if (c >= 0x80) {
       std::size_t length = 1;
-      char32_t point = decode_utf8(text.substr(i), length);
+      char32_t point = utf8::read(text.substr(i), length);
       bool bad = point == 0xFFFD && length == 1;
       if (!bad && !ascii) {
         i += length - 1;
         continue;
       }
       flush(i);
-      if (bad && !ascii) out += "\xEF\xBF\xBD";
+      if (bad && !ascii)
+        out += "\xEF\xBF\xBD";
       else if (point >= 0x10000)
-        out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((static_cast<unsigned>(point) - 0x10000) >> 10), 0xDC00 + ((static_cast<unsigned>(point) - 0x10000) & 0x3FF));
-      else out += fmt::format("\\u{:04x}", static_cast<unsigned>(point));
+        out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + ((static_cast<unsigned>(point) - 0x10000) >> 10),
+                           0xDC00 + ((static_cast<unsigned>(point) - 0x10000) & 0x3FF));
+      else
+        out += fmt::format("\\u{:04x}", static_cast<unsigned>(point));
       i += length - 1;
       run = i + 1;
       continue;
@@ -283,14 +320,29 @@ void print_string(std::string& out, std::string_view text, bool ascii) {
     flush(i);
     run = i + 1;
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\t': out += "\\t"; break;
-      case '\r': out += "\\r"; break;
-      case '\b': out += "\\b"; break;
-      case '\f': out += "\\f"; break;
-      default: out += fmt::format("\\u{:04x}", c);
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\b':
+        out += "\\b";
+        break;
+      case '\f':
+        out += "\\f";
+        break;
+      default:
+        out += fmt::format("\\u{:04x}", c);
     }
   }
   flush(text.size());
@@ -307,13 +359,27 @@ class Printer {
     std::string_view color = kColors[static_cast<int>(v.kind())];
     if (s_.color) out_ += fmt::format("\33[{}m", color);
     switch (v.kind()) {
-      case Kind::null: out_ += "null"; break;
-      case Kind::false_: out_ += "false"; break;
-      case Kind::true_: out_ += "true"; break;
-      case Kind::number: append_number(out_, v.number()); break;
-      case Kind::string: print_string(out_, v.text(), s_.ascii); break;
-      case Kind::array: array(v, depth, color); break;
-      case Kind::object: object(v, depth, color); break;
+      case Kind::null:
+        out_ += "null";
+        break;
+      case Kind::false_:
+        out_ += "false";
+        break;
+      case Kind::true_:
+        out_ += "true";
+        break;
+      case Kind::number:
+        append_number(out_, v.number());
+        break;
+      case Kind::string:
+        print_string(out_, v.text(), s_.ascii);
+        break;
+      case Kind::array:
+        array(v, depth, color);
+        break;
+      case Kind::object:
+        object(v, depth, color);
+        break;
     }
     if (s_.color) out_ += "\33[0m";
   }
@@ -322,8 +388,10 @@ class Printer {
   void newline(int depth) {
     if (s_.indent == 0) return;
     out_ += '\n';
-    if (s_.indent < 0) out_.append(static_cast<std::size_t>(depth), '\t');
-    else out_.append(static_cast<std::size_t>(depth * s_.indent), ' ');
+    if (s_.indent < 0)
+      out_.append(static_cast<std::size_t>(depth), '\t');
+    else
+      out_.append(static_cast<std::size_t>(depth * s_.indent), ' ');
   }
   void array(const Value& v, int depth, std::string_view color) {
     need_stack();
@@ -331,8 +399,10 @@ class Printer {
     bool first = true;
     for (const Value& item : v.items()) {
       if (!first) {
-        if (s_.color) out_ += fmt::format("\33[{}m,", color);
-        else out_ += ',';
+        if (s_.color)
+          out_ += fmt::format("\33[{}m,", color);
+        else
+          out_ += ',';
       }
       first = false;
       newline(depth + 1);
@@ -344,13 +414,17 @@ class Printer {
     }
     if (s_.color) out_ += fmt::format("\33[{}m", color);
     if (!first) newline(depth);
-    if (s_.color) out_ += fmt::format("\33[{}m]", color);
-    else out_ += ']';
+    if (s_.color)
+      out_ += fmt::format("\33[{}m]", color);
+    else
+      out_ += ']';
   }
   void member(const std::string& key, const Value& item, int depth, bool first, std::string_view color) {
     if (!first) {
-      if (s_.color) out_ += fmt::format("\33[{}m,", color);
-      else out_ += ',';
+      if (s_.color)
+        out_ += fmt::format("\33[{}m,", color);
+      else
+        out_ += ',';
     }
     newline(depth + 1);
     if (s_.color) out_ += "\33[0m\33[34;1m";
@@ -378,8 +452,10 @@ class Printer {
     }
     if (s_.color) out_ += fmt::format("\33[{}m", color);
     if (!first) newline(depth);
-    if (s_.color) out_ += fmt::format("\33[{}m}}", color);
-    else out_ += '}';
+    if (s_.color)
+      out_ += fmt::format("\33[{}m}}", color);
+    else
+      out_ += '}';
   }
 
   std::string& out_;
@@ -388,7 +464,9 @@ class Printer {
 
 }  // namespace
 
-void print(std::string& out, const Value& value, const Style& style) { Printer(out, style).value(value, 0); }
+void print(std::string& out, const Value& value, const Style& style) {
+  Printer(out, style).value(value, 0);
+}
 
 std::string to_text(const Value& value) {
   std::string out;
@@ -399,14 +477,18 @@ std::string to_text(const Value& value) {
 }
 
 std::unexpected<Error> Reader::error(std::string_view what) const {
-  std::size_t line = 1 + static_cast<std::size_t>(std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n'));
+  std::size_t line =
+      1 + static_cast<std::size_t>(std::count(
+              text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n'));
   std::size_t start = text_.substr(0, std::min(at_, text_.size())).rfind('\n');
   std::size_t column = at_ - (start == std::string_view::npos ? 0 : start + 1);
   return fail(Code::invalid_argument, fmt::format("{} at line {}, column {}", what, line, column));
 }
 
 void Reader::space() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r' || text_[at_] == '\x1e')) ++at_;
+  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' ||
+                                text_[at_] == '\r' || text_[at_] == '\x1e'))
+    ++at_;
 }
 
 Result<bool> Reader::next(Value& value) {
@@ -419,7 +501,7 @@ Result<bool> Reader::next(Value& value) {
 }
 
 Result<void> Reader::parse(Value& value, int depth) {
-  if (depth > kDepthMax) return error("Exceeds depth limit for parsing");
+  if (depth > kTextDepthMax) return error("Exceeds depth limit for parsing");
   space();
   if (at_ >= text_.size()) return error("Unfinished JSON term");
   char c = text_[at_];
@@ -435,7 +517,9 @@ Result<void> Reader::parse(Value& value, int depth) {
     while (true) {
       space();
       if (at_ >= text_.size()) return error("Unfinished JSON term");
-      if (text_[at_] != '"') return error(text_[at_] == '}' ? "Objects must consist of key:value pairs" : "Object keys must be strings");
+      if (text_[at_] != '"')
+        return error(text_[at_] == '}' ? "Objects must consist of key:value pairs"
+                                       : "Object keys must be strings");
       auto key = string();
       if (!key) return std::unexpected(key.error());
       space();
@@ -495,10 +579,14 @@ Result<void> Reader::word(Value& value) {
   std::size_t end = at_;
   while (end < text_.size() && isalnum(static_cast<unsigned char>(text_[end]))) ++end;
   std::string_view w = text_.substr(at_, end - at_);
-  if (w == "true") value = Value(true);
-  else if (w == "false") value = Value(false);
-  else if (w == "null") value = Value();
-  else if (w == "nan" || w == "NaN") value = Value(std::nan(""));
+  if (w == "true")
+    value = Value(true);
+  else if (w == "false")
+    value = Value(false);
+  else if (w == "null")
+    value = Value();
+  else if (w == "nan" || w == "NaN")
+    value = Value(std::nan(""));
   else {
     at_ = std::max(end, at_ + 1);
     return error(w.empty() ? "Invalid literal" : "Invalid literal");
@@ -515,17 +603,22 @@ Result<void> Reader::number(Value& value) {
     at_ = end + 8;
     return {};
   }
-  while (end < text_.size() && (isdigit(static_cast<unsigned char>(text_[end])) || text_[end] == '.' || text_[end] == 'e' || text_[end] == 'E' ||
-                                ((text_[end] == '+' || text_[end] == '-') && (text_[end - 1] == 'e' || text_[end - 1] == 'E'))))
+  while (end < text_.size() &&
+         (isdigit(static_cast<unsigned char>(text_[end])) || text_[end] == '.' || text_[end] == 'e' ||
+          text_[end] == 'E' ||
+          ((text_[end] == '+' || text_[end] == '-') && (text_[end - 1] == 'e' || text_[end - 1] == 'E'))))
     ++end;
   std::string_view digits = text_.substr(at_, end - at_);
   double n = 0;
   auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-  if (problem == std::errc::result_out_of_range) n = strtod(std::string(digits).c_str(), nullptr);
+  if (problem == std::errc::result_out_of_range)
+    n = strtod(std::string(digits).c_str(), nullptr);
   else if (problem != std::errc() || stop != digits.data() + digits.size()) {
-    if (!(digits.ends_with('.') && stop == digits.data() + digits.size() - 1)) return error("Invalid numeric literal");
+    if (!(digits.ends_with('.') && stop == digits.data() + digits.size() - 1))
+      return error("Invalid numeric literal");
   }
-  if (end < text_.size() && isalpha(static_cast<unsigned char>(text_[end]))) return error("Invalid numeric literal");
+  if (end < text_.size() && isalpha(static_cast<unsigned char>(text_[end])))
+    return error("Invalid numeric literal");
   at_ = end;
   value = Value(n);
   return {};
@@ -543,14 +636,26 @@ Result<std::string> Reader::string() {
     if (at_ >= text_.size()) return error("Unfinished string");
     char e = text_[at_++];
     switch (e) {
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      case 'r': out += '\r'; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
+      case 'n':
+        out += '\n';
+        break;
+      case 't':
+        out += '\t';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
       case '"':
       case '\\':
-      case '/': out += e; break;
+      case '/':
+        out += e;
+        break;
       case 'u': {
         auto hex = [&](char32_t& point) {
           if (at_ + 4 > text_.size()) return false;
@@ -569,14 +674,16 @@ Result<std::string> Reader::string() {
             at_ += 2;
             if (!hex(low)) return error("Invalid escape");
           }
-          point = low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00) : 0xFFFD;
+          point =
+              low >= 0xDC00 && low < 0xE000 ? 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00) : 0xFFFD;
         } else if (point >= 0xDC00 && point < 0xE000) {
           point = 0xFFFD;
         }
-        append_utf8(out, point);
+        utf8::append(out, point);
         break;
       }
-      default: return error("Invalid escape");
+      default:
+        return error("Invalid escape");
     }
   }
 }

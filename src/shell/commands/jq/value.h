@@ -48,6 +48,7 @@ class Value {
   bool truthy() const { return kind_ != Kind::null && kind_ != Kind::false_; }
 
   double number() const { return u_.number; }
+  // Only of that kind; anything else is undefined.
   const std::string& text() const;
   const std::vector<Value>& items() const;
   const Object& members() const;
@@ -67,6 +68,7 @@ class Value {
   } u_{};
 };
 
+// The shared bodies of values, counted by hand because a value must be two words.
 struct Text {
   std::uint32_t refs = 1;
   std::string text;
@@ -106,6 +108,7 @@ struct Style {
   bool sort_keys = false, ascii = false, color = false;
 };
 void print(std::string& out, const Value& value, const Style& style);
+// On one line, as tojson gives it.
 std::string to_text(const Value& value);
 void append_number(std::string& out, double number);
 
@@ -128,6 +131,7 @@ class Reader {
   std::size_t at_ = 0;
 };
 
+// One JSON text and nothing behind it.
 Result<Value> parse_json(std::string_view text);
 
 }  // namespace atl::shell::jq

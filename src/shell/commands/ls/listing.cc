@@ -4,10 +4,13 @@
 
 #include <deque>
 
-#include "shell/commands/calendar.h"
-#include "shell/commands/file_names.h"
+#include "shell/calendar/calendar.h"
 #include "shell/commands/sort/order.h"
-#include "shell/commands/walk.h"
+#include "shell/files/file_names.h"
+#include "shell/files/inputs.h"
+#include "shell/files/walk.h"
+#include "shell/text/quotes.h"
+#include "shell/text/width.h"
 
 namespace atl::shell {
 
@@ -19,10 +22,14 @@ std::uint64_t Ls::blocks_of(const Entry& entry) {
 
 WallTime Ls::time_of(const Entry& entry) const {
   switch (s_.time) {
-    case 'c': return entry.stat.changed;
-    case 'u': return entry.stat.accessed.value_or(entry.stat.modified);
-    case 'b': return entry.stat.created;
-    default: return entry.stat.modified;
+    case 'c':
+      return entry.stat.changed;
+    case 'u':
+      return entry.stat.accessed.value_or(entry.stat.modified);
+    case 'b':
+      return entry.stat.created;
+    default:
+      return entry.stat.modified;
   }
 }
 
@@ -65,7 +72,8 @@ void Ls::arrange(std::vector<Entry>& entries) const {
         if (extension(a.name) != extension(b.name)) return extension(a.name) < extension(b.name);
         break;
       }
-      default: break;
+      default:
+        break;
     }
     return by_name(a, b);
   };
@@ -74,24 +82,30 @@ void Ls::arrange(std::vector<Entry>& entries) const {
     if (s_.reverse) std::reverse(entries.begin(), entries.end());
   }
   if (s_.directories_first)
-    std::stable_partition(entries.begin(), entries.end(), [](const Entry& e) { return e.stat.is_directory() || e.target_directory; });
+    std::stable_partition(entries.begin(), entries.end(),
+                          [](const Entry& e) { return e.stat.is_directory() || e.target_directory; });
 }
 
 namespace {
 
 // In C's escapes; in `close` quotes if given.
-std::string escaped(std::string_view name, std::string_view close) {
+std::string escaped_name(std::string_view name, std::string_view close) {
   std::string out(close);
   for (char ch : name) {
     unsigned char c = static_cast<unsigned char>(ch);
     static constexpr std::string_view kFrom = "\a\b\f\n\r\t\v\\";
     static constexpr std::string_view kTo = "abfnrtv\\";
     std::size_t at = kFrom.find(ch);
-    if (at != std::string_view::npos && ch) out += {'\\', kTo[at]};
-    else if (c < 32 || c == 127) out += fmt::format("\\{:03o}", c);
-    else if (close == "\"" && ch == '"') out += "\\\"";
-    else if (close.empty() && ch == ' ') out += "\\ ";
-    else out += ch;
+    if (at != std::string_view::npos && ch)
+      out += {'\\', kTo[at]};
+    else if (c < 32 || c == 127)
+      out += fmt::format("\\{:03o}", c);
+    else if (close == "\"" && ch == '"')
+      out += "\\\"";
+    else if (close.empty() && ch == ' ')
+      out += "\\ ";
+    else
+      out += ch;
   }
   return out.append(close);
 }
@@ -104,25 +118,31 @@ std::string Ls::quoted_name(const std::string& name) const {
   switch (s_.quote) {
     case Quote::shell:
     case Quote::shell_always: {
-      bool apostrophe = name.find('\'') != std::string::npos && name.find_first_of("\"$`\\!") == std::string::npos;
+      bool apostrophe =
+          name.find('\'') != std::string::npos && name.find_first_of("\"$`\\!") == std::string::npos;
       bool plain = shell_quoted(name) == name && s_.quote == Quote::shell;
-      out = plain ? name : apostrophe ? fmt::format("\"{}\"", name) : quoted(name);
+      out = plain ? name : apostrophe ? fmt::format("\"{}\"", name) : quote_operand(name);
       break;
     }
-    case Quote::shell_escape: return shell_quoted(name);
+    case Quote::shell_escape:
+      return shell_quoted(name);
     case Quote::shell_escape_always: {
       out = shell_quoted(name);
-      return out == name ? quoted(name) : out;
+      return out == name ? quote_operand(name) : out;
     }
-    case Quote::c: return escaped(name, "\"");
+    case Quote::c:
+      return escaped_name(name, "\"");
     case Quote::c_maybe: {
-      out = escaped(name, "\"");
+      out = escaped_name(name, "\"");
       return out.size() == name.size() + 2 ? name : out;
     }
-    case Quote::escape: return escaped(name, "");
+    case Quote::escape:
+      return escaped_name(name, "");
     case Quote::locale:
-    case Quote::clocale: return escaped(name, "'");
-    default: out = name;
+    case Quote::clocale:
+      return escaped_name(name, "'");
+    default:
+      out = name;
   }
   if (s_.hide_controls)
     for (char& c : out)
@@ -147,16 +167,17 @@ std::string Ls::cell(const Entry& entry, bool bare) const {
   if (s_.context && !bare) text += "? ";
   std::string name = quoted_name(entry.name);
   if (s_.color) {
-    std::string_view code = entry.stat.is_directory()                  ? "01;34"
-                            : entry.stat.type == vfs::Type::symlink    ? "01;36"
-                            : entry.stat.type == vfs::Type::fifo       ? "40;33"
-                            : (entry.stat.mode & 0111)                 ? "01;32"
-                                                                       : "";
+    std::string_view code = entry.stat.is_directory()               ? "01;34"
+                            : entry.stat.type == vfs::Type::symlink ? "01;36"
+                            : entry.stat.type == vfs::Type::fifo    ? "40;33"
+                            : (entry.stat.mode & 0111)              ? "01;32"
+                                                                    : "";
     if (!code.empty()) name = fmt::format("\33[0m\33[{}m{}\33[0m", code, name);
   }
   if (s_.links) {
     std::string place = call_.fs().real_path(entry.path).value_or(entry.path).str();
-    name = fmt::format("\33]8;;file://{}{}\a{}\33]8;;\a", call_.variable("HOSTNAME").value_or("atoll"), place, name);
+    name = fmt::format("\33]8;;file://{}{}\a{}\33]8;;\a", call_.variable("HOSTNAME").value_or("atoll"), place,
+                       name);
   }
   return text + name + indicator(entry);
 }
@@ -172,7 +193,9 @@ std::string Ls::time_text(const Entry& entry) const {
     // A second line of the format is for what is recent.
     std::string_view spec = std::string_view(s_.time_style).substr(1);
     std::size_t newline = spec.find('\n');
-    return format_time(recent && newline != std::string_view::npos ? spec.substr(newline + 1) : spec.substr(0, newline), time, zone);
+    return format_time(
+        recent && newline != std::string_view::npos ? spec.substr(newline + 1) : spec.substr(0, newline),
+        time, zone);
   }
   if (s_.time_style == "iso") return format_time(recent ? "%m-%d %H:%M" : "%Y-%m-%d ", time, zone);
   return format_time(recent ? "%b %e %H:%M" : "%b %e  %Y", time, zone);
@@ -205,9 +228,15 @@ void Ls::print_long(const std::vector<Entry>& entries) {
     if (s_.inodes) line += fmt::format("{:>{}} ", c.inode, widths[0]);
     if (s_.blocks) line += fmt::format("{:>{}} ", c.blocks, widths[1]);
     line += fmt::format("{} {:>{}} ", mode_text(e.stat.type, e.stat.mode), c.links, widths[2]);
-    if (s_.owner) line += s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
-    if (s_.group) line += s_.numeric ? fmt::format("{:>{}} ", c.group, widths[4]) : fmt::format("{:<{}} ", c.group, widths[4]);
-    if (s_.author) line += s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
+    if (s_.owner)
+      line +=
+          s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
+    if (s_.group)
+      line += s_.numeric ? fmt::format("{:>{}} ", c.group, widths[4])
+                         : fmt::format("{:<{}} ", c.group, widths[4]);
+    if (s_.author)
+      line +=
+          s_.numeric ? fmt::format("{:>{}} ", c.user, widths[3]) : fmt::format("{:<{}} ", c.user, widths[3]);
     if (s_.context) line += "? ";
     line += fmt::format("{:>{}} {} ", c.size, widths[5], c.time);
     line += cell(e, true);
@@ -273,9 +302,15 @@ void Ls::print(const std::vector<Entry>& entries, bool total) {
     out_.append(fmt::format("total {}{}", s_.block_size.text(blocks * 1024), s_.end));
   }
   switch (s_.format) {
-    case LsSettings::Format::lengthy: print_long(entries); break;
-    case LsSettings::Format::columns: if (!entries.empty()) print_columns(entries, true); break;
-    case LsSettings::Format::across: if (!entries.empty()) print_columns(entries, false); break;
+    case LsSettings::Format::lengthy:
+      print_long(entries);
+      break;
+    case LsSettings::Format::columns:
+      if (!entries.empty()) print_columns(entries, true);
+      break;
+    case LsSettings::Format::across:
+      if (!entries.empty()) print_columns(entries, false);
+      break;
     case LsSettings::Format::commas: {
       std::size_t at = 0;
       for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -311,7 +346,8 @@ bool Ls::skipped(std::string_view name) const {
   bool few = s_.hidden == LsSettings::Hidden::no;
   if (few && name.starts_with('.')) return true;
   auto matches = [&](const std::string& pattern) { return glob_match(pattern, name, false, false, true); };
-  return std::any_of(s_.ignore.begin(), s_.ignore.end(), matches) || (few && std::any_of(s_.hide.begin(), s_.hide.end(), matches));
+  return std::any_of(s_.ignore.begin(), s_.ignore.end(), matches) ||
+         (few && std::any_of(s_.hide.begin(), s_.hide.end(), matches));
 }
 
 void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool header) {
@@ -336,13 +372,15 @@ void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool he
       if (skipped(item.name)) continue;
       auto child = now.path.child(item.name);
       if (!child) continue;
-      auto stat = call_.fs().find(*child, s_.follow == LsSettings::Follow::always ? vfs::Follow::yes : vfs::Follow::no);
+      auto stat = call_.fs().find(
+          *child, s_.follow == LsSettings::Follow::always ? vfs::Follow::yes : vfs::Follow::no);
       if (!stat) stat = call_.fs().find(*child, vfs::Follow::no);
       if (stat) entries.push_back(load(std::string(item.name), *child, *stat));
     }
     if (s_.hidden == LsSettings::Hidden::all) {
       if (auto self = call_.fs().find(now.path)) entries.push_back(load(".", now.path, *self));
-      if (auto parent = call_.fs().find(now.path.parent())) entries.push_back(load("..", now.path.parent(), *parent));
+      if (auto parent = call_.fs().find(now.path.parent()))
+        entries.push_back(load("..", now.path.parent(), *parent));
     }
     arrange(entries);
     if (header || s_.recursive) {
@@ -354,7 +392,8 @@ void Ls::list_directory(const std::string& shown, const vfs::Path& path, bool he
     if (!s_.recursive) continue;
     std::deque<Pending> below;
     for (const Entry& e : entries)
-      if (e.stat.is_directory() && e.name != "." && e.name != "..") below.push_back({join_shown(now.shown, e.name), e.path});
+      if (e.stat.is_directory() && e.name != "." && e.name != "..")
+        below.push_back({join_shown(now.shown, e.name), e.path});
     pending.insert(pending.begin(), below.begin(), below.end());
   }
 }
@@ -365,20 +404,22 @@ int Ls::run(const std::vector<std::string>& given) {
   std::vector<Entry> files, directories;
   for (const std::string& operand : operands) {
     auto path = call_.resolve(operand);
-    Result<vfs::Stat> stat = path ? call_.fs().stat(*path, vfs::Follow::no) : Result<vfs::Stat>(fail(path.error()));
+    Result<vfs::Stat> stat =
+        path ? call_.fs().stat(*path, vfs::Follow::no) : Result<vfs::Stat>(fail(path.error()));
     if (!path || !stat) {
-      call_.complain(fmt::format("cannot access {}: {}", quoted(operand), reason(stat.error())));
+      call_.complain(fmt::format("cannot access {}: {}", quote_operand(operand), reason(stat.error())));
       status_ = 2;
       continue;
     }
     using Follow = LsSettings::Follow;
     bool all = s_.follow == Follow::always || s_.follow == Follow::arguments || operand.ends_with('/');
     bool through = all || s_.follow == Follow::argument_directories ||
-                   (s_.follow == Follow::unset && s_.format != LsSettings::Format::lengthy && !s_.directories && s_.indicator != 'F');
+                   (s_.follow == Follow::unset && s_.format != LsSettings::Format::lengthy &&
+                    !s_.directories && s_.indicator != 'F');
     if (stat->type == vfs::Type::symlink && through) {
       auto target = call_.fs().stat(*path);
       if (!target && (target.error().code() == Code::loop || s_.follow == Follow::always)) {
-        call_.complain(fmt::format("cannot access {}: {}", quoted(operand), reason(target.error())));
+        call_.complain(fmt::format("cannot access {}: {}", quote_operand(operand), reason(target.error())));
         status_ = 2;
         continue;
       }
@@ -394,7 +435,8 @@ int Ls::run(const std::vector<std::string>& given) {
     print(files, false);
     printed_ = true;
   }
-  for (const Entry& directory : directories) list_directory(directory.name, directory.path, operands.size() > 1);
+  for (const Entry& directory : directories)
+    list_directory(directory.name, directory.path, operands.size() > 1);
   return out_.finish(call_, status_);
 }
 

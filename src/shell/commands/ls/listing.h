@@ -4,19 +4,38 @@
 #include <vector>
 
 #include "shell/command.h"
-#include "shell/commands/size_style.h"
-#include "shell/commands/text_io.h"
+#include "shell/files/size_style.h"
+#include "shell/text/sink.h"
 
 namespace atl::shell {
 
+// What the options of ls ask for.
 struct LsSettings {
   enum class Hidden : unsigned char { no, almost, all } hidden = Hidden::no;
   enum class Format : unsigned char { single, columns, across, commas, lengthy } format = Format::single;
   enum class Sort : unsigned char { name, none, size, time, version, extension, width } sort = Sort::name;
-  enum class Quote : unsigned char { literal, shell, shell_always, shell_escape, shell_escape_always, c, c_maybe, escape, locale, clocale } quote = Quote::literal;
-  enum class Follow : unsigned char { unset, never, arguments, argument_directories, always } follow = Follow::unset;
+  enum class Quote : unsigned char {
+    literal,
+    shell,
+    shell_always,
+    shell_escape,
+    shell_escape_always,
+    c,
+    c_maybe,
+    escape,
+    locale,
+    clocale
+  } quote = Quote::literal;
+  enum class Follow : unsigned char {
+    unset,
+    never,
+    arguments,
+    argument_directories,
+    always
+  } follow = Follow::unset;
   bool directories = false, reverse = false, recursive = false, hide_controls = false;
-  bool inodes = false, blocks = false, numeric = false, owner = true, group = true, author = false, context = false;
+  bool inodes = false, blocks = false, numeric = false, owner = true, group = true, author = false,
+       context = false;
   bool directories_first = false, color = false, links = false;
   SizeStyle block_size, file_size{0, 1, ""};
   char time = 'm', indicator = 0, end = '\n';

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "base/utf8.h"
+#include "shell/files/inputs.h"
+#include "shell/text/lines.h"
+#include "shell/text/sink.h"
+
 namespace atl::shell::sed {
 
 Editor::Editor(Invocation& call, Script& script, const EditorOptions& options)
@@ -62,8 +67,10 @@ void Editor::finish_file() {
       if (backup.find('*') != std::string::npos) {
         std::string replaced;
         for (char c : backup) {
-          if (c == '*') replaced += base;
-          else replaced += c;
+          if (c == '*')
+            replaced += base;
+          else
+            replaced += c;
         }
         backup = replaced;
       } else {
@@ -123,25 +130,30 @@ bool Editor::read_line(std::string& into) {
   return true;
 }
 
-bool Editor::is_last() { return !fill_ahead(); }
+bool Editor::is_last() {
+  return !fill_ahead();
+}
 
-const Regex* Editor::regex_or_last(const std::shared_ptr<Regex>& regex) {
-  if (regex) last_regex_ = regex.get();
+const Regex* Editor::regex_or_last(const Regex* regex) {
+  if (regex) last_regex_ = regex;
   return last_regex_;
 }
 
 bool Editor::matches(const Address& address) {
   switch (address.kind) {
-    case Address::Kind::line: return line_number_ == address.first;
-    case Address::Kind::last: return is_last();
+    case Address::Kind::line:
+      return line_number_ == address.first;
+    case Address::Kind::last:
+      return is_last();
     case Address::Kind::regex: {
-      const Regex* regex = regex_or_last(address.regex);
+      const Regex* regex = regex_or_last(address.regex.get());
       return regex && regex->matches(space_);
     }
     case Address::Kind::step:
       if (address.step == 0) return line_number_ == address.first;
       return line_number_ >= address.first && (line_number_ - address.first) % address.step == 0;
-    default: return false;
+    default:
+      return false;
   }
 }
 
@@ -174,7 +186,9 @@ bool Editor::selects(Command& c) {
   } else if (c.from.kind != Kind::zero && matches(c.from)) {
     inside = true;
     switch (c.to.kind) {
-      case Kind::line: c.active = c.to.first > line_number_; break;
+      case Kind::line:
+        c.active = c.to.first > line_number_;
+        break;
       case Kind::plus:
         c.until = line_number_ + c.to.first;
         c.active = c.to.first > 0;
@@ -183,8 +197,11 @@ bool Editor::selects(Command& c) {
         c.until = c.to.first ? (line_number_ + c.to.first - 1) / c.to.first * c.to.first : line_number_;
         c.active = c.until > line_number_;
         break;
-      case Kind::last: c.active = !is_last(); break;
-      default: c.active = true;
+      case Kind::last:
+        c.active = !is_last();
+        break;
+      default:
+        c.active = true;
     }
   }
   return inside != c.negate;
@@ -196,8 +213,10 @@ void Editor::put_line(std::string_view line, bool newline) {
     missing_newline_ = false;
   }
   put(line);
-  if (newline) put({&options_.delimiter, 1});
-  else missing_newline_ = true;
+  if (newline)
+    put({&options_.delimiter, 1});
+  else
+    missing_newline_ = true;
 }
 
 void Editor::flush_appends() {
@@ -277,27 +296,34 @@ void Editor::append_replacement(const Command& c, const std::vector<Regex::Span>
   };
   for (const Piece& piece : c.replacement) {
     switch (piece.kind) {
-      case Kind::text: add(piece.text); break;
+      case Kind::text:
+        add(piece.text);
+        break;
       case Kind::group:
         if (piece.group < spans.size() && spans[piece.group].matched())
-          add(std::string_view(space_).substr(spans[piece.group].begin, spans[piece.group].end - spans[piece.group].begin));
+          add(std::string_view(space_).substr(spans[piece.group].begin,
+                                              spans[piece.group].end - spans[piece.group].begin));
         break;
       case Kind::upper:
       case Kind::lower:
         mode = piece.kind;
         break;
-      case Kind::end_case: mode = once = Kind::end_case; break;
-      default: once = piece.kind;
+      case Kind::end_case:
+        mode = once = Kind::end_case;
+        break;
+      default:
+        once = piece.kind;
     }
   }
 }
 
 bool Editor::substitute(Command& c) {
-  const Regex* regex = regex_or_last(c.regex);
+  const Regex* regex = regex_or_last(c.regex.get());
   if (!regex) return false;
   bool simple = true;
   for (const Piece& piece : c.replacement)
-    if (piece.kind != Piece::Kind::text && !(piece.kind == Piece::Kind::group && piece.group == 0)) simple = false;
+    if (piece.kind != Piece::Kind::text && !(piece.kind == Piece::Kind::group && piece.group == 0))
+      simple = false;
   std::size_t at = 0, from = 0;
   std::uint64_t count = 0;
   bool changed = false;
@@ -315,11 +341,11 @@ bool Editor::substitute(Command& c) {
     Regex::Span span = spans_[0];
     bool empty = span.begin == span.end;
     if (empty && span.begin == last_end) {
-      from = span.end + (span.end < space_.size() ? utf8_length(space_, span.end) : 1);
+      from = span.end + (span.end < space_.size() ? utf8::read_length(space_, span.end) : 1);
       continue;
     }
     last_end = span.end;
-    from = empty ? span.end + (span.end < space_.size() ? utf8_length(space_, span.end) : 1) : span.end;
+    from = empty ? span.end + (span.end < space_.size() ? utf8::read_length(space_, span.end) : 1) : span.end;
     if (++count < c.nth) continue;
     changed = true;
     result_.append(space_, at, span.begin - at);
@@ -346,18 +372,35 @@ void Editor::list(const Command& c) {
   };
   for (char ch : space_) {
     switch (ch) {
-      case '\\': add("\\\\"); break;
-      case '\a': add("\\a"); break;
-      case '\b': add("\\b"); break;
-      case '\f': add("\\f"); break;
-      case '\n': add("\\n"); break;
-      case '\r': add("\\r"); break;
-      case '\t': add("\\t"); break;
-      case '\v': add("\\v"); break;
+      case '\\':
+        add("\\\\");
+        break;
+      case '\a':
+        add("\\a");
+        break;
+      case '\b':
+        add("\\b");
+        break;
+      case '\f':
+        add("\\f");
+        break;
+      case '\n':
+        add("\\n");
+        break;
+      case '\r':
+        add("\\r");
+        break;
+      case '\t':
+        add("\\t");
+        break;
+      case '\v':
+        add("\\v");
+        break;
       default:
         if (static_cast<unsigned char>(ch) < 32 || static_cast<unsigned char>(ch) >= 127)
           add(fmt::format("\\{:03o}", static_cast<unsigned char>(ch)));
-        else add(std::string(1, ch));
+        else
+          add(std::string(1, ch));
     }
   }
   put_line(out + row + "$");
@@ -378,9 +421,14 @@ Editor::Next Editor::execute() {
       continue;
     }
     switch (c.name) {
-      case '{': break;
-      case '=': put_line(std::to_string(line_number_)); break;
-      case 'a': appends_.push_back({'a', c.text}); break;
+      case '{':
+        break;
+      case '=':
+        put_line(std::to_string(line_number_));
+        break;
+      case 'a':
+        appends_.push_back({'a', c.text});
+        break;
       case 'i':
         if (missing_newline_) put_line("", false);
         put(c.text);
@@ -388,7 +436,9 @@ Editor::Next Editor::execute() {
       case 'c':
         if (c.to.kind == Address::Kind::none || c.negate || !c.active) put(c.text);
         return Next::restart;
-      case 'b': i = c.target; continue;
+      case 'b':
+        i = c.target;
+        continue;
       case 't':
         if (replaced_) {
           replaced_ = false;
@@ -403,7 +453,8 @@ Editor::Next Editor::execute() {
         }
         replaced_ = false;
         break;
-      case 'd': return Next::restart;
+      case 'd':
+        return Next::restart;
       case 'D': {
         std::size_t newline = space_.find('\n');
         if (newline == std::string::npos) return Next::restart;
@@ -427,13 +478,29 @@ Editor::Next Editor::execute() {
         }
         break;
       }
-      case 'F': put_line(name_); break;
-      case 'g': space_ = hold_; break;
-      case 'G': space_ += options_.delimiter; space_ += hold_; break;
-      case 'h': hold_ = space_; break;
-      case 'H': hold_ += options_.delimiter; hold_ += space_; break;
-      case 'x': std::swap(space_, hold_); break;
-      case 'l': list(c); break;
+      case 'F':
+        put_line(name_);
+        break;
+      case 'g':
+        space_ = hold_;
+        break;
+      case 'G':
+        space_ += options_.delimiter;
+        space_ += hold_;
+        break;
+      case 'h':
+        hold_ = space_;
+        break;
+      case 'H':
+        hold_ += options_.delimiter;
+        hold_ += space_;
+        break;
+      case 'x':
+        std::swap(space_, hold_);
+        break;
+      case 'l':
+        list(c);
+        break;
       case 'n':
         if (is_last()) {
           if (options_.posix) return Next::restart;
@@ -455,7 +522,9 @@ Editor::Next Editor::execute() {
         if (space_.size() > (256U << 20)) call_.charge(space_.size());
         break;
       }
-      case 'p': put_line(space_, complete_); break;
+      case 'p':
+        put_line(space_, complete_);
+        break;
       case 'P': {
         std::size_t newline = space_.find(options_.delimiter);
         put_line(std::string_view(space_).substr(0, newline), newline != std::string::npos || complete_);
@@ -468,8 +537,12 @@ Editor::Next Editor::execute() {
       case 'Q':
         status_ = c.number > 0 ? static_cast<int>(c.number) : 0;
         return Next::cycle;
-      case 'r': appends_.push_back({'r', c.text}); break;
-      case 'R': appends_.push_back({'R', c.text}); break;
+      case 'r':
+        appends_.push_back({'r', c.text});
+        break;
+      case 'R':
+        appends_.push_back({'R', c.text});
+        break;
       case 's':
         if (substitute(c)) {
           replaced_ = true;
@@ -499,7 +572,7 @@ Editor::Next Editor::execute() {
       case 'y': {
         std::string out;
         for (std::size_t at = 0; at < space_.size();) {
-          std::size_t length = utf8_length(space_, at);
+          std::size_t length = utf8::read_length(space_, at);
           std::string key = space_.substr(at, length);
           auto found = c.wide_map.find(key);
           out += found == c.wide_map.end() ? key : found->second;
@@ -508,8 +581,11 @@ Editor::Next Editor::execute() {
         space_ = std::move(out);
         break;
       }
-      case 'z': space_.clear(); break;
-      default: break;
+      case 'z':
+        space_.clear();
+        break;
+      default:
+        break;
     }
     ++i;
   }

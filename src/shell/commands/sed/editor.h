@@ -7,16 +7,18 @@
 
 #include "shell/command.h"
 #include "shell/commands/sed/script.h"
-#include "shell/commands/text_io.h"
-#include "shell/commands/text_streams.h"
+#include "shell/text/lines.h"
+#include "shell/text/sink.h"
+#include "shell/text/text_streams.h"
 
 namespace atl::shell::sed {
 
+// What the options of sed ask for.
 struct EditorOptions {
   bool quiet = false;
-  bool separate = false;       // -s: each file has its own last line; implied by in_place
+  bool separate = false;  // -s: each file has its own last line; implied by in_place
   bool in_place = false;
-  bool follow_links = false;   // in place: what a link leads to is changed, not the link
+  bool follow_links = false;  // in place: what a link leads to is changed, not the link
   std::string backup_suffix;
   char delimiter = '\n';
   std::uint64_t line_length = 70;
@@ -27,18 +29,24 @@ struct EditorOptions {
 class Editor {
  public:
   Editor(Invocation& call, Script& script, const EditorOptions& options);
+  // Edits the inputs (none: standard input) one after the other and returns the exit status. Goes on after a
+  // file that cannot be opened. In place, a file is replaced when its end is reached; a script that is
+  // stopped leaves it as it was.
   int run(const std::vector<std::string>& operands);
 
  private:
   enum class Next : unsigned char { cycle, restart, quit };
 
+  // The next input; false if there is none left.
   bool open_next();
   bool read_line(std::string& into);
+  // Whether the current line is the last one. Reads ahead.
   bool is_last();
   bool fill_ahead();
   void finish_file();
   bool selects(Command& c);
   bool matches(const Address& address);
+  // Runs the script on the pattern space.
   Next execute();
   bool substitute(Command& c);
   void append_replacement(const Command& c, const std::vector<Regex::Span>& spans, std::string& out);
@@ -48,7 +56,7 @@ class Editor {
   void put(std::string_view bytes) { sink_->append(bytes); }
   void list(const Command& c);
   Sink* file_sink(const std::string& name);
-  const Regex* regex_or_last(const std::shared_ptr<Regex>& regex);
+  const Regex* regex_or_last(const Regex* regex);
 
   Invocation& call_;
   Script& script_;
@@ -66,7 +74,7 @@ class Editor {
   std::string ahead_store_;
 
   std::string space_, hold_;
-  bool complete_ = true;      // the pattern space's line ended with a newline
+  bool complete_ = true;  // the pattern space's line ended with a newline
   bool missing_newline_ = false;
   std::uint64_t line_number_ = 0;
   bool replaced_ = false;

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "base/utf8.h"
 #include "shell/commands/sed/script.h"
-#include "shell/commands/text_io.h"
 
 namespace atl::shell::sed {
 
@@ -28,7 +28,7 @@ class Parser {
   Result<void> transliterate(Command& c);
   Result<void> text_argument(Command& c);
   Result<std::string> delimited(char delimiter, bool regex);
-  Result<std::shared_ptr<Regex>> compile(const std::string& pattern, bool ignore_case, bool multiline);
+  Result<std::unique_ptr<Regex>> compile(const std::string& pattern, bool ignore_case, bool multiline);
   Result<std::vector<Piece>> replacement(const std::string& text);
   std::string word_to_end();
   std::string label();
@@ -73,7 +73,9 @@ Result<Script> Parser::run() {
     }
     auto found = labels_.find(c.text);
     if (found == labels_.end())
-      return fail(Code::invalid_argument, fmt::format("-e expression #1, char {}: can't find label for jump to `{}'", in_.size(), c.text));
+      return fail(
+          Code::invalid_argument,
+          fmt::format("-e expression #1, char {}: can't find label for jump to `{}'", in_.size(), c.text));
     c.target = found->second;
   }
   return std::move(script_);
@@ -111,13 +113,15 @@ Result<bool> Parser::address(Address& out) {
   char c = peek();
   if (isdigit(static_cast<unsigned char>(c))) {
     std::uint64_t value = 0;
-    while (isdigit(static_cast<unsigned char>(peek()))) value = value * 10 + static_cast<unsigned>(in_[at_++] - '0');
+    while (isdigit(static_cast<unsigned char>(peek())))
+      value = value * 10 + static_cast<unsigned>(in_[at_++] - '0');
     out.first = value;
     out.kind = value == 0 ? Address::Kind::zero : Address::Kind::line;
     if (peek() == '~') {
       ++at_;
       std::uint64_t step = 0;
-      while (isdigit(static_cast<unsigned char>(peek()))) step = step * 10 + static_cast<unsigned>(in_[at_++] - '0');
+      while (isdigit(static_cast<unsigned char>(peek())))
+        step = step * 10 + static_cast<unsigned>(in_[at_++] - '0');
       out.step = step;
       out.kind = Address::Kind::step;
     }
@@ -131,7 +135,8 @@ Result<bool> Parser::address(Address& out) {
   if (c == '+' || c == '~') {
     ++at_;
     std::uint64_t value = 0;
-    while (isdigit(static_cast<unsigned char>(peek()))) value = value * 10 + static_cast<unsigned>(in_[at_++] - '0');
+    while (isdigit(static_cast<unsigned char>(peek())))
+      value = value * 10 + static_cast<unsigned>(in_[at_++] - '0');
     out.kind = c == '+' ? Address::Kind::plus : Address::Kind::multiple;
     out.first = value;
     return true;
@@ -146,8 +151,10 @@ Result<bool> Parser::address(Address& out) {
     std::string pattern = TRY(delimited(delimiter, true));
     bool ignore_case = false, multiline = false;
     while (peek() == 'I' || peek() == 'M') {
-      if (peek() == 'I') ignore_case = true;
-      else multiline = true;
+      if (peek() == 'I')
+        ignore_case = true;
+      else
+        multiline = true;
       ++at_;
     }
     out.kind = Address::Kind::regex;
@@ -170,11 +177,16 @@ Result<std::string> Parser::delimited(char delimiter, bool regex) {
       char e = in_[at_++];
       if (e == delimiter) {
         // s|a\|b|X|: the delimiter stands for itself, also where it would be an operator.
-        if (regex && (e == '[' || (std::strchr("|+?(){}", e) && !options_.extended))) out += e;
-        else if (regex && std::strchr(".*[]^$/", e) && e != '/') out += std::string("\\") + e;
-        else if (regex && options_.extended && std::strchr("|+?(){}", e)) out += std::string("\\") + e;
-        else if (!regex && e == '&') out += "\\&";
-        else out += e;
+        if (regex && (e == '[' || (std::strchr("|+?(){}", e) && !options_.extended)))
+          out += e;
+        else if (regex && std::strchr(".*[]^$/", e) && e != '/')
+          out += std::string("\\") + e;
+        else if (regex && options_.extended && std::strchr("|+?(){}", e))
+          out += std::string("\\") + e;
+        else if (!regex && e == '&')
+          out += "\\&";
+        else
+          out += e;
       } else if (e == 'n' && regex) {
         out += bracket ? "\n" : "\\n";
       } else if (bracket && regex && e != 't') {
@@ -226,7 +238,9 @@ std::string expand_escapes(std::string_view text) {
       std::size_t used = 0;
       while (used < digits_max && i + 2 + used < text.size()) {
         char d = text[i + 2 + used];
-        int digit = d >= '0' && d <= '9' ? d - '0' : isxdigit(static_cast<unsigned char>(d)) ? (d | 32) - 'a' + 10 : 99;
+        int digit = d >= '0' && d <= '9'                      ? d - '0'
+                    : isxdigit(static_cast<unsigned char>(d)) ? (d | 32) - 'a' + 10
+                                                              : 99;
         if (digit >= base) break;
         value = value * base + digit;
         ++used;
@@ -239,15 +253,37 @@ std::string expand_escapes(std::string_view text) {
       return true;
     };
     switch (e) {
-      case 't': out += '\t'; ++i; continue;
-      case 'f': out += '\f'; ++i; continue;
-      case 'v': out += '\v'; ++i; continue;
-      case 'a': out += '\a'; ++i; continue;
-      case 'r': out += '\r'; ++i; continue;
-      case 'x': if (numeric(16, 2)) continue; break;
-      case 'o': if (numeric(8, 3)) continue; break;
-      case 'd': if (numeric(10, 3)) continue; break;
-      default: break;
+      case 't':
+        out += '\t';
+        ++i;
+        continue;
+      case 'f':
+        out += '\f';
+        ++i;
+        continue;
+      case 'v':
+        out += '\v';
+        ++i;
+        continue;
+      case 'a':
+        out += '\a';
+        ++i;
+        continue;
+      case 'r':
+        out += '\r';
+        ++i;
+        continue;
+      case 'x':
+        if (numeric(16, 2)) continue;
+        break;
+      case 'o':
+        if (numeric(8, 3)) continue;
+        break;
+      case 'd':
+        if (numeric(10, 3)) continue;
+        break;
+      default:
+        break;
     }
     out += text[i];
     out += text[++i];
@@ -255,20 +291,22 @@ std::string expand_escapes(std::string_view text) {
   return out;
 }
 
-Result<std::shared_ptr<Regex>> Parser::compile(const std::string& pattern, bool ignore_case, bool multiline) {
+Result<std::unique_ptr<Regex>> Parser::compile(const std::string& pattern, bool ignore_case, bool multiline) {
   RegexOptions settings;
   settings.ignore_case = ignore_case;
   settings.multiline = multiline;
-  auto regex = Regex::compile(expand_escapes(pattern), options_.extended ? Syntax::extended : Syntax::basic, settings);
+  auto regex =
+      Regex::compile(expand_escapes(pattern), options_.extended ? Syntax::extended : Syntax::basic, settings);
   if (!regex) return error(regex.error().message());
-  return std::make_shared<Regex>(std::move(*regex));
+  return std::make_unique<Regex>(std::move(*regex));
 }
 
 Result<std::vector<Piece>> Parser::replacement(const std::string& raw) {
   std::vector<Piece> pieces;
   std::string text = expand_escapes(raw);
   auto literal = [&](char c) {
-    if (pieces.empty() || pieces.back().kind != Piece::Kind::text) pieces.push_back({Piece::Kind::text, {}, 0});
+    if (pieces.empty() || pieces.back().kind != Piece::Kind::text)
+      pieces.push_back({Piece::Kind::text, {}, 0});
     pieces.back().text += c;
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -278,15 +316,29 @@ Result<std::vector<Piece>> Parser::replacement(const std::string& raw) {
     } else if (c == '\\' && i + 1 < text.size()) {
       char e = text[++i];
       switch (e) {
-        case 'n': literal('\n'); break;
-        case 'U': pieces.push_back({Piece::Kind::upper, {}, 0}); break;
-        case 'L': pieces.push_back({Piece::Kind::lower, {}, 0}); break;
-        case 'u': pieces.push_back({Piece::Kind::upper_once, {}, 0}); break;
-        case 'l': pieces.push_back({Piece::Kind::lower_once, {}, 0}); break;
-        case 'E': pieces.push_back({Piece::Kind::end_case, {}, 0}); break;
+        case 'n':
+          literal('\n');
+          break;
+        case 'U':
+          pieces.push_back({Piece::Kind::upper, {}, 0});
+          break;
+        case 'L':
+          pieces.push_back({Piece::Kind::lower, {}, 0});
+          break;
+        case 'u':
+          pieces.push_back({Piece::Kind::upper_once, {}, 0});
+          break;
+        case 'l':
+          pieces.push_back({Piece::Kind::lower_once, {}, 0});
+          break;
+        case 'E':
+          pieces.push_back({Piece::Kind::end_case, {}, 0});
+          break;
         default:
-          if (e >= '0' && e <= '9') pieces.push_back({Piece::Kind::group, {}, static_cast<std::size_t>(e - '0')});
-          else literal(e);
+          if (e >= '0' && e <= '9')
+            pieces.push_back({Piece::Kind::group, {}, static_cast<std::size_t>(e - '0')});
+          else
+            literal(e);
       }
     } else {
       literal(c);
@@ -306,13 +358,28 @@ Result<void> Parser::substitute(Command& c) {
   for (bool flags = true; flags && more();) {
     char f = peek();
     switch (f) {
-      case 'g': c.global = true; ++at_; break;
-      case 'p': c.print = true; ++at_; break;
+      case 'g':
+        c.global = true;
+        ++at_;
+        break;
+      case 'p':
+        c.print = true;
+        ++at_;
+        break;
       case 'i':
-      case 'I': ignore_case = true; ++at_; break;
+      case 'I':
+        ignore_case = true;
+        ++at_;
+        break;
       case 'm':
-      case 'M': multiline = true; ++at_; break;
-      case 'e': c.evaluate = true; ++at_; break;
+      case 'M':
+        multiline = true;
+        ++at_;
+        break;
+      case 'e':
+        c.evaluate = true;
+        ++at_;
+        break;
       case 'w':
         ++at_;
         c.text = word_to_end();
@@ -324,7 +391,8 @@ Result<void> Parser::substitute(Command& c) {
           if (counted) return error("multiple number options to `s' command");
           counted = true;
           c.nth = 0;
-          while (isdigit(static_cast<unsigned char>(peek()))) c.nth = c.nth * 10 + static_cast<unsigned>(in_[at_++] - '0');
+          while (isdigit(static_cast<unsigned char>(peek())))
+            c.nth = c.nth * 10 + static_cast<unsigned>(in_[at_++] - '0');
           if (c.nth == 0) return error("number option to `s' command may not be zero");
         } else {
           flags = false;
@@ -352,17 +420,21 @@ Result<void> Parser::transliterate(Command& c) {
       if (in_[at_] == '\\' && at_ + 1 < in_.size()) {
         char e = in_[at_ + 1];
         at_ += 2;
-        if (e == 'n') out.push_back("\n");
-        else if (e == 't') out.push_back("\t");
-        else if (e == 'r') out.push_back("\r");
-        else if (e == '\\' || e == delimiter) out.push_back(std::string(1, e));
+        if (e == 'n')
+          out.push_back("\n");
+        else if (e == 't')
+          out.push_back("\t");
+        else if (e == 'r')
+          out.push_back("\r");
+        else if (e == '\\' || e == delimiter)
+          out.push_back(std::string(1, e));
         else {
           out.push_back("\\");
           out.push_back(std::string(1, e));
         }
         continue;
       }
-      std::size_t length = utf8_length(in_, at_);
+      std::size_t length = utf8::read_length(in_, at_);
       out.emplace_back(in_.substr(at_, length));
       at_ += length;
     }
@@ -418,8 +490,10 @@ Result<void> Parser::text_argument(Command& c) {
     if (ch == '\n') break;
     if (ch == '\\' && more()) {
       char e = in_[at_++];
-      if (e == 't') c.text += '\t';
-      else c.text += e;
+      if (e == 't')
+        c.text += '\t';
+      else
+        c.text += e;
       continue;
     }
     if (ch == '\\') break;
@@ -447,7 +521,8 @@ Result<void> Parser::arguments(Command& c) {
     blanks();
     c.number = -1;
     if (isdigit(static_cast<unsigned char>(peek()))) c.number = 0;
-    while (isdigit(static_cast<unsigned char>(peek()))) c.number = std::min<std::int64_t>(c.number * 10 + (in_[at_++] - '0'), 1'000'000);
+    while (isdigit(static_cast<unsigned char>(peek())))
+      c.number = std::min<std::int64_t>(c.number * 10 + (in_[at_++] - '0'), 1'000'000);
   };
   switch (c.name) {
     case '{':
@@ -475,12 +550,20 @@ Result<void> Parser::arguments(Command& c) {
     }
     case 'b':
     case 't':
-    case 'T': c.text = label(); break;
-    case 's': CHECK(substitute(c)); break;
-    case 'y': CHECK(transliterate(c)); break;
+    case 'T':
+      c.text = label();
+      break;
+    case 's':
+      CHECK(substitute(c));
+      break;
+    case 'y':
+      CHECK(transliterate(c));
+      break;
     case 'a':
     case 'i':
-    case 'c': CHECK(text_argument(c)); break;
+    case 'c':
+      CHECK(text_argument(c));
+      break;
     case 'r':
     case 'R':
     case 'w':
@@ -488,7 +571,9 @@ Result<void> Parser::arguments(Command& c) {
       c.text = word_to_end();
       if (c.text.empty()) return error("missing filename in r/R/w/W commands");
       break;
-    case 'e': c.text = word_to_end(); break;
+    case 'e':
+      c.text = word_to_end();
+      break;
     case 'q':
     case 'Q':
       if (c.to.kind != Address::Kind::none) return error("command only uses one address");
@@ -511,9 +596,14 @@ Result<void> Parser::arguments(Command& c) {
     case 'P':
     case 'x':
     case 'z':
-    case 'F': CHECK(end_of_command()); break;
-    case 'v': word_to_end(); return {};
-    default: return error(fmt::format("unknown command: `{}'", c.name));
+    case 'F':
+      CHECK(end_of_command());
+      break;
+    case 'v':
+      word_to_end();
+      return {};
+    default:
+      return error(fmt::format("unknown command: `{}'", c.name));
   }
   script_.commands.push_back(std::move(c));
   return {};
@@ -521,6 +611,8 @@ Result<void> Parser::arguments(Command& c) {
 
 }  // namespace
 
-Result<Script> parse(std::string_view text, const ParseOptions& options) { return Parser(text, options).run(); }
+Result<Script> parse(std::string_view text, const ParseOptions& options) {
+  return Parser(text, options).run();
+}
 
 }  // namespace atl::shell::sed

@@ -8,11 +8,13 @@
 
 namespace atl::shell {
 
+// One -k: which part of a line, and how it compares.
 struct SortKey {
-  std::size_t begin_field = 0, begin_char = 0;  // from 0
+  std::size_t begin_field = 0, begin_char = 0;                         // from 0
   std::size_t end_field = static_cast<std::size_t>(-1), end_char = 0;  // end_char 0: the whole field
-  bool whole = true;  // no -k at all
-  bool skip_begin = false, skip_end = false, reverse = false, dictionary = false, fold = false, printable = false;
+  bool whole = true;                                                   // no -k at all
+  bool skip_begin = false, skip_end = false, reverse = false, dictionary = false, fold = false,
+       printable = false;
   enum class Kind : unsigned char { text, numeric, general, human, month, version, random } kind = Kind::text;
   std::string letters;  // that were given, to see which do not go together
   bool plain() const {
@@ -27,6 +29,7 @@ std::string incompatible(const SortKey& key);
 // "2.3,4nr"; a message if it is none.
 std::string parse_key(std::string_view text, SortKey& key);
 
+// How lines compare: all keys, and what decides when they are equal.
 struct SortOrder {
   std::vector<SortKey> keys;
   int separator = -1;
@@ -50,6 +53,7 @@ int compare_key(std::string_view a, std::string_view b, const SortKey& key);
 bool exact_number(std::string_view text, double& value);
 // K is 1, M 2, ...; negative for a negative number, 0 for none.
 int unit_of(std::string_view text);
+// As ls -v and sort -V compare: less than, equal to or greater than 0.
 int compare_versions(std::string_view a, std::string_view b);
 
 }  // namespace atl::shell

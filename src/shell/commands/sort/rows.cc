@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "shell/commands/count_byte.h"
 #include "shell/commands/sort/order.h"
+#include "shell/text/count_byte.h"
 
 namespace atl::shell {
 
@@ -21,7 +21,7 @@ enum class Heads : unsigned char {
   all,      // equal heads: equal keys
 };
 
-struct Row {
+struct SortRow {
   std::string_view line;
   std::uint64_t head;  // of the first key, or of the line
   std::uint32_t index;
@@ -39,7 +39,9 @@ std::uint64_t reduced_head(std::string_view text, const SortKey& key) {
   int bytes = 0;
   for (char ch : text) {
     auto c = static_cast<unsigned char>(ch);
-    if ((key.dictionary && !isalnum(c) && c != ' ' && c != '\t' && c != '\n') || (key.printable && !isprint(c))) continue;
+    if ((key.dictionary && !isalnum(c) && c != ' ' && c != '\t' && c != '\n') ||
+        (key.printable && !isprint(c)))
+      continue;
     head = head << 8 | static_cast<unsigned char>(key.fold ? toupper(c) : c);
     if (++bytes == 8) return head;
   }
@@ -61,13 +63,14 @@ class Sorter {
 
   void read(std::string_view text) {
     std::size_t lines = count_byte(text, order_.delimiter) + 1;
-    held_ = static_cast<std::int64_t>(lines * (sizeof(Row) + order_.keys.size() * sizeof(Cell)));
+    held_ = static_cast<std::int64_t>(lines * (sizeof(SortRow) + order_.keys.size() * sizeof(Cell)));
     call_.charge_memory(held_);
     rows_.reserve(lines);
     cells_.reserve(lines * order_.keys.size());
     for (std::size_t at = 0; at < text.size();) {
       const void* found = memchr(text.data() + at, order_.delimiter, text.size() - at);
-      std::size_t end = found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) : text.size();
+      std::size_t end =
+          found ? static_cast<std::size_t>(static_cast<const char*>(found) - text.data()) : text.size();
       add(text.substr(at, end - at));
       at = end + 1;
     }
@@ -77,7 +80,7 @@ class Sorter {
     bool by_head = heads_.empty() || heads_[0] != Heads::nothing;
     bool reverse = order_.keys.empty() ? order_.reverse_last : order_.keys[0].reverse;
     std::uint64_t work = 0;
-    std::sort(rows_.begin(), rows_.end(), [&](const Row& a, const Row& b) {
+    std::sort(rows_.begin(), rows_.end(), [&](const SortRow& a, const SortRow& b) {
       if (++work >= 4096) {
         call_.charge(work);
         work = 0;
@@ -88,8 +91,8 @@ class Sorter {
     });
     std::vector<std::string_view> out;
     out.reserve(rows_.size());
-    const Row* last = nullptr;
-    for (const Row& row : rows_) {
+    const SortRow* last = nullptr;
+    for (const SortRow& row : rows_) {
       if (order_.unique && last && compare(*last, row) == 0) continue;
       last = &row;
       out.push_back(row.line);
@@ -140,15 +143,17 @@ class Sorter {
     return static_cast<std::uint64_t>(unit_of(text) + 16) << 58 | number_head(value) >> 6;
   }
 
-  int compare(const Row& a, const Row& b) const {
+  int compare(const SortRow& a, const SortRow& b) const {
     std::size_t keys = order_.keys.size();
     const Cell* x = cells_.data() + a.index * keys;
     const Cell* y = cells_.data() + b.index * keys;
     for (std::size_t i = 0; i < keys; ++i) {
       const SortKey& key = order_.keys[i];
       int order = 0;
-      if (heads_[i] != Heads::nothing && x[i].head != y[i].head) order = x[i].head < y[i].head ? -1 : 1;
-      else if (heads_[i] != Heads::all) order = compare_key(x[i].text, y[i].text, key);
+      if (heads_[i] != Heads::nothing && x[i].head != y[i].head)
+        order = x[i].head < y[i].head ? -1 : 1;
+      else if (heads_[i] != Heads::all)
+        order = compare_key(x[i].text, y[i].text, key);
       if (order != 0) return key.reverse ? -order : order;
     }
     if (keys > 0 && (order_.stable || order_.unique)) return 0;
@@ -160,7 +165,7 @@ class Sorter {
   Invocation& call_;
   const SortOrder& order_;
   std::vector<Heads> heads_;  // by key
-  std::vector<Row> rows_;
+  std::vector<SortRow> rows_;
   std::vector<Cell> cells_;  // of a row: keys.size() of them from index * keys.size() on
   std::int64_t held_ = 0;
 };

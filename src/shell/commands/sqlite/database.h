@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "shell/commands/calendar.h"
+#include "shell/calendar/calendar.h"
 #include "shell/commands/sqlite/files.h"
 
 namespace atl::shell::sqlite {
@@ -17,7 +17,8 @@ namespace atl::shell::sqlite {
 // A prepared statement; finalized with its owner.
 class Query {
  public:
-  Query(sqlite3_stmt* statement, Files& files, const Zone& zone) : statement_(statement), files_(files), zone_(zone) {}
+  Query(sqlite3_stmt* statement, Files& files, const Zone& zone)
+      : statement_(statement), files_(files), zone_(zone) {}
   ~Query();
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
@@ -39,7 +40,8 @@ class Query {
   const Zone& zone_;
 };
 
-// A connection of the shell's: only files of its filesystem, no ATTACH, no extensions, a script's limits on work.
+// A connection of the shell's: only files of its filesystem, no ATTACH, no extensions, a script's limits on
+// work.
 class Database {
  public:
   explicit Database(Invocation& call) : files_(call), zone_(Zone::of(call)) {}
@@ -49,8 +51,8 @@ class Database {
   sqlite3* get() const { return db_; }
   Files& files() { return files_; }
 
-  // Null with nothing to do (blanks, a comment). `rest` is what follows the statement. An error is SQLite's message;
-  // `code` its code, `offset` the place in `sql` or -1.
+  // Null with nothing to do (blanks, a comment). `rest` is what follows the statement. An error is SQLite's
+  // message; `code` its code, `offset` the place in `sql` or -1.
   struct Failure {
     std::string message;
     int code;
@@ -60,7 +62,8 @@ class Database {
   // A statement of our own, known to be right.
   std::unique_ptr<Query> query(const std::string& sql);
   // Every row of it as texts.
-  std::vector<std::vector<std::string>> rows(const std::string& sql, const std::vector<std::string>& parameters = {});
+  std::vector<std::vector<std::string>> rows(const std::string& sql,
+                                             const std::vector<std::string>& parameters = {});
 
  private:
   void restrict();

@@ -8,7 +8,7 @@
 #include <new>
 #include <random>
 
-#include "shell/interpreter.h"
+#include "shell/runner.h"
 
 namespace atl::shell::sqlite {
 
@@ -25,18 +25,21 @@ struct Handle : sqlite3_file {
   std::uint64_t inode = 0;
   int lock = SQLITE_LOCK_NONE;
 
-  FileLock& locks() { return owner.call().interpreter().machine.file_locks[inode]; }
+  FileLock& locks() { return owner.call().runner().machine().file_locks[inode]; }
 };
 
-Handle& handle(sqlite3_file* file) { return *static_cast<Handle*>(file); }
+Handle& handle(sqlite3_file* file) {
+  return *static_cast<Handle*>(file);
+}
 
 int unlock(sqlite3_file* file, int level) {
   Handle& h = handle(file);
   if (level >= h.lock || !h.file) return SQLITE_OK;
   FileLock& locks = h.locks();
-  if (h.lock >= SQLITE_LOCK_RESERVED && level < SQLITE_LOCK_RESERVED) locks.reserved = locks.exclusive = false;
+  if (h.lock >= SQLITE_LOCK_RESERVED && level < SQLITE_LOCK_RESERVED)
+    locks.reserved = locks.exclusive = false;
   if (level == SQLITE_LOCK_NONE) --locks.shared;
-  if (locks.shared == 0) h.owner.call().interpreter().machine.file_locks.erase(h.inode);
+  if (locks.shared == 0) h.owner.call().runner().machine().file_locks.erase(h.inode);
   h.lock = level;
   return SQLITE_OK;
 }
@@ -126,7 +129,9 @@ int truncate(sqlite3_file* file, sqlite3_int64 size) {
   return SQLITE_OK;
 }
 
-int sync(sqlite3_file*, int) { return SQLITE_OK; }
+int sync(sqlite3_file*, int) {
+  return SQLITE_OK;
+}
 
 int size(sqlite3_file* file, sqlite3_int64* out) {
   Handle& h = handle(file);
@@ -138,9 +143,15 @@ int size(sqlite3_file* file, sqlite3_int64* out) {
   return SQLITE_OK;
 }
 
-int control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
-int sector_size(sqlite3_file*) { return 4096; }
-int traits(sqlite3_file*) { return 0; }
+int control(sqlite3_file*, int, void*) {
+  return SQLITE_NOTFOUND;
+}
+int sector_size(sqlite3_file*) {
+  return 4096;
+}
+int traits(sqlite3_file*) {
+  return 0;
+}
 
 constexpr sqlite3_io_methods kMethods = [] {
   sqlite3_io_methods out{};
@@ -160,7 +171,9 @@ constexpr sqlite3_io_methods kMethods = [] {
   return out;
 }();
 
-Files& files(sqlite3_vfs* vfs) { return *static_cast<Files*>(vfs->pAppData); }
+Files& files(sqlite3_vfs* vfs) {
+  return *static_cast<Files*>(vfs->pAppData);
+}
 
 int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   Files& owner = files(vfs);
@@ -211,9 +224,15 @@ int full_path(sqlite3_vfs* vfs, const char* name, int room, char* out) {
   return SQLITE_OK;
 }
 
-void* no_library(sqlite3_vfs*, const char*) { return nullptr; }
-void no_reason(sqlite3_vfs*, int room, char* out) { sqlite3_snprintf(room, out, "extensions cannot be loaded"); }
-void (*no_symbol(sqlite3_vfs*, void*, const char*))() { return nullptr; }
+void* no_library(sqlite3_vfs*, const char*) {
+  return nullptr;
+}
+void no_reason(sqlite3_vfs*, int room, char* out) {
+  sqlite3_snprintf(room, out, "extensions cannot be loaded");
+}
+void (*no_symbol(sqlite3_vfs*, void*, const char*))() {
+  return nullptr;
+}
 void no_close(sqlite3_vfs*, void*) {}
 
 int randomness(sqlite3_vfs*, int count, char* out) {
@@ -222,7 +241,9 @@ int randomness(sqlite3_vfs*, int count, char* out) {
   return count;
 }
 
-int no_sleep(sqlite3_vfs*, int) { return 0; }
+int no_sleep(sqlite3_vfs*, int) {
+  return 0;
+}
 
 int current_time(sqlite3_vfs* vfs, double* out) {
   auto since = std::chrono::duration<double>(files(vfs).call().now().time_since_epoch()).count();
@@ -230,7 +251,9 @@ int current_time(sqlite3_vfs* vfs, double* out) {
   return SQLITE_OK;
 }
 
-int last_error(sqlite3_vfs*, int, char*) { return 0; }
+int last_error(sqlite3_vfs*, int, char*) {
+  return 0;
+}
 
 }  // namespace
 
@@ -258,7 +281,9 @@ Files::Files(Invocation& call) : call_(call) {
   sqlite3_vfs_register(&vfs_, 0);
 }
 
-Files::~Files() { sqlite3_vfs_unregister(&vfs_); }
+Files::~Files() {
+  sqlite3_vfs_unregister(&vfs_);
+}
 
 bool Files::charge(std::uint64_t work, std::int64_t memory) noexcept {
   if (memory < 0) call_.charge_memory(memory);  // giving back never throws

@@ -1,13 +1,14 @@
 #pragma once
 
-#include "shell/commands/calendar.h"
+#include "shell/calendar/calendar.h"
 #include "shell/commands/sqlite/files.h"
 #include "shell/heap.h"
 
 namespace atl::shell::sqlite {
 
-// SQLite's heap and its idea of local time are the process's. While a Turn lives, what SQLite allocates on this thread
-// is charged to the script, where it cannot be SQLite runs out of memory, and 'localtime' is the script's zone.
+// SQLite's heap and its idea of local time are the process's. While a Turn lives, what SQLite allocates on
+// this thread is charged to the script, where it cannot be SQLite runs out of memory, and 'localtime' is the
+// script's zone.
 class Turn {
  public:
   explicit Turn(Files& files, const Zone* zone = nullptr);

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
+#include "shell/text/sink.h"
+#include "shell/text/width.h"
+
 namespace atl::shell::sqlite {
 
 namespace {
@@ -17,10 +21,13 @@ struct ModeRow {
 };
 
 constexpr ModeRow kModes[] = {
-    {"ascii", Mode::ascii, "\x1f", "\x1e"}, {"box", Mode::box, "", ""}, {"column", Mode::column, "", "\n"}, {"csv", Mode::csv, ",", "\r\n"},
-    {"html", Mode::html, "", ""}, {"insert", Mode::insert, "", ""}, {"json", Mode::json, "", ""}, {"line", Mode::line, "", "\n"},
-    {"list", Mode::list, "|", "\n"}, {"markdown", Mode::markdown, "", ""}, {"quote", Mode::quote, ",", "\n"}, {"table", Mode::table, "", ""},
-    {"tabs", Mode::tabs, "\t", ""}, {"tcl", Mode::tcl, " ", "\n"},
+    {"ascii", Mode::ascii, "\x1f", "\x1e"}, {"box", Mode::box, "", ""},
+    {"column", Mode::column, "", "\n"},     {"csv", Mode::csv, ",", "\r\n"},
+    {"html", Mode::html, "", ""},           {"insert", Mode::insert, "", ""},
+    {"json", Mode::json, "", ""},           {"line", Mode::line, "", "\n"},
+    {"list", Mode::list, "|", "\n"},        {"markdown", Mode::markdown, "", ""},
+    {"quote", Mode::quote, ",", "\n"},      {"table", Mode::table, "", ""},
+    {"tabs", Mode::tabs, "\t", ""},         {"tcl", Mode::tcl, " ", "\n"},
 };
 
 std::string csv_field(std::string_view text, std::string_view separator) {
@@ -28,8 +35,9 @@ std::string csv_field(std::string_view text, std::string_view separator) {
     auto byte = static_cast<unsigned char>(c);
     return byte <= 0x20 || byte == '"' || byte == '\'' || byte >= 0x7f;
   };
-  bool plain = !text.empty() && std::none_of(text.begin(), text.end(), special) && text.find(separator) == std::string_view::npos;
-  if (plain) return std::string(text);
+  bool bare = !text.empty() && std::none_of(text.begin(), text.end(), special) &&
+              text.find(separator) == std::string_view::npos;
+  if (bare) return std::string(text);
   std::string out = "\"";
   for (char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
@@ -40,9 +48,12 @@ std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     std::size_t which = kFrom.find(c);
-    if (which != std::string_view::npos) out += {'\\', kTo[which]};
-    else if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else out += c;
+    if (which != std::string_view::npos)
+      out += {'\\', kTo[which]};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   return out + '"';
 }
@@ -50,23 +61,32 @@ std::string json_text(std::string_view text) {
 std::string tcl_text(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
-    if (c == '\\' || c == '"') out += {'\\', c};
-    else if (c == '\n') out += "\\n";
-    else if (c == '\t') out += "\\t";
-    else if (c == '\r') out += "\\r";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
-    else out += c;
+    if (c == '\\' || c == '"')
+      out += {'\\', c};
+    else if (c == '\n')
+      out += "\\n";
+    else if (c == '\t')
+      out += "\\t";
+    else if (c == '\r')
+      out += "\\r";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    else
+      out += c;
   }
   return out + '"';
 }
 
 std::string html_text(std::string_view text) {
-  static constexpr std::pair<char, std::string_view> kRows[] = {{'<', "&lt;"}, {'&', "&amp;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+  static constexpr std::pair<char, std::string_view> kRows[] = {
+      {'<', "&lt;"}, {'&', "&amp;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string out;
   for (char c : text) {
     auto row = std::find_if(std::begin(kRows), std::end(kRows), [c](auto& r) { return r.first == c; });
-    if (row == std::end(kRows)) out += c;
-    else out += row->second;
+    if (row == std::end(kRows))
+      out += c;
+    else
+      out += row->second;
   }
   return out;
 }
@@ -80,10 +100,14 @@ std::string exact(double value) {
 
 std::string json_value(Query& query, int column) {
   switch (sqlite3_column_type(query.get(), column)) {
-    case SQLITE_NULL: return "null";
-    case SQLITE_INTEGER: return query.text(column);
-    case SQLITE_FLOAT: return exact(sqlite3_column_double(query.get(), column));
-    default: return json_text(query.text(column));
+    case SQLITE_NULL:
+      return "null";
+    case SQLITE_INTEGER:
+      return query.text(column);
+    case SQLITE_FLOAT:
+      return exact(sqlite3_column_double(query.get(), column));
+    default:
+      return json_text(query.text(column));
   }
 }
 
@@ -93,34 +117,63 @@ std::vector<std::string> names(Query& query) {
   return out;
 }
 
-std::string shown(Query& query, int column, const Style& style) { return query.is_null(column) ? style.null : query.text(column); }
+std::string shown(Query& query, int column, const Style& style) {
+  return query.is_null(column) ? style.null : query.text(column);
+}
 
 // Rows that can be printed as they come.
 class Rows {
  public:
-  Rows(Query& query, const Style& style, Sink& out) : query_(query), style_(style), out_(out), names_(names(query)) {}
+  Rows(Query& query, const Style& style, Sink& out)
+      : query_(query), style_(style), out_(out), names_(names(query)) {}
 
   void header() {
     if (!style_.headers) return;
     switch (style_.mode) {
-      case Mode::csv: return joined([&](int i) { return csv_field(names_[static_cast<std::size_t>(i)], style_.separator); });
-      case Mode::quote: return joined([&](int i) { return sql_text(names_[static_cast<std::size_t>(i)]); });
-      case Mode::tcl: return joined([&](int i) { return tcl_text(names_[static_cast<std::size_t>(i)]); });
-      case Mode::html: return html("TH", [&](int i) { return names_[static_cast<std::size_t>(i)]; });
-      case Mode::list: case Mode::tabs: case Mode::ascii: return joined([&](int i) { return names_[static_cast<std::size_t>(i)]; });
-      default: return;
+      case Mode::csv:
+        return joined(
+            [&](int i) { return csv_field(names_[static_cast<std::size_t>(i)], style_.separator); });
+      case Mode::quote:
+        return joined([&](int i) { return sql_text(names_[static_cast<std::size_t>(i)]); });
+      case Mode::tcl:
+        return joined([&](int i) { return tcl_text(names_[static_cast<std::size_t>(i)]); });
+      case Mode::html:
+        return html("TH", [&](int i) { return names_[static_cast<std::size_t>(i)]; });
+      case Mode::list:
+      case Mode::tabs:
+      case Mode::ascii:
+        return joined([&](int i) { return names_[static_cast<std::size_t>(i)]; });
+      default:
+        return;
     }
   }
   void row() {
     switch (style_.mode) {
-      case Mode::csv: joined([&](int i) { return query_.is_null(i) ? style_.null : csv_field(query_.text(i), style_.separator); }); break;
-      case Mode::quote: joined([&](int i) { return sql_value(query_, i); }); break;
-      case Mode::tcl: joined([&](int i) { return tcl_text(shown(query_, i, style_)); }); break;
-      case Mode::html: html("TD", [&](int i) { return shown(query_, i, style_); }); break;
-      case Mode::json: json(); break;
-      case Mode::line: line(); break;
-      case Mode::insert: insert(); break;
-      default: joined([&](int i) { return shown(query_, i, style_); });
+      case Mode::csv:
+        joined([&](int i) {
+          return query_.is_null(i) ? style_.null : csv_field(query_.text(i), style_.separator);
+        });
+        break;
+      case Mode::quote:
+        joined([&](int i) { return sql_value(query_, i); });
+        break;
+      case Mode::tcl:
+        joined([&](int i) { return tcl_text(shown(query_, i, style_)); });
+        break;
+      case Mode::html:
+        html("TD", [&](int i) { return shown(query_, i, style_); });
+        break;
+      case Mode::json:
+        json();
+        break;
+      case Mode::line:
+        line();
+        break;
+      case Mode::insert:
+        insert();
+        break;
+      default:
+        joined([&](int i) { return shown(query_, i, style_); });
     }
     ++count_;
   }
@@ -140,19 +193,24 @@ class Rows {
   template <class F>
   void html(std::string_view tag, F field) {
     out_.append("<TR>");
-    for (int i = 0; i < query_.columns(); ++i) out_.append(fmt::format("<{}>{}</{}>\n", tag, html_text(field(i)), tag));
+    for (int i = 0; i < query_.columns(); ++i)
+      out_.append(fmt::format("<{}>{}</{}>\n", tag, html_text(field(i)), tag));
     out_.append("</TR>\n");
   }
   void json() {
     out_.append(count_ == 0 ? "[{" : ",\n{");
-    for (int i = 0; i < query_.columns(); ++i) out_.append(fmt::format("{}{}:{}", i ? "," : "", json_text(names_[static_cast<std::size_t>(i)]), json_value(query_, i)));
+    for (int i = 0; i < query_.columns(); ++i)
+      out_.append(fmt::format("{}{}:{}", i ? "," : "", json_text(names_[static_cast<std::size_t>(i)]),
+                              json_value(query_, i)));
     out_.append("}");
   }
   void line() {
     std::size_t width = 5;
     for (const std::string& name : names_) width = std::max(width, name.size());
     if (count_ > 0) out_.append("\n");
-    for (int i = 0; i < query_.columns(); ++i) out_.append(fmt::format("{:>{}} = {}\n", names_[static_cast<std::size_t>(i)], width, shown(query_, i, style_)));
+    for (int i = 0; i < query_.columns(); ++i)
+      out_.append(
+          fmt::format("{:>{}} = {}\n", names_[static_cast<std::size_t>(i)], width, shown(query_, i, style_)));
   }
   void insert() {
     out_.append("INSERT INTO " + sql_name(style_.table));
@@ -184,7 +242,8 @@ class Columns {
     while ((code = query_.step()) == SQLITE_ROW) {
       auto& row = cells_.emplace_back();
       std::size_t bytes = 0;
-      for (int i = 0; i < query_.columns(); ++i) bytes += row.emplace_back(shown(query_, i, style_)).size() + 64;
+      for (int i = 0; i < query_.columns(); ++i)
+        bytes += row.emplace_back(shown(query_, i, style_)).size() + 64;
       files.charge(bytes, static_cast<std::int64_t>(bytes));
       held_ += static_cast<std::int64_t>(bytes);
       files.rethrow();
@@ -213,16 +272,20 @@ class Columns {
         continue;
       }
       bool with_names = style_.mode != Mode::column || style_.headers;
-      for (std::size_t row = with_names ? 0 : 1; row < cells_.size(); ++row) widths_[i] = std::max(widths_[i], width(cells_[row][i]));
+      for (std::size_t row = with_names ? 0 : 1; row < cells_.size(); ++row)
+        widths_[i] = std::max(widths_[i], width(cells_[row][i]));
     }
   }
   std::string padded(std::string_view text, std::size_t column, bool centered) const {
     std::size_t have = display_width(text), room = widths_[column] > have ? widths_[column] - have : 0;
-    std::size_t before = centered ? room / 2 : column < style_.widths.size() && style_.widths[column] < 0 ? room : 0;
+    std::size_t before = centered                                                     ? room / 2
+                         : column < style_.widths.size() && style_.widths[column] < 0 ? room
+                                                                                      : 0;
     return std::string(before, ' ') + std::string(text) + std::string(room - before, ' ');
   }
   // One row; a cell with line ends takes several lines.
-  void row(const std::vector<std::string>& cells, std::string_view left, std::string_view middle, std::string_view right, bool centered) {
+  void row(const std::vector<std::string>& cells, std::string_view left, std::string_view middle,
+           std::string_view right, bool centered) {
     std::vector<std::string_view> rest(cells.begin(), cells.end());
     for (bool more = true; more;) {
       more = false;
@@ -245,7 +308,7 @@ class Columns {
     std::size_t end = 0, used = 0;
     while (end < piece.size()) {
       std::size_t length = 1;
-      char32_t c = decode_utf8(piece.substr(end), length);
+      char32_t c = utf8::read(piece.substr(end), length);
       auto w = static_cast<std::size_t>(std::max(0, char_width(c)));
       if (used + w > widths_[column]) break;
       used += w;
@@ -255,7 +318,8 @@ class Columns {
     rest = std::string_view(piece.data() + end, static_cast<std::size_t>(stop - piece.data()) - end);
     return piece.substr(0, end);
   }
-  void rule(std::string_view left, std::string_view dash, std::string_view middle, std::string_view right, std::size_t extra) {
+  void rule(std::string_view left, std::string_view dash, std::string_view middle, std::string_view right,
+            std::size_t extra) {
     out_.append(left);
     for (std::size_t i = 0; i < widths_.size(); ++i) {
       for (std::size_t n = 0; n < widths_[i] + extra; ++n) out_.append(dash);
@@ -268,7 +332,9 @@ class Columns {
     struct Frame {
       std::string_view left, middle, right;
     };
-    Frame frame = style_.mode == Mode::box ? Frame{"│ ", " │ ", " │"} : style_.mode == Mode::column ? Frame{"", "  ", ""} : Frame{"| ", " | ", " |"};
+    Frame frame = style_.mode == Mode::box      ? Frame{"│ ", " │ ", " │"}
+                  : style_.mode == Mode::column ? Frame{"", "  ", ""}
+                                                : Frame{"| ", " | ", " |"};
     if (style_.mode == Mode::table) rule("+", "-", "+", "+", 2);
     if (style_.mode == Mode::box) rule("┌", "─", "┬", "┐", 2);
     if (style_.mode != Mode::column || style_.headers) {
@@ -278,7 +344,8 @@ class Columns {
       if (style_.mode == Mode::markdown) rule("|", "-", "|", "|", 2);
       if (style_.mode == Mode::box) rule("├", "─", "┼", "┤", 2);
     }
-    for (std::size_t i = 1; i < cells_.size(); ++i) row(cells_[i], frame.left, frame.middle, frame.right, false);
+    for (std::size_t i = 1; i < cells_.size(); ++i)
+      row(cells_[i], frame.left, frame.middle, frame.right, false);
     if (style_.mode == Mode::table) rule("+", "-", "+", "+", 2);
     if (style_.mode == Mode::box) rule("└", "─", "┴", "┘", 2);
   }
@@ -314,7 +381,8 @@ std::string_view mode_name(Mode mode) {
 }
 
 int render(Query& query, const Style& style, Sink& out) {
-  bool wide = style.mode == Mode::column || style.mode == Mode::table || style.mode == Mode::box || style.mode == Mode::markdown;
+  bool wide = style.mode == Mode::column || style.mode == Mode::table || style.mode == Mode::box ||
+              style.mode == Mode::markdown;
   if (wide && query.columns() > 0) return Columns(query, style, out).run(query.files());
   Rows rows(query, style, out);
   int code;
@@ -350,7 +418,8 @@ std::string sql_text(std::string_view text, bool escape) {
 
 std::string sql_name(std::string_view name) {
   bool plain = !name.empty() && !isdigit(static_cast<unsigned char>(name[0])) &&
-               std::all_of(name.begin(), name.end(), [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&
+               std::all_of(name.begin(), name.end(),
+                           [](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'; }) &&
                !sqlite3_keyword_check(name.data(), static_cast<int>(name.size()));
   if (plain) return std::string(name);
   std::string out = "\"";
@@ -360,16 +429,21 @@ std::string sql_name(std::string_view name) {
 
 std::string sql_value(Query& query, int column) {
   switch (sqlite3_column_type(query.get(), column)) {
-    case SQLITE_NULL: return "NULL";
-    case SQLITE_INTEGER: return query.text(column);
-    case SQLITE_FLOAT: return exact(sqlite3_column_double(query.get(), column));
+    case SQLITE_NULL:
+      return "NULL";
+    case SQLITE_INTEGER:
+      return query.text(column);
+    case SQLITE_FLOAT:
+      return exact(sqlite3_column_double(query.get(), column));
     case SQLITE_BLOB: {
       std::string out = "X'";
       const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(query.get(), column));
-      for (int i = 0; i < sqlite3_column_bytes(query.get(), column); ++i) out += fmt::format("{:02x}", bytes[i]);
+      for (int i = 0; i < sqlite3_column_bytes(query.get(), column); ++i)
+        out += fmt::format("{:02x}", bytes[i]);
       return out + "'";
     }
-    default: return sql_text(query.text(column), true);
+    default:
+      return sql_text(query.text(column), true);
   }
 }
 

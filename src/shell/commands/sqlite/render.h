@@ -6,11 +6,26 @@
 #include <vector>
 
 #include "shell/commands/sqlite/database.h"
-#include "shell/commands/text_io.h"
+#include "shell/text/sink.h"
 
 namespace atl::shell::sqlite {
 
-enum class Mode : unsigned char { list, csv, json, column, line, table, box, markdown, html, quote, tabs, ascii, insert, tcl };
+enum class Mode : unsigned char {
+  list,
+  csv,
+  json,
+  column,
+  line,
+  table,
+  box,
+  markdown,
+  html,
+  quote,
+  tabs,
+  ascii,
+  insert,
+  tcl
+};
 
 // How results are shown; what .mode, .headers and their friends set.
 struct Style {

@@ -6,44 +6,62 @@
 
 #include <memory>
 
-#include "shell/commands/compression.h"
+#include "shell/archives/compression.h"
 #include "shell/heap.h"
 
 namespace atl::shell {
 
 namespace {
 
-struct Sink {
+struct PackedBytes {
   std::string bytes;
 };
 
 la_ssize_t collect(archive*, void* data, const void* block, std::size_t size) {
   const HeapMeter::Quiet no_end_inside_a_c_library;
-  static_cast<Sink*>(data)->bytes.append(static_cast<const char*>(block), size);
+  static_cast<PackedBytes*>(data)->bytes.append(static_cast<const char*>(block), size);
   return static_cast<la_ssize_t>(size);
 }
 
 }  // namespace
 
-Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEntry>& entries, ArchiveFormat format, ArchiveFilter filter) {
-  Sink sink;  // before the archive, which writes its end here when a script is stopped half-way
+Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEntry>& entries,
+                                  ArchiveFormat format, ArchiveFilter filter) {
+  PackedBytes sink;  // before the archive, which writes its end here when a script is stopped half-way
   std::unique_ptr<archive, int (*)(archive*)> out(archive_write_new(), archive_write_free);
   switch (filter) {
-    case ArchiveFilter::gzip: archive_write_add_filter_gzip(out.get()); archive_write_set_filter_option(out.get(), "gzip", "timestamp", nullptr); break;
-    case ArchiveFilter::bzip2: archive_write_add_filter_bzip2(out.get()); break;
-    case ArchiveFilter::xz: archive_write_add_filter_xz(out.get()); break;
-    case ArchiveFilter::zstd: archive_write_add_filter_zstd(out.get()); break;
-    default: archive_write_add_filter_none(out.get());
+    case ArchiveFilter::gzip:
+      archive_write_add_filter_gzip(out.get());
+      archive_write_set_filter_option(out.get(), "gzip", "timestamp", nullptr);
+      break;
+    case ArchiveFilter::bzip2:
+      archive_write_add_filter_bzip2(out.get());
+      break;
+    case ArchiveFilter::xz:
+      archive_write_add_filter_xz(out.get());
+      break;
+    case ArchiveFilter::zstd:
+      archive_write_add_filter_zstd(out.get());
+      break;
+    default:
+      archive_write_add_filter_none(out.get());
   }
-  if (format == ArchiveFormat::zip) archive_write_set_format_zip(out.get());
-  else archive_write_set_format_gnutar(out.get());
-  archive_write_set_bytes_per_block(out.get(), filter == ArchiveFilter::none && format == ArchiveFormat::tar ? 10240 : 0);
-  if (archive_write_open(out.get(), &sink, nullptr, collect, nullptr) != ARCHIVE_OK) return fail(Code::internal, "cannot write archive");
+  if (format == ArchiveFormat::zip)
+    archive_write_set_format_zip(out.get());
+  else
+    archive_write_set_format_gnutar(out.get());
+  archive_write_set_bytes_per_block(
+      out.get(), filter == ArchiveFilter::none && format == ArchiveFormat::tar ? 10240 : 0);
+  if (archive_write_open(out.get(), &sink, nullptr, collect, nullptr) != ARCHIVE_OK)
+    return fail(Code::internal, "cannot write archive");
   for (const ArchiveEntry& e : entries) {
     std::unique_ptr<archive_entry, void (*)(archive_entry*)> row(archive_entry_new(), archive_entry_free);
     archive_entry_set_pathname(row.get(), e.name.c_str());
     archive_entry_set_perm(row.get(), static_cast<__LA_MODE_T>(e.mode));
-    unsigned kind = e.type == vfs::Type::directory ? AE_IFDIR : e.type == vfs::Type::symlink ? AE_IFLNK : e.type == vfs::Type::fifo ? AE_IFIFO : AE_IFREG;
+    unsigned kind = e.type == vfs::Type::directory ? AE_IFDIR
+                    : e.type == vfs::Type::symlink ? AE_IFLNK
+                    : e.type == vfs::Type::fifo    ? AE_IFIFO
+                                                   : AE_IFREG;
     archive_entry_set_filetype(row.get(), kind);
     if (e.type == vfs::Type::symlink) archive_entry_set_symlink(row.get(), e.target.c_str());
     if (!e.hard_link.empty()) archive_entry_set_hardlink(row.get(), e.hard_link.c_str());
@@ -55,7 +73,9 @@ Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEnt
     archive_entry_set_mtime(row.get(), seconds, 0);
     bool has_content = e.type == vfs::Type::file && e.hard_link.empty();
     archive_entry_set_size(row.get(), has_content ? static_cast<la_int64_t>(e.content.size()) : 0);
-    if (archive_write_header(out.get(), row.get()) < ARCHIVE_WARN) return fail(Code::invalid_argument, archive_error_string(out.get()) ? archive_error_string(out.get()) : "cannot write entry");
+    if (archive_write_header(out.get(), row.get()) < ARCHIVE_WARN)
+      return fail(Code::invalid_argument,
+                  archive_error_string(out.get()) ? archive_error_string(out.get()) : "cannot write entry");
     if (has_content && !e.content.empty()) archive_write_data(out.get(), e.content.data(), e.content.size());
     call.charge(e.content.size() / 8 + 16);
   }
@@ -63,7 +83,8 @@ Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEnt
   return std::move(sink.bytes);
 }
 
-Result<void> read_archive(Invocation& call, std::string_view data, const std::function<bool(ArchiveEntry&)>& each) {
+Result<void> read_archive(Invocation& call, std::string_view data,
+                          const std::function<bool(ArchiveEntry&)>& each) {
   std::unique_ptr<archive, int (*)(archive*)> in(archive_read_new(), archive_read_free);
   archive_read_support_filter_gzip(in.get());
   archive_read_support_filter_bzip2(in.get());
@@ -78,7 +99,8 @@ Result<void> read_archive(Invocation& call, std::string_view data, const std::fu
     const char* text = archive_error_string(in.get());
     return std::string(text ? text : "damaged archive");
   };
-  if (archive_read_open_memory(in.get(), data.data(), data.size()) != ARCHIVE_OK) return fail(Code::invalid_argument, why());
+  if (archive_read_open_memory(in.get(), data.data(), data.size()) != ARCHIVE_OK)
+    return fail(Code::invalid_argument, why());
   std::size_t entries = 0;
   std::uint64_t total = 0;
   archive_entry* row = nullptr;
@@ -90,7 +112,10 @@ Result<void> read_archive(Invocation& call, std::string_view data, const std::fu
     ArchiveEntry e;
     const char* name = archive_entry_pathname(row);
     e.name = name ? name : "";
-    e.type = archive_entry_filetype(row) == AE_IFDIR ? vfs::Type::directory : archive_entry_filetype(row) == AE_IFLNK ? vfs::Type::symlink : archive_entry_filetype(row) == AE_IFIFO ? vfs::Type::fifo : vfs::Type::file;
+    e.type = archive_entry_filetype(row) == AE_IFDIR   ? vfs::Type::directory
+             : archive_entry_filetype(row) == AE_IFLNK ? vfs::Type::symlink
+             : archive_entry_filetype(row) == AE_IFIFO ? vfs::Type::fifo
+                                                       : vfs::Type::file;
     if (const char* target = archive_entry_symlink(row)) e.target = target;
     if (const char* target = archive_entry_hardlink(row)) e.hard_link = target;
     e.mode = static_cast<std::uint32_t>(archive_entry_perm(row)) & 07777;
