@@ -1,6 +1,4 @@
 // The heavy part of Boost, parsed once. Headers of ours that everyone includes must not include Boost.
-#include "pch_plain.h"
-
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -14,3 +12,5 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
 #include <boost/json.hpp>
+
+#include "pch_plain.h"

@@ -192,9 +192,8 @@ void many_live(Client& client, int count, int seconds) {
   for (int i = 0; i < count; ++i) created.time(give);
   const auto end = Clock::now() + std::chrono::seconds(seconds);
   for (std::size_t i = 0; Clock::now() < end; i = (i + 1) % sessions.size()) {
-    asked.time([&] {
-      expect(client.send("POST", sessions[i] + "/commands", R"({"argv":["/bin/true"]})"), 200);
-    });
+    asked.time(
+        [&] { expect(client.send("POST", sessions[i] + "/commands", R"({"argv":["/bin/true"]})"), 200); });
   }
   for (const std::string& session : sessions) expect(client.send("DELETE", session), 200);
   created.print();

@@ -24,7 +24,7 @@ namespace {
 
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
-using sandbox::Kernel;
+using sandbox::Interpreter;
 using sandbox::Language;
 
 double micros_since(Clock::time_point began) {
@@ -116,10 +116,10 @@ class Bench {
       turn(std::chrono::milliseconds(10));
   }
 
-  static Task<void> execute(std::shared_ptr<Kernel> kernel, std::string code) {
+  static Task<void> execute(std::shared_ptr<Interpreter> interpreter, std::string code) {
     sandbox::ExecutionSpec spec;
     spec.code = std::move(code);
-    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(const auto stream, co_await interpreter->execute(std::move(spec)));
     for (;;) {
       CO_TRY(const auto event, co_await stream->next());
       if (std::holds_alternative<sandbox::ExecutionDone>(event)) co_return Result<void>();
@@ -132,14 +132,14 @@ class Bench {
     spec.id = new_sandbox_id();
     spec.limits = limits;
     CO_TRY(auto made, co_await provider->create(std::move(spec)));
-    CO_CHECK(co_await made->create_kernel(Language::python, std::string()));
+    CO_CHECK(co_await made->create_interpreter(Language::python, std::string()));
     co_return std::move(made);
   }
   static Task<std::unique_ptr<sandbox::Sandbox>> first_result(sandbox::Provider* provider,
                                                               sandbox::Limits limits = {}) {
     CO_TRY(auto made, co_await warm(provider, limits));
     std::string code = "print(1+1)";
-    CO_CHECK(co_await execute(made->kernels().front(), std::move(code)));
+    CO_CHECK(co_await execute(made->interpreters().front(), std::move(code)));
     co_return std::move(made);
   }
 
@@ -157,11 +157,11 @@ class Bench {
   }
   Series live(int count, const std::string& code) {
     auto made = must(run(first_result(provider_.get())));
-    const auto kernel = made->kernels().front();
+    const auto interpreter = made->interpreters().front();
     Series series;
     for (int i = 0; i < count; ++i) {
       const auto began = Clock::now();
-      must(run(execute(kernel, code)));
+      must(run(execute(interpreter, code)));
       series.values.push_back(micros_since(began));
     }
     must(run(made->stop()));
@@ -171,12 +171,12 @@ class Bench {
   // two there is none.
   Series rested(int count, const std::string& code, sandbox::Limits limits) {
     auto made = must(run(first_result(provider_.get(), limits)));
-    const auto kernel = made->kernels().front();
+    const auto interpreter = made->interpreters().front();
     Series series;
     for (int i = 0; i < count; ++i) {
       turn(kRest);
       const auto began = Clock::now();
-      must(run(execute(kernel, code)));
+      must(run(execute(interpreter, code)));
       series.values.push_back(micros_since(began));
     }
     must(run(made->stop()));
@@ -185,13 +185,13 @@ class Bench {
   // From the last instruction of one that dies to the answer of the one that goes on.
   Series deaths(int count) {
     auto made = must(run(first_result(provider_.get())));
-    const auto kernel = made->kernels().front();
+    const auto interpreter = made->interpreters().front();
     Series series;
     for (int i = 0; i < count; ++i) {
       turn(kRest);
       const auto began = Clock::now();
-      must(run(execute(kernel, "import os; os._exit(1)")));
-      must(run(execute(kernel, "1+1")));
+      must(run(execute(interpreter, "import os; os._exit(1)")));
+      must(run(execute(interpreter, "1+1")));
       series.values.push_back(micros_since(began));
     }
     must(run(made->stop()));
@@ -201,11 +201,11 @@ class Bench {
   static Task<std::unique_ptr<sandbox::Sandbox>> go_on(sandbox::Provider* provider, std::string target) {
     sandbox::Spec spec;
     spec.id = new_sandbox_id();
-    spec.snapshot = std::move(target), spec.with_kernels = true;
+    spec.snapshot = std::move(target), spec.with_interpreters = true;
     CO_TRY(auto made, co_await provider->create(std::move(spec)));
-    if (made->kernels().empty()) co_return fail(Code::internal, "the kernel was not carried");
+    if (made->interpreters().empty()) co_return fail(Code::internal, "the kernel was not carried");
     std::string code = "x";
-    CO_CHECK(co_await execute(made->kernels().front(), std::move(code)));
+    CO_CHECK(co_await execute(made->interpreters().front(), std::move(code)));
     co_return std::move(made);
   }
   struct Forks {
@@ -215,7 +215,7 @@ class Bench {
   // Forks of a kernel that holds what `code` made, one after the other.
   Forks live_forks(int count, const std::string& code) {
     auto source = must(run(first_result(provider_.get())));
-    must(run(execute(source->kernels().front(), code)));
+    must(run(execute(source->interpreters().front(), code)));
     Forks all;
     for (int i = 0; i < count; ++i) fork_once(*source, all);
     must(run(source->stop()));
@@ -234,7 +234,7 @@ class Bench {
   // The same, interleaved with bwrap, and with what is kept on the disk.
   Forks forks(int count, const std::string& code) {
     auto source = must(run(first_result(provider_.get())));
-    must(run(execute(source->kernels().front(), code)));
+    must(run(execute(source->interpreters().front(), code)));
     Forks all;
     for (int i = 0; i < count; ++i) {
       all.bwrap.values.push_back(run_bwrap());
@@ -282,7 +282,8 @@ class Bench {
     for (int i = 0; i < count; ++i) {
       all.push_back(must(
           run(used == Used::once ? first_result(provider_.get(), limits) : warm(provider_.get(), limits))));
-      if (all.back()->kernels().front()->info().origin != sandbox::KernelOrigin::forked) std::exit(1);
+      if (all.back()->interpreters().front()->info().origin != sandbox::InterpreterOrigin::forked)
+        std::exit(1);
     }
     turn(5 * kRest);
     double bytes = 0;

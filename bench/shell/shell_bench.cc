@@ -1,5 +1,5 @@
-// Answers the requests of bench/shell/run: one JSON line in, one out. The shell lives through all scripts, on a
-// filesystem that holds a copy of the directory given as the argument.
+// Answers the requests of bench/shell/run: one JSON line in, one out. The shell lives through all scripts, on
+// a filesystem that holds a copy of the directory given as the argument.
 
 #include <fmt/format.h>
 #include <malloc.h>
@@ -22,7 +22,9 @@ namespace json = boost::json;
 namespace host = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double microseconds(Clock::duration spent) { return std::chrono::duration<double, std::micro>(spent).count(); }
+double microseconds(Clock::duration spent) {
+  return std::chrono::duration<double, std::micro>(spent).count();
+}
 
 void load(atl::vfs::FileSystem& fs, const host::path& from, const std::string& to) {
   for (const auto& entry : host::directory_iterator(from)) {
@@ -56,7 +58,9 @@ json::object create(std::size_t count) {
   }
   double spent = microseconds(Clock::now() - begin) / static_cast<double>(count);
   std::size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-  return {{"create_us", spent}, {"bytes", static_cast<double>(after - before) / static_cast<double>(count)}, {"alive", count}};
+  return {{"create_us", spent},
+          {"bytes", static_cast<double>(after - before) / static_cast<double>(count)},
+          {"alive", count}};
 }
 
 double cpu_milliseconds() {
@@ -112,9 +116,12 @@ int main(int argc, char** argv) {
   while (std::getline(std::cin, line)) {
     json::object request = json::parse(line).as_object();
     json::object answer;
-    if (request.contains("create")) answer = create(static_cast<std::size_t>(request["create"].as_int64()));
-    else if (request.contains("memory")) answer = memory(shell, request["memory"].as_string());
-    else answer = run(shell, request["script"].as_string(), request["least"].to_number<double>());
+    if (request.contains("create"))
+      answer = create(static_cast<std::size_t>(request["create"].as_int64()));
+    else if (request.contains("memory"))
+      answer = memory(shell, request["memory"].as_string());
+    else
+      answer = run(shell, request["script"].as_string(), request["least"].to_number<double>());
     std::cout << json::serialize(answer) << std::endl;
   }
   return 0;

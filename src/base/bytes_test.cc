@@ -49,7 +49,10 @@ TEST(Utf8, RefusesOverlongSurrogatesAndTruncation) {
     EXPECT_TRUE(is_utf8(to_valid_utf8(bad)));
   }
   EXPECT_TRUE(is_utf8("aé€😀\0"s));
-  EXPECT_EQ(to_valid_utf8("a\xFF" "b"), "a\xEF\xBF\xBD" "b");
+  EXPECT_EQ(to_valid_utf8("a\xFF"
+                          "b"),
+            "a\xEF\xBF\xBD"
+            "b");
 }
 
 TEST(Ids, HaveTheirFormAndDiffer) {

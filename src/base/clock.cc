@@ -9,7 +9,9 @@ namespace {
 
 class MachineClock final : public Clock {
  public:
-  WallTime now() const override { return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now()); }
+  WallTime now() const override {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  }
   SteadyTime steady() const override { return std::chrono::steady_clock::now(); }
 };
 
@@ -39,13 +41,15 @@ std::string to_rfc3339(WallTime time) {
   const year_month_day date(day);
   const hh_mm_ss clock(floor<microseconds>(time - day));
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int(date.year()), unsigned(date.month()),
-                     unsigned(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                     clock.subseconds().count());
+                     unsigned(date.day()), clock.hours().count(), clock.minutes().count(),
+                     clock.seconds().count(), clock.subseconds().count());
 }
 
 Result<WallTime> from_rfc3339(std::string_view text) {
   using namespace std::chrono;
-  const auto bad = [&] { return fail(Code::invalid_argument, fmt::format("'{}' is not an RFC 3339 time", text)); };
+  const auto bad = [&] {
+    return fail(Code::invalid_argument, fmt::format("'{}' is not an RFC 3339 time", text));
+  };
   int y = 0, mo = 0, d = 0, h = 0, mi = 0, s = 0;
   std::size_t at = 0;
   if (!read_number(text, at, 4, y) || !read_letter(text, at, "-") || !read_number(text, at, 2, mo) ||
@@ -58,7 +62,8 @@ Result<WallTime> from_rfc3339(std::string_view text) {
   if (at < text.size() && text[at] == '.') {
     std::int64_t unit = 100'000'000;
     const auto start = ++at;
-    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) nanos += (text[at] - '0') * unit;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10)
+      nanos += (text[at] - '0') * unit;
     if (at == start || at - start > 9) return bad();
   }
   int offset_minutes = 0;
@@ -66,7 +71,8 @@ Result<WallTime> from_rfc3339(std::string_view text) {
   const char zone = text[at++];
   if (zone == '+' || zone == '-') {
     int oh = 0, om = 0;
-    if (!read_number(text, at, 2, oh) || !read_letter(text, at, ":") || !read_number(text, at, 2, om)) return bad();
+    if (!read_number(text, at, 2, oh) || !read_letter(text, at, ":") || !read_number(text, at, 2, om))
+      return bad();
     if (oh > 23 || om > 59) return bad();
     offset_minutes = (oh * 60 + om) * (zone == '-' ? -1 : 1);
   } else if (zone != 'Z' && zone != 'z') {

@@ -16,7 +16,7 @@ using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual WallTime now() const = 0;      // for records and for people
+  virtual WallTime now() const = 0;       // for records and for people
   virtual SteadyTime steady() const = 0;  // for measuring and for deadlines
 
   static Clock& machine();
@@ -46,6 +46,8 @@ inline std::int64_t unix_millis(WallTime time) {
 inline std::int64_t unix_micros(WallTime time) {
   return std::chrono::duration_cast<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
-inline WallTime from_unix_micros(std::int64_t micros) { return WallTime(std::chrono::microseconds(micros)); }
+inline WallTime from_unix_micros(std::int64_t micros) {
+  return WallTime(std::chrono::microseconds(micros));
+}
 
 }  // namespace atl

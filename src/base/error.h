@@ -7,30 +7,31 @@
 namespace atl {
 
 // Every way a call of ours can fail. The set is closed: a dialect maps each code to its own words through
-// the table in error.cc and nowhere else. What a guest's program did is never an Error; see sandbox/outcome.h.
+// the table in error.cc and nowhere else. What a guest's program did is never an Error; see
+// sandbox/outcome.h.
 enum class Code : std::uint8_t {
-  invalid_argument,     // the caller sent something malformed; details name the field
-  not_found,            // the named thing does not exist, or the caller may not know that it does
-  already_exists,       //
-  not_a_directory,      //
-  is_a_directory,       //
-  not_empty,            //
-  loop,                 // too many symbolic links, or a tree moved into itself
-  no_space,             // a quota or a disk is full
-  read_only,            //
-  too_large,            // a body, file, name or path over its limit
-  unauthenticated,      // no key, or a wrong one
-  permission_denied,    // a good key that may not do this
-  policy_denied,        // a policy refused the code
-  conflict,             // the thing exists but is in a state that does not allow the call
-  resource_exhausted,   // rate limits, concurrency limits, pools
-  unsupported,          // the provider lacks the trait, the machine lacks the mechanism
-  deadline_exceeded,    //
-  canceled,             //
-  unavailable,          // a passing failure; trying again may help
-  data_loss,            // something stored is damaged
-  provider_failed,      // the provider's machinery failed, not the caller and not the guest
-  internal,             // a defect of ours
+  invalid_argument,    // the caller sent something malformed; details name the field
+  not_found,           // the named thing does not exist, or the caller may not know that it does
+  already_exists,      //
+  not_a_directory,     //
+  is_a_directory,      //
+  not_empty,           //
+  loop,                // too many symbolic links, or a tree moved into itself
+  no_space,            // a quota or a disk is full
+  read_only,           //
+  too_large,           // a body, file, name or path over its limit
+  unauthenticated,     // no key, or a wrong one
+  permission_denied,   // a good key that may not do this
+  policy_denied,       // a policy refused the code
+  conflict,            // the thing exists but is in a state that does not allow the call
+  resource_exhausted,  // rate limits, concurrency limits, pools
+  unsupported,         // the provider lacks the trait, the machine lacks the mechanism
+  deadline_exceeded,   //
+  canceled,            //
+  unavailable,         // a passing failure; trying again may help
+  data_loss,           // something stored is damaged
+  provider_failed,     // the provider's machinery failed, not the caller and not the guest
+  internal,            // a defect of ours
 };
 
 // What a client can do about an error.
@@ -38,7 +39,7 @@ enum class Category : std::uint8_t { user, retryable, limit, policy, provider, i
 
 struct CodeRow {
   Code code;
-  std::string_view name;          // our own REST dialect
+  std::string_view name;  // our own REST dialect
   Category category;
   int http_status;
   std::string_view connect_code;  // Connect-RPC

@@ -50,9 +50,17 @@ std::string random_uuid() {
   return hex;
 }
 
-std::string new_sandbox_id() { return "i" + random_word(20); }
-std::string new_session_id() { return "ses_" + random_word(20); }
-std::string new_record_id() { return "exe_" + random_word(20); }
-std::string new_request_id() { return "req_" + random_word(16); }
+std::string new_sandbox_id() {
+  return "i" + random_word(20);
+}
+std::string new_session_id() {
+  return "ses_" + random_word(20);
+}
+std::string new_record_id() {
+  return "exe_" + random_word(20);
+}
+std::string new_request_id() {
+  return "req_" + random_word(16);
+}
 
 }  // namespace atl

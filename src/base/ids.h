@@ -20,8 +20,8 @@ std::string random_uuid();
 
 // 'i' and 20 characters of [a-z0-9]: the form E2B clients accept everywhere.
 std::string new_sandbox_id();
-std::string new_session_id();    // "ses_" + 20
-std::string new_record_id();     // "exe_" + 20
-std::string new_request_id();    // "req_" + 16
+std::string new_session_id();  // "ses_" + 20
+std::string new_record_id();   // "exe_" + 20
+std::string new_request_id();  // "req_" + 16
 
 }  // namespace atl

@@ -132,7 +132,8 @@ class KeyScanner {
 
 Result<boost::json::value> parse(std::string_view text, const Bounds& bounds) {
   if (text.size() > bounds.max_bytes) {
-    return fail(Code::too_large, fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), bounds.max_bytes));
+    return fail(Code::too_large,
+                fmt::format("JSON text of {} bytes is over the limit of {}", text.size(), bounds.max_bytes));
   }
   if (!is_utf8(text)) return fail(Code::invalid_argument, "JSON text is not valid UTF-8");
   const Counts counts = TRY(count_values(text, bounds));
@@ -141,9 +142,11 @@ Result<boost::json::value> parse(std::string_view text, const Bounds& bounds) {
   boost::json::parser parser({}, options);
   boost::json::error_code error;
   const auto consumed = parser.write_some(text.data(), text.size(), error);
-  if (error) return fail(Code::invalid_argument, fmt::format("bad JSON at byte {}: {}", consumed, error.message()));
+  if (error)
+    return fail(Code::invalid_argument, fmt::format("bad JSON at byte {}: {}", consumed, error.message()));
   if (text.find_first_not_of(" \t\r\n", consumed) != std::string_view::npos) {
-    return fail(Code::invalid_argument, fmt::format("bad JSON at byte {}: extra text after the value", consumed));
+    return fail(Code::invalid_argument,
+                fmt::format("bad JSON at byte {}: extra text after the value", consumed));
   }
   boost::json::value value = parser.release();
   // Boost.JSON keeps the last of two equal keys, so two readers of one document could disagree. Then there
@@ -162,11 +165,21 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           out += fmt::format("\\u{:04x}", static_cast<int>(c));

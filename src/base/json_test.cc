@@ -9,8 +9,8 @@ namespace atl::json {
 namespace {
 
 TEST(Json, RefusesWhatOthersLetThrough) {
-  for (const auto* bad : {"", "{", "{\"a\":1,}", "[1] x", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":2}}", "NaN",
-                          "{\"a\":1,\"\\u0061\":2}", "\"\xff\"", "'a'", "[1,,2]", "01"}) {
+  for (const auto* bad : {"", "{", "{\"a\":1,}", "[1] x", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":1,\"b\":2}}",
+                          "NaN", "{\"a\":1,\"\\u0061\":2}", "\"\xff\"", "'a'", "[1,,2]", "01"}) {
     EXPECT_FALSE(parse(bad)) << bad;
   }
 }

@@ -15,11 +15,16 @@ std::atomic<Level> threshold{Level::info};
 
 std::string_view word_of(Level level) {
   switch (level) {
-    case Level::debug: return "debug";
-    case Level::info: return "info";
-    case Level::warn: return "warn";
-    case Level::error: return "error";
-    case Level::off: return "off";
+    case Level::debug:
+      return "debug";
+    case Level::info:
+      return "info";
+    case Level::warn:
+      return "warn";
+    case Level::error:
+      return "error";
+    case Level::off:
+      return "off";
   }
   std::unreachable();
 }
@@ -33,7 +38,9 @@ void append_member(std::string& line, std::string_view name, std::string_view va
 
 }  // namespace
 
-void set_level(Level level) { threshold.store(level, std::memory_order_relaxed); }
+void set_level(Level level) {
+  threshold.store(level, std::memory_order_relaxed);
+}
 
 bool set_level(std::string_view word) {
   for (const auto level : {Level::debug, Level::info, Level::warn, Level::error, Level::off}) {
@@ -53,7 +60,8 @@ void write(Level level, std::string_view message, std::initializer_list<Field> f
   append_member(line, "message", message);
   for (const auto& [name, value] : fields) append_member(line, name, value);
   line += "}\n";
-  // One write call a line: lines of several threads do not mix, and a full pipe loses a line, not half of one.
+  // One write call a line: lines of several threads do not mix, and a full pipe loses a line, not half of
+  // one.
   if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
 }
 

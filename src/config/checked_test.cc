@@ -46,11 +46,11 @@ TEST(Checked, ARefusalNamesFieldProblemAndFix) {
 }
 
 TEST(Checked, NamesAndLabels) {
-  for (const auto& bad : {""s, "   "s, "a\nb"s, "\x1b[31mred"s,
-                          "\xc2\x9b"
-                          "31m"s,
-                          "\xff"s, std::string(101, 'x'), "a\0b"s, "a\u202eb"s, "\u2066x"s, "\u200fx"s,
-                          "x\u2028y"s, "\u061c"s})
+  for (const auto& bad :
+       {""s, "   "s, "a\nb"s, "\x1b[31mred"s,
+        "\xc2\x9b"
+        "31m"s,
+        "\xff"s, std::string(101, 'x'), "a\0b"s, "a\u202eb"s, "\u2066x"s, "\u200fx"s, "x\u2028y"s, "\u061c"s})
     EXPECT_FALSE(Checked("--name", bad).label(100)) << bad;
   EXPECT_EQ(shown("a\u202eb"), "a\\xe2\\x80\\xaeb");
   EXPECT_TRUE(Checked("--name", "“quoted” – 你好 ‰").label(100));

@@ -1,5 +1,6 @@
 #include "config/configuration.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "config/checked.h"
 #include "config/document.h"
@@ -74,8 +76,9 @@ constexpr std::array kSettings = {
             "the most processes that a session may ask for; 0: what the machine has"},
     Setting{"limits.max.disk_mb", ValueType::integer, "0",
             "the largest disk that a session may ask for; 0: what the data directory's filesystem has"},
-    Setting{"limits.max.max_inodes", ValueType::integer, "0",
-            "the most files on its disk that a session may ask for; 0: what the data directory's filesystem has"},
+    Setting{
+        "limits.max.max_inodes", ValueType::integer, "0",
+        "the most files on its disk that a session may ask for; 0: what the data directory's filesystem has"},
     Setting{"limits.max.max_open_files", ValueType::integer, "0",
             "the most open files of a process that a session may ask for; 0: what the machine has"},
     Setting{"limits.max.output_mb", ValueType::integer, "1024",
@@ -90,20 +93,26 @@ constexpr std::array kSettings = {
             "how much text of history a tenant has; its oldest goes first"},
     Setting{"keep.artifact_bytes", ValueType::bytes, "10G",
             "how much a tenant's artifacts take; its oldest go first"},
-    Setting{"keep.snapshot_count", ValueType::integer, "1000", "snapshots that a tenant may have; 0: any number"},
-    Setting{"keep.snapshot_bytes", ValueType::bytes, "200G", "how much a tenant's snapshots may take; 0: any amount"},
-    Setting{"keep.snapshots", ValueType::duration, "0s", "how long a snapshot is kept; 0s: until it is removed"},
+    Setting{"keep.snapshot_count", ValueType::integer, "1000",
+            "snapshots that a tenant may have; 0: any number"},
+    Setting{"keep.snapshot_bytes", ValueType::bytes, "200G",
+            "how much a tenant's snapshots may take; 0: any amount"},
+    Setting{"keep.snapshots", ValueType::duration, "0s",
+            "how long a snapshot is kept; 0s: until it is removed"},
     Setting{"keep.paused_count", ValueType::integer, "1000",
             "sessions that a tenant may have paused on the disk; 0: any number"},
     Setting{"keep.paused_bytes", ValueType::bytes, "200G",
             "how much a tenant's sessions that are paused on the disk may take; 0: any amount"},
     Setting{"keep.paused", ValueType::duration, "90d",
             "a session that is paused on the disk for this long ends; 0s: never"},
-    Setting{"keep.template_count", ValueType::integer, "200", "built templates that a tenant may have; 0: any number"},
+    Setting{"keep.template_count", ValueType::integer, "200",
+            "built templates that a tenant may have; 0: any number"},
     Setting{"keep.templates", ValueType::duration, "0s",
             "how long a template is kept after its last build; 0s: until it is removed"},
-    Setting{"keep.builds", ValueType::integer, "20", "builds of one template that are kept beside those with a tag"},
-    Setting{"keep.build_log_bytes", ValueType::bytes, "1M", "how much of a build's log is kept, beside its last word"},
+    Setting{"keep.builds", ValueType::integer, "20",
+            "builds of one template that are kept beside those with a tag"},
+    Setting{"keep.build_log_bytes", ValueType::bytes, "1M",
+            "how much of a build's log is kept, beside its last word"},
     Setting{"keep.build_logs", ValueType::duration, "7d", "how long a build's log is kept"},
     Setting{"keep.upload_bytes", ValueType::bytes, "10G", "how much a tenant's uploads for builds may take"},
     Setting{"keep.uploads", ValueType::duration, "7d", "how long an upload for builds is kept"},
@@ -112,9 +121,10 @@ constexpr std::array kSettings = {
             "requests a key may make each second, lastingly, in any dialect; 0: any number"},
     Setting{"rate.burst", ValueType::integer, "0",
             "requests a key may make at once; 0: what five seconds of rate.per_second give"},
-    Setting{"ports.public", ValueType::boolean, "true",
-            "ports of sandboxes are open to whoever knows their URL; false: each asks for its session's traffic "
-            "token, or a key of its tenant, whatever its creator said"},
+    Setting{
+        "ports.public", ValueType::boolean, "true",
+        "ports of sandboxes are open to whoever knows their URL; false: each asks for its session's traffic "
+        "token, or a key of its tenant, whatever its creator said"},
     Setting{"volume.bytes", ValueType::bytes, "10G", "how much one volume holds"},
     Setting{"volume.inodes", ValueType::integer, "500000", "how many files and directories one volume holds"},
     Setting{"volume.count", ValueType::integer, "100", "how many volumes a tenant may have"},

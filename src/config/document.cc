@@ -1,5 +1,6 @@
 #include "config/document.h"
 
+#include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -132,7 +133,8 @@ class Builder final : public YAML::EventHandler {
     if (key.is_sequence() || key.is_map()) refuse(key.position_, "a key must be a plain word");
     auto [first, fresh] = parent.lines.try_emplace(key.text_, key.position_.line);
     if (!fresh) {
-      refuse(key.position_, fmt::format("key '{}' appears twice (first at line {})", key.text_, first->second));
+      refuse(key.position_,
+             fmt::format("key '{}' appears twice (first at line {})", key.text_, first->second));
     }
     parent.pending = Member{std::move(key.text_), key.position_, Node()};
   }

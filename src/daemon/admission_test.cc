@@ -1,6 +1,7 @@
 // Every route of every dialect, as the running service serves them, tried by whoever has no business there.
 #include "api/admission/admission.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -6,6 +6,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/ids.h"
@@ -14,7 +15,8 @@
 namespace atl::egress {
 namespace {
 
-// The authority outlasts any daemon; clients refuse servers' certificates that are good for more than 398 days.
+// The authority outlasts any daemon; clients refuse servers' certificates that are good for more than 398
+// days.
 constexpr int kAuthorityDays = 3650, kServerDays = 30;
 constexpr long kBackdateSeconds = -3600;
 constexpr std::chrono::hours kRenewAfter{24};

@@ -1,4 +1,6 @@
 // Ways around an allow-list, one by one. Nothing is resolved or dialled that the rules do not allow.
+#include <algorithm>
+
 #include "egress/dns.h"
 #include "egress/proxy_harness.h"
 
@@ -305,13 +307,15 @@ TEST_F(Bypass, SecretsInAWebSocketAreCoveredToo) {
   outside.names["api.corp"] = {address("10.0.0.1")};
   outside.answer = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n\x81\x0cs3cret-value";
   const auto answer =
-      talk({"GET http://api.corp/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", "${secrets.token}"});
+      talk({"GET http://api.corp/ HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n",
+            "${secrets.token}"});
   EXPECT_NE(outside.received.find("X-Key: s3cret-value\r\n"), std::string::npos);
   EXPECT_TRUE(outside.received.ends_with("${secrets.token}")) << outside.received;
   EXPECT_TRUE(answer.ends_with("\x81\x0c************")) << answer;
 }
 
-// Without such a rule nobody reads what is said inside TLS; with one the request must be for the tunnel's host.
+// Without such a rule nobody reads what is said inside TLS; with one the request must be for the tunnel's
+// host.
 TEST_F(Bypass, AHeaderRuleClosesFronting) {
   auto authority = Authority::create().value();
   use({.allow = {"good.com"}, .inject = {{"good.com", {{"X-Key", "v"}}}}}, authority.get());

@@ -70,7 +70,7 @@ class Proxy::Connection {
   std::uint16_t port_ = 0;
   std::optional<Address> reached_;
   std::optional<DialBudget::Ticket> ticket_;  // for what was dialled
-  std::optional<Upstream> via_;  // the proxy it was reached through
+  std::optional<Upstream> via_;               // the proxy it was reached through
 };
 
 // An answer of our own.

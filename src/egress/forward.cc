@@ -1,6 +1,7 @@
 // One HTTP request to its server and the answer back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "egress/connection.h"

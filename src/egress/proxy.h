@@ -41,9 +41,9 @@ struct Outside {
   Connector* connector = nullptr;
   // Null: names with header rules are refused over TLS instead of passed without the header.
   Authority* authority = nullptr;
-  std::shared_ptr<Secrets> secrets;  // null: there are none
+  std::shared_ptr<Secrets> secrets;                   // null: there are none
   std::shared_ptr<const InternalAddresses> internal;  // null: special-purpose ranges only, nothing opened
-  std::optional<DialBudget::Account> dials;  // how many connections it may open; none: any number
+  std::optional<DialBudget::Account> dials;           // how many connections it may open; none: any number
   std::vector<Cidr> internal_proxies;  // internal addresses where an owner may have a proxy of theirs
 };
 

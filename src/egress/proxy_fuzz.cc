@@ -1,5 +1,6 @@
-// A whole client of the proxy, in pieces as the input cuts them. One host is allowed on one port: whatever is said,
-// only it is dialled, and what it is sent is at most one request, framed so that nothing can hide behind it.
+// A whole client of the proxy, in pieces as the input cuts them. One host is allowed on one port: whatever is
+// said, only it is dialled, and what it is sent is at most one request, framed so that nothing can hide
+// behind it.
 #include <boost/asio/io_context.hpp>
 #include <charconv>
 #include <cstdint>

@@ -63,7 +63,8 @@ inline Pair make_pair(asio::io_context& loop) {
   using Local = asio::local::stream_protocol::socket;
   Local a(loop), b(loop);
   asio::local::connect_pair(a, b);
-  return {std::make_unique<SocketStream<Local>>(std::move(a)), std::make_unique<SocketStream<Local>>(std::move(b))};
+  return {std::make_unique<SocketStream<Local>>(std::move(a)),
+          std::make_unique<SocketStream<Local>>(std::move(b))};
 }
 
 class FakeSecrets final : public Secrets {
@@ -235,7 +236,8 @@ class TrustingClient {
  private:
   asio::awaitable<void> run(std::unique_ptr<ByteStream> stream, std::string name, std::string request,
                             std::string& out) {
-    auto head = "CONNECT " + (name.find(':') == name.npos ? name : "[" + name + "]") + ":443 HTTP/1.1\r\n\r\n";
+    auto head =
+        "CONNECT " + (name.find(':') == name.npos ? name : "[" + name + "]") + ":443 HTTP/1.1\r\n\r\n";
     co_await stream->write(std::move(head));
     auto established = co_await stream->read();
     if (!established || !established->starts_with("HTTP/1.1 200")) {

@@ -170,8 +170,9 @@ TEST_F(ProxyTest, ServesABoundedNumberOfClients) {
 TEST_F(ProxyTest, AnEndInTheMiddleEndsQuietly) {
   use({.allow = {"good.com"}});
   outside.names["good.com"] = {*Address::parse("1.1.1.1")};
-  for (const auto& text : {""s, "GET http://good.com/"s, "\x05"s, "\x05\x01\x00"s, "\x05\x01\x00\x05\x01\x00\x03\x08good"s,
-                           "GET http://good.com/ HTTP/1.1\r\nX: "s + std::string(40000, 'x')})
+  for (const auto& text :
+       {""s, "GET http://good.com/"s, "\x05"s, "\x05\x01\x00"s, "\x05\x01\x00\x05\x01\x00\x03\x08good"s,
+        "GET http://good.com/ HTTP/1.1\r\nX: "s + std::string(40000, 'x')})
     EXPECT_EQ(talk({text}).find("HTTP/1.1 2"), std::string::npos) << text.substr(0, 60);
   // A body that stops short is not made whole.
   talk({"POST http://good.com/ HTTP/1.1\r\nContent-Length: 30\r\n\r\nabc"});

@@ -17,6 +17,7 @@ Task<std::unique_ptr<ByteStream>> accept_tls(std::unique_ptr<ByteStream> stream,
 Task<std::unique_ptr<ByteStream>> connect_tls(std::unique_ptr<ByteStream> stream, ssl_ctx_st& context,
                                               std::string name);
 
-Task<std::unique_ptr<ByteStream>> connect_tls_unverified(std::unique_ptr<ByteStream> stream, ssl_ctx_st& context);
+Task<std::unique_ptr<ByteStream>> connect_tls_unverified(std::unique_ptr<ByteStream> stream,
+                                                         ssl_ctx_st& context);
 
 }  // namespace atl::egress

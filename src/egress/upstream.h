@@ -33,7 +33,8 @@ class Upstream {
   // `outside.internal_proxies` does not name is Code::permission_denied, also one that a name resolves to.
   Task<std::vector<Address>> locate(const Outside& outside) const;
   // A connection to `address` through it. Errors begin with "the egress proxy".
-  Task<std::unique_ptr<ByteStream>> connect(const Outside& outside, Address address, std::uint16_t port) const;
+  Task<std::unique_ptr<ByteStream>> connect(const Outside& outside, Address address,
+                                            std::uint16_t port) const;
 
   bool operator==(const Upstream&) const = default;
 

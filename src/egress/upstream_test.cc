@@ -1,6 +1,8 @@
 // Ways out through a proxy of the owner's, which is a coroutine of the test.
 #include "egress/upstream.h"
 
+#include <algorithm>
+
 #include "egress/proxy_harness.h"
 
 namespace atl::egress {

@@ -2,6 +2,7 @@
 #include <openssl/x509v3.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -96,7 +97,8 @@ class UpstreamTls : public ProxyTest {
     outside.names["api.com"] = {*Address::parse("1.1.1.1")};
     secrets->values["token"] = "s3cret";
     use({.allow = {"api.com", "1.1.1.1"},
-         .inject = {{"api.com", {{"X-Key", "${secrets.token}"}}}, {"1.1.1.1", {{"X-Key", "${secrets.token}"}}}}},
+         .inject = {{"api.com", {{"X-Key", "${secrets.token}"}}},
+                    {"1.1.1.1", {{"X-Key", "${secrets.token}"}}}}},
         authority_.get(), detour_.get());
   }
   ~UpstreamTls() override { std::filesystem::remove_all(directory_); }
@@ -115,7 +117,8 @@ class UpstreamTls : public ProxyTest {
   void expect_refused(const Identity& server, const std::string& why, const std::string& host = "api.com") {
     const std::string answer = ask(server, host);
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 502 Bad Gateway\r\n")) << answer;
-    EXPECT_NE(answer.find("the certificate of " + host + " is not good: " + why), std::string::npos) << answer;
+    EXPECT_NE(answer.find("the certificate of " + host + " is not good: " + why), std::string::npos)
+        << answer;
     EXPECT_EQ(received_, "") << "nothing is sent to such a server";
     EXPECT_TRUE(secrets->asked.empty()) << "no secret is even asked for";
     ASSERT_FALSE(attempts.empty());
@@ -134,7 +137,8 @@ class UpstreamTls : public ProxyTest {
     auto [error, socket] = co_await acceptor_.async_accept(kTuple);
     if (error) co_return;
     const auto context = context_;
-    auto stream = co_await accept_tls(std::make_unique<SocketStream<Tcp::socket>>(std::move(socket)), *context);
+    auto stream =
+        co_await accept_tls(std::make_unique<SocketStream<Tcp::socket>>(std::move(socket)), *context);
     if (!stream) co_return;
     auto bytes = co_await (*stream)->read();
     if (!bytes || bytes->empty()) co_return;

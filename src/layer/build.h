@@ -31,8 +31,8 @@ struct Recipe {
   std::string working_directory = "/home/user";
 };
 
-// Names a recipe by everything that decides about its layers. `below` is the name of the recipe that made what it starts
-// from; without one, where it starts from something, it has no name: empty.
+// Names a recipe by everything that decides about its layers. `below` is the name of the recipe that made
+// what it starts from; without one, where it starts from something, it has no name: empty.
 std::string name_of(const Recipe& recipe, const std::string& below);
 
 // Asked to stop from elsewhere: another thread, a signal's handler thread.

@@ -20,7 +20,8 @@ class HostViewTest : public LayerTest {
 
   std::string text(const std::string& path) const { return os::read_file(root_ + "/" + path).value_or(""); }
   bool has(const std::string& path) const {
-    return std::filesystem::symlink_status(root_ + "/" + path).type() != std::filesystem::file_type::not_found;
+    return std::filesystem::symlink_status(root_ + "/" + path).type() !=
+           std::filesystem::file_type::not_found;
   }
   struct stat info(const std::string& path) const {
     struct stat found {};
@@ -45,10 +46,12 @@ TEST_F(HostViewTest, SaysWhereItCannotBeBuilt) {
 
 TEST_F(HostViewTest, HoldsNothingOfTheHostsOwn) {
   ASSERT_TRUE(build_skeleton(root_));
-  for (const char* path : {"etc/ssh", "etc/gitconfig", "etc/pip.conf", "etc/npmrc", "etc/docker", "etc/apt",
-                           "etc/machine-id", "etc/krb5.keytab", "etc/ssl/private", "etc/sudoers.d", "etc/cron.d"})
+  for (const char* path :
+       {"etc/ssh", "etc/gitconfig", "etc/pip.conf", "etc/npmrc", "etc/docker", "etc/apt", "etc/machine-id",
+        "etc/krb5.keytab", "etc/ssl/private", "etc/sudoers.d", "etc/cron.d"})
     EXPECT_FALSE(has(path)) << path;
-  for (const char* path : {"etc/environment", "etc/fstab", "etc/resolv.conf"}) EXPECT_EQ(text(path), "") << path;
+  for (const char* path : {"etc/environment", "etc/fstab", "etc/resolv.conf"})
+    EXPECT_EQ(text(path), "") << path;
   for (const char* path : {"root", "home/user", "opt", "srv", "var/lib", "var/log", "tmp"})
     for (const auto& entry : std::filesystem::directory_iterator(root_ + "/" + path))
       EXPECT_THAT(entry.path().filename().string(), testing::AnyOf(".bashrc", ".profile", ".bash_logout"));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <set>
+
 #include "layer/documents.h"
 #include "layer/layer_harness.h"
 #include "layer/merge.h"

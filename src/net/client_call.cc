@@ -1,5 +1,7 @@
 #include "net/client_call.h"
 
+#include <fmt/format.h>
+
 namespace atl::net {
 namespace {
 

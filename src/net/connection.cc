@@ -1,5 +1,6 @@
 #include "net/connection.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -288,9 +289,9 @@ asio::awaitable<void> Connection::refuse(int status, std::string_view message) {
   co_await linger();
 }
 
-// Closing with unread input makes the kernel send a reset, which can destroy our answer on its way: a client that
-// writes a large body sees its connection break before it comes to reading why. So: end our half, and read on until
-// it has noticed, as long as it sends, but not for ever.
+// Closing with unread input makes the kernel send a reset, which can destroy our answer on its way: a client
+// that writes a large body sees its connection break before it comes to reading why. So: end our half, and
+// read on until it has noticed, as long as it sends, but not for ever.
 asio::awaitable<void> Connection::linger() {
   if (gone || transport->secure()) co_return;
   co_await transport->shut_down_write();

@@ -1,5 +1,8 @@
 #include "net/exchange.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 
 namespace atl::net {
@@ -137,8 +140,8 @@ void ConnectionExchange::append_cors(std::string& out) const {
   }
 }
 
-// A body that was not read to its end cannot be stepped over cheaply if it is large or of unknown size, and a client
-// must be told before it sends its next request.
+// A body that was not read to its end cannot be stepped over cheaply if it is large or of unknown size, and a
+// client must be told before it sends its next request.
 bool ConnectionExchange::can_step_over_body() const {
   if (parser_.is_done() || !parser_.is_header_done()) return true;
   const auto left = parser_.content_length_remaining();

@@ -1,4 +1,5 @@
 // Clients that do not mean well, and ones that end their half early.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>

@@ -66,11 +66,11 @@ struct Request {
   std::string_view path;       // the part of target before '?', not decoded
   std::string_view raw_query;  // the part after it
   Headers headers;
-  std::string body;     // whole, for handlers that take it so
-  std::string id;       // request id: the client's X-Request-Id if sane, else ours
-  std::string peer;     // address of the other side, or "unix"
-  bool secure = false;  // came over TLS
-  Fields params;        // {name} segments of the route, decoded
+  std::string body;                   // whole, for handlers that take it so
+  std::string id;                     // request id: the client's X-Request-Id if sane, else ours
+  std::string peer;                   // address of the other side, or "unix"
+  bool secure = false;                // came over TLS
+  Fields params;                      // {name} segments of the route, decoded
   std::shared_ptr<const void> grant;  // what the route's access rule found out about the caller
   // What answering makes the service hold beyond the body: grow() it before holding much.
   BodyBudget::Share held;

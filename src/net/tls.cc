@@ -1,11 +1,14 @@
 #include "net/tls.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+
+#include <array>
 
 #include "net/tls_context.h"
 
@@ -80,7 +83,8 @@ Result<Certificate> make_self_signed(const std::vector<std::string>& names) {
     alternatives +=
         fmt::format("{}{}:{}", alternatives.empty() ? "" : ",", is_address(name) ? "IP" : "DNS", name);
   }
-  // No authority: some clients (rustls) take none for a server's own certificate, and who trusts this one trusts no other.
+  // No authority: some clients (rustls) take none for a server's own certificate, and who trusts this one
+  // trusts no other.
   bool good = add_extension(certificate.get(), NID_basic_constraints, "critical,CA:FALSE") &&
               add_extension(certificate.get(), NID_subject_alt_name, alternatives) &&
               add_extension(certificate.get(), NID_ext_key_usage, "serverAuth") &&

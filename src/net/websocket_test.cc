@@ -71,7 +71,8 @@ TEST_F(WebSocketTest, MessagesThatAreSentAtOnceGoOutWhole) {
       Message message{letter % 2 == 0, std::string(1 << 20, letter)};
       EXPECT_TRUE((co_await to->send(std::move(message))).has_value());
     };
-    for (char letter = 'a'; letter < 'i'; ++letter) asio::co_spawn(executor, send(socket, letter), asio::detached);
+    for (char letter = 'a'; letter < 'i'; ++letter)
+      asio::co_spawn(executor, send(socket, letter), asio::detached);
     CO_CHECK(co_await socket->receive());
     co_return co_await socket->close(1000, "read");
   });

@@ -6,8 +6,8 @@
 
 namespace atl {
 
-// Bytes both ways over something that is not necessarily a socket: a connection into a sandbox, out of one, or
-// through a proxy. One read and one write may be under way at a time. Destroying it aborts the connection.
+// Bytes both ways over something that is not necessarily a socket: a connection into a sandbox, out of one,
+// or through a proxy. One read and one write may be under way at a time. Destroying it aborts the connection.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;

@@ -6,7 +6,9 @@
 namespace atl::os {
 namespace {
 
-bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
+bool is_open(int fd) {
+  return ::fcntl(fd, F_GETFD) >= 0;
+}
 
 TEST(Fd, ClosesOnce) {
   const int raw = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -55,7 +55,7 @@ TEST(Mount, ATmpfsIsAttachedAndDetached) {
   });
 }
 
-TEST(Mount, BadOptionsSayWhatTheKernelSaid) {
+TEST(Mount, BadOptionsSayWhatTheInterpreterSaid) {
   EXPECT_IN_OWN_MOUNTS([](const TestDirectory&) {
     auto context = FilesystemContext::open("tmpfs");
     if (!context) return false;

@@ -33,7 +33,8 @@ std::uint64_t mask_of(std::span<const int> capabilities) {
 
 Result<void> keep_only(std::uint64_t kept) {
   for (int capability = 0; capability < 64; ++capability)
-    if (((kept >> capability) & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL && errno != EPERM)
+    if (((kept >> capability) & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL &&
+        errno != EPERM)
       return fail(errno_error(errno, "drop capabilities"));
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2]{};
@@ -44,12 +45,14 @@ Result<void> keep_only(std::uint64_t kept) {
   return {};
 }
 
-// A directory of root's that somebody else may write cannot be given safely: names in it may change meanwhile.
+// A directory of root's that somebody else may write cannot be given safely: names in it may change
+// meanwhile.
 Result<void> give_tree(int directory, const Account& account, const std::vector<std::string>& apart) {
   for (const std::string& name : list_directory_at(directory, ".")) {
     struct stat info {};
     if (::fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) < 0) continue;
-    if (info.st_uid == 0 && ::fchownat(directory, name.c_str(), account.uid, account.gid, AT_SYMLINK_NOFOLLOW) < 0)
+    if (info.st_uid == 0 &&
+        ::fchownat(directory, name.c_str(), account.uid, account.gid, AT_SYMLINK_NOFOLLOW) < 0)
       return fail(errno_error(errno, "change the owner of " + name));
     if (!S_ISDIR(info.st_mode) || std::ranges::find(apart, name) != apart.end()) continue;
     const Fd below = TRY(open_beneath(directory, name.c_str(), O_RDONLY | O_DIRECTORY));
@@ -88,8 +91,10 @@ Result<void> give_directory(const std::string& directory, const Account& account
 
 Result<void> become(const Account& account) {
   if (::prctl(PR_SET_KEEPCAPS, 1) < 0) return fail(errno_error(errno, "keep one capability"));
-  if (::initgroups(account.name.c_str(), account.gid) < 0) return fail(errno_error(errno, "take the user's groups"));
-  if (::setresgid(account.gid, account.gid, account.gid) < 0 || ::setresuid(account.uid, account.uid, account.uid) < 0)
+  if (::initgroups(account.name.c_str(), account.gid) < 0)
+    return fail(errno_error(errno, "take the user's groups"));
+  if (::setresgid(account.gid, account.gid, account.gid) < 0 ||
+      ::setresuid(account.uid, account.uid, account.uid) < 0)
     return fail(errno_error(errno, "become the user"));
   constexpr int kept[] = {CAP_NET_BIND_SERVICE};
   return keep_only(mask_of(kept));

@@ -168,7 +168,8 @@ constexpr Case standard_javascript[] = {
     {"const run = require('util').promisify(require('child_process').exec); run('rm -rf /')", wipe},
     {"require('child_process').execSync('ls')", ""},
     {"new Deno.Command('rm', {args: ['-rf', '/']}).outputSync()", wipe},
-    {"const run = Deno.Command; await new run('sh', {stdout: 'piped', args: ['-c', 'rm -rf /']}).output()", wipe},
+    {"const run = Deno.Command; await new run('sh', {stdout: 'piped', args: ['-c', 'rm -rf /']}).output()",
+     wipe},
     {"new Deno.Command('rm', {stdin: 'null'})", ""},
     {"new Deno.Command('ls', {args: ['-l', '/']}).outputSync()", ""},
 };

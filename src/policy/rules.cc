@@ -133,10 +133,13 @@ constexpr std::array<Rule, 30> table{{
      "The parser did not finish in its time, which only happens with text that is not code.",
      "Correct the syntax, or split the code."},
     {"unread-language", high, "code in a language that nothing here reads",
-     "R and Java can be executed, but no scanner reads them: what the policy's lists say about other languages "
-     "cannot be looked for. A policy that denies would be got round by writing the same in R, so this denies too, "
+     "R and Java can be executed, but no scanner reads them: what the policy's lists say about other "
+     "languages "
+     "cannot be looked for. A policy that denies would be got round by writing the same in R, so this denies "
+     "too, "
      "unless the policy says otherwise.",
-     "Write it in Python, JavaScript or shell, or ask the operator for a policy with `unread-language: audit`."},
+     "Write it in Python, JavaScript or shell, or ask the operator for a policy with `unread-language: "
+     "audit`."},
 }};
 static_assert(static_cast<std::size_t>(RuleId::unread_language) + 1 == table.size());
 

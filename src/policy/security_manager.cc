@@ -179,7 +179,8 @@ bool refuse(std::string_view code, Language language, const Policy& policy, Repo
 
 void scan_code(std::string_view code, Language language, Report& report) {
   if (static_cast<std::size_t>(language) >= kLanguagesRead) {
-    report.add(RuleId::unread_language, 0, fmt::format("not scanned: nothing here reads {}", to_string(language)));
+    report.add(RuleId::unread_language, 0,
+               fmt::format("not scanned: nothing here reads {}", to_string(language)));
     scan_process_calls(code, language, report);
   } else if (language == Language::shell) {
     scan_shell(code, report);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -247,8 +248,7 @@ void Registry::declare(Environment environment) const {
   if (known != environments_.end()) retired_.push_back(environments_.extract(known));
   const auto was_known = [&](const std::string& layer) {
     return std::ranges::any_of(layers_at_start_, [&](const std::string& had) {
-      return layer == had ||
-             (layer.starts_with(had) && (had.ends_with('/') || layer[had.size()] == '/'));
+      return layer == had || (layer.starts_with(had) && (had.ends_with('/') || layer[had.size()] == '/'));
     });
   };
   if (const auto late = std::ranges::find_if_not(environment.layers, was_known);

@@ -14,7 +14,7 @@
 #include "layer/store.h"
 #include "policy/policy.h"
 #include "registry/limits.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/spec.h"
 
 namespace atl::registry {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "guest/runners.h"
-#include "sandbox/kernel_harness.h"
+#include "sandbox/interpreter_harness.h"
 
 namespace atl::sandbox {
 namespace {

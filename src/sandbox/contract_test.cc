@@ -223,7 +223,7 @@ TEST_P(ProviderContract, ACallOutsideTheTraitsIsRefused) {
   process.pty = PtySize{};
   EXPECT_NE(refused(run(sandbox->start(process))), traits.pty);
   EXPECT_NE(refused(run(sandbox->connect(1))), traits.ports);
-  EXPECT_NE(refused(run(sandbox->create_kernel(Language::shell, ""))), traits.kernels);
+  EXPECT_NE(refused(run(sandbox->create_interpreter(Language::shell, ""))), traits.interpreters);
   const bool pausing = !refused(run(sandbox->pause()));
   EXPECT_EQ(pausing, traits.pause);
   if (pausing) {
@@ -236,19 +236,19 @@ TEST_P(ProviderContract, ACallOutsideTheTraitsIsRefused) {
   EXPECT_EQ(run(provider().adopt("nobody")).error().code(), Code::not_found);
 }
 
-TEST_P(ProviderContract, AKernelKeepsItsState) {
-  if (!provider().traits().kernels) GTEST_SKIP() << "the provider lacks the trait 'kernels'";
+TEST_P(ProviderContract, AInterpreterKeepsItsState) {
+  if (!provider().traits().interpreters) GTEST_SKIP() << "the provider lacks the trait 'kernels'";
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
-  const auto kernel = run(sandbox->create_kernel(Language::shell, ""));
-  ASSERT_TRUE(kernel) << kernel.error().message();
-  EXPECT_EQ(execute(**kernel, "x=41; cd /tmp").out, "");
-  EXPECT_EQ(execute(**kernel, "echo $((x + 1)) $PWD").out, "42 /tmp\n");
-  ASSERT_EQ(sandbox->kernels().size(), 1U);
-  ASSERT_TRUE(run((*kernel)->restart()));
-  EXPECT_EQ(execute(**kernel, "echo [$x]").out, "[]\n");
-  ASSERT_TRUE(run(sandbox->remove_kernel((*kernel)->info().id)));
-  EXPECT_TRUE(sandbox->kernels().empty());
+  const auto interpreter = run(sandbox->create_interpreter(Language::shell, ""));
+  ASSERT_TRUE(interpreter) << interpreter.error().message();
+  EXPECT_EQ(execute(**interpreter, "x=41; cd /tmp").out, "");
+  EXPECT_EQ(execute(**interpreter, "echo $((x + 1)) $PWD").out, "42 /tmp\n");
+  ASSERT_EQ(sandbox->interpreters().size(), 1U);
+  ASSERT_TRUE(run((*interpreter)->restart()));
+  EXPECT_EQ(execute(**interpreter, "echo [$x]").out, "[]\n");
+  ASSERT_TRUE(run(sandbox->remove_interpreter((*interpreter)->info().id)));
+  EXPECT_TRUE(sandbox->interpreters().empty());
 }
 
 TEST_P(ProviderContract, AWatchTellsOfChanges) {

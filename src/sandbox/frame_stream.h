@@ -23,7 +23,9 @@
 namespace atl::sandbox {
 
 // A text of a frame, where it lies: valid as long as the frame is.
-inline std::string_view view(guest::Text text) { return {text.data, text.size}; }
+inline std::string_view view(guest::Text text) {
+  return {text.data, text.size};
+}
 
 using FramePayload = guest::Writer<std::string>;
 

@@ -27,7 +27,7 @@ Task<void> talk(GuestConnection& connection, std::function<void()> opened) {
   boost::asio::co_spawn(executor, connection.files().watch("/x", Recursive::yes, ""), ignore);       // 5
   boost::asio::co_spawn(executor, connection.connect(80), ignore);                                   // 6
   boost::asio::co_spawn(executor, connection.listen(80), ignore);                                    // 7
-  boost::asio::co_spawn(executor, connection.create_kernel(Language::python, ""), ignore);           // 8
+  boost::asio::co_spawn(executor, connection.create_interpreter(Language::python, ""), ignore);      // 8
   boost::asio::post(executor, std::move(opened));
   co_await connection.ended();
   co_return Result<void>();

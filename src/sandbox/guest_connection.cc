@@ -6,7 +6,7 @@
 #include <boost/asio/this_coro.hpp>
 
 #include "base/ids.h"
-#include "sandbox/kernel_boot.h"
+#include "sandbox/interpreter_boot.h"
 
 namespace atl::sandbox {
 using guest::Type;
@@ -79,14 +79,14 @@ void GuestConnection::set_defaults(std::string user, std::string working_directo
   options_->user = std::move(user);
   options_->working_directory = std::move(working_directory);
   options_->env = std::move(env);
-  for (const auto& kernel : kernels_) kernel->set_variables(options_->env);
+  for (const auto& interpreter : interpreters_) interpreter->set_variables(options_->env);
 }
 
 void GuestConnection::add_variables(const Variables& variables) {
   Variables added;
   for (const auto& [name, value] : variables)
     if (options_->env.emplace(name, value).second) added.emplace(name, value);
-  for (const auto& kernel : kernels_) kernel->set_variables(added);
+  for (const auto& interpreter : interpreters_) interpreter->set_variables(added);
 }
 
 Task<std::shared_ptr<Process>> GuestConnection::start(ProcessSpec spec) {
@@ -121,14 +121,14 @@ std::vector<std::shared_ptr<Process>> GuestConnection::processes() const {
   return out;
 }
 
-std::shared_ptr<GuestInterpreter> GuestConnection::make_kernel(KernelInfo info) {
+std::shared_ptr<GuestInterpreter> GuestConnection::make_interpreter(InterpreterInfo info) {
   GuestInterpreter::Launch launch = [frames = frames_, options = options_, language = info.language](
                                         ProcessSpec spec, std::weak_ptr<ProcessTap> tap,
-                                        KernelOrigin origin) -> Task<std::shared_ptr<GuestProcess>> {
+                                        InterpreterOrigin origin) -> Task<std::shared_ptr<GuestProcess>> {
     complete(spec, *options);
     if (wants_memory(language) && options->memory_bytes > 0)
       spec.env.insert_or_assign(kMemoryVariable, std::to_string(options->memory_bytes));
-    if (origin == KernelOrigin::forked && options->interpreter_factory && can_be_forked(spec.env)) {
+    if (origin == InterpreterOrigin::forked && options->interpreter_factory && can_be_forked(spec.env)) {
       auto forked = co_await options->interpreter_factory(spec.user, spec.cwd);
       const auto process = std::make_shared<GuestProcess>(frames, spec, options->outcome_filter);
       process->set_tap(tap);
@@ -144,64 +144,64 @@ std::shared_ptr<GuestInterpreter> GuestConnection::make_kernel(KernelInfo info) 
     CO_CHECK(co_await process->start());
     co_return process;
   };
-  auto kernel = std::make_shared<GuestInterpreter>(frames_->executor(), std::move(info), std::move(launch),
-                                                   options_->spare);
-  kernel->on_begin([options = options_, began = began_, weak = std::weak_ptr(kernel)] {
+  auto interpreter = std::make_shared<GuestInterpreter>(frames_->executor(), std::move(info),
+                                                        std::move(launch), options_->spare);
+  interpreter->on_begin([options = options_, began = began_, weak = std::weak_ptr(interpreter)] {
     if (const auto self = weak.lock()) note_begin(*began, self->process().get());
     if (options->on_activity) options->on_activity();
   });
-  return kernel;
+  return interpreter;
 }
 
 std::shared_ptr<GuestInterpreter> GuestConnection::take_warm(Language language) {
-  const auto fits = [&](const auto& kernel) {
-    return kernel->info().language == language && !kernel->is_dead() && kernel->process() &&
-           kernel->process()->info().user == options_->user && can_be_forked(options_->env);
+  const auto fits = [&](const auto& interpreter) {
+    return interpreter->info().language == language && !interpreter->is_dead() && interpreter->process() &&
+           interpreter->process()->info().user == options_->user && can_be_forked(options_->env);
   };
   const auto found = std::ranges::find_if(warm_, fits);
   if (found == warm_.end()) return nullptr;
-  auto kernel = std::move(*found);
+  auto interpreter = std::move(*found);
   warm_.erase(found);
-  return kernel;
+  return interpreter;
 }
 
-Task<std::shared_ptr<Kernel>> GuestConnection::create_kernel(Language language, std::string cwd) {
-  if (const auto kernel = take_warm(language)) {
+Task<std::shared_ptr<Interpreter>> GuestConnection::create_interpreter(Language language, std::string cwd) {
+  if (const auto interpreter = take_warm(language)) {
     const std::string& directory = cwd.empty() ? options_->working_directory : cwd;
-    kernel->set_variables(options_->env);
-    if (!directory.empty() && directory != kernel->info().cwd)
-      CO_CHECK(co_await kernel->change_directory(directory));
-    kernels_.push_back(kernel);
-    co_return std::shared_ptr<Kernel>(kernel);
+    interpreter->set_variables(options_->env);
+    if (!directory.empty() && directory != interpreter->info().cwd)
+      CO_CHECK(co_await interpreter->change_directory(directory));
+    interpreters_.push_back(interpreter);
+    co_return std::shared_ptr<Interpreter>(interpreter);
   }
-  const auto kernel = make_kernel({random_uuid(), language, std::move(cwd)});
-  CO_CHECK(co_await kernel->start());
-  kernels_.push_back(kernel);
-  co_return std::shared_ptr<Kernel>(kernel);
+  const auto interpreter = make_interpreter({random_uuid(), language, std::move(cwd)});
+  CO_CHECK(co_await interpreter->start());
+  interpreters_.push_back(interpreter);
+  co_return std::shared_ptr<Interpreter>(interpreter);
 }
 
-Task<void> GuestConnection::receive_kernel(ForkedInterpreter forked, KernelInfo info) {
-  const auto kernel = make_kernel(std::move(info));
+Task<void> GuestConnection::receive_interpreter(ForkedInterpreter forked, InterpreterInfo info) {
+  const auto interpreter = make_interpreter(std::move(info));
   ProcessSpec spec;
   spec.argv = {"python3"};
-  spec.cwd = kernel->info().cwd;
+  spec.cwd = interpreter->info().cwd;
   complete(spec, *options_);
   const auto process = std::make_shared<GuestProcess>(frames_, std::move(spec), options_->outcome_filter);
-  process->set_tap(kernel);
+  process->set_tap(interpreter);
   process->set_direct(std::make_shared<DirectStreams>(frames_->executor(), std::move(forked.control),
                                                       std::move(forked.out), std::move(forked.err)),
                       forked.pid);
-  CO_CHECK(co_await kernel->continue_as(process));
-  kernels_.push_back(kernel);
+  CO_CHECK(co_await interpreter->continue_as(process));
+  interpreters_.push_back(interpreter);
   if (options_->on_activity) options_->on_activity();
   co_return Result<void>();
 }
 
 std::vector<std::uint32_t> GuestConnection::interpreter_pids() const {
   std::vector<std::uint32_t> pids;
-  for (const auto* list : {&kernels_, &warm_})
-    for (const auto& kernel : *list)
-      if (kernel->process()) pids.push_back(kernel->process()->info().pid);
+  for (const auto* list : {&interpreters_, &warm_})
+    for (const auto& interpreter : *list)
+      if (interpreter->process()) pids.push_back(interpreter->process()->info().pid);
   return pids;
 }
 
@@ -213,45 +213,46 @@ Task<std::uint32_t> GuestConnection::sweep(std::uint64_t since_us) {
   };
   if (since_us > 0)
     for (const auto& process : *processes_) sweep.until_us = std::min(sweep.until_us, until(*process));
-  for (const auto* list : {&kernels_, &warm_})
-    for (const auto& kernel : *list) {
-      if (!kernel->process()) continue;
-      const std::uint64_t own = until(*kernel->process());
+  for (const auto* list : {&interpreters_, &warm_})
+    for (const auto& interpreter : *list) {
+      if (!interpreter->process()) continue;
+      const std::uint64_t own = until(*interpreter->process());
       if (since_us > 0) sweep.until_us = std::min(sweep.until_us, own);
-      sweep.interpreters.push_back({kernel->process()->channel(), own});
+      sweep.interpreters.push_back({interpreter->process()->channel(), own});
     }
   return sweep_background(frames_, std::move(sweep));
 }
 
-std::size_t GuestConnection::interpreters() const {
+std::size_t GuestConnection::interpreter_processes() const {
   std::size_t count = 0;
-  for (const auto* list : {&kernels_, &warm_})
-    for (const auto& kernel : *list) {
+  for (const auto* list : {&interpreters_, &warm_})
+    for (const auto& interpreter : *list) {
       // A dead one has no process.
-      if (kernel->process() && !kernel->process()->has_ended()) ++count;
-      if (kernel->has_spare()) ++count;
+      if (interpreter->process() && !interpreter->process()->has_ended()) ++count;
+      if (interpreter->has_spare()) ++count;
     }
   return count;
 }
 
 Task<void> GuestConnection::warm_up(Language language) {
-  const auto kernel = make_kernel({random_uuid(), language, std::string()});
-  CO_CHECK(co_await kernel->start());
-  warm_.push_back(kernel);
+  const auto interpreter = make_interpreter({random_uuid(), language, std::string()});
+  CO_CHECK(co_await interpreter->start());
+  warm_.push_back(interpreter);
   co_return Result<void>();
 }
 
-std::vector<std::shared_ptr<Kernel>> GuestConnection::kernels() const {
-  return {kernels_.begin(), kernels_.end()};
+std::vector<std::shared_ptr<Interpreter>> GuestConnection::interpreters() const {
+  return {interpreters_.begin(), interpreters_.end()};
 }
 
-Task<void> GuestConnection::remove_kernel(std::string id) {
-  const auto found = std::ranges::find(kernels_, id, [](const auto& kernel) { return kernel->info().id; });
-  if (found == kernels_.end()) co_return fail(Code::not_found, fmt::format("there is no kernel {}", id));
-  const auto kernel = *found;
-  kernels_.erase(found);
-  const auto process = kernel->process();
-  kernel->shut_down("the kernel was removed");
+Task<void> GuestConnection::remove_interpreter(std::string id) {
+  const auto found =
+      std::ranges::find(interpreters_, id, [](const auto& interpreter) { return interpreter->info().id; });
+  if (found == interpreters_.end()) co_return fail(Code::not_found, fmt::format("there is no kernel {}", id));
+  const auto interpreter = *found;
+  interpreters_.erase(found);
+  const auto process = interpreter->process();
+  interpreter->shut_down("the kernel was removed");
   if (process) CO_CHECK(co_await process->wait());
   co_return Result<void>();
 }

@@ -11,7 +11,7 @@
 #include "sandbox/guest_interpreter.h"
 #include "sandbox/guest_ports.h"
 #include "sandbox/guest_process.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/process.h"
 #include "sandbox/spec.h"
 
@@ -63,24 +63,24 @@ class GuestConnection {
 
   // An interpreter that is ready. Code::unsupported if the sandbox has none for the language. Its process is
   // not among processes().
-  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd);
-  std::vector<std::shared_ptr<Kernel>> kernels() const;  // in order of creation
-  // An interpreter that nobody has asked for yet. The next create_kernel() for its language takes it.
+  Task<std::shared_ptr<Interpreter>> create_interpreter(Language language, std::string cwd);
+  std::vector<std::shared_ptr<Interpreter>> interpreters() const;  // in order of creation
+  // An interpreter that nobody has asked for yet. The next create_interpreter() for its language takes it.
   Task<void> warm_up(Language language);
   // An interpreter that is a copy of another sandbox's, under the id that the kernel has there.
-  Task<void> receive_kernel(ForkedInterpreter forked, KernelInfo info);
+  Task<void> receive_interpreter(ForkedInterpreter forked, InterpreterInfo info);
   // Numbers inside of the interpreters, asked for or not.
   std::vector<std::uint32_t> interpreter_pids() const;
   // Boot times at which the latest executions began, in order, whether they have ended or not.
   const std::vector<std::uint64_t>& began() const { return *began_; }
   // Processes that are interpreters, asked for or not, and their spares.
-  std::size_t interpreters() const;
+  std::size_t interpreter_processes() const;
   // Kills what began at that boot time or later and belongs to nothing that is being executed; what began
   // after an execution that began later still may be that one's, and stays unless the time is 0. Gives how
   // many there were, when they are gone.
   Task<std::uint32_t> sweep(std::uint64_t since_us);
   // Ends it and whatever runs in it.
-  Task<void> remove_kernel(std::string id);
+  Task<void> remove_interpreter(std::string id);
 
   // A connection to a server inside; connections from programs inside (a proxy's port, for instance).
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port);
@@ -109,7 +109,7 @@ class GuestConnection {
  private:
   GuestConnection(std::shared_ptr<FrameStream> frames, GuestOptions options);
   void keep(const std::shared_ptr<GuestProcess>& process);
-  std::shared_ptr<GuestInterpreter> make_kernel(KernelInfo info);
+  std::shared_ptr<GuestInterpreter> make_interpreter(InterpreterInfo info);
   std::shared_ptr<GuestInterpreter> take_warm(Language language);
 
   using Processes = std::vector<std::shared_ptr<GuestProcess>>;
@@ -118,7 +118,7 @@ class GuestConnection {
   // Shared with what starts interpreters again later.
   std::shared_ptr<GuestOptions> options_;
   GuestFiles files_;
-  std::vector<std::shared_ptr<GuestInterpreter>> kernels_, warm_;
+  std::vector<std::shared_ptr<GuestInterpreter>> interpreters_, warm_;
   std::shared_ptr<std::vector<std::uint64_t>> began_ = std::make_shared<std::vector<std::uint64_t>>();
   // Shared with the processes' ends, which may come after this object.
   std::shared_ptr<Processes> processes_ = std::make_shared<Processes>();

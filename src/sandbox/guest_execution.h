@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "os/event.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 namespace atl::sandbox {
 

@@ -11,8 +11,8 @@
 #include "base/bytes.h"
 #include "base/ids.h"
 #include "guest/runners.h"
+#include "sandbox/interpreter_boot.h"
 #include "sandbox/interpreter_states.h"
-#include "sandbox/kernel_boot.h"
 
 namespace atl::sandbox {
 using guest::FromRunner;
@@ -34,7 +34,7 @@ constexpr const char* kGoesOn = "; the context goes on with its variables as the
 
 }  // namespace
 
-GuestInterpreter::GuestInterpreter(boost::asio::any_io_executor executor, KernelInfo info, Launch launch,
+GuestInterpreter::GuestInterpreter(boost::asio::any_io_executor executor, InterpreterInfo info, Launch launch,
                                    SpareOptions spare)
     : executor_(executor),
       info_(std::move(info)),
@@ -53,19 +53,19 @@ GuestInterpreter::~GuestInterpreter() {
 Task<void> GuestInterpreter::start() {
   const auto self = shared_from_this();
   if (info_.language == Language::python) {
-    const auto forked = co_await start_from(KernelOrigin::forked);
+    const auto forked = co_await start_from(InterpreterOrigin::forked);
     // One that could not be forked into this sandbox (its user or directory are not there, say) is started as
     // any program would be, and if that fails too, its words are the clearer ones.
-    if (forked || info_.origin != KernelOrigin::forked) co_return forked;
+    if (forked || info_.origin != InterpreterOrigin::forked) co_return forked;
   }
   lacks_interpreter_ = false;
-  auto started = co_await start_from(KernelOrigin::started);
+  auto started = co_await start_from(InterpreterOrigin::started);
   if (!started && lacks_interpreter_)
     co_return fail(Code::unsupported, lacks_interpreter(info_.language, death_));
   co_return started;
 }
 
-Task<void> GuestInterpreter::start_from(KernelOrigin origin) {
+Task<void> GuestInterpreter::start_from(InterpreterOrigin origin) {
   enter(State::starting);
   reader_.clear(), death_.clear();
   death_of_interpreter_.reset();
@@ -75,14 +75,14 @@ Task<void> GuestInterpreter::start_from(KernelOrigin origin) {
   std::weak_ptr<ProcessTap> tap = weak_from_this();
   auto launched = co_await launch_(std::move(spec), tap, origin);
   if (!launched) {
-    info_.origin = KernelOrigin::started;
+    info_.origin = InterpreterOrigin::started;
     enter(State::dead), death_ = launched.error().message();
     if (launched.error().code() == Code::not_found)
       co_return fail(Code::unsupported, lacks_interpreter(info_.language, death_));
     co_return fail(launched.error());
   }
   process_ = *launched;
-  info_.origin = process_->is_direct() ? KernelOrigin::forked : KernelOrigin::started;
+  info_.origin = process_->is_direct() ? InterpreterOrigin::forked : InterpreterOrigin::started;
   if (info_.cwd.empty()) info_.cwd = process_->info().cwd;
   const auto process = process_;
   if (process->is_direct()) {
@@ -98,8 +98,8 @@ Task<void> GuestInterpreter::start_from(KernelOrigin origin) {
 Task<void> GuestInterpreter::become_ready(std::shared_ptr<GuestProcess> process) {
   clock_.expires_after(kReadyPatience);
   clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::starting)
+    const auto interpreter = weak.lock();
+    if (!error && interpreter && interpreter->process_ == process && interpreter->state_ == State::starting)
       process->end_with(Ending::timed_out, "the interpreter did not become ready");
   });
   while (state_ == State::starting) CO_CHECK(co_await changed_.wait());
@@ -115,7 +115,7 @@ Task<void> GuestInterpreter::continue_as(std::shared_ptr<GuestProcess> process) 
   const auto self = shared_from_this();
   enter(State::starting);
   process_ = process;
-  info_.origin = KernelOrigin::forked;
+  info_.origin = InterpreterOrigin::forked;
   spare_.inherit();
   CO_CHECK(co_await process->start());
   co_return co_await become_ready(process);
@@ -124,15 +124,16 @@ Task<void> GuestInterpreter::continue_as(std::shared_ptr<GuestProcess> process) 
 Task<std::string> GuestInterpreter::park() {
   const auto self = shared_from_this();
   if (state_ != State::idle || !process_) co_return fail(Code::conflict, "it is at work");
-  if (info_.origin != KernelOrigin::forked) co_return fail(Code::conflict, "it was not born from a zygote");
+  if (info_.origin != InterpreterOrigin::forked)
+    co_return fail(Code::conflict, "it was not born from a zygote");
   parked_without_.reset();
   enter(State::parked);
   const auto process = process_;
   clock_.expires_after(kReadyPatience);
   clock_.async_wait([weak = weak_from_this(), process](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::parked &&
-        !kernel->parked_without_)
+    const auto interpreter = weak.lock();
+    if (!error && interpreter && interpreter->process_ == process && interpreter->state_ == State::parked &&
+        !interpreter->parked_without_)
       process->end_with(Ending::timed_out, "the interpreter did not come to rest");
   });
   std::string words = encode_message(ToRunner::park, {});
@@ -197,10 +198,10 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
   const auto self = shared_from_this();
   if (state_ == State::dead)
     co_return fail(Error(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_))
-                       .with_field(std::string(kDeadKernel)));
+                       .with_field(std::string(kDeadInterpreter)));
   if (waiting_.size() >= kWaitingExecutionsMax)
     co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
-  if (spec.language && kernel_language(*spec.language) != kernel_language(info_.language))
+  if (spec.language && interpreter_language(*spec.language) != interpreter_language(info_.language))
     co_return fail(Code::invalid_argument,
                    fmt::format("kernel {} cannot execute {}", info_.id, to_string(*spec.language)));
   if ((info_.language == Language::shell || info_.language == Language::r) && spec.code.contains('\0'))
@@ -213,11 +214,11 @@ Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec s
   waiting_.push_back(execution);
   begin_next();
   auto heard = [weak = weak_from_this()] {
-    const auto kernel = weak.lock();
-    if (kernel && kernel->process_) kernel->process_->grant();
+    const auto interpreter = weak.lock();
+    if (interpreter && interpreter->process_) interpreter->process_->grant();
   };
   auto gone = [weak = weak_from_this(), execution] {
-    if (const auto kernel = weak.lock()) kernel->drop(execution);
+    if (const auto interpreter = weak.lock()) interpreter->drop(execution);
   };
   co_return stream_of(execution, std::move(heard), std::move(gone));
 }
@@ -252,10 +253,10 @@ void GuestInterpreter::begin_next() {
   if (!spec.wall_time) return;
   clock_.expires_after(*spec.wall_time);
   clock_.async_wait([weak = weak_from_this(), execution = current_](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (error || !kernel || kernel->current_ != execution) return;
-    kernel->stop_current(Ending::timed_out,
-                         fmt::format("wall time limit of {}", seconds_of(*execution->spec().wall_time)));
+    const auto interpreter = weak.lock();
+    if (error || !interpreter || interpreter->current_ != execution) return;
+    interpreter->stop_current(Ending::timed_out,
+                              fmt::format("wall time limit of {}", seconds_of(*execution->spec().wall_time)));
   });
 }
 
@@ -291,8 +292,9 @@ void GuestInterpreter::interrupt_again(int attempt) {
   interrupt_timer_.expires_after(kInterruptAgain);
   interrupt_timer_.async_wait(
       [weak = weak_from_this(), execution = current_, attempt](boost::system::error_code error) {
-        const auto kernel = weak.lock();
-        if (!error && kernel && kernel->current_ == execution) kernel->interrupt_again(attempt + 1);
+        const auto interpreter = weak.lock();
+        if (!error && interpreter && interpreter->current_ == execution)
+          interpreter->interrupt_again(attempt + 1);
       });
 }
 
@@ -526,30 +528,30 @@ void GuestInterpreter::wait_for_calm() {
 void GuestInterpreter::look_for_calm(std::chrono::steady_clock::time_point at) {
   calm_.expires_at(at);
   calm_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (error || !kernel) return;
-    const auto again = kernel->state_ == State::idle
-                           ? kernel->spare_.look_again(std::chrono::steady_clock::now())
+    const auto interpreter = weak.lock();
+    if (error || !interpreter) return;
+    const auto again = interpreter->state_ == State::idle
+                           ? interpreter->spare_.look_again(std::chrono::steady_clock::now())
                            : std::nullopt;
-    if (again) return kernel->look_for_calm(*again);
-    kernel->spare_.end_calm();
-    kernel->ask_for_spare();
+    if (again) return interpreter->look_for_calm(*again);
+    interpreter->spare_.end_calm();
+    interpreter->ask_for_spare();
   });
 }
 
 void GuestInterpreter::ask_for_spare() {
   if (state_ != State::idle || !process_ || !spare_.is_wanted()) return;
   std::string words;
-  if (info_.origin == KernelOrigin::started && !std::exchange(has_module_, true))
+  if (info_.origin == InterpreterOrigin::started && !std::exchange(has_module_, true))
     words += encode_message(ToRunner::spare_module, guest::started_module());
   words += encode_message(ToRunner::make_spare, spare_.request());
   say(std::move(words));
   patience_.expires_after(kSparePatience);
   patience_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (error || !kernel || !kernel->spare_.is_asked()) return;
-    kernel->spare_.give_up();
-    kernel->begin_next();
+    const auto interpreter = weak.lock();
+    if (error || !interpreter || !interpreter->spare_.is_asked()) return;
+    interpreter->spare_.give_up();
+    interpreter->begin_next();
   });
 }
 
@@ -572,8 +574,8 @@ void GuestInterpreter::continued(const Outcome& outcome) {
   interrupt_timer_.cancel();
   clock_.expires_after(kReadyPatience);
   clock_.async_wait([weak = weak_from_this(), process = process_](boost::system::error_code error) {
-    const auto kernel = weak.lock();
-    if (!error && kernel && kernel->process_ == process && kernel->state_ == State::continuing)
+    const auto interpreter = weak.lock();
+    if (!error && interpreter && interpreter->process_ == process && interpreter->state_ == State::continuing)
       process->end_with(Ending::killed, "the copy of the interpreter did not go on");
   });
 }

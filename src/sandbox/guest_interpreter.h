@@ -8,7 +8,7 @@
 
 #include "sandbox/guest_execution.h"
 #include "sandbox/guest_process.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/runner_codec.h"
 #include "sandbox/spare_policy.h"
 
@@ -17,15 +17,15 @@ namespace atl::sandbox {
 // An interpreter behind a FrameStream: a process that runs one of our runner programs (guest/kernels) and
 // speaks with us on its control stream. What the runner says is as untrusted as the code it runs: bounded,
 // checked, and a runner that breaks the rules is killed.
-class GuestInterpreter final : public Kernel,
+class GuestInterpreter final : public Interpreter,
                                public ProcessTap,
                                public std::enable_shared_from_this<GuestInterpreter> {
  public:
   // `launch` starts the runner's process with this as its tap: at creation and at every restart. Asked for a
   // `forked` one it may give a `started` one.
   using Launch = std::function<Task<std::shared_ptr<GuestProcess>>(
-      ProcessSpec spec, std::weak_ptr<ProcessTap> tap, KernelOrigin origin)>;
-  GuestInterpreter(boost::asio::any_io_executor executor, KernelInfo info, Launch launch,
+      ProcessSpec spec, std::weak_ptr<ProcessTap> tap, InterpreterOrigin origin)>;
+  GuestInterpreter(boost::asio::any_io_executor executor, InterpreterInfo info, Launch launch,
                    SpareOptions spare = {});
   ~GuestInterpreter() override;
 
@@ -57,7 +57,7 @@ class GuestInterpreter final : public Kernel,
   // The process behind it, while there is one.
   const std::shared_ptr<GuestProcess>& process() const { return process_; }
 
-  const KernelInfo& info() const override { return info_; }
+  const InterpreterInfo& info() const override { return info_; }
   Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) override;
   Task<void> interrupt() override;
   Task<void> restart() override;
@@ -76,7 +76,7 @@ class GuestInterpreter final : public Kernel,
   // Along interpreter_states.h.
   void enter(State next);
 
-  Task<void> start_from(KernelOrigin origin);
+  Task<void> start_from(InterpreterOrigin origin);
   Task<void> become_ready(std::shared_ptr<GuestProcess> process);
   bool is_stale(const RunnerReader::Message& message) const;
   // What the runner said, if it may say that now. False: no honest runner would, and it is killed.
@@ -106,7 +106,7 @@ class GuestInterpreter final : public Kernel,
   void go_on();
 
   boost::asio::any_io_executor executor_;
-  KernelInfo info_;
+  InterpreterInfo info_;
   Launch launch_;
   std::function<void()> begun_;
   State state_ = State::absent;

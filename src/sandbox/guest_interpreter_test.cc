@@ -4,7 +4,7 @@
 #include <csignal>
 
 #include "guest/runners.h"
-#include "sandbox/kernel_harness.h"
+#include "sandbox/interpreter_harness.h"
 
 namespace atl::sandbox {
 namespace {
@@ -13,9 +13,9 @@ using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
 
-class PythonKernelTest : public GuestInterpreterTest {};
+class PythonInterpreterTest : public GuestInterpreterTest {};
 
-TEST_F(PythonKernelTest, RemembersAndCounts) {
+TEST_F(PythonInterpreterTest, RemembersAndCounts) {
   EXPECT_EQ(execute("x = 20").results.size(), 0U);
   const Cell cell = execute("x + 1");
   EXPECT_EQ(cell.text(), "21");
@@ -28,7 +28,7 @@ TEST_F(PythonKernelTest, RemembersAndCounts) {
   EXPECT_EQ(execute("").outcome.exit_code, 0);
 }
 
-TEST_F(PythonKernelTest, StreamsOutputBeforeTheEnd) {
+TEST_F(PythonInterpreterTest, StreamsOutputBeforeTheEnd) {
   const Cell cell = execute("import sys\nprint('a'); print('b', file=sys.stderr); print('c', end='')\n5");
   EXPECT_EQ(cell.out, "a\nc");
   EXPECT_EQ(cell.err, "b\n");
@@ -37,7 +37,7 @@ TEST_F(PythonKernelTest, StreamsOutputBeforeTheEnd) {
   EXPECT_EQ(execute("print('ünïcödé \U0001F600 \\udc80')").out, "ünïcödé \U0001F600 \\udc80\n");
 }
 
-TEST_F(PythonKernelTest, TellsErrorsWithTheUsersFramesOnly) {
+TEST_F(PythonInterpreterTest, TellsErrorsWithTheUsersFramesOnly) {
   const Cell cell = execute("def f():\n    return 1/0\nf()");
   ASSERT_EQ(cell.errors.size(), 1U);
   EXPECT_EQ(cell.errors[0].name, "ZeroDivisionError");
@@ -53,7 +53,7 @@ TEST_F(PythonKernelTest, TellsErrorsWithTheUsersFramesOnly) {
   EXPECT_EQ(execute("2").text(), "2");
 }
 
-TEST_F(PythonKernelTest, AwaitsAtTheTop) {
+TEST_F(PythonInterpreterTest, AwaitsAtTheTop) {
   EXPECT_EQ(
       execute("import asyncio\nasync def f():\n  await asyncio.sleep(0.01)\n  return 7\nawait f()").text(),
       "7");
@@ -61,7 +61,7 @@ TEST_F(PythonKernelTest, AwaitsAtTheTop) {
   EXPECT_EQ(execute("await asyncio.wait_for(asyncio.sleep(5), 0.01)").error(), "TimeoutError");
 }
 
-TEST_F(PythonKernelTest, EscapesToTheShell) {
+TEST_F(PythonInterpreterTest, EscapesToTheShell) {
   EXPECT_EQ(execute("!echo hi").out, "hi\n");
   EXPECT_EQ(execute("name = 'x'\n!echo {name} $name $HOME\nfiles = !printf 'a\\nb'\nfiles").text(),
             "['a', 'b']");
@@ -70,7 +70,7 @@ TEST_F(PythonKernelTest, EscapesToTheShell) {
   EXPECT_EQ(execute("%cd /usr\nimport os; os.getcwd()").text(), "'/usr'");
 }
 
-TEST_F(PythonKernelTest, ShowsByMimeType) {
+TEST_F(PythonInterpreterTest, ShowsByMimeType) {
   const Cell cell = execute(
       "class H:\n  def _repr_html_(self): return '<b>x</b>'\n  def _repr_png_(self): return b'\\x89PNG'\n"
       "  def _repr_json_(self): return {'a': 1}\ndisplay(H())\nH()");
@@ -81,7 +81,7 @@ TEST_F(PythonKernelTest, ShowsByMimeType) {
   EXPECT_EQ(cell.results[1].data.at("application/json"), "{\"a\": 1}");
 }
 
-TEST_F(PythonKernelTest, SetsAndRestoresTheEnvironment) {
+TEST_F(PythonInterpreterTest, SetsAndRestoresTheEnvironment) {
   ExecutionSpec spec;
   spec.code = "import os; print(os.environ['A'], os.environ['HOME'])";
   spec.env = {{"A", "1"}, {"HOME", "/elsewhere"}};
@@ -89,7 +89,7 @@ TEST_F(PythonKernelTest, SetsAndRestoresTheEnvironment) {
   EXPECT_EQ(execute("print(os.environ.get('A'), os.environ['HOME'])").out, "None /root\n");
 }
 
-TEST_F(PythonKernelTest, StopsAtTheWallTimeAndGoesOn) {
+TEST_F(PythonInterpreterTest, StopsAtTheWallTimeAndGoesOn) {
   execute("x = 1");
   ExecutionSpec spec;
   spec.code = "while True: pass";
@@ -104,52 +104,52 @@ TEST_F(PythonKernelTest, StopsAtTheWallTimeAndGoesOn) {
   EXPECT_EQ(execute("x").text(), "1");
 }
 
-TEST_F(PythonKernelTest, InterruptIsAKeyboardInterrupt) {
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<Cell> {
+TEST_F(PythonInterpreterTest, InterruptIsAKeyboardInterrupt) {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<Cell> {
     ExecutionSpec spec;
     spec.code = "print('up')\nimport time\ntime.sleep(60)";
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     CO_TRY(ExecutionEvent up, co_await stream->next());
-    CO_CHECK(co_await kernel->interrupt());
+    CO_CHECK(co_await interpreter->interrupt());
     co_return co_await hear(std::move(stream));
   };
-  const auto cell = run(go(kernel()));
+  const auto cell = run(go(interpreter()));
   EXPECT_EQ(cell->error(), "KeyboardInterrupt");
   EXPECT_EQ(cell->outcome.ending, Ending::exited);
-  EXPECT_TRUE(run(kernel()->interrupt()));  // idle: nothing happens
+  EXPECT_TRUE(run(interpreter()->interrupt()));  // idle: nothing happens
   EXPECT_EQ(execute("1").text(), "1");
 }
 
-TEST_F(PythonKernelTest, LeavingTheStreamInterrupts) {
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<void> {
+TEST_F(PythonInterpreterTest, LeavingTheStreamInterrupts) {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<void> {
     ExecutionSpec spec;
     spec.code = "import time\ntime.sleep(300)";
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     co_return Result<void>();
   };
-  EXPECT_TRUE(run(go(kernel())));
+  EXPECT_TRUE(run(go(interpreter())));
   const Cell cell = execute("'free'");
   EXPECT_EQ(cell.text(), "'free'");
   EXPECT_LT(cell.outcome.usage.wall_time, 3s);
 }
 
-TEST_F(PythonKernelTest, ReportsItsDeathAndRestarts) {
+TEST_F(PythonInterpreterTest, ReportsItsDeathAndRestarts) {
   execute("x = 1");
   const Cell cell = execute("import os; os._exit(9)");
   EXPECT_EQ(cell.outcome.exit_code, 9);
   EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 9");
   ExecutionSpec spec;
   spec.code = "1";
-  const auto refused = run(cell_of(kernel(), spec));
+  const auto refused = run(cell_of(interpreter(), spec));
   EXPECT_EQ(refused.error().code(), Code::conflict);
   EXPECT_THAT(refused.error().message(),
               HasSubstr("is dead (the kernel's process exited with code 9): restart it"));
-  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("'x' in globals()").text(), "False");
   EXPECT_EQ(execute("import os, signal; os.kill(os.getpid(), 11)").outcome.ending, Ending::signaled);
 }
 
-TEST_F(PythonKernelTest, KillsWhatDoesNotListen) {
+TEST_F(PythonInterpreterTest, KillsWhatDoesNotListen) {
   ExecutionSpec spec;
   spec.code = "import signal, time\nsignal.signal(2, signal.SIG_IGN)\nwhile True: time.sleep(1)";
   spec.wall_time = 50ms;
@@ -158,7 +158,7 @@ TEST_F(PythonKernelTest, KillsWhatDoesNotListen) {
   EXPECT_EQ(cell.outcome.reason, "wall time limit of 0.050 s; the kernel was killed");
 }
 
-TEST_F(PythonKernelTest, SurvivesHostileCode) {
+TEST_F(PythonInterpreterTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("import builtins, os, sys\nfor n in "
                     "('len','isinstance','repr','str','type','print','getattr','compile',"
                     "'eval','exec','memoryview','int','list','dict'):\n  setattr(builtins, n, None)")
@@ -178,7 +178,7 @@ TEST_F(PythonKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("globals().clear()\n5").text(), "5");
 }
 
-TEST_F(PythonKernelTest, DiesRatherThanLie) {
+TEST_F(PythonInterpreterTest, DiesRatherThanLie) {
   const Cell cell = execute(
       "import os\nfor fd in range(800, 1000):\n  try: os.write(fd, b'nonsense' * 100)\n  except OSError: "
       "pass\n"
@@ -188,7 +188,7 @@ TEST_F(PythonKernelTest, DiesRatherThanLie) {
   EXPECT_EQ(run(connection()->ping()).has_value(), true);
 }
 
-TEST_F(PythonKernelTest, CarriesHugeOutputAndCutsAtTheLimit) {
+TEST_F(PythonInterpreterTest, CarriesHugeOutputAndCutsAtTheLimit) {
   const Cell large = execute("for i in range(200000): print('x' * 20)\n'y' * 900000");
   EXPECT_EQ(large.out.size(), 200000U * 21);
   EXPECT_EQ(large.text().size(), 900002U);
@@ -201,11 +201,11 @@ TEST_F(PythonKernelTest, CarriesHugeOutputAndCutsAtTheLimit) {
   EXPECT_EQ(execute("'#' + " + fmt::format("'{}'", std::string(300'000, 'z')) + "[:1]").text(), "'#z'");
 }
 
-TEST_F(PythonKernelTest, QueuesInOneKernelAndRunsSeveralSideBySide) {
+TEST_F(PythonInterpreterTest, QueuesInOneInterpreterAndRunsSeveralSideBySide) {
   const auto go = [](std::shared_ptr<GuestConnection> connection,
-                     std::shared_ptr<Kernel> first) -> Task<void> {
-    CO_TRY(const auto second, co_await connection->create_kernel(Language::python, "/usr"));
-    EXPECT_EQ(connection->kernels().size(), 2U);
+                     std::shared_ptr<Interpreter> first) -> Task<void> {
+    CO_TRY(const auto second, co_await connection->create_interpreter(Language::python, "/usr"));
+    EXPECT_EQ(connection->interpreters().size(), 2U);
     ExecutionSpec slow, quick;
     slow.code = "import time; time.sleep(0.3); order = ['slow']";
     quick.code = "order.append('quick'); order";
@@ -220,23 +220,23 @@ TEST_F(PythonKernelTest, QueuesInOneKernelAndRunsSeveralSideBySide) {
     CO_TRY(const Cell last, co_await hear(std::move(two)));
     EXPECT_EQ(last.text(), "['slow', 'quick']");
     const std::string id = second->info().id;
-    CO_CHECK(co_await connection->remove_kernel(id));
-    EXPECT_EQ(connection->kernels().size(), 1U);
-    const auto gone = co_await connection->remove_kernel(id);
+    CO_CHECK(co_await connection->remove_interpreter(id));
+    EXPECT_EQ(connection->interpreters().size(), 1U);
+    const auto gone = co_await connection->remove_interpreter(id);
     EXPECT_EQ(gone.error().code(), Code::not_found);
     co_return Result<void>();
   };
-  const auto first = kernel();
+  const auto first = interpreter();
   const auto done = run(go(connection(), first));
   EXPECT_TRUE(done) << done.error().message();
 }
 
-class NodeKernelTest : public GuestInterpreterTest {
+class NodeInterpreterTest : public GuestInterpreterTest {
  protected:
-  NodeKernelTest() { language_ = Language::javascript; }
+  NodeInterpreterTest() { language_ = Language::javascript; }
 };
 
-TEST_F(NodeKernelTest, RemembersRedeclaresAndAwaits) {
+TEST_F(NodeInterpreterTest, RemembersRedeclaresAndAwaits) {
   EXPECT_EQ(execute("let x = 1; const f = () => x + 1; x").text(), "1");
   EXPECT_EQ(execute("const x = 20; f()").text(), "21");
   EXPECT_EQ(execute("const y = await Promise.resolve(x + 1); y").text(), "21");
@@ -252,7 +252,7 @@ TEST_F(NodeKernelTest, RemembersRedeclaresAndAwaits) {
   EXPECT_EQ(cell.results.size(), 0U);
 }
 
-TEST_F(NodeKernelTest, TellsErrorsWithTheUsersFramesOnly) {
+TEST_F(NodeInterpreterTest, TellsErrorsWithTheUsersFramesOnly) {
   const Cell cell = execute("function f() { throw new TypeError('bad') }\nf()");
   ASSERT_EQ(cell.errors.size(), 1U);
   EXPECT_EQ(cell.errors[0].name, "TypeError");
@@ -266,7 +266,7 @@ TEST_F(NodeKernelTest, TellsErrorsWithTheUsersFramesOnly) {
       "RangeError");
 }
 
-TEST_F(NodeKernelTest, StopsLoopsAndWaits) {
+TEST_F(NodeInterpreterTest, StopsLoopsAndWaits) {
   execute("var kept = 7");
   ExecutionSpec spec;
   spec.wall_time = 200ms;
@@ -279,7 +279,7 @@ TEST_F(NodeKernelTest, StopsLoopsAndWaits) {
   EXPECT_EQ(execute("kept").text(), "7");
 }
 
-TEST_F(NodeKernelTest, ShowsByMimeTypeAndRestoresTheEnvironment) {
+TEST_F(NodeInterpreterTest, ShowsByMimeTypeAndRestoresTheEnvironment) {
   const Cell cell = execute(
       "display.html('<b>x</b>'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/markdown': '# y' }) })");
   ASSERT_EQ(cell.results.size(), 2U);
@@ -292,7 +292,7 @@ TEST_F(NodeKernelTest, ShowsByMimeTypeAndRestoresTheEnvironment) {
   EXPECT_EQ(execute("process.env.A").results.size(), 0U);
 }
 
-TEST_F(NodeKernelTest, SurvivesHostileCode) {
+TEST_F(NodeInterpreterTest, SurvivesHostileCode) {
   EXPECT_EQ(
       execute("console.log = null; JSON.stringify = null; Buffer.from = null; process.stdout.write = null;"
               "Promise.race = Promise.race; 1")
@@ -301,17 +301,17 @@ TEST_F(NodeKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("2").text(), "2");
   EXPECT_EQ(execute("function r() { r() }; r()").error(), "RangeError");
   EXPECT_EQ(execute("process.exit(4)").outcome.exit_code, 4);
-  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("3").text(), "3");
 }
 
-TEST_F(NodeKernelTest, LeavesEveryNameToCells) {
+TEST_F(NodeInterpreterTest, LeavesEveryNameToCells) {
   EXPECT_EQ(
       execute("const fs = require('fs'), fd = 1, h = 2, b = 3, n = 4, s = 5; typeof fs.readSync + n").text(),
       "'function4'");
 }
 
-TEST_F(NodeKernelTest, SharesItsVariablesWithTypeScript) {
+TEST_F(NodeInterpreterTest, SharesItsVariablesWithTypeScript) {
   if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
   execute("const base = 20");
   ExecutionSpec typed;
@@ -323,13 +323,13 @@ TEST_F(NodeKernelTest, SharesItsVariablesWithTypeScript) {
   ExecutionSpec foreign;
   foreign.language = Language::python;
   foreign.code = "1";
-  EXPECT_EQ(run(cell_of(kernel(), foreign)).error().code(), Code::invalid_argument);
-  ASSERT_TRUE(run(kernel()->restart()));
+  EXPECT_EQ(run(cell_of(interpreter(), foreign)).error().code(), Code::invalid_argument);
+  ASSERT_TRUE(run(interpreter()->restart()));
   typed.code = "const again: number = 5; again";
   EXPECT_EQ(execute(typed).text(), "5") << "a fresh interpreter gets it again";
 }
 
-TEST_F(NodeKernelTest, StripsTypes) {
+TEST_F(NodeInterpreterTest, StripsTypes) {
   if (guest::type_stripper().empty()) GTEST_SKIP() << "built without it";
   language_ = Language::typescript;
   EXPECT_EQ(execute("interface P { n: number }\nconst p: P = { n: 20 }; enum E { A = 1 }\np.n + E.A").text(),
@@ -339,12 +339,12 @@ TEST_F(NodeKernelTest, StripsTypes) {
   EXPECT_EQ(execute("function f<T>(x: T): T { return x }; f<string>('s')").text(), "'s'");
 }
 
-class BashKernelTest : public GuestInterpreterTest {
+class BashInterpreterTest : public GuestInterpreterTest {
  protected:
-  BashKernelTest() { language_ = Language::shell; }
+  BashInterpreterTest() { language_ = Language::shell; }
 };
 
-TEST_F(BashKernelTest, RemembersVariablesFunctionsAndDirectory) {
+TEST_F(BashInterpreterTest, RemembersVariablesFunctionsAndDirectory) {
   EXPECT_EQ(execute("x=5; declare -A m=([a]=1); f() { echo f $x; }; cd /usr").outcome.exit_code, 0);
   EXPECT_EQ(execute("f; echo ${m[a]}; pwd; echo e >&2").out, "f 5\n1\n/usr\n");
   const Cell failed = execute("echo before; false");
@@ -356,7 +356,7 @@ TEST_F(BashKernelTest, RemembersVariablesFunctionsAndDirectory) {
   EXPECT_EQ(execute("printf 'ü\\x00z'").out, std::string("ü\0z", 4));
 }
 
-TEST_F(BashKernelTest, StopsAndGoesOn) {
+TEST_F(BashInterpreterTest, StopsAndGoesOn) {
   execute("x=kept");
   ExecutionSpec spec;
   spec.wall_time = 200ms;
@@ -373,7 +373,7 @@ TEST_F(BashKernelTest, StopsAndGoesOn) {
   EXPECT_EQ(execute("echo $x $A $B").out, "kept 1\n");
 }
 
-TEST_F(BashKernelTest, SurvivesHostileCode) {
+TEST_F(BashInterpreterTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("for f in builtin unset printf read trap local source shopt export break echo; do "
                     "eval \"$f() { :; }\"; done")
                 .outcome.exit_code,
@@ -382,15 +382,15 @@ TEST_F(BashKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(execute("command unset -f echo; echo again").out, "again\n");
   const Cell killed = execute("kill -9 $$");
   EXPECT_EQ(killed.outcome.signal, SIGKILL);
-  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("echo back").out, "back\n");
 }
 
-TEST_F(BashKernelTest, ReportsItsDeath) {
+TEST_F(BashInterpreterTest, ReportsItsDeath) {
   const Cell cell = execute("exit 3");
   EXPECT_EQ(cell.outcome.exit_code, 3);
   EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 3");
-  EXPECT_TRUE(run(kernel()->restart()));
+  EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("echo back").out, "back\n");
 }
 

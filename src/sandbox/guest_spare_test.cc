@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "os/file.h"
-#include "sandbox/kernel_harness.h"
+#include "sandbox/interpreter_harness.h"
 #include "sandbox/spare_policy.h"
 
 namespace atl::sandbox {
@@ -115,22 +115,22 @@ TEST(GuestSpareTest, IsNeverWantedWhereItIsNotAllowed) {
 }
 
 // Interpreters that were started as programs, without walls: native/spare_test.cc has those that were forked.
-class SpareKernelTest : public GuestInterpreterTest {
+class SpareInterpreterTest : public GuestInterpreterTest {
  protected:
-  SpareKernelTest() {
+  SpareInterpreterTest() {
     spare_.bytes_max = 256U << 20;
     spare_.calm = 1ms;
   }
-  std::shared_ptr<GuestInterpreter> link_kernel() {
-    return std::dynamic_pointer_cast<GuestInterpreter>(kernel());
+  std::shared_ptr<GuestInterpreter> guest_interpreter() {
+    return std::dynamic_pointer_cast<GuestInterpreter>(interpreter());
   }
   // The interpreter has answered whether a copy of it is kept.
   bool has_spare() {
-    for (int i = 0; i < 3000 && !link_kernel()->has_settled(); ++i) {
+    for (int i = 0; i < 3000 && !guest_interpreter()->has_settled(); ++i) {
       loop_.restart();
       loop_.run_for(10ms);
     }
-    return link_kernel()->has_spare();
+    return guest_interpreter()->has_spare();
   }
   Cell die(std::string code) {
     EXPECT_TRUE(has_spare());
@@ -145,8 +145,8 @@ class SpareKernelTest : public GuestInterpreterTest {
   bool is_dead() {
     ExecutionSpec spec;
     spec.code = "1";
-    const auto cell = run(cell_of(kernel(), spec));
-    return !cell && cell.error().code() == Code::conflict && cell.error().field() == kDeadKernel;
+    const auto cell = run(cell_of(interpreter(), spec));
+    return !cell && cell.error().code() == Code::conflict && cell.error().field() == kDeadInterpreter;
   }
   // Processes below the guest, interpreters and whatever they left.
   std::vector<pid_t> processes() {
@@ -168,7 +168,7 @@ class SpareKernelTest : public GuestInterpreterTest {
   }
 };
 
-TEST_F(SpareKernelTest, NativeCodeThatHearsNothingCostsOneExecution) {
+TEST_F(SpareInterpreterTest, NativeCodeThatHearsNothingCostsOneExecution) {
   execute("x = [1, 2]; import os; before = os.getpid()");
   ASSERT_TRUE(has_spare());
   const Cell cell = limited("x.append(3)\nprint('computing')\nsum(range(1 << 62))");
@@ -182,19 +182,19 @@ TEST_F(SpareKernelTest, NativeCodeThatHearsNothingCostsOneExecution) {
   EXPECT_EQ(execute("print('on'); import sys; print('err', file=sys.stderr)").out, "on\n");
 }
 
-TEST_F(SpareKernelTest, AnInterruptThatIsNotHeardIsToldAsThat) {
+TEST_F(SpareInterpreterTest, AnInterruptThatIsNotHeardIsToldAsThat) {
   execute("x = 5; import itertools, os");
   ASSERT_TRUE(has_spare());
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<Cell> {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<Cell> {
     ExecutionSpec spec;
     // Told from within the loop in C: between two lines of Python the interrupt would be heard.
     spec.code = "sum(itertools.chain(map(os.write, [1], [b'up']), range(1 << 62)))";
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     CO_TRY(ExecutionEvent up, co_await stream->next());
-    CO_CHECK(co_await kernel->interrupt());
+    CO_CHECK(co_await interpreter->interrupt());
     co_return co_await hear(std::move(stream));
   };
-  const auto cell = run(go(kernel()));
+  const auto cell = run(go(interpreter()));
   ASSERT_TRUE(cell);
   EXPECT_EQ(cell->outcome.ending, Ending::killed);
   EXPECT_EQ(cell->outcome.reason,
@@ -205,21 +205,21 @@ TEST_F(SpareKernelTest, AnInterruptThatIsNotHeardIsToldAsThat) {
   EXPECT_EQ(execute("x").text(), "5");
 }
 
-TEST_F(SpareKernelTest, GoingAwayFromNativeCodeLeavesTheContextUsable) {
+TEST_F(SpareInterpreterTest, GoingAwayFromNativeCodeLeavesTheContextUsable) {
   execute("x = 6");
   ASSERT_TRUE(has_spare());
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<void> {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<void> {
     ExecutionSpec spec;
     spec.code = "print('up')\nsum(range(1 << 62))";
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     CO_TRY(ExecutionEvent up, co_await stream->next());
     co_return Result<void>();
   };
-  EXPECT_TRUE(run(go(kernel())));
+  EXPECT_TRUE(run(go(interpreter())));
   EXPECT_EQ(execute("x").text(), "6");
 }
 
-TEST_F(SpareKernelTest, CrashesExitsAndKillsCostOneExecution) {
+TEST_F(SpareInterpreterTest, CrashesExitsAndKillsCostOneExecution) {
   execute("import ctypes, os, signal\nkept = {'n': 1}\ndef f(): return kept['n'] + 1");
   Cell cell = die("kept['n'] = 50; ctypes.string_at(0)");
   EXPECT_EQ(cell.outcome.ending, Ending::signaled);
@@ -239,7 +239,7 @@ TEST_F(SpareKernelTest, CrashesExitsAndKillsCostOneExecution) {
 
 // Nothing of an interpreter that died is left to confuse the next: neither what it had half said nor what it
 // had not read.
-TEST_F(SpareKernelTest, HalfSaidAndUnreadWordsAreForgotten) {
+TEST_F(SpareInterpreterTest, HalfSaidAndUnreadWordsAreForgotten) {
   execute(
       "import os, ctypes, sys\nx = 1\nfd = next(n for n in (900, 60) if "
       "os.path.exists(f'/proc/self/fd/{n}'))");
@@ -251,23 +251,23 @@ TEST_F(SpareKernelTest, HalfSaidAndUnreadWordsAreForgotten) {
   }
   // More code than the stream holds at once, to one that stands still and never reads it.
   ASSERT_TRUE(has_spare());
-  const auto interpreter = static_cast<pid_t>(link_kernel()->process()->info().pid);
-  ::kill(interpreter, SIGSTOP);
-  const auto go = [](std::shared_ptr<Kernel> kernel, pid_t stopped) -> Task<Cell> {
+  const auto stopped_pid = static_cast<pid_t>(guest_interpreter()->process()->info().pid);
+  ::kill(stopped_pid, SIGSTOP);
+  const auto go = [](std::shared_ptr<Interpreter> interpreter, pid_t stopped) -> Task<Cell> {
     ExecutionSpec spec;
     spec.code = "x = 1000 #" + std::string(3U << 20, 'x');
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     ::kill(stopped, SIGKILL);
     co_return co_await hear(std::move(stream));
   };
-  const auto cell = run(go(kernel(), interpreter));
+  const auto cell = run(go(interpreter(), stopped_pid));
   ASSERT_TRUE(cell);
   EXPECT_EQ(cell->outcome.signal, SIGKILL);
   EXPECT_THAT(cell->outcome.reason, EndsWith(kGoesOn));
   EXPECT_EQ(execute("x + 1").text(), "2");
 }
 
-TEST_F(SpareKernelTest, OutputOfAnySizeComesBeforeTheEnd) {
+TEST_F(SpareInterpreterTest, OutputOfAnySizeComesBeforeTheEnd) {
   execute("import os, ctypes");
   Cell cell =
       die("for i in range(64): os.write(1, b'x' * 65536)\nprint('last')\ndisplay(5)\nctypes.string_at(0)");
@@ -277,29 +277,29 @@ TEST_F(SpareKernelTest, OutputOfAnySizeComesBeforeTheEnd) {
   EXPECT_EQ(cell.outcome.signal, SIGSEGV);
   // Nobody listens until everything is over.
   ASSERT_TRUE(has_spare());
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<Cell> {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<Cell> {
     ExecutionSpec spec;
     spec.code = "for i in range(64): os.write(1, b'y' * 65536)\nos._exit(2)";
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, 300ms);
     co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     co_return co_await hear(std::move(stream));
   };
-  const auto slow = run(go(kernel()));
+  const auto slow = run(go(interpreter()));
   EXPECT_EQ(slow->out.size(), 64U * 65536);
   EXPECT_EQ(slow->outcome.exit_code, 2);
   EXPECT_EQ(execute("1").text(), "1");
 }
 
-TEST_F(SpareKernelTest, ExecutionsThatWaitGoOnAndDieOnTheirOwn) {
+TEST_F(SpareInterpreterTest, ExecutionsThatWaitGoOnAndDieOnTheirOwn) {
   execute("x = 10; import os");
   ASSERT_TRUE(has_spare());
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<std::vector<Cell>> {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<std::vector<Cell>> {
     std::vector<std::unique_ptr<ExecutionStream>> streams;
     for (const char* code : {"x += 1; os._exit(1)", "x += 10; os._exit(2)", "x += 100", "x"}) {
       ExecutionSpec spec;
       spec.code = code;
-      CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+      CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
       streams.push_back(std::move(stream));
     }
     std::vector<Cell> cells;
@@ -309,7 +309,7 @@ TEST_F(SpareKernelTest, ExecutionsThatWaitGoOnAndDieOnTheirOwn) {
     }
     co_return cells;
   };
-  const auto cells = run(go(kernel()));
+  const auto cells = run(go(interpreter()));
   ASSERT_TRUE(cells) << cells.error().message();
   EXPECT_EQ((*cells)[0].outcome.exit_code, 1);
   EXPECT_EQ((*cells)[1].outcome.exit_code, 2);
@@ -318,29 +318,30 @@ TEST_F(SpareKernelTest, ExecutionsThatWaitGoOnAndDieOnTheirOwn) {
   EXPECT_EQ((*cells)[3].text(), "110");
 }
 
-TEST_F(SpareKernelTest, DeathWhileNothingRunsCostsNothing) {
+TEST_F(SpareInterpreterTest, DeathWhileNothingRunsCostsNothing) {
   execute("x = 3; import os");
   ASSERT_TRUE(has_spare());
-  const auto before = link_kernel()->process()->info().pid;
+  const auto before = guest_interpreter()->process()->info().pid;
   ::kill(static_cast<pid_t>(before), SIGKILL);
-  for (int i = 0; i < 1000 && link_kernel()->process()->info().pid == before; ++i) {
+  for (int i = 0; i < 1000 && guest_interpreter()->process()->info().pid == before; ++i) {
     loop_.restart();
     loop_.run_for(10ms);
   }
-  EXPECT_NE(link_kernel()->process()->info().pid, before);
-  EXPECT_EQ(execute("x, os.getpid()").text(), fmt::format("(3, {})", link_kernel()->process()->info().pid));
+  EXPECT_NE(guest_interpreter()->process()->info().pid, before);
+  EXPECT_EQ(execute("x, os.getpid()").text(),
+            fmt::format("(3, {})", guest_interpreter()->process()->info().pid));
 }
 
-TEST_F(SpareKernelTest, ARestartIsAFreshInterpreter) {
+TEST_F(SpareInterpreterTest, ARestartIsAFreshInterpreter) {
   execute("x = 1");
   ASSERT_TRUE(has_spare());
-  ASSERT_TRUE(run(kernel()->restart()));
+  ASSERT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("'x' in globals()").text(), "False");
   EXPECT_TRUE(has_spare());
   expect_processes(2);
 }
 
-TEST_F(SpareKernelTest, IsReplacedAndLeavesNothing) {
+TEST_F(SpareInterpreterTest, IsReplacedAndLeavesNothing) {
   for (int i = 0; i < 5; ++i) {
     execute(fmt::format("x = {}", i));
     ASSERT_TRUE(has_spare());
@@ -349,31 +350,31 @@ TEST_F(SpareKernelTest, IsReplacedAndLeavesNothing) {
   EXPECT_EQ(die("import os; os._exit(1)").outcome.exit_code, 1);
   ASSERT_TRUE(has_spare());
   expect_processes(2);
-  const std::string id = kernel()->info().id;
-  kernel_.reset();
-  ASSERT_TRUE(run(connection()->remove_kernel(id)));
+  const std::string id = interpreter()->info().id;
+  interpreter_.reset();
+  ASSERT_TRUE(run(connection()->remove_interpreter(id)));
   expect_processes(0);
 }
 
 // The interpreter's end and ours cross.
-TEST_F(SpareKernelTest, RemovedWhileItDiesItLeavesNothing) {
+TEST_F(SpareInterpreterTest, RemovedWhileItDiesItLeavesNothing) {
   for (int i = 0; i < 10; ++i) {
     execute("import os");
     ASSERT_TRUE(has_spare());
     const auto go = [](std::shared_ptr<GuestConnection> connection,
-                       std::shared_ptr<Kernel> kernel) -> Task<void> {
+                       std::shared_ptr<Interpreter> interpreter) -> Task<void> {
       ExecutionSpec spec;
       spec.code = "os._exit(1)";
-      CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
-      co_return co_await connection->remove_kernel(kernel->info().id);
+      CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
+      co_return co_await connection->remove_interpreter(interpreter->info().id);
     };
-    EXPECT_TRUE(run(go(connection(), kernel())));
-    kernel_.reset();
+    EXPECT_TRUE(run(go(connection(), interpreter())));
+    interpreter_.reset();
     expect_processes(0);
   }
 }
 
-TEST_F(SpareKernelTest, WhatTheDeadOneStartedEndsWithIt) {
+TEST_F(SpareInterpreterTest, WhatTheDeadOneStartedEndsWithIt) {
   execute("import os, subprocess");
   const Cell cell = die("children = [subprocess.Popen(['sleep', '1000']) for _ in range(3)]\nos._exit(1)");
   EXPECT_THAT(cell.outcome.reason, EndsWith(kGoesOn));
@@ -381,7 +382,7 @@ TEST_F(SpareKernelTest, WhatTheDeadOneStartedEndsWithIt) {
   expect_processes(2);
 }
 
-TEST_F(SpareKernelTest, TheUserSeesNeitherForkNorChild) {
+TEST_F(SpareInterpreterTest, TheUserSeesNeitherForkNorChild) {
   execute(
       "import os, signal, random, atexit\nseen = []\n"
       "os.register_at_fork(before=lambda: seen.append('before'), after_in_parent=lambda: "
@@ -401,12 +402,12 @@ TEST_F(SpareKernelTest, TheUserSeesNeitherForkNorChild) {
       "3");
 }
 
-TEST_F(SpareKernelTest, SignalsForTheOneBeforeAreNotForIt) {
+TEST_F(SpareInterpreterTest, SignalsForTheOneBeforeAreNotForIt) {
   execute(
       "import os, signal, time\ngot = []\nfor n in (10, 12, 15): signal.signal(n, lambda n, _: "
       "got.append(n))");
   ASSERT_TRUE(has_spare());
-  const pid_t interpreter = static_cast<pid_t>(link_kernel()->process()->info().pid);
+  const pid_t interpreter = static_cast<pid_t>(guest_interpreter()->process()->info().pid);
   for (const pid_t pid : processes())
     if (pid != interpreter)
       for (const int number : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT}) ::kill(pid, number);
@@ -416,7 +417,7 @@ TEST_F(SpareKernelTest, SignalsForTheOneBeforeAreNotForIt) {
       << "its handlers are its own";
 }
 
-TEST_F(SpareKernelTest, VariablesToldMeanwhileAreNotLost) {
+TEST_F(SpareInterpreterTest, VariablesToldMeanwhileAreNotLost) {
   execute("import os");
   ASSERT_TRUE(has_spare());
   connection()->add_variables({{"TOLD_LATER", "yes"}});
@@ -430,7 +431,7 @@ TEST_F(SpareKernelTest, VariablesToldMeanwhileAreNotLost) {
   EXPECT_EQ(execute("'ONLY_HERE' in os.environ").text(), "False");
 }
 
-TEST_F(SpareKernelTest, WithThreadsNoneIsKeptAndTheLossIsTold) {
+TEST_F(SpareInterpreterTest, WithThreadsNoneIsKeptAndTheLossIsTold) {
   execute(
       "import threading, time\nx = 1\nthreading.Thread(target=time.sleep, args=(1000,), "
       "daemon=True).start()");
@@ -440,12 +441,12 @@ TEST_F(SpareKernelTest, WithThreadsNoneIsKeptAndTheLossIsTold) {
   EXPECT_EQ(cell.outcome.reason,
             "wall time limit of 0.100 s; the kernel was killed, and no copy of it was kept: it has threads");
   EXPECT_TRUE(is_dead());
-  ASSERT_TRUE(run(kernel()->restart()));
+  ASSERT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("'x' in globals()").text(), "False");
   expect_processes(has_spare() ? 2 : 1);
 }
 
-TEST_F(SpareKernelTest, ChildrenTimersAndMuchMemoryPreventIt) {
+TEST_F(SpareInterpreterTest, ChildrenTimersAndMuchMemoryPreventIt) {
   execute("import subprocess, signal\nchild = subprocess.Popen(['sleep', '1000'])");
   EXPECT_FALSE(has_spare());
   execute("child.kill(); child.wait()");
@@ -460,28 +461,28 @@ TEST_F(SpareKernelTest, ChildrenTimersAndMuchMemoryPreventIt) {
   EXPECT_TRUE(has_spare());
 }
 
-TEST_F(SpareKernelTest, AnOlderStateNeverGoesOn) {
+TEST_F(SpareInterpreterTest, AnOlderStateNeverGoesOn) {
   spare_.calm = 1h;
   spare_.at_once_after = 1h;
   execute("x = 1");
-  EXPECT_FALSE(link_kernel()->has_spare());
+  EXPECT_FALSE(guest_interpreter()->has_spare());
   EXPECT_EQ(execute("import os; os._exit(9)").outcome.reason, "the kernel's process exited with code 9");
   EXPECT_TRUE(is_dead());
 }
 
-TEST_F(SpareKernelTest, StandsBackWhileOthersWaitButNotForEver) {
+TEST_F(SpareInterpreterTest, StandsBackWhileOthersWaitButNotForEver) {
   bool waiting = true;
   spare_.others_wait = [&] { return waiting; };
   spare_.latest = 1h;
   execute("x = 1");
   loop_.restart();
   loop_.run_for(50ms);
-  EXPECT_FALSE(link_kernel()->has_spare());
+  EXPECT_FALSE(guest_interpreter()->has_spare());
   waiting = false;
   EXPECT_TRUE(has_spare());
 }
 
-TEST_F(SpareKernelTest, IsMadeInTheEndThoughOthersWait) {
+TEST_F(SpareInterpreterTest, IsMadeInTheEndThoughOthersWait) {
   spare_.others_wait = [] { return true; };
   spare_.latest = 20ms;
   execute("x = 1");
@@ -489,14 +490,14 @@ TEST_F(SpareKernelTest, IsMadeInTheEndThoughOthersWait) {
 }
 
 // Its answer comes when nobody is there any more.
-TEST_F(SpareKernelTest, AKernelMayGoWhileItsSpareIsMade) {
+TEST_F(SpareInterpreterTest, AInterpreterMayGoWhileItsSpareIsMade) {
   spare_.calm = 1h;
   spare_.at_once_after = 0ms;
   for (int i = 0; i < 20; ++i) {
     execute("x = 1");
-    EXPECT_TRUE(link_kernel()->has_spare());  // it was asked for
-    ASSERT_TRUE(run(connection_->remove_kernel(kernel()->info().id)));
-    kernel_.reset();
+    EXPECT_TRUE(guest_interpreter()->has_spare());  // it was asked for
+    ASSERT_TRUE(run(connection_->remove_interpreter(interpreter()->info().id)));
+    interpreter_.reset();
     loop_.restart();
     loop_.run_for(5ms);
   }
@@ -504,20 +505,20 @@ TEST_F(SpareKernelTest, AKernelMayGoWhileItsSpareIsMade) {
 }
 
 // Back to back: the copy is of two executions before.
-TEST_F(SpareKernelTest, ACopyThatIsTooOldEndsWithItsInterpreter) {
+TEST_F(SpareInterpreterTest, ACopyThatIsTooOldEndsWithItsInterpreter) {
   spare_.at_once_after = 1h;
   execute("x = 1; import os");
   ASSERT_TRUE(has_spare());
-  const auto go = [](std::shared_ptr<Kernel> kernel) -> Task<Cell> {
+  const auto go = [](std::shared_ptr<Interpreter> interpreter) -> Task<Cell> {
     ExecutionSpec first, second;
     first.code = "x = 2";
     second.code = "os._exit(5)";
-    CO_TRY(auto one, co_await kernel->execute(std::move(first)));
-    CO_TRY(auto two, co_await kernel->execute(std::move(second)));
+    CO_TRY(auto one, co_await interpreter->execute(std::move(first)));
+    CO_TRY(auto two, co_await interpreter->execute(std::move(second)));
     CO_CHECK(co_await hear(std::move(one)));
     co_return co_await hear(std::move(two));
   };
-  const auto cell = run(go(kernel()));
+  const auto cell = run(go(interpreter()));
   ASSERT_TRUE(cell);
   EXPECT_EQ(cell->outcome.exit_code, 5);
   EXPECT_THAT(cell->outcome.reason, Not(HasSubstr("goes on")));
@@ -527,7 +528,7 @@ TEST_F(SpareKernelTest, ACopyThatIsTooOldEndsWithItsInterpreter) {
 
 // ---- code that attacks its own spare
 
-TEST_F(SpareKernelTest, KillingItsSpareHarmsOnlyItself) {
+TEST_F(SpareInterpreterTest, KillingItsSpareHarmsOnlyItself) {
   execute("import os\nx = 1");
   ASSERT_TRUE(has_spare());
   const Cell cell = execute(
@@ -536,11 +537,11 @@ TEST_F(SpareKernelTest, KillingItsSpareHarmsOnlyItself) {
       "os._exit(7)");
   EXPECT_EQ(cell.outcome.exit_code, 7);
   EXPECT_TRUE(is_dead());
-  ASSERT_TRUE(run(kernel()->restart()));
+  ASSERT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("1").text(), "1");
 }
 
-TEST_F(SpareKernelTest, ReapingItsSpareHarmsNobody) {
+TEST_F(SpareInterpreterTest, ReapingItsSpareHarmsNobody) {
   execute("import os");
   ASSERT_TRUE(has_spare());
   execute(
@@ -553,7 +554,7 @@ TEST_F(SpareKernelTest, ReapingItsSpareHarmsNobody) {
 
 // It names processes that are not its spare; the guest lets nothing go on but a child of the interpreter's
 // own.
-TEST_F(SpareKernelTest, LiesAboutItsSpareAreSeenThrough) {
+TEST_F(SpareInterpreterTest, LiesAboutItsSpareAreSeenThrough) {
   for (const char* lie : {"1", "2", "4000000000", "os.getpid()", "os.getppid()", "stranger"}) {
     execute("import os, subprocess");
     ASSERT_TRUE(has_spare());
@@ -567,13 +568,13 @@ TEST_F(SpareKernelTest, LiesAboutItsSpareAreSeenThrough) {
     EXPECT_EQ(cell.outcome.exit_code, 6) << lie;
     EXPECT_THAT(cell.outcome.reason, Not(HasSubstr("goes on"))) << lie;
     EXPECT_TRUE(is_dead()) << lie;
-    ASSERT_TRUE(run(kernel()->restart())) << lie;
+    ASSERT_TRUE(run(interpreter()->restart())) << lie;
   }
   EXPECT_TRUE(run(connection()->ping()));
 }
 
 // A child of its own that is no copy of it may go on, but does not know the word.
-TEST_F(SpareKernelTest, AChildThatCannotAnswerIsNoContext) {
+TEST_F(SpareInterpreterTest, AChildThatCannotAnswerIsNoContext) {
   execute("import os");
   ASSERT_TRUE(has_spare());
   execute(
@@ -587,11 +588,11 @@ TEST_F(SpareKernelTest, AChildThatCannotAnswerIsNoContext) {
   EXPECT_EQ(cell.outcome.exit_code, 6);
   EXPECT_THAT(cell.outcome.reason, Not(HasSubstr("goes on")));
   EXPECT_TRUE(is_dead());
-  ASSERT_TRUE(run(kernel()->restart()));
+  ASSERT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("1").text(), "1");
 }
 
-TEST_F(SpareKernelTest, AnAnswerThatNobodyAskedForBreaksTheRules) {
+TEST_F(SpareInterpreterTest, AnAnswerThatNobodyAskedForBreaksTheRules) {
   execute("import os\nfd = next(n for n in (900, 60) if os.path.exists(f'/proc/self/fd/{n}'))");
   ASSERT_TRUE(has_spare());
   const Cell cell = execute("os.write(fd, b'Q 2\\n17')\nimport time; time.sleep(60)");
@@ -601,7 +602,7 @@ TEST_F(SpareKernelTest, AnAnswerThatNobodyAskedForBreaksTheRules) {
   expect_processes(0);
 }
 
-TEST_F(SpareKernelTest, DyingAgainAndAgainIsBounded) {
+TEST_F(SpareInterpreterTest, DyingAgainAndAgainIsBounded) {
   execute("import os\nx = 0");
   for (int i = 0; i < 30; ++i) EXPECT_THAT(die("os._exit(1)").outcome.reason, EndsWith(kGoesOn));
   EXPECT_EQ(execute("x").text(), "0");

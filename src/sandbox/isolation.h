@@ -24,9 +24,9 @@ struct Isolation {
 struct Traits {
   bool real_processes = false;
   bool pty = false;
-  bool kernels = false;  // stateful interpreters
-  bool network = false;  // modes other than none
-  bool ports = false;    // connections from the host to servers inside
+  bool interpreters = false;  // stateful interpreters
+  bool network = false;       // modes other than none
+  bool ports = false;         // connections from the host to servers inside
   bool pause = false;
   bool snapshot = false;   // of the filesystem
   bool fork = false;       // of the filesystem

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 namespace atl::sandbox {
 namespace {

@@ -17,7 +17,7 @@ Task<std::uint64_t> Provider::snapshot_bytes(std::string directory) {
   co_return size.bytes;
 }
 
-void Provider::discard_kernels(const std::string&) {}
+void Provider::discard_interpreters(const std::string&) {}
 
 Task<os::Fd> Provider::open_volume(std::string, VolumeSize) {
   co_return fail(Code::unsupported, "this provider has no filesystems of volumes' own");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "guest/runner_protocol.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 // The bytes of guest/runner_protocol.h. What comes from a runner is untrusted: sizes are bounded before they
 // are used, and what is malformed is told as such, never guessed at. Texts come out as valid UTF-8.

@@ -9,8 +9,8 @@
 #include "os/byte_stream.h"
 #include "os/task.h"
 #include "sandbox/files.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/isolation.h"
-#include "sandbox/kernel.h"
 #include "sandbox/limits.h"
 #include "sandbox/process.h"
 #include "sandbox/spec.h"
@@ -25,9 +25,9 @@ using atl::ByteStream;
 
 // What of a running sandbox came along, and what did not.
 struct Carried {
-  std::vector<std::string> kernels;      // that go on where they were, by id
-  std::vector<std::string> left_behind;  // by name: processes, descriptors, kernels of other languages
-  std::chrono::microseconds pause{};     // how long the sandbox stood still
+  std::vector<std::string> interpreters;  // that go on where they were, by id
+  std::vector<std::string> left_behind;   // by name: processes, descriptors, kernels of other languages
+  std::chrono::microseconds pause{};      // how long the sandbox stood still
 };
 
 struct CheckpointOptions {
@@ -56,9 +56,9 @@ class Sandbox {
   virtual std::vector<std::shared_ptr<Process>> processes() = 0;
   virtual Files& files() = 0;
 
-  virtual Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) = 0;
-  virtual std::vector<std::shared_ptr<Kernel>> kernels() = 0;
-  virtual Task<void> remove_kernel(std::string id) = 0;
+  virtual Task<std::shared_ptr<Interpreter>> create_interpreter(Language language, std::string cwd) = 0;
+  virtual std::vector<std::shared_ptr<Interpreter>> interpreters() = 0;
+  virtual Task<void> remove_interpreter(std::string id) = 0;
 
   virtual Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) = 0;
   virtual Task<std::vector<std::uint16_t>> listening_ports() = 0;
@@ -83,7 +83,7 @@ class Sandbox {
   // start.
   virtual Task<void> snapshot(std::string target) = 0;
   // A snapshot of the files and, beside it, of the Python kernels that are between two executions. Sandboxes
-  // that start from it (Spec::with_kernels) go on where this one was; it goes on itself.
+  // that start from it (Spec::with_interpreters) go on where this one was; it goes on itself.
   virtual Task<Carried> checkpoint(std::string target, CheckpointOptions options);
   // What this one took over from a checkpoint.
   virtual const Carried& revival() const;

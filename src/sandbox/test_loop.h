@@ -68,8 +68,8 @@ class TestLoop {
   }
 
   // Code in a kernel to its end; results and tracebacks count as output.
-  Ran execute(Kernel& kernel, std::string code) {
-    auto ran = run(follow(kernel, std::move(code)));
+  Ran execute(Interpreter& interpreter, std::string code) {
+    auto ran = run(follow(interpreter, std::move(code)));
     EXPECT_TRUE(ran) << ran.error().message();
     return ran ? std::move(*ran) : Ran{};
   }
@@ -107,10 +107,10 @@ class TestLoop {
     }
   }
 
-  static Task<Ran> follow(Kernel& kernel, std::string code) {
+  static Task<Ran> follow(Interpreter& interpreter, std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);
-    CO_TRY(const auto stream, co_await kernel.execute(std::move(spec)));
+    CO_TRY(const auto stream, co_await interpreter.execute(std::move(spec)));
     Ran ran;
     for (;;) {
       CO_TRY(ExecutionEvent event, co_await stream->next());

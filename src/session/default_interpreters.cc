@@ -4,12 +4,12 @@
 
 namespace atl::session {
 
-std::shared_ptr<sandbox::Kernel> DefaultInterpreters::find(sandbox::Language language) const {
+std::shared_ptr<sandbox::Interpreter> DefaultInterpreters::find(sandbox::Language language) const {
   const auto found = by_language_.find(language);
   return found == by_language_.end() ? nullptr : found->second;
 }
 
-void DefaultInterpreters::add(sandbox::Language language, std::shared_ptr<sandbox::Kernel> interpreter) {
+void DefaultInterpreters::add(sandbox::Language language, std::shared_ptr<sandbox::Interpreter> interpreter) {
   if (auto lost = lost_.extract(language); !lost.empty())
     restarted_[interpreter->info().id] = std::move(lost.mapped());
   by_language_[language] = std::move(interpreter);
@@ -21,7 +21,7 @@ void DefaultInterpreters::remove(const std::string& context) {
 }
 
 TextMap DefaultInterpreters::match(const TextMap& expected,
-                                   const std::vector<std::shared_ptr<sandbox::Kernel>>& present,
+                                   const std::vector<std::shared_ptr<sandbox::Interpreter>>& present,
                                    const std::vector<std::string>& left_behind,
                                    const std::string& otherwise) {
   by_language_.clear();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "os/turn.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "session/types.h"
 
 namespace atl::session {
@@ -26,9 +26,9 @@ class DefaultInterpreters {
   Task<os::Turn::Hold> take_turn() { return making_.take(); }
 
   // Null if there is none for the language.
-  std::shared_ptr<sandbox::Kernel> find(sandbox::Language language) const;
+  std::shared_ptr<sandbox::Interpreter> find(sandbox::Language language) const;
   // If an earlier one for this language was lost, the reason becomes the restart note of this one.
-  void add(sandbox::Language language, std::shared_ptr<sandbox::Kernel> interpreter);
+  void add(sandbox::Language language, std::shared_ptr<sandbox::Interpreter> interpreter);
   void remove(const std::string& context);
   // The sandbox is gone, and the interpreters with it. Reasons of losses stay.
   void clear() { by_language_.clear(); }
@@ -37,7 +37,7 @@ class DefaultInterpreters {
   // interpreters that are there. Those that are missing are remembered as lost. The reason is the entry of
   // `left_behind` that names the context, otherwise `otherwise`. Returns the entries of `expected` that were
   // found.
-  TextMap match(const TextMap& expected, const std::vector<std::shared_ptr<sandbox::Kernel>>& present,
+  TextMap match(const TextMap& expected, const std::vector<std::shared_ptr<sandbox::Interpreter>>& present,
                 const std::vector<std::string>& left_behind, const std::string& otherwise);
 
   // Context ids by language, of those that are there.
@@ -55,7 +55,7 @@ class DefaultInterpreters {
 
  private:
   os::Turn making_;
-  std::map<sandbox::Language, std::shared_ptr<sandbox::Kernel>> by_language_;
+  std::map<sandbox::Language, std::shared_ptr<sandbox::Interpreter>> by_language_;
   std::map<sandbox::Language, std::string>
       lost_;  // language to reason; moves to restarted_ when a new one is made
   std::map<std::string, std::string> restarted_;  // context id to reason; removed once it was told

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "os/task.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/process.h"
 #include "session/types.h"
 

@@ -147,8 +147,8 @@ Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::st
 sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRequest& request) const {
   if (request.language) return *request.language;
   if (!request.context.empty() && live.sandbox()) {
-    for (const auto& kernel : live.sandbox()->kernels()) {
-      if (kernel->info().id == request.context) return kernel->info().language;
+    for (const auto& interpreter : live.sandbox()->interpreters()) {
+      if (interpreter->info().id == request.context) return interpreter->info().language;
     }
   }
   if (!live.traits().real_processes) return sandbox::Language::shell;
@@ -235,16 +235,16 @@ Task<void> ExecutionEngine::finish_failed(std::shared_ptr<Live> live, ExecutionR
   co_return co_await finish(live, record, started);
 }
 
-Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
-                                                                            sandbox::Language language) {
-  language = sandbox::kernel_language(language);  // both share their variables
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::prepare_environment(std::shared_ptr<Live> live,
+                                                                                 sandbox::Language language) {
+  language = sandbox::interpreter_language(language);  // both share their variables
   if (auto found = live->interpreters().find(language)) co_return found;
   CO_TRY(auto hold, co_await live->interpreters().take_turn());
   if (auto found = live->interpreters().find(language)) co_return found;
-  CO_TRY(auto kernel, co_await create_kernel(live, language, std::string()));
-  live->add_interpreter(language, kernel);
+  CO_TRY(auto interpreter, co_await create_interpreter(live, language, std::string()));
+  live->add_interpreter(language, interpreter);
   store_contexts(live);
-  co_return kernel;
+  co_return interpreter;
 }
 
 // Should this service be killed, the next one knows that there was an interpreter. Not before the caller's
@@ -260,38 +260,39 @@ void ExecutionEngine::store_contexts(const std::shared_ptr<Live>& live) {
       });
 }
 
-Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::create_kernel(std::shared_ptr<Live> live,
-                                                                      sandbox::Language language,
-                                                                      std::string cwd) {
-  if (!live->traits().kernels) {
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(std::shared_ptr<Live> live,
+                                                                                sandbox::Language language,
+                                                                                std::string cwd) {
+  if (!live->traits().interpreters) {
     co_return fail(Code::unsupported,
                    fmt::format("provider {} lacks the trait 'kernels': no stateful {} there",
                                live->facts().provider, sandbox::to_string(language)));
   }
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   if (!in) co_return fail(Code::conflict, "the session has ended");
-  auto call = [in, language, cwd = std::move(cwd)] { return in->create_kernel(language, cwd); };
+  auto call = [in, language, cwd = std::move(cwd)] { return in->create_interpreter(language, cwd); };
   auto go_on = [live, in] { return live->sandbox() == in && !live->is_ending(); };
-  co_return co_await with_retries<std::shared_ptr<sandbox::Kernel>>(dependencies_.executor, "start a kernel",
-                                                                    std::move(call), std::move(go_on));
+  co_return co_await with_retries<std::shared_ptr<sandbox::Interpreter>>(
+      dependencies_.executor, "start a kernel", std::move(call), std::move(go_on));
 }
 
 Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
   if (!live->sandbox()) co_return fail(Code::conflict, "the session has ended");
-  const auto kernels = live->sandbox()->kernels();
-  if (std::ranges::none_of(kernels, [&](const auto& kernel) { return kernel->info().id == context; })) {
+  const auto interpreters = live->sandbox()->interpreters();
+  if (std::ranges::none_of(interpreters,
+                           [&](const auto& interpreter) { return interpreter->info().id == context; })) {
     co_return fail(Code::not_found, fmt::format("Context {} not found", context));
   }
   live->remove_interpreter(context);
-  co_return co_await live->sandbox()->remove_kernel(std::move(context));
+  co_return co_await live->sandbox()->remove_interpreter(std::move(context));
 }
 
-Task<std::shared_ptr<sandbox::Kernel>> ExecutionEngine::kernel_for(std::shared_ptr<Live> live,
-                                                                   const ExecuteRequest& request,
-                                                                   sandbox::Language language) {
+Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::interpreter_for(std::shared_ptr<Live> live,
+                                                                             const ExecuteRequest& request,
+                                                                             sandbox::Language language) {
   if (request.context.empty()) co_return co_await prepare_environment(live, language);
-  for (const auto& kernel : live->sandbox()->kernels()) {
-    if (kernel->info().id == request.context) co_return kernel;
+  for (const auto& interpreter : live->sandbox()->interpreters()) {
+    if (interpreter->info().id == request.context) co_return interpreter;
   }
   co_return fail(Code::not_found, fmt::format("Context {} not found", request.context));
 }
@@ -301,9 +302,9 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
   CO_CHECK(check_env(request.env));
   const sandbox::Language language = language_of(*live, request);
   if (!request.context.empty()) {
-    CO_TRY(auto known, co_await kernel_for(live, request, language));
-    if (request.language &&
-        sandbox::kernel_language(known->info().language) != sandbox::kernel_language(*request.language)) {
+    CO_TRY(auto known, co_await interpreter_for(live, request, language));
+    if (request.language && sandbox::interpreter_language(known->info().language) !=
+                                sandbox::interpreter_language(*request.language)) {
       // The request is well formed; it does not fit what there is.
       co_return fail(Error(Code::conflict, fmt::format("context {} is a {} context", request.context,
                                                        sandbox::to_string(known->info().language)))

@@ -51,11 +51,11 @@ class ExecutionEngine {
   Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
 
   // The session's kernel for the language, made on first use; all executions that name no context share it.
-  Task<std::shared_ptr<sandbox::Kernel>> prepare_environment(std::shared_ptr<Live> live,
-                                                             sandbox::Language language);
+  Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(std::shared_ptr<Live> live,
+                                                                  sandbox::Language language);
   // One more kernel, of the caller's own. Passing failures are tried again: no code of a user has run in it.
-  Task<std::shared_ptr<sandbox::Kernel>> create_kernel(std::shared_ptr<Live> live, sandbox::Language language,
-                                                       std::string cwd);
+  Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(std::shared_ptr<Live> live,
+                                                                 sandbox::Language language, std::string cwd);
   // Ends a kernel. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
@@ -86,8 +86,9 @@ class ExecutionEngine {
   Task<void> finish_command(std::shared_ptr<Live> live, ExecutionRecord& record, sandbox::Outcome outcome,
                             std::shared_ptr<class KeptOutput> kept, SteadyTime started);
   void store_contexts(const std::shared_ptr<Live>& live);
-  Task<std::shared_ptr<sandbox::Kernel>> kernel_for(std::shared_ptr<Live> live, const ExecuteRequest& request,
-                                                    sandbox::Language language);
+  Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(std::shared_ptr<Live> live,
+                                                              const ExecuteRequest& request,
+                                                              sandbox::Language language);
 
   Dependencies dependencies_;
   Options options_;

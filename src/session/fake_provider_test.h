@@ -196,11 +196,11 @@ class Stream final : public sandbox::ExecutionStream {
   std::deque<sandbox::ExecutionEvent> events_;
 };
 
-class FakeKernel final : public sandbox::Kernel {
+class FakeInterpreter final : public sandbox::Interpreter {
  public:
-  FakeKernel(std::shared_ptr<State> state, sandbox::KernelInfo info)
+  FakeInterpreter(std::shared_ptr<State> state, sandbox::InterpreterInfo info)
       : state_(std::move(state)), info_(std::move(info)) {}
-  const sandbox::KernelInfo& info() const override { return info_; }
+  const sandbox::InterpreterInfo& info() const override { return info_; }
   Task<std::unique_ptr<sandbox::ExecutionStream>> execute(sandbox::ExecutionSpec spec) override {
     CO_CHECK(state_->faults->meet("execute"));
     co_return std::make_unique<Stream>(state_, spec.code, ++count_);
@@ -214,7 +214,7 @@ class FakeKernel final : public sandbox::Kernel {
 
  private:
   std::shared_ptr<State> state_;
-  sandbox::KernelInfo info_;
+  sandbox::InterpreterInfo info_;
   std::uint64_t count_ = 0;
 };
 
@@ -274,7 +274,7 @@ class FakeProcess final : public sandbox::Process, public std::enable_shared_fro
 };
 
 // What captures took, by their directories: shared by a provider and its sandboxes.
-using Captures = std::map<std::string, std::vector<sandbox::KernelInfo>>;
+using Captures = std::map<std::string, std::vector<sandbox::InterpreterInfo>>;
 
 class FakeSandbox final : public sandbox::Sandbox {
  public:
@@ -306,15 +306,16 @@ class FakeSandbox final : public sandbox::Sandbox {
     processes_.push_back(std::make_shared<FakeProcess>(state_, std::move(info)));
   }
   sandbox::Files& files() override { return files_; }
-  Task<std::shared_ptr<sandbox::Kernel>> create_kernel(sandbox::Language language, std::string cwd) override {
+  Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(sandbox::Language language,
+                                                                 std::string cwd) override {
     CO_CHECK(state_->faults->meet("kernel"));
-    sandbox::KernelInfo info{fmt::format("k{}", kernels_.size() + 1), language, std::move(cwd)};
-    kernels_.push_back(std::make_shared<FakeKernel>(state_, info));
-    co_return kernels_.back();
+    sandbox::InterpreterInfo info{fmt::format("k{}", interpreters_.size() + 1), language, std::move(cwd)};
+    interpreters_.push_back(std::make_shared<FakeInterpreter>(state_, info));
+    co_return interpreters_.back();
   }
-  std::vector<std::shared_ptr<sandbox::Kernel>> kernels() override { return kernels_; }
-  Task<void> remove_kernel(std::string id) override {
-    std::erase_if(kernels_, [&](const auto& kernel) { return kernel->info().id == id; });
+  std::vector<std::shared_ptr<sandbox::Interpreter>> interpreters() override { return interpreters_; }
+  Task<void> remove_interpreter(std::string id) override {
+    std::erase_if(interpreters_, [&](const auto& interpreter) { return interpreter->info().id == id; });
     co_return Result<void>{};
   }
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t) override {
@@ -345,12 +346,12 @@ class FakeSandbox final : public sandbox::Sandbox {
   Task<sandbox::Carried> checkpoint(std::string target, sandbox::CheckpointOptions options) override {
     CO_CHECK(state_->faults->meet("snapshot"));
     sandbox::Carried carried;
-    std::vector<sandbox::KernelInfo> taken;
-    for (const auto& kernel : kernels_) {
-      if (kernel->info().language == sandbox::Language::python)
-        taken.push_back(kernel->info()), carried.kernels.push_back(kernel->info().id);
+    std::vector<sandbox::InterpreterInfo> taken;
+    for (const auto& interpreter : interpreters_) {
+      if (interpreter->info().language == sandbox::Language::python)
+        taken.push_back(interpreter->info()), carried.interpreters.push_back(interpreter->info().id);
       else
-        carried.left_behind.push_back("kernel " + kernel->info().id);
+        carried.left_behind.push_back("kernel " + interpreter->info().id);
     }
     if (options.strict && !carried.left_behind.empty())
       co_return fail(Code::conflict, carried.left_behind.front());
@@ -364,8 +365,9 @@ class FakeSandbox final : public sandbox::Sandbox {
       revival_.left_behind.push_back("all kernels: damaged");
       return;
     }
-    for (const sandbox::KernelInfo& info : captures->at(from))
-      kernels_.push_back(std::make_shared<FakeKernel>(state_, info)), revival_.kernels.push_back(info.id);
+    for (const sandbox::InterpreterInfo& info : captures->at(from))
+      interpreters_.push_back(std::make_shared<FakeInterpreter>(state_, info)),
+          revival_.interpreters.push_back(info.id);
   }
   std::shared_ptr<Captures> captures;
   Task<void> stop() override {
@@ -392,7 +394,7 @@ class FakeSandbox final : public sandbox::Sandbox {
   FakeFiles files_;
   std::uint32_t pids_ = 0;
   sandbox::Carried revival_;
-  std::vector<std::shared_ptr<sandbox::Kernel>> kernels_;
+  std::vector<std::shared_ptr<sandbox::Interpreter>> interpreters_;
   std::vector<std::shared_ptr<sandbox::Process>> processes_;
 };
 
@@ -401,7 +403,7 @@ class FakeProvider final : public sandbox::Provider {
   explicit FakeProvider(boost::asio::any_io_executor executor) : executor_(executor) {
     can = {.real_processes = true,
            .pty = true,
-           .kernels = true,
+           .interpreters = true,
            .pause = true,
            .snapshot = true,
            .fork = true,
@@ -412,14 +414,14 @@ class FakeProvider final : public sandbox::Provider {
   sandbox::Isolation probed() const override { return {}; }
   Task<std::unique_ptr<sandbox::Sandbox>> create(sandbox::Spec spec) override {
     CO_CHECK(faults->meet("create"));
-    const std::string from = spec.with_kernels ? spec.snapshot.value_or("") : "";
+    const std::string from = spec.with_interpreters ? spec.snapshot.value_or("") : "";
     auto made = std::make_unique<FakeSandbox>(executor_, std::move(spec), can, faults);
     made->captures = captures;
     if (!from.empty()) made->revive(from);
     last = made.get();
     co_return std::move(made);
   }
-  void discard_kernels(const std::string& directory) override { captures->erase(directory); }
+  void discard_interpreters(const std::string& directory) override { captures->erase(directory); }
   std::vector<std::string> adoptable() override { return running; }
   Task<std::unique_ptr<sandbox::Sandbox>> adopt(std::string id) override {
     adopted.push_back(id);

@@ -39,7 +39,7 @@ class Lifecycle {
     request.context = std::move(context);
     return service_.run(who_, std::move(session_id), std::move(request));
   }
-  Task<sandbox::KernelInfo> prepare_environment(std::string session_id, sandbox::Language language) {
+  Task<sandbox::InterpreterInfo> prepare_environment(std::string session_id, sandbox::Language language) {
     return service_.prepare_environment(who_, std::move(session_id), language);
   }
   Task<void> cleanup_environment(std::string session_id, std::string context) {

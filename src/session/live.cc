@@ -125,7 +125,7 @@ void Live::attach(std::shared_ptr<sandbox::Sandbox> sandbox, const std::string& 
 
 void Live::find_interpreters(const std::string& why_lost) {
   facts_.default_contexts =
-      interpreters_.match(facts_.default_contexts, sandbox_->kernels(), facts_.left_behind, why_lost);
+      interpreters_.match(facts_.default_contexts, sandbox_->interpreters(), facts_.left_behind, why_lost);
 }
 
 std::shared_ptr<sandbox::Sandbox> Live::detach() {
@@ -148,7 +148,7 @@ void Live::set_woken(const std::vector<std::string>& left_behind) {
   facts_.snapshot = clear_hibernation();
 }
 
-void Live::add_interpreter(sandbox::Language language, std::shared_ptr<sandbox::Kernel> interpreter) {
+void Live::add_interpreter(sandbox::Language language, std::shared_ptr<sandbox::Interpreter> interpreter) {
   facts_.default_contexts[std::string(to_string(language))] = interpreter->info().id;
   interpreters_.add(language, std::move(interpreter));
 }

@@ -136,7 +136,7 @@ class Live {
   // Interpreters.
   DefaultInterpreters& interpreters() { return interpreters_; }
   const DefaultInterpreters& interpreters() const { return interpreters_; }
-  void add_interpreter(sandbox::Language language, std::shared_ptr<sandbox::Kernel> interpreter);
+  void add_interpreter(sandbox::Language language, std::shared_ptr<sandbox::Interpreter> interpreter);
   void remove_interpreter(const std::string& context);
 
   // Network.

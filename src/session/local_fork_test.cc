@@ -32,7 +32,7 @@ class ForkServiceTest : public ServiceTest {
   std::vector<std::unique_ptr<LocalService>> old_services_;
 };
 
-TEST_F(ForkServiceTest, CopiesHaveTheSourcesKernelsAndSettings) {
+TEST_F(ForkServiceTest, CopiesHaveTheSourcesInterpretersAndSettings) {
   const Session source = create({.metadata = {{"a", "1"}}});
   const std::string context = run(source, "print x").context;
   ForkRequest request;
@@ -40,7 +40,7 @@ TEST_F(ForkServiceTest, CopiesHaveTheSourcesKernelsAndSettings) {
   request.copies[1].metadata = TextMap{{"a", "2"}};
   const auto forked = wait(service_->fork(ann_, source.session_id, request));
   ASSERT_TRUE(forked) << forked.error().message();
-  EXPECT_THAT(forked->carried.kernels, ElementsAre(context));
+  EXPECT_THAT(forked->carried.interpreters, ElementsAre(context));
   ASSERT_THAT(forked->sessions, SizeIs(3));
   for (const auto& copy : forked->sessions) {
     ASSERT_TRUE(copy);
@@ -228,7 +228,7 @@ TEST_F(ToDiskTest, WhatAnotherServicePausedGoesToTheDiskToo) {
   EXPECT_TRUE(until([&] { return !look(session).hibernation.empty(); }));
 }
 
-TEST_F(ForkServiceTest, SleepsWithoutItsKernelsIfOnlyFilesAreWanted) {
+TEST_F(ForkServiceTest, SleepsWithoutItsInterpretersIfOnlyFilesAreWanted) {
   const Session session = create();
   run(session, "print x");
   EXPECT_THAT(*wait(service_->contexts(ann_, session.session_id)), SizeIs(1));

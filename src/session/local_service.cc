@@ -225,30 +225,32 @@ Task<ExecutionRecord> LocalService::run(Principal who, std::string id, ExecuteRe
   }
 }
 
-Task<std::vector<sandbox::KernelInfo>> LocalService::contexts(Principal who, std::string id) {
+Task<std::vector<sandbox::InterpreterInfo>> LocalService::contexts(Principal who, std::string id) {
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
-  std::vector<sandbox::KernelInfo> infos;
-  for (const auto& kernel : found->sandbox()->kernels()) infos.push_back(kernel->info());
+  std::vector<sandbox::InterpreterInfo> infos;
+  for (const auto& interpreter : found->sandbox()->interpreters()) infos.push_back(interpreter->info());
   co_return infos;
 }
 
-Task<sandbox::KernelInfo> LocalService::create_context(Principal who, std::string id,
-                                                       ContextRequest request) {
+Task<sandbox::InterpreterInfo> LocalService::create_context(Principal who, std::string id,
+                                                            ContextRequest request) {
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
-  CO_TRY(auto kernel, co_await engine_.create_kernel(found, request.language, std::move(request.cwd)));
-  co_return kernel->info();
+  CO_TRY(auto interpreter,
+         co_await engine_.create_interpreter(found, request.language, std::move(request.cwd)));
+  co_return interpreter->info();
 }
 
-Task<sandbox::KernelInfo> LocalService::prepare_environment(Principal who, std::string id,
-                                                            sandbox::Language language) {
+Task<sandbox::InterpreterInfo> LocalService::prepare_environment(Principal who, std::string id,
+                                                                 sandbox::Language language) {
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
-  CO_TRY(auto kernel, co_await engine_.prepare_environment(found, language));
-  co_return kernel->info();
+  CO_TRY(auto interpreter, co_await engine_.prepare_environment(found, language));
+  co_return interpreter->info();
 }
 
-Task<std::shared_ptr<sandbox::Kernel>> LocalService::interpreter(LivePtr live, std::string context) const {
-  for (const auto& kernel : live->sandbox()->kernels()) {
-    if (kernel->info().id == context) co_return kernel;
+Task<std::shared_ptr<sandbox::Interpreter>> LocalService::interpreter(LivePtr live,
+                                                                      std::string context) const {
+  for (const auto& interpreter : live->sandbox()->interpreters()) {
+    if (interpreter->info().id == context) co_return interpreter;
   }
   co_return fail(Code::not_found, fmt::format("Context {} not found", context));
 }

@@ -84,10 +84,11 @@ class LocalService final : public Service {
 
   Task<ExecutionStart> execute(Principal who, std::string id, ExecuteRequest request) override;
   Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) override;
-  Task<std::vector<sandbox::KernelInfo>> contexts(Principal who, std::string id) override;
-  Task<sandbox::KernelInfo> create_context(Principal who, std::string id, ContextRequest request) override;
-  Task<sandbox::KernelInfo> prepare_environment(Principal who, std::string id,
-                                                sandbox::Language language) override;
+  Task<std::vector<sandbox::InterpreterInfo>> contexts(Principal who, std::string id) override;
+  Task<sandbox::InterpreterInfo> create_context(Principal who, std::string id,
+                                                ContextRequest request) override;
+  Task<sandbox::InterpreterInfo> prepare_environment(Principal who, std::string id,
+                                                     sandbox::Language language) override;
   Task<void> restart_context(Principal who, std::string id, std::string context) override;
   Task<void> interrupt_context(Principal who, std::string id, std::string context) override;
   Task<void> remove_context(Principal who, std::string id, std::string context) override;
@@ -119,7 +120,7 @@ class LocalService final : public Service {
 
  private:
   // An interpreter of a running session. Code::not_found if it has none of this id.
-  Task<std::shared_ptr<sandbox::Kernel>> interpreter(LivePtr live, std::string context) const;
+  Task<std::shared_ptr<sandbox::Interpreter>> interpreter(LivePtr live, std::string context) const;
 
   // In the order in which they need each other.
   Dependencies dependencies_;

@@ -32,9 +32,11 @@ TEST_F(LocalServiceTest, CreateRefusesWhatItDoesNotKnow) {
 
 TEST_F(LocalServiceTest, VariablesThatNoProgramCouldHaveAreRefusedEverywhere) {
   const Session session = create();
-  for (const TextMap& env : {TextMap{{"A=B", "c"}}, TextMap{{"", "c"}}, TextMap{{"A", std::string("b\0c", 3)}}}) {
+  for (const TextMap& env :
+       {TextMap{{"A=B", "c"}}, TextMap{{"", "c"}}, TextMap{{"A", std::string("b\0c", 3)}}}) {
     const auto executed = wait(service_->run(ann_, session.session_id, {.code = "print x", .env = env}));
-    const auto started = wait(service_->run_command(ann_, session.session_id, {.argv = {"true"}, .env = env}, ""));
+    const auto started =
+        wait(service_->run_command(ann_, session.session_id, {.argv = {"true"}, .env = env}, ""));
     const auto updated = wait(service_->update(ann_, session.session_id, {.env = env}));
     const auto forked = wait(service_->fork(ann_, session.session_id, {.copies = {{.env = env}}}));
     EXPECT_EQ(executed ? "" : executed.error().field(), "env");
@@ -537,16 +539,17 @@ TEST_F(LocalServiceTest, LifecycleForPrograms) {
   EXPECT_EQ(wait(lifecycle.execute_code(session->session_id, "print x", sandbox::Language::python, ""))->out,
             "x\n");
   EXPECT_EQ(wait(lifecycle.execution_history(session->session_id))->size(), 1U);
-  const auto kernel = wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::javascript));
-  ASSERT_TRUE(kernel) << kernel.error().message();
+  const auto interpreter =
+      wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::javascript));
+  ASSERT_TRUE(interpreter) << interpreter.error().message();
   EXPECT_EQ(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::typescript))->id,
-            kernel->id)
+            interpreter->id)
       << "TypeScript runs in the context of JavaScript";
   EXPECT_NE(wait(lifecycle.prepare_environment(session->session_id, sandbox::Language::python))->id,
-            kernel->id)
+            interpreter->id)
       << "every other language has its own";
-  ASSERT_TRUE(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)));
-  EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, kernel->id)).error().code(),
+  ASSERT_TRUE(wait(lifecycle.cleanup_environment(session->session_id, interpreter->id)));
+  EXPECT_EQ(wait(lifecycle.cleanup_environment(session->session_id, interpreter->id)).error().code(),
             Code::not_found);
   ASSERT_TRUE(wait(lifecycle.stop(session->session_id)));
   EXPECT_EQ(wait(service_->get(ann_, session->session_id))->state, State::stopped);

@@ -13,9 +13,10 @@ namespace {
 // Nothing but interpreters whose memory can be written down, as far as the session knows.
 bool has_only_python(const Live& live) {
   if (!live.sandbox() || !live.sandbox()->processes().empty()) return false;
-  const auto kernels = live.sandbox()->kernels();
-  return std::ranges::all_of(
-      kernels, [](const auto& kernel) { return kernel->info().language == sandbox::Language::python; });
+  const auto interpreters = live.sandbox()->interpreters();
+  return std::ranges::all_of(interpreters, [](const auto& interpreter) {
+    return interpreter->info().language == sandbox::Language::python;
+  });
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_F(RetryTest, WhatRunsNoCodeIsAskedAgainAFewTimes) {
   EXPECT_EQ(wait(service_->get(ann_, id))->state, State::running);
 }
 
-TEST_F(RetryTest, AKernelThatComesLateRunsTheCodeOnce) {
+TEST_F(RetryTest, AInterpreterThatComesLateRunsTheCodeOnce) {
   const Session session = create();
   fail_next("kernel", 2);
   const auto record = run(session, "print once");

@@ -72,8 +72,8 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
                                                        wall_time));
     process_stream_ = process_->attach(sandbox::Replay::recent);
   } else {
-    CO_TRY(kernel_, co_await engine_->kernel_for(live_, request, language));
-    record_.context = kernel_->info().id;
+    CO_TRY(interpreter_, co_await engine_->interpreter_for(live_, request, language));
+    record_.context = interpreter_->info().id;
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
     spec.language = language;
@@ -83,7 +83,7 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     spec.wall_time = wall_time;
     spec.output_bytes = live_->facts().limits.output_bytes;
     if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu().enter(*used);
-    CO_TRY(kernel_stream_, co_await kernel_->execute(std::move(spec)));
+    CO_TRY(interpreter_stream_, co_await interpreter_->execute(std::move(spec)));
     record_.interpreter_restarted = live_->interpreters().take_restart_note(record_.context);
   }
   busy_.emplace(*live_);
@@ -105,12 +105,12 @@ Task<Event> RunningExecution::end_broken(Error error) {
 
 Task<Event> RunningExecution::next() {
   if (over_) co_return fail(Code::conflict, "the execution is over");
-  if (kernel_stream_) co_return co_await from_kernel();
+  if (interpreter_stream_) co_return co_await from_interpreter();
   co_return co_await from_process();
 }
 
-Task<Event> RunningExecution::from_kernel() {
-  auto got = co_await kernel_stream_->next();
+Task<Event> RunningExecution::from_interpreter() {
+  auto got = co_await interpreter_stream_->next();
   if (!got) co_return co_await end_broken(std::move(got).error());
   if (auto* output = std::get_if<sandbox::Output>(&*got)) co_return co_await keep(std::move(*output));
   if (auto* bundle = std::get_if<sandbox::ResultBundle>(&*got)) {
@@ -168,7 +168,7 @@ Task<void> RunningExecution::look_and_measure() {
 }
 
 Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
-  if (!kernel_ || !in) co_return Result<void>{};
+  if (!interpreter_ || !in) co_return Result<void>{};
   auto now = co_await in->usage();
   // A sandbox that is gone tells nothing any more; the outcome says that it is gone.
   if (!now) co_return Result<void>{};

@@ -34,7 +34,7 @@ class RunningExecution final : public Execution {
   }
 
  private:
-  Task<Event> from_kernel();
+  Task<Event> from_interpreter();
   Task<Event> from_process();
   Task<Event> end(sandbox::Outcome outcome);
   Task<Event> keep(sandbox::Output output);
@@ -49,8 +49,8 @@ class RunningExecution final : public Execution {
   ExecutionRecord record_;
   SteadyTime started_;
   OutputKeeper out_, err_;
-  std::shared_ptr<sandbox::Kernel> kernel_;
-  std::unique_ptr<sandbox::ExecutionStream> kernel_stream_;
+  std::shared_ptr<sandbox::Interpreter> interpreter_;
+  std::unique_ptr<sandbox::ExecutionStream> interpreter_stream_;
   std::shared_ptr<sandbox::Process> process_;
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
   std::optional<double> cpu_entered_;  // reading of live_->cpu()

@@ -51,7 +51,7 @@ class SavedStates {
   Task<void> remove(std::string name, sandbox::Provider* provider);
   // The memory of interpreters beside a state; its files stay.
   void discard_interpreters(sandbox::Provider& provider, const std::string& name) const {
-    provider.discard_kernels(path(name));
+    provider.discard_interpreters(path(name));
   }
   // Of these names, removes the states of forks and hibernations that no session but `live` stands on and
   // that nobody copies just now. In the background; failures are left to sweep().

@@ -98,11 +98,12 @@ class Service {
   virtual Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) = 0;
 
   // Kernels, oldest first. The session's default ones appear once they were used or prepared.
-  virtual Task<std::vector<sandbox::KernelInfo>> contexts(Principal who, std::string id) = 0;
-  virtual Task<sandbox::KernelInfo> create_context(Principal who, std::string id, ContextRequest request) = 0;
+  virtual Task<std::vector<sandbox::InterpreterInfo>> contexts(Principal who, std::string id) = 0;
+  virtual Task<sandbox::InterpreterInfo> create_context(Principal who, std::string id,
+                                                        ContextRequest request) = 0;
   // The session's default kernel of the language, started if need be.
-  virtual Task<sandbox::KernelInfo> prepare_environment(Principal who, std::string id,
-                                                        sandbox::Language language) = 0;
+  virtual Task<sandbox::InterpreterInfo> prepare_environment(Principal who, std::string id,
+                                                             sandbox::Language language) = 0;
   virtual Task<void> restart_context(Principal who, std::string id, std::string context) = 0;
   virtual Task<void> interrupt_context(Principal who, std::string id, std::string context) = 0;
   virtual Task<void> remove_context(Principal who, std::string id, std::string context) = 0;

@@ -87,7 +87,7 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
     spec.trusted_layers = !spec.layers.empty() && dependencies_.registry->ships(taken.recipe);
   }
   if (state) spec.snapshot = dependencies_.states->path(*state);
-  spec.with_kernels = interpreters == Interpreters::carried;
+  spec.with_interpreters = interpreters == Interpreters::carried;
   spec.user = environment.user;
   spec.working_directory = environment.working_directory;
   spec.sudo = environment.sudo;

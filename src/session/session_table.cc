@@ -140,8 +140,9 @@ void SessionTable::announce(const LivePtr& live) {
 Result<void> SessionTable::check_ttl(std::optional<std::chrono::milliseconds> ttl) const {
   if (!ttl || (*ttl > std::chrono::milliseconds(0) && *ttl <= options_.max_ttl)) return {};
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(options_.max_ttl).count();
-  return fail(Error(Code::invalid_argument, fmt::format("a time to live is more than 0 and at most {} s", seconds))
-                  .with_field("ttl_seconds"));
+  return fail(
+      Error(Code::invalid_argument, fmt::format("a time to live is more than 0 and at most {} s", seconds))
+          .with_field("ttl_seconds"));
 }
 
 Result<void> SessionTable::apply(Live& live, const UpdateRequest& request) const {

@@ -46,7 +46,8 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
   snapshot.created_at = dependencies_.clock->now();
   snapshot.attributes = std::move(attributes);
   CO_CHECK(co_await states.take_snapshot(found, snapshot.snapshot_id));
-  const Result<std::uint64_t> size = co_await found->provider()->snapshot_bytes(states.path(snapshot.snapshot_id));
+  const Result<std::uint64_t> size =
+      co_await found->provider()->snapshot_bytes(states.path(snapshot.snapshot_id));
   snapshot.size_bytes = size.value_or(0);
   Result<void> stored = size ? Result<void>() : fail(size.error());
   if (stored) stored = co_await check_room(snapshot.tenant, snapshot.size_bytes);

@@ -1,9 +1,9 @@
 #include "session/types.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-
-#include <fmt/format.h>
 
 namespace atl::session {
 namespace {

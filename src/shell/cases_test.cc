@@ -1,5 +1,5 @@
-// The cases of tests/shell/*.test.sh in this process, where sanitizers and coverage see them. tests/shell/run asks bash
-// as well and explains the format.
+// The cases of tests/shell/*.test.sh in this process, where sanitizers and coverage see them. tests/shell/run
+// asks bash as well and explains the format.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,9 @@ struct Case {
 std::vector<Case> load(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::vector<Case> cases;
-  auto after = [](const std::string& line, std::size_t mark) { return line.size() > mark ? line.substr(mark) : ""; };
+  auto after = [](const std::string& line, std::size_t mark) {
+    return line.size() > mark ? line.substr(mark) : "";
+  };
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("#### ")) {
       cases.push_back({.title = line.substr(5)});
@@ -46,8 +48,8 @@ std::vector<Case> load(const std::filesystem::path& file) {
 ShellOptions plain_options() {
   ShellOptions options;
   options.default_environment = false;
-  options.environment = {{"PATH", "/usr/bin:/bin"},  {"LANG", "C.UTF-8"},   {"LC_ALL", "C.UTF-8"},
-                         {"TERM", "dumb"},           {"HOME", "/home/user"}, {"TMPDIR", "/tmp"}};
+  options.environment = {{"PATH", "/usr/bin:/bin"}, {"LANG", "C.UTF-8"},    {"LC_ALL", "C.UTF-8"},
+                         {"TERM", "dumb"},          {"HOME", "/home/user"}, {"TMPDIR", "/tmp"}};
   return options;
 }
 

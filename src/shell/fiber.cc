@@ -38,13 +38,14 @@ struct Switch {
     __sanitizer_start_switch_fiber(kept, low ? low : outer_low, low ? size : outer_size);
   }
   static void arrive(void* kept, bool from_outer) {
-    __sanitizer_finish_switch_fiber(kept, from_outer ? &outer_low : nullptr, from_outer ? &outer_size : nullptr);
+    __sanitizer_finish_switch_fiber(kept, from_outer ? &outer_low : nullptr,
+                                    from_outer ? &outer_size : nullptr);
   }
   static inline thread_local const void* outer_low = nullptr;
   static inline thread_local std::size_t outer_size = 0;
 
-  // While a context is made its first frame is entered already. The sanitizer must not put that frame among those of
-  // whoever makes it: they go when he ends.
+  // While a context is made its first frame is entered already. The sanitizer must not put that frame among
+  // those of whoever makes it: they go when he ends.
   class Making {
    public:
     Making(const char* low, std::size_t size) { __sanitizer_start_switch_fiber(&kept_, low, size); }
@@ -124,7 +125,8 @@ class StackPool {
   std::vector<ctx::stack_context> free_;
 };
 
-// Frames that the sanitizer fences in are several times as large; how deep a script may nest must not depend on that.
+// Frames that the sanitizer fences in are several times as large; how deep a script may nest must not depend
+// on that.
 #if defined(ATOLL_FIBERS_WITH_ASAN)
 constexpr std::size_t frame_factor = 8;
 #else
@@ -143,8 +145,8 @@ struct PooledStack {
   void deallocate(ctx::stack_context& stack) { pool(root).give(stack); }
 };
 
-// While a fiber runs the thread's account of exceptions is the fiber's own. Without it a fiber that waits while it handles
-// an exception would end the handling of another's.
+// While a fiber runs the thread's account of exceptions is the fiber's own. Without it a fiber that waits
+// while it handles an exception would end the handling of another's.
 class OwnExceptions {
  public:
   template <class Kept>
@@ -191,9 +193,10 @@ Fiber* Scheduler::spawn(std::function<void()> body, bool root) {
   fiber->stack_size_ = stack.size - guard_bytes;
   {
     [[maybe_unused]] Switch::Making making(fiber->stack_low_, fiber->stack_size_);
-    // Given as a value: of one that is named the fiber would keep a reference, to a frame that is gone when it ends.
-    fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), PooledStack{root},
-                                 [this, fiber](ctx::fiber&& out) {
+    // Given as a value: of one that is named the fiber would keep a reference, to a frame that is gone when
+    // it ends.
+    fiber->context_ = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack),
+                                 PooledStack{root}, [this, fiber](ctx::fiber&& out) {
                                    Switch::arrive(nullptr, true);
                                    out_ = &out;
                                    if (!ending_) (void)runs_to_its_end(fiber->body_);

@@ -72,7 +72,8 @@ TEST(Scheduler, unwinding_may_wake_others) {
   EXPECT_FALSE(scheduler.can_run());
 }
 
-// The language keeps what is thrown and handled by thread: without care one fiber ends the handling of another's.
+// The language keeps what is thrown and handled by thread: without care one fiber ends the handling of
+// another's.
 TEST(Scheduler, fibers_that_wait_while_they_handle_exceptions_keep_their_own) {
   Scheduler scheduler;
   std::string seen[2];
@@ -151,7 +152,8 @@ const char* const hanging[] = {
     "f() { trap 'wait' EXIT; sleep 1000 & }; f; (f) & wait",
     "awk 'BEGIN { \"sleep 1000\" | getline }' &",
     "bash -c 'sleep 1000 & wait' & wait",
-    "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n' &",
+    "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from "
+    "n' &",
     "ls; $(; if; & sleep 1000",
     "sleep 1000 & eval 'fi' 2>&1 | sleep 1000",
 };
@@ -219,8 +221,12 @@ TEST(SharedInput, readers_at_once_have_each_byte_once) {
 TEST(SharedInput, a_reader_that_waits_keeps_what_it_was_given) {
   Shell s;
   std::string want = s.shell.execute("seq 200000 | md5sum").out;
-  EXPECT_EQ(s.shell.execute("seq 200000 | { { head -c 60000; cat; } | { sleep 0.01; cat; } | md5sum; }").out, want);
-  EXPECT_EQ(s.shell.execute("seq 200000 | { { cat & sleep 0.001; cat; wait; } | sort -n | sort -nu | wc -l; }").status, 0);
+  EXPECT_EQ(s.shell.execute("seq 200000 | { { head -c 60000; cat; } | { sleep 0.01; cat; } | md5sum; }").out,
+            want);
+  EXPECT_EQ(
+      s.shell.execute("seq 200000 | { { cat & sleep 0.001; cat; wait; } | sort -n | sort -nu | wc -l; }")
+          .status,
+      0);
 }
 
 TEST(SharedInput, what_a_command_leaves_is_the_next_ones) {
@@ -248,10 +254,12 @@ TEST(SharedInput, of_a_program_that_reads_line_by_line_too) {
 TEST(LentStream, is_taken_back_from_jobs_that_are_left) {
   Shell s;
   Executed done = s.shell.execute(
-      "awk 'BEGIN { \"(sleep 0.02; echo late) & echo now\" | getline x; print x }'; wait; sleep 0.05; echo end");
+      "awk 'BEGIN { \"(sleep 0.02; echo late) & echo now\" | getline x; print x }'; wait; sleep 0.05; echo "
+      "end");
   EXPECT_EQ(done.out, "now\nend\n");
   EXPECT_EQ(done.status, 0);
-  done = s.shell.execute("seq 3 > f; echo a b | xargs -a f sh -c 'head -n 1; (sleep 0.01; cat) & :' ; sleep 0.05");
+  done = s.shell.execute(
+      "seq 3 > f; echo a b | xargs -a f sh -c 'head -n 1; (sleep 0.01; cat) & :' ; sleep 0.05");
   EXPECT_EQ(done.out, "a b\n");
 }
 
@@ -277,7 +285,8 @@ TEST_P(Defect, of_a_command_ends_the_script_alone) {
 INSTANTIATE_TEST_SUITE_P(Each, Defect,
                          testing::Values("x=1; broken; echo after", "x=1; echo a | broken; echo after",
                                          "x=1; broken | cat; sleep 1000; echo after",
-                                         "x=1; broken & wait; sleep 1000; echo after", "x=1; y=$(broken); echo after",
+                                         "x=1; broken & wait; sleep 1000; echo after",
+                                         "x=1; y=$(broken); echo after",
                                          "x=1; (timeout 5 broken); echo after", "x=1; trap broken EXIT"));
 
 }  // namespace

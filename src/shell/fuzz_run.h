@@ -10,7 +10,8 @@
 
 namespace atl::shell {
 
-// Runs a script under limits that end every input soon. Ends the process where the shell found a defect of its own.
+// Runs a script under limits that end every input soon. Ends the process where the shell found a defect of
+// its own.
 inline void fuzz_run(std::string_view script, std::string_view input = {},
                      std::vector<std::pair<std::string, std::string>> environment = {}) {
   vfs::VirtualOptions room;

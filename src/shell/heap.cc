@@ -12,7 +12,8 @@ namespace atl::shell {
 
 namespace {
 
-// From here on an allocation is looked at by itself: a few of them could exhaust the machine between two checks.
+// From here on an allocation is looked at by itself: a few of them could exhaust the machine between two
+// checks.
 constexpr std::size_t large = 1 << 20;
 
 thread_local HeapMeter* meter = nullptr;
@@ -75,15 +76,35 @@ void give_back(void* memory) noexcept {
 
 }  // namespace
 
-// The program's own, all forms but the aligned ones: the sanitizers' library has each of them by itself, so that one of
-// ours would meet one of theirs.
-void* operator new(std::size_t size) { return take_or_throw(size); }
-void* operator new[](std::size_t size) { return take_or_throw(size); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
-void operator delete(void* memory) noexcept { give_back(memory); }
-void operator delete[](void* memory) noexcept { give_back(memory); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { give_back(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back(memory); }
+// The program's own, all forms but the aligned ones: the sanitizers' library has each of them by itself, so
+// that one of ours would meet one of theirs.
+void* operator new(std::size_t size) {
+  return take_or_throw(size);
+}
+void* operator new[](std::size_t size) {
+  return take_or_throw(size);
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return take(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return take(size);
+}
+void operator delete(void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, std::size_t) noexcept {
+  give_back(memory);
+}
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  give_back(memory);
+}
+void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  give_back(memory);
+}

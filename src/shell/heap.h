@@ -5,12 +5,12 @@
 
 namespace atl::shell {
 
-// What C++ code on this thread holds of the heap since a meter began, whoever asked for it: commands need not count for
-// themselves (docs/decisions/shell-memory.md). Meters nest; the inner one counts.
+// What C++ code on this thread holds of the heap since a meter began, whoever asked for it: commands need not
+// count for themselves (docs/decisions/shell-memory.md). Meters nest; the inner one counts.
 class HeapMeter {
  public:
-  // `exceeded` is called by an allocation that is large and would not fit, with what would be held; it may throw. Smaller
-  // ones are found by whoever asks used() from time to time.
+  // `exceeded` is called by an allocation that is large and would not fit, with what would be held; it may
+  // throw. Smaller ones are found by whoever asks used() from time to time.
   using Exceeded = void (*)(void* context, std::uint64_t held);
   HeapMeter(std::uint64_t limit, Exceeded exceeded, void* context);
   ~HeapMeter();

@@ -15,7 +15,8 @@ struct Shell {
   std::string out(std::string_view script) { return shell.execute(script).out; }
 };
 
-// ---- depth: every parser and every evaluator, on the script's stack and on the smaller one of a pipeline stage ----
+// ---- depth: every parser and every evaluator, on the script's stack and on the smaller one of a pipeline
+// stage ----
 
 struct Deep {
   const char* name;
@@ -32,8 +33,9 @@ TEST_P(Depth, is_an_error_or_works_but_never_a_crash) {
       options.limits.commands = 200'000;
       options.limits.work = 2'000'000'000;
       Shell s(options);
-      Executed done = s.shell.execute(std::string("N=") + depth + "; rep() { printf \"%${N}s\" '' | sed \"s/ /$1/g\"; }\n" +
-                                      around + "{ " + GetParam().script + "\n} > /dev/null");
+      Executed done = s.shell.execute(std::string("N=") + depth +
+                                      "; rep() { printf \"%${N}s\" '' | sed \"s/ /$1/g\"; }\n" + around +
+                                      "{ " + GetParam().script + "\n} > /dev/null");
       EXPECT_EQ(done.signal, 0) << GetParam().name << depth;
       EXPECT_NE(static_cast<int>(done.limit), static_cast<int>(Limit::wall_time)) << GetParam().name;
       EXPECT_EQ(s.out("echo alive"), "alive\n");
@@ -101,13 +103,17 @@ const Deep deep[] = {
     {"jq_input_closed", "echo \"$(rep '[')$(rep ']')\" | jq -c '[..] | length'"},
     {"jq_objects", "echo \"$(rep '{\"a\":')1$(rep '}')\" | jq -c 'tostring | length'"},
     {"jq_build", "jq -n 'reduce range(100000) as $i (1; [.]) | tojson | length'"},
-    {"jq_build_compare", "jq -n 'reduce range(100000) as $i (1; [.]) | . == ., flatten, (tostream | length)'"},
+    {"jq_build_compare",
+     "jq -n 'reduce range(100000) as $i (1; [.]) | . == ., flatten, (tostream | length)'"},
     {"jq_paths", "jq -n '[range(30000)] as $p | null | setpath($p | map(0); 1) | [paths] | length'"},
     {"yq_flow", "echo \"$(rep '[')1$(rep ']')\" | yq -o json ."},
     {"yq_block", "for ((i = 0; i < N && i < 2000; i++)); do printf \"%${i}sa:\\n\" ''; done | yq ."},
-    {"yq_anchors", "printf 'a: &a [x,x,x,x,x,x,x,x,x]\\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\\n"
-                   "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\\n"
-                   "g: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\\nh: [*g,*g,*g,*g,*g,*g,*g,*g,*g]\\n' | yq .h"},
+    {"yq_anchors",
+     "printf 'a: &a [x,x,x,x,x,x,x,x,x]\\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\\nc: &c "
+     "[*b,*b,*b,*b,*b,*b,*b,*b,*b]\\n"
+     "d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\\nf: &f "
+     "[*e,*e,*e,*e,*e,*e,*e,*e,*e]\\n"
+     "g: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\\nh: [*g,*g,*g,*g,*g,*g,*g,*g,*g]\\n' | yq .h"},
     {"bc_parentheses", "echo \"$(rep '(')1$(rep ')')\" | bc"},
     {"bc_unary", "echo \"$(rep '-')1\" | bc"},
     {"bc_recursion", "echo 'define f(x) { return f(x + 1); } f(1)' | bc"},
@@ -118,11 +124,15 @@ const Deep deep[] = {
     {"find_parentheses", "find . $(rep '( ') -name x $(rep ') ')"},
     {"find_not", "find . $(rep '! ') -name x"},
     {"html", "echo \"$(rep '<div><ul><li>')x\" | html2text"},
-    {"markdown", "N=$((N > 2000 ? 2000 : N)); echo \"$(rep '> ')x\" | md2text; echo \"$(rep '[')x\" | md2text; echo \"$(rep '*')x\" | md2text"},
+    {"markdown",
+     "N=$((N > 2000 ? 2000 : N)); echo \"$(rep '> ')x\" | md2text; echo \"$(rep '[')x\" | md2text; echo "
+     "\"$(rep '*')x\" | md2text"},
     {"sqlite_parentheses", "sqlite3 :memory: \"select $(rep '(')1$(rep ')')\""},
     {"sqlite_json", "sqlite3 :memory: \"select json('$(rep '[')1$(rep ']')')\""},
     {"sqlite_selects", "sqlite3 :memory: \"$(rep 'select * from (')select 1$(rep ')')\""},
-    {"directories", "for ((i = 0; i < 300; i++)); do mkdir d && cd d; done; cd; find . > /dev/null; du -s; ls -R > /dev/null; cp -r d e; rm -r d e"},
+    {"directories",
+     "for ((i = 0; i < 300; i++)); do mkdir d && cd d; done; cd; find . > /dev/null; du -s; ls -R > "
+     "/dev/null; cp -r d e; rm -r d e"},
     {"path", "cd $(rep './')/$(rep '../')"},
     {"xargs_of_xargs", "f=xargs; for i in {1..50}; do f=\"$f xargs\"; done; echo x | $f echo"},
     {"env_of_env", "e=env; for i in {1..300}; do e=\"$e env\"; done; $e true"},
@@ -133,11 +143,13 @@ const Deep deep[] = {
     {"tr", "echo a | tr \"$(rep '[:alpha:]')\" b"},
     {"diff", "seq 3000 > a; seq 3000 -1 1 > b; diff a b > /dev/null"},
     {"tsort", "for ((i = 0; i < N; i++)); do echo $i $((i + 1)); done | tsort > /dev/null"},
-    {"tsort_circle", "for ((i = 0; i < 3000; i++)); do echo $i $((i + 1)); done > f; echo 3000 0 >> f; tsort f"},
+    {"tsort_circle",
+     "for ((i = 0; i < 3000; i++)); do echo $i $((i + 1)); done > f; echo 3000 0 >> f; tsort f"},
     {"getopt", "getopt -o \"$(rep 'a:')\" -- -a"},
     {"csplit", "seq 10 | csplit - \"$(rep '/x')/\""},
 };
-INSTANTIATE_TEST_SUITE_P(Each, Depth, testing::ValuesIn(deep), [](const auto& given) { return given.param.name; });
+INSTANTIATE_TEST_SUITE_P(Each, Depth, testing::ValuesIn(deep),
+                         [](const auto& given) { return given.param.name; });
 
 // ---- pipes ----
 
@@ -171,26 +183,34 @@ TEST_F(Quota, is_an_error_of_the_write_and_leaves_the_shell_usable) {
 }
 
 TEST_F(Quota, counts_a_file_that_is_unlinked_until_its_last_descriptor_closes) {
-  Executed done = s.shell.execute("exec 7<> f; head -c 700000 /dev/zero >&7; rm f; head -c 700000 /dev/zero > g; echo $?; "
-                                  "rm -f g; exec 7>&-; head -c 700000 /dev/zero > h; echo $?; rm h");
+  Executed done = s.shell.execute(
+      "exec 7<> f; head -c 700000 /dev/zero >&7; rm f; head -c 700000 /dev/zero > g; echo $?; "
+      "rm -f g; exec 7>&-; head -c 700000 /dev/zero > h; echo $?; rm h");
   EXPECT_EQ(done.out, "1\n0\n") << done.err;
   EXPECT_TRUE(fits());
 }
 
 TEST_F(Quota, is_given_back_by_truncation) {
-  EXPECT_EQ(s.out("head -c 700000 /dev/zero > f; : > f; head -c 700000 /dev/zero > g; echo $?; rm f g"), "0\n");
-  EXPECT_EQ(s.out("head -c 700000 /dev/zero > f; truncate -s 10 f; head -c 700000 /dev/zero > g; echo $?; rm f g"), "0\n");
+  EXPECT_EQ(s.out("head -c 700000 /dev/zero > f; : > f; head -c 700000 /dev/zero > g; echo $?; rm f g"),
+            "0\n");
+  EXPECT_EQ(
+      s.out("head -c 700000 /dev/zero > f; truncate -s 10 f; head -c 700000 /dev/zero > g; echo $?; rm f g"),
+      "0\n");
   EXPECT_TRUE(fits());
 }
 
 TEST_F(Quota, is_given_back_when_a_rename_replaces_a_file) {
-  EXPECT_EQ(s.out("head -c 400000 /dev/zero > a; head -c 400000 /dev/zero > b; mv a b; head -c 500000 /dev/zero > c; echo $?"), "0\n");
+  EXPECT_EQ(s.out("head -c 400000 /dev/zero > a; head -c 400000 /dev/zero > b; mv a b; head -c 500000 "
+                  "/dev/zero > c; echo $?"),
+            "0\n");
   EXPECT_EQ(s.out("rm b c; ls"), "");
   EXPECT_TRUE(fits());
 }
 
 TEST_F(Quota, counts_hard_links_once_and_until_the_last_is_gone) {
-  EXPECT_EQ(s.out("head -c 700000 /dev/zero > a; ln a b; rm a; head -c 700000 /dev/zero > c; echo $?; rm -f c b"), "1\n");
+  EXPECT_EQ(
+      s.out("head -c 700000 /dev/zero > a; ln a b; rm a; head -c 700000 /dev/zero > c; echo $?; rm -f c b"),
+      "1\n");
   EXPECT_TRUE(fits());
 }
 
@@ -201,7 +221,8 @@ TEST_F(Quota, bounds_the_number_of_files) {
 }
 
 TEST_F(Quota, ends_a_file_that_is_appended_to_itself) {
-  Executed done = s.shell.execute("echo a > f; for i in {1..60}; do cat f f > g || break; mv g f; done; echo $((i < 60))");
+  Executed done = s.shell.execute(
+      "echo a > f; for i in {1..60}; do cat f f > g || break; mv g f; done; echo $((i < 60))");
   EXPECT_EQ(done.out, "1\n") << done.err;
 }
 
@@ -209,7 +230,8 @@ TEST_F(Quota, ends_a_file_that_is_appended_to_itself) {
 
 TEST(Forks, share_until_one_of_them_writes) {
   Shell s;
-  s.shell.execute("mkdir d; echo base > d/f; x=1; arr=(a b); f() { echo one; }; exec 5> open; echo first >&5");
+  s.shell.execute(
+      "mkdir d; echo base > d/f; x=1; arr=(a b); f() { echo one; }; exec 5> open; echo first >&5");
   auto fs = s.fs.fork();
   auto other = s.shell.fork(*fs);
   other->execute("echo other >> d/f; rm -r open; x=2; arr+=(c); f() { echo two; }; mkdir e; cd e");
@@ -238,27 +260,34 @@ TEST(Forks, of_forks_are_their_own) {
 
 TEST(Host, no_name_leads_to_it) {
   Shell s;
-  for (const char* path : {"/etc/passwd", "/proc/self/environ", "/proc/1/cmdline", "/proc/self/fd/0/../../environ", "/sys/kernel",
-                           "//etc/passwd", "/dev/../etc/passwd", "/dev/fd/../../etc/passwd", "/home/user/../../../../etc/passwd",
-                           "/dev/tcp/127.0.0.1/80", "/dev/mem", "/dev/sda", "/dev/pts/0"}) {
+  for (const char* path :
+       {"/etc/passwd", "/proc/self/environ", "/proc/1/cmdline", "/proc/self/fd/0/../../environ",
+        "/sys/kernel", "//etc/passwd", "/dev/../etc/passwd", "/dev/fd/../../etc/passwd",
+        "/home/user/../../../../etc/passwd", "/dev/tcp/127.0.0.1/80", "/dev/mem", "/dev/sda", "/dev/pts/0"}) {
     std::string name(path);
-    Executed done = s.shell.execute("cat " + name + " || head -c 1 < " + name + " || . " + name + " || source " + name);
+    Executed done =
+        s.shell.execute("cat " + name + " || head -c 1 < " + name + " || . " + name + " || source " + name);
     EXPECT_EQ(done.out, "") << path;
     EXPECT_NE(done.status, 0) << path;
   }
-  EXPECT_EQ(s.out("ln -s /etc/passwd l; cat l; ln -s ../../../../../etc/passwd m; cat m; sqlite3 /etc/passwd .tables; echo $?"), "0\n");
+  EXPECT_EQ(s.out("ln -s /etc/passwd l; cat l; ln -s ../../../../../etc/passwd m; cat m; sqlite3 /etc/passwd "
+                  ".tables; echo $?"),
+            "0\n");
 }
 
 TEST(Host, no_zone_of_it_is_seen) {
   setenv("TZ", "Asia/Tokyo", 1);
   tzset();
   Shell s;
-  EXPECT_EQ(s.out("date -d @0 +%H; printf '%(%H)T\\n' 0; sqlite3 :memory: \"select strftime('%H', 0, 'unixepoch', 'localtime')\"; "
-                  "awk 'BEGIN { print strftime(\"%H\", 0) }'; jq -n '0 | strflocaltime(\"%H\")'; touch -d @0 f; ls -l --time-style=+%H f | cut -d' ' -f6"),
+  EXPECT_EQ(s.out("date -d @0 +%H; printf '%(%H)T\\n' 0; sqlite3 :memory: \"select strftime('%H', 0, "
+                  "'unixepoch', 'localtime')\"; "
+                  "awk 'BEGIN { print strftime(\"%H\", 0) }'; jq -n '0 | strflocaltime(\"%H\")'; touch -d @0 "
+                  "f; ls -l --time-style=+%H f | cut -d' ' -f6"),
             "00\n00\n00\n00\n\"00\"\n00\n");
   EXPECT_EQ(s.out("export TZ=America/New_York; date -d @0 +%H; printf '%(%H)T\\n' 0; "
                   "sqlite3 :memory: \"select strftime('%H', 0, 'unixepoch', 'localtime')\"; "
-                  "sqlite3 :memory: \"select datetime('2024-07-01 12:00', 'utc')\"; awk 'BEGIN { print strftime(\"%H\", 0) }'"),
+                  "sqlite3 :memory: \"select datetime('2024-07-01 12:00', 'utc')\"; awk 'BEGIN { print "
+                  "strftime(\"%H\", 0) }'"),
             "19\n19\n19\n2024-07-01 16:00:00\n19\n");
   unsetenv("TZ");
   tzset();

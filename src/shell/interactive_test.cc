@@ -17,9 +17,11 @@ struct Shell {
 using Words = std::vector<std::string>;
 
 TEST(NeedsMore, tells_the_middle_of_a_command_from_its_end) {
-  for (const char* text : {"if true", "for i in 1 2; do", "echo 'a", "echo \"a", "echo $(", "cat <<E\nx", "{ a;", "a |", "a &&", "case x in", "f() {", "echo a\\", "echo a\\\n"})
+  for (const char* text : {"if true", "for i in 1 2; do", "echo 'a", "echo \"a", "echo $(", "cat <<E\nx",
+                           "{ a;", "a |", "a &&", "case x in", "f() {", "echo a\\", "echo a\\\n"})
     EXPECT_TRUE(needs_more(text)) << text;
-  for (const char* text : {"", "echo a", "if true; then a; fi", "echo 'a'", "cat <<E\nx\nE\n", "fi", "a | b", ")"})
+  for (const char* text :
+       {"", "echo a", "if true; then a; fi", "echo 'a'", "cat <<E\nx\nE\n", "fi", "a | b", ")"})
     EXPECT_FALSE(needs_more(text)) << text;
 }
 

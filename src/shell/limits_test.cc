@@ -38,10 +38,13 @@ TEST_P(Limited, ends_the_script_with_its_own_message_and_leaves_the_shell_usable
   EXPECT_EQ(static_cast<int>(done.limit), static_cast<int>(GetParam().limit)) << done.err;
   EXPECT_EQ(done.status, status_of(GetParam().limit));
   EXPECT_GT(done.status, 200) << "beyond signals and what programs use";
-  EXPECT_TRUE(done.reason.find(describe(GetParam().limit, options.limits)) != std::string::npos) << done.reason;
+  EXPECT_TRUE(done.reason.find(describe(GetParam().limit, options.limits)) != std::string::npos)
+      << done.reason;
   EXPECT_NE(done.err.find(describe(GetParam().limit, options.limits)), std::string::npos) << done.err;
   if (GetParam().limit < Limit::deadlock) {
-    EXPECT_NE(done.err.find(std::string("raise ") + std::string(name_of(GetParam().limit))), std::string::npos) << done.err;
+    EXPECT_NE(done.err.find(std::string("raise ") + std::string(name_of(GetParam().limit))),
+              std::string::npos)
+        << done.err;
   }
   EXPECT_EQ(s.shell.execute("echo alive").out, "alive\n");
   EXPECT_EQ(neighbour.shell.execute("echo $x").out, "1\n");
@@ -52,13 +55,17 @@ const LimitCase cases[] = {
      "printf 'echo %0200d' 1 > s; . ./s"},
     {"script_bytes_of_eval", Limit::script_bytes, [](Limits& l) { l.script_bytes = 200; },
      "x=$(printf '%0300d' 1); eval \"$x\""},
-    {"tokens", Limit::tokens, [](Limits& l) { l.tokens = 1000; }, "while :; do eval 'a b c d' 2>/dev/null; done"},
+    {"tokens", Limit::tokens, [](Limits& l) { l.tokens = 1000; },
+     "while :; do eval 'a b c d' 2>/dev/null; done"},
     {"nesting", Limit::nesting, [](Limits& l) { l.nesting = 20; },
      "echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo $(echo 1)))))))))))"},
-    {"nested_quotes", Limit::nesting, [](Limits& l) { l.nesting = 6; }, "echo ${a:-${b:-${c:-${d:-${e:-${f:-x}}}}}}"},
-    {"commands", Limit::commands, [](Limits& l) { l.commands = 500; }, "f() { :; :; :; }; while :; do f; done"},
+    {"nested_quotes", Limit::nesting, [](Limits& l) { l.nesting = 6; },
+     "echo ${a:-${b:-${c:-${d:-${e:-${f:-x}}}}}}"},
+    {"commands", Limit::commands, [](Limits& l) { l.commands = 500; },
+     "f() { :; :; :; }; while :; do f; done"},
     {"iterations_of_while", Limit::iterations, [](Limits& l) { l.iterations = 100; }, "while :; do :; done"},
-    {"iterations_of_until", Limit::iterations, [](Limits& l) { l.iterations = 100; }, "until false; do :; done"},
+    {"iterations_of_until", Limit::iterations, [](Limits& l) { l.iterations = 100; },
+     "until false; do :; done"},
     {"iterations_of_for", Limit::iterations, [](Limits& l) { l.iterations = 100; },
      "for i in {1..200}; do :; done"},
     {"iterations_of_arithmetic_for", Limit::iterations, [](Limits& l) { l.iterations = 100; },
@@ -80,7 +87,8 @@ const LimitCase cases[] = {
      "tr '\\0' x < /dev/zero | read -r line"},
     {"fields", Limit::expansion_fields, [](Limits& l) { l.expansion_fields = 1000; },
      "x=$(seq 2000); set -- $x"},
-    {"fields_mapfile", Limit::expansion_fields, [](Limits& l) { l.expansion_fields = 1000; }, "seq 5000 | { mapfile a; }"},
+    {"fields_mapfile", Limit::expansion_fields, [](Limits& l) { l.expansion_fields = 1000; },
+     "seq 5000 | { mapfile a; }"},
     {"braces", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; }, "echo {1..999999999}"},
     {"brace_product", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; },
      "echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"},
@@ -90,7 +98,8 @@ const LimitCase cases[] = {
      "while :; do a+=(xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx); done"},
     {"memory_of_names", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
      "while :; do declare v$((i++))=x; done"},
-    {"memory_of_a_line", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "sed p < /dev/zero"},
+    {"memory_of_a_line", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "sed p < /dev/zero"},
     {"memory_of_mapfile", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
      "mapfile x < /dev/zero"},
     {"memory_of_a_piped_line", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
@@ -127,7 +136,8 @@ const LimitCase cases[] = {
     {"regex_of_jq", Limit::regex_steps, [](Limits& l) { l.regex_steps = 1000; },
      "printf '%050d1' 0 | jq -R 'test(\"^(0+)+$\")'"},
     {"regex_that_grows", Limit::regex_steps, [](Limits&) {},
-     "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); [[ $x =~ [0-9a-f]*[0-7][0-9a-f]{250}x ]]"},
+     "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); [[ $x =~ "
+     "[0-9a-f]*[0-7][0-9a-f]{250}x ]]"},
     {"archive_entries_of_zip", Limit::archive_entries, [](Limits& l) { l.archive_entries = 5; },
      "touch {1..9}; zip -q a.zip {1..9}; unzip -l a.zip"},
     {"archive_bytes_of_tar", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
@@ -141,37 +151,50 @@ const LimitCase cases[] = {
     {"archive_bytes_of_bzip2", Limit::archive_bytes, [](Limits& l) { l.archive_bytes = 100'000; },
      "yes | head -c 200000 | bzip2 > a.bz2; bzip2 -dc a.bz2"},
     {"memory_of_sqlite", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
-     "sqlite3 :memory: 'create table t(x); with recursive n(i) as (select 1 union all select i + 1 from n) insert into t "
+     "sqlite3 :memory: 'create table t(x); with recursive n(i) as (select 1 union all select i + 1 from n) "
+     "insert into t "
      "select randomblob(10000) from n'"},
     {"memory_of_a_sqlite_value", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
      "sqlite3 :memory: 'select length(zeroblob(20000000) || zeroblob(20000000))'"},
     {"memory_of_awk", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
      "awk 'BEGIN { while (1) a[i++] = \"xxxxxxxxxxxxxxxx\" i }'"},
-    {"memory_of_jq", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "jq -n '[range(1e9)]'"},
+    {"memory_of_jq", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "jq -n '[range(1e9)]'"},
     {"memory_of_sed", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | sed 'H; d'"},
     {"memory_of_awk_strings", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; },
      "awk 'BEGIN { x = \"aaaaaaaa\"; while (1) x = x x }'"},
     {"memory_of_jq_strings", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; },
      "jq -n '\"aaaaaaaa\" | until(false; . + .)'"},
-    {"memory_of_sed_doubling", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; }, "echo a | sed ':a; s/.*/&&/; ta'"},
-    {"memory_of_column", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes 'a b' | column -t"},
+    {"memory_of_sed_doubling", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 8 << 20; },
+     "echo a | sed ':a; s/.*/&&/; ta'"},
+    {"memory_of_column", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "yes 'a b' | column -t"},
     {"memory_of_shuf", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | shuf"},
-    {"memory_of_tail", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | tail -n 1000000000"},
-    {"memory_of_head", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | head -n -1000000000"},
-    {"memory_of_tsort", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "seq 100000000 | tsort"},
-    {"memory_of_diff", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "diff <(yes) <(yes n)"},
-    {"memory_of_uniq_keys", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "seq 100000000 | awk '!seen[$0]++' > /dev/null"},
+    {"memory_of_tail", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "yes | tail -n 1000000000"},
+    {"memory_of_head", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "yes | head -n -1000000000"},
+    {"memory_of_tsort", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "seq 100000000 | tsort"},
+    {"memory_of_diff", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "diff <(yes) <(yes n)"},
+    {"memory_of_uniq_keys", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "seq 100000000 | awk '!seen[$0]++' > /dev/null"},
     {"memory_of_functions", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
      "for ((i = 0; ; i++)); do eval \"f$i() { echo a; echo b; echo c; }\"; done"},
-    {"memory_of_bc", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "echo 'while (1) a[i++] = i' | bc"},
-    {"memory_of_positions", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; }, "set -- x; while :; do set -- \"$@\" \"$@\"; done"},
+    {"memory_of_bc", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; },
+     "echo 'while (1) a[i++] = i' | bc"},
+    {"memory_of_positions", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 4 << 20; },
+     "set -- x; while :; do set -- \"$@\" \"$@\"; done"},
     {"memory_of_tac", Limit::memory_bytes, [](Limits& l) { l.memory_bytes = 1 << 20; }, "yes | tac"},
     {"work_of_bc", Limit::work, [](Limits& l) { l.work = 10'000'000; }, "echo 'while (1) x = x + 1' | bc"},
     {"work_of_sqlite", Limit::work, [](Limits& l) { l.work = 10'000'000; },
-     "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'"},
+     "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from "
+     "n'"},
     {"call_depth_of_traps", Limit::call_depth, [](Limits& l) { l.call_depth = 50; },
      "f() { g; }; g() { eval f; }; trap f USR1; kill -USR1 $$"},
-    {"brace_items_of_letters", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; }, "echo {a..z}{a..z}{a..z}"},
+    {"brace_items_of_letters", Limit::brace_items, [](Limits& l) { l.brace_items = 1000; },
+     "echo {a..z}{a..z}{a..z}"},
     {"glob_star", Limit::glob_entries, [](Limits& l) { l.glob_entries = 1000; },
      "mkdir -p {1..5}/{1..5}/{1..5}/{1..5}; shopt -s globstar; echo **/**/**/**/**/x"},
     {"descriptors_in_a_loop", Limit::descriptors, [](Limits& l) { l.descriptors = 40; },
@@ -201,8 +224,9 @@ INSTANTIATE_TEST_SUITE_P(Each, Limited, testing::ValuesIn(cases),
 TEST(Limits, every_one_has_a_case) {
   for (int number = 1; number <= static_cast<int>(Limit::deadlock); ++number) {
     auto limit = static_cast<Limit>(number);
-    EXPECT_TRUE(std::any_of(std::begin(cases), std::end(cases), [&](const LimitCase& one) { return one.limit == limit; }))
-        << name_of(limit);
+    EXPECT_TRUE(std::any_of(std::begin(cases), std::end(cases), [&](const LimitCase& one) {
+      return one.limit == limit;
+    })) << name_of(limit);
   }
 }
 
@@ -224,11 +248,19 @@ TEST(Limits, are_set_by_name) {
   EXPECT_EQ(limits.commands, 12U);
   EXPECT_EQ(limits.nesting, 13U);
   EXPECT_EQ(limits.wall_time, std::chrono::milliseconds(500));
-  for (auto [name, value] : {std::pair{"commands", "x"}, {"commands", "-1"}, {"commands", ""}, {"nesting", "99999999999"},
-                             {"wall_time", "-1"}, {"wall_time", "nan"}, {"wall_time", "1s"}, {"deadlock", "1"}, {"", "1"}}) {
+  for (auto [name, value] : {std::pair{"commands", "x"},
+                             {"commands", "-1"},
+                             {"commands", ""},
+                             {"nesting", "99999999999"},
+                             {"wall_time", "-1"},
+                             {"wall_time", "nan"},
+                             {"wall_time", "1s"},
+                             {"deadlock", "1"},
+                             {"", "1"}}) {
     auto done = set_limit(limits, name, value);
     ASSERT_FALSE(done) << name << value;
-    EXPECT_NE(done.error().message().find(*name ? name : "commands"), std::string::npos) << done.error().message();
+    EXPECT_NE(done.error().message().find(*name ? name : "commands"), std::string::npos)
+        << done.error().message();
   }
 }
 
@@ -244,7 +276,8 @@ TEST(Limits, the_script_itself_is_measured) {
   ShellOptions options;
   options.limits.script_bytes = 10;
   Shell s(options);
-  EXPECT_EQ(static_cast<int>(s.shell.execute("echo 1234567890").limit), static_cast<int>(Limit::script_bytes));
+  EXPECT_EQ(static_cast<int>(s.shell.execute("echo 1234567890").limit),
+            static_cast<int>(Limit::script_bytes));
 }
 
 TEST(Limits, one_shell_at_its_limit_is_not_noticed_by_another) {
@@ -260,7 +293,8 @@ TEST(Limits, traps_and_handlers_cannot_outlive_the_end) {
   ShellOptions options;
   options.limits.iterations = 1000;
   Shell s(options);
-  Executed done = s.shell.execute("trap 'while :; do :; done' EXIT ERR TERM; while :; do :; done; echo after");
+  Executed done =
+      s.shell.execute("trap 'while :; do :; done' EXIT ERR TERM; while :; do :; done; echo after");
   EXPECT_EQ(static_cast<int>(done.limit), static_cast<int>(Limit::iterations));
   EXPECT_EQ(done.out, "");
 }
@@ -347,23 +381,34 @@ const Endless endless[] = {
     {"factor", "while :; do factor 1000000000000000003; done"},
     {"timeout", "timeout 1000 bash -c 'while :; do :; done'"},
     {"printf", "while :; do printf -v x '%100000s' x; done"},
-    {"one_long_match", "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); echo now; [[ $x =~ (.*)\\1(.*)\\2x ]]"},
-    {"one_long_perl_match", "head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | grep -P '(.*)(.*)(.*)\\1\\2\\3x'"},
+    {"one_long_match",
+     "x=$(head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'); echo now; [[ $x =~ (.*)\\1(.*)\\2x "
+     "]]"},
+    {"one_long_perl_match",
+     "head -c 500000 /dev/urandom | od -An -v -tx1 | tr -d ' \\n' | grep -P '(.*)(.*)(.*)\\1\\2\\3x'"},
     {"many_short_matches", "yes aaaaaaaaaaaaaaaaaaaaaaaa | grep -P '^(a+)+(?=b)' "},
     {"one_sort", "awk 'BEGIN { for (i = 0; i < 5e7; i++) print rand() }' | sort > /dev/null"},
-    {"one_statement", "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n'"},
-    {"one_sorted_statement", "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1e9) select i from n order by random()'"},
+    {"one_statement",
+     "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from "
+     "n'"},
+    {"one_sorted_statement",
+     "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i + 1 from n limit 1e9) select i "
+     "from n order by random()'"},
     {"bc", "echo 'while (1) x = x + 1' | bc"},
     {"bc_power", "echo 'while (1) x = 7 ^ 30000' | bc"},
     {"dc", "echo '[lax]salax' | dc"},
     {"large_brace", ": {1..900}{1..900}"},
-    {"large_glob", "mkdir -p a/{1..20}/{1..20}/{1..20}; shopt -s globstar; while :; do : **/**/**/**/**/x; done"},
+    {"large_glob",
+     "mkdir -p a/{1..20}/{1..20}/{1..20}; shopt -s globstar; while :; do : **/**/**/**/**/x; done"},
     {"large_replacement", "x=$(printf '%01000000d' 0); while :; do y=${x//@(0|00)/1}; done"},
     {"jq_recursion", "jq -n 'last(repeat(1))'"},
     {"jq_strings", "jq -n '[limit(1e9; repeat(\"a\"))] | add'"},
     {"awk_regex", "awk 'BEGIN { while (1) if (match(\"aaaaaaaaaaaaaaaaaaaaaaab\", /(a|aa)+$/)) x++ }'"},
-    {"jq_paths", "jq -n '[range(300000)] as $all | [range(300000) | [.]] as $paths | last(repeat($all | delpaths($paths)))'"},
-    {"awk_keys", "awk 'BEGIN { for (i = 0; i < 400000; i++) a[rand()] = a[-i] = 1; while (1) for (k in a) break }'"},
+    {"jq_paths",
+     "jq -n '[range(300000)] as $all | [range(300000) | [.]] as $paths | last(repeat($all | "
+     "delpaths($paths)))'"},
+    {"awk_keys",
+     "awk 'BEGIN { for (i = 0; i < 400000; i++) a[rand()] = a[-i] = 1; while (1) for (k in a) break }'"},
     {"sed_hold", "yes | sed -n 'H; x; s/a/b/g; x'"},
     {"gzip", "gzip < /dev/zero > /dev/null"},
     {"xz", "xz < /dev/zero > /dev/null"},
@@ -401,15 +446,18 @@ TEST(Timeout, ends_what_the_command_started) {
 
 TEST(Timeout, lets_a_trap_answer_the_signal) {
   Shell s;
-  Executed done = s.shell.execute("timeout -s USR1 0.1 bash -c 'trap \"echo got; exit 3\" USR1; while :; do :; done'; echo $?");
+  Executed done = s.shell.execute(
+      "timeout -s USR1 0.1 bash -c 'trap \"echo got; exit 3\" USR1; while :; do :; done'; echo $?");
   EXPECT_EQ(done.out, "got\n124\n");
-  done = s.shell.execute("timeout --preserve-status 0.1 bash -c 'trap \"exit 3\" TERM; while :; do :; done'; echo $?");
+  done = s.shell.execute(
+      "timeout --preserve-status 0.1 bash -c 'trap \"exit 3\" TERM; while :; do :; done'; echo $?");
   EXPECT_EQ(done.out, "3\n");
 }
 
 TEST(Timeout, kills_what_ignores_the_signal) {
   Shell s;
-  Executed done = s.shell.execute("timeout -k 0.1 0.1 bash -c 'trap \"\" TERM; while :; do :; done'; echo $?");
+  Executed done =
+      s.shell.execute("timeout -k 0.1 0.1 bash -c 'trap \"\" TERM; while :; do :; done'; echo $?");
   EXPECT_EQ(done.out, "137\n");
 }
 

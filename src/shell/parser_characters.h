@@ -17,8 +17,8 @@ inline bool name_char(char c) {
 
 // Ends an unquoted word.
 inline bool meta(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' || c == '(' ||
-         c == ')';
+  return c == ' ' || c == '\t' || c == '\n' || c == ';' || c == '&' || c == '|' || c == '<' || c == '>' ||
+         c == '(' || c == ')';
 }
 
 // The same, or the null character that Parser::peek gives at the end of the text.

@@ -2,6 +2,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 
 #include "shell/runner.h"

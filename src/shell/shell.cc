@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/programs.h"
 #include "shell/runner.h"
 

@@ -55,8 +55,8 @@ class Blobs {
   Task<std::unique_ptr<Writing>> create();
   // Code::not_found, also for text that is no digest.
   Task<std::unique_ptr<Reading>> open_read(std::string digest);
-  // Removes every file that `keep` does not name and that is not younger than `spared`: whoever stored one may not have
-  // said so yet. Gives how many.
+  // Removes every file that `keep` does not name and that is not younger than `spared`: whoever stored one
+  // may not have said so yet. Gives how many.
   Task<std::int64_t> collect_garbage(std::vector<std::string> keep, std::chrono::seconds spared = {});
   // Bytes that came in since the last time that somebody asked for this to be zero again.
   std::uint64_t bytes_since() const { return *bytes_since_; }

@@ -1,6 +1,7 @@
 #include "store/entry.h"
 
 #include <cstring>
+#include <functional>
 #include <type_traits>
 
 #include "store/schema.h"
@@ -13,7 +14,7 @@ enum class Kind : std::uint8_t { session_4 = 1, admission = 2, end_5 = 3, sessio
 
 // One list of members for writing and for reading.
 template <class Row, class Each>
-  requires std::is_same_v<std::remove_const_t<Row>, SessionRow>
+requires std::is_same_v<std::remove_const_t<Row>, SessionRow>
 void each_member(Row& s, Each each) {
   each(s.session_id, s.sandbox_id, s.incarnation, s.tenant, s.key_id, s.provider, s.environment, s.agent,
        s.policy, s.policy_mode, s.state, s.reason, s.created_at, s.last_used_at, s.expires_at, s.ended_at,
@@ -22,7 +23,7 @@ void each_member(Row& s, Each each) {
 }
 
 template <class Row, class Each>
-  requires std::is_same_v<std::remove_const_t<Row>, ArtifactRow>
+requires std::is_same_v<std::remove_const_t<Row>, ArtifactRow>
 void each_member(Row& a, Each each) {
   each(a.digest, a.session_id, a.tenant, a.record_id, a.path, a.media_type, a.size_bytes, a.created_at);
 }

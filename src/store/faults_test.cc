@@ -98,9 +98,9 @@ int unmap_shared(sqlite3_file* file, int remove) {
 }
 
 constexpr sqlite3_io_methods kMethods = {
-    2,           close_file, read_file,   write_file,      truncate_file, sync_file,   file_size, lock,        unlock,
-    check_lock,  control,    sector_size, characteristics, map_shared,    lock_shared, barrier,   unmap_shared,
-    nullptr,     nullptr};
+    2,           close_file, read_file,    write_file, truncate_file, sync_file,       file_size,
+    lock,        unlock,     check_lock,   control,    sector_size,   characteristics, map_shared,
+    lock_shared, barrier,    unmap_shared, nullptr,    nullptr};
 
 int open_file(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   auto* real = static_cast<sqlite3_vfs*>(vfs->pAppData);

@@ -18,8 +18,8 @@
 namespace atl::store {
 namespace {
 
-// Before every payload, in the byte order of x86 and ARM. It vouches for itself: what it says of the payload's
-// size can be trusted when the payload cannot.
+// Before every payload, in the byte order of x86 and ARM. It vouches for itself: what it says of the
+// payload's size can be trusted when the payload cannot.
 struct Head {
   std::uint64_t check;   // XXH3 of the three that follow
   std::uint64_t number;  // counts up by one
@@ -100,8 +100,8 @@ Result<Journal> Journal::open(std::string path) {
   return Journal(std::move(path), std::move(fd), static_cast<std::uint64_t>(info.st_size));
 }
 
-// Bytes are appended in order, so an append that was cut off is short: less than a head, or less than its head
-// says. Whatever is there in full length and wrong was acknowledged once and is damaged.
+// Bytes are appended in order, so an append that was cut off is short: less than a head, or less than its
+// head says. Whatever is there in full length and wrong was acknowledged once and is damaged.
 Result<void> Journal::replay(
     std::uint64_t applied,
     const std::function<Result<void>(std::uint64_t number, std::string_view payload)>& each) {
@@ -130,7 +130,8 @@ Result<void> Journal::replay(
   }
   torn_ = at != bytes.size();
   size_ = at;
-  if (damaged) return fail(Code::data_loss, fmt::format("store: the journal is damaged at byte {}", *damaged));
+  if (damaged)
+    return fail(Code::data_loss, fmt::format("store: the journal is damaged at byte {}", *damaged));
   return {};
 }
 

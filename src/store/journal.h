@@ -19,10 +19,11 @@ class Journal {
   static Result<Journal> open(std::string path);
 
   // Gives every whole entry after number `applied` to `each`, in order. An append that was cut off is shorter
-  // than it says, was never acknowledged and is left out. Code::data_loss if anything else is damaged, the last
-  // entry included; whatever could still be read was given, those behind a damaged payload too.
-  Result<void> replay(std::uint64_t applied,
-                      const std::function<Result<void>(std::uint64_t number, std::string_view payload)>& each);
+  // than it says, was never acknowledged and is left out. Code::data_loss if anything else is damaged, the
+  // last entry included; whatever could still be read was given, those behind a damaged payload too.
+  Result<void> replay(
+      std::uint64_t applied,
+      const std::function<Result<void>(std::uint64_t number, std::string_view payload)>& each);
   // The entry's number, one more than the last one's. A failed append leaves the journal as it was.
   Result<std::uint64_t> append(std::string_view payload);
   // Everything in it is in the database.

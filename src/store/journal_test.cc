@@ -86,8 +86,8 @@ TEST(Journal, AnAppendCutOffAnywhereIsLeftOut) {
   }
 }
 
-// Every single changed byte of an entry that was acknowledged is noticed, in the last entry as in any other, and
-// costs nothing but that entry where its head still says how long it is.
+// Every single changed byte of an entry that was acknowledged is noticed, in the last entry as in any other,
+// and costs nothing but that entry where its head still says how long it is.
 TEST(Journal, DamageIsToldWhereverItIs) {
   Folder folder;
   const std::string path = folder.path() + "/j";
@@ -130,8 +130,8 @@ TEST(Journal, NumbersFollowOneAnother) {
   std::string bytes(std::filesystem::file_size(path), '\0');
   std::ifstream(path, std::ios::binary).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   const std::size_t entry = bytes.size() / 3;
-  for (const std::string& wrong : {bytes.substr(0, entry) + bytes.substr(2 * entry),
-                                   bytes.substr(0, 2 * entry) + bytes.substr(entry)}) {
+  for (const std::string& wrong :
+       {bytes.substr(0, entry) + bytes.substr(2 * entry), bytes.substr(0, 2 * entry) + bytes.substr(entry)}) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << wrong;
     auto journal = *Journal::open(path);
     Entries entries;
@@ -169,8 +169,8 @@ TEST(Entry, WhatCannotBeReadIsRefusedAtEveryLength) {
   SessionRow row = session("s");
   row.expires_at = from_unix_micros(7);
   const std::vector<ArtifactRow> artifacts{{"d", "s", "t", "exe_a", "/p", "text/plain", 3, {}}};
-  for (const std::string& whole :
-       {encode_session(row), encode_admission(record("exe_b")), encode_end(ended(record("exe_a")), artifacts)}) {
+  for (const std::string& whole : {encode_session(row), encode_admission(record("exe_b")),
+                                   encode_end(ended(record("exe_a")), artifacts)}) {
     for (std::size_t size = 0; size < whole.size(); ++size) {
       auto applied = apply_entry(db, std::string_view(whole).substr(0, size));
       ASSERT_FALSE(applied) << size;
@@ -269,7 +269,8 @@ TEST(Store, AnEntryThatCannotBeStoredIsKept) {
   EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
 }
 
-// The one entry that a crash could also have cut off: cut off it is left out without a word, damaged it is kept.
+// The one entry that a crash could also have cut off: cut off it is left out without a word, damaged it is
+// kept.
 TEST(Store, DamageToTheLastEntryIsNoTornAppend) {
   for (const bool cut : {true, false}) {
     Folder folder;

@@ -26,8 +26,9 @@ struct SessionRow {
   std::string egress;                                        // JSON object: what may be reached
   std::string limits, isolation, env, metadata, attributes;  // JSON objects
   std::string parent, snapshot;
-  std::string volumes = "{}";      // JSON object: path inside to name
-  std::string hibernation = "{}";  // JSON object: where its state lies while it is paused on disk, what was lost
+  std::string volumes = "{}";  // JSON object: path inside to name
+  std::string hibernation =
+      "{}";  // JSON object: where its state lies while it is paused on disk, what was lost
 };
 
 struct SessionFilter {

@@ -8,11 +8,11 @@ namespace atl::store {
 namespace {
 
 // Before it had a column of its own, what a session left on the disk was told among its limits.
-#define MOVE_HIBERNATION                                                                                       \
-  "UPDATE sessions SET hibernation=json_patch(coalesce(json_extract(limits,'$.hibernation'),'{}'),"            \
-  "json_object('left_behind',json_extract(limits,'$.left_behind'))),"                                          \
-  "limits=json_remove(limits,'$.hibernation','$.left_behind') "                                                \
-  "WHERE CASE WHEN json_valid(limits) THEN coalesce(json_type(limits,'$.hibernation'),"                        \
+#define MOVE_HIBERNATION                                                                            \
+  "UPDATE sessions SET hibernation=json_patch(coalesce(json_extract(limits,'$.hibernation'),'{}')," \
+  "json_object('left_behind',json_extract(limits,'$.left_behind'))),"                               \
+  "limits=json_remove(limits,'$.hibernation','$.left_behind') "                                     \
+  "WHERE CASE WHEN json_valid(limits) THEN coalesce(json_type(limits,'$.hibernation'),"             \
   "json_type(limits,'$.left_behind')) END IS NOT NULL;"
 
 // One entry a version, never edited once released: a new version is a new entry. docs/formats/store.md
@@ -165,8 +165,7 @@ ALTER TABLE sessions ADD COLUMN egress TEXT NOT NULL DEFAULT '{}';
     R"sql(
 CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), applied INTEGER NOT NULL);
 INSERT INTO journal VALUES (1, 0);
-)sql",
-    "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
+)sql", "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
     R"sql(
 ALTER TABLE record_ends ADD COLUMN interpreter_restarted TEXT NOT NULL DEFAULT '';
 )sql",

@@ -74,7 +74,10 @@ Task<Amount> Store::snapshot_amount(std::string tenant) {
     Amount amount;
     TRY(db.query(
         "SELECT count(*), coalesce(sum(size_bytes), 0) FROM snapshots WHERE tenant=?1",
-        [&](const Row& row) { amount = {row.integer(0), row.integer(1)}; }, tenant));
+        [&](const Row& row) {
+          amount = {row.integer(0), row.integer(1)};
+        },
+        tenant));
     return amount;
   });
 }

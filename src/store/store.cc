@@ -36,7 +36,8 @@ Result<void> replay(Journal& journal, CatchUp& state, bool& damaged) {
   auto done = journal.replay(state.applied, std::ref(state));
   damaged = !done && done.error().code() == Code::data_loss && state.db.in_transaction();
   if (!done && !damaged) return done;
-  if (damaged) log::error("store: the journal is kept as it is beside the new one", {{"error", done.error().message()}});
+  if (damaged)
+    log::error("store: the journal is kept as it is beside the new one", {{"error", done.error().message()}});
   TRY(state.db.run("UPDATE journal SET applied=?1", static_cast<std::int64_t>(state.applied)));
   TRY(state.db.run("COMMIT"));
   return {};
@@ -53,7 +54,8 @@ Result<void> catch_up(Journal& journal, Connection& db) {
     if (db.in_transaction()) (void)db.run("ROLLBACK");
     return fail(std::move(done).error().context("write the journal"));
   }
-  if (state.written > 0) log::info("store: the journal was written", {{"changes", std::to_string(state.written)}});
+  if (state.written > 0)
+    log::info("store: the journal was written", {{"changes", std::to_string(state.written)}});
   journal.continue_after(state.applied);
   return damaged || state.unusable > 0 ? journal.set_aside() : journal.clear();
 }

@@ -14,8 +14,9 @@
 
 namespace atl::store {
 
-// What an acknowledged change survives. process: the end of this process, also by SIGKILL; a power failure may
-// cost the last moments, never the order. power: a power failure too, at the price of one wait for the disk.
+// What an acknowledged change survives. process: the end of this process, also by SIGKILL; a power failure
+// may cost the last moments, never the order. power: a power failure too, at the price of one wait for the
+// disk.
 enum class Durability { process, power };
 
 // What Atoll remembers, in one SQLite file and a journal in front of it (docs/formats/store.md). Calls are
@@ -51,10 +52,12 @@ class Store {
   Task<void> finish(RecordRow row, std::vector<ArtifactRow> artifacts);
   Task<PageOf<RecordRow>> list_records(RecordFilter filter);
   Task<RecordRow> get_record(std::string tenant, std::string record_id);
-  // Admitted records without an end get the status `interrupted`, except those of what still runs. Gives how many.
-  Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason, std::vector<std::string> still_running);
-  // Records older than `before`, and of each tenant its oldest until the text of the others fits `bytes_max`: what one
-  // tenant writes never costs another's history. Gives how many went.
+  // Admitted records without an end get the status `interrupted`, except those of what still runs. Gives how
+  // many.
+  Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason,
+                                          std::vector<std::string> still_running);
+  // Records older than `before`, and of each tenant its oldest until the text of the others fits `bytes_max`:
+  // what one tenant writes never costs another's history. Gives how many went.
   Task<std::int64_t> remove_records(WallTime before, std::int64_t bytes_max);
 
   Task<std::vector<ArtifactRow>> list_artifacts(std::string session_id);

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -256,7 +257,8 @@ TEST_P(OnDiskAndInMemory, DocumentsHaveUniqueNames) {
 }
 
 TEST_P(OnDiskAndInMemory, DocumentsAreListedByKindAndTenantAndGoByAge) {
-  for (const auto& [tenant, id, micros] : {std::tuple("a", "new", 20), std::tuple("a", "old", 10), std::tuple("b", "x", 10)}) {
+  for (const auto& [tenant, id, micros] :
+       {std::tuple("a", "new", 20), std::tuple("a", "old", 10), std::tuple("b", "x", 10)}) {
     DocumentRow row{.kind = "log", .tenant = tenant, .id = id, .body = "{}"};
     row.created_at = row.updated_at = from_unix_micros(micros);
     ASSERT_TRUE(wait(store_->put_document(row)));
@@ -271,7 +273,8 @@ TEST_P(OnDiskAndInMemory, DocumentsAreListedByKindAndTenantAndGoByAge) {
 
 TEST_P(OnDiskAndInMemory, SnapshotsAreListedPageByPageAndMeantByTheirNewestName) {
   for (int i = 1; i <= 3; ++i) {
-    SnapshotRow row{.snapshot_id = "snp_" + std::to_string(i), .tenant = "a", .name = "same", .session_id = "ses_1"};
+    SnapshotRow row{
+        .snapshot_id = "snp_" + std::to_string(i), .tenant = "a", .name = "same", .session_id = "ses_1"};
     row.attributes = "{}";
     ASSERT_TRUE(wait(store_->put_snapshot(row)));
   }
@@ -345,10 +348,12 @@ TEST(Store, ASchemaFromTheFutureIsRefused) {
 
 // A store of every version that there was, with something in it, becomes one of today and loses nothing.
 TEST(Store, OlderSchemasAreBroughtForward) {
-  const std::vector<std::string> undo = {
-      "ALTER TABLE sessions DROP COLUMN volumes", "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
-      "ALTER TABLE sessions DROP COLUMN hibernation", "ALTER TABLE record_ends DROP COLUMN interpreter_restarted"};
-  ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1) << "a new step needs its way back here";
+  const std::vector<std::string> undo = {"ALTER TABLE sessions DROP COLUMN volumes",
+                                         "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
+                                         "ALTER TABLE sessions DROP COLUMN hibernation",
+                                         "ALTER TABLE record_ends DROP COLUMN interpreter_restarted"};
+  ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1)
+      << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
     Folder folder;
     {
@@ -399,8 +404,10 @@ TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
   }
   {
     auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
-    ASSERT_TRUE(db.script("ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN interpreter_restarted; "
-                          "PRAGMA user_version=4"));
+    ASSERT_TRUE(
+        db.script("ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN "
+                  "interpreter_restarted; "
+                  "PRAGMA user_version=4"));
   }
   auto store = Store::open(folder.path());
   ASSERT_TRUE(store) << store.error().message();

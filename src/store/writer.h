@@ -11,9 +11,9 @@
 #include <thread>
 #include <vector>
 
+#include "os/offload.h"
 #include "os/task.h"
 #include "store/journal.h"
-#include "os/offload.h"
 #include "store/sqlite.h"
 
 namespace atl::store {

@@ -38,8 +38,10 @@ Result<std::string> Cipher::seal(std::string_view plain, std::string_view place)
   const Context context(::EVP_CIPHER_CTX_new(), ::EVP_CIPHER_CTX_free);
   int length = 0;
   const bool sealed =
-      context && ::EVP_EncryptInit_ex(context.get(), ::EVP_aes_256_gcm(), nullptr, bytes(key_), nonce.data()) == 1 &&
-      ::EVP_EncryptUpdate(context.get(), nullptr, &length, bytes(place), static_cast<int>(place.size())) == 1 &&
+      context &&
+      ::EVP_EncryptInit_ex(context.get(), ::EVP_aes_256_gcm(), nullptr, bytes(key_), nonce.data()) == 1 &&
+      ::EVP_EncryptUpdate(context.get(), nullptr, &length, bytes(place), static_cast<int>(place.size())) ==
+          1 &&
       ::EVP_EncryptUpdate(context.get(), bytes(out) + kNonceBytes, &length, bytes(plain),
                           static_cast<int>(plain.size())) == 1 &&
       ::EVP_EncryptFinal_ex(context.get(), bytes(out) + kNonceBytes + length, &length) == 1 &&
@@ -57,9 +59,12 @@ Result<std::string> Cipher::open(std::string_view sealed, std::string_view place
   const Context context(::EVP_CIPHER_CTX_new(), ::EVP_CIPHER_CTX_free);
   int length = 0;
   const bool opened =
-      context && ::EVP_DecryptInit_ex(context.get(), ::EVP_aes_256_gcm(), nullptr, bytes(key_), bytes(sealed)) == 1 &&
-      ::EVP_DecryptUpdate(context.get(), nullptr, &length, bytes(place), static_cast<int>(place.size())) == 1 &&
-      ::EVP_DecryptUpdate(context.get(), bytes(plain), &length, bytes(body), static_cast<int>(body.size())) == 1 &&
+      context &&
+      ::EVP_DecryptInit_ex(context.get(), ::EVP_aes_256_gcm(), nullptr, bytes(key_), bytes(sealed)) == 1 &&
+      ::EVP_DecryptUpdate(context.get(), nullptr, &length, bytes(place), static_cast<int>(place.size())) ==
+          1 &&
+      ::EVP_DecryptUpdate(context.get(), bytes(plain), &length, bytes(body), static_cast<int>(body.size())) ==
+          1 &&
       ::EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_GCM_SET_TAG, kTagBytes, tag.data()) == 1 &&
       ::EVP_DecryptFinal_ex(context.get(), bytes(plain) + length, &length) == 1;
   if (!opened) return fail(Code::data_loss, "a stored secret does not open with this key");

@@ -31,15 +31,18 @@ Result<void> check_name(std::string_view name) {
                     name.find_first_of("{}/") == std::string_view::npos &&
                     std::none_of(name.begin(), name.end(), is_control);
   if (good) return {};
-  return fail(Error(Code::invalid_argument,
-                    fmt::format("a secret's name has 1 to {} characters without '{{', '}}', '/' and control characters",
-                                kNameMax))
-                  .with_field("name"));
+  return fail(
+      Error(
+          Code::invalid_argument,
+          fmt::format("a secret's name has 1 to {} characters without '{{', '}}', '/' and control characters",
+                      kNameMax))
+          .with_field("name"));
 }
 
 Result<void> check_value(std::string_view value) {
-  const bool good = !value.empty() && value.size() <= kValueMax &&
-                    std::none_of(value.begin(), value.end(), [](char c) { return c != '\t' && is_control(c); });
+  const bool good =
+      !value.empty() && value.size() <= kValueMax &&
+      std::none_of(value.begin(), value.end(), [](char c) { return c != '\t' && is_control(c); });
   if (good) return {};
   return fail(Error(Code::invalid_argument,
                     fmt::format("a secret's value has 1 to {} bytes without control characters", kValueMax))
@@ -80,7 +83,8 @@ Result<Secret> from_row(const store::DocumentRow& row) {
   const bj::value* version = body.if_contains("version");
   if (version == nullptr || !version->is_int64()) return fail(Code::data_loss, "a stored secret is damaged");
   secret.version = version->as_int64();
-  if (const bj::value* metadata = body.if_contains("metadata"); metadata != nullptr && metadata->is_object()) {
+  if (const bj::value* metadata = body.if_contains("metadata");
+      metadata != nullptr && metadata->is_object()) {
     for (const auto& [key, value] : metadata->as_object())
       if (value.is_string()) secret.metadata[std::string(key)] = std::string(value.as_string());
   }
@@ -91,7 +95,8 @@ Result<std::string> read_key(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) < 0) return fail(errno_error(errno, "read the key of secrets"));
   if ((info.st_mode & 077) != 0)
-    return fail(Code::permission_denied, "the key file of secrets can be read by others: chmod 600 secrets.key");
+    return fail(Code::permission_denied,
+                "the key file of secrets can be read by others: chmod 600 secrets.key");
   std::string key = TRY(os::read_file(path, 256));
   if (key.size() != Cipher::kKeyBytes) return fail(Code::data_loss, "the key file of secrets is damaged");
   return key;
@@ -202,7 +207,8 @@ Task<std::string> Vault::reveal(std::string tenant, std::string name) {
   CO_TRY(const bj::object body, body_of(row));
   CO_TRY(const Secret secret, from_row(row));
   const bj::value* sealed = body.if_contains("sealed");
-  if (sealed == nullptr || !sealed->is_string()) co_return fail(Code::data_loss, "a stored secret is damaged");
+  if (sealed == nullptr || !sealed->is_string())
+    co_return fail(Code::data_loss, "a stored secret is damaged");
   CO_TRY(const std::string bytes, from_base64(std::string_view(sealed->as_string())));
   co_return cipher_.open(bytes, place_of(row, secret.version));
 }

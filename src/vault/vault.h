@@ -31,7 +31,8 @@ class Vault {
                                              Clock& clock = Clock::machine());
 
   // Names have 1 to 128 characters and no '{', '}', '/' or control character. Values have 1 byte to 64 KiB
-  // and no control character but tab: they become header values. Code::already_exists, Code::resource_exhausted.
+  // and no control character but tab: they become header values. Code::already_exists,
+  // Code::resource_exhausted.
   Task<Secret> create(std::string tenant, std::string name, std::string value,
                       std::map<std::string, std::string> metadata);
   // The next version. `metadata` unset: as it is.
@@ -45,8 +46,8 @@ class Vault {
   // The value itself, for egress rules at the time of use. Nothing else may call it.
   Task<std::string> reveal(std::string tenant, std::string name);
 
-  // For what is kept elsewhere and is no secret with a name, such as the password of a proxy: base64 that opens
-  // for the same tenant only. Code::data_loss otherwise.
+  // For what is kept elsewhere and is no secret with a name, such as the password of a proxy: base64 that
+  // opens for the same tenant only. Code::data_loss otherwise.
   Result<std::string> seal(std::string_view tenant, std::string_view value) const;
   Result<std::string> unseal(std::string_view tenant, std::string_view sealed) const;
 

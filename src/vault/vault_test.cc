@@ -82,7 +82,8 @@ TEST_F(VaultTest, KeepsVersionsAndRevealsTheNewest) {
   EXPECT_EQ(changed->version, 2);
   EXPECT_EQ(changed->metadata.at("team"), "a");
   EXPECT_EQ(*wait(vault_->reveal("acme", "openai")), "sk-two");
-  EXPECT_TRUE(wait(vault_->update("acme", "openai", "sk-three", std::map<std::string, std::string>{}))->metadata.empty());
+  EXPECT_TRUE(wait(vault_->update("acme", "openai", "sk-three", std::map<std::string, std::string>{}))
+                  ->metadata.empty());
   EXPECT_EQ(wait(vault_->list("acme"))->size(), 1U);
   ASSERT_TRUE(wait(vault_->remove("acme", "openai")));
   EXPECT_EQ(wait(vault_->reveal("acme", "openai")).error().code(), Code::not_found);

@@ -1,5 +1,6 @@
 #include "vfs/block.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstdlib>

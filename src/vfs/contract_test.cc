@@ -1,4 +1,5 @@
 // What every filesystem promises, over every backend and wrapper. A new one is one line in backends_test.h.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -190,7 +191,7 @@ TEST_P(FileSystemContract, KnowsDanglingLinksAndLoops) {
   EXPECT_EQ(code(fs().read(p("/c41"))), Code::loop);
 }
 
-TEST_P(FileSystemContract, ResolvesDotDotLikeAKernel) {
+TEST_P(FileSystemContract, ResolvesDotDotLikeAInterpreter) {
   mkdir("/a/b");
   put("/a/f", "right");
   put("/f", "wrong");

@@ -59,7 +59,8 @@ Result<os::Fd> open_host_file(int root, const Path& path, int flags, std::uint32
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) return fail(errno_error(errno, path.str()));
   if (S_ISDIR(info.st_mode)) return refuse(Code::is_a_directory, path);
-  if (!S_ISREG(info.st_mode)) return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
+  if (!S_ISREG(info.st_mode))
+    return fail(Code::invalid_argument, fmt::format("{}: is not a regular file", path.str()));
   if ((flags & O_TRUNC) != 0 && info.st_size > 0 && ::ftruncate(fd->get(), 0) != 0)
     return fail(errno_error(errno, path.str()));
   return std::move(*fd);

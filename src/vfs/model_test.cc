@@ -1,7 +1,9 @@
 // Random sequences of operations on a filesystem and on a model of it that is as simple as can be: a graph of
 // inodes. After each step both must have answered alike; from time to time everything is compared.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 

@@ -1,6 +1,5 @@
 #include "vfs/mount_file_system.h"
 
-
 #include "vfs/copy.h"
 
 namespace atl::vfs {

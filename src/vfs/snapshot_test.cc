@@ -1,5 +1,6 @@
 #include "vfs/snapshot.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>

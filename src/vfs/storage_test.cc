@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "vfs/backends_test.h"
 #include "vfs/host_storage.h"

@@ -1,5 +1,6 @@
 #include "vfs/tree.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdlib>
 #include <cstring>

@@ -12,8 +12,8 @@ namespace atl::volume {
 class Disks {
  public:
   virtual ~Disks() = default;
-  // The top directory of the filesystem of the volume whose directory this is: made with these bounds if it is new,
-  // mounted if it is not. Code::unsupported, with the reason, where there can be none.
+  // The top directory of the filesystem of the volume whose directory this is: made with these bounds if it
+  // is new, mounted if it is not. Code::unsupported, with the reason, where there can be none.
   virtual Task<os::Fd> open(std::string directory, Bounds bounds) = 0;
   // Nobody here uses it any more.
   virtual Task<void> close(std::string directory) = 0;

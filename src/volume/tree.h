@@ -45,8 +45,8 @@ struct Bounds {
   std::uint64_t inodes_max = 0;
 };
 
-// What a volume holds, as its filesystem counts it: blocks, not lengths; every name costs an inode, also an empty
-// file's.
+// What a volume holds, as its filesystem counts it: blocks, not lengths; every name costs an inode, also an
+// empty file's.
 struct Holding {
   std::uint64_t bytes = 0;
   std::uint64_t inodes = 0;
@@ -64,7 +64,8 @@ class Incoming {
 
   // Code::no_space once more was written than the tree may still take.
   Result<void> write(std::string_view bytes);
-  // With Existing::refuse, Code::already_exists if something of that name has come meanwhile: it stays as it is.
+  // With Existing::refuse, Code::already_exists if something of that name has come meanwhile: it stays as it
+  // is.
   Result<Entry> finish();
 
  private:
@@ -91,19 +92,19 @@ class Tree {
   Result<Entry> stat(std::string_view path) const;
   // Pre-order, names sorted, the root itself not included. More than `entries_max` is Code::too_large.
   Result<std::vector<Entry>> list(std::string_view path, std::uint32_t depth, std::size_t entries_max) const;
-  // With Parents::create an existing directory is success, and directories made on the way are owned alike; else
-  // Code::already_exists.
+  // With Parents::create an existing directory is success, and directories made on the way are owned alike;
+  // else Code::already_exists.
   Result<Entry> make_directory(std::string_view path, const Ownership& ownership, Parents parents) const;
   Result<Entry> change(std::string_view path, const Ownership& ownership) const;
   // With everything in it. The root stays: Code::invalid_argument.
   Result<void> remove(std::string_view path) const;
   // Regular files only; others are Code::invalid_argument.
   Result<os::Fd> read(std::string_view path) const;
-  // In one step at the end. Its directory must be there. With Existing::refuse, Code::already_exists if something of
-  // that name is; a directory is never replaced: Code::conflict.
+  // In one step at the end. Its directory must be there. With Existing::refuse, Code::already_exists if
+  // something of that name is; a directory is never replaced: Code::conflict.
   Result<Incoming> write(std::string_view path, const Ownership& ownership, Existing existing) const;
-  // What is on the disk, at any depth. Without a filesystem of its own, files that are open but have no name any more
-  // are not seen.
+  // What is on the disk, at any depth. Without a filesystem of its own, files that are open but have no name
+  // any more are not seen.
   Result<Holding> holding() const;
 
  private:

@@ -20,9 +20,10 @@ constexpr const char* kKind = "volume";
 constexpr std::size_t kNameMax = 128;
 
 Result<void> check_name(const std::string& name) {
-  const bool good = !name.empty() && name.size() <= kNameMax &&
-                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-                        std::string::npos;
+  const bool good =
+      !name.empty() && name.size() <= kNameMax &&
+      name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+          std::string::npos;
   if (good) return {};
   return fail(Error(Code::invalid_argument,
                     fmt::format("Invalid volume name '{}': 1 to {} characters of a-z, A-Z, 0-9, '_' and '-'",
@@ -42,7 +43,8 @@ std::uint64_t member(const boost::json::object& body, std::string_view name) {
   return failed ? 0 : number;
 }
 
-// What the store remembers of it beside its name: nothing of one that we keep to its size, whose bounds are the service's.
+// What the store remembers of it beside its name: nothing of one that we keep to its size, whose bounds are
+// the service's.
 std::string body_of(const Volume& volume) {
   if (volume.enforced == Enforcement::measured) return "{}";
   return boost::json::serialize(boost::json::object{
@@ -78,12 +80,13 @@ std::string_view to_string(Enforcement enforcement) {
   return enforcement == Enforcement::filesystem ? "filesystem" : "measured";
 }
 
-Result<std::unique_ptr<Volumes>> Volumes::open(store::Store& store, std::string directory, VolumeOptions options,
-                                               Disks* disks, Clock& clock) {
+Result<std::unique_ptr<Volumes>> Volumes::open(store::Store& store, std::string directory,
+                                               VolumeOptions options, Disks* disks, Clock& clock) {
   TRY(os::make_directories(directory, 0700));
-  // Files here may be root's and have the set-uid bit, as somebody in a sandbox left them. Nobody else gets to them, also
-  // where the directory was there before or was opened since.
-  if (::chmod(directory.c_str(), 0700) < 0) return fail(errno_error(errno, "protect the directory of volumes"));
+  // Files here may be root's and have the set-uid bit, as somebody in a sandbox left them. Nobody else gets
+  // to them, also where the directory was there before or was opened since.
+  if (::chmod(directory.c_str(), 0700) < 0)
+    return fail(errno_error(errno, "protect the directory of volumes"));
   TRY(drop_half_written(directory));
   std::unique_ptr<Volumes> volumes(new Volumes(store, std::move(directory), options, disks, clock));
   volumes->key_ = TRY(key_in(volumes->directory_ + "/token.key"));
@@ -104,9 +107,10 @@ Task<std::shared_ptr<os::Fd>> Volumes::top_of(Volume volume) {
   if (volume.enforced == Enforcement::measured) co_return std::shared_ptr<os::Fd>();
   if (const auto known = tops_.find(volume.id); known != tops_.end()) co_return known->second;
   if (disks_ == nullptr)
-    co_return fail(Code::unsupported, fmt::format("volume '{}' has a filesystem of its own, which cannot be mounted here: "
-                                                  "start the service as root, with loop devices",
-                                                  volume.name));
+    co_return fail(Code::unsupported,
+                   fmt::format("volume '{}' has a filesystem of its own, which cannot be mounted here: "
+                               "start the service as root, with loop devices",
+                               volume.name));
   auto& turn = openings_[volume.id];
   if (!turn) turn = std::make_shared<os::Turn>(co_await boost::asio::this_coro::executor);
   const auto mine = turn;
@@ -131,9 +135,14 @@ Task<Volume> Volumes::create(std::string tenant, std::string name) {
       co_return fail(Code::already_exists, fmt::format("Volume with name '{}' already exists", name));
   }
   if (others.size() >= options_.count_max)
-    co_return fail(Code::resource_exhausted, fmt::format("at most {} volumes are allowed", options_.count_max));
-  Volume volume{"vol_" + random_word(20), std::move(tenant), std::move(name), clock_.now(),
-                disks_ != nullptr ? Enforcement::filesystem : Enforcement::measured, options_.bounds()};
+    co_return fail(Code::resource_exhausted,
+                   fmt::format("at most {} volumes are allowed", options_.count_max));
+  Volume volume{"vol_" + random_word(20),
+                std::move(tenant),
+                std::move(name),
+                clock_.now(),
+                disks_ != nullptr ? Enforcement::filesystem : Enforcement::measured,
+                options_.bounds()};
   if (disks_ != nullptr) {
     CO_CHECK(os::make_directories(path_of(volume), 0700));
     auto top = co_await top_of(volume);
@@ -144,7 +153,8 @@ Task<Volume> Volumes::create(std::string tenant, std::string name) {
       co_return fail(std::move(top).error().context("make a volume's filesystem"));
     }
     if (impossible) {
-      log::warn("a volume has no filesystem of its own and is measured instead", {{"reason", top.error().message()}});
+      log::warn("a volume has no filesystem of its own and is measured instead",
+                {{"reason", top.error().message()}});
       volume.enforced = Enforcement::measured;
     }
   }
@@ -194,7 +204,8 @@ Task<void> Volumes::erase(Volume volume) {
     CO_CHECK(co_await disks_->close(std::move(path)));
   }
   auto remove = [directory = directory_, id = volume.id]() -> Result<void> {
-    const os::Fd top = TRY_CONTEXT("directory of volumes", os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
+    const os::Fd top =
+        TRY_CONTEXT("directory of volumes", os::open(directory.c_str(), O_RDONLY | O_DIRECTORY));
     return os::remove_tree(top.get(), id);
   };
   co_return co_await off_loop<void>(std::move(remove));
@@ -232,7 +243,8 @@ Task<std::string> Volumes::mountable(Volume volume) {
   auto measure = [](Tree& tree) { return tree.holding(); };
   CO_TRY(const Holding held, co_await with_tree<Holding>(volume, std::move(measure)));
   if (auto room = check_room(held, volume.bounds); !room)
-    co_return fail(Code::no_space, fmt::format("volume '{}' is over its size: {}", volume.name, room.error().message()));
+    co_return fail(Code::no_space,
+                   fmt::format("volume '{}' is over its size: {}", volume.name, room.error().message()));
   co_return mounted;
 }
 

@@ -9,16 +9,17 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "os/offload.h"
 #include "os/task.h"
 #include "os/turn.h"
-#include "os/offload.h"
 #include "store/store.h"
 #include "volume/disks.h"
 #include "volume/tree.h"
 
 namespace atl::volume {
 
-// Who keeps a volume to its size: the kernel, because the volume has a filesystem of its own, or we, who look now and then.
+// Who keeps a volume to its size: the kernel, because the volume has a filesystem of its own, or we, who look
+// now and then.
 enum class Enforcement { filesystem, measured };
 std::string_view to_string(Enforcement enforcement);
 
@@ -36,7 +37,9 @@ struct VolumeOptions {
   std::uint64_t bytes_max = 10ULL << 30;  // of one volume
   std::uint64_t inodes_max = 500'000;     // of one volume, but at most one for every 4 KiB of its size
   std::uint32_t count_max = 100;          // of one tenant
-  Bounds bounds() const { return {bytes_max, std::min(inodes_max, std::max<std::uint64_t>(16, bytes_max / 4096))}; }
+  Bounds bounds() const {
+    return {bytes_max, std::min(inodes_max, std::max<std::uint64_t>(16, bytes_max / 4096))};
+  }
 };
 
 // The volumes of every tenant. A volume of another tenant is Code::not_found, exactly as one that does not
@@ -44,10 +47,11 @@ struct VolumeOptions {
 class Volumes {
  public:
   // Everything lies below `directory`, made with mode 0700; the key that makes tokens is a 0600 file there.
-  // With `disks` new volumes have filesystems of their own, where the machine can give them; those that have none stay as
-  // they are. It must outlive this.
-  static Result<std::unique_ptr<Volumes>> open(store::Store& store, std::string directory, VolumeOptions options,
-                                               Disks* disks = nullptr, Clock& clock = Clock::machine());
+  // With `disks` new volumes have filesystems of their own, where the machine can give them; those that have
+  // none stay as they are. It must outlive this.
+  static Result<std::unique_ptr<Volumes>> open(store::Store& store, std::string directory,
+                                               VolumeOptions options, Disks* disks = nullptr,
+                                               Clock& clock = Clock::machine());
 
   // Names have 1 to 128 characters of [A-Za-z0-9_-]. Code::already_exists, Code::resource_exhausted.
   Task<Volume> create(std::string tenant, std::string name);
@@ -61,9 +65,11 @@ class Volumes {
   // The volume that `token` opens. Code::unauthenticated if it is not `id`'s, Code::not_found if it is gone.
   Task<Volume> opened_by(std::string token, std::string id);
 
-  // Whether files can belong to every id inside: only root can give files away. Otherwise everything is `user`'s.
+  // Whether files can belong to every id inside: only root can give files away. Otherwise everything is
+  // `user`'s.
   static bool keeps_ids();
-  // The host's directory that sandboxes mount. Code::no_space if the volume is over its limit and only we keep it to that.
+  // The host's directory that sandboxes mount. Code::no_space if the volume is over its limit and only we
+  // keep it to that.
   Task<std::string> mountable(Volume volume);
 
   // Runs `work` (Result<T>(Tree&)) off the loop.
@@ -71,7 +77,8 @@ class Volumes {
   Task<T> with_tree(Volume volume, Work work) {
     CO_TRY(const auto top, co_await top_of(volume));
     auto job = [top, volume, path = path_of(volume), work = std::move(work)]() mutable -> Result<T> {
-      Tree tree = TRY(top ? Tree::open(top->get(), volume.bounds, Counting::filesystem) : Tree::open(path, volume.bounds));
+      Tree tree = TRY(top ? Tree::open(top->get(), volume.bounds, Counting::filesystem)
+                          : Tree::open(path, volume.bounds));
       return work(tree);
     };
     co_return co_await os::offload<T>(disk_, std::move(job));
@@ -98,7 +105,7 @@ class Volumes {
   VolumeOptions options_;
   Disks* disks_;
   Clock& clock_;
-  std::map<std::string, std::shared_ptr<os::Fd>> tops_;          // by id, once opened
+  std::map<std::string, std::shared_ptr<os::Fd>> tops_;        // by id, once opened
   std::map<std::string, std::shared_ptr<os::Turn>> openings_;  // by id: one opens, the others wait for it
   std::string key_;
   boost::asio::thread_pool disk_{2};

@@ -154,7 +154,8 @@ TEST_F(VolumesTest, AVolumeHasAFilesystemOfItsOwnWhereItCan) {
     Incoming incoming = TRY(tree.write("/f", {}, Existing::refuse));
     return incoming.finish();
   };
-  // The machine's own filesystem stands in, which is fuller than the volume may be: what it counts is what counts.
+  // The machine's own filesystem stands in, which is fuller than the volume may be: what it counts is what
+  // counts.
   EXPECT_EQ(wait(volumes_->with_tree<Entry>(*made, put)).error().code(), Code::no_space);
   EXPECT_TRUE(wait(volumes_->with_tree<Entry>(*before, put))) << "one that has none goes on as it was";
   EXPECT_EQ(*wait(volumes_->mountable(*made)), directory_ + "/volumes/" + made->id + "/files");

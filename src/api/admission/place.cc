@@ -1,5 +1,6 @@
 #include "api/admission/place.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace atl::api {

@@ -1,5 +1,7 @@
 #include "api/admission/signature.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 #include "base/bytes.h"

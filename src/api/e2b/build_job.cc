@@ -1,6 +1,7 @@
 #include "api/e2b/build_job.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <boost/asio/as_tuple.hpp>

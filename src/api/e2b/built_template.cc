@@ -1,5 +1,7 @@
 #include "api/e2b/built_template.h"
 
+#include <algorithm>
+
 #include "api/e2b/message.h"
 
 namespace atl::api::e2b {

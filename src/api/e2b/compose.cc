@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "api/e2b/envd.h"
 
 namespace atl::api::e2b {

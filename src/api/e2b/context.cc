@@ -1,5 +1,7 @@
 #include "api/e2b/context.h"
 
+#include <fmt/format.h>
+
 #include "base/bytes.h"
 
 namespace atl::api::e2b {

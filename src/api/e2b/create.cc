@@ -1,5 +1,7 @@
 #include "api/e2b/create.h"
 
+#include <fmt/format.h>
+
 #include "base/ids.h"
 
 namespace atl::api::e2b {

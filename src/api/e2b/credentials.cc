@@ -1,5 +1,7 @@
 #include "api/e2b/credentials.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace atl::api::e2b {

@@ -1,5 +1,9 @@
 #include "api/e2b/interpreter.h"
 
+#include <fmt/format.h>
+
+#include <cctype>
+
 #include "api/http/client_presence.h"
 #include "api/http/content.h"
 #include "api/http/text_flow.h"
@@ -200,7 +204,7 @@ class Lines {
   bool begun_ = false, raised_ = false;
 };
 
-Object context_object(const sandbox::KernelInfo& info) {
+Object context_object(const sandbox::InterpreterInfo& info) {
   std::string_view language =
       info.language == sandbox::Language::shell ? "bash" : sandbox::to_string(info.language);
   return Object{{"id", info.id}, {"language", language}, {"cwd", info.cwd.empty() ? "/home/user" : info.cwd}};
@@ -213,8 +217,11 @@ Result<sandbox::Language> language_of(const std::string& word) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.empty()) return sandbox::Language::python;
   if (auto language = sandbox::parse_language(name)) return *language;
-  return fail(Code::invalid_argument,
-              fmt::format("No kernel for language '{}': there are python, javascript, typescript, deno, bash, r and java", word));
+  return fail(
+      Code::invalid_argument,
+      fmt::format(
+          "No kernel for language '{}': there are python, javascript, typescript, deno, bash, r and java",
+          word));
 }
 
 Error context_error(Error error, const std::string& id) {
@@ -299,7 +306,8 @@ class Interpreter::Number {
       : numbers_(numbers),
         sandbox_id_(std::move(sandbox_id)),
         context_(request.context),
-        language_(request.language ? sandbox::to_string(sandbox::kernel_language(*request.language)) : ""),
+        language_(request.language ? sandbox::to_string(sandbox::interpreter_language(*request.language))
+                                   : ""),
         value_(numbers.begin(sandbox_id_, context_, language_)) {}
   ~Number() { numbers_.end(sandbox_id_, context_, language_, context_id_, count_.value_or(value_)); }
   Number(const Number&) = delete;
@@ -324,7 +332,7 @@ Task<session::ExecutionStart> Interpreter::execute_alive(const Target& target,
                                                          session::ExecuteRequest request) {
   auto execution = co_await context_.service.execute(target.owner, target.id(), request);
   if (execution || execution.error().code() != Code::conflict ||
-      execution.error().field() != sandbox::kDeadKernel)
+      execution.error().field() != sandbox::kDeadInterpreter)
     co_return execution;
   std::string context_id = request.context;
   if (context_id.empty()) {
@@ -341,7 +349,7 @@ Task<sandbox::Language> Interpreter::language_of_request(const Target& target,
                                                          const session::ExecuteRequest& request) {
   if (request.language) co_return *request.language;
   CO_TRY(const auto contexts, co_await context_.service.contexts(target.owner, target.id()));
-  const auto asked = std::ranges::find(contexts, request.context, &sandbox::KernelInfo::id);
+  const auto asked = std::ranges::find(contexts, request.context, &sandbox::InterpreterInfo::id);
   co_return asked == contexts.end() ? sandbox::Language::python : asked->language;
 }
 
@@ -443,7 +451,7 @@ Task<net::Response> Interpreter::list_contexts(net::Request&, Target target) {
     if (prepared) defaults.push_back(prepared->id);  // an environment may lack one of them
   }
   CO_TRY(auto contexts, co_await context_.service.contexts(target.owner, target.id()));
-  const auto is_default = [&](const sandbox::KernelInfo& info) {
+  const auto is_default = [&](const sandbox::InterpreterInfo& info) {
     return std::ranges::find(defaults, info.id) != defaults.end();
   };
   Array list;

@@ -1,5 +1,8 @@
 #include "api/e2b/message.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "base/json.h"

@@ -1,5 +1,7 @@
 #include "api/e2b/multipart.h"
 
+#include <algorithm>
+
 #include "net/http.h"
 
 namespace atl::api::e2b {

@@ -1,5 +1,7 @@
 #include "api/e2b/observation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

@@ -1,5 +1,7 @@
 #include "api/e2b/recipe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/bytes.h"

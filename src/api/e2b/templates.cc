@@ -1,5 +1,7 @@
 #include "api/e2b/templates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <tuple>

@@ -1,6 +1,7 @@
 #include "api/e2b/uploads.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

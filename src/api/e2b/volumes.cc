@@ -1,5 +1,6 @@
 #include "api/e2b/volumes.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <charconv>

@@ -93,10 +93,11 @@ Task<Response> capabilities(Context context, Principal, Request&) {
   bj::array policies;
   for (const std::string& name : context->service->registry().policies().names())
     policies.push_back(bj::value(name));
-  bj::object body{{"version", ATOLL_VERSION},
-                  {"providers", std::move(providers)},
-                  {"languages", bj::array{"python", "javascript", "typescript", "shell", "r", "java", "deno"}},
-                  {"policies", std::move(policies)}};
+  bj::object body{
+      {"version", ATOLL_VERSION},
+      {"providers", std::move(providers)},
+      {"languages", bj::array{"python", "javascript", "typescript", "shell", "r", "java", "deno"}},
+      {"policies", std::move(policies)}};
   co_return json_response(200, std::move(body));
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "api/rest/body.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 namespace atl::api::rest {
 

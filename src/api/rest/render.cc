@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 #include "base/bytes.h"
@@ -159,7 +160,7 @@ bj::object to_json(const sandbox::Isolation& isolation) {
 bj::object to_json(const sandbox::Traits& traits) {
   return {{"real_processes", traits.real_processes},
           {"pty", traits.pty},
-          {"kernels", traits.kernels},
+          {"kernels", traits.interpreters},
           {"network", traits.network},
           {"ports", traits.ports},
           {"pause", traits.pause},
@@ -189,8 +190,8 @@ bj::object to_json(const sandbox::Usage& usage) {
 static bj::object limits_json(const session::Session& s, const registry::Registry& registry) {
   using sandbox::Language;
   bj::object times;
-  for (const Language language : {Language::python, Language::javascript, Language::typescript, Language::shell,
-                                  Language::r, Language::java, Language::deno})
+  for (const Language language : {Language::python, Language::javascript, Language::typescript,
+                                  Language::shell, Language::r, Language::java, Language::deno})
     times[sandbox::to_string(language)] = number(seconds(session::execution_time(s, registry, language)));
   bj::object object = to_json(s.limits);
   object["execution_time_by_language"] = std::move(times);
@@ -230,7 +231,7 @@ bj::object to_json(const session::Session& s, const Dependencies& dependencies) 
 }
 
 bj::object to_json(const session::Forked& forked) {
-  return {{"carried", texts(forked.carried.kernels)},
+  return {{"carried", texts(forked.carried.interpreters)},
           {"left_behind", texts(forked.carried.left_behind)},
           {"pause_us", forked.carried.pause.count()},
           {"total_us", forked.total.count()}};
@@ -253,7 +254,7 @@ bj::object to_json(const session::Artifact& artifact) {
           {"url", "/api/artifacts/" + artifact.digest}};
 }
 
-bj::object to_json(const sandbox::KernelInfo& info) {
+bj::object to_json(const sandbox::InterpreterInfo& info) {
   return {{"id", info.id}, {"language", std::string(sandbox::to_string(info.language))}, {"cwd", info.cwd}};
 }
 

@@ -15,7 +15,7 @@ boost::json::object to_json(const sandbox::Usage& usage);
 boost::json::object to_json(const session::Forked& forked);
 boost::json::object to_json(const session::Snapshot& snapshot);
 boost::json::object to_json(const session::Artifact& artifact);
-boost::json::object to_json(const sandbox::KernelInfo& info);
+boost::json::object to_json(const sandbox::InterpreterInfo& info);
 boost::json::object to_json(const sandbox::ProcessInfo& info);
 boost::json::object to_json(const sandbox::FileInfo& info);
 boost::json::object to_json(const session::Sample& sample);

@@ -241,10 +241,10 @@ Result<session::ForkRequest> read_fork(const std::string& text) {
   const Body body = TRY(Body::parse(text, {"metadata", "ttl_seconds", "extend_on_use", "on_expiry",
                                            "auto_resume", "env", "kernels", "count"}));
   session::ForkRequest wanted;
-  const auto kernels = TRY(body.text("kernels"));
-  if (kernels && *kernels != "carry" && *kernels != "require" && *kernels != "fresh")
+  const auto interpreters = TRY(body.text("kernels"));
+  if (interpreters && *interpreters != "carry" && *interpreters != "require" && *interpreters != "fresh")
     return fail(body.wrong("kernels", "'kernels' is 'carry', 'require' or 'fresh'"));
-  wanted.files_only = kernels == "fresh", wanted.strict = kernels == "require";
+  wanted.files_only = interpreters == "fresh", wanted.strict = interpreters == "require";
   const auto count = TRY(body.whole_number("count", 1, 100));
   wanted.copies.assign(static_cast<std::size_t>(count.value_or(1)), TRY(read_update(body)));
   return wanted;

@@ -77,7 +77,8 @@ Task<std::string> look_inside(sandbox::Sandbox& box) {
     }
     lacking.erase(at, line.size());
     text += shown({Finding::Grade::note, fmt::format("language {}", language),
-                   fmt::format("environment host lacks {}: kernels of this language are refused", program), remedy});
+                   fmt::format("environment host lacks {}: kernels of this language are refused", program),
+                   remedy});
   }
   std::ranges::replace(lacking, '\n', ' ');
   if (lacking.empty())

@@ -28,8 +28,8 @@
 #include "os/file.h"
 #include "registry/ceilings.h"
 #include "registry/registry.h"
-#include "sandbox/native/native.h"
 #include "sandbox/emulated/virtual.h"
+#include "sandbox/native/native.h"
 #include "session/local_service.h"
 #include "store/store.h"
 

@@ -166,8 +166,8 @@ int open_as_user(const User& user, const char* path, int how, mode_t mode, uint8
   const ActAs acting(user);
   if ((flags & kWriteParents) != 0 && !make_parents(path)) return -1;
   if ((flags & kWriteHandOver) == 0) return open_regular(path, how, mode);
-  // E2B's agent gives a file that is there to the user before it opens it, and a new one after: watchers see both. A
-  // user who may write a file that is another's may not take it, and writes it all the same.
+  // E2B's agent gives a file that is there to the user before it opens it, and a new one after: watchers see
+  // both. A user who may write a file that is another's may not take it, and writes it all the same.
   struct stat info {};
   const bool there = stat(path, &info) == 0;
   if (there && S_ISREG(info.st_mode) && chown(path, user.uid, user.gid) != 0) errno = 0;

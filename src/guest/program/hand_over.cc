@@ -31,8 +31,8 @@ int enter(int from, const char* name, const User& user, bool make) {
   return made;
 }
 
-// The directory that holds the last name of `path`, and in `last` where that name begins. `path` is cut into its
-// names on the way.
+// The directory that holds the last name of `path`, and in `last` where that name begins. `path` is cut into
+// its names on the way.
 int open_parent(char* path, const User& user, bool make, const char** last) {
   int at = open("/", kDirectoryFlags);
   char* name = path + 1;
@@ -58,7 +58,8 @@ int open_handed_over(const User& user, const char* path, int flags, mode_t mode,
   const int parent = open_parent(names, user, parents, &last);
   if (parent < 0) return -1;
   // Emptied only after it proved to be a file that may be handed over.
-  const int fd = openat(parent, last, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
+  const int fd =
+      openat(parent, last, (flags & ~O_TRUNC) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode);
   const int opened = errno;
   close(parent);
   errno = opened;

@@ -39,8 +39,8 @@ int compare(const void* a, const void* b) {
   return strcmp(*static_cast<char* const*>(a), *static_cast<char* const*>(b));
 }
 
-// At most `count_max` names; more is EFBIG. Null with errno. `follow` is 0 where a link is what was asked for, and
-// O_NOFOLLOW below it: a directory may have become a link since it was looked at.
+// At most `count_max` names; more is EFBIG. Null with errno. `follow` is 0 where a link is what was asked
+// for, and O_NOFOLLOW below it: a directory may have become a link since it was looked at.
 Level* read_level(const char* path, size_t count_max, int follow) {
   const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
   DIR* const directory = fd < 0 ? nullptr : fdopendir(fd);

@@ -179,7 +179,8 @@ void destroy(Channel* channel) {
 }  // namespace
 
 void tell_watches() {
-  // What happens meanwhile belongs to the next time: a program that writes without end must not hold up an answer.
+  // What happens meanwhile belongs to the next time: a program that writes without end must not hold up an
+  // answer.
   constexpr int kRoundsMax = 64;
   for (Watch* watch = watches; watch != nullptr; watch = watch->next_watch)
     for (int round = 0; round < kRoundsMax && !watch->over && tell_some(watch);) ++round;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "policy/scan/evaluate.h"
 #include "policy/scan/patterns.h"

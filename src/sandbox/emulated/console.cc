@@ -1,5 +1,6 @@
 #include "sandbox/emulated/console.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 namespace atl::sandbox::emulated {

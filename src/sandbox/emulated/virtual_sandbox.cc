@@ -57,7 +57,7 @@ std::unexpected<Error> lacks(std::string_view trait) {
 const Traits& virtual_traits() {
   static const Traits traits = [] {
     Traits t;
-    t.kernels = t.snapshot = t.fork = t.watch = true;
+    t.interpreters = t.snapshot = t.fork = t.watch = true;
     return t;
   }();
   return traits;
@@ -200,11 +200,11 @@ std::vector<std::shared_ptr<Process>> VirtualSandbox::processes() {
   return {life_->processes.begin(), life_->processes.end()};
 }
 
-Task<std::shared_ptr<Kernel>> VirtualSandbox::create_kernel(Language language, std::string cwd) {
+Task<std::shared_ptr<Interpreter>> VirtualSandbox::create_interpreter(Language language, std::string cwd) {
   CO_CHECK(check_alive());
   if (language != Language::shell) co_return lacks(fmt::format("kernel for {}", to_string(language)));
-  KernelInfo info{fmt::format("shell-{}", next_kernel_++), language,
-                  cwd.empty() ? spec_.working_directory : cwd};
+  InterpreterInfo info{fmt::format("shell-{}", next_interpreter_++), language,
+                       cwd.empty() ? spec_.working_directory : cwd};
   CO_TRY(auto directory, vfs::Path::posix(info.cwd));
   if (!fs_->is_directory(directory))
     co_return fail(Error(Code::not_found, fmt::format("{}: no such directory", info.cwd)).with_field("cwd"));
@@ -216,22 +216,23 @@ Task<std::shared_ptr<Kernel>> VirtualSandbox::create_kernel(Language language, s
     VirtualSandbox maker(executor, spec, fs, own_nodes);
     return maker.make_shell({}, directory_text, {}, "bash");
   };
-  auto kernel = std::make_shared<VirtualKernel>(executor_, std::move(info), spec_.limits, std::move(make));
-  life_->kernels.push_back(kernel);
-  std::shared_ptr<Kernel> handle = kernel;
+  auto interpreter =
+      std::make_shared<VirtualInterpreter>(executor_, std::move(info), spec_.limits, std::move(make));
+  life_->interpreters.push_back(interpreter);
+  std::shared_ptr<Interpreter> handle = interpreter;
   co_return handle;
 }
 
-std::vector<std::shared_ptr<Kernel>> VirtualSandbox::kernels() {
-  return {life_->kernels.begin(), life_->kernels.end()};
+std::vector<std::shared_ptr<Interpreter>> VirtualSandbox::interpreters() {
+  return {life_->interpreters.begin(), life_->interpreters.end()};
 }
 
-Task<void> VirtualSandbox::remove_kernel(std::string id) {
-  auto place =
-      std::ranges::find_if(life_->kernels, [&](const auto& kernel) { return kernel->info().id == id; });
-  if (place == life_->kernels.end()) co_return fail(Code::not_found, fmt::format("no kernel {}", id));
+Task<void> VirtualSandbox::remove_interpreter(std::string id) {
+  auto place = std::ranges::find_if(life_->interpreters,
+                                    [&](const auto& interpreter) { return interpreter->info().id == id; });
+  if (place == life_->interpreters.end()) co_return fail(Code::not_found, fmt::format("no kernel {}", id));
   (*place)->close("the kernel was removed");
-  life_->kernels.erase(place);
+  life_->interpreters.erase(place);
   co_return Result<void>();
 }
 
@@ -285,7 +286,7 @@ Task<std::string> VirtualSandbox::ended() {
 
 void Life::end(const std::string& reason) {
   for (auto& process : processes) process->kill(reason);
-  for (auto& kernel : kernels) kernel->close(reason);
+  for (auto& interpreter : interpreters) interpreter->close(reason);
   if (why.empty()) why = reason;
   ended.notify();
 }
@@ -294,7 +295,7 @@ Task<void> Life::finish(std::shared_ptr<Life> life, std::string reason) {
   auto processes = life->processes;
   life->end(reason);
   for (auto& process : processes) CO_CHECK(co_await process->wait());
-  life->kernels.clear();
+  life->interpreters.clear();
   co_return Result<void>();
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "sandbox/emulated/virtual_files.h"
-#include "sandbox/emulated/virtual_kernel.h"
+#include "sandbox/emulated/virtual_interpreter.h"
 #include "sandbox/sandbox.h"
 
 namespace atl::sandbox::emulated {
@@ -24,7 +24,7 @@ struct Life {
   static Task<void> finish(std::shared_ptr<Life> life, std::string reason);
 
   std::vector<std::shared_ptr<VirtualProcess>> processes;  // live ones
-  std::vector<std::shared_ptr<VirtualKernel>> kernels;
+  std::vector<std::shared_ptr<VirtualInterpreter>> interpreters;
   std::chrono::microseconds cpu_time{0};
   std::uint64_t output_bytes = 0;
   std::uint32_t peak = 0;
@@ -49,9 +49,9 @@ class VirtualSandbox final : public Sandbox {
   Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
   std::vector<std::shared_ptr<Process>> processes() override;
   Files& files() override { return files_; }
-  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) override;
-  std::vector<std::shared_ptr<Kernel>> kernels() override;
-  Task<void> remove_kernel(std::string id) override;
+  Task<std::shared_ptr<Interpreter>> create_interpreter(Language language, std::string cwd) override;
+  std::vector<std::shared_ptr<Interpreter>> interpreters() override;
+  Task<void> remove_interpreter(std::string id) override;
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
   Task<std::vector<std::uint16_t>> listening_ports() override;
   Task<Usage> usage() override;
@@ -76,7 +76,7 @@ class VirtualSandbox final : public Sandbox {
   std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
   std::shared_ptr<Life> life_;
   std::uint32_t next_pid_ = 2;
-  std::uint32_t next_kernel_ = 1;
+  std::uint32_t next_interpreter_ = 1;
 };
 
 }  // namespace atl::sandbox::emulated

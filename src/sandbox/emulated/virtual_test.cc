@@ -76,7 +76,7 @@ TEST_F(Virtual, RefusesWhatItLacks) {
   spec.host_mounts.push_back({"/", "/host", false});
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
   auto sandbox = create();
-  EXPECT_EQ(run(sandbox->create_kernel(Language::python, "")).error().code(), Code::unsupported);
+  EXPECT_EQ(run(sandbox->create_interpreter(Language::python, "")).error().code(), Code::unsupported);
   EXPECT_EQ(run(sandbox->connect(80)).error().code(), Code::unsupported);
   EXPECT_EQ(run(sandbox->pause()).error().code(), Code::unsupported);
   ProcessSpec process;
@@ -137,13 +137,13 @@ TEST_F(Virtual, FeedsStandardInput) {
   EXPECT_EQ(run(collect(process->attach(Replay::recent)))->out, "to the cat");
 }
 
-TEST_F(Virtual, KeepsAKernelsState) {
+TEST_F(Virtual, KeepsAInterpretersState) {
   auto sandbox = create();
-  auto kernel = run(sandbox->create_kernel(Language::shell, "")).value();
+  auto interpreter = run(sandbox->create_interpreter(Language::shell, "")).value();
   auto execute = [&](std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);
-    auto stream = run(kernel->execute(spec)).value();
+    auto stream = run(interpreter->execute(spec)).value();
     std::string out;
     while (true) {
       auto event = run(stream->next()).value();
@@ -153,10 +153,10 @@ TEST_F(Virtual, KeepsAKernelsState) {
   };
   EXPECT_EQ(execute("x=41; cd /tmp"), "");
   EXPECT_EQ(execute("echo $((x + 1)) $PWD"), "42 /tmp\n");
-  ASSERT_TRUE(run(kernel->restart()));
+  ASSERT_TRUE(run(interpreter->restart()));
   EXPECT_EQ(execute("echo [$x]"), "[]\n");
-  ASSERT_TRUE(run(sandbox->remove_kernel(kernel->info().id)));
-  EXPECT_TRUE(sandbox->kernels().empty());
+  ASSERT_TRUE(run(sandbox->remove_interpreter(interpreter->info().id)));
+  EXPECT_TRUE(sandbox->interpreters().empty());
 }
 
 TEST_F(Virtual, StartsFromASnapshot) {

@@ -67,8 +67,8 @@ TEST(AreasAtFork, WhetherAnAreaOfAFileHasPagesOfItsOwnIsReadFromItsSizes) {
 class ChanceTest : public CheckpointHarness {
  protected:
   // The values of a cell that printed lines of "name value".
-  std::map<std::string, std::string> drawn(const std::shared_ptr<Kernel>& kernel) {
-    std::istringstream lines(said(kernel, "draw()"));
+  std::map<std::string, std::string> drawn(const std::shared_ptr<Interpreter>& interpreter) {
+    std::istringstream lines(said(interpreter, "draw()"));
     std::map<std::string, std::string> values;
     for (std::string name, value; lines >> name >> value;) values[name] = value;
     return values;
@@ -84,18 +84,18 @@ class ChanceTest : public CheckpointHarness {
   // the same.
   void expect_all_different(const std::string& setup, std::size_t count, const Spec& spec = {}) {
     const auto source = sandbox(spec);
-    const auto kernel = forked_kernel(*source);
-    ASSERT_TRUE(kernel);
-    ASSERT_EQ(said(kernel, setup), "");
+    const auto interpreter = forked_interpreter(*source);
+    ASSERT_TRUE(interpreter);
+    ASSERT_EQ(said(interpreter, setup), "");
     const std::string target = new_target();
     const Carried carried = checkpoint(*source, target);
     ASSERT_THAT(carried.left_behind, IsEmpty());
     std::map<std::string, std::multiset<std::string>> seen;
-    for (const auto& [name, value] : drawn(kernel)) seen[name].insert(value);
+    for (const auto& [name, value] : drawn(interpreter)) seen[name].insert(value);
     for (int i = 0; i < 10; ++i) {
       const auto copy = woken(target, spec);
       ASSERT_TRUE(copy);
-      for (const auto& [name, value] : drawn(only_kernel(*copy))) seen[name].insert(value);
+      for (const auto& [name, value] : drawn(only_interpreter(*copy))) seen[name].insert(value);
     }
     EXPECT_EQ(seen.size(), count);
     for (const auto& [name, values] : seen) {
@@ -133,9 +133,9 @@ class NumpyChanceTest : public ChanceTest {
     spec.preimport = {"numpy"};
     begin_warm(spec);
     const auto probe = sandbox(spec);
-    const auto kernel = run(probe->create_kernel(Language::python, ""));
-    ASSERT_TRUE(kernel);
-    if (said(*kernel, "import numpy") != "") GTEST_SKIP() << "needs Debian's python3-numpy";
+    const auto interpreter = run(probe->create_interpreter(Language::python, ""));
+    ASSERT_TRUE(interpreter);
+    if (said(*interpreter, "import numpy") != "") GTEST_SKIP() << "needs Debian's python3-numpy";
   }
 };
 
@@ -166,9 +166,9 @@ TEST_F(ChanceTest, ForksOfAZygoteDrawNothingAlike) {
   std::map<std::string, std::multiset<std::string>> seen;
   for (int i = 0; i < 4; ++i) {
     const auto box = warm_sandbox();
-    const auto kernel = forked_kernel(*box);
-    ASSERT_EQ(said(kernel, kDraw), "");
-    for (const auto& [name, value] : drawn(kernel)) seen[name].insert(value);
+    const auto interpreter = forked_interpreter(*box);
+    ASSERT_EQ(said(interpreter, kDraw), "");
+    for (const auto& [name, value] : drawn(interpreter)) seen[name].insert(value);
   }
   for (const auto& [name, values] : seen)
     if (!name.starts_with("same_")) {
@@ -212,15 +212,15 @@ def draw():
 
 TEST_F(ChanceTest, MemoryThatAForkWipesIsNotCarriedAndKeepsItsFlags) {
   const auto source = warm_sandbox();
-  const auto kernel = forked_kernel(*source);
-  ASSERT_EQ(said(kernel, kPages), "");
-  const auto before = drawn(kernel);
+  const auto interpreter = forked_interpreter(*source);
+  ASSERT_EQ(said(interpreter, kPages), "");
+  const auto before = drawn(interpreter);
   EXPECT_EQ(before.at("wiped"), "secret:wf");
   EXPECT_EQ(before.at("absent"), "secret:dc");
   EXPECT_EQ(before.at("plain"), "secret:");
   EXPECT_EQ(before.at("inherited"), "secret:wf");
   const auto expect_emptied = [&](Sandbox& copy) {
-    const auto after = drawn(only_kernel(copy));
+    const auto after = drawn(only_interpreter(copy));
     EXPECT_EQ(after.at("wiped"), ":wf");
     EXPECT_EQ(after.at("absent"), ":dc");
     EXPECT_EQ(after.at("plain"), "secret:");
@@ -240,13 +240,13 @@ TEST_F(ChanceTest, MemoryThatAForkWipesIsNotCarriedAndKeepsItsFlags) {
   ASSERT_TRUE(again);
   expect_emptied(*again);
   // What a copy writes there does not reach a copy of that copy either.
-  said(only_kernel(*copy), "ctypes.memmove(pages['wiped'], b'other!', 6)");
+  said(only_interpreter(*copy), "ctypes.memmove(pages['wiped'], b'other!', 6)");
   const std::string further = new_target();
   ASSERT_THAT(checkpoint(*copy, further).left_behind, IsEmpty());
   const auto third = woken(further);
   ASSERT_TRUE(third);
   expect_emptied(*third);
-  EXPECT_EQ(drawn(kernel), before);
+  EXPECT_EQ(drawn(interpreter), before);
 }
 
 // A root filesystem whose C library keeps the state of getrandom() in memory that the vDSO made (glibc 2.41,
@@ -266,9 +266,10 @@ TEST_F(ChanceTest, SourceAndTenCopiesDrawNothingAlikeOnANewerDebian) {
   spec.trusted_layers = true;
   {
     const auto box = sandbox(spec);
-    const auto kernel = forked_kernel(*box);
-    ASSERT_TRUE(kernel);
-    EXPECT_EQ(said(kernel, "import os\nos.urandom(1)\nint(' dp' in open('/proc/self/smaps').read())"), "1")
+    const auto interpreter = forked_interpreter(*box);
+    ASSERT_TRUE(interpreter);
+    EXPECT_EQ(said(interpreter, "import os\nos.urandom(1)\nint(' dp' in open('/proc/self/smaps').read())"),
+              "1")
         << "this C library or kernel keeps no such state: the test says less than it could";
   }
   expect_all_different(kDraw, 11, spec);
@@ -277,16 +278,16 @@ TEST_F(ChanceTest, SourceAndTenCopiesDrawNothingAlikeOnANewerDebian) {
 // The first one goes on; whoever comes from the same state later is a copy.
 TEST_F(ChanceTest, WakingTheSameStateTwiceIsAFork) {
   const auto source = warm_sandbox();
-  const auto kernel = forked_kernel(*source);
-  ASSERT_EQ(said(kernel, std::string(kDraw) + "random.seed(5)\n"), "");
+  const auto interpreter = forked_interpreter(*source);
+  ASSERT_EQ(said(interpreter, std::string(kDraw) + "random.seed(5)\n"), "");
   const std::string target = new_target();
   checkpoint(*source, target, {.whole = true});
-  const auto next = drawn(kernel);
+  const auto next = drawn(interpreter);
   std::vector<std::map<std::string, std::string>> wakes;
   for (int i = 0; i < 3; ++i) {
     const auto again = woken(target);
     ASSERT_TRUE(again);
-    wakes.push_back(drawn(only_kernel(*again)));
+    wakes.push_back(drawn(only_interpreter(*again)));
   }
   EXPECT_EQ(wakes[0].at("random"), next.at("random"));
   EXPECT_NE(wakes[1].at("random"), next.at("random"));

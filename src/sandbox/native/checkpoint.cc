@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "os/file.h"
 #include "sandbox/native/process_image_restore.h"
 
@@ -21,19 +23,22 @@ std::string shortened(std::string text) {
 }
 
 struct Seen {
-  const CheckpointJob::Kernel& kernel;
+  const CheckpointJob::Interpreter& interpreter;
   LiveProcess process, zygote;
   ImageReading reading;
 };
 
-Result<Seen> look_at(const CheckpointJob& job, const CheckpointJob::Kernel& kernel, std::uint64_t bytes_max) {
-  LiveProcess process = TRY(LiveProcess::open(job.proc, kernel.process.pid, kernel.process.start_time));
-  LiveProcess zygote = TRY(LiveProcess::open(job.proc, kernel.zygote.pid, kernel.zygote.start_time));
+Result<Seen> look_at(const CheckpointJob& job, const CheckpointJob::Interpreter& interpreter,
+                     std::uint64_t bytes_max) {
+  LiveProcess process =
+      TRY(LiveProcess::open(job.proc, interpreter.process.pid, interpreter.process.start_time));
+  LiveProcess zygote =
+      TRY(LiveProcess::open(job.proc, interpreter.zygote.pid, interpreter.zygote.start_time));
   ZygoteAreas once;
   ImageReading seen =
-      TRY(read_process_image({process, zygote, kernel.checkpointed.control, job.extent, bytes_max},
+      TRY(read_process_image({process, zygote, interpreter.checkpointed.control, job.extent, bytes_max},
                              job.zygotes != nullptr ? *job.zygotes : once));
-  return Seen{kernel, std::move(process), std::move(zygote), std::move(seen)};
+  return Seen{interpreter, std::move(process), std::move(zygote), std::move(seen)};
 }
 
 std::uint64_t size_of(const ImageReading& reading) {
@@ -43,9 +48,9 @@ std::uint64_t size_of(const ImageReading& reading) {
 }
 
 Result<void> take(Seen seen, CheckpointWriter& writer, CheckpointReport& report) {
-  const std::string& id = seen.kernel.checkpointed.id;
+  const std::string& id = seen.interpreter.checkpointed.id;
   const std::vector<std::string> left_behind = std::move(seen.reading.left_behind);
-  TRY(writer.add(seen.kernel.checkpointed, std::move(seen.reading), seen.process, seen.zygote));
+  TRY(writer.add(seen.interpreter.checkpointed, std::move(seen.reading), seen.process, seen.zygote));
   report.carried.push_back(id);
   for (const std::string& name : left_behind)
     report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", id, name)));
@@ -58,29 +63,29 @@ Result<void> refuse_losses(const CheckpointJob& job, const CheckpointReport& rep
 }
 
 Result<void> take_all(const CheckpointJob& job, int directory, CheckpointReport& report) {
-  if (job.kernels.empty()) return {};
-  const auto leave = [&](const CheckpointJob::Kernel& kernel, const Error& why) {
+  if (job.interpreters.empty()) return {};
+  const auto leave = [&](const CheckpointJob::Interpreter& interpreter, const Error& why) {
     report.left_behind.push_back(
-        shortened(fmt::format("kernel {}: {}", kernel.checkpointed.id, why.message())));
+        shortened(fmt::format("kernel {}: {}", interpreter.checkpointed.id, why.message())));
   };
   std::vector<Seen> all;
   std::uint64_t bytes = 0;
-  for (const CheckpointJob::Kernel& kernel : job.kernels) {
-    auto seen = look_at(job, kernel, job.bytes_max - std::min(job.bytes_max, bytes));
+  for (const CheckpointJob::Interpreter& interpreter : job.interpreters) {
+    auto seen = look_at(job, interpreter, job.bytes_max - std::min(job.bytes_max, bytes));
     if (seen)
       bytes += size_of(seen->reading), all.push_back(std::move(*seen));
     else
-      leave(kernel, seen.error());
+      leave(interpreter, seen.error());
   }
   const bool in_memory = job.extent == Extent::difference && bytes <= kInMemoryMax;
   CheckpointWriter writer =
       TRY(in_memory ? CheckpointWriter::in_memory() : CheckpointWriter::create(directory));
   for (Seen& seen : all) {
-    const CheckpointJob::Kernel& kernel = seen.kernel;
-    if (auto taken = take(std::move(seen), writer, report); !taken) leave(kernel, taken.error());
+    const CheckpointJob::Interpreter& interpreter = seen.interpreter;
+    if (auto taken = take(std::move(seen), writer, report); !taken) leave(interpreter, taken.error());
   }
   TRY(writer.finish());
-  if (in_memory) report.kernels = writer.release();
+  if (in_memory) report.interpreters = writer.release();
   return {};
 }
 
@@ -100,16 +105,16 @@ Result<CheckpointReport> write_checkpoint(CheckpointJob job) {
 }
 
 Result<void> revive(const ReviveJob& job) {
-  const std::vector<CheckpointedKernel> kernels = TRY(read_checkpoint(job.file));
-  if (job.index >= kernels.size()) return fail(Code::not_found, "there is no such kernel in the file");
-  const CheckpointPages pages = TRY(CheckpointPages::open(job.file, kernels[job.index]));
+  const std::vector<CheckpointedInterpreter> interpreters = TRY(read_checkpoint(job.file));
+  if (job.index >= interpreters.size()) return fail(Code::not_found, "there is no such kernel in the file");
+  const CheckpointPages pages = TRY(CheckpointPages::open(job.file, interpreters[job.index]));
   const LiveProcess process = TRY(LiveProcess::open(job.proc, job.process.pid, job.process.start_time));
   const LiveProcess zygote = TRY(LiveProcess::open(job.proc, job.zygote.pid, job.zygote.start_time));
   // A state that was gone on from before is copied, whatever became of the first one. Where that cannot be
   // known, too. The mark goes into nothing but a file that was found whole above: whoever sent it may be
   // anybody.
   const bool resumed =
-      kernels[job.index].extent == Extent::whole && count_revival(job.proc, job.file, job.index) == 0U;
+      interpreters[job.index].extent == Extent::whole && count_revival(job.proc, job.file, job.index) == 0U;
   const Recipient to{process, zygote, job.control, resumed};
   return restore_process_image(pages.image(), pages.bytes(), to);
 }

@@ -20,13 +20,13 @@ struct Place {
 };
 
 struct CheckpointJob {
-  struct Kernel {
-    CheckpointedKernel checkpointed;
+  struct Interpreter {
+    CheckpointedInterpreter checkpointed;
     Place process, zygote;
   };
   int proc = -1;
   SnapshotJob files;
-  std::vector<Kernel> kernels;
+  std::vector<Interpreter> interpreters;
   Extent extent = Extent::difference;
   std::uint64_t bytes_max = 0;           // of memory
   std::vector<std::string> left_behind;  // what is known not to be carried
@@ -38,7 +38,7 @@ struct CheckpointJob {
 struct CheckpointReport {
   std::vector<std::string> carried;      // kernels, by id
   std::vector<std::string> left_behind;  // by name
-  os::Fd kernels;                        // a file of them in memory, where there is none on the disk
+  os::Fd interpreters;                   // a file of them in memory, where there is none on the disk
 };
 
 // Files and kernels into one directory, whole or not at all; kernels for copies that are made at once stay in

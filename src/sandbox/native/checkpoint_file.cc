@@ -27,7 +27,7 @@ using Writer = guest::Writer<std::string>;
 
 constexpr char kMagic[8] = {'A', 'T', 'L', 'P', 'A', 'R', 'K', '\n'};
 constexpr std::uint32_t kVersion = 2;
-constexpr std::uint32_t kKernelsMax = 256;
+constexpr std::uint32_t kInterpretersMax = 256;
 constexpr std::uint64_t kIndexMax = 4U << 20, kMemoryMax = 64U << 20;
 constexpr std::size_t kPiece = 256U << 10;
 constexpr std::size_t kStretchesMax = 512;  // the kernel takes 1024 at once
@@ -35,7 +35,7 @@ constexpr std::size_t kStretchesMax = 512;  // the kernel takes 1024 at once
 struct Head {
   char magic[8] = {};
   std::uint32_t version = 0;
-  std::uint32_t kernels = 0;
+  std::uint32_t interpreters = 0;
   std::uint64_t index_at = 0, index_size = 0, index_checksum = 0;
   std::uint64_t size = 0;      // of the file
   std::uint64_t checksum = 0;  // of the fields before
@@ -44,7 +44,7 @@ static_assert(sizeof(Head) == 56);
 // Behind the head, outside of every checksum: for each kernel, 32 bits, how often somebody has begun to go on
 // from it.
 constexpr off_t kRevivalsAt = 64;
-static_assert(kRevivalsAt + kKernelsMax * sizeof(std::uint32_t) <= kPage);
+static_assert(kRevivalsAt + kInterpretersMax * sizeof(std::uint32_t) <= kPage);
 
 Error damaged(std::string_view what) {
   return Error(Code::data_loss, fmt::format("the file of parked kernels is damaged: {}", what));
@@ -125,10 +125,10 @@ ProcessImage get_memory(Reader& in) {
   return image;
 }
 
-std::string encode(const std::vector<CheckpointedKernel>& kernels) {
+std::string encode(const std::vector<CheckpointedInterpreter>& interpreters) {
   std::string bytes;
   Writer out(bytes);
-  for (const CheckpointedKernel& one : kernels) {
+  for (const CheckpointedInterpreter& one : interpreters) {
     put(out, one.id), put(out, one.directory), put(out, one.user), put(out, one.zygote);
     out.u64(one.layout), out.u8(static_cast<std::uint8_t>(one.extent));
     out.u32(static_cast<std::uint32_t>(one.pid)), out.u32(static_cast<std::uint32_t>(one.control));
@@ -138,8 +138,8 @@ std::string encode(const std::vector<CheckpointedKernel>& kernels) {
   return bytes;
 }
 
-CheckpointedKernel get_kernel(Reader& in) {
-  CheckpointedKernel one;
+CheckpointedInterpreter get_interpreter(Reader& in) {
+  CheckpointedInterpreter one;
   one.id = get(in), one.directory = get(in), one.user = get(in), one.zygote = get(in);
   one.layout = in.u64(), one.extent = static_cast<Extent>(in.u8());
   one.pid = static_cast<std::int32_t>(in.u32()), one.control = static_cast<std::int32_t>(in.u32());
@@ -164,7 +164,7 @@ bool lies_within(std::uint64_t at, std::uint64_t size, std::uint64_t end) {
   return at <= end && size <= end - at;
 }
 
-bool is_within(const CheckpointedKernel& one, std::uint64_t size) {
+bool is_within(const CheckpointedInterpreter& one, std::uint64_t size) {
   return one.extent <= Extent::whole && lies_within(one.memory_at, one.memory_size, size) &&
          one.memory_size <= kMemoryMax && lies_within(one.pages_at, one.pages_size, size) &&
          one.pages_at % kPage == 0 && one.pid > 1 && one.control > 2;
@@ -311,11 +311,11 @@ Result<void> CheckpointWriter::pad() {
   return os::write_all(file_.get(), std::string(more, '\0'));
 }
 
-Result<void> CheckpointWriter::add(CheckpointedKernel kernel, ImageReading reading,
+Result<void> CheckpointWriter::add(CheckpointedInterpreter interpreter, ImageReading reading,
                                    const LiveProcess& process, const LiveProcess& zygote) {
   ProcessImage& image = reading.image;
-  kernel.extent = image.extent;
-  kernel.pages_at = at_;
+  interpreter.extent = image.extent;
+  interpreter.pages_at = at_;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> sum(XXH3_createState(), &XXH3_freeState);
   XXH3_64bits_reset(sum.get());
   // A whole state goes to children of another zygote.
@@ -326,7 +326,7 @@ Result<void> CheckpointWriter::add(CheckpointedKernel kernel, ImageReading readi
   const std::vector<Run> all = std::exchange(image.runs, {});
   const auto write = [&]() -> Result<void> {
     const PageReader::Piece piece = TRY(reader.read());
-    const std::span<char> kept = sieve.sift(piece, at_ - kernel.pages_at, image.runs);
+    const std::span<char> kept = sieve.sift(piece, at_ - interpreter.pages_at, image.runs);
     if (!in_memory_) XXH3_64bits_update(sum.get(), kept.data(), kept.size());
     at_ += kept.size();
     return os::write_all(file_.get(), {kept.data(), kept.size()});
@@ -339,25 +339,25 @@ Result<void> CheckpointWriter::add(CheckpointedKernel kernel, ImageReading readi
   TRY(write());
   // The process still lives, so every page that was read by its number was its own.
   if (!process.is_alive()) return fail(Code::not_found, "the interpreter has ended");
-  kernel.pages_size = at_ - kernel.pages_at,
-  kernel.pages_checksum = in_memory_ ? 0 : XXH3_64bits_digest(sum.get());
+  interpreter.pages_size = at_ - interpreter.pages_at,
+  interpreter.pages_checksum = in_memory_ ? 0 : XXH3_64bits_digest(sum.get());
   const std::string description = encode(image);
   if (description.size() > kMemoryMax) return fail(Code::too_large, "its memory is in too many pieces");
-  kernel.memory_at = at_, kernel.memory_size = description.size(),
-  kernel.memory_checksum = checksum_of(description);
+  interpreter.memory_at = at_, interpreter.memory_size = description.size(),
+  interpreter.memory_checksum = checksum_of(description);
   TRY(os::write_all(file_.get(), description));
   at_ += description.size();
-  kernels_.push_back(std::move(kernel));
+  interpreters_.push_back(std::move(interpreter));
   return pad();
 }
 
 Result<void> CheckpointWriter::finish() {
-  const std::string index = encode(kernels_);
-  if (kernels_.size() > kKernelsMax || index.size() > kIndexMax)
+  const std::string index = encode(interpreters_);
+  if (interpreters_.size() > kInterpretersMax || index.size() > kIndexMax)
     return fail(Code::too_large, "too many kernels");
   Head head;
   std::memcpy(head.magic, kMagic, sizeof kMagic);
-  head.version = kVersion, head.kernels = static_cast<std::uint32_t>(kernels_.size());
+  head.version = kVersion, head.interpreters = static_cast<std::uint32_t>(interpreters_.size());
   head.index_at = at_, head.index_size = index.size(), head.index_checksum = checksum_of(index);
   head.size = at_ + index.size();
   const auto* const bytes = reinterpret_cast<const char*>(&head);
@@ -371,7 +371,7 @@ Result<void> CheckpointWriter::finish() {
   return {};
 }
 
-Result<std::vector<CheckpointedKernel>> read_checkpoint(int file) {
+Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file) {
   const std::string bytes = TRY(read_at(file, 0, sizeof(Head)));
   Head head;
   std::memcpy(&head, bytes.data(), sizeof head);
@@ -385,21 +385,23 @@ Result<std::vector<CheckpointedKernel>> read_checkpoint(int file) {
     return fail(damaged("its beginning"));
   if (static_cast<std::uint64_t>(info.st_size) != head.size)
     return fail(damaged(fmt::format("it has {} bytes of {}", info.st_size, head.size)));
-  if (head.kernels > kKernelsMax || head.index_size > kIndexMax ||
+  if (head.interpreters > kInterpretersMax || head.index_size > kIndexMax ||
       !lies_within(head.index_at, head.index_size, head.size))
     return fail(damaged("its index"));
   const std::string index = TRY(read_at(file, head.index_at, head.index_size));
   if (checksum_of(index) != head.index_checksum) return fail(damaged("its index"));
   Reader in(index.data(), index.size());
-  std::vector<CheckpointedKernel> kernels;
-  for (std::uint32_t i = 0; i < head.kernels && in.ok(); ++i) kernels.push_back(get_kernel(in));
-  if (!in.done() || !std::ranges::all_of(kernels, [&](const auto& one) { return is_within(one, head.size); }))
+  std::vector<CheckpointedInterpreter> interpreters;
+  for (std::uint32_t i = 0; i < head.interpreters && in.ok(); ++i)
+    interpreters.push_back(get_interpreter(in));
+  if (!in.done() ||
+      !std::ranges::all_of(interpreters, [&](const auto& one) { return is_within(one, head.size); }))
     return fail(damaged("its index"));
-  return kernels;
+  return interpreters;
 }
 
 Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index) {
-  if (index >= kKernelsMax) return fail(Code::invalid_argument, "there is no such kernel in the file");
+  if (index >= kInterpretersMax) return fail(Code::invalid_argument, "there is no such kernel in the file");
   // The caller opened the file for reading only: open it again for writing.
   const os::Fd writable = TRY(os::open_at(proc, fmt::format("self/fd/{}", file).c_str(), O_RDWR));
   const off_t at = kRevivalsAt + static_cast<off_t>(index * sizeof(std::uint32_t));
@@ -412,22 +414,22 @@ Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index) {
   return before;
 }
 
-Result<CheckpointPages> CheckpointPages::open(int file, const CheckpointedKernel& kernel) {
+Result<CheckpointPages> CheckpointPages::open(int file, const CheckpointedInterpreter& interpreter) {
   CheckpointPages pages;
-  const std::string description = TRY(read_at(file, kernel.memory_at, kernel.memory_size));
+  const std::string description = TRY(read_at(file, interpreter.memory_at, interpreter.memory_size));
   Reader in(description.data(), description.size());
-  if (checksum_of(description) == kernel.memory_checksum) pages.memory_ = get_memory(in);
+  if (checksum_of(description) == interpreter.memory_checksum) pages.memory_ = get_memory(in);
   const ProcessImage& image = pages.memory_;
   const bool fits = std::ranges::all_of(
-      image.runs, [&](const Run& run) { return lies_within(run.offset, run.size, kernel.pages_size); });
-  if (!in.done() || image.extent != kernel.extent || !is_sound(image) || !fits)
+      image.runs, [&](const Run& run) { return lies_within(run.offset, run.size, interpreter.pages_size); });
+  if (!in.done() || image.extent != interpreter.extent || !is_sound(image) || !fits)
     return fail(damaged("the description of a kernel"));
-  if (kernel.pages_size == 0) return pages;
-  void* const at = ::mmap(nullptr, kernel.pages_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file,
-                          static_cast<off_t>(kernel.pages_at));
+  if (interpreter.pages_size == 0) return pages;
+  void* const at = ::mmap(nullptr, interpreter.pages_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file,
+                          static_cast<off_t>(interpreter.pages_at));
   if (at == MAP_FAILED) return fail(errno_error(errno, "read parked kernels"));
-  pages.bytes_ = static_cast<const char*>(at), pages.size_ = kernel.pages_size;
-  if (!is_sealed(file) && checksum_of({pages.bytes_, pages.size_}) != kernel.pages_checksum)
+  pages.bytes_ = static_cast<const char*>(at), pages.size_ = interpreter.pages_size;
+  if (!is_sealed(file) && checksum_of({pages.bytes_, pages.size_}) != interpreter.pages_checksum)
     return fail(damaged("the memory of a kernel"));
   return pages;
 }

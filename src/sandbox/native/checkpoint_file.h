@@ -16,7 +16,7 @@ namespace atl::sandbox::native {
 
 inline constexpr const char* kCheckpointName = "kernels";  // in a snapshot's directory
 
-struct CheckpointedKernel {
+struct CheckpointedInterpreter {
   std::string id, directory, user;
   std::string zygote;        // whose child it was; Extent::difference can go into its other children only
   std::uint64_t layout = 0;  // of that zygote
@@ -37,7 +37,7 @@ class CheckpointWriter {
   static Result<CheckpointWriter> in_memory();
   // Its runs get their offsets; what of a difference is none, because the zygote has the same bytes there, is
   // left out.
-  Result<void> add(CheckpointedKernel kernel, ImageReading reading, const LiveProcess& process,
+  Result<void> add(CheckpointedInterpreter interpreter, ImageReading reading, const LiveProcess& process,
                    const LiveProcess& zygote);
   Result<void> finish();
   os::Fd release() { return std::move(file_); }
@@ -48,11 +48,11 @@ class CheckpointWriter {
   os::Fd file_;
   bool in_memory_ = false;
   std::uint64_t at_ = 0;
-  std::vector<CheckpointedKernel> kernels_;
+  std::vector<CheckpointedInterpreter> interpreters_;
 };
 
 // Code::data_loss or, for another version, Code::unsupported.
-Result<std::vector<CheckpointedKernel>> read_checkpoint(int file);
+Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file);
 
 // Marks in a file on the disk that somebody goes on from that kernel now, and says how often somebody had
 // begun to before: who is not the first is a copy. Survives the end of this program, not a loss of power.
@@ -62,7 +62,7 @@ Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index);
 // One of them, mapped and verified; sealed pages need no verification.
 class CheckpointPages {
  public:
-  static Result<CheckpointPages> open(int file, const CheckpointedKernel& kernel);
+  static Result<CheckpointPages> open(int file, const CheckpointedInterpreter& interpreter);
   ~CheckpointPages();
   CheckpointPages(CheckpointPages&& other) noexcept;
   CheckpointPages(const CheckpointPages&) = delete;

@@ -36,7 +36,7 @@ void put_number(std::string& out, std::uint64_t value, std::size_t size) {
 }
 
 // docs/formats/parked-kernels.md
-std::string file_of(const std::string& description, std::string index, std::uint32_t kernels) {
+std::string file_of(const std::string& description, std::string index, std::uint32_t interpreters) {
   std::string file(kPage, '\0');
   file.append(kPages, 'p');
   const std::uint64_t memory_at = file.size();
@@ -52,7 +52,7 @@ std::string file_of(const std::string& description, std::string index, std::uint
   const std::uint64_t index_at = file.size();
   file += index;
   std::string head = "ATLPARK\n";
-  put_number(head, 1, 4), put_number(head, kernels, 4);
+  put_number(head, 1, 4), put_number(head, interpreters, 4);
   for (const std::uint64_t value :
        {index_at, std::uint64_t{index.size()}, checksum_of(index), std::uint64_t{file.size()}})
     put_number(head, value, 8);
@@ -61,12 +61,13 @@ std::string file_of(const std::string& description, std::string index, std::uint
 }
 
 // Every address and size that somebody would use.
-void use(const CheckpointPages& pages, const CheckpointedKernel& kernel) {
+void use(const CheckpointPages& pages, const CheckpointedInterpreter& interpreter) {
   const ProcessImage& image = pages.image();
-  check(is_sound(image) && image.extent == kernel.extent);
+  check(is_sound(image) && image.extent == interpreter.extent);
   std::uint64_t sum = 0;
   for (const Run& run : image.runs) {
-    check(run.size > 0 && run.offset <= kernel.pages_size && run.size <= kernel.pages_size - run.offset);
+    check(run.size > 0 && run.offset <= interpreter.pages_size &&
+          run.size <= interpreter.pages_size - run.offset);
     sum += static_cast<unsigned char>(pages.bytes()[run.offset]);
     sum += static_cast<unsigned char>(pages.bytes()[run.offset + run.size - 1]);
   }
@@ -79,10 +80,10 @@ void use(const CheckpointPages& pages, const CheckpointedKernel& kernel) {
 void read(const std::string& bytes) {
   const os::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) return;
-  const auto kernels = read_checkpoint(file.get());
-  if (!kernels) return;
-  for (const CheckpointedKernel& kernel : *kernels)
-    if (const auto pages = CheckpointPages::open(file.get(), kernel)) use(*pages, kernel);
+  const auto interpreters = read_checkpoint(file.get());
+  if (!interpreters) return;
+  for (const CheckpointedInterpreter& interpreter : *interpreters)
+    if (const auto pages = CheckpointPages::open(file.get(), interpreter)) use(*pages, interpreter);
 }
 
 }  // namespace

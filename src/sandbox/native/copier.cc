@@ -44,26 +44,26 @@ struct In {
   }
 };
 
-void put_kernel(Out& out, const CheckpointJob::Kernel& kernel) {
-  const CheckpointedKernel& checkpointed = kernel.checkpointed;
+void put_interpreter(Out& out, const CheckpointJob::Interpreter& interpreter) {
+  const CheckpointedInterpreter& checkpointed = interpreter.checkpointed;
   out.text(checkpointed.id), out.text(checkpointed.directory), out.text(checkpointed.user),
       out.text(checkpointed.zygote);
   out.writer.u64(checkpointed.layout);
   out.writer.u32(static_cast<std::uint32_t>(checkpointed.pid)),
       out.writer.u32(static_cast<std::uint32_t>(checkpointed.control));
-  out.place(kernel.process), out.place(kernel.zygote);
+  out.place(interpreter.process), out.place(interpreter.zygote);
 }
 
-CheckpointJob::Kernel get_kernel(In& in) {
-  CheckpointJob::Kernel kernel;
-  CheckpointedKernel& checkpointed = kernel.checkpointed;
+CheckpointJob::Interpreter get_interpreter(In& in) {
+  CheckpointJob::Interpreter interpreter;
+  CheckpointedInterpreter& checkpointed = interpreter.checkpointed;
   checkpointed.id = in.text(), checkpointed.directory = in.text(), checkpointed.user = in.text(),
   checkpointed.zygote = in.text();
   checkpointed.layout = in.reader.u64();
   checkpointed.pid = static_cast<std::int32_t>(in.reader.u32()),
   checkpointed.control = static_cast<std::int32_t>(in.reader.u32());
-  kernel.process = in.place(), kernel.zygote = in.place();
-  return kernel;
+  interpreter.process = in.place(), interpreter.zygote = in.place();
+  return interpreter;
 }
 
 std::string encode(const CheckpointJob& job) {
@@ -74,8 +74,8 @@ std::string encode(const CheckpointJob& job) {
   out.writer.u8(job.files.parent >= 0 ? 1 : 0), out.text(job.files.name);
   out.writer.u8(static_cast<std::uint8_t>(job.extent)), out.writer.u64(job.bytes_max);
   out.writer.u8(job.strict ? 1 : 0);
-  out.writer.u32(static_cast<std::uint32_t>(job.kernels.size()));
-  for (const CheckpointJob::Kernel& kernel : job.kernels) put_kernel(out, kernel);
+  out.writer.u32(static_cast<std::uint32_t>(job.interpreters.size()));
+  for (const CheckpointJob::Interpreter& interpreter : job.interpreters) put_interpreter(out, interpreter);
   out.writer.u32(static_cast<std::uint32_t>(job.left_behind.size()));
   for (const std::string& name : job.left_behind) out.text(name);
   return std::move(out.bytes);
@@ -100,7 +100,7 @@ CheckpointJob get_checkpoint(In& in, const std::vector<os::Fd>& fds) {
   job.extent = static_cast<Extent>(in.reader.u8()), job.bytes_max = in.reader.u64();
   job.strict = in.reader.u8() != 0;
   for (std::uint32_t left = in.reader.u32(); left > 0 && in.reader.ok(); --left)
-    job.kernels.push_back(get_kernel(in));
+    job.interpreters.push_back(get_interpreter(in));
   for (std::uint32_t left = in.reader.u32(); left > 0 && in.reader.ok(); --left)
     job.left_behind.push_back(in.text());
   return job;
@@ -129,7 +129,7 @@ Result<CopierReport> work(const os::Message& message, int proc, int socket, Zygo
         job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
       CheckpointReport done = TRY(write_checkpoint(std::move(job)));
       report.reply.names = std::move(done.left_behind), report.reply.carried = std::move(done.carried);
-      report.beside = std::move(done.kernels);
+      report.beside = std::move(done.interpreters);
       return report;
     }
     case Kind::revive: {

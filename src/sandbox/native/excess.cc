@@ -1,6 +1,7 @@
 #include "sandbox/native/excess.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <ranges>
 

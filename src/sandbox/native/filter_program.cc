@@ -28,7 +28,7 @@ struct SyscallRun {
 };
 
 std::vector<SyscallRun> runs_of(const std::map<std::uint32_t, Answer>& answers, std::uint32_t unknown,
-                         std::uint32_t foreign) {
+                                std::uint32_t foreign) {
   std::vector<SyscallRun> runs{{0, {.verdict = unknown}}};
   const auto add = [&](std::uint32_t first, const Answer& answer) {
     if (runs.back().first == first)

@@ -13,26 +13,26 @@
 namespace atl::sandbox::native {
 namespace {
 
-using Kernels = std::vector<std::shared_ptr<GuestInterpreter>>;
+using Interpreters = std::vector<std::shared_ptr<GuestInterpreter>>;
 
 // Parks every kernel that can be parked and names the others.
-Task<Kernels> park_all(const GuestConnection& connection, std::vector<std::string>& left_behind) {
-  Kernels parked;
-  for (const std::shared_ptr<Kernel>& each : connection.kernels()) {
-    const auto kernel = std::dynamic_pointer_cast<GuestInterpreter>(each);
-    if (!kernel || kernel->is_dead()) continue;
+Task<Interpreters> park_all(const GuestConnection& connection, std::vector<std::string>& left_behind) {
+  Interpreters parked;
+  for (const std::shared_ptr<Interpreter>& each : connection.interpreters()) {
+    const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each);
+    if (!interpreter || interpreter->is_dead()) continue;
     const std::string name =
-        fmt::format("kernel {} ({})", kernel->info().id, to_string(kernel->info().language));
-    if (kernel->info().language != Language::python) {
+        fmt::format("kernel {} ({})", interpreter->info().id, to_string(interpreter->info().language));
+    if (interpreter->info().language != Language::python) {
       left_behind.push_back(name + ": interpreters of its language cannot be copied");
       continue;
     }
-    auto without = co_await kernel->park();
+    auto without = co_await interpreter->park();
     if (!without) {
       left_behind.push_back(fmt::format("{}: {}", name, without.error().message()));
       continue;
     }
-    parked.push_back(kernel);
+    parked.push_back(interpreter);
     if (!without->empty()) left_behind.push_back(fmt::format("{}: {}", name, *without));
   }
   co_return parked;
@@ -47,42 +47,42 @@ Task<Carried> NativeSandbox::checkpoint(std::string target, CheckpointOptions op
   CO_CHECK(check_connection());
   const auto connection = state->connection;
   ask::Checkpoint wanted{.directory = target, .whole = options.whole, .strict = options.strict};
-  CO_TRY(const Kernels parked, co_await park_all(*connection, wanted.left_behind));
-  for (const auto& kernel : parked)
-    wanted.kernels.push_back({.id = kernel->info().id,
-                              .user = kernel->process()->info().user,
-                              .directory = kernel->info().cwd,
-                              .pid = kernel->process()->info().pid,
-                              .forked_pid = kernel->process()->first_pid()});
+  CO_TRY(const Interpreters parked, co_await park_all(*connection, wanted.left_behind));
+  for (const auto& interpreter : parked)
+    wanted.interpreters.push_back({.id = interpreter->info().id,
+                                   .user = interpreter->process()->info().user,
+                                   .directory = interpreter->info().cwd,
+                                   .pid = interpreter->process()->info().pid,
+                                   .forked_pid = interpreter->process()->first_pid()});
   wanted.known = connection->interpreter_pids();
   Request request{.name = state->name, .ask = std::move(wanted)};
   connection->set_paused(true);
   auto answer = co_await state->spawner->call(std::move(request));
   connection->set_paused(false);
-  for (const auto& kernel : parked) kernel->unpark();
+  for (const auto& interpreter : parked) interpreter->unpark();
   if (!answer) co_return fail(std::move(answer).error());
   if (!answer->fds.empty())
     state->spawner->checkpoints[target] = std::make_shared<os::Fd>(std::move(answer->fds.front()));
   Carried carried;
-  carried.kernels = std::move(answer->reply.carried);
+  carried.interpreters = std::move(answer->reply.carried);
   carried.left_behind = std::move(answer->reply.names);
   carried.pause = std::chrono::microseconds(answer->reply.micros);
   co_return carried;
 }
 
-Task<void> NativeSandbox::receive_kernel(const os::Fd& file, std::uint32_t number,
-                                         CheckpointedKernel kernel) {
+Task<void> NativeSandbox::receive_interpreter(const os::Fd& file, std::uint32_t number,
+                                              CheckpointedInterpreter interpreter) {
   const auto state = state_;
-  Request request{.name = state->name, .ask = ask::Revive{number, kernel}};
+  Request request{.name = state->name, .ask = ask::Revive{number, interpreter}};
   CO_TRY(SpawnerClient::Answer answer, co_await state->spawner->call(std::move(request), file.get()));
   if (answer.fds.size() != 3) co_return fail(Code::provider_failed, "it came without its streams");
   ForkedInterpreter forked{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
                            answer.reply.pid};
-  KernelInfo info{kernel.id, Language::python, kernel.directory};
-  co_return co_await state->connection->receive_kernel(std::move(forked), std::move(info));
+  InterpreterInfo info{interpreter.id, Language::python, interpreter.directory};
+  co_return co_await state->connection->receive_interpreter(std::move(forked), std::move(info));
 }
 
-Task<void> NativeSandbox::receive_kernels() {
+Task<void> NativeSandbox::receive_interpreters() {
   const auto state = state_;
   const std::string directory = state->spawned.spec.snapshot.value_or("");
   const auto held = state->spawner->checkpoints.find(directory);
@@ -98,17 +98,18 @@ Task<void> NativeSandbox::receive_kernels() {
       problem = std::move(opened).error();
   }
   auto parked = file ? read_checkpoint(file->get())
-                     : Result<std::vector<CheckpointedKernel>>(fail(std::move(*problem)));
+                     : Result<std::vector<CheckpointedInterpreter>>(fail(std::move(*problem)));
   if (!parked) {
     revival_.left_behind.push_back(fmt::format("all kernels: {}", parked.error().message()));
     co_return Result<void>();
   }
   for (std::uint32_t number = 0; number < parked->size(); ++number) {
-    const CheckpointedKernel kernel = (*parked)[number];
-    if (auto received = co_await receive_kernel(*file, number, kernel); received)
-      revival_.kernels.push_back(kernel.id);
+    const CheckpointedInterpreter interpreter = (*parked)[number];
+    if (auto received = co_await receive_interpreter(*file, number, interpreter); received)
+      revival_.interpreters.push_back(interpreter.id);
     else
-      revival_.left_behind.push_back(fmt::format("kernel {}: {}", kernel.id, received.error().message()));
+      revival_.left_behind.push_back(
+          fmt::format("kernel {}: {}", interpreter.id, received.error().message()));
   }
   co_return Result<void>();
 }

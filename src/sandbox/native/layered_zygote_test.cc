@@ -110,18 +110,18 @@ constexpr const char* kWhoStarted =
 TEST_F(LayeredZygoteTest, TrustedLayersHaveOneOfTheirOwn) {
   begin_warm(layered(true));
   const auto sandbox = warm_sandbox(layered(true));
-  const auto kernel = forked_kernel(*sandbox);
-  ASSERT_TRUE(kernel);
-  EXPECT_EQ(said(kernel, kWhoStarted), "([False], True)");
-  EXPECT_EQ(said(kernel, "import marker\nmarker.value, marker.__file__"),
+  const auto interpreter = forked_interpreter(*sandbox);
+  ASSERT_TRUE(interpreter);
+  EXPECT_EQ(said(interpreter, kWhoStarted), "([False], True)");
+  EXPECT_EQ(said(interpreter, "import marker\nmarker.value, marker.__file__"),
             fmt::format("('one', '{}/marker.py')", kPackages));
-  EXPECT_EQ(said(kernel, "import os\nos.getppid(), os.getuid(), os.listdir('/mnt'), os.getcwd()"),
+  EXPECT_EQ(said(interpreter, "import os\nos.getppid(), os.getuid(), os.listdir('/mnt'), os.getcwd()"),
             "(1, 1000, [], '/home/user')");
   // The host's own is another one.
   Spec spec;
   spec.preimport = {"marker"};
   const auto other = this->sandbox(std::move(spec));
-  auto theirs = run(other->create_kernel(Language::python, ""));
+  auto theirs = run(other->create_interpreter(Language::python, ""));
   ASSERT_TRUE(theirs);
   EXPECT_EQ(said(*theirs, "import sys\n'marker' in sys.modules"), "False");
 }
@@ -132,10 +132,11 @@ TEST_F(LayeredZygoteTest, HooksOfImportedModulesAreCalled) {
       << "import os\nforks = []\nos.register_at_fork(after_in_child=lambda: forks.append(os.getpid()))\n";
   begin_warm(layered(true));
   const auto sandbox = warm_sandbox(layered(true));
-  const auto kernel = forked_kernel(*sandbox);
-  ASSERT_TRUE(kernel);
-  EXPECT_EQ(said(kernel, "import os, marker\nmarker.forks == [os.getpid()], os.register_at_fork.__name__"),
-            "(True, 'register_at_fork')");
+  const auto interpreter = forked_interpreter(*sandbox);
+  ASSERT_TRUE(interpreter);
+  EXPECT_EQ(
+      said(interpreter, "import os, marker\nmarker.forks == [os.getpid()], os.register_at_fork.__name__"),
+      "(True, 'register_at_fork')");
 }
 
 // A .pth file of a layer runs where Python starts. What a user made, or an archive brought, starts inside
@@ -144,16 +145,16 @@ TEST_F(LayeredZygoteTest, WhatAUserMadeIsNeverSeenByOne) {
   top_ = make_layer(mark_);
   begin_warm(layered(false));
   const auto warm = warm_sandbox(layered(false));
-  const auto first = python_kernel(*warm, KernelOrigin::started);
+  const auto first = python_interpreter(*warm, InterpreterOrigin::started);
   ASSERT_TRUE(first);
   EXPECT_EQ(said(first, kWhoStarted), "([True], False)");
   EXPECT_EQ(said(first, "import marker\nmarker.value"), fmt::format("'{}'", mark_));
   ASSERT_TRUE(run(first->restart()));
-  EXPECT_EQ(first->info().origin, KernelOrigin::started);
+  EXPECT_EQ(first->info().origin, InterpreterOrigin::started);
   EXPECT_THAT(zygotes_in_layers(), IsEmpty());
   // Proves that the search below finds a match where there is one.
   const auto trusted = sandbox(layered(true));
-  ASSERT_TRUE(run(trusted->create_kernel(Language::python, "")));
+  ASSERT_TRUE(run(trusted->create_interpreter(Language::python, "")));
   for (int i = 0; i < 2000 && zygotes_in_layers().empty(); ++i) turn(std::chrono::milliseconds(10));
   // It, and the interpreter that it made, which has its name.
   EXPECT_THAT(zygotes_in_layers(), Not(IsEmpty()));
@@ -163,13 +164,13 @@ TEST_F(LayeredZygoteTest, LayersThatOthersCouldChangeAreNotTrusted) {
   ASSERT_EQ(::chmod(top_.c_str(), 0777), 0);
   begin_warm(layered(true));
   const auto writable = warm_sandbox(layered(true));
-  EXPECT_EQ(said(python_kernel(*writable, KernelOrigin::started), kWhoStarted), "([True], False)");
+  EXPECT_EQ(said(python_interpreter(*writable, InterpreterOrigin::started), kWhoStarted), "([True], False)");
   ASSERT_EQ(::chmod(top_.c_str(), 0755), 0);
   ASSERT_EQ(::chown(top_.c_str(), 1000, 0), 0);
   top_ = make_layer("two");
   ASSERT_EQ(::chown(top_.c_str(), 1000, 0), 0);
   const auto foreign = sandbox(layered(true));
-  EXPECT_EQ(said(python_kernel(*foreign, KernelOrigin::started), kWhoStarted), "([True], False)");
+  EXPECT_EQ(said(python_interpreter(*foreign, InterpreterOrigin::started), kWhoStarted), "([True], False)");
 }
 
 TEST_F(LayeredZygoteTest, AChangedSystemIsNotTheZygotes) {
@@ -177,24 +178,26 @@ TEST_F(LayeredZygoteTest, AChangedSystemIsNotTheZygotes) {
   Spec spec = layered(true);
   spec.user = "root";
   const auto source = warm_sandbox(spec);
-  const auto kernel = forked_kernel(*source);
-  EXPECT_EQ(said(kernel, fmt::format("open('{}/marker.py', 'w').write(\"value = 'mine'\")\n0", kPackages)),
-            "0");
-  const auto changed = python_kernel(*source, KernelOrigin::started);
+  const auto interpreter = forked_interpreter(*source);
+  EXPECT_EQ(
+      said(interpreter, fmt::format("open('{}/marker.py', 'w').write(\"value = 'mine'\")\n0", kPackages)),
+      "0");
+  const auto changed = python_interpreter(*source, InterpreterOrigin::started);
   EXPECT_EQ(said(changed, "import marker\nmarker.value"), "'mine'");
   // So is one that starts from there.
   const std::string target = new_target();
   ASSERT_TRUE(run(source->snapshot(target)));
   spec.snapshot = target;
   const auto later = sandbox(spec);
-  EXPECT_EQ(said(python_kernel(*later, KernelOrigin::started), "import marker\nmarker.value"), "'mine'");
+  EXPECT_EQ(said(python_interpreter(*later, InterpreterOrigin::started), "import marker\nmarker.value"),
+            "'mine'");
 }
 
 TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
   begin_warm(layered(true));
   const auto source = warm_sandbox(layered(true));
-  const auto kernel = forked_kernel(*source);
-  said(kernel,
+  const auto interpreter = forked_interpreter(*source);
+  said(interpreter,
        "import marker, json, zlib\nmarker.mine = [1]\nf = open('/tmp/t', 'w+'); f.write('abc'); f.flush(); "
        "f.seek(1)");
   const std::string copied = new_target();
@@ -203,11 +206,11 @@ TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
     const auto copy = go_on(copied, layered(true));
     ASSERT_TRUE(copy);
     EXPECT_THAT(copy->revival().left_behind, IsEmpty());
-    EXPECT_EQ(said(only_kernel(*copy), "marker.mine.append(2); marker.mine, marker.value, f.read()"),
+    EXPECT_EQ(said(only_interpreter(*copy), "marker.mine.append(2); marker.mine, marker.value, f.read()"),
               "([1, 2], 'one', 'bc')");
   }
   const std::string whole = new_target();
-  EXPECT_THAT(checkpoint(*source, whole, {.whole = true, .strict = true}).kernels, SizeIs(1));
+  EXPECT_THAT(checkpoint(*source, whole, {.whole = true, .strict = true}).interpreters, SizeIs(1));
   EXPECT_TRUE(run(provider_->shut_down()));
   provider_.reset();
   begin({});
@@ -215,13 +218,13 @@ TEST_F(LayeredZygoteTest, CopiesAndWholeStatesGoOn) {
     const auto woken = go_on(whole, layered(true));
     ASSERT_TRUE(woken);
     EXPECT_THAT(woken->revival().left_behind, IsEmpty());
-    EXPECT_EQ(said(only_kernel(*woken), "marker.mine, zlib.crc32(b'x'), f.read()"),
+    EXPECT_EQ(said(only_interpreter(*woken), "marker.mine, zlib.crc32(b'x'), f.read()"),
               "([1], 2363233923, 'bc')");
   }
   // Without trusted layers there is no zygote, so nothing outside the sandbox runs it.
   const auto files_only = go_on(whole, layered(false));
   ASSERT_TRUE(files_only);
-  EXPECT_THAT(files_only->kernels(), IsEmpty());
+  EXPECT_THAT(files_only->interpreters(), IsEmpty());
   EXPECT_THAT(files_only->revival().left_behind, SizeIs(1));
 }
 
@@ -230,7 +233,7 @@ TEST_F(LayeredZygoteTest, OneWhoseLayersAreGoneIsReplaced) {
   begin_warm(layered(true));
   {
     const auto before = warm_sandbox(layered(true));
-    EXPECT_EQ(said(forked_kernel(*before), "import marker\nmarker.value"), "'one'");
+    EXPECT_EQ(said(forked_interpreter(*before), "import marker\nmarker.value"), "'one'");
   }
   std::filesystem::remove_all(top_);
   make_layer("two", top_);
@@ -239,10 +242,10 @@ TEST_F(LayeredZygoteTest, OneWhoseLayersAreGoneIsReplaced) {
   std::string seen;
   for (int i = 0; i < 500 && seen != "'two'"; ++i) {
     const auto after = sandbox(spec);
-    auto kernel = run(after->create_kernel(Language::python, ""));
-    ASSERT_TRUE(kernel);
-    if ((*kernel)->info().origin == KernelOrigin::forked)
-      seen = said(*kernel, "import sys\nsys.modules['marker'].value");
+    auto interpreter = run(after->create_interpreter(Language::python, ""));
+    ASSERT_TRUE(interpreter);
+    if ((*interpreter)->info().origin == InterpreterOrigin::forked)
+      seen = said(*interpreter, "import sys\nsys.modules['marker'].value");
     turn(std::chrono::milliseconds(20));
   }
   EXPECT_EQ(seen, "'two'");

@@ -89,16 +89,16 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       co_return std::unique_ptr<Sandbox>(std::move(pooled));
     Request request{.name = spec.id, .ask = ask::Create{spec}};
     const Making making(alive_);
-    const bool with_kernels = spec.snapshot && spec.with_kernels;
+    const bool with_interpreters = spec.snapshot && spec.with_interpreters;
     os::Turn::Hold turn;
     // Copies of a running sandbox are wanted all at once: in turns they would take twice as long.
-    if (!with_kernels) {
+    if (!with_interpreters) {
       CO_TRY(turn, co_await alive_->makers.take());
     }
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     turn = {};
     CO_TRY(auto sandbox, co_await take_over(alive_, spawn_result(std::move(answer), std::move(spec))));
-    if (with_kernels) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_kernels());
+    if (with_interpreters) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_interpreters());
     co_return std::move(sandbox);
   }
 
@@ -143,7 +143,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     co_return Result<void>();
   }
 
-  void discard_kernels(const std::string& directory) override {
+  void discard_interpreters(const std::string& directory) override {
     spawner_->checkpoints.erase(directory);
     ::unlink((directory + "/" + kCheckpointName).c_str());
   }

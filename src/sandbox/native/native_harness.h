@@ -7,13 +7,14 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "base/ids.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/scratch_roots_test.h"
 
@@ -66,10 +67,10 @@ class NativeHarness : public testing::Test {
     std::string text;  // output, the text of results, tracebacks
     Outcome outcome;
   };
-  static Task<Executed> follow(std::shared_ptr<Kernel> kernel, std::string code) {
+  static Task<Executed> follow(std::shared_ptr<Interpreter> interpreter, std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);
-    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(const auto stream, co_await interpreter->execute(std::move(spec)));
     Executed all;
     for (;;) {
       CO_TRY(ExecutionEvent event, co_await stream->next());
@@ -82,13 +83,13 @@ class NativeHarness : public testing::Test {
       }
     }
   }
-  Executed execute(const std::shared_ptr<Kernel>& kernel, std::string code) {
-    auto done = run(follow(kernel, std::move(code)));
+  Executed execute(const std::shared_ptr<Interpreter>& interpreter, std::string code) {
+    auto done = run(follow(interpreter, std::move(code)));
     EXPECT_TRUE(done) << done.error().message();
     return done ? std::move(*done) : Executed{};
   }
-  std::string said(const std::shared_ptr<Kernel>& kernel, std::string code) {
-    return execute(kernel, std::move(code)).text;
+  std::string said(const std::shared_ptr<Interpreter>& interpreter, std::string code) {
+    return execute(interpreter, std::move(code)).text;
   }
 
   boost::asio::io_context loop_;
@@ -115,15 +116,15 @@ class WarmHarness : public NativeHarness {
     EXPECT_EQ(provider_->pools().front().ready, 1U);
     return sandbox(std::move(spec));
   }
-  std::shared_ptr<Kernel> python_kernel(Sandbox& sandbox, KernelOrigin origin) {
-    auto kernel = run(sandbox.create_kernel(Language::python, ""));
-    EXPECT_TRUE(kernel) << kernel.error().message();
-    if (!kernel) return nullptr;
-    EXPECT_EQ((*kernel)->info().origin, origin);
-    return *kernel;
+  std::shared_ptr<Interpreter> python_interpreter(Sandbox& sandbox, InterpreterOrigin origin) {
+    auto interpreter = run(sandbox.create_interpreter(Language::python, ""));
+    EXPECT_TRUE(interpreter) << interpreter.error().message();
+    if (!interpreter) return nullptr;
+    EXPECT_EQ((*interpreter)->info().origin, origin);
+    return *interpreter;
   }
-  std::shared_ptr<Kernel> forked_kernel(Sandbox& sandbox) {
-    return python_kernel(sandbox, KernelOrigin::forked);
+  std::shared_ptr<Interpreter> forked_interpreter(Sandbox& sandbox) {
+    return python_interpreter(sandbox, InterpreterOrigin::forked);
   }
 };
 
@@ -144,13 +145,13 @@ class CheckpointHarness : public WarmHarness {
     return carried ? *carried : Carried{};
   }
   std::unique_ptr<Sandbox> go_on(const std::string& target, Spec spec = {}) {
-    spec.snapshot = target, spec.with_kernels = true;
+    spec.snapshot = target, spec.with_interpreters = true;
     return sandbox(std::move(spec));
   }
-  std::shared_ptr<Kernel> only_kernel(Sandbox& sandbox) {
-    const auto kernels = sandbox.kernels();
-    EXPECT_EQ(kernels.size(), 1U);
-    return kernels.empty() ? nullptr : kernels.front();
+  std::shared_ptr<Interpreter> only_interpreter(Sandbox& sandbox) {
+    const auto interpreters = sandbox.interpreters();
+    EXPECT_EQ(interpreters.size(), 1U);
+    return interpreters.empty() ? nullptr : interpreters.front();
   }
 
   std::string directory_ = "/var/tmp/atoll-capture-test-" + random_word(12);

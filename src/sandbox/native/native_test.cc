@@ -160,13 +160,13 @@ TEST_F(NativeTest, ThreadsAreNotProcesses) {
   EXPECT_NE(many.outcome.reason.find("2 are allowed"), std::string::npos) << many.outcome.reason;
 }
 
-TEST_F(NativeTest, AnIdleKernelIsNoProcessOfTheWorkload) {
+TEST_F(NativeTest, AnIdleInterpreterIsNoProcessOfTheWorkload) {
   Spec spec;
   spec.limits.processes_max = 2;
   auto sandbox = create(open(), spec);
   ASSERT_TRUE(sandbox);
-  ASSERT_TRUE(run(sandbox->create_kernel(Language::python, "/home/user")));
-  ASSERT_TRUE(run(sandbox->create_kernel(Language::python, "/home/user")));
+  ASSERT_TRUE(run(sandbox->create_interpreter(Language::python, "/home/user")));
+  ASSERT_TRUE(run(sandbox->create_interpreter(Language::python, "/home/user")));
   EXPECT_EQ(run(sandbox->usage())->processes, 0U);
   EXPECT_TRUE(shell(*sandbox, "sleep 0.3 & wait").outcome.succeeded());
 }
@@ -448,7 +448,7 @@ TEST_F(NativeTest, ARestartedDaemonTakesBackWhatIsPaused) {
   Sandbox& sandbox = **adopted;
   // It says that it stands still instead of failing in other ways.
   EXPECT_TRUE(sandbox.processes().empty());
-  EXPECT_TRUE(sandbox.kernels().empty());
+  EXPECT_TRUE(sandbox.interpreters().empty());
   EXPECT_EQ(run(sandbox.listening_ports()).error().code(), Code::conflict);
   EXPECT_TRUE(run(sandbox.usage()));
   EXPECT_TRUE(run(sandbox.pause()));

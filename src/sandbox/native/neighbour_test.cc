@@ -64,8 +64,8 @@ class NeighbourTest : public NativeHarness {
     return process ? *process : nullptr;
   }
   static bool echoes(NeighbourTest& test, Sandbox& in) {
-    auto kernel = test.run(in.create_kernel(Language::shell, ""));
-    return kernel && test.said(*kernel, "echo still here") == "still here\n";
+    auto interpreter = test.run(in.create_interpreter(Language::shell, ""));
+    return interpreter && test.said(*interpreter, "echo still here") == "still here\n";
   }
   // Open files without a name in the processes that belong to this provider: disk images are such.
   std::size_t nameless_files() const {

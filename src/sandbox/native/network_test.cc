@@ -133,11 +133,11 @@ TEST_F(NetworkTest, ProgramsFindTheProxyByThemselves) {
   EXPECT_EQ(python(std::string(kFetch) + "print(fetch('http://evil.com/')[:3])", "root").out, "403\n");
 }
 
-TEST_F(NetworkTest, KernelsThatRanBeforeFindItToo) {
+TEST_F(NetworkTest, InterpretersThatRanBeforeFindItToo) {
   Spec spec;
   sandbox_ = create(*provider_, spec);
-  auto kernel = run(sandbox_->create_kernel(Language::python, "/home/user"));
-  ASSERT_TRUE(kernel) << kernel.error().message();
+  auto interpreter = run(sandbox_->create_interpreter(Language::python, "/home/user"));
+  ASSERT_TRUE(interpreter) << interpreter.error().message();
   egress::Outside outside;
   outside.resolver = &world_;
   outside.connector = &world_;
@@ -146,7 +146,7 @@ TEST_F(NetworkTest, KernelsThatRanBeforeFindItToo) {
   ASSERT_TRUE(run(sandbox_->open_network(proxy_)));
   ExecutionSpec execution;
   execution.code = std::string(kFetch) + "print(fetch('http://good.com/'))";
-  const auto collect = [](std::shared_ptr<Kernel> in, ExecutionSpec what) -> Task<std::string> {
+  const auto collect = [](std::shared_ptr<Interpreter> in, ExecutionSpec what) -> Task<std::string> {
     CO_TRY(const auto stream, co_await in->execute(std::move(what)));
     std::string out;
     for (;;) {
@@ -155,7 +155,7 @@ TEST_F(NetworkTest, KernelsThatRanBeforeFindItToo) {
       if (std::holds_alternative<ExecutionDone>(event)) co_return out;
     }
   };
-  EXPECT_EQ(run(collect(*kernel, execution)).value_or("failed"), "hi\n");
+  EXPECT_EQ(run(collect(*interpreter, execution)).value_or("failed"), "hi\n");
 }
 
 TEST_F(NetworkTest, NamesAreAnsweredIfTheyAreAllowed) {

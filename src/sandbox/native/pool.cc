@@ -7,8 +7,9 @@
 namespace atl::sandbox::native {
 
 bool serves(const Spec& mine, const Spec& spec) {
-  return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers && spec.preimport == mine.preimport &&
-         spec.snapshot == mine.snapshot && spec.hostname == mine.hostname && spec.sudo == mine.sudo &&
+  return spec.layers == mine.layers && spec.trusted_layers == mine.trusted_layers &&
+         spec.preimport == mine.preimport && spec.snapshot == mine.snapshot &&
+         spec.hostname == mine.hostname && spec.sudo == mine.sudo &&
          bind_sandbox_alike(spec.limits, mine.limits) && spec.host_mounts.empty() && mine.host_mounts.empty();
 }
 

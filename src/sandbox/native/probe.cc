@@ -31,7 +31,7 @@ bool works(const std::function<bool()>& attempt) {
   return child > 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-Finding kernel() {
+Finding interpreter() {
   utsname name{};
   ::uname(&name);
   int major = 0, minor = 0;
@@ -147,8 +147,8 @@ Finding interpreters() {
 }  // namespace
 
 std::vector<Finding> probe_machine() {
-  return {kernel(),   privileges(), user_namespaces(), id_ranges(), namespaces(),   overlay(),
-          landlock(), filter(),     control_groups(),  dynmods(),   loop_devices(), interpreters()};
+  return {interpreter(), privileges(), user_namespaces(), id_ranges(), namespaces(),   overlay(),
+          landlock(),    filter(),     control_groups(),  dynmods(),   loop_devices(), interpreters()};
 }
 
 }  // namespace atl::sandbox::native

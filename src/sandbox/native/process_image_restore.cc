@@ -268,9 +268,9 @@ Result<void> undo(const ProcessImage& image, const std::vector<Area>& areas, con
 bool is_sound(const ProcessImage& image) {
   std::uint64_t end = 0;
   for (const Area& area : image.areas) {
-    const bool kernels = area.name == "[vsyscall]";
+    const bool is_vsyscall = area.name == "[vsyscall]";
     if (area.start % kPage != 0 || area.end % kPage != 0 || area.start >= area.end || area.start < end ||
-        (area.end > kAddressEnd && !kernels) ||
+        (area.end > kAddressEnd && !is_vsyscall) ||
         area.at_fork > (kWipedByFork | kAbsentAfterFork | kDroppable) ||
         area.protection > (PROT_READ | PROT_WRITE | PROT_EXEC) || area.name.size() >= guest::kPathMax)
       return false;

@@ -23,7 +23,7 @@ namespace atl::sandbox::native {
 const Traits& native_traits() {
   static const Traits traits{.real_processes = true,
                              .pty = true,
-                             .kernels = true,
+                             .interpreters = true,
                              .network = true,
                              .ports = true,
                              .pause = true,
@@ -192,7 +192,7 @@ bool NativeState::is_in_use() const {
 
 std::uint32_t NativeState::held_processes() const {
   // The guest is not the workload's, and a kernel that waits is none of its processes.
-  const std::size_t own = 1 + (connection ? connection->interpreters() : 0);
+  const std::size_t own = 1 + (connection ? connection->interpreter_processes() : 0);
   const std::size_t all = process_numbers().size();
   const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);
   processes_peak_ = std::max(processes_peak_, held);
@@ -202,9 +202,9 @@ std::uint32_t NativeState::held_processes() const {
 bool NativeState::is_executing() const {
   if (!connection) return false;
   if (!connection->processes().empty()) return true;
-  return std::ranges::any_of(connection->kernels(), [](const std::shared_ptr<Kernel>& one) {
-    const auto kernel = std::dynamic_pointer_cast<GuestInterpreter>(one);
-    return kernel && kernel->is_busy();
+  return std::ranges::any_of(connection->interpreters(), [](const std::shared_ptr<Interpreter>& one) {
+    const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(one);
+    return interpreter && interpreter->is_busy();
   });
 }
 
@@ -233,12 +233,13 @@ void NativeState::end_excess(std::uint32_t held) {
           {Runner::Kind::command, static_cast<pid_t>(process->info().pid), process->since().value_or(0)});
       ends.emplace_back([=] { process->end_with(Ending::too_many_processes, reason); });
     }
-  for (const std::shared_ptr<Kernel>& each : connection->kernels())
-    if (const auto kernel = std::dynamic_pointer_cast<GuestInterpreter>(each); kernel && kernel->process()) {
-      const GuestProcess& process = *kernel->process();
+  for (const std::shared_ptr<Interpreter>& each : connection->interpreters())
+    if (const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each);
+        interpreter && interpreter->process()) {
+      const GuestProcess& process = *interpreter->process();
       const auto kind = process.since() ? Runner::Kind::busy_interpreter : Runner::Kind::idle_interpreter;
       runners.push_back({kind, static_cast<pid_t>(process.info().pid), process.since().value_or(0)});
-      ends.emplace_back([=] { kernel->end_current(Ending::too_many_processes, reason); });
+      ends.emplace_back([=] { interpreter->end_current(Ending::too_many_processes, reason); });
     }
   const std::vector<TreeProcess> processes = describe_processes(proc_.get(), process_numbers());
   // Where the host's /proc shows nothing of them, nobody can be told from the others.
@@ -259,7 +260,8 @@ void NativeState::sweep(const Excess& excess) {
   swept_at_ = now;
   const std::uint64_t since_us =
       again && !excess.runners_started_them ? 0 : excess.background_since_us.value_or(0);
-  const auto work = [](std::shared_ptr<NativeState> self, std::shared_ptr<GuestConnection> inside, std::uint64_t since) -> Task<void> {
+  const auto work = [](std::shared_ptr<NativeState> self, std::shared_ptr<GuestConnection> inside,
+                       std::uint64_t since) -> Task<void> {
     const auto ended_count = co_await inside->sweep(since);
     self->is_sweeping_ = false;
     if (ended_count)
@@ -279,9 +281,9 @@ void NativeState::end_executions(Ending ending, const std::string& reason) {
   for (const std::shared_ptr<Process>& process : processes)
     end(std::dynamic_pointer_cast<GuestProcess>(process));
   if (!processes.empty()) return;
-  for (const std::shared_ptr<Kernel>& each : connection->kernels())
-    if (const auto kernel = std::dynamic_pointer_cast<GuestInterpreter>(each))
-      kernel->end_current(ending, reason);
+  for (const std::shared_ptr<Interpreter>& each : connection->interpreters())
+    if (const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each))
+      interpreter->end_current(ending, reason);
 }
 
 void NativeState::has_ended(std::string why) {
@@ -338,24 +340,24 @@ Files& NativeSandbox::files() {
   return state_->connection->files();
 }
 
-Task<std::shared_ptr<Kernel>> NativeSandbox::create_kernel(Language language, std::string cwd) {
+Task<std::shared_ptr<Interpreter>> NativeSandbox::create_interpreter(Language language, std::string cwd) {
   const auto state = state_;
   if (state->ended) co_return fail(Code::unavailable, "the sandbox has ended: " + *state->ended);
   if (state->spawned.frozen) co_return fail(Code::conflict, "the sandbox is paused");
-  auto made = co_await state->connection->create_kernel(language, std::move(cwd));
+  auto made = co_await state->connection->create_interpreter(language, std::move(cwd));
   if (!made) co_return fail(explained(std::move(made).error(), state->spawned.isolation));
   co_return std::move(*made);
 }
 
-std::vector<std::shared_ptr<Kernel>> NativeSandbox::kernels() {
+std::vector<std::shared_ptr<Interpreter>> NativeSandbox::interpreters() {
   if (!state_->connection) return {};
-  return state_->connection->kernels();
+  return state_->connection->interpreters();
 }
 
-Task<void> NativeSandbox::remove_kernel(std::string id) {
+Task<void> NativeSandbox::remove_interpreter(std::string id) {
   const auto state = state_;
   CO_CHECK(check_connection());
-  co_return co_await state->connection->remove_kernel(std::move(id));
+  co_return co_await state->connection->remove_interpreter(std::move(id));
 }
 
 Task<std::unique_ptr<ByteStream>> NativeSandbox::connect(std::uint16_t port) {

@@ -51,7 +51,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   // Ends every process, or where there is none what a busy kernel runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
   bool is_busy() const {
-    return connection && (!connection->processes().empty() || !connection->kernels().empty());
+    return connection && (!connection->processes().empty() || !connection->interpreters().empty());
   }
   // Something is inside that could start processes: more than the guest.
   bool is_in_use() const;
@@ -112,9 +112,9 @@ class NativeSandbox final : public Sandbox {
   Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
   std::vector<std::shared_ptr<Process>> processes() override;
   Files& files() override;
-  Task<std::shared_ptr<Kernel>> create_kernel(Language language, std::string cwd) override;
-  std::vector<std::shared_ptr<Kernel>> kernels() override;
-  Task<void> remove_kernel(std::string id) override;
+  Task<std::shared_ptr<Interpreter>> create_interpreter(Language language, std::string cwd) override;
+  std::vector<std::shared_ptr<Interpreter>> interpreters() override;
+  Task<void> remove_interpreter(std::string id) override;
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
   Task<std::vector<std::uint16_t>> listening_ports() override;
   Task<void> open_network(std::shared_ptr<egress::Proxy> proxy) override;
@@ -127,7 +127,7 @@ class NativeSandbox final : public Sandbox {
   Task<Carried> checkpoint(std::string target, CheckpointOptions options) override;
   const Carried& revival() const override { return revival_; }
   // Brings the kernels to life that another one's checkpoint() took; what cannot be is told by revival().
-  Task<void> receive_kernels();
+  Task<void> receive_interpreters();
   Task<void> stop() override;
   Task<std::string> ended() override;
 
@@ -135,7 +135,8 @@ class NativeSandbox final : public Sandbox {
   Task<void> ask_spawner(Ask what);
   // Code::conflict while there is no word with the guest: it stood still when it was taken back.
   Result<void> check_connection() const;
-  Task<void> receive_kernel(const os::Fd& file, std::uint32_t number, CheckpointedKernel kernel);
+  Task<void> receive_interpreter(const os::Fd& file, std::uint32_t number,
+                                 CheckpointedInterpreter interpreter);
   Carried revival_;
   std::shared_ptr<NativeState> state_;
 };

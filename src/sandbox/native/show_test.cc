@@ -24,19 +24,20 @@ class ShowTest : public NativeHarness {
     begin(NativeOptions{});
     sandbox_ = sandbox();
     ASSERT_TRUE(sandbox_);
-    auto kernel = run(sandbox_->create_kernel(Language::python, ""));
-    ASSERT_TRUE(kernel) << kernel.error().message();
-    kernel_ = *kernel;
+    auto interpreter = run(sandbox_->create_interpreter(Language::python, ""));
+    ASSERT_TRUE(interpreter) << interpreter.error().message();
+    interpreter_ = *interpreter;
   }
   void TearDown() override {
-    kernel_.reset();
+    interpreter_.reset();
     sandbox_.reset();
     NativeHarness::TearDown();
   }
-  static Task<std::vector<ResultBundle>> follow_results(std::shared_ptr<Kernel> kernel, std::string code) {
+  static Task<std::vector<ResultBundle>> follow_results(std::shared_ptr<Interpreter> interpreter,
+                                                        std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);
-    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(const auto stream, co_await interpreter->execute(std::move(spec)));
     std::vector<ResultBundle> all;
     for (;;) {
       CO_TRY(ExecutionEvent event, co_await stream->next());
@@ -46,7 +47,7 @@ class ShowTest : public NativeHarness {
     }
   }
   std::vector<ResultBundle> shown(std::string code) {
-    auto all = run(follow_results(kernel_, std::move(code)));
+    auto all = run(follow_results(interpreter_, std::move(code)));
     EXPECT_TRUE(all) << all.error().message();
     return all ? *all : std::vector<ResultBundle>{};
   }
@@ -60,7 +61,7 @@ class ShowTest : public NativeHarness {
   }
 
   std::unique_ptr<Sandbox> sandbox_;
-  std::shared_ptr<Kernel> kernel_;
+  std::shared_ptr<Interpreter> interpreter_;
 };
 
 TEST_F(ShowTest, FiguresAreImagesWithoutAWindow) {
@@ -99,7 +100,7 @@ TEST_F(ShowTest, WhatWasDrawnBeforeAnErrorIsShown) {
   const bj::object chart = bj::parse(all[0].data.at("e2b/chart")).as_object();
   EXPECT_EQ(chart.at("type"), "line");
   EXPECT_EQ(chart.at("x_scale"), "datetime");
-  EXPECT_FALSE(run(follow_results(kernel_, "plt.plot([1]); 1/0")));
+  EXPECT_FALSE(run(follow_results(interpreter_, "plt.plot([1]); 1/0")));
   EXPECT_EQ(shown("len(plt.get_fignums())").at(0).data.at("text/plain"), "0")
       << "it is not kept for the next cell";
 }
@@ -271,12 +272,12 @@ TEST(WarmNode, WaitsInThePool) {
   harness.turn(std::chrono::milliseconds(700));
   {
     const auto sandbox = harness.sandbox();
-    EXPECT_TRUE(sandbox->kernels().empty());
-    auto kernel = harness.run(sandbox->create_kernel(Language::javascript, ""));
-    ASSERT_TRUE(kernel) << kernel.error().message();
-    EXPECT_EQ(harness.said(*kernel, "process.uptime() > 0.6"), "true");
-    EXPECT_EQ(harness.said(*kernel, "var x = 5; x + process.cwd()"), "'5/home/user'");
-    auto second = harness.run(sandbox->create_kernel(Language::javascript, ""));
+    EXPECT_TRUE(sandbox->interpreters().empty());
+    auto interpreter = harness.run(sandbox->create_interpreter(Language::javascript, ""));
+    ASSERT_TRUE(interpreter) << interpreter.error().message();
+    EXPECT_EQ(harness.said(*interpreter, "process.uptime() > 0.6"), "true");
+    EXPECT_EQ(harness.said(*interpreter, "var x = 5; x + process.cwd()"), "'5/home/user'");
+    auto second = harness.run(sandbox->create_interpreter(Language::javascript, ""));
     ASSERT_TRUE(second);
     EXPECT_EQ(harness.said(*second, "typeof x"), "'undefined'");
   }

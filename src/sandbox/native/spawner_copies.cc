@@ -111,18 +111,18 @@ std::vector<std::string> Spawner::unknown_processes(const SpawnedSandbox& sandbo
 
 // Who went on in place of a dead one has the same zygote: what it shares with that it has by way of the dead
 // one.
-const SpawnedSandbox::Interpreter* Spawner::interpreter(SpawnedSandbox& sandbox,
-                                                        const ask::Checkpoint::Kernel& kernel) {
+const SpawnedSandbox::Interpreter* Spawner::find_interpreter(
+    SpawnedSandbox& sandbox, const ask::Checkpoint::Interpreter& interpreter) {
   auto& all = sandbox.interpreters;
-  const auto forked = all.find(static_cast<pid_t>(kernel.forked_pid));
+  const auto forked = all.find(static_cast<pid_t>(interpreter.forked_pid));
   if (forked == all.end()) return nullptr;
-  if (kernel.pid == kernel.forked_pid) return &forked->second;
+  if (interpreter.pid == interpreter.forked_pid) return &forked->second;
   constexpr std::size_t looked_at_max = 2048;
   std::size_t looked_at = 0;
   for (const pid_t pid : builder_.cgroups().processes(sandbox.built.parts.group)) {
     if (++looked_at > looked_at_max) break;
     const auto status = os::read_file_at(builder_.proc(), fmt::format("{}/status", pid).c_str());
-    if (!status || number_inside(*status) != kernel.pid) continue;
+    if (!status || number_inside(*status) != interpreter.pid) continue;
     const auto start_time = LiveProcess::started_at(builder_.proc(), pid);
     if (!start_time) continue;
     forked->second.place = {pid, *start_time};
@@ -139,20 +139,23 @@ CheckpointJob Spawner::checkpoint_job(const ask::Checkpoint& wanted, SpawnedSand
   job.bytes_max = sandbox.spec.limits.memory_bytes + (64ULL << 20);
   job.strict = wanted.strict;
   job.left_behind = wanted.left_behind;
-  for (const ask::Checkpoint::Kernel& kernel : wanted.kernels) {
-    const SpawnedSandbox::Interpreter* const found = interpreter(sandbox, kernel);
+  for (const ask::Checkpoint::Interpreter& interpreter : wanted.interpreters) {
+    const SpawnedSandbox::Interpreter* const found = find_interpreter(sandbox, interpreter);
     Zygote* const zygote = found == nullptr ? nullptr : zygote_of(found->generation);
     if (zygote == nullptr) {
       const char* const why = found == nullptr ? "no zygote is known to have borne it" : "its zygote is gone";
-      job.left_behind.push_back(fmt::format("kernel {}: {}", kernel.id, why));
+      job.left_behind.push_back(fmt::format("kernel {}: {}", interpreter.id, why));
       continue;
     }
-    CheckpointedKernel checkpointed{
-        .id = kernel.id, .directory = kernel.directory, .user = kernel.user, .zygote = zygote->id()};
+    CheckpointedInterpreter checkpointed{.id = interpreter.id,
+                                         .directory = interpreter.directory,
+                                         .user = interpreter.user,
+                                         .zygote = zygote->id()};
     checkpointed.layout = zygote->layout();
-    checkpointed.pid = static_cast<std::int32_t>(kernel.pid);
+    checkpointed.pid = static_cast<std::int32_t>(interpreter.pid);
     checkpointed.control = guest::control_number(sandbox.spec.limits.open_files_max);
-    job.kernels.push_back({std::move(checkpointed), found->place, {zygote->pid(), zygote->start_time()}});
+    job.interpreters.push_back(
+        {std::move(checkpointed), found->place, {zygote->pid(), zygote->start_time()}});
   }
   std::ranges::move(unknown_processes(sandbox, wanted), std::back_inserter(job.left_behind));
   return job;
@@ -164,7 +167,7 @@ void Spawner::checkpoint(SpawnedSandbox& sandbox, const Request& request, const 
   Copying copying{.verb = request.verb(), .token = request.token, .name = sandbox.spec.id, .holds = true};
   copying.target = wanted.directory;
   const CheckpointJob job = checkpoint_job(wanted, sandbox, files);
-  if (!job.kernels.empty()) copying.first = job.kernels.front().checkpointed;
+  if (!job.interpreters.empty()) copying.first = job.interpreters.front().checkpointed;
   auto begun = give_to_copier(std::move(copying), job);
   if (begun) return;
   release(sandbox);
@@ -208,7 +211,7 @@ SpawnedSandbox* Spawner::take_prepared_fork(const std::string& name, const Spec&
   rename(own_name, name);
   SpawnedSandbox& sandbox = *find(name);
   sandbox.spec = spec;
-  if (!spec.with_kernels) drop_prefetched(sandbox);
+  if (!spec.with_interpreters) drop_prefetched(sandbox);
   return &sandbox;
 }
 

@@ -168,19 +168,20 @@ Zygote* Spawner::zygote_of(std::uint64_t generation) {
   return nullptr;
 }
 
-Zygote* Spawner::zygote_for(const CheckpointedKernel& kernel, const ZygoteKind& kind, bool& is_coming) {
+Zygote* Spawner::zygote_for(const CheckpointedInterpreter& interpreter, const ZygoteKind& kind,
+                            bool& is_coming) {
   const auto fits = [&](const auto& one) {
-    return kernel.extent == Extent::whole ? one->layout() == kernel.layout && one->kind() == kind
-                                          : one->id() == kernel.zygote;
+    return interpreter.extent == Extent::whole ? one->layout() == interpreter.layout && one->kind() == kind
+                                               : one->id() == interpreter.zygote;
   };
-  const bool may_come = is_coming && kernel.extent == Extent::whole;
+  const bool may_come = is_coming && interpreter.extent == Extent::whole;
   is_coming = false;
   for (const auto& one : zygotes_) {
     if (one->state() == Zygote::State::ready && fits(one)) return one.get();
     is_coming |= may_come && one->state() == Zygote::State::starting && fits(one);
   }
   if (is_coming || !may_come) return nullptr;
-  auto zygote = start_zygote(kind, kernel.layout);
+  auto zygote = start_zygote(kind, interpreter.layout);
   if (!zygote) return nullptr;
   is_coming = true;
   // Not at the end of the list: the last zygote of a kind is the one in general use.
@@ -189,12 +190,12 @@ Zygote* Spawner::zygote_for(const CheckpointedKernel& kernel, const ZygoteKind& 
 }
 
 Result<ForkedChild> Spawner::fork_copy(Zygote& zygote, const SpawnedSandbox& sandbox,
-                                       const CheckpointedKernel& kernel) {
-  if (guest::control_number(sandbox.spec.limits.open_files_max) != kernel.control)
+                                       const CheckpointedInterpreter& interpreter) {
+  if (guest::control_number(sandbox.spec.limits.open_files_max) != interpreter.control)
     return fail(Code::conflict, "the limit of open files is another one");
   os::Fd users;
-  ForkTarget fork_target = TRY(fork_target_in(sandbox, kernel.user, "/", users));
-  fork_target.pid = kernel.pid, fork_target.copy = true;
+  ForkTarget fork_target = TRY(fork_target_in(sandbox, interpreter.user, "/", users));
+  fork_target.pid = interpreter.pid, fork_target.copy = true;
   auto forked = zygote.fork_interpreter(fork_target);
   // The helper process may have got that very number; the next attempt gets another helper.
   for (int again = 0; again < 3 && !forked && forked.error().code() == Code::already_exists; ++again)
@@ -229,14 +230,14 @@ void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd f
     return answer_error(request, Error(Code::invalid_argument, "parked kernels come in a file"));
   if (awaiting_zygote_.size() + awaiting_turn_.size() >= kWaitingMax)
     return answer_error(request, Error(Code::resource_exhausted, "too many kernels are coming back at once"));
-  const CheckpointedKernel& kernel = wanted.kernel;
+  const CheckpointedInterpreter& interpreter = wanted.interpreter;
   if (take_prefetched(sandbox, request, wanted, file)) return;
   bool is_coming = wait == ZygoteWait::allowed;
-  Zygote* const zygote = zygote_for(kernel, kind_of(sandbox.spec), is_coming);
+  Zygote* const zygote = zygote_for(interpreter, kind_of(sandbox.spec), is_coming);
   if (zygote == nullptr && is_coming) return awaiting_zygote_.push_back({request, std::move(file)});
   if (zygote == nullptr) return answer_error(request, Error(Code::conflict, "its zygote is gone"));
   if (is_reviving_enough()) return awaiting_turn_.push_back({request, std::move(file)});
-  auto forked = fork_copy(*zygote, sandbox, kernel);
+  auto forked = fork_copy(*zygote, sandbox, interpreter);
   if (!forked) return answer_error(request, std::move(forked).error());
   Copying copying{.verb = request.verb(), .token = request.token, .name = request.name};
   copying.forked = std::move(*forked);
@@ -245,12 +246,13 @@ void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd f
 }
 
 // Where this fails, whoever asks for the copy will be told why.
-void Spawner::fork_prefetched(SpawnedSandbox& sandbox, const CheckpointedKernel& kernel) {
+void Spawner::fork_prefetched(SpawnedSandbox& sandbox, const CheckpointedInterpreter& interpreter) {
   bool is_coming = false;
-  Zygote* const zygote = zygote_for(kernel, kind_of(sandbox.spec), is_coming);
+  Zygote* const zygote = zygote_for(interpreter, kind_of(sandbox.spec), is_coming);
   if (zygote == nullptr || is_reviving_enough()) return;
-  auto forked = fork_copy(*zygote, sandbox, kernel);
-  if (forked) sandbox.prefetched = SpawnedSandbox::Prefetched{.kernel = kernel, .forked = std::move(*forked)};
+  auto forked = fork_copy(*zygote, sandbox, interpreter);
+  if (forked)
+    sandbox.prefetched = SpawnedSandbox::Prefetched{.interpreter = interpreter, .forked = std::move(*forked)};
 }
 
 void Spawner::write_prefetched(const std::string& target, const std::vector<std::string>& carried, int file) {
@@ -260,7 +262,7 @@ void Spawner::write_prefetched(const std::string& target, const std::vector<std:
   SpawnedSandbox::Prefetched& prefetched = *sandbox->prefetched;
   struct stat info {};
   // A checkpoint that is large lies on the disk.
-  if (carried.empty() || carried.front() != prefetched.kernel.id || file < 0 || ::fstat(file, &info) < 0)
+  if (carried.empty() || carried.front() != prefetched.interpreter.id || file < 0 || ::fstat(file, &info) < 0)
     return drop_prefetched(*sandbox);
   prefetched.device = info.st_dev, prefetched.file = info.st_ino;
   Copying copying{.verb = Verb::revive, .name = prepared_fork_->name};
@@ -293,7 +295,7 @@ bool Spawner::take_prefetched(SpawnedSandbox& sandbox, const Request& request, c
   struct stat info {};
   const bool is_it = ::fstat(file.get(), &info) == 0 && info.st_dev == prefetched.device &&
                      info.st_ino == prefetched.file && wanted.index == 0 &&
-                     wanted.kernel.id == prefetched.kernel.id;
+                     wanted.interpreter.id == prefetched.interpreter.id;
   if (!is_it) return false;
   if (!prefetched.is_alive) {
     prefetched.asked = request, prefetched.beside = std::move(file);

@@ -27,8 +27,8 @@
 
 // Inside the spawner process: its loop and what it keeps. Requests are served in spawner.cc, the connection
 // to the daemon is kept in spawner_connection.cc, sandboxes are brought to a standstill in
-// spawner_standstill.cc, interpreters are made in spawner_kernels.cc, what is copied by children of its own
-// in spawner_copies.cc.
+// spawner_standstill.cc, interpreters are made in spawner_interpreters.cc, what is copied by children of its
+// own in spawner_copies.cc.
 //
 // Everybody's requests are served one after the other, so nothing here waits for a guest or a disk: what can
 // is asked for and heard of later, by a descriptor in the loop, and has a time after which whoever waits is
@@ -71,7 +71,7 @@ struct SpawnedSandbox {
   // A copy that was begun before anybody asked for it: of the first kernel of the checkpoint that this
   // sandbox is made for.
   struct Prefetched {
-    CheckpointedKernel kernel;
+    CheckpointedInterpreter interpreter;
     std::optional<ForkedChild> forked;  // none while its memory is being written
     bool is_alive = false;              // it has its memory, and goes on
     dev_t device = 0;                   // of the file that has it
@@ -92,11 +92,11 @@ struct Copying {
   Verb verb = Verb::snapshot;
   std::uint64_t token = 0;
   std::string name;
-  std::string target;                       // checkpoint: its directory
-  std::optional<CheckpointedKernel> first;  // checkpoint: the first of its kernels
-  bool holds = false;                       // the sandbox stands still for it
-  bool stops = false;                       // it brings the sandbox to a standstill, by signals
-  bool by_copier = false;                   // which does the next job when it has reported
+  std::string target;                            // checkpoint: its directory
+  std::optional<CheckpointedInterpreter> first;  // checkpoint: the first of its kernels
+  bool holds = false;                            // the sandbox stands still for it
+  bool stops = false;                            // it brings the sandbox to a standstill, by signals
+  bool by_copier = false;                        // which does the next job when it has reported
   SteadyTime since = Clock::machine().steady();
   std::optional<ForkedChild> forked;  // revive: who is to come to life
   bool is_prefetched = false;         // revive: nobody has asked yet
@@ -165,8 +165,8 @@ class Spawner {
                                const SnapshotFiles& files);
   // A child of a zygote by its number inside, or the copy of one that went on in its place. Null if none is
   // known.
-  const SpawnedSandbox::Interpreter* interpreter(SpawnedSandbox& sandbox,
-                                                 const ask::Checkpoint::Kernel& kernel);
+  const SpawnedSandbox::Interpreter* find_interpreter(SpawnedSandbox& sandbox,
+                                                      const ask::Checkpoint::Interpreter& interpreter);
   // Processes inside that nobody accounts for, by name.
   std::vector<std::string> unknown_processes(const SpawnedSandbox& sandbox,
                                              const ask::Checkpoint& checkpoint);
@@ -206,11 +206,11 @@ class Spawner {
   void revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait);
   // A child that waits for the memory of that kernel.
   Result<ForkedChild> fork_copy(Zygote& zygote, const SpawnedSandbox& sandbox,
-                                const CheckpointedKernel& kernel);
+                                const CheckpointedInterpreter& interpreter);
   Result<void> write_copy(Copying copying, int file, std::uint32_t index);
   // The first copy of a checkpoint, as far as it can be made without knowing who wants it: its child while
   // the memory is taken, and the rest when there is a file of it.
-  void fork_prefetched(SpawnedSandbox& sandbox, const CheckpointedKernel& kernel);
+  void fork_prefetched(SpawnedSandbox& sandbox, const CheckpointedInterpreter& interpreter);
   void write_prefetched(const std::string& target, const std::vector<std::string>& carried, int file);
   void finish_prefetched(Copying copying, Reply reply);
   // True if that is what was asked for: it was answered, or will be.
@@ -223,7 +223,7 @@ class Spawner {
   void hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked);
   Zygote* zygote_of(std::uint64_t generation);
   // One whose children can take that kernel; null: one is being raised, or there can be none.
-  Zygote* zygote_for(const CheckpointedKernel& kernel, const ZygoteKind& kind, bool& is_coming);
+  Zygote* zygote_for(const CheckpointedInterpreter& interpreter, const ZygoteKind& kind, bool& is_coming);
   // Which zygotes fork interpreters for such a sandbox.
   ZygoteKind kind_of(const Spec& spec) const;
   Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKind& kind, std::uint64_t layout);

@@ -104,7 +104,7 @@ void put_spec(Out& out, const Spec& spec) {
   out.flag(spec.trusted_layers);
   out.flag(spec.snapshot.has_value());
   out.text(spec.snapshot.value_or(""));
-  out.flag(spec.with_kernels);
+  out.flag(spec.with_interpreters);
   out.list(spec.preimport, [&](const std::string& name) { out.text(name); });
   out.text(spec.hostname);
   out.text(spec.user);
@@ -133,7 +133,7 @@ Spec get_spec(In& in) {
   const bool has_snapshot = in.flag();
   std::string snapshot = in.text();
   if (has_snapshot) spec.snapshot = std::move(snapshot);
-  spec.with_kernels = in.flag();
+  spec.with_interpreters = in.flag();
   in.list([&] { spec.preimport.push_back(in.text()); });
   spec.hostname = in.text();
   spec.user = in.text();
@@ -177,9 +177,9 @@ std::vector<Wall> get_walls(In& in) {
 
 void put_checkpoint(Out& out, const ask::Checkpoint& checkpoint) {
   out.text(checkpoint.directory);
-  out.list(checkpoint.kernels, [&](const ask::Checkpoint::Kernel& kernel) {
-    out.text(kernel.id), out.text(kernel.user), out.text(kernel.directory);
-    out.number(kernel.pid), out.number(kernel.forked_pid);
+  out.list(checkpoint.interpreters, [&](const ask::Checkpoint::Interpreter& interpreter) {
+    out.text(interpreter.id), out.text(interpreter.user), out.text(interpreter.directory);
+    out.number(interpreter.pid), out.number(interpreter.forked_pid);
   });
   out.list(checkpoint.known, [&](std::uint32_t pid) { out.number(pid); });
   out.list(checkpoint.left_behind, [&](const std::string& name) { out.text(name); });
@@ -190,11 +190,11 @@ ask::Checkpoint get_checkpoint(In& in) {
   ask::Checkpoint checkpoint;
   checkpoint.directory = in.text();
   in.list([&] {
-    ask::Checkpoint::Kernel kernel;
-    kernel.id = in.text(), kernel.user = in.text(), kernel.directory = in.text();
-    kernel.pid = in.small();
-    kernel.forked_pid = in.small();
-    checkpoint.kernels.push_back(std::move(kernel));
+    ask::Checkpoint::Interpreter interpreter;
+    interpreter.id = in.text(), interpreter.user = in.text(), interpreter.directory = in.text();
+    interpreter.pid = in.small();
+    interpreter.forked_pid = in.small();
+    checkpoint.interpreters.push_back(std::move(interpreter));
   });
   in.list([&] { checkpoint.known.push_back(in.small()); });
   in.list([&] { checkpoint.left_behind.push_back(in.text()); });
@@ -202,20 +202,22 @@ ask::Checkpoint get_checkpoint(In& in) {
   return checkpoint;
 }
 
-void put_kernel(Out& out, const CheckpointedKernel& kernel) {
-  out.text(kernel.id), out.text(kernel.directory), out.text(kernel.user), out.text(kernel.zygote);
-  out.number(kernel.layout), out.flag(kernel.extent == Extent::whole);
-  out.writer.u32(static_cast<std::uint32_t>(kernel.pid)),
-      out.writer.u32(static_cast<std::uint32_t>(kernel.control));
+void put_interpreter(Out& out, const CheckpointedInterpreter& interpreter) {
+  out.text(interpreter.id), out.text(interpreter.directory), out.text(interpreter.user),
+      out.text(interpreter.zygote);
+  out.number(interpreter.layout), out.flag(interpreter.extent == Extent::whole);
+  out.writer.u32(static_cast<std::uint32_t>(interpreter.pid)),
+      out.writer.u32(static_cast<std::uint32_t>(interpreter.control));
 }
 
-CheckpointedKernel get_kernel(In& in) {
-  CheckpointedKernel kernel;
-  kernel.id = in.text(), kernel.directory = in.text(), kernel.user = in.text(), kernel.zygote = in.text();
-  kernel.layout = in.number(), kernel.extent = in.flag() ? Extent::whole : Extent::difference;
-  kernel.pid = static_cast<std::int32_t>(in.reader.u32()),
-  kernel.control = static_cast<std::int32_t>(in.reader.u32());
-  return kernel;
+CheckpointedInterpreter get_interpreter(In& in) {
+  CheckpointedInterpreter interpreter;
+  interpreter.id = in.text(), interpreter.directory = in.text(), interpreter.user = in.text(),
+  interpreter.zygote = in.text();
+  interpreter.layout = in.number(), interpreter.extent = in.flag() ? Extent::whole : Extent::difference;
+  interpreter.pid = static_cast<std::int32_t>(in.reader.u32()),
+  interpreter.control = static_cast<std::int32_t>(in.reader.u32());
+  return interpreter;
 }
 
 template <class... Cases>
@@ -234,7 +236,9 @@ void put_ask(Out& out, const Ask& ask) {
                  [&](const ask::Measure& measure) { out.text(measure.directory); },
                  [&](const ask::ForkInterpreter& fork) { out.text(fork.user), out.text(fork.directory); },
                  [&](const ask::Checkpoint& checkpoint) { put_checkpoint(out, checkpoint); },
-                 [&](const ask::Revive& revive) { out.number(revive.index), put_kernel(out, revive.kernel); },
+                 [&](const ask::Revive& revive) {
+                   out.number(revive.index), put_interpreter(out, revive.interpreter);
+                 },
                  [&](const ask::OpenVolume& open) {
                    out.text(open.directory), out.number(open.bytes), out.number(open.inodes);
                  },
@@ -284,7 +288,7 @@ std::optional<Ask> get_ask(In& in, Verb verb) {
       return get_checkpoint(in);
     case Verb::revive: {
       ask::Revive revive{.index = in.small()};
-      revive.kernel = get_kernel(in);
+      revive.interpreter = get_interpreter(in);
       return revive;
     }
     case Verb::second_connection:

@@ -114,17 +114,17 @@ struct ForkInterpreter {
 // carried and what was left behind + {a file of them, if it lies in memory}.
 struct Checkpoint {
   static constexpr Verb kVerb = Verb::checkpoint;
-  struct Kernel {
+  struct Interpreter {
     std::string id, user, directory;
     std::uint32_t pid = 0;         // inside
     std::uint32_t forked_pid = 0;  // the number inside of the one that was forked, whose spare this may be
   };
   std::string directory;
-  std::vector<Kernel> kernels;           // parked ones
-  std::vector<std::uint32_t> known;      // processes inside that are accounted for
-  std::vector<std::string> left_behind;  // what is known not to be carried
-  bool whole = false;                    // to go on from later, not in a copy
-  bool strict = false;                   // what cannot be carried is a failure
+  std::vector<Interpreter> interpreters;  // parked ones
+  std::vector<std::uint32_t> known;       // processes inside that are accounted for
+  std::vector<std::string> left_behind;   // what is known not to be carried
+  bool whole = false;                     // to go on from later, not in a copy
+  bool strict = false;                    // what cannot be carried is a failure
 };
 // Makes an interpreter of a checkpoint go on in the sandbox. Comes with + {the file of the checkpoint}.
 // -> as fork_interpreter.
@@ -132,7 +132,7 @@ struct Revive {
   static constexpr Verb kVerb = Verb::revive;
   std::uint32_t index = 0;  // which one of the file
   // What the file says of it. The spawner does not read files; who writes its memory believes the file alone.
-  CheckpointedKernel kernel;
+  CheckpointedInterpreter interpreter;
 };
 // -> + {socket}: another connection, to go on with when this one is lost.
 struct SecondConnection {

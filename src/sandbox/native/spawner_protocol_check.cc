@@ -81,11 +81,12 @@ Result<void> check_spec(const Spec& spec, const std::string& sandbox_name) {
 
 Result<void> check_checkpoint(const ask::Checkpoint& checkpoint) {
   if (!is_path(checkpoint.directory)) return wrong("directory", "is no path");
-  if (checkpoint.kernels.size() > 256) return wrong("capture.kernels", "are too many");
-  for (const ask::Checkpoint::Kernel& kernel : checkpoint.kernels) {
-    const bool is_good = is_name(kernel.id) && is_text(kernel.user, 256) &&
-                         is_text(kernel.directory, kPathMax) && kernel.pid > 0 && kernel.pid <= kPidMax &&
-                         kernel.forked_pid > 0 && kernel.forked_pid <= kPidMax;
+  if (checkpoint.interpreters.size() > 256) return wrong("capture.kernels", "are too many");
+  for (const ask::Checkpoint::Interpreter& interpreter : checkpoint.interpreters) {
+    const bool is_good = is_name(interpreter.id) && is_text(interpreter.user, 256) &&
+                         is_text(interpreter.directory, kPathMax) && interpreter.pid > 0 &&
+                         interpreter.pid <= kPidMax && interpreter.forked_pid > 0 &&
+                         interpreter.forked_pid <= kPidMax;
     if (!is_good) return wrong("capture.kernels", "hold something that is no kernel");
   }
   if (!std::ranges::all_of(checkpoint.left_behind,
@@ -94,10 +95,11 @@ Result<void> check_checkpoint(const ask::Checkpoint& checkpoint) {
   return {};
 }
 
-Result<void> check_kernel(const CheckpointedKernel& kernel) {
-  const bool is_good = is_name(kernel.id) && is_text(kernel.user, 256) &&
-                       is_text(kernel.directory, kPathMax) && is_text(kernel.zygote, 64) && kernel.pid > 0 &&
-                       static_cast<std::uint32_t>(kernel.pid) <= kPidMax && kernel.control >= 0;
+Result<void> check_interpreter(const CheckpointedInterpreter& interpreter) {
+  const bool is_good = is_name(interpreter.id) && is_text(interpreter.user, 256) &&
+                       is_text(interpreter.directory, kPathMax) && is_text(interpreter.zygote, 64) &&
+                       interpreter.pid > 0 && static_cast<std::uint32_t>(interpreter.pid) <= kPidMax &&
+                       interpreter.control >= 0;
   return is_good ? Result<void>() : wrong("kernel", "is no parked kernel");
 }
 
@@ -127,7 +129,7 @@ struct Checks {
     return is_text(fork.directory, kPathMax) ? Result<void>() : wrong("directory", "is no path");
   }
   Result<void> operator()(const ask::Checkpoint& checkpoint) const { return check_checkpoint(checkpoint); }
-  Result<void> operator()(const ask::Revive& revive) const { return check_kernel(revive.kernel); }
+  Result<void> operator()(const ask::Revive& revive) const { return check_interpreter(revive.interpreter); }
   Result<void> operator()(const auto&) const { return {}; }
 };
 

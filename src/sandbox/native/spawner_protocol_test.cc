@@ -22,15 +22,15 @@ Request good_create() {
 }
 
 Request good_revive() {
-  CheckpointedKernel kernel{
+  CheckpointedInterpreter interpreter{
       .id = "k", .directory = "/", .user = "user", .zygote = "abc", .layout = 5, .pid = 12, .control = 60};
-  kernel.extent = Extent::whole;
-  return Request{.token = 8, .name = "box", .ask = ask::Revive{1, std::move(kernel)}};
+  interpreter.extent = Extent::whole;
+  return Request{.token = 8, .name = "box", .ask = ask::Revive{1, std::move(interpreter)}};
 }
 
 Request good_checkpoint() {
   ask::Checkpoint checkpoint{.directory = "/snapshots/t"};
-  checkpoint.kernels = {{.id = "k", .user = "user", .directory = "/", .pid = 12, .forked_pid = 12}};
+  checkpoint.interpreters = {{.id = "k", .user = "user", .directory = "/", .pid = 12, .forked_pid = 12}};
   checkpoint.known = {1, 2, 3};
   return Request{.token = 9, .name = "box", .ask = std::move(checkpoint)};
 }
@@ -50,9 +50,9 @@ TEST(SpawnerProtocol, ComesBackAsItWent) {
   EXPECT_EQ(spec_of(*create).host_mounts.front().ids, MountIds::inside);
   auto revive = decode_request(encode(good_revive()));
   ASSERT_TRUE(revive) << revive.error().message();
-  EXPECT_EQ(of<ask::Revive>(*revive).kernel.layout, 5U);
-  EXPECT_EQ(of<ask::Revive>(*revive).kernel.extent, Extent::whole);
-  EXPECT_EQ(of<ask::Revive>(*revive).kernel.control, 60);
+  EXPECT_EQ(of<ask::Revive>(*revive).interpreter.layout, 5U);
+  EXPECT_EQ(of<ask::Revive>(*revive).interpreter.extent, Extent::whole);
+  EXPECT_EQ(of<ask::Revive>(*revive).interpreter.control, 60);
   auto checkpoint = decode_request(encode(good_checkpoint()));
   ASSERT_TRUE(checkpoint) << checkpoint.error().message();
   EXPECT_EQ(of<ask::Checkpoint>(*checkpoint).known.size(), 3U);
@@ -153,18 +153,18 @@ TEST(SpawnerProtocol, OtherRequestsAreLookedAtToo) {
     spoil(request);
     return decode_request(encode(request)).has_value();
   };
-  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).kernel.pid = 0; }));
-  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).kernel.pid = -4; }));
-  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).kernel.control = -1; }));
-  EXPECT_FALSE(
-      spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).kernel.zygote = std::string(100, 'z'); }));
+  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).interpreter.pid = 0; }));
+  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).interpreter.pid = -4; }));
+  EXPECT_FALSE(spoiled(good_revive(), [](Request& r) { of<ask::Revive>(r).interpreter.control = -1; }));
+  EXPECT_FALSE(spoiled(good_revive(),
+                       [](Request& r) { of<ask::Revive>(r).interpreter.zygote = std::string(100, 'z'); }));
   EXPECT_FALSE(decode_request(encode(good_revive()) + std::string("\4\0\0\0late", 8)));
   EXPECT_FALSE(spoiled(good_checkpoint(), [](Request& r) { of<ask::Checkpoint>(r).directory = ""; }));
   EXPECT_FALSE(
-      spoiled(good_checkpoint(), [](Request& r) { of<ask::Checkpoint>(r).kernels.front().pid = 0; }));
+      spoiled(good_checkpoint(), [](Request& r) { of<ask::Checkpoint>(r).interpreters.front().pid = 0; }));
   EXPECT_FALSE(spoiled(good_checkpoint(), [](Request& r) {
-    auto& kernels = of<ask::Checkpoint>(r).kernels;
-    kernels.resize(257, kernels.front());
+    auto& interpreters = of<ask::Checkpoint>(r).interpreters;
+    interpreters.resize(257, interpreters.front());
   }));
   EXPECT_FALSE(decode_request(encode(Request{.ask = ask::Discard{}})));
   EXPECT_FALSE(decode_request(encode(Request{.ask = ask::CloseVolume{}})));

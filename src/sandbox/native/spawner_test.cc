@@ -279,16 +279,16 @@ TEST_F(SpawnerTest, WhatIsNobodysIsNotTouched) {
     // Numbers of processes are those inside: the host's mean nothing.
     ask::Checkpoint checkpoint{.directory = base_ + "/data/snapshots/c"};
     for (const std::uint32_t pid : {1U, two.pid, static_cast<std::uint32_t>(::getpid())})
-      checkpoint.kernels.push_back(
+      checkpoint.interpreters.push_back(
           {.id = "k", .user = "root", .directory = "/", .pid = pid, .forked_pid = pid});
     const Reply taken = talk.ask(named(checkpoint, one.name));
     talk.expect(taken.carried.empty(), "a process was copied that is no kernel");
     // A pipe would never answer, and a device is no file of kernels.
     int pipe[2];
     talk.expect(::pipe(pipe) == 0, "a pipe");
-    CheckpointedKernel kernel{
+    CheckpointedInterpreter interpreter{
         .id = "k", .directory = "/", .user = "user", .zygote = "z", .layout = 1, .pid = 5, .control = 60};
-    const Request revive = named(ask::Revive{0, kernel}, one.name);
+    const Request revive = named(ask::Revive{0, interpreter}, one.name);
     talk.expect_refused(talk.ask(revive, pipe[0]), Code::invalid_argument, "a pipe of kernels");
     talk.expect(talk.ask(revive).error.has_value(), "kernels without a file");
     for (const Reply& box : {one, two})

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "shell/builtins/builtins.h"
 #include "shell/builtins/option_reader.h"

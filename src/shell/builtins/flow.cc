@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/builtins/builtins.h"
 #include "shell/builtins/option_reader.h"
 #include "shell/command_table.h"

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "base/utf8.h"
 #include "shell/builtins/builtins.h"
 #include "shell/builtins/option_reader.h"

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "shell/arguments/command_line.h"

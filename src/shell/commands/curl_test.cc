@@ -27,14 +27,19 @@ struct CurlTest : ::testing::Test {
 
   void SetUp() override {
     auto& router = server.server.router();
-    router.add(Method::get, "/api/hello", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(200, "hello\n"); });
-    router.add(Method::get, "/apix", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(200, "not yours\n"); });
-    router.add(Method::get, "/api/missing", net::anyone(), [](Request&) -> Task<Response> { co_return Response::text(404, "gone\n"); });
+    router.add(Method::get, "/api/hello", net::anyone(),
+               [](Request&) -> Task<Response> { co_return Response::text(200, "hello\n"); });
+    router.add(Method::get, "/apix", net::anyone(),
+               [](Request&) -> Task<Response> { co_return Response::text(200, "not yours\n"); });
+    router.add(Method::get, "/api/missing", net::anyone(),
+               [](Request&) -> Task<Response> { co_return Response::text(404, "gone\n"); });
     router.add(Method::post, "/api/echo", net::anyone(), [](Request& request) -> Task<Response> {
-      co_return Response::text(201, std::string(request.headers.get("Content-Type")) + "|" + request.body + "\n");
+      co_return Response::text(201,
+                               std::string(request.headers.get("Content-Type")) + "|" + request.body + "\n");
     });
     router.add(Method::get, "/api/see", net::anyone(), [](Request& request) -> Task<Response> {
-      co_return Response::text(200, std::string(request.headers.get("X-One")) + "|" + std::string(request.headers.get("Authorization")) + "\n");
+      co_return Response::text(200, std::string(request.headers.get("X-One")) + "|" +
+                                        std::string(request.headers.get("Authorization")) + "\n");
     });
     redirect(router, "/api/inside", "/api/hello");
     redirect(router, "/api/outside", "/apix");
@@ -47,11 +52,12 @@ struct CurlTest : ::testing::Test {
     base = "http://" + server.start();
   }
   static void redirect(net::Router& router, std::string_view from, std::string to) {
-    router.add(Method::get, std::string(from), net::anyone(), [to = std::move(to)](Request&) -> Task<Response> {
-      Response response = Response::text(302, "moved\n");
-      response.headers.set("Location", to);
-      co_return response;
-    });
+    router.add(Method::get, std::string(from), net::anyone(),
+               [to = std::move(to)](Request&) -> Task<Response> {
+                 Response response = Response::text(302, "moved\n");
+                 response.headers.set("Location", to);
+                 co_return response;
+               });
   }
   Executed run(std::string script, std::vector<std::string> methods = {"GET", "HEAD", "POST"}) {
     ShellOptions options;
@@ -106,9 +112,11 @@ TEST_F(CurlTest, gets_posts_and_shows) {
   EXPECT_EQ(run("curl -s $B/api/hello").out, "hello\n");
   EXPECT_EQ(run("curl -s -d a=1 -d b=2 $B/api/echo").out, "application/x-www-form-urlencoded|a=1&b=2\n");
   EXPECT_EQ(run("curl -s --json '{\"a\":1}' $B/api/echo").out, "application/json|{\"a\":1}\n");
-  EXPECT_EQ(run("echo text > f; curl -s --data-binary @f -H 'Content-Type: text/plain' $B/api/echo").out, "text/plain|text\n\n");
+  EXPECT_EQ(run("echo text > f; curl -s --data-binary @f -H 'Content-Type: text/plain' $B/api/echo").out,
+            "text/plain|text\n\n");
   EXPECT_EQ(run("curl -s -u me:secret -H 'X-One: 1' $B/api/see").out, "1|Basic bWU6c2VjcmV0\n");
-  EXPECT_EQ(run("curl -s -o out -w '%{http_code} %{size_download}\\n' $B/api/hello; cat out").out, "200 6\nhello\n");
+  EXPECT_EQ(run("curl -s -o out -w '%{http_code} %{size_download}\\n' $B/api/hello; cat out").out,
+            "200 6\nhello\n");
   EXPECT_EQ(run("curl -s -O $B/api/hello; cat hello").out, "hello\n");
   EXPECT_THAT(run("curl -s -i $B/api/hello").out, StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(run("curl -s $B/api/hello | tr a-z A-Z").out, "HELLO\n");

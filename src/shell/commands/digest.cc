@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 

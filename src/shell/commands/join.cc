@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/arguments/command_line.h"
 #include "shell/arguments/usage.h"
 #include "shell/command.h"

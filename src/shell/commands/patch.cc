@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "shell/arguments/command_line.h"
 #include "shell/arguments/usage.h"
 #include "shell/command.h"

@@ -8,8 +8,8 @@ namespace {
 
 // Commands with a language of their own, each told to run $P on its standard input.
 constexpr std::array<const char*, 10> commands = {
-    "awk -- \"$P\"",       "sed -- \"$P\"",   "sed -E -n -- \"$P\"", "jq -- \"$P\"",        "bc -l <<< \"$P\"",
-    "dc -e \"$P\"",        "yq -- \"$P\"",    "find . $P",           "printf -- \"$P\" 1 a", "date -d \"$P\"",
+    "awk -- \"$P\"", "sed -- \"$P\"", "sed -E -n -- \"$P\"", "jq -- \"$P\"",         "bc -l <<< \"$P\"",
+    "dc -e \"$P\"",  "yq -- \"$P\"",  "find . $P",           "printf -- \"$P\" 1 a", "date -d \"$P\"",
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "shell/files/walk.h"
 
+#include <algorithm>
+
 namespace atl::shell {
 
 std::string join_shown(std::string_view directory, std::string_view name) {

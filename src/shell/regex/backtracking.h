@@ -14,14 +14,15 @@ namespace atl::shell {
 const RegexLimits& regex_limits();
 bool valid_utf8(std::string_view text);
 
-// An expression that PCRE2 matches, under the limits of the scope it is used in: one that takes long asks for leave as
-// it goes, so that a cancellation ends it within milliseconds.
+// An expression that PCRE2 matches, under the limits of the scope it is used in: one that takes long asks for
+// leave as it goes, so that a cancellation ends it within milliseconds.
 class Backtracking {
  public:
   Backtracking();
   ~Backtracking();
   // `too_big_elsewhere`: it did not fit into the memory that another engine was given.
-  Result<void> compile(const std::string& text, const RegexOptions& options, bool perl, bool too_big_elsewhere);
+  Result<void> compile(const std::string& text, const RegexOptions& options, bool perl,
+                       bool too_big_elsewhere);
   // May throw what the limits' callbacks throw.
   bool run(std::string_view text, std::size_t from, bool anchored) const;
   // Of the last match that was found.

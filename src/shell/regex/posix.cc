@@ -13,7 +13,9 @@ namespace {
 constexpr std::size_t kNestingMax = 200;
 constexpr std::size_t kRepeatMax = 32767;
 
-bool word_char(unsigned char c) { return isalnum(c) || c == '_'; }
+bool word_char(unsigned char c) {
+  return isalnum(c) || c == '_';
+}
 
 // One pass over the pattern. The grammar is flat enough for a hand-written loop with a stack of open groups.
 class Translator {
@@ -59,7 +61,9 @@ class Translator {
   bool plain_ = true;
 };
 
-void append_code_point(std::string& out, char32_t c) { out += fmt::format("\\x{{{:x}}}", static_cast<unsigned>(c)); }
+void append_code_point(std::string& out, char32_t c) {
+  out += fmt::format("\\x{{{:x}}}", static_cast<unsigned>(c));
+}
 
 void Translator::literal(std::string_view bytes) {
   last_begin_ = out_.text.size();
@@ -130,7 +134,8 @@ bool Translator::next_is_word() const {
     if (close == std::string_view::npos || in_[i + 1] == '^') return false;
     std::string_view body = in_.substr(i + 1, close - i - 1);
     for (std::size_t k = 0; k < body.size(); ++k)
-      if (!word_char(static_cast<unsigned char>(body[k])) && !(body[k] == '-' && k > 0 && k + 1 < body.size()))
+      if (!word_char(static_cast<unsigned char>(body[k])) &&
+          !(body[k] == '-' && k > 0 && k + 1 < body.size()))
         return false;
     return !optional(close + 1);
   }
@@ -222,7 +227,8 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
     char kind = peek(1);
     std::string closing = {kind, ']'};
     std::size_t close = in_.find(closing, at_ + 2);
-    if (close == std::string_view::npos) return fail(Code::invalid_argument, "Unmatched [, [^, [:, [., or [=");
+    if (close == std::string_view::npos)
+      return fail(Code::invalid_argument, "Unmatched [, [^, [:, [., or [=");
     std::string_view name = in_.substr(at_ + 2, close - at_ - 2);
     at_ = close + 2;
     if (kind == ':') {
@@ -244,17 +250,34 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
     char e = peek(1);
     at_ += 2;
     switch (e) {
-      case 'n': return U'\n';
-      case 't': return U'\t';
-      case 'r': return U'\r';
-      case 'f': return U'\f';
-      case 'v': return U'\v';
-      case 'a': return U'\a';
-      case 'b': return U'\b';
-      case 'w': is_class = true; class_text = "\\w"; return U'\0';
-      case 's': is_class = true; class_text = "\\s"; return U'\0';
-      case 'd': is_class = true; class_text = "[:digit:]"; return U'\0';
-      default: break;
+      case 'n':
+        return U'\n';
+      case 't':
+        return U'\t';
+      case 'r':
+        return U'\r';
+      case 'f':
+        return U'\f';
+      case 'v':
+        return U'\v';
+      case 'a':
+        return U'\a';
+      case 'b':
+        return U'\b';
+      case 'w':
+        is_class = true;
+        class_text = "\\w";
+        return U'\0';
+      case 's':
+        is_class = true;
+        class_text = "\\s";
+        return U'\0';
+      case 'd':
+        is_class = true;
+        class_text = "[:digit:]";
+        return U'\0';
+      default:
+        break;
     }
     if (e >= '0' && e <= '7') {
       char32_t value = static_cast<char32_t>(e - '0');
@@ -275,7 +298,8 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
     return U'\xFFFD';
   }
   char32_t value = u & (0x7F >> need);
-  for (std::size_t i = 1; i < need; ++i) value = (value << 6) | (static_cast<unsigned char>(in_[at_ + i]) & 0x3F);
+  for (std::size_t i = 1; i < need; ++i)
+    value = (value << 6) | (static_cast<unsigned char>(in_[at_ + i]) & 0x3F);
   at_ += need;
   return value;
 }
@@ -358,21 +382,41 @@ Result<void> Translator::escape() {
       return interval();
     }
     if (c == '+' || c == '?') {
-      if (starts_atom()) literal({&c, 1});
-      else quantifier(c);
+      if (starts_atom())
+        literal({&c, 1});
+      else
+        quantifier(c);
       return {};
     }
   }
   switch (c) {
-    case 'w': raw("\\w", Last::word); return {};
-    case 'W': raw("\\W", Last::other); return {};
-    case 's': raw("[[:space:]]", Last::other); return {};
-    case 'S': raw("[^[:space:]]", Last::other); return {};
-    case 'B': raw("\\B", Last::anchor); return {};
-    case '<': word_edge(true); return {};
-    case '>': word_edge(false); return {};
-    case '`': raw("\\A", Last::anchor); return {};
-    case '\'': raw("\\z", Last::anchor); return {};
+    case 'w':
+      raw("\\w", Last::word);
+      return {};
+    case 'W':
+      raw("\\W", Last::other);
+      return {};
+    case 's':
+      raw("[[:space:]]", Last::other);
+      return {};
+    case 'S':
+      raw("[^[:space:]]", Last::other);
+      return {};
+    case 'B':
+      raw("\\B", Last::anchor);
+      return {};
+    case '<':
+      word_edge(true);
+      return {};
+    case '>':
+      word_edge(false);
+      return {};
+    case '`':
+      raw("\\A", Last::anchor);
+      return {};
+    case '\'':
+      raw("\\z", Last::anchor);
+      return {};
     case 'b':
       if (awk_) break;
       raw("\\b", Last::anchor);
@@ -381,22 +425,39 @@ Result<void> Translator::escape() {
       if (!awk_) break;
       raw("\\b", Last::anchor);
       return {};
-    default: break;
+    default:
+      break;
   }
   if (awk_) {
     switch (c) {
-      case 'n': literal("\n"); return {};
-      case 't': literal("\t"); return {};
-      case 'r': literal("\r"); return {};
-      case 'f': literal("\f"); return {};
-      case 'v': literal("\v"); return {};
-      case 'a': literal("\a"); return {};
-      case 'b': literal("\b"); return {};
-      default: break;
+      case 'n':
+        literal("\n");
+        return {};
+      case 't':
+        literal("\t");
+        return {};
+      case 'r':
+        literal("\r");
+        return {};
+      case 'f':
+        literal("\f");
+        return {};
+      case 'v':
+        literal("\v");
+        return {};
+      case 'a':
+        literal("\a");
+        return {};
+      case 'b':
+        literal("\b");
+        return {};
+      default:
+        break;
     }
     if (c >= '0' && c <= '7') {
       int value = c - '0';
-      for (int i = 0; i < 2 && more() && peek() >= '0' && peek() <= '7'; ++i, ++at_) value = value * 8 + (peek() - '0');
+      for (int i = 0; i < 2 && more() && peek() >= '0' && peek() <= '7'; ++i, ++at_)
+        value = value * 8 + (peek() - '0');
       char byte = static_cast<char>(value);
       literal({&byte, 1});
       return {};
@@ -421,8 +482,10 @@ Result<void> Translator::escape() {
 Result<void> Translator::step() {
   char c = peek();
   switch (c) {
-    case '\\': return escape();
-    case '[': return bracket();
+    case '\\':
+      return escape();
+    case '[':
+      return bracket();
     case '.':
       plain_ = false;
       last_begin_ = out_.text.size();
@@ -460,7 +523,8 @@ Result<void> Translator::step() {
       }
       ++at_;
       return {};
-    default: break;
+    default:
+      break;
   }
   if (extended_) {
     switch (c) {
@@ -493,7 +557,8 @@ Result<void> Translator::step() {
         ++at_;
         return interval();
       }
-      default: break;
+      default:
+        break;
     }
   }
   unsigned char u = static_cast<unsigned char>(c);
@@ -516,6 +581,8 @@ Result<Translated> Translator::run() {
 
 }  // namespace
 
-Result<Translated> translate(std::string_view pattern, Syntax syntax) { return Translator(pattern, syntax).run(); }
+Result<Translated> translate(std::string_view pattern, Syntax syntax) {
+  return Translator(pattern, syntax).run();
+}
 
 }  // namespace atl::shell

@@ -17,7 +17,8 @@ bool plain_character(char c) {
   return c != '\0' && static_cast<unsigned char>(c) < 0x80 && !std::strchr("\\^$.[]|()?*+{}", c);
 }
 
-// Whether backtracking over a short text stays cheap as a rule: few choices, and one repetition without bound.
+// Whether backtracking over a short text stays cheap as a rule: few choices, and one repetition without
+// bound.
 bool backtracks_little(std::string_view pattern) {
   int unbounded = 0, optional = 0, groups = 0, alternatives = 0;
   for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -58,7 +59,8 @@ constexpr int kSlowMax = 6;
 
 }  // namespace
 
-// The longest run of characters that a match of `pattern` must contain. Nothing where there are groups or alternatives.
+// The longest run of characters that a match of `pattern` must contain. Nothing where there are groups or
+// alternatives.
 Required required_text(std::string_view pattern) {
   Required best;
   std::string run;
@@ -83,8 +85,10 @@ Required required_text(std::string_view pattern) {
       if (i < pattern.size() && pattern[i] == '^') ++i;
       if (i < pattern.size() && pattern[i] == ']') ++i;
       while (i < pattern.size() && pattern[i] != ']') {
-        if (pattern[i] == '\\') ++i;
-        else if (pattern.substr(i).starts_with("[:")) i = std::min(pattern.find(":]", i), pattern.size()) + 1;
+        if (pattern[i] == '\\')
+          ++i;
+        else if (pattern.substr(i).starts_with("[:"))
+          i = std::min(pattern.find(":]", i), pattern.size()) + 1;
         ++i;
       }
       ++i;
@@ -94,7 +98,9 @@ Required required_text(std::string_view pattern) {
     if (c == '\\' && i < pattern.size()) {
       c = pattern[i++];
       literal = !isalnum(static_cast<unsigned char>(c)) && static_cast<unsigned char>(c) < 0x80;
-      if (!literal && c != 'b' && c != 'B' && c != 'w' && c != 'W' && c != 's' && c != 'S' && c != 'd' && c != 'D') return {};
+      if (!literal && c != 'b' && c != 'B' && c != 'w' && c != 'W' && c != 's' && c != 'S' && c != 'd' &&
+          c != 'D')
+        return {};
     }
     bool optional = i < pattern.size() && (pattern[i] == '*' || pattern[i] == '?' || pattern[i] == '{');
     if (literal && !optional) run += c;
@@ -118,7 +124,8 @@ struct Quick::Code {
   }
 };
 
-Quick::Quick(std::string pattern, bool ignore_case) : pattern_(std::move(pattern)), ignore_case_(ignore_case) {}
+Quick::Quick(std::string pattern, bool ignore_case)
+    : pattern_(std::move(pattern)), ignore_case_(ignore_case) {}
 Quick::~Quick() = default;
 
 std::unique_ptr<Quick> Quick::create(const std::string& pattern, bool ignore_case) {
@@ -128,10 +135,12 @@ std::unique_ptr<Quick> Quick::create(const std::string& pattern, bool ignore_cas
 void Quick::compile() {
   given_up_ = true;
   code_ = std::make_unique<Code>();
-  std::uint32_t flags = PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE | (ignore_case_ ? PCRE2_CASELESS : 0U);
+  std::uint32_t flags =
+      PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE | (ignore_case_ ? PCRE2_CASELESS : 0U);
   int error = 0;
   PCRE2_SIZE offset = 0;
-  code_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern_.data()), pattern_.size(), flags, &error, &offset, nullptr);
+  code_->code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern_.data()), pattern_.size(), flags, &error,
+                              &offset, nullptr);
   if (!code_->code || pcre2_jit_compile(code_->code, PCRE2_JIT_COMPLETE) != 0) return;
   code_->context = pcre2_match_context_create(nullptr);
   code_->stack = pcre2_jit_stack_create(kStack, kStack, nullptr);
@@ -146,7 +155,8 @@ std::optional<bool> Quick::matches(std::string_view text) {
   if (calls_ == kManyCalls) compile();
   if (given_up_) return std::nullopt;
   auto run = [&] {
-    return pcre2_jit_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, code_->data, code_->context);
+    return pcre2_jit_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0,
+                           code_->data, code_->context);
   };
   int count = 0;
   if (calls_ > 2 * kManyCalls && calls_ % 16 != 0) {

@@ -8,7 +8,8 @@
 
 namespace atl::shell {
 
-// A text that every match of an expression contains (empty: none is known), and whether every match begins with it.
+// A text that every match of an expression contains (empty: none is known), and whether every match begins
+// with it.
 struct Required {
   std::string text;
   bool at_start = false;
@@ -17,8 +18,9 @@ struct Required {
 // For one expression in the syntax that RE2 and PCRE2 share. Nothing where there are groups or alternatives.
 Required required_text(std::string_view pattern);
 
-// Machine code that says whether short texts match, beside RE2, which says the same of all. Only for expressions that
-// backtrack little; compiled when many texts came, and given up when it turns out to be slow for them.
+// Machine code that says whether short texts match, beside RE2, which says the same of all. Only for
+// expressions that backtrack little; compiled when many texts came, and given up when it turns out to be slow
+// for them.
 class Quick {
  public:
   // Null if the expression is not of that kind.

@@ -10,10 +10,12 @@ namespace atl::shell {
 namespace {
 
 const std::vector<std::string> kPatterns = {
-    "ab",        "a.b",          "a*b",           "ab*c",       "(ab|ba)c",  "^a",         "^ab*",       "b$",
-    "^a.*c$",    "[ab]c",        "[^ab]c",        "a{2}b",      "a{1,2}b",   "(a|b)(b|c)", "a?b?c?a",    "[[:alpha:]]+b",
-    "a\\.b",     "a|^b|c$",      "(ab|a).*c",     "\\bab",      "ab\\b",     "a\\w+c",     "^$",         "a+",
-    "[a-c]*[xy]", "aa?bb?[bc]",  "(a|ab)(c|bcd)", "c.{2}b",     "x|a{3}",    "[]a]b",      "ab[[:digit:]]"};
+    "ab",           "a.b",        "a*b",           "ab*c",          "(ab|ba)c", "^a",
+    "^ab*",         "b$",         "^a.*c$",        "[ab]c",         "[^ab]c",   "a{2}b",
+    "a{1,2}b",      "(a|b)(b|c)", "a?b?c?a",       "[[:alpha:]]+b", "a\\.b",    "a|^b|c$",
+    "(ab|a).*c",    "\\bab",      "ab\\b",         "a\\w+c",        "^$",       "a+",
+    "[a-c]*[xy]",   "aa?bb?[bc]", "(a|ab)(c|bcd)", "c.{2}b",        "x|a{3}",   "[]a]b",
+    "ab[[:digit:]]"};
 
 std::string random_text(std::mt19937& random) {
   static constexpr std::string_view kLetters = "aaabbbccc.xy 1]";
@@ -40,8 +42,10 @@ TEST(Quick, says_what_re2_says) {
           ASSERT_EQ(slow->matches(text), quick->matches(text)) << pattern << " on '" << text << "'";
           if (!slow->matches(text)) continue;
           std::string_view required = quick->required();
-          ASSERT_NE(text.find(required), std::string::npos) << pattern << " on '" << text << "' without " << required;
-          ASSERT_TRUE(!quick->required_at_start() || text.starts_with(required)) << pattern << " on '" << text << "'";
+          ASSERT_NE(text.find(required), std::string::npos)
+              << pattern << " on '" << text << "' without " << required;
+          ASSERT_TRUE(!quick->required_at_start() || text.starts_with(required))
+              << pattern << " on '" << text << "'";
         }
       }
 }
@@ -67,7 +71,8 @@ TEST(Quick, lines_are_found_as_one_by_one) {
 }
 
 TEST(Quick, is_not_for_what_may_explode) {
-  for (const char* pattern : {"(a*)*b", "a*a*b", "(a|aa)+b", "a?a?a?a?b", "(a|a)(a|a)(a|a)b", "a{2,}b*", "é*", "a{100}"})
+  for (const char* pattern :
+       {"(a*)*b", "a*a*b", "(a|aa)+b", "a?a?a?a?b", "(a|a)(a|a)(a|a)b", "a{2,}b*", "é*", "a{100}"})
     EXPECT_EQ(Quick::create(pattern, false), nullptr) << pattern;
 }
 
@@ -75,7 +80,10 @@ TEST(Quick, leaves_long_and_other_texts_to_re2) {
   auto quick = Quick::create("a.b", false);
   ASSERT_NE(quick, nullptr);
   for (int i = 0; i < 100; ++i) quick->matches("axb");
-  EXPECT_FALSE(quick->matches("a\xC3\xA4" "b").has_value());
+  EXPECT_FALSE(quick
+                   ->matches("a\xC3\xA4"
+                             "b")
+                   .has_value());
   EXPECT_FALSE(quick->matches(std::string(1000, 'a')).has_value());
 }
 

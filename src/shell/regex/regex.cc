@@ -2,6 +2,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "shell/regex/backtracking.h"
@@ -17,8 +18,9 @@ constexpr std::size_t kPatternMax = 1 << 20;
 
 thread_local const RegexLimits* scope = nullptr;
 
-// RE2 walks through a text with an automaton that it builds as it goes. Where that grows too large it follows all
-// states at once instead, and does not let go before the end: up to this many bytes times instructions it may.
+// RE2 walks through a text with an automaton that it builds as it goes. Where that grows too large it follows
+// all states at once instead, and does not let go before the end: up to this many bytes times instructions it
+// may.
 constexpr std::uint64_t kSimulatedPerStep = 5;
 
 struct Unbounded {};
@@ -43,7 +45,9 @@ std::string escape_plain(std::string_view text) {
 }
 
 // An empty view with a null pointer would look unmatched.
-re2::StringPiece piece_of(std::string_view text) { return {text.data() ? text.data() : "", text.size()}; }
+re2::StringPiece piece_of(std::string_view text) {
+  return {text.data() ? text.data() : "", text.size()};
+}
 
 }  // namespace
 
@@ -73,7 +77,7 @@ RegexScope::~RegexScope() {
 struct Regex::Body {
   std::unique_ptr<re2::RE2> re2;
   std::unique_ptr<Backtracking> backtracking;  // if RE2 cannot
-  std::unique_ptr<Quick> quick;  // beside RE2, if wanted
+  std::unique_ptr<Quick> quick;                // beside RE2, if wanted
   std::string literal;
   Required required;
   std::size_t groups = 0;
@@ -82,15 +86,16 @@ struct Regex::Body {
   mutable std::vector<re2::StringPiece> pieces;
 
   Result<void> compile_re2(const std::string& text, const RegexOptions& options);
-  bool run_re2(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor, re2::StringPiece* found,
-               int count) const;
+  bool run_re2(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
+               re2::StringPiece* found, int count) const;
   bool run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
                        re2::StringPiece* found, int count, std::uint64_t bound) const;
 };
 
 Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOptions& options) {
   re2::RE2::Options settings;
-  settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
+  settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8
+                                         : re2::RE2::Options::EncodingLatin1);
   settings.set_longest_match(!options.lines);
   settings.set_log_errors(false);
   settings.set_max_mem(static_cast<std::int64_t>(regex_limits().memory_bytes));
@@ -121,8 +126,9 @@ bool Regex::Body::run_re2(re2::StringPiece text, std::size_t from, std::size_t t
 }
 
 // First where the match lies, which the automaton tells or nobody, then its groups if it is short enough.
-bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to, re2::RE2::Anchor anchor,
-                                  re2::StringPiece* found, int count, std::uint64_t bound) const {
+bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::size_t to,
+                                  re2::RE2::Anchor anchor, re2::StringPiece* found, int count,
+                                  std::uint64_t bound) const {
   if (regex_limits().charge) regex_limits().charge((to - from) / 8);
   static const bool hooked = (re2::hooks::SetDFASearchFailureHook(on_automaton_too_large), true);
   bool matched = false, refused = !hooked;
@@ -136,7 +142,8 @@ bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::
   if (matched && count > 1) {
     refused = found[0].size() * static_cast<std::uint64_t>(re2->ProgramSize()) > bound;
     auto begin = static_cast<std::size_t>(found[0].data() - text.data());
-    if (!refused) matched = re2->Match(text, begin, begin + found[0].size(), re2::RE2::ANCHOR_BOTH, found, count);
+    if (!refused)
+      matched = re2->Match(text, begin, begin + found[0].size(), re2::RE2::ANCHOR_BOTH, found, count);
   }
   if (refused && regex_limits().exceeded) regex_limits().exceeded();
   return matched && !refused;
@@ -151,14 +158,16 @@ Result<Regex> Regex::compile(std::string_view pattern, Syntax syntax, const Rege
   return compile(std::vector<std::string>{std::string(pattern)}, syntax, options);
 }
 
-Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax syntax, const RegexOptions& options) {
+Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax syntax,
+                             const RegexOptions& options) {
   auto body = std::make_unique<Body>();
   std::string text;
   bool backtracks = syntax == Syntax::perl;
   bool literal = patterns.size() == 1 && !options.ignore_case && !options.whole_line;
   std::size_t size = 0;
   for (const std::string& pattern : patterns) {
-    if ((size += pattern.size()) > kPatternMax) return fail(Code::invalid_argument, "Regular expression too big");
+    if ((size += pattern.size()) > kPatternMax)
+      return fail(Code::invalid_argument, "Regular expression too big");
     std::string one;
     if (syntax == Syntax::fixed) {
       one = escape_plain(pattern);
@@ -178,7 +187,9 @@ Result<Regex> Regex::compile(const std::vector<std::string>& patterns, Syntax sy
       text = one;
     }
   }
-  std::string required = patterns.size() > 1 || options.ignore_case ? "" : options.whole_line ? "^" + text : text;
+  std::string required = patterns.size() > 1 || options.ignore_case ? ""
+                         : options.whole_line                       ? "^" + text
+                                                                    : text;
   if (options.whole_line) text = "^(?:" + text + ")$";
   if (!backtracks) {
     auto compiled = body->compile_re2(text, options);
@@ -205,7 +216,8 @@ bool Regex::search(std::string_view text, std::size_t from, std::vector<Span>& s
   }
   auto& pieces = body_->pieces;
   re2::StringPiece piece = piece_of(text);
-  if (!body_->run_re2(piece, from, text.size(), re2::RE2::UNANCHORED, pieces.data(), static_cast<int>(pieces.size())))
+  if (!body_->run_re2(piece, from, text.size(), re2::RE2::UNANCHORED, pieces.data(),
+                      static_cast<int>(pieces.size())))
     return false;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (!pieces[i].data()) continue;
@@ -217,8 +229,8 @@ bool Regex::search(std::string_view text, std::size_t from, std::vector<Span>& s
 
 bool Regex::search(std::string_view text, std::size_t from, Span& span) const {
   if (!body_->literal.empty()) {
-    const void* found = from <= text.size() ? memmem(text.data() + from, text.size() - from, body_->literal.data(),
-                                                     body_->literal.size())
+    const void* found = from <= text.size() ? memmem(text.data() + from, text.size() - from,
+                                                     body_->literal.data(), body_->literal.size())
                                             : nullptr;
     if (!found) return false;
     span.begin = static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
@@ -259,11 +271,23 @@ bool Regex::matches(std::string_view text) const {
   return body_->run_re2(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, nullptr, 0);
 }
 
-std::size_t Regex::groups() const { return body_->groups; }
-const std::vector<std::pair<std::string, std::size_t>>& Regex::names() const { return body_->names; }
-std::string_view Regex::literal() const { return body_->literal; }
-std::string_view Regex::required() const { return body_->required.text; }
-bool Regex::required_at_start() const { return body_->required.at_start; }
-bool Regex::quick() const { return body_->quick && !body_->quick->given_up(); }
+std::size_t Regex::groups() const {
+  return body_->groups;
+}
+const std::vector<std::pair<std::string, std::size_t>>& Regex::names() const {
+  return body_->names;
+}
+std::string_view Regex::literal() const {
+  return body_->literal;
+}
+std::string_view Regex::required() const {
+  return body_->required.text;
+}
+bool Regex::required_at_start() const {
+  return body_->required.at_start;
+}
+bool Regex::quick() const {
+  return body_->quick && !body_->quick->given_up();
+}
 
 }  // namespace atl::shell

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/files/inputs.h"
 
 namespace atl::shell::awk {

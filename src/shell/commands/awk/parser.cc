@@ -7,16 +7,17 @@ namespace atl::shell::awk {
 
 namespace {
 
-constexpr std::string_view kSpecialNames[] = {"NR",      "NF",     "FNR",     "FS",   "OFS",  "RS",   "ORS",
-                                              "FILENAME", "SUBSEP", "RSTART", "RLENGTH", "CONVFMT", "OFMT", "ENVIRON",
-                                              "ARGC",    "ARGV",   "RT",      "IGNORECASE", "FPAT", "FIELDWIDTHS", "PROCINFO"};
+constexpr std::string_view kSpecialNames[] = {
+    "NR",       "NF",     "FNR",    "FS",         "OFS",     "RS",          "ORS",
+    "FILENAME", "SUBSEP", "RSTART", "RLENGTH",    "CONVFMT", "OFMT",        "ENVIRON",
+    "ARGC",     "ARGV",   "RT",     "IGNORECASE", "FPAT",    "FIELDWIDTHS", "PROCINFO"};
 static_assert(std::size(kSpecialNames) == kSpecialCount);
 
 constexpr int kDepthMax = 250;
 
-#define CHECK(expression)                                       \
-  do {                                                          \
-    auto atoll_done_ = (expression);                            \
+#define CHECK(expression)                                          \
+  do {                                                             \
+    auto atoll_done_ = (expression);                               \
     if (!atoll_done_) return std::unexpected(atoll_done_.error()); \
   } while (false)
 
@@ -109,10 +110,12 @@ class Parser {
 };
 
 std::unexpected<Error> Parser::unexpected_token(std::string_view wanted) {
-  std::string seen = is(Token::end) ? "end of file" : is(Token::newline) ? "newline" : fmt::format("'{}'", lex_.text);
-  return fail(Code::invalid_argument,
-              wanted.empty() ? fmt::format("syntax error near {}", seen)
-                             : fmt::format("syntax error near {}: expected {}", seen, wanted));
+  std::string seen = is(Token::end)       ? "end of file"
+                     : is(Token::newline) ? "newline"
+                                          : fmt::format("'{}'", lex_.text);
+  return fail(Code::invalid_argument, wanted.empty()
+                                          ? fmt::format("syntax error near {}", seen)
+                                          : fmt::format("syntax error near {}: expected {}", seen, wanted));
 }
 
 Result<std::unique_ptr<Program>> Parser::run() {
@@ -136,11 +139,20 @@ Result<void> Parser::item() {
   if (is(Token::k_function)) return function();
   Rule rule{Rule::Kind::pattern};
   switch (lex_.token) {
-    case Token::k_begin: rule.kind = Rule::Kind::begin; break;
-    case Token::k_end: rule.kind = Rule::Kind::end; break;
-    case Token::k_beginfile: rule.kind = Rule::Kind::begin_file; break;
-    case Token::k_endfile: rule.kind = Rule::Kind::end_file; break;
-    default: break;
+    case Token::k_begin:
+      rule.kind = Rule::Kind::begin;
+      break;
+    case Token::k_end:
+      rule.kind = Rule::Kind::end;
+      break;
+    case Token::k_beginfile:
+      rule.kind = Rule::Kind::begin_file;
+      break;
+    case Token::k_endfile:
+      rule.kind = Rule::Kind::end_file;
+      break;
+    default:
+      break;
   }
   if (rule.kind != Rule::Kind::pattern) {
     CHECK(next());
@@ -185,10 +197,12 @@ Result<void> Parser::function() {
   Node* body = TRY(block());
   in_function_ = false;
   locals_.clear();
-  auto [it, inserted] = program_->function_index.emplace(function_name, static_cast<int>(program_->functions.size()));
+  auto [it, inserted] =
+      program_->function_index.emplace(function_name, static_cast<int>(program_->functions.size()));
   if (inserted) program_->functions.push_back({function_name, {}, nullptr, false});
   Function& f = program_->functions[static_cast<std::size_t>(it->second)];
-  if (f.defined) return fail(Code::invalid_argument, fmt::format("function name `{}' previously defined", f.name));
+  if (f.defined)
+    return fail(Code::invalid_argument, fmt::format("function name `{}' previously defined", f.name));
   f.parameters = std::move(parameters);
   f.body = body;
   f.defined = true;
@@ -223,8 +237,11 @@ Parser::R Parser::statement() {
   Deeper deeper(depth_);
   if (depth_ > kDepthMax) return fail(Code::invalid_argument, "program nested too deeply");
   switch (lex_.token) {
-    case Token::lbrace: return block();
-    case Token::semicolon: CHECK(next()); return make(Op::block);
+    case Token::lbrace:
+      return block();
+    case Token::semicolon:
+      CHECK(next());
+      return make(Op::block);
     case Token::k_if: {
       CHECK(next());
       CHECK(expect(Token::lparen, "("));
@@ -265,13 +282,18 @@ Parser::R Parser::statement() {
       CHECK(expect(Token::rparen, ")"));
       return make(Op::do_, condition, body);
     }
-    case Token::k_for: return for_statement();
-    case Token::k_switch: return switch_statement();
-    default: break;
+    case Token::k_for:
+      return for_statement();
+    case Token::k_switch:
+      return switch_statement();
+    default:
+      break;
   }
   Node* node = TRY(simple_statement());
-  if (is(Token::semicolon) || is(Token::newline)) CHECK(next());
-  else if (!is(Token::rbrace) && !is(Token::end)) return unexpected_token();
+  if (is(Token::semicolon) || is(Token::newline))
+    CHECK(next());
+  else if (!is(Token::rbrace) && !is(Token::end))
+    return unexpected_token();
   return node;
 }
 
@@ -359,14 +381,18 @@ Parser::R Parser::simple_statement() {
   };
   switch (token) {
     case Token::k_print:
-    case Token::k_printf: return print_statement();
+    case Token::k_printf:
+      return print_statement();
     case Token::k_break:
     case Token::k_continue:
       if (loop_depth_ == 0)
-        return fail(Code::invalid_argument, fmt::format("`{}' is not allowed outside a loop or switch", lex_.text));
+        return fail(Code::invalid_argument,
+                    fmt::format("`{}' is not allowed outside a loop or switch", lex_.text));
       return plain(token == Token::k_break ? Op::break_ : Op::continue_);
-    case Token::k_next: return plain(Op::next);
-    case Token::k_nextfile: return plain(Op::nextfile);
+    case Token::k_next:
+      return plain(Op::next);
+    case Token::k_nextfile:
+      return plain(Op::nextfile);
     case Token::k_exit:
     case Token::k_return: {
       if (token == Token::k_return && !in_function_)
@@ -383,7 +409,8 @@ Parser::R Parser::simple_statement() {
       if (paren) CHECK(expect(Token::rparen, ")"));
       return make(target->op == Op::index ? Op::delete_ : Op::delete_all, target);
     }
-    default: return make(Op::expression, TRY(expression()));
+    default:
+      return make(Op::expression, TRY(expression()));
   }
 }
 
@@ -393,8 +420,8 @@ Parser::R Parser::print_statement() {
   bool saved = no_greater_;
   no_greater_ = true;
   auto stop = [&] {
-    return is(Token::semicolon) || is(Token::newline) || is(Token::rbrace) || is(Token::end) || is(Token::greater) ||
-           is(Token::append) || is(Token::pipe);
+    return is(Token::semicolon) || is(Token::newline) || is(Token::rbrace) || is(Token::end) ||
+           is(Token::greater) || is(Token::append) || is(Token::pipe);
   };
   if (!stop()) {
     bool done = false;
@@ -429,7 +456,8 @@ Parser::R Parser::print_statement() {
     no_pipe_getline_ = false;
   }
   no_greater_ = saved;
-  if (node->op == Op::printf_ && node->list.empty()) return fail(Code::invalid_argument, "printf: no arguments");
+  if (node->op == Op::printf_ && node->list.empty())
+    return fail(Code::invalid_argument, "printf: no arguments");
   return node;
 }
 
@@ -457,23 +485,40 @@ Parser::R Parser::ternary_or_assign() {
   Node* left = TRY(ternary());
   Op op = Op::assign;
   switch (lex_.token) {
-    case Token::equals: break;
-    case Token::add_assign: op = Op::add_assign; break;
-    case Token::sub_assign: op = Op::subtract_assign; break;
-    case Token::mul_assign: op = Op::multiply_assign; break;
-    case Token::div_assign: op = Op::divide_assign; break;
-    case Token::mod_assign: op = Op::modulo_assign; break;
-    case Token::pow_assign: op = Op::power_assign; break;
-    default: return left;
+    case Token::equals:
+      break;
+    case Token::add_assign:
+      op = Op::add_assign;
+      break;
+    case Token::sub_assign:
+      op = Op::subtract_assign;
+      break;
+    case Token::mul_assign:
+      op = Op::multiply_assign;
+      break;
+    case Token::div_assign:
+      op = Op::divide_assign;
+      break;
+    case Token::mod_assign:
+      op = Op::modulo_assign;
+      break;
+    case Token::pow_assign:
+      op = Op::power_assign;
+      break;
+    default:
+      return left;
   }
   // a && b = c and 1 == x = 2: the assignment belongs to the right-most operand.
   Node* parent = nullptr;
   Node* target = left;
   while (!lvalue(target)) {
     Node** slot = &target->b;
-    if (target->op == Op::conditional) slot = &target->c;
-    else if (target->op == Op::logical_not) slot = &target->a;
-    else if (target->op < Op::logical_or || target->op > Op::concat) return unexpected_token();
+    if (target->op == Op::conditional)
+      slot = &target->c;
+    else if (target->op == Op::logical_not)
+      slot = &target->a;
+    else if (target->op < Op::logical_or || target->op > Op::concat)
+      return unexpected_token();
     parent = target;
     target = *slot;
   }
@@ -482,9 +527,12 @@ Parser::R Parser::ternary_or_assign() {
   Node* right = TRY(ternary_or_assign());
   Node* node = make(op, target, right);
   if (!parent) return node;
-  if (parent->op == Op::conditional) parent->c = node;
-  else if (parent->op == Op::logical_not) parent->a = node;
-  else parent->b = node;
+  if (parent->op == Op::conditional)
+    parent->c = node;
+  else if (parent->op == Op::logical_not)
+    parent->a = node;
+  else
+    parent->b = node;
   return left;
 }
 
@@ -546,11 +594,21 @@ Parser::R Parser::comparison() {
   while (true) {
     Op op;
     switch (lex_.token) {
-      case Token::less: op = Op::less; break;
-      case Token::le: op = Op::less_equal; break;
-      case Token::eq: op = Op::equal; break;
-      case Token::ne: op = Op::not_equal; break;
-      case Token::ge: op = Op::greater_equal; break;
+      case Token::less:
+        op = Op::less;
+        break;
+      case Token::le:
+        op = Op::less_equal;
+        break;
+      case Token::eq:
+        op = Op::equal;
+        break;
+      case Token::ne:
+        op = Op::not_equal;
+        break;
+      case Token::ge:
+        op = Op::greater_equal;
+        break;
       case Token::greater:
         if (no_greater_) return left;
         op = Op::greater;
@@ -568,7 +626,8 @@ Parser::R Parser::comparison() {
           left = TRY(getline_tail(Op::getline_command, left));
           continue;
         }
-      default: return left;
+      default:
+        return left;
     }
     CHECK(next());
     left = make(op, left, TRY(concatenation()));
@@ -576,9 +635,9 @@ Parser::R Parser::comparison() {
 }
 
 bool Parser::starts_operand() const {
-  for (Token token : {Token::number, Token::string, Token::regex, Token::name, Token::function_name, Token::builtin,
-                      Token::lparen, Token::dollar, Token::bang, Token::minus, Token::plus, Token::increment,
-                      Token::decrement, Token::at})
+  for (Token token : {Token::number, Token::string, Token::regex, Token::name, Token::function_name,
+                      Token::builtin, Token::lparen, Token::dollar, Token::bang, Token::minus, Token::plus,
+                      Token::increment, Token::decrement, Token::at})
     if (is(token)) return true;
   return false;
 }
@@ -716,7 +775,8 @@ Parser::R Parser::call(bool builtin) {
   no_greater_ = greater_saved;
   no_pipe_getline_ = pipe_saved;
   if (!builtin) {
-    auto [it, inserted] = program_->function_index.emplace(callee, static_cast<int>(program_->functions.size()));
+    auto [it, inserted] =
+        program_->function_index.emplace(callee, static_cast<int>(program_->functions.size()));
     if (inserted) program_->functions.push_back({callee, {}, nullptr, false});
     node->slot = it->second;
   }
@@ -760,11 +820,16 @@ Parser::R Parser::primary() {
     }
     case Token::minus:
     case Token::plus:
-    case Token::bang: return unary();
-    case Token::lparen: return grouping();
-    case Token::name: return name();
-    case Token::function_name: return call(false);
-    case Token::builtin: return call(true);
+    case Token::bang:
+      return unary();
+    case Token::lparen:
+      return grouping();
+    case Token::name:
+      return name();
+    case Token::function_name:
+      return call(false);
+    case Token::builtin:
+      return call(true);
     case Token::at: {
       CHECK(next());
       if (!is(Token::function_name)) return unexpected_token("a function name");
@@ -782,8 +847,11 @@ Parser::R Parser::primary() {
       }
       return node;
     }
-    case Token::k_getline: CHECK(next()); return getline_tail(Op::getline, nullptr);
-    default: return unexpected_token();
+    case Token::k_getline:
+      CHECK(next());
+      return getline_tail(Op::getline, nullptr);
+    default:
+      return unexpected_token();
   }
 }
 
@@ -795,6 +863,8 @@ int Program::global(const std::string& name) {
   return it->second;
 }
 
-Result<std::unique_ptr<Program>> parse(std::string_view source) { return Parser(source).run(); }
+Result<std::unique_ptr<Program>> parse(std::string_view source) {
+  return Parser(source).run();
+}
 
 }  // namespace atl::shell::awk

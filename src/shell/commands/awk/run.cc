@@ -10,8 +10,12 @@ namespace atl::shell::awk {
 
 Machine::Machine(Invocation& call, Program& program)
     : call_(call), program_(program), out_(call.out()), globals_(program.globals.size()) {
-  auto text = [&](int slot, std::string value) { globals_[static_cast<std::size_t>(slot)].value = Value::of(std::move(value)); };
-  auto num = [&](int slot, double value) { globals_[static_cast<std::size_t>(slot)].value = Value::of(value); };
+  auto text = [&](int slot, std::string value) {
+    globals_[static_cast<std::size_t>(slot)].value = Value::of(std::move(value));
+  };
+  auto num = [&](int slot, double value) {
+    globals_[static_cast<std::size_t>(slot)].value = Value::of(value);
+  };
   text(kFS, " ");
   text(kOFS, " ");
   text(kRS, "\n");
@@ -42,7 +46,8 @@ Machine::~Machine() = default;
 void Machine::set_arguments(const std::vector<std::string>& operands) {
   auto argv = std::make_shared<Array>();
   argv->at("0").value = Value::of(std::string("awk"));
-  for (std::size_t i = 0; i < operands.size(); ++i) argv->at(std::to_string(i + 1)).value = Value::input(operands[i]);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    argv->at(std::to_string(i + 1)).value = Value::input(operands[i]);
   globals_[kARGV].array = argv;
   globals_[kARGC].value = Value::of(static_cast<double>(operands.size() + 1));
 }
@@ -62,7 +67,8 @@ int Machine::run() {
     return status;
   } catch (const Fatal& fatal) {
     out_.flush();
-    call_.err().write(fmt::format("awk: {}fatal: {}\n", input_used_ && nr_ == 0 ? "" : "cmd. line:1: ", fatal.message));
+    call_.err().write(
+        fmt::format("awk: {}fatal: {}\n", input_used_ && nr_ == 0 ? "" : "cmd. line:1: ", fatal.message));
     return 2;
   }
 }
@@ -135,21 +141,29 @@ Machine::Flow Machine::execute_block(const std::vector<Node*>& list) {
 Machine::Flow Machine::execute(const Node* node) {
   tick();
   switch (node->op) {
-    case Op::block: return execute_block(node->list);
+    case Op::block:
+      return execute_block(node->list);
     case Op::expression: {
       const Node* e = node->a;
       // The value is not wanted: the forms that people write most need not make one.
       switch (e->op) {
         case Op::post_increment:
-        case Op::pre_increment: increment(e->a, 1, false); break;
+        case Op::pre_increment:
+          increment(e->a, 1, false);
+          break;
         case Op::post_decrement:
-        case Op::pre_decrement: increment(e->a, -1, false); break;
-        default: eval(e);
+        case Op::pre_decrement:
+          increment(e->a, -1, false);
+          break;
+        default:
+          eval(e);
       }
       return Flow::normal;
     }
     case Op::print:
-    case Op::printf_: print(node); return Flow::normal;
+    case Op::printf_:
+      print(node);
+      return Flow::normal;
     case Op::if_:
       if (truth(node->a)) return execute(node->b);
       return node->c ? execute(node->c) : Flow::normal;
@@ -176,12 +190,18 @@ Machine::Flow Machine::execute(const Node* node) {
         if (node->c) execute(node->c);
       }
       return Flow::normal;
-    case Op::for_in: return execute_for_in(node);
-    case Op::switch_: return execute_switch(node);
-    case Op::break_: return Flow::break_;
-    case Op::continue_: return Flow::continue_;
-    case Op::next: return Flow::next;
-    case Op::nextfile: return Flow::nextfile;
+    case Op::for_in:
+      return execute_for_in(node);
+    case Op::switch_:
+      return execute_switch(node);
+    case Op::break_:
+      return Flow::break_;
+    case Op::continue_:
+      return Flow::continue_;
+    case Op::next:
+      return Flow::next;
+    case Op::nextfile:
+      return Flow::nextfile;
     case Op::exit_:
       if (node->a) exit_status_ = static_cast<int>(static_cast<std::int64_t>(number(node->a)) & 0xFF);
       return Flow::exit;
@@ -195,8 +215,12 @@ Machine::Flow Machine::execute(const Node* node) {
       a.erase(key);
       return Flow::normal;
     }
-    case Op::delete_all: array(node->a).clear(); return Flow::normal;
-    default: eval(node); return Flow::normal;
+    case Op::delete_all:
+      array(node->a).clear();
+      return Flow::normal;
+    default:
+      eval(node);
+      return Flow::normal;
   }
 }
 
@@ -280,8 +304,10 @@ void Machine::print(const Node* node) {
     for (std::size_t i = 0; i < node->list.size(); ++i) {
       if (i) line += ofs_;
       Value value = eval(node->list[i]);
-      if (value.is_number() && !value.is_string()) append_number(line, value.number, ofmt_);
-      else line += value.text;
+      if (value.is_number() && !value.is_string())
+        append_number(line, value.number, ofmt_);
+      else
+        line += value.text;
     }
     line += ors_;
   }

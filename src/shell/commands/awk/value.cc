@@ -23,17 +23,20 @@ const char* scan_number(const char* p, const char* end, double& number) {
   if (p < end && (*p == '+' || *p == '-')) negative = *p++ == '-';
   const char* digits = p;
   std::uint64_t integer = 0;
-  while (p < end && *p >= '0' && *p <= '9' && p - digits < 15) integer = integer * 10 + static_cast<unsigned>(*p++ - '0');
+  while (p < end && *p >= '0' && *p <= '9' && p - digits < 15)
+    integer = integer * 10 + static_cast<unsigned>(*p++ - '0');
   if (p > digits && (p == end || (*p != '.' && *p != 'e' && *p != 'E' && !(*p >= '0' && *p <= '9')))) {
     number = negative ? -static_cast<double>(integer) : static_cast<double>(integer);
     return p;
   }
   if (end - digits >= 3 && p == digits && p > start) {
-    if (strncasecmp(digits, "inf", 3) == 0 && (end - digits == 3 || !isalpha(static_cast<unsigned char>(digits[3])))) {
+    if (strncasecmp(digits, "inf", 3) == 0 &&
+        (end - digits == 3 || !isalpha(static_cast<unsigned char>(digits[3])))) {
       number = negative ? -INFINITY : INFINITY;
       return digits + 3;
     }
-    if (strncasecmp(digits, "nan", 3) == 0 && (end - digits == 3 || !isalpha(static_cast<unsigned char>(digits[3])))) {
+    if (strncasecmp(digits, "nan", 3) == 0 &&
+        (end - digits == 3 || !isalpha(static_cast<unsigned char>(digits[3])))) {
       number = negative ? -NAN : NAN;
       return digits + 3;
     }
@@ -71,7 +74,8 @@ auto asking(const std::function<void()>& ask) {
 }
 
 // The order of gawk's chained string table, grown the way gawk grows it.
-std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const std::string*>> strings, const std::function<void()>& ask) {
+std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const std::string*>> strings,
+                                     const std::function<void()>& ask) {
   std::sort(strings.begin(), strings.end(), asking(ask));
   std::size_t size = 16;
   std::vector<std::vector<const std::string*>> buckets(size);  // back of a vector = head of gawk's chain
@@ -82,7 +86,8 @@ std::vector<std::string> table_order(std::vector<std::pair<std::uint64_t, const 
     if (count / size > 2) {
       std::vector<std::vector<const std::string*>> grown(size * 2);
       for (auto& chain : buckets)
-        for (std::size_t i = chain.size(); i-- > 0;) grown[string_hash(*chain[i]) % (size * 2)].push_back(chain[i]);
+        for (std::size_t i = chain.size(); i-- > 0;)
+          grown[string_hash(*chain[i]) % (size * 2)].push_back(chain[i]);
       buckets = std::move(grown);
       size *= 2;
     }
@@ -111,7 +116,8 @@ bool looks_numeric(std::string_view text, double& number) {
 }
 
 void append_number(std::string& out, double number, const std::string& format) {
-  if (number == static_cast<double>(static_cast<std::int64_t>(number)) && std::fabs(number) < 1e18) [[likely]] {
+  if (number == static_cast<double>(static_cast<std::int64_t>(number)) && std::fabs(number) < 1e18)
+      [[likely]] {
     char buffer[32];
     auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(number));
     out.append(buffer, static_cast<std::size_t>(end - buffer));
@@ -254,10 +260,13 @@ std::vector<std::string> Array::keys(const std::function<void()>& ask) const {
     const Entry& one = entry(i);
     if (!one.live) continue;
     long value = 0;
-    if (!strings_first_ && integer_key(one.key, value)) integers.emplace_back(value, &one.key);
-    else strings.emplace_back(one.element.sequence, &one.key);
+    if (!strings_first_ && integer_key(one.key, value))
+      integers.emplace_back(value, &one.key);
+    else
+      strings.emplace_back(one.element.sequence, &one.key);
   }
-  if (!std::is_sorted(integers.begin(), integers.end())) std::sort(integers.begin(), integers.end(), asking(ask));
+  if (!std::is_sorted(integers.begin(), integers.end()))
+    std::sort(integers.begin(), integers.end(), asking(ask));
   std::vector<std::string> out = table_order(std::move(strings), ask);
   out.reserve(size());
   for (auto& [value, key] : integers) out.push_back(*key);

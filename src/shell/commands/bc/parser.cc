@@ -2,15 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace atl::shell::bc {
 
 namespace {
 
 constexpr int kChainMax = 500;  // of && || and comparisons: these nest to the left
 
-bool is_digit(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || c == '.'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z'); }
-bool is_word(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; }
+bool is_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'F') || c == '.';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z');
+}
+bool is_word(char c) {
+  return is_letter(c) || (c >= '0' && c <= '9') || c == '_';
+}
 
 ExprPtr make(Op op, ExprPtr a = nullptr, ExprPtr b = nullptr) {
   auto out = std::make_unique<Expr>();
@@ -21,8 +29,8 @@ ExprPtr make(Op op, ExprPtr a = nullptr, ExprPtr b = nullptr) {
 }
 
 std::optional<Op> arithmetic(std::string_view symbol) {
-  static constexpr std::pair<char, Op> kRows[] = {{'+', Op::add}, {'-', Op::subtract}, {'*', Op::multiply},
-                                                  {'/', Op::divide}, {'%', Op::modulo}, {'^', Op::power}};
+  static constexpr std::pair<char, Op> kRows[] = {{'+', Op::add},    {'-', Op::subtract}, {'*', Op::multiply},
+                                                  {'/', Op::divide}, {'%', Op::modulo},   {'^', Op::power}};
   for (auto [c, op] : kRows)
     if (symbol[0] == c) return op;
   return std::nullopt;
@@ -118,7 +126,8 @@ void Parser::advance() {
     while (at_ < text_.size() && is_word(text_[at_])) ++at_;
     token_ = {Type::name, std::string(text_.substr(from, at_ - from))};
   } else {
-    static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "++", "--", "&&", "||", "+=", "-=", "*=", "/=", "%=", "^="};
+    static constexpr std::string_view kTwo[] = {"==", "!=", "<=", ">=", "++", "--", "&&",
+                                                "||", "+=", "-=", "*=", "/=", "%=", "^="};
     std::size_t length = 1;
     for (std::string_view two : kTwo)
       if (text_.substr(at_, 2) == two) length = 2;
@@ -258,7 +267,8 @@ StatementPtr Parser::statement() {
   if (word("for")) return for_statement();
   if (word("print")) return print_statement();
   if (word("quit")) throw Quit{};
-  static constexpr std::pair<std::string_view, Kind> kPlain[] = {{"break", Kind::break_}, {"continue", Kind::continue_}, {"halt", Kind::halt}};
+  static constexpr std::pair<std::string_view, Kind> kPlain[] = {
+      {"break", Kind::break_}, {"continue", Kind::continue_}, {"halt", Kind::halt}};
   for (auto [name, kind] : kPlain) {
     if (!word(name)) continue;
     out->kind = kind;
@@ -379,8 +389,9 @@ ExprPtr Parser::negation() {
 }
 
 ExprPtr Parser::relation() {
-  static constexpr std::pair<std::string_view, Op> kRows[] = {{"==", Op::equal}, {"!=", Op::not_equal}, {"<", Op::less},
-                                                              {"<=", Op::less_equal}, {">", Op::greater}, {">=", Op::greater_equal}};
+  static constexpr std::pair<std::string_view, Op> kRows[] = {{"==", Op::equal},  {"!=", Op::not_equal},
+                                                              {"<", Op::less},    {"<=", Op::less_equal},
+                                                              {">", Op::greater}, {">=", Op::greater_equal}};
   ExprPtr left = sum();
   for (int count = 0;; ++count) {
     if (count > kChainMax) wrong("expression too long");
@@ -400,7 +411,8 @@ ExprPtr Parser::relation() {
 ExprPtr Parser::chain(std::string_view operators, ExprPtr (Parser::*operand)()) {
   ExprPtr first = (this->*operand)();
   ExprPtr out;
-  while (token_.type == Type::symbol && token_.text.size() == 1 && operators.find(token_.text[0]) != std::string_view::npos) {
+  while (token_.type == Type::symbol && token_.text.size() == 1 &&
+         operators.find(token_.text[0]) != std::string_view::npos) {
     if (!out) {
       out = make(Op::chain);
       out->list.push_back(std::move(first));
@@ -461,7 +473,8 @@ ExprPtr Parser::primary() {
   }
   if (token_.type != Type::name) wrong();
   std::string name = token_.text;
-  for (std::string_view reserved : {"if", "else", "while", "for", "define", "auto", "return", "break", "continue", "halt", "print"})
+  for (std::string_view reserved :
+       {"if", "else", "while", "for", "define", "auto", "return", "break", "continue", "halt", "print"})
     if (name == reserved) wrong();
   if (name == "quit") throw Quit{};
   advance();
@@ -470,7 +483,8 @@ ExprPtr Parser::primary() {
 
 // A variable, an element, or a call.
 ExprPtr Parser::named(std::string name) {
-  static constexpr std::pair<std::string_view, Op> kOwn[] = {{"length", Op::length}, {"scale", Op::scale_of}, {"sqrt", Op::square_root}, {"read", Op::read}};
+  static constexpr std::pair<std::string_view, Op> kOwn[] = {
+      {"length", Op::length}, {"scale", Op::scale_of}, {"sqrt", Op::square_root}, {"read", Op::read}};
   if (take("(")) {
     ExprPtr out = make(Op::call);
     for (auto [own, op] : kOwn)
@@ -510,7 +524,8 @@ ExprPtr Parser::after_name(ExprPtr target) {
     return out;
   }
   bool plain = is("=");
-  if (!plain && !(token_.type == Type::symbol && token_.text.size() == 2 && token_.text[1] == '=' && arithmetic(token_.text)))
+  if (!plain && !(token_.type == Type::symbol && token_.text.size() == 2 && token_.text[1] == '=' &&
+                  arithmetic(token_.text)))
     return target;
   ExprPtr out = make(Op::assign, std::move(target));
   out->with = plain ? Op::assign : *arithmetic(token_.text);

@@ -15,15 +15,16 @@ struct SyntaxError {
 // `quit` takes effect where it is read.
 struct Quit {};
 
-// Reads one line of a program (or a definition, however long) at a time, so that what stands before a mistake has
-// been done when it is found.
+// Reads one line of a program (or a definition, however long) at a time, so that what stands before a mistake
+// has been done when it is found.
 class Parser {
  public:
   // `stack_low` tells when nesting must end.
-  Parser(std::string_view text, std::function<bool()> stack_low) : text_(text), stack_low_(std::move(stack_low)) {}
+  Parser(std::string_view text, std::function<bool()> stack_low)
+      : text_(text), stack_low_(std::move(stack_low)) {}
 
-  // The statements of the next line; definitions go to `functions`. Nothing at the end. Throws SyntaxError, after
-  // which the rest of the line has been skipped, and Quit.
+  // The statements of the next line; definitions go to `functions`. Nothing at the end. Throws SyntaxError,
+  // after which the rest of the line has been skipped, and Quit.
   std::optional<std::vector<StatementPtr>> next(Functions& functions);
   int line() const { return line_; }
   // The next line of the text itself, for read().

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/runner.h"
 
 namespace atl::shell::bc {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <optional>
@@ -36,15 +37,19 @@ Result<Answer> transfer(Invocation& call, const Request& request) {
   std::optional<Result<net::ClientResponse>> done;
   boost::asio::io_context loop;
   net::Client http(loop.get_executor(), url, options);
-  boost::asio::co_spawn(loop, http.send(to_wire(request)), [&done](std::exception_ptr failed, Result<net::ClientResponse> answer) {
-    if (failed) done = fail(Code::internal, "the connection failed");
-    else done = std::move(answer);
-  });
+  boost::asio::co_spawn(loop, http.send(to_wire(request)),
+                        [&done](std::exception_ptr failed, Result<net::ClientResponse> answer) {
+                          if (failed)
+                            done = fail(Code::internal, "the connection failed");
+                          else
+                            done = std::move(answer);
+                        });
   auto deadline = std::chrono::steady_clock::now() + request.total_time;
   while (true) {
     loop.poll();
     if (done) break;
-    if (std::chrono::steady_clock::now() >= deadline) return fail(Code::deadline_exceeded, "Operation timed out");
+    if (std::chrono::steady_clock::now() >= deadline)
+      return fail(Code::deadline_exceeded, "Operation timed out");
     call.sleep(std::chrono::milliseconds(1));
   }
   if (!*done) return std::unexpected(done->error());

@@ -28,8 +28,8 @@ struct Answer {
 
 inline constexpr std::uint64_t kBodyBytesMax = 64U << 20;
 
-// One exchange through our HTTP client. Waits in the shell's way: other stages of a pipeline run on, and a signal, a
-// limit or a cancellation ends it with Stopped. deadline_exceeded when total_time passed.
+// One exchange through our HTTP client. Waits in the shell's way: other stages of a pipeline run on, and a
+// signal, a limit or a cancellation ends it with Stopped. deadline_exceeded when total_time passed.
 Result<Answer> transfer(Invocation& call, const Request& request);
 
 }  // namespace atl::shell::curl

@@ -41,7 +41,9 @@ Result<std::size_t> number(std::string_view text, std::size_t& at, std::size_t m
 // A conversion; `at` stands behind the percent sign.
 Result<Piece> conversion(std::string_view format, std::size_t& at, std::size_t unit_bytes) {
   Piece out;
-  auto bad = [&](std::string_view what) { return fail(Code::invalid_argument, fmt::format("bad conversion character %{}", what)); };
+  auto bad = [&](std::string_view what) {
+    return fail(Code::invalid_argument, fmt::format("bad conversion character %{}", what));
+  };
   std::size_t from = at;
   while (at < format.size() && std::string_view("#-+ 0").find(format[at]) != std::string_view::npos) ++at;
   TRY(number(format, at, kWidthMax));
@@ -68,14 +70,16 @@ Result<Piece> conversion(std::string_view format, std::size_t& at, std::size_t u
     out.bytes = TRY(sized({1}, 1));
   } else if (c == 's') {
     out.kind = Kind::string;
-    if (!precise && unit_bytes == 0) return fail(Code::invalid_argument, "%s requires a precision or a byte count");
+    if (!precise && unit_bytes == 0)
+      return fail(Code::invalid_argument, "%s requires a precision or a byte count");
     out.bytes = unit_bytes ? unit_bytes : precision;
   } else if (c == '_' && at < format.size()) {
     char which = format[at++];
     if (which == 'a' || which == 'A') {
       out.kind = which == 'a' ? Kind::address : Kind::end_address;
       char base = at < format.size() ? format[at++] : '\0';
-      if (std::string_view("dox").find(base) == std::string_view::npos || base == '\0') return bad(fmt::format("_{}{}", which, base));
+      if (std::string_view("dox").find(base) == std::string_view::npos || base == '\0')
+        return bad(fmt::format("_{}{}", which, base));
       out.conversion = base;
     } else if (which == 'c' || which == 'p' || which == 'u') {
       out.kind = which == 'c' ? Kind::escaped : which == 'p' ? Kind::printable : Kind::named;
@@ -123,7 +127,9 @@ std::string printed(const std::string& spec, std::string_view length, char conve
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
   int length_printed = std::snprintf(buffer.data(), buffer.size(), format.c_str(), value);
 #pragma GCC diagnostic pop
-  return std::string(buffer.data(), std::min<std::size_t>(static_cast<std::size_t>(std::max(length_printed, 0)), buffer.size() - 1));
+  return std::string(
+      buffer.data(),
+      std::min<std::size_t>(static_cast<std::size_t>(std::max(length_printed, 0)), buffer.size() - 1));
 }
 
 // Width and minus only: how a text or a blank takes the place of a number.
@@ -154,17 +160,19 @@ std::string integer(const Piece& piece, std::string_view data) {
 }
 
 std::string escaped(unsigned char c) {
-  static constexpr std::pair<char, const char*> kRows[] = {{'\0', "\\0"}, {'\a', "\\a"}, {'\b', "\\b"}, {'\f', "\\f"},
-                                                           {'\n', "\\n"}, {'\r', "\\r"}, {'\t', "\\t"}, {'\v', "\\v"}};
+  static constexpr std::pair<char, const char*> kRows[] = {{'\0', "\\0"}, {'\a', "\\a"}, {'\b', "\\b"},
+                                                           {'\f', "\\f"}, {'\n', "\\n"}, {'\r', "\\r"},
+                                                           {'\t', "\\t"}, {'\v', "\\v"}};
   for (auto [from, to] : kRows)
     if (static_cast<char>(c) == from) return to;
   return c >= 32 && c < 127 ? std::string(1, static_cast<char>(c)) : fmt::format("{:03o}", c);
 }
 
 std::string named(unsigned char c) {
-  static constexpr const char* kNames[] = {"nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel", "bs", "ht", "lf",
-                                           "vt", "ff", "cr", "so", "si", "dle", "dc1", "dc2", "dc3", "dc4", "nak",
-                                           "syn", "etb", "can", "em", "sub", "esc", "fs", "gs", "rs", "us"};
+  static constexpr const char* kNames[] = {"nul", "soh", "stx", "etx", "eot", "enq", "ack", "bel",
+                                           "bs",  "ht",  "lf",  "vt",  "ff",  "cr",  "so",  "si",
+                                           "dle", "dc1", "dc2", "dc3", "dc4", "nak", "syn", "etb",
+                                           "can", "em",  "sub", "esc", "fs",  "gs",  "rs",  "us"};
   if (c < 32) return kNames[c];
   if (c == 127) return "del";
   return c < 127 ? std::string(1, static_cast<char>(c)) : fmt::format("{:02x}", c);
@@ -173,17 +181,26 @@ std::string named(unsigned char c) {
 std::string converted(const Piece& piece, std::string_view data) {
   auto byte = static_cast<unsigned char>(data[0]);
   switch (piece.kind) {
-    case Kind::integer: return integer(piece, data);
-    case Kind::real: return printed(piece.text, "", piece.conversion, piece.bytes == 4 ? static_cast<double>(load<float>(data)) : load<double>(data));
-    case Kind::character: return printed(text_spec(piece.text), "", 'c', static_cast<int>(byte));
+    case Kind::integer:
+      return integer(piece, data);
+    case Kind::real:
+      return printed(piece.text, "", piece.conversion,
+                     piece.bytes == 4 ? static_cast<double>(load<float>(data)) : load<double>(data));
+    case Kind::character:
+      return printed(text_spec(piece.text), "", 'c', static_cast<int>(byte));
     case Kind::string: {
       std::string text(data.substr(0, piece.bytes));
       return printed(piece.text, "", 's', text.c_str());
     }
-    case Kind::escaped: return printed(text_spec(piece.text), "", 's', escaped(byte).c_str());
-    case Kind::printable: return printed(text_spec(piece.text), "", 's', std::string(1, byte >= 32 && byte < 127 ? data[0] : '.').c_str());
-    case Kind::named: return printed(text_spec(piece.text), "", 's', named(byte).c_str());
-    default: return {};
+    case Kind::escaped:
+      return printed(text_spec(piece.text), "", 's', escaped(byte).c_str());
+    case Kind::printable:
+      return printed(text_spec(piece.text), "", 's',
+                     std::string(1, byte >= 32 && byte < 127 ? data[0] : '.').c_str());
+    case Kind::named:
+      return printed(text_spec(piece.text), "", 's', named(byte).c_str());
+    default:
+      return {};
   }
 }
 
@@ -234,7 +251,8 @@ std::string render(const Format& format, std::string_view data, std::uint64_t ad
   std::string out;
   std::size_t at = 0;
   for (const Unit& unit : format.units) {
-    bool ends = std::any_of(unit.pieces.begin(), unit.pieces.end(), [](const Piece& p) { return p.kind == Kind::end_address; });
+    bool ends = std::any_of(unit.pieces.begin(), unit.pieces.end(),
+                            [](const Piece& p) { return p.kind == Kind::end_address; });
     if (ends) continue;
     for (std::size_t round = 0; round < unit.repeat; ++round) {
       for (std::size_t i = 0; i < unit.pieces.size(); ++i) {
@@ -248,7 +266,8 @@ std::string render(const Format& format, std::string_view data, std::uint64_t ad
         } else if (piece.kind == Kind::address) {
           out += printed(piece.text, "l", piece.conversion, address + at);
         } else {
-          out += at < data.size() ? converted(piece, data.substr(at)) : printed(text_spec(piece.text), "", 's', "");
+          out += at < data.size() ? converted(piece, data.substr(at))
+                                  : printed(text_spec(piece.text), "", 's', "");
           at += piece.bytes;
         }
       }
@@ -260,7 +279,8 @@ std::string render(const Format& format, std::string_view data, std::uint64_t ad
 std::string render_end(const Format& format, std::uint64_t address) {
   std::string out;
   for (const Unit& unit : format.units) {
-    bool ends = std::any_of(unit.pieces.begin(), unit.pieces.end(), [](const Piece& p) { return p.kind == Kind::end_address; });
+    bool ends = std::any_of(unit.pieces.begin(), unit.pieces.end(),
+                            [](const Piece& p) { return p.kind == Kind::end_address; });
     if (!ends) continue;
     for (const Piece& piece : unit.pieces)
       out += piece.kind == Kind::text ? piece.text : printed(piece.text, "l", piece.conversion, address);

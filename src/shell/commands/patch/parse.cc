@@ -21,7 +21,8 @@ std::string quoted_name(std::string_view text) {
     char c = text[++i];
     if (c >= '0' && c <= '7') {
       int value = 0;
-      for (int digits = 0; digits < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++digits, ++i) value = value * 8 + (text[i] - '0');
+      for (int digits = 0; digits < 3 && i < text.size() && text[i] >= '0' && text[i] <= '7'; ++digits, ++i)
+        value = value * 8 + (text[i] - '0');
       --i;
       name += static_cast<char>(value);
     } else {
@@ -52,7 +53,9 @@ class Reader {
   bool begins(std::size_t ahead, std::string_view text) const {
     return at_ + ahead < lines_.size() && lines_[at_ + ahead].starts_with(text);
   }
-  void malformed() { problem_ = fmt::format("malformed patch at line {}: {}", at_ + 1, more() ? lines_[at_] : ""); }
+  void malformed() {
+    problem_ = fmt::format("malformed patch at line {}: {}", at_ + 1, more() ? lines_[at_] : "");
+  }
   void add(Hunk hunk) {
     if (out_.empty()) out_.push_back({});
     out_.back().hunks.push_back(std::move(hunk));
@@ -84,7 +87,8 @@ bool Reader::headers() {
   if (!unified && !context) return false;
   FilePatch file{header_name(lines_[at_]), header_name(lines_[at_ + 1]), {}, {}, at_ + 3};
   at_ += 2;
-  file.leading.assign(lines_.begin() + static_cast<std::ptrdiff_t>(hunks_end_), lines_.begin() + static_cast<std::ptrdiff_t>(at_));
+  file.leading.assign(lines_.begin() + static_cast<std::ptrdiff_t>(hunks_end_),
+                      lines_.begin() + static_cast<std::ptrdiff_t>(at_));
   out_.push_back(std::move(file));
   return true;
 }
@@ -92,8 +96,10 @@ bool Reader::headers() {
 void Reader::unified() {
   unsigned long a = 0, an = 1, b = 0, bn = 1;
   const char* text = lines_[at_].c_str();
-  bool good = sscanf(text, "@@ -%lu,%lu +%lu,%lu @@", &a, &an, &b, &bn) == 4 || (bn = 1, sscanf(text, "@@ -%lu,%lu +%lu @@", &a, &an, &b) == 3) ||
-              (an = 1, sscanf(text, "@@ -%lu +%lu,%lu @@", &a, &b, &bn) == 3) || (bn = 1, sscanf(text, "@@ -%lu +%lu @@", &a, &b) == 2);
+  bool good = sscanf(text, "@@ -%lu,%lu +%lu,%lu @@", &a, &an, &b, &bn) == 4 ||
+              (bn = 1, sscanf(text, "@@ -%lu,%lu +%lu @@", &a, &an, &b) == 3) ||
+              (an = 1, sscanf(text, "@@ -%lu +%lu,%lu @@", &a, &b, &bn) == 3) ||
+              (bn = 1, sscanf(text, "@@ -%lu +%lu @@", &a, &b) == 2);
   if (!good) return malformed();
   Hunk hunk;
   hunk.old_start = a;
@@ -125,7 +131,8 @@ std::vector<Hunk::Line> Reader::context_side(std::size_t count) {
   Hunk half;
   while (more() && half.lines.size() < count) {
     const std::string& line = lines_[at_];
-    if (line.size() < 2 || line[1] != ' ' || std::string_view(" -+!").find(line[0]) == std::string_view::npos) break;
+    if (line.size() < 2 || line[1] != ' ' || std::string_view(" -+!").find(line[0]) == std::string_view::npos)
+      break;
     half.lines.push_back({line[0], line.substr(2), true});
     ++at_;
     no_newline(half);
@@ -185,7 +192,8 @@ bool Reader::normal_lines(Hunk& hunk, std::size_t count, std::string_view mark, 
 bool Reader::normal() {
   const std::string& line = lines_[at_];
   std::size_t op = line.find_first_not_of("0123456789,");
-  if (op == std::string::npos || op == 0 || std::string_view("acd").find(line[op]) == std::string_view::npos) return false;
+  if (op == std::string::npos || op == 0 || std::string_view("acd").find(line[op]) == std::string_view::npos)
+    return false;
   auto range = [](const std::string& text, unsigned long& from, unsigned long& to) {
     int used = 0;
     if (sscanf(text.c_str(), "%lu,%lu%n", &from, &to, &used) != 2) {
@@ -208,17 +216,22 @@ bool Reader::normal() {
     ++at_;
   }
   good = good && (kind == 'd' || normal_lines(hunk, b_end + 1 - b, "> ", '+'));
-  if (!good) malformed();
-  else add(std::move(hunk));
+  if (!good)
+    malformed();
+  else
+    add(std::move(hunk));
   return true;
 }
 
 std::vector<FilePatch> Reader::read() {
   while (more() && problem_.empty()) {
     if (headers()) continue;
-    if (begins(0, "@@ -")) unified();
-    else if (begins(0, "***************")) context();
-    else if (!normal()) ++at_;
+    if (begins(0, "@@ -"))
+      unified();
+    else if (begins(0, "***************"))
+      context();
+    else if (!normal())
+      ++at_;
   }
   return std::move(out_);
 }

@@ -24,8 +24,8 @@ struct FilePatch {
   std::size_t first_hunk = 0;        // the number of the line behind those, from 1
 };
 
-// The patches of unified, context and normal diffs. What stands between them is skipped; `problem` says what is wrong
-// with one that begins like a patch and is none.
+// The patches of unified, context and normal diffs. What stands between them is skipped; `problem` says what
+// is wrong with one that begins like a patch and is none.
 std::vector<FilePatch> parse(const std::vector<std::string>& lines, std::string& problem);
 
 }  // namespace atl::shell::patch

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/utf8.h"
 #include "shell/files/inputs.h"
 #include "shell/text/lines.h"

@@ -10,8 +10,12 @@ namespace atl::shell {
 
 namespace {
 
-bool blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
-bool digit(char c) { return c >= '0' && c <= '9'; }
+bool blank(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // -n as GNU compares: sign, digits and fraction of any length, without converting to a double.
 int compare_numeric(std::string_view a, std::string_view b) {
@@ -67,7 +71,8 @@ int compare_general(std::string_view a, std::string_view b) {
 
 int month_of(std::string_view text) {
   while (!text.empty() && blank(text[0])) text.remove_prefix(1);
-  static constexpr const char* kNames[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
+  static constexpr const char* kNames[] = {"JAN", "FEB", "MAR", "APR", "MAY", "JUN",
+                                           "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"};
   for (int i = 0; i < 12; ++i)
     if (text.size() >= 3 && strcasecmp(std::string(text.substr(0, 3)).c_str(), kNames[i]) == 0) return i + 1;
   return 0;
@@ -107,7 +112,8 @@ int unit_of(std::string_view text) {
   bool negative = i < text.size() && text[i] == '-';
   if (negative) ++i;
   bool nonzero = false;
-  while (i < text.size() && (digit(text[i]) || text[i] == '.')) nonzero |= digit(text[i]) && text[i] != '0', ++i;
+  while (i < text.size() && (digit(text[i]) || text[i] == '.'))
+    nonzero |= digit(text[i]) && text[i] != '0', ++i;
   if (!nonzero || i >= text.size()) return 0;
   static constexpr std::string_view kUnits = "KMGTPEZYRQ";
   std::size_t at = kUnits.find(text[i] == 'k' ? 'K' : text[i]);
@@ -117,19 +123,24 @@ int unit_of(std::string_view text) {
 
 int compare_key(std::string_view a, std::string_view b, const SortKey& key) {
   switch (key.kind) {
-    case SortKey::Kind::numeric: return compare_numeric(a, b);
-    case SortKey::Kind::general: return compare_general(a, b);
+    case SortKey::Kind::numeric:
+      return compare_numeric(a, b);
+    case SortKey::Kind::general:
+      return compare_general(a, b);
     case SortKey::Kind::human: {
       int x = unit_of(a), y = unit_of(b);
       return x != y ? (x < y ? -1 : 1) : compare_numeric(a, b);
     }
-    case SortKey::Kind::month: return month_of(a) - month_of(b);
-    case SortKey::Kind::version: return compare_versions(a, b);
+    case SortKey::Kind::month:
+      return month_of(a) - month_of(b);
+    case SortKey::Kind::version:
+      return compare_versions(a, b);
     case SortKey::Kind::random: {
       std::uint64_t x = scramble(a), y = scramble(b);
       return x < y ? -1 : x > y ? 1 : compare_text(a, b, key);
     }
-    default: return compare_text(a, b, key);
+    default:
+      return compare_text(a, b, key);
   }
 }
 
@@ -147,7 +158,8 @@ bool exact_number(std::string_view text, double& value) {
     // Decimal fractions convert monotonically as long as they are short.
     std::uint64_t fraction = 0, scale = 1;
     std::size_t f = i + 1;
-    while (f < text.size() && digit(text[f]) && f - i <= 8) fraction = fraction * 10 + static_cast<unsigned>(text[f++] - '0'), scale *= 10;
+    while (f < text.size() && digit(text[f]) && f - i <= 8)
+      fraction = fraction * 10 + static_cast<unsigned>(text[f++] - '0'), scale *= 10;
     if (f < text.size() && digit(text[f])) return false;
     if (i - start > 7) return false;
     value = static_cast<double>(whole) + static_cast<double>(fraction) / static_cast<double>(scale);
@@ -209,7 +221,8 @@ int compare_versions(std::string_view a, std::string_view b) {
 
 std::string incompatible(const SortKey& key) {
   auto has = [&](char c) { return key.letters.find(c) != std::string::npos; };
-  if (has('g') + has('h') + has('n') + has('M') + (has('V') || has('R') || has('d') || has('i')) < 2) return {};
+  if (has('g') + has('h') + has('n') + has('M') + (has('V') || has('R') || has('d') || has('i')) < 2)
+    return {};
   std::string shown;
   for (char c : std::string_view("dfghiMnRV"))
     if (has(c)) shown += c;
@@ -219,18 +232,41 @@ std::string incompatible(const SortKey& key) {
 void set_ordering(SortKey& key, char letter) {
   if (key.letters.find(letter) == std::string::npos) key.letters += letter;
   switch (letter) {
-    case 'b': key.skip_begin = key.skip_end = true; break;
-    case 'd': key.dictionary = true; break;
-    case 'f': key.fold = true; break;
-    case 'i': key.printable = true; break;
-    case 'r': key.reverse = true; break;
-    case 'n': key.kind = SortKey::Kind::numeric; break;
-    case 'g': key.kind = SortKey::Kind::general; break;
-    case 'h': key.kind = SortKey::Kind::human; break;
-    case 'M': key.kind = SortKey::Kind::month; break;
-    case 'R': key.kind = SortKey::Kind::random; break;
-    case 'V': key.kind = SortKey::Kind::version; break;
-    default: break;
+    case 'b':
+      key.skip_begin = key.skip_end = true;
+      break;
+    case 'd':
+      key.dictionary = true;
+      break;
+    case 'f':
+      key.fold = true;
+      break;
+    case 'i':
+      key.printable = true;
+      break;
+    case 'r':
+      key.reverse = true;
+      break;
+    case 'n':
+      key.kind = SortKey::Kind::numeric;
+      break;
+    case 'g':
+      key.kind = SortKey::Kind::general;
+      break;
+    case 'h':
+      key.kind = SortKey::Kind::human;
+      break;
+    case 'M':
+      key.kind = SortKey::Kind::month;
+      break;
+    case 'R':
+      key.kind = SortKey::Kind::random;
+      break;
+    case 'V':
+      key.kind = SortKey::Kind::version;
+      break;
+    default:
+      break;
   }
 }
 
@@ -240,39 +276,50 @@ std::string parse_key(std::string_view text, SortKey& key) {
   auto number = [&](std::size_t& value) {
     std::size_t n = 0;
     value = 0;
-    while (n < rest.size() && digit(rest[n])) value = std::min<std::size_t>(value * 10 + static_cast<unsigned>(rest[n++] - '0'), 1U << 30);
+    while (n < rest.size() && digit(rest[n]))
+      value = std::min<std::size_t>(value * 10 + static_cast<unsigned>(rest[n++] - '0'), 1U << 30);
     rest.remove_prefix(n);
     return n > 0;
   };
   auto letters = [&](bool end) {
     while (!rest.empty() && std::strchr("bdfgiMhnRrV", rest[0])) {
-      if (rest[0] == 'b') (end ? key.skip_end : key.skip_begin) = true;
-      else set_ordering(key, rest[0]);
+      if (rest[0] == 'b')
+        (end ? key.skip_end : key.skip_begin) = true;
+      else
+        set_ordering(key, rest[0]);
       rest.remove_prefix(1);
     }
   };
-  if (!number(key.begin_field)) return fmt::format("invalid number at field start: invalid count at start of '{}'", rest);
-  if (key.begin_field == 0) return fmt::format("field number is zero: invalid field specification '{}'", text);
+  if (!number(key.begin_field))
+    return fmt::format("invalid number at field start: invalid count at start of '{}'", rest);
+  if (key.begin_field == 0)
+    return fmt::format("field number is zero: invalid field specification '{}'", text);
   --key.begin_field;
   if (rest.starts_with('.')) {
     rest.remove_prefix(1);
-    if (!number(key.begin_char)) return fmt::format("invalid number after '.': invalid count at start of '{}'", rest);
-    if (key.begin_char == 0) return fmt::format("character offset is zero: invalid field specification '{}'", text);
+    if (!number(key.begin_char))
+      return fmt::format("invalid number after '.': invalid count at start of '{}'", rest);
+    if (key.begin_char == 0)
+      return fmt::format("character offset is zero: invalid field specification '{}'", text);
     --key.begin_char;
   }
   letters(false);
   if (rest.starts_with(',')) {
     rest.remove_prefix(1);
-    if (!number(key.end_field)) return fmt::format("invalid number after ',': invalid count at start of '{}'", rest);
-    if (key.end_field == 0) return fmt::format("field number is zero: invalid field specification '{}'", text);
+    if (!number(key.end_field))
+      return fmt::format("invalid number after ',': invalid count at start of '{}'", rest);
+    if (key.end_field == 0)
+      return fmt::format("field number is zero: invalid field specification '{}'", text);
     --key.end_field;
     if (rest.starts_with('.')) {
       rest.remove_prefix(1);
-      if (!number(key.end_char)) return fmt::format("invalid number after '.': invalid count at start of '{}'", rest);
+      if (!number(key.end_char))
+        return fmt::format("invalid number after '.': invalid count at start of '{}'", rest);
     }
     letters(true);
   }
-  if (!rest.empty()) return fmt::format("stray character in field spec: invalid field specification '{}'", text);
+  if (!rest.empty())
+    return fmt::format("stray character in field spec: invalid field specification '{}'", text);
   return {};
 }
 
@@ -331,7 +378,8 @@ std::string_view SortOrder::extract(std::string_view line, const SortKey& key) c
     if (key.end_char != 0) {
       if (key.skip_end)
         while (limit < end && blank(*limit)) ++limit;
-      limit = std::min(end, limit + std::min<std::size_t>(key.end_char, static_cast<std::size_t>(end - limit)));
+      limit =
+          std::min(end, limit + std::min<std::size_t>(key.end_char, static_cast<std::size_t>(end - limit)));
     }
   }
   if (key.skip_begin)

@@ -12,16 +12,21 @@ namespace {
 
 constexpr int kOperationsPerCheck = 1000;
 
-int progress(void* files) { return static_cast<Files*>(files)->charge(kOperationsPerCheck) ? 0 : 1; }
+int progress(void* files) {
+  return static_cast<Files*>(files)->charge(kOperationsPerCheck) ? 0 : 1;
+}
 
-// VACUUM attaches a database without a name by itself; anything with a name stays closed. Settings of the whole
-// process are not the script's to change.
+// VACUUM attaches a database without a name by itself; anything with a name stays closed. Settings of the
+// whole process are not the script's to change.
 int authorize(void*, int action, const char* first, const char* second, const char*, const char*) {
-  auto is = [](const char* text, std::string_view name) { return text && sqlite3_stricmp(text, std::string(name).c_str()) == 0; };
+  auto is = [](const char* text, std::string_view name) {
+    return text && sqlite3_stricmp(text, std::string(name).c_str()) == 0;
+  };
   if (action == SQLITE_ATTACH) return first && *first == '\0' ? SQLITE_OK : SQLITE_DENY;
   if (action == SQLITE_FUNCTION && is(second, "load_extension")) return SQLITE_DENY;
   if (action == SQLITE_PRAGMA) {
-    for (std::string_view name : {"temp_store_directory", "data_store_directory", "soft_heap_limit", "hard_heap_limit", "threads", "mmap_size", "trusted_schema"})
+    for (std::string_view name : {"temp_store_directory", "data_store_directory", "soft_heap_limit",
+                                  "hard_heap_limit", "threads", "mmap_size", "trusted_schema"})
       if (is(first, name)) return SQLITE_DENY;
   }
   return SQLITE_OK;
@@ -77,9 +82,10 @@ void Database::close() {
 
 void Database::restrict() {
   static constexpr std::pair<int, int> kLimits[] = {
-      {SQLITE_LIMIT_LENGTH, 64 << 20},     {SQLITE_LIMIT_SQL_LENGTH, 16 << 20}, {SQLITE_LIMIT_EXPR_DEPTH, 300},
-      {SQLITE_LIMIT_COMPOUND_SELECT, 200}, {SQLITE_LIMIT_TRIGGER_DEPTH, 50},    {SQLITE_LIMIT_ATTACHED, 1},
-      {SQLITE_LIMIT_WORKER_THREADS, 0},    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+      {SQLITE_LIMIT_LENGTH, 64 << 20},  {SQLITE_LIMIT_SQL_LENGTH, 16 << 20},
+      {SQLITE_LIMIT_EXPR_DEPTH, 300},   {SQLITE_LIMIT_COMPOUND_SELECT, 200},
+      {SQLITE_LIMIT_TRIGGER_DEPTH, 50}, {SQLITE_LIMIT_ATTACHED, 1},
+      {SQLITE_LIMIT_WORKER_THREADS, 0}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
   };
   for (auto [which, value] : kLimits) sqlite3_limit(db_, which, value);
   sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -90,11 +96,13 @@ void Database::restrict() {
 }
 
 Result<void> Database::open(const std::string& path, bool read_only) {
-  if (!Turn::possible()) return fail(Code::unsupported, "SQLite was in use before its memory could be charged");
+  if (!Turn::possible())
+    return fail(Code::unsupported, "SQLite was in use before its memory could be charged");
   close();
   Turn turn(files_, &zone_);
   int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (int code = sqlite3_open_v2(path.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, files_.name()); code != SQLITE_OK) {
+  if (int code = sqlite3_open_v2(path.c_str(), &db_, flags | SQLITE_OPEN_NOMUTEX, files_.name());
+      code != SQLITE_OK) {
     std::string message = db_ ? sqlite3_errmsg(db_) : sqlite3_errstr(code);
     sqlite3_close_v2(std::exchange(db_, nullptr));
     return fail(Code::not_found, message);
@@ -103,7 +111,8 @@ Result<void> Database::open(const std::string& path, bool read_only) {
   return {};
 }
 
-std::expected<std::unique_ptr<Query>, Database::Failure> Database::prepare(std::string_view sql, std::string_view& rest) {
+std::expected<std::unique_ptr<Query>, Database::Failure> Database::prepare(std::string_view sql,
+                                                                           std::string_view& rest) {
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
   int code = 0;
@@ -112,7 +121,9 @@ std::expected<std::unique_ptr<Query>, Database::Failure> Database::prepare(std::
     code = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement, &tail);
   }
   files_.rethrow();
-  if (code != SQLITE_OK) return std::unexpected(Failure{sqlite3_errmsg(db_), sqlite3_extended_errcode(db_), sqlite3_error_offset(db_)});
+  if (code != SQLITE_OK)
+    return std::unexpected(
+        Failure{sqlite3_errmsg(db_), sqlite3_extended_errcode(db_), sqlite3_error_offset(db_)});
   rest = tail ? sql.substr(static_cast<std::size_t>(tail - sql.data())) : std::string_view();
   if (!statement) return nullptr;
   return std::make_unique<Query>(statement, files_, zone_);
@@ -124,7 +135,8 @@ std::unique_ptr<Query> Database::query(const std::string& sql) {
   return made ? std::move(*made) : nullptr;
 }
 
-std::vector<std::vector<std::string>> Database::rows(const std::string& sql, const std::vector<std::string>& parameters) {
+std::vector<std::vector<std::string>> Database::rows(const std::string& sql,
+                                                     const std::vector<std::string>& parameters) {
   std::vector<std::vector<std::string>> out;
   auto made = query(sql);
   if (!made) return out;

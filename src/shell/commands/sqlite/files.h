@@ -9,9 +9,9 @@
 
 namespace atl::shell::sqlite {
 
-// A SQLite VFS over the shell's filesystem: databases and journals are files there, temporary ones live in memory
-// that is charged to the script. Known to SQLite under name() while it lives. Nothing may be thrown through SQLite's
-// frames, so what a callback catches waits in stopped() for the caller of SQLite.
+// A SQLite VFS over the shell's filesystem: databases and journals are files there, temporary ones live in
+// memory that is charged to the script. Known to SQLite under name() while it lives. Nothing may be thrown
+// through SQLite's frames, so what a callback catches waits in stopped() for the caller of SQLite.
 class Files {
  public:
   explicit Files(Invocation& call);

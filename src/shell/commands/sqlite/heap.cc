@@ -72,6 +72,8 @@ Turn::~Turn() {
   zone_now = outer_zone_;
 }
 
-bool Turn::possible() { return installed; }
+bool Turn::possible() {
+  return installed;
+}
 
 }  // namespace atl::shell::sqlite

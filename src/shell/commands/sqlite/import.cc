@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "shell/commands/sqlite/session.h"
 
 namespace atl::shell::sqlite {
@@ -36,7 +38,9 @@ class Records {
 
  private:
   bool starts(std::string_view what) const { return std::string_view(text_).substr(at_).starts_with(what); }
-  bool ends_row() const { return starts(dialect_.row_separator) || (dialect_.row_separator == "\n" && starts("\r\n")); }
+  bool ends_row() const {
+    return starts(dialect_.row_separator) || (dialect_.row_separator == "\n" && starts("\r\n"));
+  }
   std::string field() {
     std::string out;
     if (dialect_.quotes && at_ < text_.size() && text_[at_] == '"') {
@@ -65,17 +69,21 @@ class Records {
 
 }  // namespace
 
-bool Session::import_row(Query& insert, const std::vector<std::string>& fields, std::size_t columns, const std::string& where) {
+bool Session::import_row(Query& insert, const std::vector<std::string>& fields, std::size_t columns,
+                         const std::string& where) {
   call_.charge(16 * columns);
   if (fields.size() < columns) {
     out().flush();
-    call_.err().write(fmt::format("{}: expected {} columns but found {} - filling the rest with NULL\n", where, columns, fields.size()));
+    call_.err().write(fmt::format("{}: expected {} columns but found {} - filling the rest with NULL\n",
+                                  where, columns, fields.size()));
   } else if (fields.size() > columns) {
     out().flush();
-    call_.err().write(fmt::format("{}: expected {} columns but found {} - extras ignored\n", where, columns, fields.size()));
+    call_.err().write(fmt::format("{}: expected {} columns but found {} - extras ignored\n", where, columns,
+                                  fields.size()));
   }
   insert.reset();
-  for (std::size_t i = 0; i < std::min(columns, fields.size()); ++i) insert.bind(static_cast<int>(i) + 1, fields[i]);
+  for (std::size_t i = 0; i < std::min(columns, fields.size()); ++i)
+    insert.bind(static_cast<int>(i) + 1, fields[i]);
   if (insert.step() == SQLITE_DONE) return true;
   out().flush();
   call_.err().write(fmt::format("{}: INSERT failed: {}\n", where, sqlite3_errmsg(db_->get())));
@@ -91,14 +99,24 @@ void Session::dot_import(const Words& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     std::string name = word.starts_with("--") ? word.substr(1) : word;
-    if (name == "-csv") dialect = {",", "\n"};
-    else if (name == "-ascii") dialect = {"\x1f", "\x1e", false};
-    else if (name == "-v") continue;
-    else if (name == "-skip" && i + 1 < words.size()) skip = std::atoi(words[++i].c_str());
-    else if (word.starts_with('-')) return wrong(fmt::format("ERROR: unknown option: \"{}\".  Usage:\n.import [--csv|--ascii] [--skip N] FILE TABLE", word));
-    else operands.push_back(word);
+    if (name == "-csv")
+      dialect = {",", "\n"};
+    else if (name == "-ascii")
+      dialect = {"\x1f", "\x1e", false};
+    else if (name == "-v")
+      continue;
+    else if (name == "-skip" && i + 1 < words.size())
+      skip = std::atoi(words[++i].c_str());
+    else if (word.starts_with('-'))
+      return wrong(fmt::format(
+          "ERROR: unknown option: \"{}\".  Usage:\n.import [--csv|--ascii] [--skip N] FILE TABLE", word));
+    else
+      operands.push_back(word);
   }
-  if (operands.size() != 2) return wrong(fmt::format("ERROR: missing {} argument. Usage:\n.import [--csv|--ascii] [--skip N] FILE TABLE", operands.empty() ? "FILE" : "TABLE"));
+  if (operands.size() != 2)
+    return wrong(
+        fmt::format("ERROR: missing {} argument. Usage:\n.import [--csv|--ascii] [--skip N] FILE TABLE",
+                    operands.empty() ? "FILE" : "TABLE"));
   auto in = call_.open_input(operands[0]);
   if (!in) return wrong(fmt::format("Error: cannot open \"{}\"", operands[0]));
   Records records((*in)->read_all(), dialect);
@@ -116,7 +134,8 @@ void Session::dot_import(const Words& words) {
       list += fmt::format("{}\"{}\" TEXT", list.empty() ? "" : ", ", name);
     }
     std::string quoted_table = operands[1];
-    if (auto trouble = execute(fmt::format("CREATE TABLE \"{}\"(\n{})", quoted_table, list))) return wrong(fmt::format("CREATE TABLE {}({}) failed: {}", table, list, trouble->message));
+    if (auto trouble = execute(fmt::format("CREATE TABLE \"{}\"(\n{})", quoted_table, list)))
+      return wrong(fmt::format("CREATE TABLE {}({}) failed: {}", table, list, trouble->message));
     columns = fields.size();
   }
   std::string marks = "?";
@@ -125,7 +144,8 @@ void Session::dot_import(const Words& words) {
   if (!insert) return wrong(fmt::format("Error: {}", sqlite3_errmsg(db_->get())));
   bool outside = sqlite3_get_autocommit(db_->get()) != 0;
   if (outside) (void)execute("BEGIN");
-  while (records.next(fields)) import_row(*insert, fields, columns, fmt::format("{}:{}", operands[0], records.line));
+  while (records.next(fields))
+    import_row(*insert, fields, columns, fmt::format("{}:{}", operands[0], records.line));
   insert.reset();
   if (outside) (void)execute("COMMIT");
 }

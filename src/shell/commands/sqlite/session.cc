@@ -10,7 +10,9 @@ namespace {
 
 constexpr int kReadDepthMax = 25;
 
-bool blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 // The line with the mistake and a mark below it, as the original shows them.
 std::string context(std::string_view sql, int offset) {
@@ -71,7 +73,8 @@ bool Session::open(const std::string& path, bool read_only) {
   auto opened = db_->open(path_, read_only);
   if (!opened) {
     out().flush();
-    call_.err().write(fmt::format("Error: unable to open database \"{}\": {}\n", path_, opened.error().message()));
+    call_.err().write(
+        fmt::format("Error: unable to open database \"{}\": {}\n", path_, opened.error().message()));
     return false;
   }
   if (path_ == ":memory:") return true;
@@ -81,7 +84,8 @@ bool Session::open(const std::string& path, bool read_only) {
   auto there = place ? call_.fs().find(*place) : std::nullopt;
   if (!parent || !parent->is_directory() || (there && there->is_directory()) || (read_only && !there)) {
     out().flush();
-    call_.err().write(fmt::format("Error: unable to open database \"{}\": unable to open database file\n", path_));
+    call_.err().write(
+        fmt::format("Error: unable to open database \"{}\": unable to open database file\n", path_));
     return false;
   }
   return true;
@@ -91,12 +95,15 @@ std::optional<Session::Trouble> Session::execute(std::string_view sql) {
   while (!blank(sql)) {
     std::string_view rest;
     auto query = db_->prepare(sql, rest);
-    if (!query) return Trouble{true, query.error().code, query.error().message + context(sql, query.error().offset)};
+    if (!query)
+      return Trouble{true, query.error().code, query.error().message + context(sql, query.error().offset)};
     sql = rest;
     if (!*query) continue;
     int code = render(**query, style, out());
     if (code != SQLITE_DONE)
-      return Trouble{false, sqlite3_errcode(db_->get()), fmt::format("{} ({})", sqlite3_errmsg(db_->get()), sqlite3_extended_errcode(db_->get()))};
+      return Trouble{
+          false, sqlite3_errcode(db_->get()),
+          fmt::format("{} ({})", sqlite3_errmsg(db_->get()), sqlite3_extended_errcode(db_->get()))};
   }
   return std::nullopt;
 }
@@ -108,11 +115,14 @@ void Session::wrong(std::string_view message) {
 }
 
 void Session::report(const Trouble& trouble, int line) {
-  wrong(fmt::format("{} near line {}: {}", trouble.prepare ? "Parse error" : "Runtime error", line, trouble.message));
+  wrong(fmt::format("{} near line {}: {}", trouble.prepare ? "Parse error" : "Runtime error", line,
+                    trouble.message));
 }
 
 void Session::end_once() {
-  if (changes) out().append(fmt::format("changes: {}   total_changes: {}\n", sqlite3_changes64(db_->get()), sqlite3_total_changes64(db_->get())));
+  if (changes)
+    out().append(fmt::format("changes: {}   total_changes: {}\n", sqlite3_changes64(db_->get()),
+                             sqlite3_total_changes64(db_->get())));
   if (once_) redirect({}, false);
 }
 
@@ -128,7 +138,8 @@ std::optional<int> Session::argument(const std::string& text) {
     return std::nullopt;
   }
   out().flush();
-  call_.err().write(fmt::format("Error: {}{}\n", trouble->prepare ? "in prepare, " : "stepping, ", trouble->message));
+  call_.err().write(
+      fmt::format("Error: {}{}\n", trouble->prepare ? "in prepare, " : "stepping, ", trouble->message));
   return trouble->code & 0xff;
 }
 
@@ -190,12 +201,14 @@ void Session::dot(std::string_view line) {
   if (words.empty()) return;
   // Abbreviations count where they are unique enough for the original: the first row that begins so.
   for (const DotRow& row : dots()) {
-    if (row.name.starts_with(words[0]) && (words[0].size() >= 3 || row.name == words[0] || (words[0] == "q" && row.name == "quit"))) {
+    if (row.name.starts_with(words[0]) &&
+        (words[0].size() >= 3 || row.name == words[0] || (words[0] == "q" && row.name == "quit"))) {
       (this->*row.run)(words);
       return;
     }
   }
-  wrong(fmt::format("Error: unknown command or invalid arguments:  \"{}\". Enter \".help\" for help", words[0]));
+  wrong(fmt::format("Error: unknown command or invalid arguments:  \"{}\". Enter \".help\" for help",
+                    words[0]));
 }
 
 int Session::finish(int status) {

@@ -12,7 +12,8 @@
 
 namespace atl::shell::sqlite {
 
-// What the sqlite3 program does between a line of input and a line of output: SQL, and commands that begin with a dot.
+// What the sqlite3 program does between a line of input and a line of output: SQL, and commands that begin
+// with a dot.
 class Session {
  public:
   explicit Session(Invocation& call);
@@ -22,7 +23,8 @@ class Session {
 
   // An empty path is a database in memory. Complains and gives false if it cannot be opened.
   bool open(const std::string& path, bool read_only);
-  // A text given as an argument, SQL or one dot-command: the status that ends the program, or nothing to go on.
+  // A text given as an argument, SQL or one dot-command: the status that ends the program, or nothing to go
+  // on.
   std::optional<int> argument(const std::string& text);
   // Every line of an input; nothing unless it asked to end.
   std::optional<int> read(Input& in);
@@ -78,7 +80,8 @@ class Session {
 
   void dump_table(const std::string& name);
   void print_columns(const std::vector<std::string>& names);
-  bool import_row(Query& insert, const std::vector<std::string>& fields, std::size_t columns, const std::string& where);
+  bool import_row(Query& insert, const std::vector<std::string>& fields, std::size_t columns,
+                  const std::string& where);
 
   Invocation& call_;
   Sink stdout_;

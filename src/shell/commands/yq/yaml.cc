@@ -17,7 +17,9 @@ using jq::Value;
 
 constexpr config::Bounds kBounds{.max_bytes = 16U << 20, .max_nodes = 1'000'000};
 
-bool one_of(std::string_view text, std::initializer_list<std::string_view> words) { return std::find(words.begin(), words.end(), text) != words.end(); }
+bool one_of(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
 
 // A plain scalar that stands for a number; false for any other.
 bool number(std::string_view text, double& value) {
@@ -36,7 +38,8 @@ bool number(std::string_view text, double& value) {
     value = static_cast<double>(whole) * (negative ? -1 : 1);
     return error == std::errc() && end == digits.data() + digits.size();
   }
-  bool starts = (digits[0] >= '0' && digits[0] <= '9') || (digits[0] == '.' && digits.size() > 1 && digits[1] >= '0' && digits[1] <= '9');
+  bool starts = (digits[0] >= '0' && digits[0] <= '9') ||
+                (digits[0] == '.' && digits.size() > 1 && digits[1] >= '0' && digits[1] <= '9');
   if (!starts) return false;
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (negative) value = -value;
@@ -68,8 +71,10 @@ void merge(jq::Object& into, const Value& from) {
 
 Value convert(const Node& node) {
   switch (node.kind()) {
-    case config::Kind::null: return {};
-    case config::Kind::scalar: return scalar(node);
+    case config::Kind::null:
+      return {};
+    case config::Kind::scalar:
+      return scalar(node);
     case config::Kind::sequence: {
       std::vector<Value> items;
       items.reserve(node.items().size());
@@ -93,19 +98,26 @@ bool needs_quotes(std::string_view text) {
   if (text.empty()) return true;
   double ignored = 0;
   if (number(text, ignored)) return true;
-  if (one_of(text, {"true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~", ".nan", ".NaN", ".NAN", "yes", "no", "on", "off", "y", "n", "Yes", "No", "On", "Off"})) return true;
+  if (one_of(text,
+             {"true", "True", "TRUE", "false", "False", "FALSE", "null", "Null", "NULL", "~",  ".nan", ".NaN",
+              ".NAN", "yes",  "no",   "on",    "off",   "y",     "n",    "Yes",  "No",   "On", "Off"}))
+    return true;
   if (std::string_view("-?:,[]{}#&*!|>'\"%@`").find(text[0]) != std::string_view::npos) {
-    bool word = (text[0] == '-' || text[0] == '?' || text[0] == ':') && text.size() > 1 && text[1] != ' ' && text != "---";
+    bool word = (text[0] == '-' || text[0] == '?' || text[0] == ':') && text.size() > 1 && text[1] != ' ' &&
+                text != "---";
     if (!word) return true;
   }
   if (text.front() == ' ' || text.back() == ' ' || text.back() == ':') return true;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return true;
-  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
 bool is_block_text(std::string_view text) {
   if (text.find('\n') == std::string_view::npos || text[0] == ' ' || text[0] == '\n') return false;
-  return std::none_of(text.begin(), text.end(), [](char c) { return c != '\n' && c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f); });
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    return c != '\n' && c != '\t' && (static_cast<unsigned char>(c) < 0x20 || c == 0x7f);
+  });
 }
 
 class Writer {
@@ -126,10 +138,14 @@ class Writer {
     }
   }
   void top(const Value& value) {
-    if (value.is_array() && !value.items().empty()) items(value, 0, false);
-    else if (value.is_object() && !value.members().members.empty()) members(value, 0, false);
-    else if (value.is_string()) out_ += value.text() + "\n";
-    else plain(value, 0);
+    if (value.is_array() && !value.items().empty())
+      items(value, 0, false);
+    else if (value.is_object() && !value.members().members.empty())
+      members(value, 0, false);
+    else if (value.is_string())
+      out_ += value.text() + "\n";
+    else
+      plain(value, 0);
   }
 
  private:
@@ -152,22 +168,34 @@ class Writer {
   }
   void plain(const Value& value, std::size_t level) {
     switch (value.kind()) {
-      case jq::Kind::string: text(value.text(), level, false); break;
-      case jq::Kind::array: out_ += "[]"; break;
-      case jq::Kind::object: out_ += "{}"; break;
-      case jq::Kind::number:
-        if (std::isnan(value.number())) out_ += ".nan";
-        else if (std::isinf(value.number())) out_ += value.number() < 0 ? "-.inf" : ".inf";
-        else jq::append_number(out_, value.number());
+      case jq::Kind::string:
+        text(value.text(), level, false);
         break;
-      default: out_ += jq::to_text(value);
+      case jq::Kind::array:
+        out_ += "[]";
+        break;
+      case jq::Kind::object:
+        out_ += "{}";
+        break;
+      case jq::Kind::number:
+        if (std::isnan(value.number()))
+          out_ += ".nan";
+        else if (std::isinf(value.number()))
+          out_ += value.number() < 0 ? "-.inf" : ".inf";
+        else
+          jq::append_number(out_, value.number());
+        break;
+      default:
+        out_ += jq::to_text(value);
     }
     if (out_.back() != '\n') out_ += '\n';
   }
   void text(std::string_view text, std::size_t level, bool key) {
     if (!key && is_block_text(text)) return block(text, std::max<std::size_t>(level, indent_));
-    if (needs_quotes(text)) out_ += jq::to_text(Value(std::string(text)));
-    else out_ += text;
+    if (needs_quotes(text))
+      out_ += jq::to_text(Value(std::string(text)));
+    else
+      out_ += text;
   }
   void block(std::string_view text, std::size_t level) {
     bool ends = text.ends_with('\n');
@@ -196,6 +224,8 @@ Result<std::vector<Value>> read_yaml(std::string_view text, const std::string& n
   return out;
 }
 
-void write_yaml(std::string& out, const Value& value, int indent) { Writer(out, indent).top(value); }
+void write_yaml(std::string& out, const Value& value, int indent) {
+  Writer(out, indent).top(value);
+}
 
 }  // namespace atl::shell::yq

@@ -22,19 +22,19 @@ std::string_view to_string(Language language);
 // java; deno, which is TypeScript and JavaScript in Deno, while those two are executed by Node.
 std::optional<Language> parse_language(std::string_view word);
 // The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
-Language kernel_language(Language language);
+Language interpreter_language(Language language);
 
 // How an interpreter came to be. Both behave the same; one is ready sooner and shares its memory.
-enum class KernelOrigin : std::uint8_t {
+enum class InterpreterOrigin : std::uint8_t {
   started,  // as any program
   forked,   // from a zygote that had imported the usual modules
 };
 
-struct KernelInfo {
+struct InterpreterInfo {
   std::string id;
   Language language;
   std::string cwd;
-  KernelOrigin origin = KernelOrigin::started;
+  InterpreterOrigin origin = InterpreterOrigin::started;
 };
 
 // One displayed value in all its representations: MIME type to text (binary types in base64).
@@ -71,14 +71,14 @@ class ExecutionStream {
 };
 
 // The field of the error of an execution that was refused because its kernel is dead and waits for restart().
-inline constexpr std::string_view kDeadKernel = "kernel";
+inline constexpr std::string_view kDeadInterpreter = "kernel";
 
 // A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one
 // interrupts it.
-class Kernel {
+class Interpreter {
  public:
-  virtual ~Kernel() = default;
-  virtual const KernelInfo& info() const = 0;
+  virtual ~Interpreter() = default;
+  virtual const InterpreterInfo& info() const = 0;
   virtual Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) = 0;
   virtual Task<void> interrupt() = 0;
   // A fresh interpreter under the same id.

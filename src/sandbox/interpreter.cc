@@ -1,4 +1,4 @@
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 #include <algorithm>
 #include <array>
@@ -58,7 +58,7 @@ std::optional<Language> parse_language(std::string_view word) {
   return found->language;
 }
 
-Language kernel_language(Language language) {
+Language interpreter_language(Language language) {
   return language == Language::typescript ? Language::javascript : language;
 }
 

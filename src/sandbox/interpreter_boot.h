@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "guest/runner_protocol.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "sandbox/process.h"
 
 namespace atl::sandbox {
 
 // The process that becomes the interpreter of a kernel, and what it is told first: kinds of messages and
 // their payload.
-ProcessSpec runner_process(const KernelInfo& info);
-std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const KernelInfo& info);
+ProcessSpec runner_process(const InterpreterInfo& info);
+std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const InterpreterInfo& info);
 
 // A variable with the bytes of memory that the sandbox has, for interpreters that must be told: see
 // wants_memory().

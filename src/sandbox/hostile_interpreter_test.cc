@@ -15,7 +15,7 @@ using testing::Eq;
 using testing::HasSubstr;
 using namespace std::chrono_literals;
 
-class HostileNodeTest : public HostileKernelTest {
+class HostileNodeTest : public HostileInterpreterTest {
  protected:
   HostileNodeTest() { language_ = Language::javascript; }
 };
@@ -186,7 +186,7 @@ TEST_F(HostileNodeTest, NeverYields) {
   expect_restart("console.log('back')", "back\n");
 }
 
-class HostileBashTest : public HostileKernelTest {
+class HostileBashTest : public HostileInterpreterTest {
  protected:
   HostileBashTest() { language_ = Language::shell; }
 };
@@ -263,7 +263,7 @@ TEST_F(HostileBashTest, BreaksTheRunnersVariables) {
       EXPECT_FALSE(answers()) << code;
     }
     EXPECT_TRUE(is_dead()) << code;
-    ASSERT_TRUE(run(kernel()->restart())) << code;
+    ASSERT_TRUE(run(interpreter()->restart())) << code;
     EXPECT_EQ(execute("echo back").out, "back\n") << code;
   }
 }
@@ -281,7 +281,7 @@ TEST_F(HostileBashTest, ExecutesNothingAnyMore) {
       EXPECT_FALSE(answers()) << code;
     }
     EXPECT_TRUE(is_dead()) << code;
-    ASSERT_TRUE(run(kernel()->restart())) << code;
+    ASSERT_TRUE(run(interpreter()->restart())) << code;
     EXPECT_EQ(execute("echo back").out, "back\n") << code;
   }
 }
@@ -322,7 +322,7 @@ TEST_F(HostileBashTest, RecursesForEver) {
   if (is_dead()) expect_restart("echo back", "back\n");
 }
 
-class HostilePythonTest : public HostileKernelTest {};
+class HostilePythonTest : public HostileInterpreterTest {};
 
 // One after the other in one interpreter: none of them may cost the runner anything.
 TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
@@ -344,7 +344,7 @@ TEST_F(HostilePythonTest, ReplacesWhatEveryProgramUses) {
         "globals()['__builtins__'] = {}"}) {
     attack(code);
     EXPECT_EQ(attack("6 * 7").text(), "42") << "after " << code;
-    ASSERT_TRUE(run(kernel()->restart()));
+    ASSERT_TRUE(run(interpreter()->restart()));
   }
 }
 

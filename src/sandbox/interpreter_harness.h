@@ -37,12 +37,12 @@ class GuestInterpreterTest : public GuestTest {
       }
     }
   }
-  static Task<Cell> cell_of(std::shared_ptr<Kernel> kernel, ExecutionSpec spec) {
-    CO_TRY(auto stream, co_await kernel->execute(std::move(spec)));
+  static Task<Cell> cell_of(std::shared_ptr<Interpreter> interpreter, ExecutionSpec spec) {
+    CO_TRY(auto stream, co_await interpreter->execute(std::move(spec)));
     co_return co_await hear(std::move(stream));
   }
   Cell execute(ExecutionSpec spec) {
-    auto cell = run(cell_of(kernel(), std::move(spec)));
+    auto cell = run(cell_of(interpreter(), std::move(spec)));
     EXPECT_TRUE(cell) << cell.error().message();
     return cell ? *cell : Cell{};
   }
@@ -52,16 +52,16 @@ class GuestInterpreterTest : public GuestTest {
     return execute(std::move(spec));
   }
 
-  std::shared_ptr<Kernel> kernel() {
-    if (kernel_) return kernel_;
-    auto made = run(connection()->create_kernel(language_, "/tmp"));
+  std::shared_ptr<Interpreter> interpreter() {
+    if (interpreter_) return interpreter_;
+    auto made = run(connection()->create_interpreter(language_, "/tmp"));
     EXPECT_TRUE(made) << made.error().message();
-    if (made) kernel_ = *made;
-    return kernel_;
+    if (made) interpreter_ = *made;
+    return interpreter_;
   }
 
   Language language_ = Language::python;
-  std::shared_ptr<Kernel> kernel_;
+  std::shared_ptr<Interpreter> interpreter_;
 };
 
 }  // namespace atl::sandbox

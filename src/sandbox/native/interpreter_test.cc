@@ -1,4 +1,4 @@
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace atl::sandbox::native {
 namespace {
 
-class NativeKernelTest : public testing::Test {
+class NativeInterpreterTest : public testing::Test {
  protected:
   void SetUp() override {
     auto provider = start(loop_.get_executor(), NativeOptions{});
@@ -50,10 +50,10 @@ class NativeKernelTest : public testing::Test {
     return std::move(*result);
   }
   // Standard output and the text of results.
-  static Task<std::string> said(std::shared_ptr<Kernel> kernel, std::string code) {
+  static Task<std::string> said(std::shared_ptr<Interpreter> interpreter, std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);
-    CO_TRY(const auto stream, co_await kernel->execute(std::move(spec)));
+    CO_TRY(const auto stream, co_await interpreter->execute(std::move(spec)));
     std::string all;
     for (;;) {
       CO_TRY(ExecutionEvent event, co_await stream->next());
@@ -69,29 +69,29 @@ class NativeKernelTest : public testing::Test {
   std::unique_ptr<Sandbox> sandbox_;
 };
 
-TEST_F(NativeKernelTest, ServesEveryLanguageThatIsThere) {
-  auto python = run(sandbox_->create_kernel(Language::python, ""));
+TEST_F(NativeInterpreterTest, ServesEveryLanguageThatIsThere) {
+  auto python = run(sandbox_->create_interpreter(Language::python, ""));
   ASSERT_TRUE(python) << python.error().message();
   EXPECT_EQ((*python)->info().cwd, "/home/user");
   EXPECT_EQ(
       *run(said(*python,
                 "import os, getpass; print(getpass.getuser(), os.getcwd(), os.environ['GREETING'])\n1+1")),
       "user /home/user hello\n2");
-  auto bash = run(sandbox_->create_kernel(Language::shell, "/tmp"));
+  auto bash = run(sandbox_->create_interpreter(Language::shell, "/tmp"));
   ASSERT_TRUE(bash) << bash.error().message();
   EXPECT_EQ(*run(said(*bash, "echo $GREETING; pwd")), "hello\n/tmp\n");
-  auto node = run(sandbox_->create_kernel(Language::javascript, ""));
+  auto node = run(sandbox_->create_interpreter(Language::javascript, ""));
   if (node) {
     EXPECT_EQ(*run(said(*node, "process.env.GREETING + process.cwd()")), "'hello/home/user'");
   } else {
     EXPECT_EQ(node.error().code(), Code::unsupported);
   }
-  EXPECT_EQ(sandbox_->kernels().size(), node ? 3U : 2U);
+  EXPECT_EQ(sandbox_->interpreters().size(), node ? 3U : 2U);
 }
 
 // With the small defaults of a sandbox: five processes, one core, 512 MiB.
-TEST_F(NativeKernelTest, ServesRAndJavaBehindTheSameWalls) {
-  auto r = run(sandbox_->create_kernel(Language::r, ""));
+TEST_F(NativeInterpreterTest, ServesRAndJavaBehindTheSameWalls) {
+  auto r = run(sandbox_->create_interpreter(Language::r, ""));
   ASSERT_TRUE(r) << r.error().message();
   EXPECT_EQ((*r)->info().cwd, "/home/user");
   EXPECT_EQ(
@@ -100,7 +100,7 @@ TEST_F(NativeKernelTest, ServesRAndJavaBehindTheSameWalls) {
           "cat(Sys.getenv('GREETING'), Sys.info()[['user']], '\\n'); system('echo child'); x <- 21; x * 2")),
       "hello user \nchild\n[1] 42");
   EXPECT_EQ(*run(said(*r, "invisible(dev.size()); x")), "[1] 21") << "it can draw";
-  auto java = run(sandbox_->create_kernel(Language::java, "/tmp"));
+  auto java = run(sandbox_->create_interpreter(Language::java, "/tmp"));
   ASSERT_TRUE(java) << java.error().message();
   EXPECT_EQ(
       *run(said(*java,
@@ -114,17 +114,17 @@ TEST_F(NativeKernelTest, ServesRAndJavaBehindTheSameWalls) {
           "try { byte[] b = new byte[400 << 20]; } catch (OutOfMemoryError e) { System.out.print(1); }")),
       "1")
       << "told by the language, not by a kill";
-  EXPECT_EQ(sandbox_->kernels().size(), 2U);
+  EXPECT_EQ(sandbox_->interpreters().size(), 2U);
 }
 
-TEST_F(NativeKernelTest, AnswersInAFractionOfAMillisecond) {
-  auto python = run(sandbox_->create_kernel(Language::python, ""));
+TEST_F(NativeInterpreterTest, AnswersInAFractionOfAMillisecond) {
+  auto python = run(sandbox_->create_interpreter(Language::python, ""));
   ASSERT_TRUE(python) << python.error().message();
-  const auto measure = [](std::shared_ptr<Kernel> kernel) -> Task<std::vector<double>> {
+  const auto measure = [](std::shared_ptr<Interpreter> interpreter) -> Task<std::vector<double>> {
     std::vector<double> times;
     for (int i = 0; i < 500; ++i) {
       const auto before = std::chrono::steady_clock::now();
-      CO_CHECK(co_await said(kernel, "1+1"));
+      CO_CHECK(co_await said(interpreter, "1+1"));
       times.push_back(
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before).count());
     }

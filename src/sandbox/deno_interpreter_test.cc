@@ -22,10 +22,10 @@ std::string deno_directory() {
   return "";
 }
 
-class DenoKernelTest : public HostileKernelTest {
+class DenoInterpreterTest : public HostileInterpreterTest {
  protected:
   void SetUp() override {
-    HostileKernelTest::SetUp();
+    HostileInterpreterTest::SetUp();
     language_ = Language::deno;
     const std::string place = deno_directory();
     if (place.empty()) GTEST_SKIP() << "no Deno here: scripts/deno --path installs it from npm";
@@ -33,7 +33,7 @@ class DenoKernelTest : public HostileKernelTest {
                          {{"PATH", place + ":/usr/bin:/bin"}, {"HOME", "/tmp"}, {"DENO_DIR", cache()}});
   }
   void TearDown() override {
-    HostileKernelTest::TearDown();
+    HostileInterpreterTest::TearDown();
     std::filesystem::remove_all(cache());
   }
   static std::string cache() {
@@ -41,7 +41,7 @@ class DenoKernelTest : public HostileKernelTest {
   }
 };
 
-TEST_F(DenoKernelTest, RemembersAndCountsWithTypesAndAwaitAtTheTop) {
+TEST_F(DenoInterpreterTest, RemembersAndCountsWithTypesAndAwaitAtTheTop) {
   EXPECT_EQ(execute("const x: number = 20").results.size(), 0U);
   const Cell cell = execute("console.log('out'); console.error('err'); x + 1");
   EXPECT_EQ(cell.out, "out\n");
@@ -65,7 +65,7 @@ TEST_F(DenoKernelTest, RemembersAndCountsWithTypesAndAwaitAtTheTop) {
   EXPECT_EQ(execute("// only words").outcome.exit_code, 0);
 }
 
-TEST_F(DenoKernelTest, ShowsValuesAsDenoDoes) {
+TEST_F(DenoInterpreterTest, ShowsValuesAsDenoDoes) {
   const std::pair<const char*, const char*> cases[] = {
       {"null", "null"},
       {"-0", "-0"},
@@ -82,7 +82,7 @@ TEST_F(DenoKernelTest, ShowsValuesAsDenoDoes) {
   for (const auto& [code, text] : cases) EXPECT_EQ(execute(code).text(), text) << code;
 }
 
-TEST_F(DenoKernelTest, ShowsWhatDenosOwnKernelShows) {
+TEST_F(DenoInterpreterTest, ShowsWhatDenosOwnInterpreterShows) {
   Cell cell = execute("await Deno.jupyter.display(Deno.jupyter.html`<b>${1 + 1}</b>`); Deno.jupyter.md`# x`");
   ASSERT_EQ(cell.results.size(), 2U);
   EXPECT_EQ(cell.results[0].data.at("text/html"), "<b>2</b>");
@@ -108,7 +108,7 @@ TEST_F(DenoKernelTest, ShowsWhatDenosOwnKernelShows) {
   EXPECT_EQ(execute("(await Deno.jupyter.format(5))['text/plain']").text(), "\"5\"");
 }
 
-TEST_F(DenoKernelTest, TellsErrorsWithTheUsersFramesOnly) {
+TEST_F(DenoInterpreterTest, TellsErrorsWithTheUsersFramesOnly) {
   Cell cell = execute("function f() { throw new RangeError('bad') }\nf()");
   ASSERT_EQ(cell.errors.size(), 1U);
   EXPECT_EQ(cell.errors[0].name, "RangeError");
@@ -139,7 +139,7 @@ TEST_F(DenoKernelTest, TellsErrorsWithTheUsersFramesOnly) {
   EXPECT_EQ(execute("6 * 7").text(), "42");
 }
 
-TEST_F(DenoKernelTest, ImportsAsAModuleWould) {
+TEST_F(DenoInterpreterTest, ImportsAsAModuleWould) {
   const std::string name = fmt::format("atoll-own-{}.ts", ::getpid());
   std::ofstream("/tmp/" + name)
       << "export const word: string = 'own';\nexport default (n: number) => n * 2;\n"
@@ -171,7 +171,7 @@ TEST_F(DenoKernelTest, ImportsAsAModuleWould) {
   std::filesystem::remove("/tmp/" + name);
 }
 
-TEST_F(DenoKernelTest, HasVariablesOfItsSandboxAndOfOneRun) {
+TEST_F(DenoInterpreterTest, HasVariablesOfItsSandboxAndOfOneRun) {
   ExecutionSpec spec;
   spec.code = "Deno.env.get('ONE') + process.env.ONE";
   spec.env = {{"ONE", "now"}};
@@ -186,7 +186,7 @@ TEST_F(DenoKernelTest, HasVariablesOfItsSandboxAndOfOneRun) {
   EXPECT_EQ(execute("Deno.cwd()").text(), "\"/tmp\"");
 }
 
-TEST_F(DenoKernelTest, HearsInterruptsWhileItWaits) {
+TEST_F(DenoInterpreterTest, HearsInterruptsWhileItWaits) {
   execute("const kept = 5");
   ExecutionSpec spec;
   spec.code = "await new Promise(() => {})";
@@ -213,7 +213,7 @@ TEST_F(DenoKernelTest, HearsInterruptsWhileItWaits) {
   expect_restart("console.log('back')", "back\n");
 }
 
-TEST_F(DenoKernelTest, GoesOnAfterCellsThatBreakTheirRealm) {
+TEST_F(DenoInterpreterTest, GoesOnAfterCellsThatBreakTheirRealm) {
   attack(
       "Promise.prototype.then = null; Array.prototype.push = null; JSON.stringify = null; Map.prototype.get "
       "= null");
@@ -229,7 +229,7 @@ TEST_F(DenoKernelTest, GoesOnAfterCellsThatBreakTheirRealm) {
   expect_restart("console.log('back')", "back\n");
 }
 
-TEST_F(DenoKernelTest, EndsAsTheCellSays) {
+TEST_F(DenoInterpreterTest, EndsAsTheCellSays) {
   for (const char* code : {"Deno.exit(3)", "process.exit(3)"}) {
     const Cell cell = attack(code);
     EXPECT_EQ(cell.outcome.exit_code, 3) << code << cell.err;
@@ -238,9 +238,9 @@ TEST_F(DenoKernelTest, EndsAsTheCellSays) {
   }
 }
 
-TEST_F(DenoKernelTest, SaysWhatIsMissing) {
+TEST_F(DenoInterpreterTest, SaysWhatIsMissing) {
   link()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
-  const auto made = run(link()->create_kernel(Language::deno, "/tmp"));
+  const auto made = run(link()->create_interpreter(Language::deno, "/tmp"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::unsupported);
   EXPECT_THAT(made.error().message(), StartsWith("no interpreter for deno in this environment: "));

@@ -1,4 +1,4 @@
-#include "sandbox/kernel_boot.h"
+#include "sandbox/interpreter_boot.h"
 
 #include <fmt/format.h>
 
@@ -101,7 +101,7 @@ std::string_view recipe_for(Language language) {
 
 }  // namespace
 
-ProcessSpec runner_process(const KernelInfo& info) {
+ProcessSpec runner_process(const InterpreterInfo& info) {
   ProcessSpec spec;
   spec.cwd = info.cwd;
   switch (info.language) {
@@ -131,7 +131,7 @@ ProcessSpec runner_process(const KernelInfo& info) {
   return spec;
 }
 
-std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const KernelInfo& info) {
+std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const InterpreterInfo& info) {
   switch (info.language) {
     case Language::python:
       return {{guest::ToRunner::source, runner("python.py")}, {guest::ToRunner::rest, rest_of_python()}};

@@ -6,23 +6,24 @@
 #include <memory>
 
 #include "sandbox/emulated/script.h"
-#include "sandbox/kernel.h"
+#include "sandbox/interpreter.h"
 #include "vfs/virtual_file_system.h"
 
 namespace atl::sandbox::emulated {
 
 // A shell whose variables, functions and directory stay from one execution to the next. Executions queue.
-class VirtualKernel final : public Kernel, public std::enable_shared_from_this<VirtualKernel> {
+class VirtualInterpreter final : public Interpreter, public std::enable_shared_from_this<VirtualInterpreter> {
  public:
   using MakeShell = std::function<std::shared_ptr<shell::SandboxShell>()>;
-  VirtualKernel(boost::asio::any_io_executor executor, KernelInfo info, Limits limits, MakeShell make_shell)
+  VirtualInterpreter(boost::asio::any_io_executor executor, InterpreterInfo info, Limits limits,
+                     MakeShell make_shell)
       : executor_(std::move(executor)),
         info_(std::move(info)),
         limits_(limits),
         make_shell_(std::move(make_shell)),
         shell_(make_shell_()) {}
 
-  const KernelInfo& info() const override { return info_; }
+  const InterpreterInfo& info() const override { return info_; }
   Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) override;
   Task<void> interrupt() override;
   Task<void> restart() override;
@@ -30,7 +31,7 @@ class VirtualKernel final : public Kernel, public std::enable_shared_from_this<V
   void close(const std::string& reason);
 
  private:
-  friend class KernelStream;
+  friend class InterpreterStream;
   struct Execution {
     ExecutionSpec spec;
     std::shared_ptr<Script> script;
@@ -43,7 +44,7 @@ class VirtualKernel final : public Kernel, public std::enable_shared_from_this<V
   void put_variables(const Variables& variables);
 
   boost::asio::any_io_executor executor_;
-  KernelInfo info_;
+  InterpreterInfo info_;
   Limits limits_;
   MakeShell make_shell_;
   std::shared_ptr<shell::SandboxShell> shell_;

@@ -1,4 +1,4 @@
-#include "sandbox/emulated/virtual_kernel.h"
+#include "sandbox/emulated/virtual_interpreter.h"
 
 #include <signal.h>
 
@@ -6,13 +6,14 @@
 
 namespace atl::sandbox::emulated {
 
-class KernelStream final : public ExecutionStream {
+class InterpreterStream final : public ExecutionStream {
  public:
-  KernelStream(std::shared_ptr<VirtualKernel> kernel, std::shared_ptr<VirtualKernel::Execution> execution)
-      : kernel_(std::move(kernel)),
+  InterpreterStream(std::shared_ptr<VirtualInterpreter> interpreter,
+                    std::shared_ptr<VirtualInterpreter::Execution> execution)
+      : interpreter_(std::move(interpreter)),
         execution_(std::move(execution)),
         events_(execution_->script->console()->attach(Replay::none)) {}
-  ~KernelStream() override { kernel_->abandon(execution_); }
+  ~InterpreterStream() override { interpreter_->abandon(execution_); }
 
   Task<ExecutionEvent> next() override {
     auto execution = execution_;
@@ -25,24 +26,25 @@ class KernelStream final : public ExecutionStream {
   }
 
  private:
-  std::shared_ptr<VirtualKernel> kernel_;
-  std::shared_ptr<VirtualKernel::Execution> execution_;
+  std::shared_ptr<VirtualInterpreter> interpreter_;
+  std::shared_ptr<VirtualInterpreter::Execution> execution_;
   std::unique_ptr<ProcessStream> events_;
 };
 
-Task<std::unique_ptr<ExecutionStream>> VirtualKernel::execute(ExecutionSpec spec) {
+Task<std::unique_ptr<ExecutionStream>> VirtualInterpreter::execute(ExecutionSpec spec) {
   if (closed_) co_return fail(Code::unavailable, "the kernel is gone");
   auto execution = std::make_shared<Execution>();
   execution->spec = std::move(spec);
   execution->script = std::make_shared<Script>(executor_, shell_);
   execution->script->console()->close_input();
   queue_.push_back(execution);
-  std::unique_ptr<ExecutionStream> stream = std::make_unique<KernelStream>(shared_from_this(), execution);
+  std::unique_ptr<ExecutionStream> stream =
+      std::make_unique<InterpreterStream>(shared_from_this(), execution);
   run_next();
   co_return stream;
 }
 
-void VirtualKernel::put_variables(const Variables& variables) {
+void VirtualInterpreter::put_variables(const Variables& variables) {
   auto exported = shell_->environment();
   for (const auto& [name, value] : variables) {
     auto old = std::ranges::find(exported, name, &std::pair<std::string, std::string>::first);
@@ -51,7 +53,7 @@ void VirtualKernel::put_variables(const Variables& variables) {
   }
 }
 
-void VirtualKernel::run_next() {
+void VirtualInterpreter::run_next() {
   if (running_ || queue_.empty()) return;
   running_ = true;
   auto execution = queue_.front();
@@ -66,7 +68,7 @@ void VirtualKernel::run_next() {
       [self = shared_from_this()](Outcome&, const shell::Executed& executed) { self->ended(executed); });
 }
 
-void VirtualKernel::ended(const shell::Executed& executed) {
+void VirtualInterpreter::ended(const shell::Executed& executed) {
   running_ = false;
   queue_.pop_front();
   if (restart_ || executed.exited) {
@@ -85,7 +87,7 @@ void VirtualKernel::ended(const shell::Executed& executed) {
   if (!closed_) run_next();
 }
 
-void VirtualKernel::abandon(const std::shared_ptr<Execution>& execution) {
+void VirtualInterpreter::abandon(const std::shared_ptr<Execution>& execution) {
   auto place = std::ranges::find(queue_, execution);
   if (place == queue_.end()) return;
   if (place == queue_.begin() && running_) {
@@ -95,12 +97,12 @@ void VirtualKernel::abandon(const std::shared_ptr<Execution>& execution) {
   }
 }
 
-Task<void> VirtualKernel::interrupt() {
+Task<void> VirtualInterpreter::interrupt() {
   if (running_) queue_.front()->script->end(Ending::killed, SIGINT, "interrupted");
   co_return Result<void>();
 }
 
-Task<void> VirtualKernel::restart() {
+Task<void> VirtualInterpreter::restart() {
   if (closed_) co_return fail(Code::unavailable, "the kernel is gone");
   if (running_) {
     restart_ = true;
@@ -113,7 +115,7 @@ Task<void> VirtualKernel::restart() {
   co_return Result<void>();
 }
 
-void VirtualKernel::close(const std::string& reason) {
+void VirtualInterpreter::close(const std::string& reason) {
   closed_ = true;
   if (running_) queue_.front()->script->end(Ending::killed, SIGKILL, reason);
   for (std::size_t i = running_ ? 1 : 0; i < queue_.size(); ++i) {

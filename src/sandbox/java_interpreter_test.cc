@@ -13,12 +13,12 @@ using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
 
-class JavaKernelTest : public HostileKernelTest {
+class JavaInterpreterTest : public HostileInterpreterTest {
  protected:
-  JavaKernelTest() { language_ = Language::java; }
+  JavaInterpreterTest() { language_ = Language::java; }
 };
 
-TEST_F(JavaKernelTest, TellsErrorsWithTheUsersFramesOnly) {
+TEST_F(JavaInterpreterTest, TellsErrorsWithTheUsersFramesOnly) {
   Cell cell = execute("int f() { throw new IllegalStateException(\"bad\"); }\nf()");
   ASSERT_EQ(cell.errors.size(), 1U);
   EXPECT_EQ(cell.errors[0].name, "java.lang.IllegalStateException");
@@ -38,7 +38,7 @@ TEST_F(JavaKernelTest, TellsErrorsWithTheUsersFramesOnly) {
   EXPECT_EQ(execute("6 * 7").text(), "42");
 }
 
-TEST_F(JavaKernelTest, RemembersStreamsAndShows) {
+TEST_F(JavaInterpreterTest, RemembersStreamsAndShows) {
   EXPECT_EQ(execute("int x = 20;").results.size(), 0U);
   Cell cell = execute("x; System.out.println(\"ünï \U0001F600\"); System.err.print(\"err\"); x + 1");
   EXPECT_EQ(cell.out, "ünï \U0001F600\n");
@@ -57,7 +57,7 @@ TEST_F(JavaKernelTest, RemembersStreamsAndShows) {
   EXPECT_EQ(execute("System.in.read()").text(), "-1");
 }
 
-TEST_F(JavaKernelTest, SetsAndRestoresTheEnvironment) {
+TEST_F(JavaInterpreterTest, SetsAndRestoresTheEnvironment) {
   ExecutionSpec spec;
   spec.code =
       "System.out.print(System.getenv(\"A\") + System.getenv().get(\"HOME\"));"
@@ -69,7 +69,7 @@ TEST_F(JavaKernelTest, SetsAndRestoresTheEnvironment) {
 }
 
 // E2B's clients look for their variables among the properties.
-TEST_F(JavaKernelTest, VariablesArePropertiesToo) {
+TEST_F(JavaInterpreterTest, VariablesArePropertiesToo) {
   ExecutionSpec spec;
   spec.code = "System.getProperty(\"A\") + System.getProperty(\"HOME\") + System.getProperty(\"user.dir\")";
   spec.env = {{"A", "one"}, {"HOME", "/elsewhere"}, {"user.dir", "/never"}};
@@ -81,7 +81,7 @@ TEST_F(JavaKernelTest, VariablesArePropertiesToo) {
   EXPECT_EQ(execute("System.getProperty(\"A\")").text(), "\"mine\"") << "what a cell set comes back";
 }
 
-TEST_F(JavaKernelTest, StopsAndGoesOn) {
+TEST_F(JavaInterpreterTest, StopsAndGoesOn) {
   execute("var kept = 7;");
   for (const char* code : {"while (true) {}", "Thread.sleep(60000);",
                            "new ProcessBuilder(\"sleep\", \"60\").start().waitFor(); while (true) {}"}) {
@@ -92,7 +92,7 @@ TEST_F(JavaKernelTest, StopsAndGoesOn) {
     EXPECT_EQ(cell.outcome.ending, Ending::timed_out) << code;
     EXPECT_EQ(cell.error(), "KeyboardInterrupt") << code;
   }
-  EXPECT_TRUE(run(kernel()->interrupt())) << "idle: nothing happens";
+  EXPECT_TRUE(run(interpreter()->interrupt())) << "idle: nothing happens";
   EXPECT_EQ(execute("kept").text(), "7");
   const Cell large =
       execute("for (int i = 0; i < 20000; i++) System.out.println(\"x\".repeat(100)); \"y\".repeat(900000)");
@@ -106,7 +106,7 @@ TEST_F(JavaKernelTest, StopsAndGoesOn) {
   EXPECT_EQ(cut.out.size(), 50'000U);
 }
 
-TEST_F(JavaKernelTest, SurvivesHostileCode) {
+TEST_F(JavaInterpreterTest, SurvivesHostileCode) {
   for (const char* code :
        {"class String {}\nclass Runner { void serve() {} }\n42",
         "System.setOut(null); System.setErr(null); 42", "System.out.close(); 42",
@@ -132,7 +132,7 @@ TEST_F(JavaKernelTest, SurvivesHostileCode) {
   EXPECT_EQ(attack("6 * 7").text(), "42");
 }
 
-TEST_F(JavaKernelTest, ReportsItsDeathAndRestarts) {
+TEST_F(JavaInterpreterTest, ReportsItsDeathAndRestarts) {
   EXPECT_EQ(attack("System.exit(3)").outcome.exit_code, 3);
   expect_restart("System.out.print(\"back\")", "back");
   EXPECT_EQ(
@@ -154,14 +154,14 @@ TEST_F(JavaKernelTest, ReportsItsDeathAndRestarts) {
     EXPECT_TRUE(answers());
 }
 
-TEST_F(JavaKernelTest, SaysWhatIsMissing) {
+TEST_F(JavaInterpreterTest, SaysWhatIsMissing) {
   const std::filesystem::path place =
       std::filesystem::temp_directory_path() / fmt::format("atoll-bash-{}", ::getpid());
   std::filesystem::create_directory(place);
   std::filesystem::create_symlink("/bin/bash", place / "bash");
   const auto message = [&] {
     connection()->set_defaults("root", "/", {{"PATH", place.string()}});
-    const auto made = run(connection()->create_kernel(Language::java, "/tmp"));
+    const auto made = run(connection()->create_interpreter(Language::java, "/tmp"));
     EXPECT_FALSE(made);
     EXPECT_EQ(made.error().code(), Code::unsupported);
     return made.error().message();

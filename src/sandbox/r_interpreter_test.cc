@@ -13,12 +13,12 @@ using testing::Not;
 using testing::StartsWith;
 using namespace std::chrono_literals;
 
-class RKernelTest : public HostileKernelTest {
+class RInterpreterTest : public HostileInterpreterTest {
  protected:
-  RKernelTest() { language_ = Language::r; }
+  RInterpreterTest() { language_ = Language::r; }
 };
 
-TEST_F(RKernelTest, TellsErrorsWithTheUsersCallsOnly) {
+TEST_F(RInterpreterTest, TellsErrorsWithTheUsersCallsOnly) {
   Cell cell = execute("f <- function(x) stop('bad ', x)\nf(2)");
   ASSERT_EQ(cell.errors.size(), 1U);
   EXPECT_EQ(cell.errors[0].name, "simpleError");
@@ -40,7 +40,7 @@ TEST_F(RKernelTest, TellsErrorsWithTheUsersCallsOnly) {
   EXPECT_EQ(execute("6 * 7").text(), "[1] 42");
 }
 
-TEST_F(RKernelTest, RemembersCountsAndPrintsAsItsTopLevelDoes) {
+TEST_F(RInterpreterTest, RemembersCountsAndPrintsAsItsTopLevelDoes) {
   EXPECT_EQ(execute("x <- 20").results.size(), 0U);
   const Cell cell = execute("x; cat('between\\n'); x + 1");
   EXPECT_EQ(cell.out, "[1] 20\nbetween\n") << "earlier values are printed where they were";
@@ -58,7 +58,7 @@ TEST_F(RKernelTest, RemembersCountsAndPrintsAsItsTopLevelDoes) {
   EXPECT_EQ(execute(".Last.value").text(), "[1] 1");
 }
 
-TEST_F(RKernelTest, SeparatesItsStreams) {
+TEST_F(RInterpreterTest, SeparatesItsStreams) {
   const Cell cell =
       execute("cat('ünï \U0001F600\\n'); message('hey'); f <- function() warning('careful'); f(); 'ü'");
   EXPECT_EQ(cell.out, "ünï \U0001F600\n");
@@ -69,7 +69,7 @@ TEST_F(RKernelTest, SeparatesItsStreams) {
   EXPECT_EQ(execute("system('echo child')").out, "child\n");
 }
 
-TEST_F(RKernelTest, ShowsTablesAndDrawings) {
+TEST_F(RInterpreterTest, ShowsTablesAndDrawings) {
   const Cell table =
       execute("data.frame(a = 1:2, b = c('x', NA), n = c(1.5, Inf), d = as.Date('2024-01-01') + 0:1)");
   ASSERT_EQ(table.results.size(), 1U);
@@ -89,7 +89,7 @@ TEST_F(RKernelTest, ShowsTablesAndDrawings) {
   EXPECT_EQ(shown.results[1].data.at("text/html"), "<b>x</b>");
 }
 
-TEST_F(RKernelTest, SetsAndRestoresTheEnvironment) {
+TEST_F(RInterpreterTest, SetsAndRestoresTheEnvironment) {
   ExecutionSpec spec;
   spec.code = "cat(Sys.getenv('A'), Sys.getenv('HOME'))";
   spec.env = {{"A", "it's = 1"}, {"HOME", "/elsewhere"}};
@@ -97,7 +97,7 @@ TEST_F(RKernelTest, SetsAndRestoresTheEnvironment) {
   EXPECT_EQ(execute("cat(Sys.getenv('A', 'none'), Sys.getenv('HOME'))").out, "none /root");
 }
 
-TEST_F(RKernelTest, StopsAndGoesOn) {
+TEST_F(RInterpreterTest, StopsAndGoesOn) {
   execute("x <- 'kept'");
   for (const char* code : {"repeat {}", "Sys.sleep(60)", "tryCatch(repeat {}, error = function(e) 1)"}) {
     ExecutionSpec spec;
@@ -107,7 +107,7 @@ TEST_F(RKernelTest, StopsAndGoesOn) {
     EXPECT_EQ(cell.outcome.ending, Ending::timed_out) << code;
     EXPECT_EQ(cell.error(), "KeyboardInterrupt") << code;
   }
-  EXPECT_TRUE(run(kernel()->interrupt())) << "idle: nothing happens";
+  EXPECT_TRUE(run(interpreter()->interrupt())) << "idle: nothing happens";
   EXPECT_EQ(execute("x").text(), "[1] \"kept\"");
   ExecutionSpec deaf;
   deaf.code = "suspendInterrupts(repeat {})";
@@ -116,7 +116,7 @@ TEST_F(RKernelTest, StopsAndGoesOn) {
   expect_restart("cat('back')", "back");
 }
 
-TEST_F(RKernelTest, CarriesHugeOutputAndCutsAtTheLimit) {
+TEST_F(RInterpreterTest, CarriesHugeOutputAndCutsAtTheLimit) {
   const Cell large =
       execute("for (i in 1:20000) cat(strrep('x', 100), '\\n', sep = ''); strrep('y', 900000)");
   EXPECT_EQ(large.out.size(), 20000U * 101);
@@ -131,7 +131,7 @@ TEST_F(RKernelTest, CarriesHugeOutputAndCutsAtTheLimit) {
 }
 
 // One after the other in one interpreter: none of them may cost the runner anything.
-TEST_F(RKernelTest, SurvivesWhatCellsDefine) {
+TEST_F(RInterpreterTest, SurvivesWhatCellsDefine) {
   for (const char* code :
        {"print <- function(...) stop('mine'); c <- function(...) NULL; paste0 <- eval <- list <- NULL; 42",
         "T <- FALSE; F <- TRUE; `{` <- function(...) NULL; `if` <- function(...) stop('no'); rm(`{`, `if`); "
@@ -150,7 +150,7 @@ TEST_F(RKernelTest, SurvivesWhatCellsDefine) {
   EXPECT_EQ(attack("stop('own')").errors[0].value, "own");
 }
 
-TEST_F(RKernelTest, ReportsItsDeathAndRestarts) {
+TEST_F(RInterpreterTest, ReportsItsDeathAndRestarts) {
   EXPECT_EQ(attack("quit(status = 3)").outcome.exit_code, 3);
   expect_restart("cat('back')", "back");
   EXPECT_EQ(attack("tools::pskill(Sys.getpid(), 9)").outcome.signal, SIGKILL);
@@ -170,19 +170,19 @@ TEST_F(RKernelTest, ReportsItsDeathAndRestarts) {
   expect_restart("cat('back')", "back");
 }
 
-TEST_F(RKernelTest, SaysNothingForAnotherCell) {
+TEST_F(RInterpreterTest, SaysNothingForAnotherCell) {
   execute(
       "say <- function(text) utils::write.socket(structure(list(socket = 900L), class = 'socket'), text)");
   EXPECT_EQ(execute("say('R 18\\n110\\ntext/plain2\\n99'); say('D 3\\n0 2'); 5").text(), "[1] 5");
   EXPECT_EQ(execute("6 * 7").text(), "[1] 42");
   ExecutionSpec spec;
   spec.code = std::string("1\0", 2);
-  EXPECT_EQ(run(cell_of(kernel(), spec)).error().code(), Code::invalid_argument);
+  EXPECT_EQ(run(cell_of(interpreter(), spec)).error().code(), Code::invalid_argument);
 }
 
-TEST_F(RKernelTest, SaysWhatIsMissing) {
+TEST_F(RInterpreterTest, SaysWhatIsMissing) {
   connection()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
-  const auto made = run(connection()->create_kernel(Language::r, "/tmp"));
+  const auto made = run(connection()->create_interpreter(Language::r, "/tmp"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::unsupported);
   EXPECT_THAT(made.error().message(), HasSubstr("no interpreter for r in this environment"));
