@@ -44,53 +44,35 @@ constexpr std::array kTable = {
 
 Code code_of_errno(int error_number) {
   switch (error_number) {
-    case ENOENT:
-      return not_found;
-    case EEXIST:
-      return already_exists;
-    case ENOTDIR:
-      return not_a_directory;
-    case EISDIR:
-      return is_a_directory;
-    case ENOTEMPTY:
-      return not_empty;
-    case ELOOP:
-      return loop;
+    case ENOENT: return not_found;
+    case EEXIST: return already_exists;
+    case ENOTDIR: return not_a_directory;
+    case EISDIR: return is_a_directory;
+    case ENOTEMPTY: return not_empty;
+    case ELOOP: return loop;
     case ENOSPC:
-    case EDQUOT:
-      return no_space;
-    case EROFS:
-      return read_only;
+    case EDQUOT: return no_space;
+    case EROFS: return read_only;
     case EFBIG:
-    case ENAMETOOLONG:
-      return too_large;
+    case ENAMETOOLONG: return too_large;
     case EACCES:
-    case EPERM:
-      return permission_denied;
+    case EPERM: return permission_denied;
     case EINVAL:
-    case EXDEV:
-      return invalid_argument;
+    case EXDEV: return invalid_argument;
     case ENOSYS:
-    case EOPNOTSUPP:
-      return unsupported;
+    case EOPNOTSUPP: return unsupported;
     case EMFILE:
     case ENFILE:
-    case ENOMEM:
-      return resource_exhausted;
-    case ESTALE:
-      return conflict;
+    case ENOMEM: return resource_exhausted;
+    case ESTALE: return conflict;
     case EAGAIN:
     case EBUSY:
     case EPIPE:
     case ECONNREFUSED:
-    case ECONNRESET:
-      return unavailable;
-    case ETIMEDOUT:
-      return deadline_exceeded;
-    case ECANCELED:
-      return canceled;
-    default:
-      return internal;
+    case ECONNRESET: return unavailable;
+    case ETIMEDOUT: return deadline_exceeded;
+    case ECANCELED: return canceled;
+    default: return internal;
   }
 }
 
@@ -106,18 +88,12 @@ std::string_view to_string(Code code) {
 
 std::string_view to_string(Category category) {
   switch (category) {
-    case Category::user:
-      return "user";
-    case Category::retryable:
-      return "retryable";
-    case Category::limit:
-      return "limit";
-    case Category::policy:
-      return "policy";
-    case Category::provider:
-      return "provider";
-    case Category::internal:
-      return "internal";
+    case Category::user: return "user";
+    case Category::retryable: return "retryable";
+    case Category::limit: return "limit";
+    case Category::policy: return "policy";
+    case Category::provider: return "provider";
+    case Category::internal: return "internal";
   }
   std::unreachable();
 }

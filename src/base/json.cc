@@ -45,17 +45,14 @@ Result<Counts> count_values(std::string_view text, const Bounds& bounds) {
       case ']':
         if (!members.empty()) members.pop_back();
         break;
-      case ',':
-        ++counts.values;
-        break;
+      case ',': ++counts.values; break;
       case ':':
         ++counts.keys;
         if (!members.empty() && ++members.back() > members_max) {
           return fail(Code::too_large, fmt::format("JSON object with more than {} members", members_max));
         }
         break;
-      default:
-        break;
+      default: break;
     }
     if (counts.values > values_max)
       return fail(Code::too_large, fmt::format("JSON text with more than {} values", values_max));
@@ -165,21 +162,11 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   for (const char c : text) {
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
       default:
         if (static_cast<unsigned char>(c) < 0x20) {
           out += fmt::format("\\u{:04x}", static_cast<int>(c));

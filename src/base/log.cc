@@ -15,16 +15,11 @@ std::atomic<Level> threshold{Level::info};
 
 std::string_view word_of(Level level) {
   switch (level) {
-    case Level::debug:
-      return "debug";
-    case Level::info:
-      return "info";
-    case Level::warn:
-      return "warn";
-    case Level::error:
-      return "error";
-    case Level::off:
-      return "off";
+    case Level::debug: return "debug";
+    case Level::info: return "info";
+    case Level::warn: return "warn";
+    case Level::error: return "error";
+    case Level::off: return "off";
   }
   std::unreachable();
 }

@@ -32,8 +32,7 @@ Result<void> copy_in(const vfs::FileSystem& from, const vfs::Path& source, vfs::
       times.modified = stat.modified;
       return to.set_times(target, times);
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 
@@ -56,10 +55,8 @@ Result<void> put(const vfs::VirtualFileSystem& fs, const vfs::Path& path, vfs::F
       TRY(host.write(at, std::move(content)));
       break;
     }
-    case vfs::Type::symlink:
-      return host.make_symlink(at, TRY(fs.read_link(path)));
-    default:
-      return {};
+    case vfs::Type::symlink: return host.make_symlink(at, TRY(fs.read_link(path)));
+    default: return {};
   }
   return host.set_mode(at, TRY(fs.stat(path)).mode & 0777U, vfs::Follow::no);
 }

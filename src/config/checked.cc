@@ -87,16 +87,13 @@ std::unexpected<Error> cannot_read(const std::string& path, int error_number) {
   const std::string name = shown(path, 300);
   switch (error_number) {
     case ENOENT:
-    case ENOTDIR:
-      return fail(Code::not_found, fmt::format("{}: there is no such file", name));
+    case ENOTDIR: return fail(Code::not_found, fmt::format("{}: there is no such file", name));
     case ELOOP:
       return fail(Code::invalid_argument,
                   fmt::format("{}: is a link that leads to itself; name the file", name));
     case EACCES:
-    case EPERM:
-      return fail(Code::permission_denied, fmt::format("{}: this user may not read it", name));
-    case ENAMETOOLONG:
-      return fail(Code::invalid_argument, fmt::format("{}: the path is too long", name));
+    case EPERM: return fail(Code::permission_denied, fmt::format("{}: this user may not read it", name));
+    case ENAMETOOLONG: return fail(Code::invalid_argument, fmt::format("{}: the path is too long", name));
     default:
       return fail(Code::unavailable,
                   fmt::format("{}: cannot be read: {}", name, std::strerror(error_number)));

@@ -144,17 +144,10 @@ constexpr std::array kSettings = {
 Result<void> check_type(ValueType type, std::string_view text) {
   switch (type) {
     case ValueType::text:
-    case ValueType::list:
-      return {};
-    case ValueType::boolean:
-      TRY(parse_bool(text));
-      return {};
-    case ValueType::bytes:
-      TRY(parse_bytes(text));
-      return {};
-    case ValueType::duration:
-      TRY(parse_milliseconds(text));
-      return {};
+    case ValueType::list: return {};
+    case ValueType::boolean: TRY(parse_bool(text)); return {};
+    case ValueType::bytes: TRY(parse_bytes(text)); return {};
+    case ValueType::duration: TRY(parse_milliseconds(text)); return {};
     case ValueType::integer: {
       std::int64_t number = 0;
       auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

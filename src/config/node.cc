@@ -67,14 +67,10 @@ std::optional<Amount> split_amount(std::string_view text) {
 
 std::string_view to_string(Kind kind) {
   switch (kind) {
-    case Kind::null:
-      return "null";
-    case Kind::scalar:
-      return "scalar";
-    case Kind::sequence:
-      return "list";
-    case Kind::map:
-      return "map";
+    case Kind::null: return "null";
+    case Kind::scalar: return "scalar";
+    case Kind::sequence: return "list";
+    case Kind::map: return "map";
   }
   std::unreachable();
 }

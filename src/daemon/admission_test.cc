@@ -232,16 +232,12 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
       const Answer answer = ask(probe, mine, headers);
       const bool others = what == "a key of another tenant";
       switch (probe.rule.credential) {
-        case Credential::none:
-          EXPECT_LT(answer.status, 300);
-          break;
+        case Credential::none: EXPECT_LT(answer.status, 300); break;
         case Credential::sandbox:
         case Credential::port:  // open by URL; nobody listens there
           EXPECT_TRUE(answer.status < 300 || answer.status == 502) << answer.status;
           break;
-        case Credential::upload:
-          EXPECT_EQ(answer.status, 404);
-          break;
+        case Credential::upload: EXPECT_EQ(answer.status, 404); break;
         case Credential::key:
           if (!others) {
             EXPECT_EQ(answer.status, 401) << answer.body;
@@ -249,8 +245,7 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
             EXPECT_TRUE(answer.status >= 400 && answer.status < 500) << answer.status << answer.body;
           }
           break;
-        default:
-          EXPECT_EQ(answer.status, 401) << answer.body;
+        default: EXPECT_EQ(answer.status, 401) << answer.body;
       }
       for (const char* secret : {"session_id", "sandbox_id", "access_token", "traffic_token"}) {
         // A refusal may repeat what its own path says.
@@ -309,8 +304,7 @@ TEST_F(AdmissionTest, EveryRouteLetsInWhoseItIs) {
         EXPECT_EQ(ask(probe, closed, key_header(kKey)).status, 502);
         break;
       }
-      default:
-        break;
+      default: break;
     }
     if (probe.rule.credential == Credential::context) {
       EXPECT_TRUE(

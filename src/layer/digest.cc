@@ -36,12 +36,8 @@ class Writer {
     ++inventory_.entries;
     const std::string path = entry.path.empty() ? "." : escaped(entry.path);
     switch (entry.kind) {
-      case Kind::whiteout:
-        hash_.update(fmt::format("w {}\n", path));
-        return {};
-      case Kind::hard_link:
-        hash_.update(fmt::format("h {} {}\n", path, escaped(entry.target)));
-        return {};
+      case Kind::whiteout: hash_.update(fmt::format("w {}\n", path)); return {};
+      case Kind::hard_link: hash_.update(fmt::format("h {} {}\n", path, escaped(entry.target))); return {};
       case Kind::symlink:
         hash_.update(fmt::format("l {} {} {}\n", stamp(entry), path, escaped(entry.target)));
         return {};

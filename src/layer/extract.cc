@@ -64,20 +64,14 @@ class Extraction {
     }
     if (archive_entry_hardlink(entry) != nullptr) return hard_link(path, entry);
     switch (archive_entry_filetype(entry)) {
-      case AE_IFREG:
-        return file(path, entry, reader);
-      case AE_IFDIR:
-        return directory(path, entry);
-      case AE_IFLNK:
-        return symlink(path, entry);
+      case AE_IFREG: return file(path, entry, reader);
+      case AE_IFDIR: return directory(path, entry);
+      case AE_IFLNK: return symlink(path, entry);
       case AE_IFCHR:
       case AE_IFBLK:
       case AE_IFIFO:
-      case AE_IFSOCK:
-        ++extracted_.devices_dropped;
-        return {};
-      default:
-        return fail(bad(path, "is of an unknown kind"));
+      case AE_IFSOCK: ++extracted_.devices_dropped; return {};
+      default: return fail(bad(path, "is of an unknown kind"));
     }
   }
 

@@ -98,8 +98,7 @@ class Linker {
         directories_.emplace_back(entry.path);
         return {};
       }
-      case Kind::whiteout:
-        return make_whiteout(target_, path);
+      case Kind::whiteout: return make_whiteout(target_, path);
       case Kind::symlink:
       case Kind::file:
       case Kind::hard_link:

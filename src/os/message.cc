@@ -23,8 +23,7 @@ bool may_wait_on(int socket) {
 
 static Error send_error(int number) {
   switch (number) {
-    case EAGAIN:
-      return Error(Code::conflict, "the other process has not taken its messages yet");
+    case EAGAIN: return Error(Code::conflict, "the other process has not taken its messages yet");
     // Descriptors on their way are counted for each user, and a message needs memory.
     case ETOOMANYREFS:
     case ENOBUFS:

@@ -19,16 +19,11 @@ namespace {
 
 std::uint32_t points_of(RiskLevel level) {
   switch (level) {
-    case RiskLevel::none:
-      return 0;
-    case RiskLevel::low:
-      return 5;
-    case RiskLevel::medium:
-      return 20;
-    case RiskLevel::high:
-      return 50;
-    case RiskLevel::critical:
-      return 80;
+    case RiskLevel::none: return 0;
+    case RiskLevel::low: return 5;
+    case RiskLevel::medium: return 20;
+    case RiskLevel::high: return 50;
+    case RiskLevel::critical: return 80;
   }
   return 0;
 }

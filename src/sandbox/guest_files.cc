@@ -53,11 +53,8 @@ class FileChannel : public FrameChannel {
         if (reply_) return false;
         reply_ = std::string(payload);
         return true;
-      case Type::failed:
-        fail_with(failure_of(payload));
-        return true;
-      default:
-        return !over_ && told(type, payload);
+      case Type::failed: fail_with(failure_of(payload)); return true;
+      default: return !over_ && told(type, payload);
     }
   }
   void lost(const Error& why) override {

@@ -154,14 +154,9 @@ TEST_F(GarbageTest, AlmostGoodRequests) {
     Random random(seed);
     std::string word = words[random() % std::size(words)];
     switch (random() % 3) {
-      case 0:
-        word[random() % word.size()] = static_cast<char>(random());
-        break;
-      case 1:
-        word.resize(random() % word.size());
-        break;
-      default:
-        word += noise(random, 1 + random() % 64);
+      case 0: word[random() % word.size()] = static_cast<char>(random()); break;
+      case 1: word.resize(random() % word.size()); break;
+      default: word += noise(random, 1 + random() % 64);
     }
     Guest guest = start();
     send(guest, word);

@@ -350,17 +350,13 @@ bool GuestInterpreter::take(char letter, std::string_view payload) {
   const guest::RunnerMessage* const row = guest::find_message(guest::Direction::from_runner, letter);
   if (row == nullptr || !guest::is_in(state_, row->in)) return may_be_late();
   switch (static_cast<FromRunner>(letter)) {
-    case FromRunner::ready:
-      return take_ready(payload);
+    case FromRunner::ready: return take_ready(payload);
     case FromRunner::lacking:
       lacks_interpreter_ = true;
       death_ = to_valid_utf8(payload);
       return true;
-    case FromRunner::start_error:
-      death_ = to_valid_utf8(payload);
-      return true;
-    case FromRunner::spare:
-      return take_spare(payload);
+    case FromRunner::start_error: death_ = to_valid_utf8(payload); return true;
+    case FromRunner::spare: return take_spare(payload);
     case FromRunner::parked:
       if (parked_without_) return true;
       parked_without_ = to_valid_utf8(payload);
@@ -372,16 +368,14 @@ bool GuestInterpreter::take(char letter, std::string_view payload) {
       moved_ = to_valid_utf8(payload);
       changed_.notify();
       return true;
-    case FromRunner::result:
-      return current_ && take_result(payload);
+    case FromRunner::result: return current_ && take_result(payload);
     case FromRunner::failure: {
       auto failure = decode_failure(payload);
       if (!current_ || !failure) return false;
       current_->add(std::move(*failure), 0);
       return true;
     }
-    case FromRunner::done:
-      return current_ && take_done(payload);
+    case FromRunner::done: return current_ && take_done(payload);
   }
   return false;
 }

@@ -21,25 +21,21 @@ class Connection final : public FrameChannel {
     changed_.notify();
     guest::Reader in(payload.data(), payload.size());
     switch (type) {
-      case Type::reply:
-        return !std::exchange(connected_, true);
+      case Type::reply: return !std::exchange(connected_, true);
       case Type::data:
         if (!connected_ || ended_ || payload.empty() || payload.size() > guest::kDataMax) return false;
         unacknowledged_ += payload.size(), queued_ += payload.size();
         pieces_.emplace_back(payload);
         return unacknowledged_ <= guest::kOutputWindow;
-      case Type::end:
-        return connected_ && !std::exchange(ended_, true);
+      case Type::end: return connected_ && !std::exchange(ended_, true);
       case Type::credit: {
         const std::uint32_t bytes = in.u32();
         if (!in.done() || bytes > guest::kInputWindow - credit_) return false;
         credit_ += bytes;
         return true;
       }
-      case Type::failed:
-        return lost(failure_of(payload)), frames_->forget(id_), true;
-      default:
-        return false;
+      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      default: return false;
     }
   }
   void lost(const Error& why) override {
@@ -128,12 +124,9 @@ class Server final : public FrameChannel {
         port_ = port;
         return true;
       }
-      case Type::accepted:
-        return accepted(in);
-      case Type::failed:
-        return lost(failure_of(payload)), frames_->forget(id_), true;
-      default:
-        return false;
+      case Type::accepted: return accepted(in);
+      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      default: return false;
     }
   }
   void lost(const Error& why) override {
@@ -195,8 +188,7 @@ class DatagramServer final : public FrameChannel {
     changed_.notify();
     guest::Reader in(payload.data(), payload.size());
     switch (type) {
-      case Type::reply:
-        return !std::exchange(bound_, true);
+      case Type::reply: return !std::exchange(bound_, true);
       case Type::datagram: {
         const std::uint32_t sender = in.u32();
         const guest::Text bytes = in.rest();
@@ -205,10 +197,8 @@ class DatagramServer final : public FrameChannel {
           waiting_.push_back({sender, std::string(bytes.data, bytes.size)});
         return true;
       }
-      case Type::failed:
-        return lost(failure_of(payload)), frames_->forget(id_), true;
-      default:
-        return false;
+      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      default: return false;
     }
   }
   void lost(const Error& why) override {

@@ -55,12 +55,10 @@ bool was_cut_short(Ending ending) {
     case Ending::out_of_memory:
     case Ending::too_many_processes:
     case Ending::output_limit:
-    case Ending::killed:
-      return true;
+    case Ending::killed: return true;
     case Ending::exited:
     case Ending::signaled:
-    case Ending::lost:
-      return false;
+    case Ending::lost: return false;
   }
   return false;
 }
@@ -217,20 +215,16 @@ bool GuestProcess::revive(std::uint32_t channel, std::string_view payload) {
 bool GuestProcess::frame(Type type, std::uint16_t flags, std::string_view payload) {
   guest::Reader in(payload.data(), payload.size());
   switch (type) {
-    case Type::reply:
-      return started(payload);
+    case Type::reply: return started(payload);
     case Type::failed:
       if (started_) return false;
       started_ = Result<void>(fail(failure_of(payload)));
       frames_->forget(channel_);
       changed_.notify();
       return true;
-    case Type::data:
-      return output(flags, payload);
-    case Type::exited:
-      return exited(payload);
-    case Type::continued:
-      return continued(payload);
+    case Type::data: return output(flags, payload);
+    case Type::exited: return exited(payload);
+    case Type::continued: return continued(payload);
     case Type::spare: {
       const std::uint32_t pid = in.u32();
       if (!in.done() || !started_ || !has_tap_) return false;
@@ -248,8 +242,7 @@ bool GuestProcess::frame(Type type, std::uint16_t flags, std::string_view payloa
       changed_.notify();
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -34,20 +34,13 @@ constexpr std::array kSpellings = {
 
 std::string_view to_string(Language language) {
   switch (language) {
-    case Language::python:
-      return "python";
-    case Language::javascript:
-      return "javascript";
-    case Language::typescript:
-      return "typescript";
-    case Language::shell:
-      return "shell";
-    case Language::r:
-      return "r";
-    case Language::java:
-      return "java";
-    case Language::deno:
-      return "deno";
+    case Language::python: return "python";
+    case Language::javascript: return "javascript";
+    case Language::typescript: return "typescript";
+    case Language::shell: return "shell";
+    case Language::r: return "r";
+    case Language::java: return "java";
+    case Language::deno: return "deno";
   }
   std::unreachable();
 }

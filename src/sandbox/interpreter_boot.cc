@@ -88,14 +88,10 @@ std::string_view rest_of_python() {
 
 std::string_view recipe_for(Language language) {
   switch (language) {
-    case Language::r:
-      return "r";
-    case Language::java:
-      return "java";
-    case Language::deno:
-      return "deno";
-    default:
-      return "base";
+    case Language::r: return "r";
+    case Language::java: return "java";
+    case Language::deno: return "deno";
+    default: return "base";
   }
 }
 
@@ -105,18 +101,14 @@ ProcessSpec runner_process(const InterpreterInfo& info) {
   ProcessSpec spec;
   spec.cwd = info.cwd;
   switch (info.language) {
-    case Language::python:
-      spec.argv = {"python3", "-c", kPythonBoot};
-      break;
+    case Language::python: spec.argv = {"python3", "-c", kPythonBoot}; break;
     case Language::javascript:
     case Language::typescript:
       // Before 20.12 (Debian has 18) cells can import modules only with this switch.
       spec.argv = {"node",   "--expose-internals", "--experimental-vm-modules", "--no-warnings", "-e",
                    kNodeBoot};
       break;
-    case Language::shell:
-      spec.argv = {"bash", "--norc", "--noprofile", "-c", kBashBoot};
-      break;
+    case Language::shell: spec.argv = {"bash", "--norc", "--noprofile", "-c", kBashBoot}; break;
     case Language::r:
       spec.argv = {"R", "--no-echo", "--no-save", "--no-restore", "--no-init-file", "-e", kRBoot};
       break;
@@ -124,9 +116,7 @@ ProcessSpec runner_process(const InterpreterInfo& info) {
       spec.argv = {"bash", "--norc", "--noprofile", "-c",
                    fmt::format("{}{}ATOLL\n", kJavaBoot, runner("Runner.java"))};
       break;
-    case Language::deno:
-      spec.argv = {"deno", "eval", "--quiet", kDenoBoot};
-      break;
+    case Language::deno: spec.argv = {"deno", "eval", "--quiet", kDenoBoot}; break;
   }
   return spec;
 }
@@ -136,16 +126,11 @@ std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const I
     case Language::python:
       return {{guest::ToRunner::source, runner("python.py")}, {guest::ToRunner::rest, rest_of_python()}};
     case Language::javascript:
-    case Language::typescript:
-      return {{guest::ToRunner::source, runner("node.js")}};
-    case Language::shell:
-      return {{guest::ToRunner::source, runner("bash.sh")}};
-    case Language::r:
-      return {{guest::ToRunner::source, runner("r.R")}};
-    case Language::java:
-      return {};  // it was started with it
-    case Language::deno:
-      return {{guest::ToRunner::source, runner("deno.js")}};
+    case Language::typescript: return {{guest::ToRunner::source, runner("node.js")}};
+    case Language::shell: return {{guest::ToRunner::source, runner("bash.sh")}};
+    case Language::r: return {{guest::ToRunner::source, runner("r.R")}};
+    case Language::java: return {};  // it was started with it
+    case Language::deno: return {{guest::ToRunner::source, runner("deno.js")}};
   }
   std::unreachable();
 }
@@ -157,19 +142,13 @@ bool wants_memory(Language language) {
 std::string lacks_interpreter(Language language, std::string_view problem) {
   const auto packages = [&]() -> std::string_view {
     switch (language) {
-      case Language::python:
-        return "Debian's python3";
+      case Language::python: return "Debian's python3";
       case Language::javascript:
-      case Language::typescript:
-        return "Debian's nodejs";
-      case Language::shell:
-        return "Debian's bash";
-      case Language::r:
-        return "Debian's r-base-core";
-      case Language::java:
-        return "Debian's openjdk-17-jdk-headless (another JDK from 11 on will do)";
-      case Language::deno:
-        return "npm's deno, from 2.9 on";
+      case Language::typescript: return "Debian's nodejs";
+      case Language::shell: return "Debian's bash";
+      case Language::r: return "Debian's r-base-core";
+      case Language::java: return "Debian's openjdk-17-jdk-headless (another JDK from 11 on will do)";
+      case Language::deno: return "npm's deno, from 2.9 on";
     }
     std::unreachable();
   };

@@ -10,13 +10,10 @@ namespace {
 // How many of the units that we keep are one of the client's.
 double factor(LimitUnit unit) {
   switch (unit) {
-    case LimitUnit::megabytes:
-      return 1 << 20;
-    case LimitUnit::seconds:
-      return 1000;
+    case LimitUnit::megabytes: return 1 << 20;
+    case LimitUnit::seconds: return 1000;
     case LimitUnit::count:
-    case LimitUnit::cores:
-      break;
+    case LimitUnit::cores: break;
   }
   return 1;
 }

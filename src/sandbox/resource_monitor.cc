@@ -48,18 +48,12 @@ std::uint64_t field(const std::string& text, std::string_view key) {
 
 std::string_view to_string(Resource resource) {
   switch (resource) {
-    case Resource::memory:
-      return "memory";
-    case Resource::cpu_time:
-      return "cpu_time";
-    case Resource::wall_time:
-      return "wall_time";
-    case Resource::processes:
-      return "processes";
-    case Resource::disk:
-      return "disk";
-    case Resource::output:
-      return "output";
+    case Resource::memory: return "memory";
+    case Resource::cpu_time: return "cpu_time";
+    case Resource::wall_time: return "wall_time";
+    case Resource::processes: return "processes";
+    case Resource::disk: return "disk";
+    case Resource::output: return "output";
   }
   std::unreachable();
 }

@@ -54,19 +54,13 @@ class ConcurrencyTest : public ServiceTest {
     for (int i = 0; i < calls; ++i) {
       const std::string id = sessions[random() % sessions.size()].session_id;
       switch (random() % 12) {
-        case 0:
-          judge(co_await service_->pause(ann_, id, {}));
-          break;
+        case 0: judge(co_await service_->pause(ann_, id, {})); break;
         case 1:
-        case 2:
-          judge(co_await service_->resume(ann_, id, std::nullopt));
-          break;
+        case 2: judge(co_await service_->resume(ann_, id, std::nullopt)); break;
         case 3:
           if (random() % 8 == 0) judge(co_await service_->destroy(ann_, id));
           break;
-        case 4:
-          judge(co_await service_->snapshot(ann_, id, "", {}));
-          break;
+        case 4: judge(co_await service_->snapshot(ann_, id, "", {})); break;
         case 5: {
           ForkRequest copies;  // named: g++ 12 destroys a braced argument of an awaited call twice
           if (auto forked = co_await service_->fork(ann_, id, std::move(copies));
@@ -79,9 +73,7 @@ class ConcurrencyTest : public ServiceTest {
           judge(co_await service_->run_command(ann_, id, std::move(command), ""));
           break;
         }
-        case 7:
-          judge(co_await service_->get(ann_, id));
-          break;
+        case 7: judge(co_await service_->get(ann_, id)); break;
         case 8: {
           CreateRequest request;
           if (auto made = co_await service_->create(ann_, request)) sessions.push_back(*made);

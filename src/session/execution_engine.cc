@@ -26,39 +26,27 @@ constexpr std::size_t kReadOnLoopBytes = 16U << 10;
 
 policy::Language policy_language(sandbox::Language language) {
   switch (language) {
-    case sandbox::Language::python:
-      return policy::Language::python;
-    case sandbox::Language::javascript:
-      return policy::Language::javascript;
+    case sandbox::Language::python: return policy::Language::python;
+    case sandbox::Language::javascript: return policy::Language::javascript;
     // TypeScript is read as JavaScript; what that grammar cannot read shows as parse errors in the verdict.
     case sandbox::Language::typescript:
-    case sandbox::Language::deno:
-      return policy::Language::javascript;
-    case sandbox::Language::shell:
-      return policy::Language::shell;
-    case sandbox::Language::r:
-      return policy::Language::r;
-    case sandbox::Language::java:
-      return policy::Language::java;
+    case sandbox::Language::deno: return policy::Language::javascript;
+    case sandbox::Language::shell: return policy::Language::shell;
+    case sandbox::Language::r: return policy::Language::r;
+    case sandbox::Language::java: return policy::Language::java;
   }
   std::unreachable();
 }
 
 std::vector<std::string> interpreter_of(sandbox::Language language) {
   switch (language) {
-    case sandbox::Language::python:
-      return {"python3", "-c"};
+    case sandbox::Language::python: return {"python3", "-c"};
     case sandbox::Language::javascript:
-    case sandbox::Language::typescript:
-      return {"node", "-e"};
-    case sandbox::Language::shell:
-      return {"bash", "-c"};
-    case sandbox::Language::r:
-      return {"Rscript", "-e"};
-    case sandbox::Language::deno:
-      return {"deno", "eval"};
-    case sandbox::Language::java:
-      break;
+    case sandbox::Language::typescript: return {"node", "-e"};
+    case sandbox::Language::shell: return {"bash", "-c"};
+    case sandbox::Language::r: return {"Rscript", "-e"};
+    case sandbox::Language::deno: return {"deno", "eval"};
+    case sandbox::Language::java: break;
   }
   return {};
 }
@@ -110,19 +98,14 @@ Task<std::vector<std::string>> stateless_argv(std::shared_ptr<sandbox::Sandbox> 
 Status status_of(const sandbox::Outcome& outcome, bool raised) {
   using sandbox::Ending;
   switch (outcome.ending) {
-    case Ending::exited:
-      return outcome.exit_code == 0 && !raised ? Status::success : Status::error;
-    case Ending::signaled:
-      return Status::error;
-    case Ending::timed_out:
-      return Status::timeout;
-    case Ending::out_of_memory:
-      return Status::oom;
+    case Ending::exited: return outcome.exit_code == 0 && !raised ? Status::success : Status::error;
+    case Ending::signaled: return Status::error;
+    case Ending::timed_out: return Status::timeout;
+    case Ending::out_of_memory: return Status::oom;
     case Ending::too_many_processes:
     case Ending::output_limit:
     case Ending::killed:
-    case Ending::lost:
-      return Status::killed;
+    case Ending::lost: return Status::killed;
   }
   return Status::killed;
 }

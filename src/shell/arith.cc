@@ -380,12 +380,9 @@ std::int64_t apply(int op, std::int64_t x, std::int64_t y, const Node& node) {
   auto ux = static_cast<std::uint64_t>(x);
   auto uy = static_cast<std::uint64_t>(y);
   switch (op) {
-    case o_add:
-      return wrap(ux + uy);
-    case o_sub:
-      return wrap(ux - uy);
-    case o_mul:
-      return wrap(ux * uy);
+    case o_add: return wrap(ux + uy);
+    case o_sub: return wrap(ux - uy);
+    case o_mul: return wrap(ux * uy);
     case o_div:
     case o_mod:
       if (y == 0) throw Error{fmt::format("{}: division by 0 (error token is \"{}\")", node.name, node.rest)};
@@ -399,30 +396,18 @@ std::int64_t apply(int op, std::int64_t x, std::int64_t y, const Node& node) {
         if (e & 1) result *= base;
       return wrap(result);
     }
-    case o_shl:
-      return wrap(ux << (uy & 63));
-    case o_shr:
-      return x >> (uy & 63);
-    case o_lt:
-      return x < y;
-    case o_le:
-      return x <= y;
-    case o_gt:
-      return x > y;
-    case o_ge:
-      return x >= y;
-    case o_eq:
-      return x == y;
-    case o_ne:
-      return x != y;
-    case o_and:
-      return x & y;
-    case o_xor:
-      return x ^ y;
-    case o_or:
-      return x | y;
-    default:
-      return y;
+    case o_shl: return wrap(ux << (uy & 63));
+    case o_shr: return x >> (uy & 63);
+    case o_lt: return x < y;
+    case o_le: return x <= y;
+    case o_gt: return x > y;
+    case o_ge: return x >= y;
+    case o_eq: return x == y;
+    case o_ne: return x != y;
+    case o_and: return x & y;
+    case o_xor: return x ^ y;
+    case o_or: return x | y;
+    default: return y;
   }
 }
 
@@ -481,8 +466,7 @@ std::shared_ptr<const Node> parse(std::string_view text) {
 
 std::int64_t evaluate(const Node& node, Scope& scope) {
   switch (node.kind) {
-    case Kind::number:
-      return node.number;
+    case Kind::number: return node.number;
     case Kind::variable: {
       if (!node.has_subscript) {
         if (auto number = scope.number(node.name)) return *number;
@@ -495,14 +479,10 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
     case Kind::unary: {
       std::int64_t x = evaluate(*node.a, scope);
       switch (node.op) {
-        case o_not:
-          return !x;
-        case o_bnot:
-          return ~x;
-        case o_neg:
-          return wrap(0 - static_cast<std::uint64_t>(x));
-        default:
-          return x;
+        case o_not: return !x;
+        case o_bnot: return ~x;
+        case o_neg: return wrap(0 - static_cast<std::uint64_t>(x));
+        default: return x;
       }
     }
     case Kind::binary: {
@@ -511,8 +491,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
       if (node.op == o_lor) return x ? 1 : evaluate(*node.b, scope) != 0;
       return apply(node.op, x, evaluate(*node.b, scope), node);
     }
-    case Kind::ternary:
-      return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
+    case Kind::ternary: return evaluate(*node.a, scope) ? evaluate(*node.b, scope) : evaluate(*node.c, scope);
     case Kind::assign: {
       std::int64_t y;
       if (!node.a->has_subscript && node.op == o_set) {
@@ -545,9 +524,7 @@ std::int64_t evaluate(const Node& node, Scope& scope) {
       scope.set(where.name, where.key(), now);
       return node.kind == Kind::pre ? now : old;
     }
-    case Kind::comma:
-      evaluate(*node.a, scope);
-      return evaluate(*node.b, scope);
+    case Kind::comma: evaluate(*node.a, scope); return evaluate(*node.b, scope);
   }
   return 0;
 }

@@ -40,21 +40,16 @@ bool Condition::holds(const CondNode& node) {
       trace(fmt::format("-n {}", quote_if_needed(text)));
       return !text.empty();
     }
-    case Kind::group:
-      return holds(*node.a);
-    case Kind::not_:
-      return !holds(*node.a) && !failed_;
-    case Kind::and_:
-      return holds(*node.a) && holds(*node.b);
-    case Kind::or_:
-      return holds(*node.a) || holds(*node.b);
+    case Kind::group: return holds(*node.a);
+    case Kind::not_: return !holds(*node.a) && !failed_;
+    case Kind::and_: return holds(*node.a) && holds(*node.b);
+    case Kind::or_: return holds(*node.a) || holds(*node.b);
     case Kind::unary: {
       std::string operand = shell_.expander().single(node.left);
       trace(fmt::format("{} {}", node.op, quote_if_needed(operand)));
       return test_unary(shell_, node.op[1], operand);
     }
-    case Kind::binary:
-      return binary(node);
+    case Kind::binary: return binary(node);
   }
   return false;
 }

@@ -210,28 +210,20 @@ int Executor::execute(const Node& command) {
     case NodeKind::pipeline:
       if (status != 0 && flow_ == Flow::none && !static_cast<const Pipeline&>(command).negate) after(status);
       break;
-    default:
-      break;
+    default: break;
   }
   return shell_.last().status;
 }
 
 int Executor::execute_inner(const Node& command) {
   switch (command.kind) {
-    case NodeKind::simple:
-      return simple(static_cast<const SimpleCommand&>(command));
-    case NodeKind::pipeline:
-      return pipeline(static_cast<const Pipeline&>(command));
-    case NodeKind::and_or:
-      return and_or(static_cast<const AndOr&>(command));
-    case NodeKind::list:
-      return list(static_cast<const List&>(command));
-    case NodeKind::function:
-      return define(static_cast<const FunctionDef&>(command));
-    case NodeKind::coproc:
-      return coproc(static_cast<const Coproc&>(command));
-    default:
-      break;
+    case NodeKind::simple: return simple(static_cast<const SimpleCommand&>(command));
+    case NodeKind::pipeline: return pipeline(static_cast<const Pipeline&>(command));
+    case NodeKind::and_or: return and_or(static_cast<const AndOr&>(command));
+    case NodeKind::list: return list(static_cast<const List&>(command));
+    case NodeKind::function: return define(static_cast<const FunctionDef&>(command));
+    case NodeKind::coproc: return coproc(static_cast<const Coproc&>(command));
+    default: break;
   }
   if (command.redirects.empty()) return compound(command);
   std::size_t opened = shell_.jobs().substitutions();
@@ -249,28 +241,17 @@ int Executor::execute_inner(const Node& command) {
 
 int Executor::compound(const Node& command) {
   switch (command.kind) {
-    case NodeKind::group:
-      return execute(*static_cast<const Grouped&>(command).body);
-    case NodeKind::subshell:
-      return subshell(static_cast<const Grouped&>(command));
-    case NodeKind::if_:
-      return if_(static_cast<const If&>(command));
-    case NodeKind::for_:
-      return for_(static_cast<const For&>(command));
-    case NodeKind::select:
-      return select(static_cast<const For&>(command));
-    case NodeKind::arith_for:
-      return arith_for(static_cast<const ArithFor&>(command));
-    case NodeKind::while_:
-      return while_(static_cast<const While&>(command));
-    case NodeKind::case_:
-      return case_(static_cast<const Case&>(command));
-    case NodeKind::cond:
-      return evaluate_condition(shell_, static_cast<const Cond&>(command));
-    case NodeKind::arith:
-      return arith_command(static_cast<const ArithCommand&>(command));
-    default:
-      return 0;
+    case NodeKind::group: return execute(*static_cast<const Grouped&>(command).body);
+    case NodeKind::subshell: return subshell(static_cast<const Grouped&>(command));
+    case NodeKind::if_: return if_(static_cast<const If&>(command));
+    case NodeKind::for_: return for_(static_cast<const For&>(command));
+    case NodeKind::select: return select(static_cast<const For&>(command));
+    case NodeKind::arith_for: return arith_for(static_cast<const ArithFor&>(command));
+    case NodeKind::while_: return while_(static_cast<const While&>(command));
+    case NodeKind::case_: return case_(static_cast<const Case&>(command));
+    case NodeKind::cond: return evaluate_condition(shell_, static_cast<const Cond&>(command));
+    case NodeKind::arith: return arith_command(static_cast<const ArithCommand&>(command));
+    default: return 0;
   }
 }
 

@@ -24,10 +24,8 @@ bool special_in_pattern(char c) {
     case '|':
     case '-':
     case '^':
-    case quote_mark:
-      return true;
-    default:
-      return false;
+    case quote_mark: return true;
+    default: return false;
   }
 }
 
@@ -198,30 +196,20 @@ void Expansion::parts(const std::vector<Part>& list, bool in_quotes, bool split_
 
 void Expansion::part(const Part& p, bool in_quotes, bool split_literals) {
   switch (p.kind) {
-    case PartKind::literal:
-      literal(p.text, false, true, split_literals);
-      break;
-    case PartKind::quoted:
-      quoted(p.text);
-      break;
+    case PartKind::literal: literal(p.text, false, true, split_literals); break;
+    case PartKind::quoted: quoted(p.text); break;
     case PartKind::dquote:
       if (p.children.empty()) started_ = true;
       parts(p.children, true, false);
       break;
-    case PartKind::param:
-      param(*p.param, in_quotes || quoted_all);
-      break;
-    case PartKind::command:
-      command(p, in_quotes || quoted_all);
-      break;
+    case PartKind::param: param(*p.param, in_quotes || quoted_all); break;
+    case PartKind::command: command(p, in_quotes || quoted_all); break;
     case PartKind::arith: {
       std::string value = std::to_string(shell_.expander().evaluate(*p.arith));
       emit_scalar(value, in_quotes || quoted_all);
       break;
     }
-    case PartKind::process:
-      process(p);
-      break;
+    case PartKind::process: process(p); break;
   }
 }
 

@@ -42,30 +42,17 @@ Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscr
   if (name.size() == 1 && !std::isalpha(static_cast<unsigned char>(name[0]))) {
     switch (name[0]) {
       case '@':
-      case '*':
-        return positional(name[0] == '*');
-      case '#':
-        out.text = std::to_string(shell_.calls().args ? shell_.calls().args->size() : 0);
-        break;
-      case '?':
-        out.text = std::to_string(shell_.last().status);
-        break;
-      case '$':
-        out.text = std::to_string(shell_.origin().pid);
-        break;
+      case '*': return positional(name[0] == '*');
+      case '#': out.text = std::to_string(shell_.calls().args ? shell_.calls().args->size() : 0); break;
+      case '?': out.text = std::to_string(shell_.last().status); break;
+      case '$': out.text = std::to_string(shell_.origin().pid); break;
       case '!':
         if (!shell_.jobs().last_pid()) return out;
         out.text = std::to_string(shell_.jobs().last_pid());
         break;
-      case '-':
-        out.text = option_letters(shell_);
-        break;
-      case '0':
-        out.text = shell_.calls().arg0;
-        break;
-      case '_':
-        out.text = shell_.last().argument;
-        break;
+      case '-': out.text = option_letters(shell_); break;
+      case '0': out.text = shell_.calls().arg0; break;
+      case '_': out.text = shell_.last().argument; break;
       default: {
         auto at = static_cast<std::size_t>(name[0] - '1');
         if (!shell_.calls().args || at >= shell_.calls().args->size()) return out;
@@ -304,8 +291,7 @@ bool Expansion::conditional(const Param& param, Value& value, bool in_quotes) {
       if (param.arg.raw.empty()) text = param.colon ? "parameter null or not set" : "parameter not set";
       shell_.abandon(fmt::format("{}: {}", describe_name(param), text), true, shell_.fatal_status());
     }
-    default:
-      return false;
+    default: return false;
   }
   emit(value, in_quotes);
   return true;
@@ -530,21 +516,11 @@ void Expansion::transform(const Param& param, Value& value) {
   std::string name = shell_.variables().resolve_name(named);
   const Variable* variable = is_name(named) ? shell_.variables().find(name) : nullptr;
   switch (param.mode) {
-    case 'Q':
-      map(value, [](const std::string& text) { return quote_single(text); });
-      break;
-    case 'E':
-      map(value, [](const std::string& text) { return decode_ansi(text); });
-      break;
-    case 'P':
-      map(value, [&](const std::string& text) { return shell_.expander().prompt(text); });
-      break;
-    case 'U':
-      map(value, [](const std::string& text) { return utf8::to_upper(text); });
-      break;
-    case 'L':
-      map(value, [](const std::string& text) { return utf8::to_lower(text); });
-      break;
+    case 'Q': map(value, [](const std::string& text) { return quote_single(text); }); break;
+    case 'E': map(value, [](const std::string& text) { return decode_ansi(text); }); break;
+    case 'P': map(value, [&](const std::string& text) { return shell_.expander().prompt(text); }); break;
+    case 'U': map(value, [](const std::string& text) { return utf8::to_upper(text); }); break;
+    case 'L': map(value, [](const std::string& text) { return utf8::to_lower(text); }); break;
     case 'u': {
       Param first;
       first.op = ParamOp::upper;
@@ -561,15 +537,10 @@ void Expansion::transform(const Param& param, Value& value) {
       }
       break;
     }
-    case 'A':
-      transform_assignment(param, name, variable, value);
-      break;
+    case 'A': transform_assignment(param, name, variable, value); break;
     case 'K':
-    case 'k':
-      transform_pairs(param, variable, value);
-      break;
-    default:
-      break;
+    case 'k': transform_pairs(param, variable, value); break;
+    default: break;
   }
 }
 
@@ -680,9 +651,7 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
           [&](const std::string& text) { return replace(param, pattern, replacement, !ampersand, text); });
       return true;
     }
-    case ParamOp::substring:
-      slice(param, value);
-      return true;
+    case ParamOp::substring: slice(param, value); return true;
     case ParamOp::upper:
     case ParamOp::lower:
     case ParamOp::toggle: {
@@ -698,8 +667,7 @@ bool Expansion::operate(const Param& param, Value& value, bool in_quotes) {
       if (!value.set && !value.list && param.mode != 'a' && param.mode != 'A') return true;
       transform(param, value);
       return true;
-    default:
-      return true;
+    default: return true;
   }
 }
 

@@ -341,6 +341,7 @@ NodePtr Parser::compound(std::string_view word) {
     unexpected();
   open_.pop_back();
   if (out->kind != NodeKind::function && out->kind != NodeKind::coproc) {
+    // JUSTIFICATION: the node is new and still ours alone.
     redirects(const_cast<Node&>(*out).redirects);  // still ours alone
     skip_blanks();
     char c = peek();

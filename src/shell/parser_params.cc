@@ -160,24 +160,15 @@ void Parser::param_operator(Param& param, Mode mode) {
     param.arg = param_word(mode, "}", true);
   };
   switch (c) {
-    case '-':
-      return simple_word(ParamOp::defaulted);
-    case '=':
-      return simple_word(ParamOp::assign);
-    case '?':
-      return simple_word(ParamOp::error);
-    case '+':
-      return simple_word(ParamOp::alternate);
-    case '#':
-      return doubled(ParamOp::strip_prefix);
-    case '%':
-      return doubled(ParamOp::strip_suffix);
-    case '^':
-      return doubled(ParamOp::upper);
-    case ',':
-      return doubled(ParamOp::lower);
-    case '~':
-      return doubled(ParamOp::toggle);
+    case '-': return simple_word(ParamOp::defaulted);
+    case '=': return simple_word(ParamOp::assign);
+    case '?': return simple_word(ParamOp::error);
+    case '+': return simple_word(ParamOp::alternate);
+    case '#': return doubled(ParamOp::strip_prefix);
+    case '%': return doubled(ParamOp::strip_suffix);
+    case '^': return doubled(ParamOp::upper);
+    case ',': return doubled(ParamOp::lower);
+    case '~': return doubled(ParamOp::toggle);
     case ':':
       param.op = ParamOp::substring;
       ++pos_;
@@ -220,8 +211,7 @@ void Parser::param_operator(Param& param, Mode mode) {
         return;
       }
       break;
-    default:
-      break;
+    default: break;
   }
   param.bad = true;
 }

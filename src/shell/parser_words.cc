@@ -47,37 +47,19 @@ std::string decode_ansi(std::string_view text) {
     char c = text[i + 1];
     i += 2;
     switch (c) {
-      case 'a':
-        out += '\a';
-        break;
-      case 'b':
-        out += '\b';
-        break;
+      case 'a': out += '\a'; break;
+      case 'b': out += '\b'; break;
       case 'e':
-      case 'E':
-        out += '\033';
-        break;
-      case 'f':
-        out += '\f';
-        break;
-      case 'n':
-        out += '\n';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'v':
-        out += '\v';
-        break;
+      case 'E': out += '\033'; break;
+      case 'f': out += '\f'; break;
+      case 'n': out += '\n'; break;
+      case 'r': out += '\r'; break;
+      case 't': out += '\t'; break;
+      case 'v': out += '\v'; break;
       case '\\':
       case '\'':
       case '"':
-      case '?':
-        out += c;
-        break;
+      case '?': out += c; break;
       case 'c':
         if (i < text.size()) {
           char d = text[i++];
@@ -125,8 +107,7 @@ std::string decode_ansi(std::string_view text) {
         out += static_cast<char>(value & 0xFF);
         break;
       }
-      default:
-        out += '\\', out += c;
+      default: out += '\\', out += c;
     }
   }
   return out;
@@ -159,20 +140,11 @@ bool Parser::word_part(Word& out, Mode mode, bool pattern) {
         pos_ += 2;
       }
       return true;
-    case '\'':
-      single_quotes(out.parts);
-      return true;
-    case '"':
-      double_quotes(out.parts);
-      return true;
-    case '`':
-      back_quotes(out.parts, mode);
-      return true;
-    case '$':
-      dollar(out.parts, mode);
-      return true;
-    default:
-      break;
+    case '\'': single_quotes(out.parts); return true;
+    case '"': double_quotes(out.parts); return true;
+    case '`': back_quotes(out.parts, mode); return true;
+    case '$': dollar(out.parts, mode); return true;
+    default: break;
   }
   if ((c == '<' || c == '>') && peek(1) == '(') {
     process_sub(out.parts, c);

@@ -25,46 +25,28 @@ bool in_class(std::size_t which, std::uint32_t code) {
       case 2:
       case 9:
       case 10:
-      case 12:
-        return code >= 0xAA;
-      case 3:
-        return utf8::to_lower(code) != code;
-      case 4:
-        return utf8::to_upper(code) != code;
-      default:
-        return false;
+      case 12: return code >= 0xAA;
+      case 3: return utf8::to_lower(code) != code;
+      case 4: return utf8::to_upper(code) != code;
+      default: return false;
     }
   }
   int c = static_cast<int>(code);
   switch (which) {
-    case 0:
-      return std::isalpha(c);
-    case 1:
-      return std::isdigit(c);
-    case 2:
-      return std::isalnum(c);
-    case 3:
-      return std::isupper(c);
-    case 4:
-      return std::islower(c);
-    case 5:
-      return std::isspace(c);
-    case 6:
-      return c == ' ' || c == '\t';
-    case 7:
-      return std::ispunct(c);
-    case 8:
-      return std::iscntrl(c);
-    case 9:
-      return std::isgraph(c);
-    case 10:
-      return std::isprint(c);
-    case 11:
-      return std::isxdigit(c);
-    case 12:
-      return std::isalnum(c) || c == '_';
-    default:
-      return true;
+    case 0: return std::isalpha(c);
+    case 1: return std::isdigit(c);
+    case 2: return std::isalnum(c);
+    case 3: return std::isupper(c);
+    case 4: return std::islower(c);
+    case 5: return std::isspace(c);
+    case 6: return c == ' ' || c == '\t';
+    case 7: return std::ispunct(c);
+    case 8: return std::iscntrl(c);
+    case 9: return std::isgraph(c);
+    case 10: return std::isprint(c);
+    case 11: return std::isxdigit(c);
+    case 12: return std::isalnum(c) || c == '_';
+    default: return true;
   }
 }
 

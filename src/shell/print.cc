@@ -276,30 +276,14 @@ class Printer {
       out += op;
     };
     switch (redirect.kind) {
-      case RedirectKind::in:
-        file("< ", 0, 0);
-        break;
-      case RedirectKind::out:
-        file("> ", 1, 1);
-        break;
-      case RedirectKind::append:
-        file(">> ", 1, 1);
-        break;
-      case RedirectKind::clobber:
-        file(">| ", 1, 1);
-        break;
-      case RedirectKind::in_out:
-        file("<> ", 1, 0);
-        break;
-      case RedirectKind::both:
-        out += "&> ";
-        break;
-      case RedirectKind::both_append:
-        out += "&>> ";
-        break;
-      case RedirectKind::here_string:
-        file("<<< ", 0, 0);
-        break;
+      case RedirectKind::in: file("< ", 0, 0); break;
+      case RedirectKind::out: file("> ", 1, 1); break;
+      case RedirectKind::append: file(">> ", 1, 1); break;
+      case RedirectKind::clobber: file(">| ", 1, 1); break;
+      case RedirectKind::in_out: file("<> ", 1, 0); break;
+      case RedirectKind::both: out += "&> "; break;
+      case RedirectKind::both_append: out += "&>> "; break;
+      case RedirectKind::here_string: file("<<< ", 0, 0); break;
       case RedirectKind::dup_in:
       case RedirectKind::dup_out: {
         bool in = redirect.kind == RedirectKind::dup_in;
@@ -333,14 +317,10 @@ class Printer {
         if (!simple.assigns.empty() && !simple.words.empty()) out += ' ';
         return words(simple.words);
       }
-      case NodeKind::pipeline:
-        return pipeline(static_cast<const Pipeline&>(node));
-      case NodeKind::and_or:
-        return and_or(static_cast<const AndOr&>(node));
-      case NodeKind::list:
-        return list(static_cast<const List&>(node));
-      case NodeKind::group:
-        return group(static_cast<const Grouped&>(node));
+      case NodeKind::pipeline: return pipeline(static_cast<const Pipeline&>(node));
+      case NodeKind::and_or: return and_or(static_cast<const AndOr&>(node));
+      case NodeKind::list: return list(static_cast<const List&>(node));
+      case NodeKind::group: return group(static_cast<const Grouped&>(node));
       case NodeKind::subshell:
         out += "( ";
         ++skip_indent_;
@@ -348,8 +328,7 @@ class Printer {
         flush_deferred();
         out += " )";
         return;
-      case NodeKind::if_:
-        return conditional(static_cast<const If&>(node), 0);
+      case NodeKind::if_: return conditional(static_cast<const If&>(node), 0);
       case NodeKind::for_:
       case NodeKind::select: {
         const auto& loop = static_cast<const For&>(node);
@@ -379,8 +358,7 @@ class Printer {
         semicolon();
         return newline("done");
       }
-      case NodeKind::case_:
-        return cases(static_cast<const Case&>(node));
+      case NodeKind::case_: return cases(static_cast<const Case&>(node));
       case NodeKind::function: {
         const auto& definition = static_cast<const FunctionDef&>(node);
         out += "function " + definition.name + " () \n";
@@ -526,8 +504,7 @@ class Printer {
         out += node.kind == Kind::and_ ? " && " : " || ";
         condition(*node.b, false);
         break;
-      case Kind::not_:
-        break;
+      case Kind::not_: break;
     }
   }
 

@@ -12,49 +12,31 @@ namespace {
 // Escapes that always stand for the same text.
 std::optional<std::string_view> fixed_escape(char letter) {
   switch (letter) {
-    case 'a':
-      return "\a";
-    case 'e':
-      return "\033";
-    case 'l':
-      return "tty";
-    case 'n':
-      return "\n";
-    case 'r':
-      return "\r";
-    case 'u':
-      return "user";
-    case 'v':
-      return "5.2";
-    case 'V':
-      return "5.2.15";
-    case '$':
-      return "\\$";
-    case '\\':
-      return "\\";
+    case 'a': return "\a";
+    case 'e': return "\033";
+    case 'l': return "tty";
+    case 'n': return "\n";
+    case 'r': return "\r";
+    case 'u': return "user";
+    case 'v': return "5.2";
+    case 'V': return "5.2.15";
+    case '$': return "\\$";
+    case '\\': return "\\";
     case '[':
-    case ']':
-      return "";
-    default:
-      return std::nullopt;
+    case ']': return "";
+    default: return std::nullopt;
   }
 }
 
 // Escapes for the time, as formats of date; null for other letters.
 const char* time_escape(char letter) {
   switch (letter) {
-    case 'd':
-      return "%a %b %d";
-    case 't':
-      return "%H:%M:%S";
-    case 'T':
-      return "%I:%M:%S";
-    case '@':
-      return "%I:%M %p";
-    case 'A':
-      return "%H:%M";
-    default:
-      return nullptr;
+    case 'd': return "%a %b %d";
+    case 't': return "%H:%M:%S";
+    case 'T': return "%I:%M:%S";
+    case '@': return "%I:%M %p";
+    case 'A': return "%H:%M";
+    default: return nullptr;
   }
 }
 
@@ -82,24 +64,17 @@ std::optional<std::string> shell_escape(ShellRunner& shell, char letter) {
       std::string host = shell.variables().get_or_empty("HOSTNAME");
       return host.substr(0, host.find('.'));
     }
-    case 'H':
-      return shell.variables().get_or_empty("HOSTNAME");
-    case 'j':
-      return std::to_string(shell.jobs().table()->size());
-    case 's':
-      return shell.calls().arg0.substr(shell.calls().arg0.rfind('/') + 1);
-    case 'w':
-      return shown_directory(shell);
+    case 'H': return shell.variables().get_or_empty("HOSTNAME");
+    case 'j': return std::to_string(shell.jobs().table()->size());
+    case 's': return shell.calls().arg0.substr(shell.calls().arg0.rfind('/') + 1);
+    case 'w': return shown_directory(shell);
     case 'W': {
       std::string pwd = shown_directory(shell);
       return pwd == "/" || pwd == "~" ? pwd : pwd.substr(pwd.rfind('/') + 1);
     }
-    case '#':
-      return std::to_string(shell.origin().interactive ? shell.prompt().history->size() + 1 : 0);
-    case '!':
-      return std::to_string(shell.prompt().history->size() + 1);
-    default:
-      return std::nullopt;
+    case '#': return std::to_string(shell.origin().interactive ? shell.prompt().history->size() + 1 : 0);
+    case '!': return std::to_string(shell.prompt().history->size() + 1);
+    default: return std::nullopt;
   }
 }
 

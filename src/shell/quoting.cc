@@ -40,36 +40,16 @@ std::string quote_ansi(std::string_view text) {
     }
     ++i;
     switch (c) {
-      case '\a':
-        out += "\\a";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case 033:
-        out += "\\E";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\v':
-        out += "\\v";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\'':
-        out += "\\'";
-        break;
+      case '\a': out += "\\a"; break;
+      case '\b': out += "\\b"; break;
+      case 033: out += "\\E"; break;
+      case '\f': out += "\\f"; break;
+      case '\n': out += "\\n"; break;
+      case '\r': out += "\\r"; break;
+      case '\t': out += "\\t"; break;
+      case '\v': out += "\\v"; break;
+      case '\\': out += "\\\\"; break;
+      case '\'': out += "\\'"; break;
       default:
         if (c < 0x20 || c >= 0x7F)
           out += fmt::format("\\{:03o}", c);

@@ -63,15 +63,13 @@ bool Redirections::redirect_dup(const Redirect& redirect, int fd, const std::str
 
 Result<OpenFilePtr> Redirections::open_target(RedirectKind kind, const std::string& target) {
   switch (kind) {
-    case RedirectKind::in:
-      return shell_.descriptors().open(target, {.read = true});
+    case RedirectKind::in: return shell_.descriptors().open(target, {.read = true});
     case RedirectKind::in_out:
       return shell_.descriptors().open(target, {.read = true, .write = true, .create = true});
     case RedirectKind::append:
     case RedirectKind::both_append:
       return shell_.descriptors().open(target, {.write = true, .append = true, .create = true});
-    default:
-      return shell_.descriptors().open(target, {.write = true, .truncate = true, .create = true});
+    default: return shell_.descriptors().open(target, {.write = true, .truncate = true, .create = true});
   }
 }
 

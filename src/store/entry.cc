@@ -159,10 +159,8 @@ bool may_pass(const Error& error) {
     case Code::no_space:
     case Code::unavailable:
     case Code::data_loss:
-    case Code::permission_denied:
-      return true;
-    default:
-      return false;
+    case Code::permission_denied: return true;
+    default: return false;
   }
 }
 
@@ -194,13 +192,10 @@ Result<void> apply_entry(Connection& db, std::string_view payload) {
   const Kind kind = static_cast<Kind>(payload[0]);
   switch (kind) {
     case Kind::session_4:
-    case Kind::session:
-      return apply_session(db, kind, in);
-    case Kind::admission:
-      return apply_admission(db, in);
+    case Kind::session: return apply_session(db, kind, in);
+    case Kind::admission: return apply_admission(db, in);
     case Kind::end_5:
-    case Kind::end:
-      return apply_end(db, kind, in);
+    case Kind::end: return apply_end(db, kind, in);
   }
   return fail(Code::internal, "store: an unknown entry in the journal");
 }

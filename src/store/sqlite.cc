@@ -12,11 +12,9 @@ constexpr int kBusyMilliseconds = 5000;
 
 Code code_of(int sqlite_code) {
   switch (sqlite_code & 0xff) {
-    case SQLITE_FULL:
-      return Code::no_space;
+    case SQLITE_FULL: return Code::no_space;
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return Code::data_loss;
+    case SQLITE_NOTADB: return Code::data_loss;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_IOERR:
@@ -24,13 +22,10 @@ Code code_of(int sqlite_code) {
     case SQLITE_NOMEM:
     case SQLITE_READONLY:  // the disk turned read-only: an operator can mend that, the caller cannot
       return Code::unavailable;
-    case SQLITE_CONSTRAINT:
-      return Code::already_exists;
+    case SQLITE_CONSTRAINT: return Code::already_exists;
     case SQLITE_PERM:
-    case SQLITE_AUTH:
-      return Code::permission_denied;
-    default:
-      return Code::internal;
+    case SQLITE_AUTH: return Code::permission_denied;
+    default: return Code::internal;
   }
 }
 

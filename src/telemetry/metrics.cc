@@ -57,16 +57,13 @@ void append_process(std::string& out) {
 // Which limit an outcome's reason names; the reason is ours, its first word is the limit.
 std::string limit_of(const session::ExecutionRecord& record) {
   switch (record.status) {
-    case session::Status::timeout:
-      return "time";
-    case session::Status::oom:
-      return "memory";
+    case session::Status::timeout: return "time";
+    case session::Status::oom: return "memory";
     case session::Status::killed:
       if (record.reason.find("process") != std::string::npos) return "processes";
       if (record.reason.find("output") != std::string::npos) return "output";
       return "";
-    default:
-      return "";
+    default: return "";
   }
 }
 

@@ -76,9 +76,7 @@ TEST(Content, BehavesLikeAString) {
         }
         break;
       }
-      case 1:
-        content.append("tail"), model += "tail";
-        break;
+      case 1: content.append("tail"), model += "tail"; break;
       case 2: {
         std::size_t to = random() % (size + size / 4 + 10);
         if (to > 400'000) to = 1000;
@@ -86,9 +84,7 @@ TEST(Content, BehavesLikeAString) {
         model.resize(to);
         break;
       }
-      case 3:
-        pairs[random() % pairs.size()] = std::pair(content, model);
-        break;
+      case 3: pairs[random() % pairs.size()] = std::pair(content, model); break;
       default: {
         std::size_t at = random() % (size + 10);
         ASSERT_EQ(content.substr(at, 1000), at < model.size() ? model.substr(at, 1000) : "");

@@ -25,14 +25,10 @@ std::int64_t from_time(WallTime time) {
 
 Kind kind_of(Type type) {
   switch (type) {
-    case Type::file:
-      return Kind::file;
-    case Type::directory:
-      return Kind::directory;
-    case Type::symlink:
-      return Kind::symlink;
-    case Type::fifo:
-      return Kind::fifo;
+    case Type::file: return Kind::file;
+    case Type::directory: return Kind::directory;
+    case Type::symlink: return Kind::symlink;
+    case Type::fifo: return Kind::fifo;
   }
   std::unreachable();
 }

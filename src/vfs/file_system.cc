@@ -162,36 +162,21 @@ Result<Path> resolve(const FileSystem& fs, const Path& base, std::string_view te
 
 std::string_view strerror(Code code) {
   switch (code) {
-    case Code::not_found:
-      return "No such file or directory";
-    case Code::already_exists:
-      return "File exists";
-    case Code::not_a_directory:
-      return "Not a directory";
-    case Code::is_a_directory:
-      return "Is a directory";
-    case Code::not_empty:
-      return "Directory not empty";
-    case Code::loop:
-      return "Too many levels of symbolic links";
-    case Code::no_space:
-      return "No space left on device";
-    case Code::read_only:
-      return "Read-only file system";
-    case Code::too_large:
-      return "File name too long";
-    case Code::permission_denied:
-      return "Operation not permitted";
-    case Code::unsupported:
-      return "Operation not supported";
-    case Code::conflict:
-      return "Device or resource busy";
-    case Code::invalid_argument:
-      return "Invalid argument";
-    case Code::resource_exhausted:
-      return "Cannot allocate memory";
-    default:
-      return "Input/output error";
+    case Code::not_found: return "No such file or directory";
+    case Code::already_exists: return "File exists";
+    case Code::not_a_directory: return "Not a directory";
+    case Code::is_a_directory: return "Is a directory";
+    case Code::not_empty: return "Directory not empty";
+    case Code::loop: return "Too many levels of symbolic links";
+    case Code::no_space: return "No space left on device";
+    case Code::read_only: return "Read-only file system";
+    case Code::too_large: return "File name too long";
+    case Code::permission_denied: return "Operation not permitted";
+    case Code::unsupported: return "Operation not supported";
+    case Code::conflict: return "Device or resource busy";
+    case Code::invalid_argument: return "Invalid argument";
+    case Code::resource_exhausted: return "Cannot allocate memory";
+    default: return "Input/output error";
   }
 }
 

@@ -30,14 +30,10 @@ std::string relative(const Path& path) {
 
 Type type_of_entry(unsigned char kind) {
   switch (kind) {
-    case DT_REG:
-      return Type::file;
-    case DT_DIR:
-      return Type::directory;
-    case DT_LNK:
-      return Type::symlink;
-    default:
-      return Type::fifo;
+    case DT_REG: return Type::file;
+    case DT_DIR: return Type::directory;
+    case DT_LNK: return Type::symlink;
+    default: return Type::fifo;
   }
 }
 

@@ -74,12 +74,8 @@ Result<void> HostStorage::put(const FileEntry& entry) {
       }
       break;
     }
-    case Type::symlink:
-      TRY(fs_->make_symlink(entry.path, entry.content.str()));
-      break;
-    case Type::fifo:
-      TRY(fs_->make_fifo(entry.path, entry.mode));
-      break;
+    case Type::symlink: TRY(fs_->make_symlink(entry.path, entry.content.str())); break;
+    case Type::fifo: TRY(fs_->make_fifo(entry.path, entry.mode)); break;
   }
   return set_attributes(entry);
 }

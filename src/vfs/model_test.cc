@@ -201,30 +201,18 @@ class Walk {
         model = model_.write(a, bytes, true);
         break;
       case 3:
-      case 4:
-        real = answer(fs_.make_directory(pa)), model = model_.make(a, Type::directory, "");
-        break;
+      case 4: real = answer(fs_.make_directory(pa)), model = model_.make(a, Type::directory, ""); break;
       case 5: {
         static const char* const targets[] = {"a", "../b", "/a/b", "c/a", "/", "..", "b/../a", "/c"};
         const char* target = targets[random_() % std::size(targets)];
         real = answer(fs_.make_symlink(pa, target)), model = model_.make(a, Type::symlink, target);
         break;
       }
-      case 6:
-        real = answer(fs_.make_link(pa, pb)), model = model_.link(a, b);
-        break;
-      case 7:
-        real = answer(fs_.remove_file(pa)), model = model_.remove(a, false, false);
-        break;
-      case 8:
-        real = answer(fs_.remove_directory(pa)), model = model_.remove(a, true, false);
-        break;
-      case 9:
-        real = answer(fs_.rename(pa, pb)), model = model_.rename(a, b);
-        break;
-      case 10:
-        real = answer(fs_.make_fifo(pa)), model = model_.make(a, Type::fifo, "");
-        break;
+      case 6: real = answer(fs_.make_link(pa, pb)), model = model_.link(a, b); break;
+      case 7: real = answer(fs_.remove_file(pa)), model = model_.remove(a, false, false); break;
+      case 8: real = answer(fs_.remove_directory(pa)), model = model_.remove(a, true, false); break;
+      case 9: real = answer(fs_.rename(pa, pb)), model = model_.rename(a, b); break;
+      case 10: real = answer(fs_.make_fifo(pa)), model = model_.make(a, Type::fifo, ""); break;
       default:
         if (random_() % 4 != 0) return;
         real = answer(fs_.remove_all(pa)), model = model_.remove(a, false, true);

@@ -73,22 +73,15 @@ std::unexpected<Error> SqliteStorage::failed(std::string_view what) const {
   std::string detail = fmt::format("{}: {}", what, sqlite3_errmsg(db_));
   auto error = [&](Code kind, const char* message) { return fail(Error(kind, message).with_detail(detail)); };
   switch (code & 0xFF) {
-    case SQLITE_FULL:
-      return error(Code::no_space, "the storage is full");
-    case SQLITE_READONLY:
-      return error(Code::read_only, "the storage is read-only");
+    case SQLITE_FULL: return error(Code::no_space, "the storage is full");
+    case SQLITE_READONLY: return error(Code::read_only, "the storage is read-only");
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return error(Code::data_loss, "the storage is damaged");
+    case SQLITE_NOTADB: return error(Code::data_loss, "the storage is damaged");
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return error(Code::unavailable, "the storage is busy");
-    case SQLITE_CANTOPEN:
-      return error(Code::not_found, "the storage cannot be opened");
-    case SQLITE_TOOBIG:
-      return error(Code::too_large, "the file is too large for the storage");
-    default:
-      return error(Code::internal, "the storage failed");
+    case SQLITE_LOCKED: return error(Code::unavailable, "the storage is busy");
+    case SQLITE_CANTOPEN: return error(Code::not_found, "the storage cannot be opened");
+    case SQLITE_TOOBIG: return error(Code::too_large, "the file is too large for the storage");
+    default: return error(Code::internal, "the storage failed");
   }
 }
 

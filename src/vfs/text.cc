@@ -18,14 +18,10 @@ constexpr std::string_view kBigMark = "\xFE\xFF";
 
 std::string_view mark_of(Encoding encoding) {
   switch (encoding) {
-    case Encoding::utf8:
-      return kUtf8Mark;
-    case Encoding::utf16_le:
-      return kLittleMark;
-    case Encoding::utf16_be:
-      return kBigMark;
-    default:
-      return {};
+    case Encoding::utf8: return kUtf8Mark;
+    case Encoding::utf16_le: return kLittleMark;
+    case Encoding::utf16_be: return kBigMark;
+    default: return {};
   }
 }
 
@@ -84,18 +80,12 @@ Encoding detected(std::string_view bytes) {
 
 std::string_view to_string(Encoding encoding) {
   switch (encoding) {
-    case Encoding::detect:
-      return "detect";
-    case Encoding::utf8:
-      return "utf-8";
-    case Encoding::utf16_le:
-      return "utf-16le";
-    case Encoding::utf16_be:
-      return "utf-16be";
-    case Encoding::latin1:
-      return "latin1";
-    case Encoding::ascii:
-      return "ascii";
+    case Encoding::detect: return "detect";
+    case Encoding::utf8: return "utf-8";
+    case Encoding::utf16_le: return "utf-16le";
+    case Encoding::utf16_be: return "utf-16be";
+    case Encoding::latin1: return "latin1";
+    case Encoding::ascii: return "ascii";
   }
   std::unreachable();
 }
@@ -133,10 +123,8 @@ Result<std::string> decode(std::string_view bytes, Encoding encoding) {
     case Encoding::utf8:
       if (!is_utf8(bytes)) return malformed("UTF-8", valid_prefix(bytes));
       return std::string(bytes);
-    case Encoding::utf16_le:
-      return decode_utf16(bytes, false, "UTF-16LE");
-    case Encoding::utf16_be:
-      return decode_utf16(bytes, true, "UTF-16BE");
+    case Encoding::utf16_le: return decode_utf16(bytes, false, "UTF-16LE");
+    case Encoding::utf16_be: return decode_utf16(bytes, true, "UTF-16BE");
     case Encoding::latin1: {
       std::string out;
       out.reserve(bytes.size());

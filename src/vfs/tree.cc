@@ -13,12 +13,9 @@ namespace {
 
 std::size_t header_bytes(Kind kind) {
   switch (kind) {
-    case Kind::directory:
-      return sizeof(DirNode);
-    case Kind::link:
-      return sizeof(Node);
-    default:
-      return sizeof(FileNode);
+    case Kind::directory: return sizeof(DirNode);
+    case Kind::link: return sizeof(Node);
+    default: return sizeof(FileNode);
   }
 }
 
@@ -137,14 +134,10 @@ Node* clone(const Node& node, std::string_view name) {
 
 Type type_of(Kind kind) {
   switch (kind) {
-    case Kind::directory:
-      return Type::directory;
-    case Kind::symlink:
-      return Type::symlink;
-    case Kind::fifo:
-      return Type::fifo;
-    default:
-      return Type::file;
+    case Kind::directory: return Type::directory;
+    case Kind::symlink: return Type::symlink;
+    case Kind::fifo: return Type::fifo;
+    default: return Type::file;
   }
 }
 

@@ -53,14 +53,12 @@ std::string joined(const std::vector<std::string>& parts, std::size_t count) {
 // In the words of whoever asked for `path`.
 std::unexpected<Error> path_error(Error error, std::string_view path) {
   switch (error.code()) {
-    case Code::not_found:
-      return fail(Code::not_found, fmt::format("path '{}' not found", path));
+    case Code::not_found: return fail(Code::not_found, fmt::format("path '{}' not found", path));
     case Code::loop:
       return fail(Code::invalid_argument, fmt::format("path '{}' goes through a symbolic link", path));
     case Code::not_a_directory:
       return fail(Code::invalid_argument, fmt::format("path '{}' goes through a file", path));
-    default:
-      return fail(std::move(error));
+    default: return fail(std::move(error));
   }
 }
 

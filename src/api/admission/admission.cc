@@ -108,19 +108,11 @@ boost::asio::awaitable<std::variant<Grant, Refusal>> Admission::admit(Rule neede
                                                                       const net::Request& request) const {
   Outcome outcome = Grant{};
   switch (needed.credential) {
-    case Credential::none:
-      break;
-    case Credential::key:
-      outcome = by_key(request);
-      break;
-    case Credential::volume:
-      outcome = co_await by_volume(request);
-      break;
-    case Credential::upload:
-      outcome = by_upload(request);
-      break;
-    default:
-      outcome = by_session(needed.credential, request);
+    case Credential::none: break;
+    case Credential::key: outcome = by_key(request); break;
+    case Credential::volume: outcome = co_await by_volume(request); break;
+    case Credential::upload: outcome = by_upload(request); break;
+    default: outcome = by_session(needed.credential, request);
   }
   const auto* grant = std::get_if<Grant>(&outcome);
   if (grant == nullptr || needed.rate == Rate::never || grant->caller.empty()) co_return outcome;

@@ -91,18 +91,14 @@ Target target_of(const net::Request& request) {
 
 std::optional<net::Response> refuse_in_place(const Refusal& refusal, const net::Request& request) {
   switch (refusal.kind) {
-    case Refusal::Kind::misplaced:
-      return net::Response::text(400, refusal.error.message());
-    case Refusal::Kind::gone:
-      return sandbox_gone(request, refusal.sandbox_id);
-    case Refusal::Kind::changing:
-      return sandbox_changing(request, refusal.sandbox_id);
+    case Refusal::Kind::misplaced: return net::Response::text(400, refusal.error.message());
+    case Refusal::Kind::gone: return sandbox_gone(request, refusal.sandbox_id);
+    case Refusal::Kind::changing: return sandbox_changing(request, refusal.sandbox_id);
     case Refusal::Kind::closed_port:
       return place_error(
           request,
           Object{{"sandboxId", refusal.sandbox_id}, {"message", refusal.error.message()}, {"code", 403}});
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 

@@ -22,14 +22,10 @@ constexpr std::size_t kWatchersMax = 64;  // in one sandbox
 
 std::string_view type_word(FileType type) {
   switch (type) {
-    case FileType::file:
-      return "FILE_TYPE_FILE";
-    case FileType::directory:
-      return "FILE_TYPE_DIRECTORY";
-    case FileType::symlink:
-      return "FILE_TYPE_SYMLINK";
-    default:
-      return "FILE_TYPE_UNSPECIFIED";
+    case FileType::file: return "FILE_TYPE_FILE";
+    case FileType::directory: return "FILE_TYPE_DIRECTORY";
+    case FileType::symlink: return "FILE_TYPE_SYMLINK";
+    default: return "FILE_TYPE_UNSPECIFIED";
   }
 }
 
@@ -52,16 +48,11 @@ std::string permissions(const FileInfo& info) {
 
 std::string_view event_word(sandbox::WatchEventType type) {
   switch (type) {
-    case sandbox::WatchEventType::create:
-      return "EVENT_TYPE_CREATE";
-    case sandbox::WatchEventType::write:
-      return "EVENT_TYPE_WRITE";
-    case sandbox::WatchEventType::remove:
-      return "EVENT_TYPE_REMOVE";
-    case sandbox::WatchEventType::rename:
-      return "EVENT_TYPE_RENAME";
-    case sandbox::WatchEventType::chmod:
-      return "EVENT_TYPE_CHMOD";
+    case sandbox::WatchEventType::create: return "EVENT_TYPE_CREATE";
+    case sandbox::WatchEventType::write: return "EVENT_TYPE_WRITE";
+    case sandbox::WatchEventType::remove: return "EVENT_TYPE_REMOVE";
+    case sandbox::WatchEventType::rename: return "EVENT_TYPE_RENAME";
+    case sandbox::WatchEventType::chmod: return "EVENT_TYPE_CHMOD";
   }
   std::unreachable();
 }

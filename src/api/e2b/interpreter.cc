@@ -74,17 +74,12 @@ std::string ending_lines(const session::ExecutionRecord& record) {
   using session::Status;
   std::string reason = record.reason.empty() ? std::string(session::to_string(record.status)) : record.reason;
   switch (record.status) {
-    case Status::denied:
-      return error_line("PolicyDenied", record.error_value, record.error_value);
-    case Status::timeout:
-      return error_line("TimeoutError", reason, reason);
+    case Status::denied: return error_line("PolicyDenied", record.error_value, record.error_value);
+    case Status::timeout: return error_line("TimeoutError", reason, reason);
     case Status::killed:
-    case Status::interrupted:
-      return error_line("ExecutionAborted", reason, reason);
-    case Status::oom:
-      return error_line("UnexpectedEndOfExecution", reason, reason);
-    default:
-      return "";
+    case Status::interrupted: return error_line("ExecutionAborted", reason, reason);
+    case Status::oom: return error_line("UnexpectedEndOfExecution", reason, reason);
+    default: return "";
   }
 }
 
@@ -107,12 +102,9 @@ constexpr std::size_t kUnfinishedLineMax = 64U << 10;
 
 Cut cut_of(sandbox::Language language) {
   switch (language) {
-    case sandbox::Language::java:
-      return Cut::at_line_ends;
-    case sandbox::Language::r:
-      return Cut::at_whole_lines;
-    default:
-      return Cut::as_it_comes;
+    case sandbox::Language::java: return Cut::at_line_ends;
+    case sandbox::Language::r: return Cut::at_whole_lines;
+    default: return Cut::as_it_comes;
   }
 }
 

@@ -135,9 +135,7 @@ bool MultipartParser::step(std::vector<PartEvent>& events, Result<void>& result)
       state_ = State::body;
       return true;
     }
-    case State::done:
-      buffer_.clear();
-      return false;
+    case State::done: buffer_.clear(); return false;
   }
   std::unreachable();
 }

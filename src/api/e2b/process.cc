@@ -26,38 +26,22 @@ bool is_outcome(const ProcessEvent& event) {
 // As Go's runtime spells them, because the original's clients see them so.
 std::string signal_word(int number) {
   switch (number) {
-    case SIGHUP:
-      return "hangup";
-    case SIGINT:
-      return "interrupt";
-    case SIGQUIT:
-      return "quit";
-    case SIGILL:
-      return "illegal instruction";
-    case SIGTRAP:
-      return "trace/breakpoint trap";
-    case SIGABRT:
-      return "aborted";
-    case SIGBUS:
-      return "bus error";
-    case SIGFPE:
-      return "floating point exception";
-    case SIGKILL:
-      return "killed";
-    case SIGUSR1:
-      return "user defined signal 1";
-    case SIGSEGV:
-      return "segmentation fault";
-    case SIGUSR2:
-      return "user defined signal 2";
-    case SIGPIPE:
-      return "broken pipe";
-    case SIGALRM:
-      return "alarm clock";
-    case SIGTERM:
-      return "terminated";
-    default:
-      return fmt::format("signal {}", number);
+    case SIGHUP: return "hangup";
+    case SIGINT: return "interrupt";
+    case SIGQUIT: return "quit";
+    case SIGILL: return "illegal instruction";
+    case SIGTRAP: return "trace/breakpoint trap";
+    case SIGABRT: return "aborted";
+    case SIGBUS: return "bus error";
+    case SIGFPE: return "floating point exception";
+    case SIGKILL: return "killed";
+    case SIGUSR1: return "user defined signal 1";
+    case SIGSEGV: return "segmentation fault";
+    case SIGUSR2: return "user defined signal 2";
+    case SIGPIPE: return "broken pipe";
+    case SIGALRM: return "alarm clock";
+    case SIGTERM: return "terminated";
+    default: return fmt::format("signal {}", number);
   }
 }
 

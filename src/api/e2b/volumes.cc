@@ -37,14 +37,10 @@ std::string timestamp_of(const timespec& time) {
 
 std::string_view word(EntryType type) {
   switch (type) {
-    case EntryType::file:
-      return "file";
-    case EntryType::directory:
-      return "directory";
-    case EntryType::symlink:
-      return "symlink";
-    case EntryType::unknown:
-      break;
+    case EntryType::file: return "file";
+    case EntryType::directory: return "directory";
+    case EntryType::symlink: return "symlink";
+    case EntryType::unknown: break;
   }
   return "unknown";
 }

@@ -183,16 +183,11 @@ Task<Response> copy_file(Context context, Principal who, Request& request) {
 
 std::string_view word(sandbox::WatchEventType type) {
   switch (type) {
-    case sandbox::WatchEventType::create:
-      return "create";
-    case sandbox::WatchEventType::write:
-      return "write";
-    case sandbox::WatchEventType::remove:
-      return "remove";
-    case sandbox::WatchEventType::rename:
-      return "rename";
-    case sandbox::WatchEventType::chmod:
-      return "chmod";
+    case sandbox::WatchEventType::create: return "create";
+    case sandbox::WatchEventType::write: return "write";
+    case sandbox::WatchEventType::remove: return "remove";
+    case sandbox::WatchEventType::rename: return "rename";
+    case sandbox::WatchEventType::chmod: return "chmod";
   }
   return "write";
 }

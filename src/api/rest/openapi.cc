@@ -18,9 +18,7 @@ bool is_number(const std::string& text) {
 
 void append(std::string& out, const config::Node& node) {
   switch (node.kind()) {
-    case config::Kind::null:
-      out += "null";
-      return;
+    case config::Kind::null: out += "null"; return;
     case config::Kind::scalar:
       if (!node.is_quoted() && (node.text() == "true" || node.text() == "false" || is_number(node.text()))) {
         out += node.text();

@@ -58,16 +58,11 @@ bj::array walls(const std::vector<sandbox::Wall>& walls) {
 
 std::string_view word(sandbox::FileType type) {
   switch (type) {
-    case sandbox::FileType::file:
-      return "file";
-    case sandbox::FileType::directory:
-      return "directory";
-    case sandbox::FileType::symlink:
-      return "symlink";
-    case sandbox::FileType::other:
-      return "other";
-    case sandbox::FileType::unknown:
-      return "unknown";
+    case sandbox::FileType::file: return "file";
+    case sandbox::FileType::directory: return "directory";
+    case sandbox::FileType::symlink: return "symlink";
+    case sandbox::FileType::other: return "other";
+    case sandbox::FileType::unknown: return "unknown";
   }
   return "unknown";
 }

@@ -18,12 +18,9 @@ using sandbox::native::Finding;
 
 const char* mark(Finding::Grade grade) {
   switch (grade) {
-    case Finding::Grade::good:
-      return "ok  ";
-    case Finding::Grade::note:
-      return "note";
-    case Finding::Grade::bad:
-      return "BAD ";
+    case Finding::Grade::good: return "ok  ";
+    case Finding::Grade::note: return "note";
+    case Finding::Grade::bad: return "BAD ";
   }
   return "";
 }

@@ -237,13 +237,11 @@ void request_file(uint32_t channel, Type type, Reader in) {
   const ActAs acting(user);
   switch (type) {
     case Type::stat:
-    case Type::make_directory:
-      return reply_entry(channel, Type::reply, path.data());
+    case Type::make_directory: return reply_entry(channel, Type::reply, path.data());
     case Type::chmod:
       if (chmod(path.data(), in.u32() & 07777) != 0) return send_errno(channel, errno, path.data());
       return send_empty(channel, Type::reply);
-    default:
-      return open_for_reading(channel, in, &path);
+    default: return open_for_reading(channel, in, &path);
   }
 }
 

@@ -69,6 +69,7 @@ void replace_stream(int fd) {
     }
   stream_replace(fd);
   if (fd < 0) return;
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   set_watch(main_set, EPOLL_CTL_ADD, fd, EPOLLIN, reinterpret_cast<void*>(1));
   stream_hello(channel_count);
   for (Channel* head : table)
@@ -124,8 +125,10 @@ bool set_up() {
   source_set = epoll_create1(EPOLL_CLOEXEC);
   if (child_fd < 0 || main_set < 0 || source_set < 0) return false;
   if (fcntl(kStreamFd, F_SETFD, FD_CLOEXEC) != 0) return false;
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   if (handover_open && !set_watch(main_set, EPOLL_CTL_ADD, kHandoverFd, EPOLLIN, reinterpret_cast<void*>(4)))
     return false;
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   return set_watch(main_set, EPOLL_CTL_ADD, kStreamFd, EPOLLIN, reinterpret_cast<void*>(1)) &&
          set_watch(main_set, EPOLL_CTL_ADD, child_fd, EPOLLIN, reinterpret_cast<void*>(2)) &&
          set_watch(main_set, EPOLL_CTL_ADD, source_set, EPOLLIN, reinterpret_cast<void*>(3));
@@ -156,9 +159,11 @@ void run_scheduled() {
 void arm(bool* reading, bool* writing) {
   const bool full = stream_is_full(), more = stream_has_output();
   if (stream_fd() >= 0 && (*reading == full || *writing != more)) {
+    // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
     set_watch(main_set, EPOLL_CTL_MOD, stream_fd(),
               (full ? 0U : uint32_t{EPOLLIN}) | (more ? uint32_t{EPOLLOUT} : 0U), reinterpret_cast<void*>(1));
   }
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   if (*reading == full)
     set_watch(main_set, EPOLL_CTL_MOD, source_set, full ? 0U : uint32_t{EPOLLIN}, reinterpret_cast<void*>(3));
   *reading = !full, *writing = more;
@@ -177,21 +182,15 @@ int serve() {
     if (count < 0 && errno != EINTR) return 1;
     const int stream = stream_fd();
     for (int i = 0; i < count; ++i) {
+      // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
       switch (reinterpret_cast<uintptr_t>(events[i].data.ptr)) {
         case 1:
           if (stream == stream_fd() && (events[i].events & ~uint32_t{EPOLLOUT}) != 0) stream_receive();
           break;
-        case 2:
-          reap();
-          break;
-        case 3:
-          serve_sources();
-          break;
-        case 4:
-          take_handover(), reading = true, writing = false;
-          break;
-        default:
-          break;
+        case 2: reap(); break;
+        case 3: serve_sources(); break;
+        case 4: take_handover(), reading = true, writing = false; break;
+        default: break;
       }
     }
     run_scheduled();

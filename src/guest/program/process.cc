@@ -186,14 +186,12 @@ void end_spare(Process* process) {
 void message(Channel* channel, Type type, uint16_t flags, Reader in) {
   auto* const process = static_cast<Process*>(channel);
   switch (type) {
-    case Type::data:
-      return take_input(process, flags, in);
+    case Type::data: return take_input(process, flags, in);
     case Type::end:
       process->input_ended = true;
       if (process->in.fd >= 0) flush_input(process);
       return;
-    case Type::credit:
-      return take_credit(process, in.u32());
+    case Type::credit: return take_credit(process, in.u32());
     case Type::signal: {
       const int number = static_cast<int>(in.u32());
       const auto scope = static_cast<SignalScope>(in.u8());
@@ -211,8 +209,7 @@ void message(Channel* channel, Type type, uint16_t flags, Reader in) {
       if (in.done()) take_spare(process, static_cast<pid_t>(pid));
       return;
     }
-    default:
-      return;
+    default: return;
   }
 }
 

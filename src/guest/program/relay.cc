@@ -124,11 +124,8 @@ void ready(Source* source, uint32_t events) {
 void message(Channel* channel, Type type, uint16_t, Reader in) {
   auto* const connection = static_cast<Connection*>(channel);
   switch (type) {
-    case Type::close:
-      return end_channel(connection);
-    case Type::end:
-      connection->input_ended = true;
-      break;
+    case Type::close: return end_channel(connection);
+    case Type::end: connection->input_ended = true; break;
     case Type::credit: {
       const uint32_t bytes = in.u32();
       if (bytes <= kOutputWindow - connection->credit) connection->credit += bytes;
@@ -140,8 +137,7 @@ void message(Channel* channel, Type type, uint16_t, Reader in) {
       connection->input.append(bytes.data, bytes.size);
       break;
     }
-    default:
-      return;
+    default: return;
   }
   if (connection->connecting) return;
   if (type != Type::credit) flush(connection);

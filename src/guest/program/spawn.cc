@@ -75,6 +75,7 @@ void execute(Plan* plan) {
       char* const script = plan->argv[0];
       char shell[] = "/bin/sh";
       plan->argv[-1] = shell;
+      // JUSTIFICATION: execve takes char* and writes nothing.
       plan->argv[0] = const_cast<char*>(at);
       execve(shell, plan->argv - 1, plan->env);
       plan->argv[0] = script;
@@ -297,8 +298,7 @@ bool guest_oom_score_is_low() {
 void report_failure(uint32_t channel, Plan* plan) {
   const int error = plan->failed_with;
   switch (plan->failed_at) {
-    case Stage::user:
-      return send_failed(channel, EPERM, "cannot become user", plan->user.name.c_str());
+    case Stage::user: return send_failed(channel, EPERM, "cannot become user", plan->user.name.c_str());
     case Stage::directory: {
       Bytes text;
       text.append("cwd '"), text.append(plan->cwd.c_str());

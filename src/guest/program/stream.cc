@@ -23,38 +23,25 @@ void handle_request(Header header, const char* data, size_t size) {
   const Reader in(data, size);
   if (!channel_room()) return send_failed(header.channel, EMFILE, "too many open channels");
   switch (static_cast<Type>(header.type)) {
-    case Type::start:
-      return request_start(header.channel, data, size);
-    case Type::adopt:
-      return request_adopt(header.channel, data, size);
+    case Type::start: return request_start(header.channel, data, size);
+    case Type::adopt: return request_adopt(header.channel, data, size);
     case Type::stat:
     case Type::make_directory:
     case Type::chmod:
     case Type::read:
-    case Type::write:
-      return request_file(header.channel, static_cast<Type>(header.type), in);
+    case Type::write: return request_file(header.channel, static_cast<Type>(header.type), in);
     case Type::list:
     case Type::move:
     case Type::copy:
-    case Type::remove:
-      return request_tree(header.channel, static_cast<Type>(header.type), in);
-    case Type::watch:
-      return request_watch(header.channel, in);
-    case Type::connect:
-      return request_connect(header.channel, in);
-    case Type::listen:
-      return request_listen(header.channel, in);
-    case Type::ports:
-      return request_ports(header.channel);
-    case Type::datagrams:
-      return request_datagrams(header.channel, in);
-    case Type::sweep:
-      return request_sweep(header.channel, in);
-    case Type::ping:
-      tell_watches();
-      return send_empty(header.channel, Type::reply);
-    default:
-      return send_failed(header.channel, ENOSYS, "unknown request");
+    case Type::remove: return request_tree(header.channel, static_cast<Type>(header.type), in);
+    case Type::watch: return request_watch(header.channel, in);
+    case Type::connect: return request_connect(header.channel, in);
+    case Type::listen: return request_listen(header.channel, in);
+    case Type::ports: return request_ports(header.channel);
+    case Type::datagrams: return request_datagrams(header.channel, in);
+    case Type::sweep: return request_sweep(header.channel, in);
+    case Type::ping: tell_watches(); return send_empty(header.channel, Type::reply);
+    default: return send_failed(header.channel, ENOSYS, "unknown request");
   }
 }
 

@@ -64,6 +64,7 @@ struct Tasks {
       ++count;
     }
     closedir(directory);
+    // JUSTIFICATION: memory of our own, made for objects of this type.
     all = reinterpret_cast<Task*>(bytes.data());
   }
 

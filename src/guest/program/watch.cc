@@ -147,6 +147,7 @@ bool tell_some(Watch* watch) {
   if (got <= 0) return false;
   Bytes events(0);
   for (ssize_t at = 0; at < got;) {
+    // JUSTIFICATION: the kernel writes records of this type into the buffer.
     const auto* const event = reinterpret_cast<const inotify_event*>(buffer + at);
     at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
     if (events.size() > kBatchBytes)

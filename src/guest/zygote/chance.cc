@@ -31,6 +31,7 @@ void reseed_libraries() {
   for (int i = 0; i < found.count; ++i) {
     void* const library = dlopen(found.paths[i], RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
+    // JUSTIFICATION: dlsym() gives functions as pointers to nothing.
     if (void* const poll = dlsym(library, "RAND_poll"); poll != nullptr) reinterpret_cast<int (*)()>(poll)();
     dlclose(library);
   }

@@ -77,6 +77,7 @@ __attribute__((noinline)) void make_interpreter(Fork* fork) {
   // Where the library keeps this thread's number: it is another one in the child.
   if (prctl(PR_GET_TID_ADDRESS, &tid_address, 0, 0, 0) == 0 && tid_address != nullptr) {
     arguments.flags |= CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+    // JUSTIFICATION: the kernel takes addresses as numbers.
     arguments.child_tid = reinterpret_cast<uint64_t>(tid_address);
   }
   arguments.flags |= CLONE_PIDFD;
@@ -87,6 +88,7 @@ __attribute__((noinline)) void make_interpreter(Fork* fork) {
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<uint64_t>(fork->fds[kForkFds]);
   }
+  // JUSTIFICATION: the kernel takes addresses as numbers.
   if (wanted > 0) arguments.set_tid = reinterpret_cast<uint64_t>(&wanted), arguments.set_tid_size = 1;
   const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (pid == 0) return;
@@ -224,6 +226,7 @@ bool receive(int socket, Fork* fork) {
   const size_t filter = h.instructions * sizeof(sock_filter);
   if (static_cast<size_t>(got) != sizeof h + filter + h.user_size + h.directory_size) return false;
   static_assert(sizeof(ForkHeader) % alignof(sock_filter) == 0);
+  // JUSTIFICATION: the program of a filter travels as bytes, and the kernel only reads it.
   fork->filter = reinterpret_cast<const sock_filter*>(message + sizeof h);
   fork->user = {message + sizeof h + filter, h.user_size};
   fork->directory = {fork->user.data + h.user_size, h.directory_size};
@@ -292,6 +295,7 @@ PyObject* fill_pools(PyObject*, PyObject*) {
     for (size_t taken = 0; taken < most; taken += size) {
       void* const object = PyObject_Malloc(size);
       if (object == nullptr) return PyErr_NoMemory();
+      // JUSTIFICATION: the kernel takes addresses as numbers.
       if (reinterpret_cast<uintptr_t>(object) % pool != pool_header) continue;
       PyObject_Free(object);
       break;

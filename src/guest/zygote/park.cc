@@ -138,36 +138,26 @@ long open_file(const Step& step, const char* path) {
 // Nothing but the kernel's answer: a negative one is an error.
 long take(const Step& step, const char* path) {
   switch (static_cast<Move>(step.move)) {
-    case Move::unmap:
-      return call(SYS_munmap, step.address, step.size);
+    case Move::unmap: return call(SYS_munmap, step.address, step.size);
     case Move::map_anonymous:
       return call(SYS_mmap, step.address, step.size, step.protection,
                   (step.flags == kMapDroppable ? kMapDroppable : unsigned{MAP_PRIVATE}) | MAP_ANONYMOUS |
                       MAP_FIXED | MAP_NORESERVE,
                   ~0ULL, 0);
-    case Move::map_file:
-      return map_file(step, path);
-    case Move::protect:
-      return call(SYS_mprotect, step.address, step.size, step.protection);
-    case Move::advise:
-      return call(SYS_madvise, step.address, step.size, step.flags);
-    case Move::forget:
-      return call(SYS_madvise, step.address, step.size, MADV_DONTNEED);
-    case Move::set_break:
-      return call(SYS_brk, step.address) == static_cast<long>(step.address) ? 0 : -ENOMEM;
+    case Move::map_file: return map_file(step, path);
+    case Move::protect: return call(SYS_mprotect, step.address, step.size, step.protection);
+    case Move::advise: return call(SYS_madvise, step.address, step.size, step.flags);
+    case Move::forget: return call(SYS_madvise, step.address, step.size, MADV_DONTNEED);
+    case Move::set_break: return call(SYS_brk, step.address) == static_cast<long>(step.address) ? 0 : -ENOMEM;
     case Move::touch:
+      // JUSTIFICATION: the kernel takes addresses as numbers.
       *reinterpret_cast<volatile char*>(step.address) = 0;
       return 0;
-    case Move::open:
-      return open_file(step, path);
-    case Move::duplicate:
-      return call(SYS_dup3, step.flags, number_of(step.number), O_CLOEXEC);
-    case Move::directory:
-      return call(SYS_chdir, address_of(path));
-    case Move::mask:
-      return call(SYS_umask, step.flags);
-    default:
-      return -EINVAL;
+    case Move::open: return open_file(step, path);
+    case Move::duplicate: return call(SYS_dup3, step.flags, number_of(step.number), O_CLOEXEC);
+    case Move::directory: return call(SYS_chdir, address_of(path));
+    case Move::mask: return call(SYS_umask, step.flags);
+    default: return -EINVAL;
   }
 }
 
@@ -199,6 +189,7 @@ long take(const Step& step, const char* path) {
 }  // namespace
 
 bool reserve_memory() {
+  // JUSTIFICATION: the kernel takes addresses as numbers.
   return mmap(reinterpret_cast<void*>(kReservedAt), kReservedSize, PROT_READ | PROT_WRITE,
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
               0) == reinterpret_cast<void*>(kReservedAt);

@@ -62,8 +62,7 @@ ValueIndex Evaluator::call_one(ValueIndex callee, const Arguments& arguments, co
       }
       return call_model(paths_.model(function.state), function.state, arguments, node);
     }
-    case Type::method:
-      return call_method(function, arguments, node);
+    case Type::method: return call_method(function, arguments, node);
     case Type::invoke: {
       // f.call(this, a), f.bind(this), f.apply(this, [a])
       std::string_view how = names_[function.name].text;
@@ -88,12 +87,9 @@ ValueIndex Evaluator::call_one(ValueIndex callee, const Arguments& arguments, co
       }
       return object;
     }
-    case Type::class_of:
-      return callee;
-    case Type::unknown:
-      return tainted(function);
-    default:
-      return unknown_value;
+    case Type::class_of: return callee;
+    case Type::unknown: return tainted(function);
+    default: return unknown_value;
   }
 }
 
@@ -146,24 +142,13 @@ ValueIndex Evaluator::decode(Model model, const Arguments& arguments) {
   }
   std::optional<std::string> result;
   switch (model) {
-    case Model::base64:
-      result = decode_base64(from.text);
-      break;
+    case Model::base64: result = decode_base64(from.text); break;
     case Model::hex:
-    case Model::bytes_from_hex:
-      result = decode_hex(from.text);
-      break;
-    case Model::base32:
-      result = decode_base32(from.text);
-      break;
-    case Model::base85:
-      result = decode_base85(from.text);
-      break;
-    case Model::unescape:
-      result = decode_percent(from.text);
-      break;
-    default:
-      break;
+    case Model::bytes_from_hex: result = decode_hex(from.text); break;
+    case Model::base32: result = decode_base32(from.text); break;
+    case Model::base85: result = decode_base85(from.text); break;
+    case Model::unescape: result = decode_percent(from.text); break;
+    default: break;
   }
   if (!result) return make({.type = Value::Type::unknown, .decoded = true, .remote = from.remote});
   return make_text(std::move(*result), true, from.remote, language_ == Language::python);
@@ -395,12 +380,9 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
     case Model::none:
     case Model::internal:
     case Model::builtins:
-    case Model::module_table:
-      return unknown_value;
-    case Model::import_function:
-      return call_import(arguments, node.start);
-    case Model::get_attribute:
-      return get_attribute(arguments, node.start);
+    case Model::module_table: return unknown_value;
+    case Model::import_function: return call_import(arguments, node.start);
+    case Model::get_attribute: return get_attribute(arguments, node.start);
     case Model::attribute_getter:
       if (given.type != Type::text) return unknown_value;
       return make({.type = Type::getter, .text = given.text});
@@ -408,8 +390,7 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
       // vars(module) is the module's own names.
       if (given.type == Type::path || given.type == Type::module) return first;
       return make({.type = Type::names});
-    case Model::partial:
-      return first;
+    case Model::partial: return first;
     case Model::run_code:
       run_code(argument(arguments,
                         arguments.positional.empty()       ? 0
@@ -430,25 +411,15 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
         run_code(first, node.start, language_);
       }
       return unknown_value;
-    case Model::run_shell:
-      run_code(first, node.start, Language::shell);
-      return unknown_value;
-    case Model::run_process:
-      run_process(arguments, node.start);
-      return unknown_value;
-    case Model::run_exec:
-      run_exec(arguments, node.start);
-      return unknown_value;
-    case Model::run_magic:
-      run_magic(arguments, node.start);
-      return unknown_value;
+    case Model::run_shell: run_code(first, node.start, Language::shell); return unknown_value;
+    case Model::run_process: run_process(arguments, node.start); return unknown_value;
+    case Model::run_exec: run_exec(arguments, node.start); return unknown_value;
+    case Model::run_magic: run_magic(arguments, node.start); return unknown_value;
     case Model::run_cell:
       if (auto text = text_of(first); text && reporting_) run_cell(*text, node.start);
       return unknown_value;
-    case Model::itself:
-      return make_path(state);
-    case Model::load_code:
-      return make({.type = Type::unknown, .decoded = true});
+    case Model::itself: return make_path(state);
+    case Model::load_code: return make({.type = Type::unknown, .decoded = true});
     case Model::chr: {
       if (given.type != Type::number || given.number < 0 || given.number >= 0x110000) return unknown_value;
       std::string text;
@@ -461,23 +432,19 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
     case Model::base85:
     case Model::decompress:
     case Model::bytes_from_hex:
-    case Model::unescape:
-      return decode(model, arguments);
+    case Model::unescape: return decode(model, arguments);
     case Model::codecs_decode: {
       auto encoding = text_of(argument(arguments, 1, "encoding"));
       if (given.type == Type::text) return encoding ? decode_by_name(given.text, *encoding, given) : first;
       return encoding ? make({.type = Type::unknown, .decoded = true, .remote = given.remote})
                       : unknown_value;
     }
-    case Model::make_bytes:
-      return given.type == Type::list ? bytes_of(given) : first;
+    case Model::make_bytes: return given.type == Type::list ? bytes_of(given) : first;
     case Model::make_text:
       if (given.type == Type::number) return make_text(std::to_string(given.number));
       return first;
-    case Model::from_char_codes:
-      return text_of_codes(arguments);
-    case Model::buffer_from:
-      return buffer_from(given, first, text_of(argument(arguments, 1)));
+    case Model::from_char_codes: return text_of_codes(arguments);
+    case Model::buffer_from: return buffer_from(given, first, text_of(argument(arguments, 1)));
     case Model::reversed:
       if (given.type == Type::text) return make_text(reverse_text(given.text), given.decoded, given.remote);
       if (given.type == Type::list) {
@@ -486,16 +453,13 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
         return make_items(Type::list, all);
       }
       return unknown_value;
-    case Model::map:
-      return map_value(arguments);
+    case Model::map: return map_value(arguments);
     case Model::format_join: {
       auto separator = text_of(first);
       return separator ? join_items(*separator, argument(arguments, 1)) : unknown_value;
     }
-    case Model::make_list:
-      return first;
-    case Model::remote:
-      return make({.type = Type::unknown, .remote = true});
+    case Model::make_list: return first;
+    case Model::remote: return make({.type = Type::unknown, .remote = true});
   }
   return unknown_value;
 }

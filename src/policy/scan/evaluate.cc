@@ -72,17 +72,14 @@ void Evaluator::enter(NodeIndex index) {
       scopes_.push_back({.parent = scope_, .is_class = node.kind == Kind::klass});
       scope_ = next_scope_++;
       break;
-    case Kind::branch:
-      ++scopes_[scope_].branches;
-      break;
+    case Kind::branch: ++scopes_[scope_].branches; break;
     case Kind::parameter:
       bind(node.name, unknown_value, node.start);
       // A default is read where the function is made, not inside it.
       scope_stack_.push_back(scope_);
       scope_ = scopes_[scope_].parent;
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -131,12 +128,8 @@ void Evaluator::bind_items(const Node& node) {
 void Evaluator::leave(NodeIndex index) {
   Node& node = tree_.nodes[index];
   switch (node.kind) {
-    case Kind::name:
-      node.value = load(node);
-      return;
-    case Kind::attribute:
-      node.value = attribute_value(index);
-      return;
+    case Kind::name: node.value = load(node); return;
+    case Kind::attribute: node.value = attribute_value(index); return;
     case Kind::string:
     case Kind::string_part:
       if (node.value == unknown_value) node.value = string_value(node);
@@ -148,12 +141,8 @@ void Evaluator::leave(NodeIndex index) {
       }
       return;
     case Kind::call:
-    case Kind::create:
-      node.value = call_value(index);
-      return;
-    case Kind::subscript:
-      node.value = subscript_value(index);
-      return;
+    case Kind::create: node.value = call_value(index); return;
+    case Kind::subscript: node.value = subscript_value(index); return;
     case Kind::group: {
       NodeIndex child = node.first_child;
       while (child != no_node && tree_.nodes[child].next != no_node) child = tree_.nodes[child].next;
@@ -165,30 +154,16 @@ void Evaluator::leave(NodeIndex index) {
       node.value = node.first_child == no_node ? unknown_value : value_of(node.first_child);
       return;
     case Kind::format:
-    case Kind::concat:
-      node.value = format_value(index);
-      return;
-    case Kind::binary:
-      node.value = binary_value(node);
-      return;
-    case Kind::list:
-      node.value = list_value(index);
-      return;
+    case Kind::concat: node.value = format_value(index); return;
+    case Kind::binary: node.value = binary_value(node); return;
+    case Kind::list: node.value = list_value(index); return;
     case Kind::dict:
       if (node.value == unknown_value) node.value = make({.type = Value::Type::literal});
       return;
-    case Kind::choice:
-      node.value = choice_value(node);
-      return;
-    case Kind::assign:
-      assign(node);
-      return;
-    case Kind::augmented:
-      assign_sum(node);
-      return;
-    case Kind::iterate:
-      bind_items(node);
-      return;
+    case Kind::choice: node.value = choice_value(node); return;
+    case Kind::assign: assign(node); return;
+    case Kind::augmented: assign_sum(node); return;
+    case Kind::iterate: bind_items(node); return;
     case Kind::bind:
       for (NodeIndex child = node.first_child; child != no_node; child = tree_.nodes[child].next) {
         bind_target(child, unknown_value);
@@ -199,15 +174,9 @@ void Evaluator::leave(NodeIndex index) {
         names_[tree_.nodes[child].name].declared_global = true;
       }
       return;
-    case Kind::import_module:
-      import_statement(index);
-      return;
-    case Kind::import_from:
-      import_from(index);
-      return;
-    case Kind::branch:
-      --scopes_[scope_].branches;
-      return;
+    case Kind::import_module: import_statement(index); return;
+    case Kind::import_from: import_from(index); return;
+    case Kind::branch: --scopes_[scope_].branches; return;
     case Kind::comprehension:
       node.value = comprehension_value(index);
       scope_ = scope_stack_.back();
@@ -232,8 +201,7 @@ void Evaluator::leave(NodeIndex index) {
         bind(node.name, value_of(last), node.start);
       }
       return;
-    default:
-      return;
+    default: return;
   }
 }
 
@@ -286,9 +254,7 @@ void Evaluator::bind_target(NodeIndex target, ValueIndex bound) {
     work.pop_back();
     const Node& node = tree_.nodes[at];
     switch (node.kind) {
-      case Kind::name:
-        bind(node.name, from, node.start);
-        break;
+      case Kind::name: bind(node.name, from, node.start); break;
       case Kind::pair: {
         NodeIndex child = node.first_child;
         if (child == no_node) break;
@@ -324,8 +290,7 @@ void Evaluator::bind_target(NodeIndex target, ValueIndex bound) {
         if (node.first_child != no_node)
           work.emplace_back(node.first_child, node.kind == Kind::splat ? unknown_value : from);
         break;
-      default:
-        break;
+      default: break;
     }
   }
 }

@@ -39,10 +39,8 @@ bool counts_as_nesting(Kind kind) {
     case Kind::function:
     case Kind::klass:
     case Kind::lambda:
-    case Kind::comprehension:
-      return true;
-    default:
-      return false;
+    case Kind::comprehension: return true;
+    default: return false;
   }
 }
 
@@ -73,15 +71,11 @@ bool overloads_parser(std::string_view text) {
 
 const TSLanguage* grammar_of(Language language) {
   switch (language) {
-    case Language::python:
-      return tree_sitter_python();
-    case Language::javascript:
-      return tree_sitter_javascript();
-    case Language::shell:
-      return tree_sitter_bash();
+    case Language::python: return tree_sitter_python();
+    case Language::javascript: return tree_sitter_javascript();
+    case Language::shell: return tree_sitter_bash();
     case Language::r:
-    case Language::java:
-      break;
+    case Language::java: break;
   }
   return nullptr;
 }

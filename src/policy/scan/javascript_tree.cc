@@ -277,36 +277,20 @@ TreeBuilder::Way JavascriptTree::enter(TSNode node, std::uint8_t type, TSFieldId
       return Way::skip;
   }
   switch (type) {
-    case t_identifier:
-      return name(node, field_id, store);
-    case t_leaf:
-      return Way::skip;
-    case t_value:
-      add(Kind::other, node);
-      return Way::skip;
+    case t_identifier: return name(node, field_id, store);
+    case t_leaf: return Way::skip;
+    case t_value: add(Kind::other, node); return Way::skip;
     case t_through:
     case t_arguments:
-    case t_substitution:
-      return Way::through;
-    case t_parameters:
-      store = true;
-      return Way::through;
-    case t_property:
-      return property(node, field_id);
+    case t_substitution: return Way::through;
+    case t_parameters: store = true; return Way::through;
+    case t_property: return property(node, field_id);
     case t_shorthand:
-    case t_shorthand_pattern:
-      shorthand(node, type == t_shorthand_pattern || store);
-      return Way::skip;
-    case t_member:
-      store = false;
-      return open(Kind::attribute, node, opened);
-    case t_subscript:
-      store = false;
-      return open(Kind::subscript, node, opened);
-    case t_call:
-      return open(Kind::call, node, opened);
-    case t_new:
-      return open(Kind::create, node, opened);
+    case t_shorthand_pattern: shorthand(node, type == t_shorthand_pattern || store); return Way::skip;
+    case t_member: store = false; return open(Kind::attribute, node, opened);
+    case t_subscript: store = false; return open(Kind::subscript, node, opened);
+    case t_call: return open(Kind::call, node, opened);
+    case t_new: return open(Kind::create, node, opened);
     case t_import_keyword: {
       NodeIndex made = add(Kind::name, node);
       at(made).name = names_.intern("import");
@@ -314,58 +298,35 @@ TreeBuilder::Way JavascriptTree::enter(TSNode node, std::uint8_t type, TSFieldId
     }
     case t_declarator:
     case t_assignment:
-    case t_field:
-      return open(type == t_field ? Kind::other : Kind::assign, node, opened);
+    case t_field: return open(type == t_field ? Kind::other : Kind::assign, node, opened);
     case t_augmented: {
       Way way = open(Kind::augmented, node, opened);
       TSNode sign = ts_node_child_by_field_id(node, operator_);
       at(opened).op = !ts_node_is_null(sign) && slice(sign) == "+=" ? '+' : '\0';
       return way;
     }
-    case t_object:
-      return open(Kind::dict, node, opened);
-    case t_pair:
-      return open(Kind::pair, node, opened);
-    case t_default:
-      return default_value(node, opened);
-    case t_array:
-      return open(Kind::list, node, opened);
-    case t_splat:
-      return open(Kind::splat, node, opened);
-    case t_function:
-      store = false;
-      return open(Kind::function, node, opened);
-    case t_arrow:
-      store = false;
-      return open(Kind::lambda, node, opened);
-    case t_class:
-      store = false;
-      return open(Kind::klass, node, opened);
-    case t_group:
-      return open(Kind::group, node, opened);
-    case t_choice:
-      return open(Kind::choice, node, opened);
-    case t_binary:
-      return binary(node, opened);
+    case t_object: return open(Kind::dict, node, opened);
+    case t_pair: return open(Kind::pair, node, opened);
+    case t_default: return default_value(node, opened);
+    case t_array: return open(Kind::list, node, opened);
+    case t_splat: return open(Kind::splat, node, opened);
+    case t_function: store = false; return open(Kind::function, node, opened);
+    case t_arrow: store = false; return open(Kind::lambda, node, opened);
+    case t_class: store = false; return open(Kind::klass, node, opened);
+    case t_group: return open(Kind::group, node, opened);
+    case t_choice: return open(Kind::choice, node, opened);
+    case t_binary: return binary(node, opened);
     case t_unary:
       if (slice(node).starts_with('-') && types_.of(ts_node_named_child(node, 0)) == t_number) {
         add(Kind::number, node);
         return Way::skip;
       }
       return open(Kind::other, node, opened);
-    case t_template:
-      return open(Kind::format, node, opened);
-    case t_fragment:
-      add(Kind::string_part, node);
-      return Way::skip;
-    case t_string:
-      add(Kind::string, node);
-      return Way::skip;
-    case t_number:
-      add(Kind::number, node);
-      return Way::skip;
-    case t_branch:
-      return open(Kind::branch, node, opened);
+    case t_template: return open(Kind::format, node, opened);
+    case t_fragment: add(Kind::string_part, node); return Way::skip;
+    case t_string: add(Kind::string, node); return Way::skip;
+    case t_number: add(Kind::number, node); return Way::skip;
+    case t_branch: return open(Kind::branch, node, opened);
     case t_for_in: {
       Way way = open(Kind::branch, node, opened);
       NodeIndex inner = tree_.make(Kind::iterate, at(opened).start, at(opened).end);
@@ -374,16 +335,14 @@ TreeBuilder::Way JavascriptTree::enter(TSNode node, std::uint8_t type, TSFieldId
       set_inner(inner);
       return way;
     }
-    case t_catch:
-      return open(Kind::other, node, opened);
+    case t_catch: return open(Kind::other, node, opened);
     case t_import:
       if (!import_from(node)) return open(Kind::other, node, opened);
       return Way::skip;
     case t_export:
       if (import_from(node)) return Way::skip;
       return open(Kind::other, node, opened);
-    default:
-      return open(Kind::other, node, opened);
+    default: return open(Kind::other, node, opened);
   }
 }
 

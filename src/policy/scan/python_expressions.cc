@@ -135,23 +135,12 @@ NodeIndex PythonParser::binary(int level) {
   while (!failed_ && lexer_.kind == Token::mark) {
     bool here = false;
     switch (level) {
-      case 0:
-        here = is('|');
-        break;
-      case 1:
-        here = is('^');
-        break;
-      case 2:
-        here = is('&');
-        break;
-      case 3:
-        here = is('<', '<') || is('>', '>');
-        break;
-      case 4:
-        here = is('+') || is('-');
-        break;
-      default:
-        here = is('*') || is('/') || is('/', '/') || is('%') || is('@');
+      case 0: here = is('|'); break;
+      case 1: here = is('^'); break;
+      case 2: here = is('&'); break;
+      case 3: here = is('<', '<') || is('>', '>'); break;
+      case 4: here = is('+') || is('-'); break;
+      default: here = is('*') || is('/') || is('/', '/') || is('%') || is('@');
     }
     if (!here) break;
     NodeIndex node = make(Kind::binary, start);
@@ -236,15 +225,13 @@ NodeIndex PythonParser::primary() {
 
 NodeIndex PythonParser::atom() {
   switch (lexer_.kind) {
-    case Token::name:
-      return name_node(false);
+    case Token::name: return name_node(false);
     case Token::number: {
       NodeIndex node = tree_.make(Kind::number, lexer_.start, lexer_.end);
       advance();
       return node;
     }
-    case Token::string:
-      return strings();
+    case Token::string: return strings();
     case Token::keyword:
       if (is(k_None) || is(k_True) || is(k_False)) {
         NodeIndex node = tree_.make(Kind::other, lexer_.start, lexer_.end);
@@ -262,8 +249,7 @@ NodeIndex PythonParser::atom() {
         return node;
       }
       break;
-    default:
-      break;
+    default: break;
   }
   failed_ = true;
   return no_node;

@@ -214,9 +214,7 @@ void PythonLexer::marks() {
   switch (c) {
     case '(':
     case '[':
-    case '{':
-      ++brackets;
-      break;
+    case '{': ++brackets; break;
     case ')':
     case ']':
     case '}':
@@ -266,10 +264,8 @@ void PythonLexer::marks() {
       break;
     case '~':
     case ',':
-    case ';':
-      break;
-    default:
-      kind = PythonToken::bad;
+    case ';': break;
+    default: kind = PythonToken::bad;
   }
   if (length == 2) sign = mark(c, second);
   position += length;

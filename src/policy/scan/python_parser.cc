@@ -25,19 +25,15 @@ void PythonParser::store(NodeIndex target) {
   Level level(*this);
   if (failed_ || target == no_node) return;
   switch (at(target).kind) {
-    case Kind::name:
-      at(target).flags |= flag_store;
-      return;
+    case Kind::name: at(target).flags |= flag_store; return;
     case Kind::list:
     case Kind::group:
     case Kind::splat:
       for (NodeIndex child = at(target).first_child; child != no_node; child = at(child).next) store(child);
       return;
     case Kind::attribute:
-    case Kind::subscript:
-      return;
-    default:
-      failed_ = true;
+    case Kind::subscript: return;
+    default: failed_ = true;
   }
 }
 

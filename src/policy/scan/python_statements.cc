@@ -7,20 +7,13 @@ void PythonParser::statement(Children& out) {
   if (is('@')) return decorated(out);
   if (lexer_.kind == Token::keyword) {
     switch (lexer_.word) {
-      case k_if:
-        return if_statement(out);
-      case k_while:
-        return while_statement(out);
-      case k_for:
-        return for_statement(out);
-      case k_try:
-        return try_statement(out);
-      case k_with:
-        return with_statement(out);
-      case k_def:
-        return function(out);
-      case k_class:
-        return class_statement(out);
+      case k_if: return if_statement(out);
+      case k_while: return while_statement(out);
+      case k_for: return for_statement(out);
+      case k_try: return try_statement(out);
+      case k_with: return with_statement(out);
+      case k_def: return function(out);
+      case k_class: return class_statement(out);
       case k_async:
         advance();
         if (is(k_def)) return function(out);
@@ -28,8 +21,7 @@ void PythonParser::statement(Children& out) {
         if (is(k_for)) return for_statement(out);
         failed_ = true;
         return;
-      default:
-        break;
+      default: break;
     }
   }
   simple_statement(out);
@@ -73,16 +65,11 @@ void PythonParser::small_statement(Children& out) {
   switch (lexer_.word) {
     case k_pass:
     case k_break:
-    case k_continue:
-      advance();
-      return;
-    case k_import:
-      return import_statement(out);
-    case k_from:
-      return from_statement(out);
+    case k_continue: advance(); return;
+    case k_import: return import_statement(out);
+    case k_from: return from_statement(out);
     case k_global:
-    case k_nonlocal:
-      return global_statement(out);
+    case k_nonlocal: return global_statement(out);
     case k_return:
       advance();
       if (lexer_.kind != Token::newline && !is(';') && lexer_.kind != Token::end)
@@ -114,8 +101,7 @@ void PythonParser::small_statement(Children& out) {
       add(out, wrap(Kind::bind, start, target));
       return;
     }
-    default:
-      return expression_statement(out);
+    default: return expression_statement(out);
   }
 }
 

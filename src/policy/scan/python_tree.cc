@@ -289,19 +289,14 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
       store = true;
   }
   switch (type) {
-    case t_identifier:
-      return identifier(node, field_id, store);
+    case t_identifier: return identifier(node, field_id, store);
     case t_comment:
-    case t_leaf:
-      return Way::skip;
-    case t_value:
-      add(Kind::other, node);
-      return Way::skip;
+    case t_leaf: return Way::skip;
+    case t_value: add(Kind::other, node); return Way::skip;
     case t_through:
     case t_arguments:
     case t_interpolation:
-    case t_parameters:
-      return Way::through;
+    case t_parameters: return Way::through;
     case t_splat_pattern:
       if (parent().type == t_parameters || parent().type == t_typed_parameter) {
         TSNode name = ts_node_named_child(node, 0);
@@ -313,23 +308,13 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
         return Way::skip;
       }
       return open(Kind::splat, node, opened);
-    case t_attribute:
-      store = false;
-      return open(Kind::attribute, node, opened);
-    case t_subscript:
-      store = false;
-      return open(Kind::subscript, node, opened);
-    case t_slice:
-      return slice_node(node, opened);
-    case t_call:
-      store = false;
-      return open(Kind::call, node, opened);
-    case t_keyword_argument:
-      return open(Kind::keyword, node, opened);
-    case t_splat:
-      return open(Kind::splat, node, opened);
-    case t_string:
-      return string(node, opened);
+    case t_attribute: store = false; return open(Kind::attribute, node, opened);
+    case t_subscript: store = false; return open(Kind::subscript, node, opened);
+    case t_slice: return slice_node(node, opened);
+    case t_call: store = false; return open(Kind::call, node, opened);
+    case t_keyword_argument: return open(Kind::keyword, node, opened);
+    case t_splat: return open(Kind::splat, node, opened);
+    case t_string: return string(node, opened);
     case t_string_content: {
       NodeIndex part = add(Kind::string_part, node);
       std::string_view literal = text_.substr(at(at(part).parent).start);
@@ -337,23 +322,17 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
       if (prefix.find_first_of("rR") != std::string_view::npos) at(part).flags |= flag_star;
       return Way::skip;
     }
-    case t_concat:
-      return open(Kind::concat, node, opened);
-    case t_number:
-      add(Kind::number, node);
-      return Way::skip;
+    case t_concat: return open(Kind::concat, node, opened);
+    case t_number: add(Kind::number, node); return Way::skip;
     case t_unary:
       if (types_.of(ts_node_child_by_field_id(node, argument_)) == t_number && slice(node).starts_with('-')) {
         add(Kind::number, node);
         return Way::skip;
       }
       return open(Kind::other, node, opened);
-    case t_list:
-      return open(Kind::list, node, opened);
-    case t_dict:
-      return open(Kind::dict, node, opened);
-    case t_pair:
-      return open(Kind::pair, node, opened);
+    case t_list: return open(Kind::list, node, opened);
+    case t_dict: return open(Kind::dict, node, opened);
+    case t_pair: return open(Kind::pair, node, opened);
     case t_binary:
     case t_augmented: {
       Way way = open(type == t_binary ? Kind::binary : Kind::augmented, node, opened);
@@ -363,12 +342,9 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
       at(opened).op = text.size() == length ? text.front() : '\0';
       return way;
     }
-    case t_choice:
-      return open(Kind::choice, node, opened);
-    case t_group:
-      return open(Kind::group, node, opened);
-    case t_branch:
-      return open(Kind::branch, node, opened);
+    case t_choice: return open(Kind::choice, node, opened);
+    case t_group: return open(Kind::group, node, opened);
+    case t_branch: return open(Kind::branch, node, opened);
     case t_for:
     case t_for_in: {
       if (type == t_for_in) return open(Kind::iterate, node, opened);
@@ -379,35 +355,20 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
       set_inner(inner);
       return way;
     }
-    case t_comprehension:
-      return open(Kind::comprehension, node, opened);
-    case t_function:
-      return open(Kind::function, node, opened);
-    case t_class:
-      return open(Kind::klass, node, opened);
-    case t_lambda:
-      return open(Kind::lambda, node, opened);
-    case t_default_parameter:
-      return open(Kind::parameter, node, opened);
-    case t_typed_parameter:
-      return open(Kind::other, node, opened);
+    case t_comprehension: return open(Kind::comprehension, node, opened);
+    case t_function: return open(Kind::function, node, opened);
+    case t_class: return open(Kind::klass, node, opened);
+    case t_lambda: return open(Kind::lambda, node, opened);
+    case t_default_parameter: return open(Kind::parameter, node, opened);
+    case t_typed_parameter: return open(Kind::other, node, opened);
     case t_assignment:
-    case t_named_expression:
-      return open(Kind::assign, node, opened);
+    case t_named_expression: return open(Kind::assign, node, opened);
     case t_target:
     case t_case_pattern:
-    case t_delete:
-      store = true;
-      return open(Kind::bind, node, opened);
-    case t_import:
-      import(node);
-      return Way::skip;
-    case t_import_from:
-      import_from(node);
-      return Way::skip;
-    case t_global:
-      store = true;
-      return open(Kind::global_names, node, opened);
+    case t_delete: store = true; return open(Kind::bind, node, opened);
+    case t_import: import(node); return Way::skip;
+    case t_import_from: import_from(node); return Way::skip;
+    case t_global: store = true; return open(Kind::global_names, node, opened);
     case t_exec:
     case t_print: {
       error(node, type == t_exec ? "exec is a function in Python 3" : "print is a function in Python 3");
@@ -419,8 +380,7 @@ TreeBuilder::Way PythonTree::enter(TSNode node, std::uint8_t type, TSFieldId fie
       tree_.append(opened, last, name);
       return way;
     }
-    default:
-      return open(Kind::other, node, opened);
+    default: return open(Kind::other, node, opened);
   }
 }
 

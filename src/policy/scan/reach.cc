@@ -152,8 +152,7 @@ void Evaluator::check_attribute(ValueIndex object, NameIndex name, std::uint32_t
       report_.add(RuleId::introspection, offset,
                   fmt::format("{} opens the interpreter's internals", entry.text));
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -167,10 +166,8 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
       return make({.type = Type::class_of, .weak = from.type == Type::unknown || from.weak});
     case a_ancestors:
       return make({.type = Type::class_of, .weak = from.type != Type::class_of || from.weak, .walked = true});
-    case a_subclasses:
-      return from.type == Type::class_of ? object : unknown_value;
-    case a_globals:
-      return make({.type = Type::names});
+    case a_subclasses: return from.type == Type::class_of ? object : unknown_value;
+    case a_globals: return make({.type = Type::names});
     case a_same:
       if (from.type == Type::path || from.type == Type::module || from.type == Type::names) return object;
       break;
@@ -184,8 +181,7 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
         return mention(paths_.child(PathTrie::root, paths_.word("Function")), offset);
       }
       return make({.type = Type::class_of});
-    default:
-      break;
+    default: break;
   }
   switch (from.type) {
     case Type::path: {
@@ -214,14 +210,10 @@ ValueIndex Evaluator::one_attribute(ValueIndex object, NameIndex name, std::uint
       return unknown_value;
     case Type::text:
     case Type::list:
-    case Type::buffer:
-      return make({.type = Type::method, .object = object, .name = name});
-    case Type::unknown:
-      return tainted(from);
-    case Type::class_of:
-      return object;
-    default:
-      return unknown_value;
+    case Type::buffer: return make({.type = Type::method, .object = object, .name = name});
+    case Type::unknown: return tainted(from);
+    case Type::class_of: return object;
+    default: return unknown_value;
   }
 }
 

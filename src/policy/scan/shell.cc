@@ -95,20 +95,11 @@ void ShellScanner::visit(TSNode node) {
       command(node);
       if (auto input = reader_.given_input(node)) given_to(node, *input);
       break;
-    case ShellReader::file_redirect:
-      redirect(node);
-      break;
-    case ShellReader::pipeline:
-      pipeline(node);
-      break;
-    case ShellReader::redirected_statement:
-      statement_with_input(node);
-      break;
-    case ShellReader::function_definition:
-      function(node);
-      break;
-    default:
-      break;
+    case ShellReader::file_redirect: redirect(node); break;
+    case ShellReader::pipeline: pipeline(node); break;
+    case ShellReader::redirected_statement: statement_with_input(node); break;
+    case ShellReader::function_definition: function(node); break;
+    default: break;
   }
 }
 

@@ -366,9 +366,7 @@ Word ShellReader::read(TSNode node, int depth) const {
       }
       return word;
     }
-    case arithmetic:
-      word.dynamic = true;
-      return word;
+    case arithmetic: word.dynamic = true; return word;
     case other:
       if (count == 0) {
         word.dynamic = text.contains('$') || text.contains('`');
@@ -376,8 +374,7 @@ Word ShellReader::read(TSNode node, int depth) const {
         return word;
       }
       break;
-    default:
-      break;
+    default: break;
   }
   // concatenation, command_name, translated_string and whatever else is made of parts
   word.values = {""};

@@ -48,24 +48,16 @@ char32_t octal_number(std::string_view text, std::size_t& at) {
 // The one-letter escapes that all three languages share.
 char simple_escape(char c) {
   switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'v':
-      return '\v';
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'r': return '\r';
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'v': return '\v';
     case '\\':
     case '\'':
-    case '"':
-      return c;
-    default:
-      return '\0';
+    case '"': return c;
+    default: return '\0';
   }
 }
 

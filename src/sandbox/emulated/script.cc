@@ -91,17 +91,10 @@ Outcome Script::outcome_of(const shell::Executed& executed) const {
   outcome.reason = executed.reason;
   switch (executed.limit) {
     case shell::Limit::wall_time:
-    case shell::Limit::cpu_time:
-      outcome.ending = Ending::timed_out;
-      break;
-    case shell::Limit::memory_bytes:
-      outcome.ending = Ending::out_of_memory;
-      break;
-    case shell::Limit::output_bytes:
-      outcome.ending = Ending::output_limit;
-      break;
-    default:
-      break;
+    case shell::Limit::cpu_time: outcome.ending = Ending::timed_out; break;
+    case shell::Limit::memory_bytes: outcome.ending = Ending::out_of_memory; break;
+    case shell::Limit::output_bytes: outcome.ending = Ending::output_limit; break;
+    default: break;
   }
   if (outcome.ending != Ending::exited) outcome.signal = SIGKILL;
   return outcome;

@@ -16,14 +16,10 @@ using vfs::Path;
 
 FileType type_of(vfs::Type type) {
   switch (type) {
-    case vfs::Type::file:
-      return FileType::file;
-    case vfs::Type::directory:
-      return FileType::directory;
-    case vfs::Type::symlink:
-      return FileType::symlink;
-    case vfs::Type::fifo:
-      return FileType::other;
+    case vfs::Type::file: return FileType::file;
+    case vfs::Type::directory: return FileType::directory;
+    case vfs::Type::symlink: return FileType::symlink;
+    case vfs::Type::fifo: return FileType::other;
   }
   return FileType::unknown;
 }

@@ -33,16 +33,11 @@ struct GroupPlace {
 
 const char* v1_name(Controller controller) {
   switch (controller) {
-    case Controller::memory:
-      return "memory";
-    case Controller::pids:
-      return "pids";
-    case Controller::cpu:
-      return "cpu";
-    case Controller::io:
-      return "blkio";
-    case Controller::unified:
-      return "";
+    case Controller::memory: return "memory";
+    case Controller::pids: return "pids";
+    case Controller::cpu: return "cpu";
+    case Controller::io: return "blkio";
+    case Controller::unified: return "";
   }
   return "";
 }

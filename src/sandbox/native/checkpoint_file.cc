@@ -188,6 +188,7 @@ class PageReader {
   // How much of it will be read by the next read().
   std::uint64_t want(std::uint64_t address, std::uint64_t size) {
     const std::size_t part = std::min<std::uint64_t>(size, kPiece - wanted_);
+    // JUSTIFICATION: addresses of another process are numbers here, and pointers in an iovec.
     from_.push_back({reinterpret_cast<void*>(address), part});
     wanted_ += part;
     return part;
@@ -217,6 +218,7 @@ class PageReader {
     char* to = piece_.get();
     for (const iovec& one : from)
       for (std::size_t done = 0; done < one.iov_len;) {
+        // JUSTIFICATION: addresses of another process are numbers here, and pointers in an iovec.
         const auto at = static_cast<off_t>(reinterpret_cast<std::uint64_t>(one.iov_base) + done);
         const ssize_t got = ::pread(memory_.get(), to, one.iov_len - done, at);
         if (got < 0 && errno == EINTR) continue;
@@ -248,6 +250,7 @@ class Sieve {
   std::span<char> sift(const PageReader::Piece& piece, std::uint64_t offset, std::vector<Run>& runs) {
     std::size_t at = 0, kept = 0;
     for (const iovec& stretch : piece.from) {
+      // JUSTIFICATION: addresses of another process are numbers here, and pointers in an iovec.
       const auto address = reinterpret_cast<std::uint64_t>(stretch.iov_base);
       const std::size_t known = look(address, stretch.iov_len);
       for (std::size_t done = 0; done < stretch.iov_len; done += kPage, at += kPage) {
@@ -440,6 +443,7 @@ CheckpointPages::CheckpointPages(CheckpointPages&& other) noexcept
       size_(std::exchange(other.size_, 0)) {}
 
 CheckpointPages::~CheckpointPages() {
+  // JUSTIFICATION: munmap takes what mmap gave, which we hold as const.
   if (bytes_ != nullptr) ::munmap(const_cast<char*>(bytes_), size_);
 }
 

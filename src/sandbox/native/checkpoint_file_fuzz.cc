@@ -92,15 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string rest(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 4) {
-    case 0:
-      read(rest);
-      break;
-    case 1:
-      read(file_of("", rest, size > 1 ? data[1] % 8U : 0U));
-      break;
-    case 2:
-      read(file_of(rest, "", 1));
-      break;
+    case 0: read(rest); break;
+    case 1: read(file_of("", rest, size > 1 ? data[1] % 8U : 0U)); break;
+    case 2: read(file_of(rest, "", 1)); break;
     default:
       for (const Area& area : parse_areas(rest)) check(area.protection < 8);
   }

@@ -36,25 +36,13 @@ std::optional<std::uint32_t> verdict(const std::vector<sock_filter>& program, co
         if (step.k % 4 != 0 || step.k + 4 > sizeof call) return std::nullopt;
         std::memcpy(&word, reinterpret_cast<const char*>(&call) + step.k, 4);
         break;
-      case BPF_ALU | BPF_AND | BPF_K:
-        word &= step.k;
-        break;
-      case BPF_JMP | BPF_JA:
-        at += step.k;
-        break;
-      case BPF_JMP | BPF_JEQ | BPF_K:
-        jump(word == step.k);
-        break;
-      case BPF_JMP | BPF_JGE | BPF_K:
-        jump(word >= step.k);
-        break;
-      case BPF_JMP | BPF_JSET | BPF_K:
-        jump((word & step.k) != 0);
-        break;
-      case BPF_RET | BPF_K:
-        return step.k;
-      default:
-        return std::nullopt;
+      case BPF_ALU | BPF_AND | BPF_K: word &= step.k; break;
+      case BPF_JMP | BPF_JA: at += step.k; break;
+      case BPF_JMP | BPF_JEQ | BPF_K: jump(word == step.k); break;
+      case BPF_JMP | BPF_JGE | BPF_K: jump(word >= step.k); break;
+      case BPF_JMP | BPF_JSET | BPF_K: jump((word & step.k) != 0); break;
+      case BPF_RET | BPF_K: return step.k;
+      default: return std::nullopt;
     }
   }
   return std::nullopt;

@@ -169,6 +169,7 @@ std::vector<int> ignored_signals() {
     struct {
       unsigned long handler, flags, restorer, mask;
     } now{};
+    // JUSTIFICATION: the kernel takes and gives addresses as numbers.
     if (::syscall(SYS_rt_sigaction, number, nullptr, &now, sizeof now.mask) == 0 &&
         now.handler == reinterpret_cast<unsigned long>(SIG_IGN))
       numbers.push_back(number);
@@ -194,6 +195,7 @@ __attribute__((noinline)) pid_t start_child(WallPlan& plan, WallReport& report, 
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<std::uint64_t>(group);
   }
+  // JUSTIFICATION: the kernel takes and gives addresses as numbers.
   arguments.pidfd = reinterpret_cast<std::uint64_t>(&pidfd);
   long result;
   asm volatile("syscall"

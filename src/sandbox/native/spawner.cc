@@ -139,30 +139,14 @@ void Spawner::run() {
           if ((events[i].events & EPOLLOUT) != 0) on_daemon_ready();
           if ((events[i].events & ~unsigned{EPOLLOUT}) != 0) on_daemon();
           break;
-        case Source::listener:
-          on_listener();
-          break;
-        case Source::sandbox:
-          on_end(fd);
-          break;
-        case Source::copying:
-          on_copied(fd);
-          break;
-        case Source::reaping:
-          on_reaped(fd);
-          break;
-        case Source::zygote:
-          on_zygote(fd);
-          break;
-        case Source::parts_pool:
-          on_gone();
-          break;
-        case Source::images:
-          on_images();
-          break;
-        case Source::standstill:
-          on_standstill_timer();
-          break;
+        case Source::listener: on_listener(); break;
+        case Source::sandbox: on_end(fd); break;
+        case Source::copying: on_copied(fd); break;
+        case Source::reaping: on_reaped(fd); break;
+        case Source::zygote: on_zygote(fd); break;
+        case Source::parts_pool: on_gone(); break;
+        case Source::images: on_images(); break;
+        case Source::standstill: on_standstill_timer(); break;
       }
     }
   }

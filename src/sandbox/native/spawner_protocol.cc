@@ -255,53 +255,37 @@ std::optional<Ask> get_ask(In& in, Verb verb) {
     return ask;
   };
   switch (verb) {
-    case Verb::hello:
-      return plain(ask::Hello{});
-    case Verb::list:
-      return plain(ask::List{});
-    case Verb::create:
-      return ask::Create{get_spec(in)};
-    case Verb::adopt:
-      return plain(ask::Adopt{});
-    case Verb::destroy:
-      return plain(ask::Destroy{});
-    case Verb::freeze:
-      return plain(ask::Freeze{});
-    case Verb::thaw:
-      return plain(ask::Thaw{});
-    case Verb::rename:
-      return ask::Rename{in.text()};
-    case Verb::snapshot:
-      return ask::Snapshot{in.text()};
-    case Verb::discard:
-      return ask::Discard{in.text()};
-    case Verb::measure:
-      return ask::Measure{in.text()};
-    case Verb::shut_down:
-      return plain(ask::ShutDown{});
+    case Verb::hello: return plain(ask::Hello{});
+    case Verb::list: return plain(ask::List{});
+    case Verb::create: return ask::Create{get_spec(in)};
+    case Verb::adopt: return plain(ask::Adopt{});
+    case Verb::destroy: return plain(ask::Destroy{});
+    case Verb::freeze: return plain(ask::Freeze{});
+    case Verb::thaw: return plain(ask::Thaw{});
+    case Verb::rename: return ask::Rename{in.text()};
+    case Verb::snapshot: return ask::Snapshot{in.text()};
+    case Verb::discard: return ask::Discard{in.text()};
+    case Verb::measure: return ask::Measure{in.text()};
+    case Verb::shut_down: return plain(ask::ShutDown{});
     case Verb::fork_interpreter: {
       ask::ForkInterpreter fork{.user = in.text()};
       fork.directory = in.text();
       return fork;
     }
-    case Verb::checkpoint:
-      return get_checkpoint(in);
+    case Verb::checkpoint: return get_checkpoint(in);
     case Verb::revive: {
       ask::Revive revive{.index = in.small()};
       revive.interpreter = get_interpreter(in);
       return revive;
     }
-    case Verb::second_connection:
-      return plain(ask::SecondConnection{});
+    case Verb::second_connection: return plain(ask::SecondConnection{});
     case Verb::open_volume: {
       ask::OpenVolume open{.directory = in.text()};
       open.bytes = in.number(), open.inodes = in.number();
       return open;
     }
-    case Verb::close_volume:
-      return ask::CloseVolume{in.text()};
-    case Verb::ended:
-      break;
+    case Verb::close_volume: return ask::CloseVolume{in.text()};
+    case Verb::ended: break;
   }
   return std::nullopt;
 }

@@ -144,10 +144,8 @@ bool is_about_a_sandbox(Verb verb) {
     case Verb::open_volume:
     case Verb::close_volume:
     case Verb::measure:
-    case Verb::discard:
-      return false;
-    default:
-      return true;
+    case Verb::discard: return false;
+    default: return true;
   }
 }
 

@@ -23,6 +23,8 @@ std::string deflate_gzip(Invocation& call, std::string_view text, int level) {
   std::string out;
   if (deflateInit2(&z, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return out;
   out.resize(deflateBound(&z, text.size()) + 64);
+  // JUSTIFICATION: the library takes pointers that are not const, or to its own kind of bytes, and only
+  // reads.
   z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   z.avail_in = static_cast<uInt>(text.size());
   z.next_out = reinterpret_cast<Bytef*>(out.data());
@@ -46,12 +48,16 @@ Result<std::string> inflate_gzip(Invocation& call, std::string_view data) {
       break;  // trailing garbage
     z_stream z{};
     if (inflateInit2(&z, 15 + 16) != Z_OK) return fail(Code::internal, "inflate");
+    // JUSTIFICATION: the library takes pointers that are not const, or to its own kind of bytes, and only
+    // reads.
     z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(rest.data()));
     z.avail_in = static_cast<uInt>(rest.size());
     Finally end([&] { inflateEnd(&z); });
     int status = Z_OK;
     while (status == Z_OK) {
       char block[65536];
+      // JUSTIFICATION: the library takes pointers that are not const, or to its own kind of bytes, and only
+      // reads.
       z.next_out = reinterpret_cast<Bytef*>(block);
       z.avail_out = sizeof block;
       status = inflate(&z, Z_NO_FLUSH);
@@ -123,6 +129,8 @@ std::string deflate_bzip2(Invocation& call, std::string_view text, int level) {
     bz_stream& z;
     ~Held() { BZ2_bzCompressEnd(&z); }
   } held{z};
+  // JUSTIFICATION: the library takes pointers that are not const, or to its own kind of bytes, and only
+  // reads.
   z.next_in = const_cast<char*>(text.data());
   z.avail_in = static_cast<unsigned>(text.size());
   return pumped(call, [&](auto& block, std::size_t& made) {
@@ -148,6 +156,8 @@ Result<std::string> inflate_bzip2(Invocation& call, std::string_view data) {
       bz_stream& z;
       ~Held() { BZ2_bzDecompressEnd(&z); }
     } held{z};
+    // JUSTIFICATION: the library takes pointers that are not const, or to its own kind of bytes, and only
+    // reads.
     z.next_in = const_cast<char*>(rest.data());
     z.avail_in = static_cast<unsigned>(rest.size());
     int status = BZ_OK;
@@ -209,16 +219,11 @@ Result<std::string> inflate_xz(Invocation& call, std::string_view data) {
     check_unpacked(call, out.size(), data.size());
   }
   switch (status) {
-    case LZMA_STREAM_END:
-      return out;
-    case LZMA_FORMAT_ERROR:
-      return fail(Code::invalid_argument, "File format not recognized");
-    case LZMA_BUF_ERROR:
-      return fail(Code::invalid_argument, "Unexpected end of input");
-    case LZMA_MEMLIMIT_ERROR:
-      return fail(Code::too_large, "Memory usage limit reached");
-    default:
-      return fail(Code::invalid_argument, "Compressed data is corrupt");
+    case LZMA_STREAM_END: return out;
+    case LZMA_FORMAT_ERROR: return fail(Code::invalid_argument, "File format not recognized");
+    case LZMA_BUF_ERROR: return fail(Code::invalid_argument, "Unexpected end of input");
+    case LZMA_MEMLIMIT_ERROR: return fail(Code::too_large, "Memory usage limit reached");
+    default: return fail(Code::invalid_argument, "Compressed data is corrupt");
   }
 }
 

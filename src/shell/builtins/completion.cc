@@ -31,32 +31,19 @@ bool is_option(std::string_view name) {
 
 const char* action_of(char letter) {
   switch (letter) {
-    case 'a':
-      return "alias";
-    case 'b':
-      return "builtin";
-    case 'c':
-      return "command";
-    case 'd':
-      return "directory";
-    case 'e':
-      return "export";
-    case 'f':
-      return "file";
-    case 'g':
-      return "group";
-    case 'j':
-      return "job";
-    case 'k':
-      return "keyword";
-    case 's':
-      return "service";
-    case 'u':
-      return "user";
-    case 'v':
-      return "variable";
-    default:
-      return nullptr;
+    case 'a': return "alias";
+    case 'b': return "builtin";
+    case 'c': return "command";
+    case 'd': return "directory";
+    case 'e': return "export";
+    case 'f': return "file";
+    case 'g': return "group";
+    case 'j': return "job";
+    case 'k': return "keyword";
+    case 's': return "service";
+    case 'u': return "user";
+    case 'v': return "variable";
+    default: return nullptr;
   }
 }
 
@@ -106,33 +93,18 @@ int parse(ShellRunner& shell, const Args& args, std::size_t& at, CompletionSpec&
           }
           out.options.push_back(value);
           break;
-        case 'A':
-          out.actions.push_back(value);
-          break;
-        case 'G':
-          out.glob = value;
-          break;
+        case 'A': out.actions.push_back(value); break;
+        case 'G': out.glob = value; break;
         case 'W':
           out.words = value;
           out.has_words = true;
           break;
-        case 'F':
-          out.function = value;
-          break;
-        case 'C':
-          out.command = value;
-          break;
-        case 'X':
-          out.filter = value;
-          break;
-        case 'P':
-          out.prefix = value;
-          break;
-        case 'S':
-          out.suffix = value;
-          break;
-        default:
-          break;
+        case 'F': out.function = value; break;
+        case 'C': out.command = value; break;
+        case 'X': out.filter = value; break;
+        case 'P': out.prefix = value; break;
+        case 'S': out.suffix = value; break;
+        default: break;
       }
       break;
     }

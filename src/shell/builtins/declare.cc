@@ -27,28 +27,17 @@ struct Request {
 
 std::uint16_t attribute(char letter) {
   switch (letter) {
-    case 'a':
-      return attr::array;
-    case 'A':
-      return attr::assoc;
-    case 'i':
-      return attr::integer;
-    case 'l':
-      return attr::lower;
-    case 'u':
-      return attr::upper;
-    case 'n':
-      return attr::nameref;
-    case 'r':
-      return attr::readonly;
-    case 't':
-      return attr::trace;
-    case 'x':
-      return attr::exported;
-    case 'c':
-      return attr::capital;
-    default:
-      return 0;
+    case 'a': return attr::array;
+    case 'A': return attr::assoc;
+    case 'i': return attr::integer;
+    case 'l': return attr::lower;
+    case 'u': return attr::upper;
+    case 'n': return attr::nameref;
+    case 'r': return attr::readonly;
+    case 't': return attr::trace;
+    case 'x': return attr::exported;
+    case 'c': return attr::capital;
+    default: return 0;
   }
 }
 
@@ -480,17 +469,10 @@ int unset(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "fvn");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'f':
-        functions = true;
-        break;
-      case 'v':
-        variables = true;
-        break;
-      case 'n':
-        reference = variables = true;
-        break;
-      default:
-        break;
+      case 'f': functions = true; break;
+      case 'v': variables = true; break;
+      case 'n': reference = variables = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();

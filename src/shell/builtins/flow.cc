@@ -148,17 +148,10 @@ int exec(ShellRunner& shell, const Args& args) {
   bool clean = false;
   while (char letter = options.next()) {
     switch (letter) {
-      case 'a':
-        name = options.value();
-        break;
-      case 'c':
-        clean = true;
-        break;
-      case 'l':
-        name = "-";
-        break;
-      default:
-        break;
+      case 'a': name = options.value(); break;
+      case 'c': clean = true; break;
+      case 'l': name = "-"; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();

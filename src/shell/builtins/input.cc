@@ -79,22 +79,12 @@ std::string take_field(const Line& line, std::size_t& at, const std::string& ifs
 bool set_option(ShellRunner& shell, char letter, const std::string& value, ReadOptions& options) {
   std::int64_t number = 0;
   switch (letter) {
-    case 'r':
-      options.raw = true;
-      return true;
+    case 'r': options.raw = true; return true;
     case 's':
-    case 'e':
-      options.silent = true;
-      return true;
-    case 'a':
-      options.array = value;
-      return true;
-    case 'd':
-      options.delimiter = value.empty() ? '\0' : value[0];
-      return true;
-    case 'p':
-      options.prompt = value;
-      return true;
+    case 'e': options.silent = true; return true;
+    case 'a': options.array = value; return true;
+    case 'd': options.delimiter = value.empty() ? '\0' : value[0]; return true;
+    case 'p': options.prompt = value; return true;
     case 'n':
     case 'N':
       if (!parse_int(value, number) || number < 0) {
@@ -122,8 +112,7 @@ bool set_option(ShellRunner& shell, char letter, const std::string& value, ReadO
       }
       options.fd = static_cast<int>(number);
       return true;
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -275,15 +264,11 @@ namespace {
 // What the number of an option of mapfile is called in messages.
 std::string_view mapfile_number(char letter) {
   switch (letter) {
-    case 'O':
-      return "array origin";
+    case 'O': return "array origin";
     case 'n':
-    case 's':
-      return "line count";
-    case 'u':
-      return "file descriptor specification";
-    default:
-      return "callback quantum";
+    case 's': return "line count";
+    case 'u': return "file descriptor specification";
+    default: return "callback quantum";
   }
 }
 

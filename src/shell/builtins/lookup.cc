@@ -111,23 +111,12 @@ int type(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "aftpP");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'a':
-        wanted.all = true;
-        break;
-      case 'f':
-        wanted.no_functions = true;
-        break;
-      case 't':
-        wanted.word = true;
-        break;
-      case 'p':
-        wanted.path_only = true;
-        break;
-      case 'P':
-        wanted.force_path = true;
-        break;
-      default:
-        break;
+      case 'a': wanted.all = true; break;
+      case 'f': wanted.no_functions = true; break;
+      case 't': wanted.word = true; break;
+      case 'p': wanted.path_only = true; break;
+      case 'P': wanted.force_path = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -151,17 +140,10 @@ int command(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "vVp");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'v':
-        brief = true;
-        break;
-      case 'V':
-        verbose = true;
-        break;
-      case 'p':
-        use_default = true;
-        break;
-      default:
-        break;
+      case 'v': brief = true; break;
+      case 'V': verbose = true; break;
+      case 'p': use_default = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -220,23 +202,12 @@ int hash(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "rdltp:");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'r':
-        shell.names().hashed().edit().clear();
-        break;
-      case 'd':
-        remove = true;
-        break;
-      case 'l':
-        list = true;
-        break;
-      case 't':
-        target = true;
-        break;
-      case 'p':
-        path = options.value();
-        break;
-      default:
-        break;
+      case 'r': shell.names().hashed().edit().clear(); break;
+      case 'd': remove = true; break;
+      case 'l': list = true; break;
+      case 't': target = true; break;
+      case 'p': path = options.value(); break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -292,17 +263,10 @@ int enable(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "nasp");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'n':
-        off = true;
-        break;
-      case 'a':
-        all = true;
-        break;
-      case 's':
-        special = true;
-        break;
-      default:
-        break;
+      case 'n': off = true; break;
+      case 'a': all = true; break;
+      case 's': special = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -398,14 +362,9 @@ int help(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "sdm");
   while (char letter = options.next()) {
     switch (letter) {
-      case 's':
-        brief = true;
-        break;
-      case 'd':
-        summary = true;
-        break;
-      default:
-        break;
+      case 's': brief = true; break;
+      case 'd': summary = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();

@@ -126,23 +126,12 @@ int shopt(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "suqpo");
   while (char letter = options.next()) {
     switch (letter) {
-      case 's':
-        on = true;
-        break;
-      case 'u':
-        off = true;
-        break;
-      case 'q':
-        quiet = true;
-        break;
-      case 'p':
-        print = true;
-        break;
-      case 'o':
-        set_names = true;
-        break;
-      default:
-        break;
+      case 's': on = true; break;
+      case 'u': off = true; break;
+      case 'q': quiet = true; break;
+      case 'p': print = true; break;
+      case 'o': set_names = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -224,26 +213,13 @@ bool clause_bits(ShellRunner& shell, const std::string& mode, std::size_t& at, u
                  unsigned& bits) {
   for (; at < mode.size() && mode[at] != ','; ++at) {
     switch (mode[at]) {
-      case 'r':
-        bits |= 0444;
-        break;
-      case 'w':
-        bits |= 0222;
-        break;
-      case 'x':
-        bits |= 0111;
-        break;
-      case 'u':
-        bits |= ((allowed >> 6) & 7) * 0111;
-        break;
-      case 'g':
-        bits |= ((allowed >> 3) & 7) * 0111;
-        break;
-      case 'o':
-        bits |= (allowed & 7) * 0111;
-        break;
-      case 'X':
-        break;
+      case 'r': bits |= 0444; break;
+      case 'w': bits |= 0222; break;
+      case 'x': bits |= 0111; break;
+      case 'u': bits |= ((allowed >> 6) & 7) * 0111; break;
+      case 'g': bits |= ((allowed >> 3) & 7) * 0111; break;
+      case 'o': bits |= (allowed & 7) * 0111; break;
+      case 'X': break;
       default:
         shell.error(fmt::format("umask: `{}': invalid symbolic mode character", mode[at]));
         return false;
@@ -294,14 +270,9 @@ int umask(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "Sp");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'S':
-        symbolic = true;
-        break;
-      case 'p':
-        reusable = true;
-        break;
-      default:
-        break;
+      case 'S': symbolic = true; break;
+      case 'p': reusable = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();

@@ -27,36 +27,17 @@ bool escapes(std::string_view text, std::string& out, bool printf_b, bool format
     }
     char c = text[++i];
     switch (c) {
-      case 'a':
-        out += '\a';
-        break;
-      case 'b':
-        out += '\b';
-        break;
-      case 'c':
-        return false;
+      case 'a': out += '\a'; break;
+      case 'b': out += '\b'; break;
+      case 'c': return false;
       case 'e':
-      case 'E':
-        out += '\033';
-        break;
-      case 'f':
-        out += '\f';
-        break;
-      case 'n':
-        out += '\n';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'v':
-        out += '\v';
-        break;
-      case '\\':
-        out += '\\';
-        break;
+      case 'E': out += '\033'; break;
+      case 'f': out += '\f'; break;
+      case 'n': out += '\n'; break;
+      case 'r': out += '\r'; break;
+      case 't': out += '\t'; break;
+      case 'v': out += '\v'; break;
+      case '\\': out += '\\'; break;
       case '"':
         if (format)
           out += '"';
@@ -109,8 +90,7 @@ bool escapes(std::string_view text, std::string& out, bool printf_b, bool format
           out += '\\', out += c;
         break;
       }
-      default:
-        out += '\\', out += c;
+      default: out += '\\', out += c;
     }
   }
   return true;
@@ -327,9 +307,7 @@ class Printf {
       case 'o':
       case 'u':
       case 'x':
-      case 'X':
-        out += whole(spec, c);
-        return true;
+      case 'X': out += whole(spec, c); return true;
       case 'e':
       case 'E':
       case 'f':
@@ -337,11 +315,8 @@ class Printf {
       case 'g':
       case 'G':
       case 'a':
-      case 'A':
-        out += real(spec, c);
-        return true;
-      case '(':
-        return time(out, spec, i);
+      case 'A': out += real(spec, c); return true;
+      case '(': return time(out, spec, i);
       case 'n': {
         std::string name = value();
         if (!name.empty()) shell_.variables().assign(name, std::to_string(out.size()));

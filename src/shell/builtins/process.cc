@@ -248,14 +248,9 @@ int wait(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "nfp:");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'n':
-        next = true;
-        break;
-      case 'p':
-        variable = options.value();
-        break;
-      default:
-        break;
+      case 'n': next = true; break;
+      case 'p': variable = options.value(); break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();
@@ -330,20 +325,11 @@ int jobs(ShellRunner& shell, const Args& args) {
   OptionReader options(shell, args, "plrsn");
   while (char letter = options.next()) {
     switch (letter) {
-      case 'p':
-        pids = true;
-        break;
-      case 'l':
-        lng = true;
-        break;
-      case 'r':
-        running = true;
-        break;
-      case 's':
-        stopped = true;
-        break;
-      default:
-        break;
+      case 'p': pids = true; break;
+      case 'l': lng = true; break;
+      case 'r': running = true; break;
+      case 's': stopped = true; break;
+      default: break;
     }
   }
   if (options.failed()) return options.status();

@@ -8,12 +8,9 @@ namespace atl::shell {
 
 bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
   switch (op) {
-    case 'n':
-      return !operand.empty();
-    case 'z':
-      return operand.empty();
-    case 'v':
-      return shell.variables().is_set(operand);
+    case 'n': return !operand.empty();
+    case 'z': return operand.empty();
+    case 'v': return shell.variables().is_set(operand);
     case 'R': {
       const Variable* variable = shell.variables().find(operand);
       return variable && variable->is(attr::nameref);
@@ -29,8 +26,7 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
       auto file = shell.descriptors().file(static_cast<int>(fd));
       return file && file->is_terminal();
     }
-    default:
-      break;
+    default: break;
   }
   if (operand.empty()) return false;
   std::string full = operand.starts_with('/') ? operand : shell.descriptors().cwd().str() + "/" + operand;
@@ -58,35 +54,21 @@ bool test_unary(ShellRunner& shell, char op, const std::string& operand) {
   if (operand.size() > 1 && operand.back() == '/' && !stat->is_directory()) return false;
   switch (op) {
     case 'a':
-    case 'e':
-      return true;
-    case 'f':
-      return stat->is_file();
-    case 'd':
-      return stat->is_directory();
-    case 'p':
-      return stat->type == vfs::Type::fifo;
-    case 's':
-      return stat->is_directory() || stat->size > 0;
-    case 'r':
-      return shell.descriptors().permitted(*stat, 4);
-    case 'w':
-      return shell.descriptors().permitted(*stat, 2);
-    case 'x':
-      return shell.descriptors().permitted(*stat, 1);
-    case 'u':
-      return stat->mode & 04000;
-    case 'g':
-      return stat->mode & 02000;
-    case 'k':
-      return stat->mode & 01000;
+    case 'e': return true;
+    case 'f': return stat->is_file();
+    case 'd': return stat->is_directory();
+    case 'p': return stat->type == vfs::Type::fifo;
+    case 's': return stat->is_directory() || stat->size > 0;
+    case 'r': return shell.descriptors().permitted(*stat, 4);
+    case 'w': return shell.descriptors().permitted(*stat, 2);
+    case 'x': return shell.descriptors().permitted(*stat, 1);
+    case 'u': return stat->mode & 04000;
+    case 'g': return stat->mode & 02000;
+    case 'k': return stat->mode & 01000;
     case 'O':
-    case 'G':
-      return stat->uid == 1000;
-    case 'N':
-      return stat->accessed && stat->modified > *stat->accessed;
-    default:
-      return false;
+    case 'G': return stat->uid == 1000;
+    case 'N': return stat->accessed && stat->modified > *stat->accessed;
+    default: return false;
   }
 }
 
@@ -134,10 +116,8 @@ class Tester {
 
   bool by_count() {
     switch (args_.size()) {
-      case 0:
-        return false;
-      case 1:
-        return !args_[0].empty();
+      case 0: return false;
+      case 1: return !args_[0].empty();
       case 2:
         if (args_[0] == "!") return args_[1].empty();
         if (is_unary(args_[0])) return unary(args_[0], args_[1]);
@@ -162,8 +142,7 @@ class Tester {
           return by_count();
         }
         break;
-      default:
-        break;
+      default: break;
     }
     bool value = or_();
     if (!failed_ && at_ < args_.size()) return fail("too many arguments");

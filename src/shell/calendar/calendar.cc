@@ -279,74 +279,30 @@ bool put_one(std::string& out, char c, const Pieces& t, const Modifiers& m, int 
   int hour12 = v.hour % 12 == 0 ? 12 : v.hour % 12;
   int week = 0;
   switch (c) {
-    case '%':
-      out += '%';
-      break;
-    case 'n':
-      out += '\n';
-      break;
-    case 't':
-      out += '\t';
-      break;
-    case 'a':
-      put_text(out, kDays[t.weekday].substr(0, 3), m);
-      break;
-    case 'A':
-      put_text(out, kDays[t.weekday], m);
-      break;
+    case '%': out += '%'; break;
+    case 'n': out += '\n'; break;
+    case 't': out += '\t'; break;
+    case 'a': put_text(out, kDays[t.weekday].substr(0, 3), m); break;
+    case 'A': put_text(out, kDays[t.weekday], m); break;
     case 'b':
-    case 'h':
-      put_text(out, kMonths[v.month - 1].substr(0, 3), m);
-      break;
-    case 'B':
-      put_text(out, kMonths[v.month - 1], m);
-      break;
-    case 'c':
-      composite("%a %b %e %H:%M:%S %Y");
-      break;
-    case 'C':
-      num(floor_div(v.year, 100), 2);
-      break;
-    case 'd':
-      num(v.day, 2);
-      break;
+    case 'h': put_text(out, kMonths[v.month - 1].substr(0, 3), m); break;
+    case 'B': put_text(out, kMonths[v.month - 1], m); break;
+    case 'c': composite("%a %b %e %H:%M:%S %Y"); break;
+    case 'C': num(floor_div(v.year, 100), 2); break;
+    case 'd': num(v.day, 2); break;
     case 'D':
-    case 'x':
-      composite("%m/%d/%y");
-      break;
-    case 'e':
-      num(v.day, 2, '_');
-      break;
-    case 'F':
-      composite("%Y-%m-%d");
-      break;
-    case 'g':
-      num(iso_year_week(t, week) % 100, 2);
-      break;
-    case 'G':
-      num(iso_year_week(t, week), 4);
-      break;
-    case 'H':
-      num(v.hour, 2);
-      break;
-    case 'I':
-      num(hour12, 2);
-      break;
-    case 'j':
-      num(t.year_day + 1, 3);
-      break;
-    case 'k':
-      num(v.hour, 2, '_');
-      break;
-    case 'l':
-      num(hour12, 2, '_');
-      break;
-    case 'm':
-      num(v.month, 2);
-      break;
-    case 'M':
-      num(v.minute, 2);
-      break;
+    case 'x': composite("%m/%d/%y"); break;
+    case 'e': num(v.day, 2, '_'); break;
+    case 'F': composite("%Y-%m-%d"); break;
+    case 'g': num(iso_year_week(t, week) % 100, 2); break;
+    case 'G': num(iso_year_week(t, week), 4); break;
+    case 'H': num(v.hour, 2); break;
+    case 'I': num(hour12, 2); break;
+    case 'j': num(t.year_day + 1, 3); break;
+    case 'k': num(v.hour, 2, '_'); break;
+    case 'l': num(hour12, 2, '_'); break;
+    case 'm': num(v.month, 2); break;
+    case 'M': num(v.minute, 2); break;
     case 'N': {
       std::string digits = fmt::format("{:09}", t.nanos);
       if (m.width >= 0 && m.width < 9)
@@ -360,61 +316,28 @@ bool put_one(std::string& out, char c, const Pieces& t, const Modifiers& m, int 
       put_text(out, m.swap ? (v.hour < 12 ? "am" : "pm") : (v.hour < 12 ? "AM" : "PM"),
                Modifiers{m.pad, m.upper, false, m.width});
       break;
-    case 'P':
-      put_text(out, v.hour < 12 ? "am" : "pm", m);
-      break;
-    case 'q':
-      num((v.month - 1) / 3 + 1, 1);
-      break;
-    case 'r':
-      composite("%I:%M:%S %p");
-      break;
-    case 'R':
-      composite("%H:%M");
-      break;
-    case 's':
-      num(t.unix_seconds, 1);
-      break;
-    case 'S':
-      num(v.second, 2);
-      break;
+    case 'P': put_text(out, v.hour < 12 ? "am" : "pm", m); break;
+    case 'q': num((v.month - 1) / 3 + 1, 1); break;
+    case 'r': composite("%I:%M:%S %p"); break;
+    case 'R': composite("%H:%M"); break;
+    case 's': num(t.unix_seconds, 1); break;
+    case 'S': num(v.second, 2); break;
     case 'T':
-    case 'X':
-      composite("%H:%M:%S");
-      break;
-    case 'u':
-      num(t.weekday == 0 ? 7 : t.weekday, 1);
-      break;
-    case 'U':
-      num((t.year_day + 7 - t.weekday) / 7, 2);
-      break;
+    case 'X': composite("%H:%M:%S"); break;
+    case 'u': num(t.weekday == 0 ? 7 : t.weekday, 1); break;
+    case 'U': num((t.year_day + 7 - t.weekday) / 7, 2); break;
     case 'V':
       iso_year_week(t, week);
       num(week, 2);
       break;
-    case 'w':
-      num(t.weekday, 1);
-      break;
-    case 'W':
-      num((t.year_day + 7 - (t.weekday + 6) % 7) / 7, 2);
-      break;
-    case 'y':
-      num((v.year % 100 + 100) % 100, 2);
-      break;
-    case 'Y':
-      num(v.year, m.pad == '_' || v.year >= 1000 ? 1 : 4);
-      break;
-    case 'z':
-      out += offset_text(t.offset.seconds, m.colons);
-      break;
-    case 'Z':
-      put_text(out, t.offset.name, m);
-      break;
-    case '+':
-      composite("%a %b %e %H:%M:%S %Z %Y");
-      break;
-    default:
-      return false;
+    case 'w': num(t.weekday, 1); break;
+    case 'W': num((t.year_day + 7 - (t.weekday + 6) % 7) / 7, 2); break;
+    case 'y': num((v.year % 100 + 100) % 100, 2); break;
+    case 'Y': num(v.year, m.pad == '_' || v.year >= 1000 ? 1 : 4); break;
+    case 'z': out += offset_text(t.offset.seconds, m.colons); break;
+    case 'Z': put_text(out, t.offset.name, m); break;
+    case '+': composite("%a %b %e %H:%M:%S %Z %Y"); break;
+    default: return false;
   }
   return true;
 }

@@ -318,29 +318,14 @@ class DateParser {
   bool add(int unit, long amount) {
     if (amount > 1'000'000'000 || amount < -1'000'000'000) return false;
     switch (unit) {
-      case 0:
-        shift_seconds_ += amount;
-        break;
-      case 1:
-        shift_seconds_ += amount * 60;
-        break;
-      case 2:
-        shift_seconds_ += amount * 3600;
-        break;
-      case 3:
-        shift_days_ += amount;
-        break;
-      case 4:
-        shift_days_ += amount * 7;
-        break;
-      case 5:
-        shift_days_ += amount * 14;
-        break;
-      case 6:
-        shift_months_ += amount;
-        break;
-      default:
-        shift_months_ += amount * 12;
+      case 0: shift_seconds_ += amount; break;
+      case 1: shift_seconds_ += amount * 60; break;
+      case 2: shift_seconds_ += amount * 3600; break;
+      case 3: shift_days_ += amount; break;
+      case 4: shift_days_ += amount * 7; break;
+      case 5: shift_days_ += amount * 14; break;
+      case 6: shift_months_ += amount; break;
+      default: shift_months_ += amount * 12;
     }
     return true;
   }

@@ -67,8 +67,7 @@ int run_awk(Invocation& call) {
         source += value + "\n";
         given = true;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   auto& operands = options.operands();

@@ -203,12 +203,8 @@ int run_base_encoding(Invocation& call) {
   std::uint64_t wrap = 76;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'd':
-        decoding = true;
-        break;
-      case 'i':
-        ignore = true;
-        break;
+      case 'd': decoding = true; break;
+      case 'i': ignore = true; break;
       case 'w':
         if (!parse_size(value, wrap))
           return call.fail(fmt::format("invalid wrap size: {}", quote_operand(value)));
@@ -241,11 +237,8 @@ int run_base_encoding(Invocation& call) {
         coding = {k2, 1, 8, true};
         chosen = true;
         break;
-      case kZ85:
-        chosen = true;
-        break;
-      default:
-        break;
+      case kZ85: chosen = true; break;
+      default: break;
     }
     if (id >= kBase64) z85 = id == kZ85;
   }

@@ -85,35 +85,16 @@ int run_cat(Invocation& call) {
   Style style;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'A':
-        style.nonprinting = style.ends = style.tabs = true;
-        break;
-      case 'b':
-        style.number_nonblank = true;
-        break;
-      case 'e':
-        style.nonprinting = style.ends = true;
-        break;
-      case 'E':
-        style.ends = true;
-        break;
-      case 'n':
-        style.number = true;
-        break;
-      case 's':
-        style.squeeze = true;
-        break;
-      case 't':
-        style.nonprinting = style.tabs = true;
-        break;
-      case 'T':
-        style.tabs = true;
-        break;
-      case 'v':
-        style.nonprinting = true;
-        break;
-      default:
-        break;
+      case 'A': style.nonprinting = style.ends = style.tabs = true; break;
+      case 'b': style.number_nonblank = true; break;
+      case 'e': style.nonprinting = style.ends = true; break;
+      case 'E': style.ends = true; break;
+      case 'n': style.number = true; break;
+      case 's': style.squeeze = true; break;
+      case 't': style.nonprinting = style.tabs = true; break;
+      case 'T': style.tabs = true; break;
+      case 'v': style.nonprinting = true; break;
+      default: break;
     }
   }
   if (style.plain()) return copy_plain(call, options.operands());

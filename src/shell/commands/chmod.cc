@@ -83,18 +83,10 @@ struct ModeRequest {
 int read_mode_options(Invocation& call, const CommandLine& options, ModeRequest& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c':
-        r.changes = true;
-        break;
-      case 'f':
-        r.silent = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      case 'R':
-        r.recursive = true;
-        break;
+      case 'c': r.changes = true; break;
+      case 'f': r.silent = true; break;
+      case 'v': r.verbose = true; break;
+      case 'R': r.recursive = true; break;
       case kReference: {
         auto path = call.resolve(value);
         auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
@@ -105,14 +97,9 @@ int read_mode_options(Invocation& call, const CommandLine& options, ModeRequest&
         r.has_reference = true;
         break;
       }
-      case kPreserveRoot:
-        r.keep_root = true;
-        break;
-      case kNoPreserveRoot:
-        r.keep_root = false;
-        break;
-      default:
-        r.spec += (r.spec.empty() ? "-" : ",-") + std::string(1, static_cast<char>(id)) + value;
+      case kPreserveRoot: r.keep_root = true; break;
+      case kNoPreserveRoot: r.keep_root = false; break;
+      default: r.spec += (r.spec.empty() ? "-" : ",-") + std::string(1, static_cast<char>(id)) + value;
     }
   }
   return 0;
@@ -252,35 +239,17 @@ struct OwnerRequest {
 int read_owner_options(Invocation& call, const CommandLine& options, OwnerRequest& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'R':
-        r.recursive = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      case 'c':
-        r.changes = true;
-        break;
-      case 'f':
-        r.silent = true;
-        break;
-      case 'h':
-        r.links = true;
-        break;
-      case kDereference:
-        r.links = false;
-        break;
+      case 'R': r.recursive = true; break;
+      case 'v': r.verbose = true; break;
+      case 'c': r.changes = true; break;
+      case 'f': r.silent = true; break;
+      case 'h': r.links = true; break;
+      case kDereference: r.links = false; break;
       case 'H':
       case 'L':
-      case 'P':
-        r.through = static_cast<char>(id);
-        break;
-      case kKeepRoot:
-        r.keep_root = true;
-        break;
-      case kLoseRoot:
-        r.keep_root = false;
-        break;
+      case 'P': r.through = static_cast<char>(id); break;
+      case kKeepRoot: r.keep_root = true; break;
+      case kLoseRoot: r.keep_root = false; break;
       case kFrom:
         if (!parse_owners(call, value, false, r.from_uid, r.from_gid)) return 1;
         break;
@@ -295,8 +264,7 @@ int read_owner_options(Invocation& call, const CommandLine& options, OwnerReques
         r.referenced = true;
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   return 0;

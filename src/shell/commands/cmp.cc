@@ -122,15 +122,9 @@ int run_cmp(Invocation& call) {
   std::uint64_t limit = UINT64_MAX, skip[2] = {};
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'l':
-        verbose = true;
-        break;
-      case 's':
-        silent = true;
-        break;
-      case 'b':
-        bytes = true;
-        break;
+      case 'l': verbose = true; break;
+      case 's': silent = true; break;
+      case 'b': bytes = true; break;
       case 'n':
         if (!parse_size(value, limit))
           return usage_error(call, fmt::format("invalid --bytes value {}", quote_operand(value)), 2);
@@ -143,8 +137,7 @@ int run_cmp(Invocation& call) {
         if (colon != std::string::npos) parse_size(value.substr(colon + 1), skip[1]);
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   auto operands = options.operands();

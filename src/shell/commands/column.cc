@@ -228,54 +228,29 @@ int run_column(Invocation& call) {
   if (auto columns = call.variable("COLUMNS"); columns && !columns->empty()) parse_size(*columns, s.width);
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 't':
-        s.table = true;
-        break;
-      case 'J':
-        s.table = s.json = true;
-        break;
-      case 's':
-        s.separators = value;
-        break;
-      case 'o':
-        s.join = value;
-        break;
+      case 't': s.table = true; break;
+      case 'J': s.table = s.json = true; break;
+      case 's': s.separators = value; break;
+      case 'o': s.join = value; break;
       case 'c':
         if (value == "unlimited")
           s.width = UINT64_MAX;
         else if (!parse_size(value, s.width) || s.width == 0)
           return call.fail(fmt::format("invalid columns argument: '{}'", value));
         break;
-      case 'x':
-        s.across = true;
-        break;
-      case 'L':
-        s.keep_empty = true;
-        break;
-      case 'R':
-        s.right = value;
-        break;
-      case 'H':
-        s.hidden = value;
-        break;
-      case 'O':
-        s.order = value;
-        break;
-      case 'N':
-        s.headings = split_list(value);
-        break;
-      case 'n':
-        s.name = value;
-        break;
-      case 'd':
-        s.headings_shown = false;
-        break;
+      case 'x': s.across = true; break;
+      case 'L': s.keep_empty = true; break;
+      case 'R': s.right = value; break;
+      case 'H': s.hidden = value; break;
+      case 'O': s.order = value; break;
+      case 'N': s.headings = split_list(value); break;
+      case 'n': s.name = value; break;
+      case 'd': s.headings_shown = false; break;
       case 'l':
         if (!parse_size(value, s.columns_max) || s.columns_max == 0)
           return call.fail(fmt::format("invalid columns limit argument: '{}'", value));
         break;
-      default:
-        break;  // -e: there are no pages
+      default: break;  // -e: there are no pages
     }
   }
   if (s.json && s.headings.empty()) return call.fail("option --table-columns required for --json");

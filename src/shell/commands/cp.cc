@@ -88,38 +88,22 @@ int read_options(Invocation& call, const CommandLine& options, CopySettings& s) 
         s.recursive = s.keep_mode = s.keep_times = s.keep_owner = s.keep_links = true;
         s.links = CopySettings::Links::keep;
         break;
-      case kAttributesOnly:
-        s.attributes_only = true;
-        break;
-      case 'b':
-        s.backup.want();
-        break;
-      case kBackup:
-        value.empty() ? s.backup.want() : s.backup.want(value);
-        break;
+      case kAttributesOnly: s.attributes_only = true; break;
+      case 'b': s.backup.want(); break;
+      case kBackup: value.empty() ? s.backup.want() : s.backup.want(value); break;
       case 'd':
         s.keep_links = true;
         s.links = CopySettings::Links::keep;
         break;
-      case 'P':
-        s.links = CopySettings::Links::keep;
-        break;
-      case 'f':
-        s.force = true;
-        break;
+      case 'P': s.links = CopySettings::Links::keep; break;
+      case 'f': s.force = true; break;
       case 'i':
         s.ask = true;
         s.clobber = true;
         break;
-      case 'l':
-        s.hard_links = true;
-        break;
-      case 'L':
-        s.links = CopySettings::Links::follow;
-        break;
-      case 'H':
-        s.links = CopySettings::Links::follow_arguments;
-        break;
+      case 'l': s.hard_links = true; break;
+      case 'L': s.links = CopySettings::Links::follow; break;
+      case 'H': s.links = CopySettings::Links::follow_arguments; break;
       case 'n':
         s.clobber = false;
         s.ask = false;
@@ -130,18 +114,12 @@ int read_options(Invocation& call, const CommandLine& options, CopySettings& s) 
           break;
         }
         [[fallthrough]];
-      case 'p':
-        s.keep_mode = s.keep_times = s.keep_owner = true;
-        break;
+      case 'p': s.keep_mode = s.keep_times = s.keep_owner = true; break;
       case kNoPreserve:
         if (!preserve(call, "--no-preserve", value, false, s)) return 1;
         break;
-      case kParents:
-        s.parents = true;
-        break;
-      case 'R':
-        s.recursive = true;
-        break;
+      case kParents: s.parents = true; break;
+      case 'R': s.recursive = true; break;
       // Contents are shared and holes take no space here whatever is asked for.
       case kReflink:
         if (!value.empty() && !choose(call, "--reflink", value, kReflinks)) return 1;
@@ -149,36 +127,19 @@ int read_options(Invocation& call, const CommandLine& options, CopySettings& s) 
       case kSparse:
         if (!choose(call, "--sparse", value, kSparseness)) return 1;
         break;
-      case kStripSlashes:
-        s.strip_slashes = true;
-        break;
-      case 's':
-        s.symbolic_links = true;
-        break;
-      case 'S':
-        s.backup.suffix(value);
-        break;
-      case 't':
-        s.target_directory = value;
-        break;
-      case 'T':
-        s.no_target_directory = true;
-        break;
-      case 'u':
-        s.update = true;
-        break;
-      case 'v':
-        s.verbose = true;
-        break;
-      case kRemoveDestination:
-        s.remove_destination = true;
-        break;
+      case kStripSlashes: s.strip_slashes = true; break;
+      case 's': s.symbolic_links = true; break;
+      case 'S': s.backup.suffix(value); break;
+      case 't': s.target_directory = value; break;
+      case 'T': s.no_target_directory = true; break;
+      case 'u': s.update = true; break;
+      case 'v': s.verbose = true; break;
+      case kRemoveDestination: s.remove_destination = true; break;
       case kContext:
         if (!value.empty())
           call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
         break;
-      default:
-        break;  // -x, -Z: there is one filesystem, and no labels
+      default: break;  // -x, -Z: there is one filesystem, and no labels
     }
   }
   if (!s.backup.settle(call)) return 1;

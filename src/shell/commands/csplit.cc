@@ -333,18 +333,10 @@ int run_csplit(Invocation& call) {
   Request r;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-        r.suffix = value;
-        break;
-      case 'f':
-        r.prefix = value;
-        break;
-      case 'k':
-        r.keep = true;
-        break;
-      case kSuppressMatched:
-        r.suppress_matched = true;
-        break;
+      case 'b': r.suffix = value; break;
+      case 'f': r.prefix = value; break;
+      case 'k': r.keep = true; break;
+      case kSuppressMatched: r.suppress_matched = true; break;
       case 'n': {
         std::int64_t digits = 0;
         if (!parse_integer(value, digits) || digits < 0 || digits > 1000)
@@ -352,14 +344,9 @@ int run_csplit(Invocation& call) {
         r.digits = static_cast<std::size_t>(digits);
         break;
       }
-      case 'q':
-        r.quiet = true;
-        break;
-      case 'z':
-        r.elide = true;
-        break;
-      default:
-        break;
+      case 'q': r.quiet = true; break;
+      case 'z': r.elide = true; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

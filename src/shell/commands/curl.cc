@@ -203,33 +203,15 @@ int Curl::read_arguments() {
   if (options.stopped()) return options.status();
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 's':
-        job_.silent = true;
-        break;
-      case 'S':
-        job_.show_error = true;
-        break;
-      case 'f':
-        job_.fail = true;
-        break;
-      case kFailWithBody:
-        job_.fail = job_.keep_body = true;
-        break;
-      case 'L':
-        job_.follow = true;
-        break;
-      case 'o':
-        job_.outputs.push_back(value);
-        break;
-      case 'O':
-        job_.remote_name = true;
-        break;
-      case 'X':
-        job_.method = value;
-        break;
-      case 'H':
-        job_.headers.push_back(value);
-        break;
+      case 's': job_.silent = true; break;
+      case 'S': job_.show_error = true; break;
+      case 'f': job_.fail = true; break;
+      case kFailWithBody: job_.fail = job_.keep_body = true; break;
+      case 'L': job_.follow = true; break;
+      case 'o': job_.outputs.push_back(value); break;
+      case 'O': job_.remote_name = true; break;
+      case 'X': job_.method = value; break;
+      case 'H': job_.headers.push_back(value); break;
       case 'd':
       case kDataRaw:
       case kDataBinary:
@@ -237,36 +219,22 @@ int Curl::read_arguments() {
       case kJson:
         if (int status = add_data(id, value); status >= 0) return status;
         break;
-      case 'G':
-        job_.get = true;
-        break;
-      case 'I':
-        job_.head = true;
-        break;
-      case 'i':
-        job_.include = true;
-        break;
-      case 'u':
-        job_.user = value;
-        break;
+      case 'G': job_.get = true; break;
+      case 'I': job_.head = true; break;
+      case 'i': job_.include = true; break;
+      case 'u': job_.user = value; break;
       case 'k':
         call_.err().write("curl: option -k: certificates are always verified here\n");
         return kBadUsage;
-      case 'w':
-        job_.write_out = value;
-        break;
+      case 'w': job_.write_out = value; break;
       case 'm':
         if (!parse_seconds("-m", value, job_.max_time)) return kBadUsage;
         break;
       case kConnectTimeout:
         if (!parse_seconds("--connect-timeout", value, job_.connect_time)) return kBadUsage;
         break;
-      case 'A':
-        job_.headers.push_back("User-Agent: " + value);
-        break;
-      case 'e':
-        job_.headers.push_back("Referer: " + value);
-        break;
+      case 'A': job_.headers.push_back("User-Agent: " + value); break;
+      case 'e': job_.headers.push_back("Referer: " + value); break;
       case 'b':
         if (value.find('=') == std::string::npos) {
           call_.err().write("curl: option -b: cookie files are not supported, give NAME=VALUE\n");
@@ -274,12 +242,8 @@ int Curl::read_arguments() {
         }
         job_.headers.push_back("Cookie: " + value);
         break;
-      case 'D':
-        job_.dump_header = value;
-        break;
-      case 'v':
-        job_.verbose = true;
-        break;
+      case 'D': job_.dump_header = value; break;
+      case 'v': job_.verbose = true; break;
       case 'T':
         job_.upload = value;
         job_.has_upload = true;
@@ -290,14 +254,9 @@ int Curl::read_arguments() {
           return kBadUsage;
         }
         break;
-      case kCompressed:
-        job_.compressed = true;
-        break;
-      case kUrl:
-        job_.urls.push_back(value);
-        break;
-      default:
-        break;
+      case kCompressed: job_.compressed = true; break;
+      case kUrl: job_.urls.push_back(value); break;
+      default: break;
     }
   }
   for (const std::string& url : options.operands()) job_.urls.push_back(url);

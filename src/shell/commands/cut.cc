@@ -176,21 +176,14 @@ int run_cut(Invocation& call) {
         r.delimiter = value.empty() ? '\0' : value[0];
         has_delimiter = true;
         break;
-      case kComplement:
-        inverted = true;
-        break;
-      case 's':
-        r.only_delimited = true;
-        break;
+      case kComplement: inverted = true; break;
+      case 's': r.only_delimited = true; break;
       case kOutputDelimiter:
         r.join = value;
         r.has_join = true;
         break;
-      case 'z':
-        r.line_end = '\0';
-        break;
-      default:
-        break;
+      case 'z': r.line_end = '\0'; break;
+      default: break;
     }
   }
   if (!mode) return usage_error(call, "you must specify a list of bytes, characters, or fields");

@@ -55,9 +55,7 @@ int run_date(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     bool good = true;
     switch (id) {
-      case 'u':
-        zone = Zone::utc();
-        break;
+      case 'u': zone = Zone::utc(); break;
       case 'd':
         text = value;
         has_text = true;
@@ -86,9 +84,7 @@ int run_date(Invocation& call) {
       }
         has_format = true;
         break;
-      case kResolution:
-        call.out().write("0.000000001\n");
-        return 0;
+      case kResolution: call.out().write("0.000000001\n"); return 0;
       case 'r': {
         auto path = call.resolve(value);
         auto stat = path ? call.fs().stat(*path) : Result<vfs::Stat>(fail(path.error()));
@@ -96,10 +92,8 @@ int run_date(Invocation& call) {
         time = stat->modified;
         break;
       }
-      case 's':
-        return call.fail("cannot set date: Operation not permitted");
-      default:
-        break;
+      case 's': return call.fail("cannot set date: Operation not permitted");
+      default: break;
     }
   }
   if (options.operands().size() > 1)

@@ -164,29 +164,14 @@ void Calculator::binary(char op) {
   if ((op == '/' || op == '~' || op == '%') && b.is_zero())
     return complain(op == '%' ? "remainder by zero" : "divide by zero");
   switch (op) {
-    case '+':
-      results = {arithmetic_.add(a, b)};
-      break;
-    case '-':
-      results = {arithmetic_.subtract(a, b)};
-      break;
-    case '*':
-      results = {arithmetic_.multiply(a, b, scale_)};
-      break;
-    case '/':
-      results = {arithmetic_.divide(a, b, scale_)};
-      break;
-    case '%':
-      results = {arithmetic_.modulo(a, b, scale_)};
-      break;
-    case '~':
-      results = {arithmetic_.divide(a, b, scale_), arithmetic_.modulo(a, b, scale_)};
-      break;
-    case '^':
-      results = {arithmetic_.power(a, b, scale_)};
-      break;
-    default:
-      break;
+    case '+': results = {arithmetic_.add(a, b)}; break;
+    case '-': results = {arithmetic_.subtract(a, b)}; break;
+    case '*': results = {arithmetic_.multiply(a, b, scale_)}; break;
+    case '/': results = {arithmetic_.divide(a, b, scale_)}; break;
+    case '%': results = {arithmetic_.modulo(a, b, scale_)}; break;
+    case '~': results = {arithmetic_.divide(a, b, scale_), arithmetic_.modulo(a, b, scale_)}; break;
+    case '^': results = {arithmetic_.power(a, b, scale_)}; break;
+    default: break;
   }
   pop();
   pop();
@@ -318,8 +303,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case ' ':
     case '\t':
     case '\n':
-    case '\r':
-      break;
+    case '\r': break;
     case '#':
       while (at < text.size() && text[at] != '\n') ++at;
       break;
@@ -336,9 +320,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case '/':
     case '%':
     case '~':
-    case '^':
-      binary(c);
-      break;
+    case '^': binary(c); break;
     case '|': {
       auto m = pop_number();
       auto e = m ? pop_number() : std::nullopt;
@@ -355,9 +337,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case 'n':
       if (need(1)) show(pop(), false);
       break;
-    case 'P':
-      print_bytes();
-      break;
+    case 'P': print_bytes(); break;
     case 'f':
       for (auto it = stack_.rbegin(); it != stack_.rend(); ++it) show(*it, true);
       break;
@@ -370,9 +350,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
     case 'r':
       if (need(2)) std::swap(stack_.back(), stack_[stack_.size() - 2]);
       break;
-    case 'R':
-      rotate();
-      break;
+    case 'R': rotate(); break;
     case 's':
     case 'S':
     case 'l':
@@ -385,25 +363,13 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
       break;
     case 'i':
     case 'o':
-    case 'k':
-      settings(c);
-      break;
-    case 'I':
-      push(Number{ibase_, 0});
-      break;
-    case 'O':
-      push(Number{obase_, 0});
-      break;
-    case 'K':
-      push(Number{scale_, 0});
-      break;
+    case 'k': settings(c); break;
+    case 'I': push(Number{ibase_, 0}); break;
+    case 'O': push(Number{obase_, 0}); break;
+    case 'K': push(Number{scale_, 0}); break;
     case 'Z':
-    case 'X':
-      measure(c);
-      break;
-    case 'z':
-      push(Number{stack_.size(), 0});
-      break;
+    case 'X': measure(c); break;
+    case 'z': push(Number{stack_.size(), 0}); break;
     case 'a':
       if (need(1)) {
         Value top = pop();
@@ -443,9 +409,7 @@ bool Calculator::one(const std::string& text, std::size_t& at, std::string& macr
       if (call_.in().read_line(line)) macro = line;
       break;
     }
-    case 'q':
-      quit_levels_ = 2;
-      return false;
+    case 'q': quit_levels_ = 2; return false;
     case 'Q':
       if (auto levels = pop_number()) {
         auto count = small(*levels, 1'000'000);

@@ -259,9 +259,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     std::uint64_t lines = 3;
     switch (id) {
-      case 'u':
-        s.kind = DiffStyle::Kind::unified;
-        break;
+      case 'u': s.kind = DiffStyle::Kind::unified; break;
       case 'U':
       case 'C':
         if (!value.empty() && !parse_size(value, lines))
@@ -272,63 +270,27 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
       case '0':
         if (parse_size(value, lines)) s.context = lines;
         break;
-      case 'c':
-        s.kind = DiffStyle::Kind::context;
-        break;
-      case 'y':
-        s.kind = DiffStyle::Kind::side_by_side;
-        break;
-      case 'e':
-        s.kind = DiffStyle::Kind::ed;
-        break;
+      case 'c': s.kind = DiffStyle::Kind::context; break;
+      case 'y': s.kind = DiffStyle::Kind::side_by_side; break;
+      case 'e': s.kind = DiffStyle::Kind::ed; break;
       case 'W':
         if (parse_size(value, lines)) s.width = lines;
         break;
-      case 'q':
-        r.brief = true;
-        break;
-      case 's':
-        r.identical = true;
-        break;
-      case 'd':
-        s.minimal = true;
-        break;
-      case 'r':
-        r.recursive = true;
-        break;
-      case 'N':
-        r.new_file = true;
-        break;
-      case 'i':
-        s.ignore_case = true;
-        break;
-      case 'w':
-        s.ignore_all_space = true;
-        break;
-      case 'b':
-        s.ignore_space_change = true;
-        break;
-      case 'Z':
-        s.ignore_trailing_space = true;
-        break;
-      case 'B':
-        s.ignore_blank_lines = true;
-        break;
-      case kStripCr:
-        s.strip_cr = true;
-        break;
-      case 'a':
-        r.text = true;
-        break;
-      case 'L':
-        r.labels.push_back(value);
-        break;
-      case 'x':
-        r.exclude.push_back(value);
-        break;
-      case kSuppress:
-        s.suppress_common = true;
-        break;
+      case 'q': r.brief = true; break;
+      case 's': r.identical = true; break;
+      case 'd': s.minimal = true; break;
+      case 'r': r.recursive = true; break;
+      case 'N': r.new_file = true; break;
+      case 'i': s.ignore_case = true; break;
+      case 'w': s.ignore_all_space = true; break;
+      case 'b': s.ignore_space_change = true; break;
+      case 'Z': s.ignore_trailing_space = true; break;
+      case 'B': s.ignore_blank_lines = true; break;
+      case kStripCr: s.strip_cr = true; break;
+      case 'a': r.text = true; break;
+      case 'L': r.labels.push_back(value); break;
+      case 'x': r.exclude.push_back(value); break;
+      case kSuppress: s.suppress_common = true; break;
       case 'p':
         s.function_names = true;
         if (s.kind == DiffStyle::Kind::normal) s.kind = DiffStyle::Kind::context;
@@ -338,47 +300,23 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         if (!value.empty() && value != "always" && value != "never" && value != "auto")
           return refuse(call, fmt::format("invalid color '{}'", value));
         break;
-      case kNormal:
-        s.kind = DiffStyle::Kind::normal;
-        break;
-      case 'n':
-        s.kind = DiffStyle::Kind::rcs;
-        break;
-      case 't':
-        s.expand_tabs = true;
-        break;
-      case 'T':
-        s.initial_tab = true;
-        break;
+      case kNormal: s.kind = DiffStyle::Kind::normal; break;
+      case 'n': s.kind = DiffStyle::Kind::rcs; break;
+      case 't': s.expand_tabs = true; break;
+      case 'T': s.initial_tab = true; break;
       case kTabSize:
         if (!parse_size(value, lines) || lines == 0)
           return refuse(call, fmt::format("invalid tabsize {}", quote_operand(value)));
         s.tab = lines;
         break;
-      case kBlankEmpty:
-        s.blank_empty = false;
-        break;
-      case 'E':
-        s.ignore_tab_expansion = true;
-        break;
-      case kLeftColumn:
-        s.left_column = true;
-        break;
-      case kOneSided:
-        r.one_sided = true;
-        break;
-      case kNoDereference:
-        r.links = true;
-        break;
-      case 'S':
-        r.start = value;
-        break;
-      case kFromFile:
-        r.from_file = value;
-        break;
-      case kToFile:
-        r.to_file = value;
-        break;
+      case kBlankEmpty: s.blank_empty = false; break;
+      case 'E': s.ignore_tab_expansion = true; break;
+      case kLeftColumn: s.left_column = true; break;
+      case kOneSided: r.one_sided = true; break;
+      case kNoDereference: r.links = true; break;
+      case 'S': r.start = value; break;
+      case kFromFile: r.from_file = value; break;
+      case kToFile: r.to_file = value; break;
       case 'I':
       case 'F': {
         auto regex = Regex::compile(value, Syntax::basic);
@@ -397,9 +335,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         while ((in ? *in : call.in()).read_line(line)) r.exclude.push_back(line);
         break;
       }
-      case 'v':
-        call.out().write(fmt::format("diff (Atoll) {}\n", ATOLL_VERSION));
-        return 0;
+      case 'v': call.out().write(fmt::format("diff (Atoll) {}\n", ATOLL_VERSION)); return 0;
       case 'D':
         s.kind = DiffStyle::Kind::formats;
         f.same_group = "%=";

@@ -294,18 +294,10 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         r.text = true;
         r.binary = false;
         break;
-      case 'c':
-        r.checking = true;
-        break;
-      case kTag:
-        r.tag = true;
-        break;
-      case kUntagged:
-        r.tag = false;
-        break;
-      case 'z':
-        r.end = '\0';
-        break;
+      case 'c': r.checking = true; break;
+      case kTag: r.tag = true; break;
+      case kUntagged: r.tag = false; break;
+      case 'z': r.end = '\0'; break;
       case kIgnoreMissing:
         r.ignore_missing = true;
         r.only_checking = "ignore-missing";
@@ -336,8 +328,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
           return call.fail("maximum digest length for 'BLAKE2b' is 512 bits");
         }
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return -1;

@@ -194,19 +194,13 @@ bool parse_threshold(std::string_view text, std::int64_t& out) {
 int read_du_options(Invocation& call, CommandLine& options, DuSettings& s) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a':
-        s.all = true;
-        break;
-      case kApparent:
-        s.apparent = true;
-        break;
+      case 'a': s.all = true; break;
+      case kApparent: s.apparent = true; break;
       case 'b':
         s.apparent = true;
         s.size = {0, 1, ""};
         break;
-      case 'c':
-        s.total = true;
-        break;
+      case 'c': s.total = true; break;
       case 'd': {
         std::int64_t depth = 0;
         if (!parse_integer(value, depth) || depth < 0)
@@ -214,42 +208,18 @@ int read_du_options(Invocation& call, CommandLine& options, DuSettings& s) {
         s.depth = depth;
         break;
       }
-      case 'h':
-        s.size = {1024, 1, ""};
-        break;
-      case kSi:
-        s.size = {1000, 1, ""};
-        break;
-      case 'k':
-        s.size = {0, 1024, ""};
-        break;
-      case 'm':
-        s.size = {0, 1 << 20, ""};
-        break;
-      case 's':
-        s.summarize = true;
-        break;
-      case 'S':
-        s.separate = true;
-        break;
-      case '0':
-        s.end = '\0';
-        break;
-      case 'l':
-        s.count_links = true;
-        break;
-      case 'L':
-        s.follow = true;
-        break;
-      case 'D':
-        s.follow_operands = true;
-        break;
-      case 'P':
-        s.follow = s.follow_operands = false;
-        break;
-      case kInodes:
-        s.inodes = true;
-        break;
+      case 'h': s.size = {1024, 1, ""}; break;
+      case kSi: s.size = {1000, 1, ""}; break;
+      case 'k': s.size = {0, 1024, ""}; break;
+      case 'm': s.size = {0, 1 << 20, ""}; break;
+      case 's': s.summarize = true; break;
+      case 'S': s.separate = true; break;
+      case '0': s.end = '\0'; break;
+      case 'l': s.count_links = true; break;
+      case 'L': s.follow = true; break;
+      case 'D': s.follow_operands = true; break;
+      case 'P': s.follow = s.follow_operands = false; break;
+      case kInodes: s.inodes = true; break;
       case 'B':
       case kBlockSize:
         if (!parse_block_size(call, id == 'B' ? "-B" : "--block-size", value, s.size)) return 1;
@@ -272,9 +242,7 @@ int read_du_options(Invocation& call, CommandLine& options, DuSettings& s) {
           return usage_error(call, fmt::format("invalid argument {} for 'time style'", quote_operand(value)));
         s.time_style = value;
         break;
-      case kExclude:
-        s.exclude.push_back(value);
-        break;
+      case kExclude: s.exclude.push_back(value); break;
       case 'X':
       case kFiles0: {
         auto in = value == "-" ? nullptr : open_or_complain(call, value);
@@ -288,8 +256,7 @@ int read_du_options(Invocation& call, CommandLine& options, DuSettings& s) {
         while ((in ? *in : call.in()).read_line(line, id == 'X' ? '\n' : '\0')) into.push_back(line);
         break;
       }
-      default:
-        break;  // -x: there is one filesystem
+      default: break;  // -x: there is one filesystem
     }
   }
   if (s.summarize && s.all) return usage_error(call, "cannot both summarize and show all entries");
@@ -400,12 +367,8 @@ std::string value_of(std::string_view field, const DfSettings& s, const vfs::Sta
 int read_df_options(Invocation& call, const CommandLine& options, DfSettings& s) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'h':
-        s.size = {1024, 1, ""};
-        break;
-      case kDfSi:
-        s.size = {1000, 1, ""};
-        break;
+      case 'h': s.size = {1024, 1, ""}; break;
+      case kDfSi: s.size = {1000, 1, ""}; break;
       case 'k':
         s.size = {};
         s.unit_title = "1K";
@@ -416,24 +379,12 @@ int read_df_options(Invocation& call, const CommandLine& options, DfSettings& s)
         s.unit_title = isdigit(static_cast<unsigned char>(value[0])) ? value : "1" + value;
         if (s.unit_title.find_first_not_of("0123456789") == std::string::npos) s.unit_title += "B";
         break;
-      case 'T':
-        s.type = true;
-        break;
-      case 'i':
-        s.inodes = true;
-        break;
-      case 'P':
-        s.portable = true;
-        break;
-      case 't':
-        s.types.push_back(value);
-        break;
-      case 'x':
-        s.excluded.push_back(value);
-        break;
-      case kTotal:
-        s.total = true;
-        break;
+      case 'T': s.type = true; break;
+      case 'i': s.inodes = true; break;
+      case 'P': s.portable = true; break;
+      case 't': s.types.push_back(value); break;
+      case 'x': s.excluded.push_back(value); break;
+      case kTotal: s.total = true; break;
       case kOutput: {
         s.chosen = true;
         if (value.empty()) {

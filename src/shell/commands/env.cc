@@ -61,12 +61,8 @@ int run_env(Invocation& call) {
   }
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'i':
-        environment.clear();
-        break;
-      case '0':
-        end = '\0';
-        break;
+      case 'i': environment.clear(); break;
+      case '0': end = '\0'; break;
       case 'u':
         if (value.empty() || value.find('=') != std::string::npos)
           return call.fail(fmt::format("cannot unset {}: Invalid argument", quote_operand(value)), 125);
@@ -87,8 +83,7 @@ int run_env(Invocation& call) {
         operands.insert(operands.begin(), words->begin(), words->end());
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   std::size_t at = 0;

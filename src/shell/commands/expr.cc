@@ -128,16 +128,11 @@ class Expression {
       return "";
     }
     switch (op) {
-      case '+':
-        return text(a + b);
-      case '-':
-        return text(a - b);
-      case '*':
-        return text(a * b);
-      case '/':
-        return text(a / b);
-      default:
-        return text(a % b);
+      case '+': return text(a + b);
+      case '-': return text(a - b);
+      case '*': return text(a * b);
+      case '/': return text(a / b);
+      default: return text(a % b);
     }
   }
   std::string match(bool evaluate) {

@@ -347,23 +347,12 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         if (!parse_size(value, goal))
           return call.fail(fmt::format("invalid width: {}", quote_operand(value)));
         break;
-      case 's':
-        r.split = true;
-        break;
-      case 'c':
-        r.crown = true;
-        break;
-      case 't':
-        r.tagged = true;
-        break;
-      case 'u':
-        r.uniform = true;
-        break;
-      case 'p':
-        set_prefix(r, value);
-        break;
-      default:
-        break;
+      case 's': r.split = true; break;
+      case 'c': r.crown = true; break;
+      case 't': r.tagged = true; break;
+      case 'u': r.uniform = true; break;
+      case 'p': set_prefix(r, value); break;
+      default: break;
     }
   }
   if (has_goal && goal > width) return call.fail(fmt::format("invalid width: '{}'", goal));

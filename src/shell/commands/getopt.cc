@@ -176,27 +176,16 @@ int run_getopt(Invocation& call) {
   bool alternative = false, quiet = false, silent = false, quote = true, has_letters = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a':
-        alternative = true;
-        break;
-      case 'n':
-        program = value;
-        break;
+      case 'a': alternative = true; break;
+      case 'n': program = value; break;
       case 'o':
         letters = value;
         has_letters = true;
         break;
-      case 'q':
-        quiet = true;
-        break;
-      case 'Q':
-        silent = true;
-        break;
-      case 'T':
-        return 4;
-      case 'u':
-        quote = false;
-        break;
+      case 'q': quiet = true; break;
+      case 'Q': silent = true; break;
+      case 'T': return 4;
+      case 'u': quote = false; break;
       case 's':
         if (value != "sh" && value != "bash")
           return call.fail(value == "csh" || value == "tcsh" ? "quoting for csh is not supported"
@@ -218,8 +207,7 @@ int run_getopt(Invocation& call) {
         }
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   auto operands = options.operands();

@@ -119,21 +119,11 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
   };
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'E':
-        request.syntax = Syntax::extended;
-        break;
-      case 'F':
-        request.syntax = Syntax::fixed;
-        break;
-      case 'G':
-        request.syntax = Syntax::basic;
-        break;
-      case 'P':
-        request.syntax = Syntax::perl;
-        break;
-      case 'e':
-        add_patterns(request, value);
-        break;
+      case 'E': request.syntax = Syntax::extended; break;
+      case 'F': request.syntax = Syntax::fixed; break;
+      case 'G': request.syntax = Syntax::basic; break;
+      case 'P': request.syntax = Syntax::perl; break;
+      case 'e': add_patterns(request, value); break;
       case 'f': {
         auto in = open_or_complain(call, value);
         if (!in) return 2;
@@ -147,59 +137,27 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         add_patterns(request, text);
         break;
       }
-      case 'i':
-        request.regex.ignore_case = true;
-        break;
-      case kNoIgnoreCase:
-        request.regex.ignore_case = false;
-        break;
-      case 'w':
-        s.words = true;
-        break;
-      case 'x':
-        request.regex.whole_line = true;
-        break;
-      case 'z':
-        s.delimiter = '\0';
-        break;
-      case 's':
-        s.silent_errors = true;
-        break;
-      case 'v':
-        s.invert = true;
-        break;
+      case 'i': request.regex.ignore_case = true; break;
+      case kNoIgnoreCase: request.regex.ignore_case = false; break;
+      case 'w': s.words = true; break;
+      case 'x': request.regex.whole_line = true; break;
+      case 'z': s.delimiter = '\0'; break;
+      case 's': s.silent_errors = true; break;
+      case 'v': s.invert = true; break;
       case 'm': {
         if (!parse_integer(value, s.max_count)) return call.fail("invalid max count", 2);
         if (s.max_count < 0) s.max_count = INT64_MAX;
         break;
       }
-      case 'b':
-        s.byte_offset = true;
-        break;
-      case 'n':
-        s.line_numbers = true;
-        break;
-      case 'H':
-        s.with_name = 1;
-        break;
-      case 'h':
-        s.with_name = 0;
-        break;
-      case kLabel:
-        request.label = value;
-        break;
-      case 'o':
-        s.only_matching = true;
-        break;
-      case 'q':
-        s.quiet = true;
-        break;
-      case 'a':
-        s.binary = Binary::text;
-        break;
-      case 'I':
-        s.binary = Binary::without_match;
-        break;
+      case 'b': s.byte_offset = true; break;
+      case 'n': s.line_numbers = true; break;
+      case 'H': s.with_name = 1; break;
+      case 'h': s.with_name = 0; break;
+      case kLabel: request.label = value; break;
+      case 'o': s.only_matching = true; break;
+      case 'q': s.quiet = true; break;
+      case 'a': s.binary = Binary::text; break;
+      case 'I': s.binary = Binary::without_match; break;
       case kBinaryFiles:
         if (value == "text")
           s.binary = Binary::text;
@@ -226,18 +184,10 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         request.recursive = true;
         request.follow = false;
         break;
-      case 'R':
-        request.recursive = request.follow = true;
-        break;
-      case kInclude:
-        request.include.push_back(value);
-        break;
-      case kExclude:
-        request.exclude.push_back(value);
-        break;
-      case kExcludeDir:
-        request.exclude_dir.push_back(value);
-        break;
+      case 'R': request.recursive = request.follow = true; break;
+      case kInclude: request.include.push_back(value); break;
+      case kExclude: request.exclude.push_back(value); break;
+      case kExcludeDir: request.exclude_dir.push_back(value); break;
       case kExcludeFrom: {
         auto in = open_or_complain(call, value);
         if (!in) return 2;
@@ -245,21 +195,11 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         while (in->read_line(line)) request.exclude.push_back(line);
         break;
       }
-      case 'L':
-        s.list = FileList::without;
-        break;
-      case 'l':
-        s.list = FileList::with;
-        break;
-      case 'c':
-        s.count = true;
-        break;
-      case 'T':
-        s.initial_tab = true;
-        break;
-      case 'Z':
-        s.null_names = true;
-        break;
+      case 'L': s.list = FileList::without; break;
+      case 'l': s.list = FileList::with; break;
+      case 'c': s.count = true; break;
+      case 'T': s.initial_tab = true; break;
+      case 'Z': s.null_names = true; break;
       case 'A':
         if (!count(value, s.after)) return 2;
         break;
@@ -271,12 +211,8 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
         if (!count(value, s.after)) return 2;
         s.before = s.after;
         break;
-      case kGroupSeparator:
-        s.group_separator = value;
-        break;
-      case kNoGroupSeparator:
-        s.group_separator.reset();
-        break;
+      case kGroupSeparator: s.group_separator = value; break;
+      case kNoGroupSeparator: s.group_separator.reset(); break;
       case kColor:
         s.color = value == "always" || value == "yes" || value == "force";
         if (!s.color && !value.empty() && value != "never" && value != "no" && value != "none" &&
@@ -285,11 +221,8 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
                                        quote_operand(value), kUsage),
                            2);
         break;
-      case 'V':
-        call.out().write(fmt::format("grep (Atoll) {}\n", ATOLL_VERSION));
-        return 0;
-      default:
-        break;
+      case 'V': call.out().write(fmt::format("grep (Atoll) {}\n", ATOLL_VERSION)); return 0;
+      default: break;
     }
   }
   return -1;

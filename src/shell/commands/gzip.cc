@@ -347,45 +347,19 @@ int run_compressor(Invocation& call, const Codec& codec) {
   if (name.ends_with("cat")) r.decompress = r.to_stdout = true;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c':
-        r.to_stdout = true;
-        break;
-      case 'd':
-        r.decompress = true;
-        break;
-      case 'z':
-        r.decompress = false;
-        break;
-      case 'f':
-        r.force = true;
-        break;
-      case 'k':
-        r.keep = true;
-        break;
-      case 'l':
-        r.list = true;
-        break;
-      case 'q':
-        r.quiet = true;
-        break;
-      case 'r':
-        r.recursive = true;
-        break;
-      case 't':
-        r.test = r.decompress = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      case 'S':
-        r.suffix = value.starts_with('.') ? value : "." + value;
-        break;
-      case 'o':
-        r.output = value;
-        break;
-      case 256:
-        r.keep = false;
-        break;
+      case 'c': r.to_stdout = true; break;
+      case 'd': r.decompress = true; break;
+      case 'z': r.decompress = false; break;
+      case 'f': r.force = true; break;
+      case 'k': r.keep = true; break;
+      case 'l': r.list = true; break;
+      case 'q': r.quiet = true; break;
+      case 'r': r.recursive = true; break;
+      case 't': r.test = r.decompress = true; break;
+      case 'v': r.verbose = true; break;
+      case 'S': r.suffix = value.starts_with('.') ? value : "." + value; break;
+      case 'o': r.output = value; break;
+      case 256: r.keep = false; break;
       default:
         if (id >= '0' && id <= '9') r.level = id - '0';
     }

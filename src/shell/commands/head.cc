@@ -112,17 +112,10 @@ int run_head(Invocation& call) {
               fmt::format("invalid number of {}: {}", r.bytes ? "bytes" : "lines", quote_operand(value)));
         break;
       }
-      case 'q':
-        r.headers = 0;
-        break;
-      case 'v':
-        r.headers = 1;
-        break;
-      case 'z':
-        r.delimiter = '\0';
-        break;
-      default:
-        break;
+      case 'q': r.headers = 0; break;
+      case 'v': r.headers = 1; break;
+      case 'z': r.delimiter = '\0'; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

@@ -43,18 +43,12 @@ void add_layout(Request& r, char letter) {
     r.formats.push_back(fmt::format("\"%07.7_ax \" {} \"\\n\"", body));
   };
   switch (letter) {
-    case 'b':
-      return rows("16/1 \"%03o \"");
-    case 'X':
-      return rows("16/1 \" %02x \"");
-    case 'c':
-      return rows("16/1 \"%3_c \"");
-    case 'd':
-      return rows("8/2 \"  %05u \"");
-    case 'o':
-      return rows("8/2 \" %06o \"");
-    case 'x':
-      return rows("8/2 \"   %04x \"");
+    case 'b': return rows("16/1 \"%03o \"");
+    case 'X': return rows("16/1 \" %02x \"");
+    case 'c': return rows("16/1 \"%3_c \"");
+    case 'd': return rows("8/2 \"  %05u \"");
+    case 'o': return rows("8/2 \" %06o \"");
+    case 'x': return rows("8/2 \"   %04x \"");
     case 'C':
       r.formats.emplace_back("\"%08.8_Ax\n\"");
       r.formats.emplace_back("\"%08.8_ax  \" 8/1 \"%02x \" \"  \" 8/1 \"%02x \"");
@@ -178,9 +172,7 @@ int run_hexdump(Invocation& call) {
   if (base_name(call.args()[0]) == "hd") add_layout(r, 'C');
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e':
-        r.formats.push_back(value);
-        break;
+      case 'e': r.formats.push_back(value); break;
       case 'f': {
         auto in = open_or_complain(call, value);
         if (!in) return 1;
@@ -204,16 +196,13 @@ int run_hexdump(Invocation& call) {
           return call.fail(fmt::format("failed to parse offset: '{}'", value));
         break;
       }
-      case 'v':
-        r.squeeze = false;
-        break;
+      case 'v': r.squeeze = false; break;
       case 'L':
         if (!value.empty() && value != "=auto" && value != "=never" && value != "=always" &&
             value != "auto" && value != "never" && value != "always")
           return call.fail(fmt::format("unsupported color mode: '{}'", value));
         break;  // none of the layouts has colors
-      default:
-        add_layout(r, static_cast<char>(id));
+      default: add_layout(r, static_cast<char>(id));
     }
   }
   if (r.formats.empty()) add_layout(r, 0);

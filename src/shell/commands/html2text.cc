@@ -36,12 +36,8 @@ class Layout {
       case Token::Kind::text:
         if (hidden_ == 0) text(token.text);
         break;
-      case Token::Kind::open:
-        open(token);
-        break;
-      case Token::Kind::close:
-        close(token.name);
-        break;
+      case Token::Kind::open: open(token); break;
+      case Token::Kind::close: close(token.name); break;
     }
   }
   void finish() { end_line(); }

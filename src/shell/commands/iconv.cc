@@ -81,6 +81,7 @@ class Converter {
   Converter(const Converter&) = delete;
   Converter& operator=(const Converter&) = delete;
 
+  // JUSTIFICATION: iconv's failure is a pointer of -1, and it takes its input as char* and only reads it.
   bool good() const { return handle_ != reinterpret_cast<iconv_t>(-1); }
   // Converts the whole text; the offset of the first bytes that do not fit, or npos.
   std::size_t run(Invocation& call, std::string_view text, Sink& out, bool drop) {

@@ -116,26 +116,13 @@ int run_uname(Invocation& call) {
     if (wanted.find(c) == std::string::npos) continue;
     if (!out.empty()) out += ' ';
     switch (c) {
-      case 's':
-        out += "Linux";
-        break;
-      case 'n':
-        out += call.variable("HOSTNAME").value_or("atoll");
-        break;
-      case 'r':
-        out += "6.1.0-atoll";
-        break;
-      case 'v':
-        out += "#1 SMP Atoll";
-        break;
-      case 'o':
-        out += "GNU/Linux";
-        break;
-      case 'm':
-        out += "x86_64";
-        break;
-      default:
-        out += "unknown";
+      case 's': out += "Linux"; break;
+      case 'n': out += call.variable("HOSTNAME").value_or("atoll"); break;
+      case 'r': out += "6.1.0-atoll"; break;
+      case 'v': out += "#1 SMP Atoll"; break;
+      case 'o': out += "GNU/Linux"; break;
+      case 'm': out += "x86_64"; break;
+      default: out += "unknown";
     }
   }
   call.out().write(out + "\n");

@@ -147,36 +147,16 @@ bool parse_id(Invocation& call, const std::string& name, std::string_view what,
 int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-        r.backup.want();
-        break;
-      case kBackup:
-        value.empty() ? r.backup.want() : r.backup.want(value);
-        break;
-      case 'S':
-        r.backup.suffix(value);
-        break;
-      case 'd':
-        r.directories = true;
-        break;
-      case 'D':
-        r.parents = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      case 'T':
-        r.as_name = true;
-        break;
-      case 'p':
-        r.keep_times = true;
-        break;
-      case 'C':
-        r.compare = true;
-        break;
-      case 't':
-        r.target = value;
-        break;
+      case 'b': r.backup.want(); break;
+      case kBackup: value.empty() ? r.backup.want() : r.backup.want(value); break;
+      case 'S': r.backup.suffix(value); break;
+      case 'd': r.directories = true; break;
+      case 'D': r.parents = true; break;
+      case 'v': r.verbose = true; break;
+      case 'T': r.as_name = true; break;
+      case 'p': r.keep_times = true; break;
+      case 'C': r.compare = true; break;
+      case 't': r.target = value; break;
       case 'o':
         if (!parse_id(call, value, "user", r.uid)) return 1;
         break;
@@ -192,8 +172,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         if (!value.empty())
           call.complain("warning: ignoring --context; it requires an SELinux/SMACK-enabled kernel");
         break;
-      default:
-        break;  // -c is old and means nothing; there are no labels for -Z
+      default: break;  // -c is old and means nothing; there are no labels for -Z
     }
   }
   return r.backup.settle(call) ? -1 : 1;

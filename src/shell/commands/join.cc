@@ -204,12 +204,8 @@ int run_join(Invocation& call) {
         r.unpaired[value[0] - '1'] = true;
         if (id == 'v') r.paired = false;
         break;
-      case 'e':
-        r.empty = value;
-        break;
-      case 'i':
-        r.ignore_case = true;
-        break;
+      case 'e': r.empty = value; break;
+      case 'i': r.ignore_case = true; break;
       case 'j':
       case '1':
       case '2':
@@ -247,20 +243,11 @@ int run_join(Invocation& call) {
         }
         break;
       }
-      case kHeader:
-        r.header = true;
-        break;
-      case 'z':
-        r.delimiter = '\0';
-        break;
-      case kCheck:
-        r.check = Request::Check::always;
-        break;
-      case kNoCheck:
-        r.check = Request::Check::never;
-        break;
-      default:
-        break;
+      case kHeader: r.header = true; break;
+      case 'z': r.delimiter = '\0'; break;
+      case kCheck: r.check = Request::Check::always; break;
+      case kNoCheck: r.check = Request::Check::never; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

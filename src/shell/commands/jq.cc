@@ -78,45 +78,19 @@ int read_arguments(Invocation& call, Request& r) {
     if (arg[1] != '-') {
       for (std::size_t k = 1; k < arg.size(); ++k) {
         switch (arg[k]) {
-          case 'n':
-            r.null_input = true;
-            break;
-          case 's':
-            r.slurp = true;
-            break;
-          case 'R':
-            r.raw_input = true;
-            break;
-          case 'r':
-            r.raw_output = true;
-            break;
-          case 'j':
-            r.raw_output = r.join_output = true;
-            break;
-          case 'a':
-            r.style.ascii = true;
-            break;
-          case 'c':
-            r.style.indent = 0;
-            break;
-          case 'C':
-            r.style.color = true;
-            break;
-          case 'M':
-            r.style.color = false;
-            break;
-          case 'S':
-            r.style.sort_keys = true;
-            break;
-          case 'e':
-            r.exit_status = true;
-            break;
-          case 'h':
-            call.out().write("Usage:\tjq [OPTIONS] FILTER [FILES...]\n");
-            return 0;
-          case 'V':
-            call.out().write("jq-1.6\n");
-            return 0;
+          case 'n': r.null_input = true; break;
+          case 's': r.slurp = true; break;
+          case 'R': r.raw_input = true; break;
+          case 'r': r.raw_output = true; break;
+          case 'j': r.raw_output = r.join_output = true; break;
+          case 'a': r.style.ascii = true; break;
+          case 'c': r.style.indent = 0; break;
+          case 'C': r.style.color = true; break;
+          case 'M': r.style.color = false; break;
+          case 'S': r.style.sort_keys = true; break;
+          case 'e': r.exit_status = true; break;
+          case 'h': call.out().write("Usage:\tjq [OPTIONS] FILTER [FILES...]\n"); return 0;
+          case 'V': call.out().write("jq-1.6\n"); return 0;
           case 'f': {
             if (!need(1)) return 2;
             auto in = call.open_input(args[++i]);
@@ -130,9 +104,7 @@ int read_arguments(Invocation& call, Request& r) {
             r.has_program = true;
             break;
           }
-          case 'L':
-            ++i;
-            break;
+          case 'L': ++i; break;
           default:
             call.err().write(
                 fmt::format("Unknown arguments\nUse jq --help for help with command-line options,\nor see "

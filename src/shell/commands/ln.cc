@@ -149,15 +149,9 @@ int run_ln(Invocation& call) {
   std::string directory;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-        r.backup.want();
-        break;
-      case kBackup:
-        value.empty() ? r.backup.want() : r.backup.want(value);
-        break;
-      case 'd':
-        r.directories = true;
-        break;
+      case 'b': r.backup.want(); break;
+      case kBackup: value.empty() ? r.backup.want() : r.backup.want(value); break;
+      case 'd': r.directories = true; break;
       case 'f':
         r.force = true;
         r.ask = false;
@@ -166,35 +160,16 @@ int run_ln(Invocation& call) {
         r.ask = true;
         r.force = false;
         break;
-      case 'P':
-        r.logical = false;
-        break;
-      case 'L':
-        r.logical = true;
-        break;
-      case 'n':
-        r.no_dereference = true;
-        break;
-      case 'r':
-        r.relative = true;
-        break;
-      case 's':
-        r.symbolic = true;
-        break;
-      case 'S':
-        r.backup.suffix(value);
-        break;
-      case 't':
-        directory = value;
-        break;
-      case 'T':
-        r.no_target_directory = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      default:
-        break;
+      case 'P': r.logical = false; break;
+      case 'L': r.logical = true; break;
+      case 'n': r.no_dereference = true; break;
+      case 'r': r.relative = true; break;
+      case 's': r.symbolic = true; break;
+      case 'S': r.backup.suffix(value); break;
+      case 't': directory = value; break;
+      case 'T': r.no_target_directory = true; break;
+      case 'v': r.verbose = true; break;
+      default: break;
     }
   }
   auto operands = options.operands();

@@ -152,37 +152,26 @@ int read_value(Invocation& call, int id, const std::string& value, LsSettings& s
     return 0;
   };
   switch (id) {
-    case kSort:
-      return pick("--sort", kSorts, s.sort);
-    case kTime:
-      return pick("--time", kTimes, s.time);
-    case kFormat:
-      return pick("--format", kFormats, s.format);
-    case kIndicator:
-      return pick("--indicator-style", kIndicators, s.indicator);
-    case kQuoting:
-      return pick("--quoting-style", kQuotes, s.quote);
-    case kColor:
-      return always("--color", s.color);
-    case kHyperlink:
-      return always("--hyperlink", s.links);
+    case kSort: return pick("--sort", kSorts, s.sort);
+    case kTime: return pick("--time", kTimes, s.time);
+    case kFormat: return pick("--format", kFormats, s.format);
+    case kIndicator: return pick("--indicator-style", kIndicators, s.indicator);
+    case kQuoting: return pick("--quoting-style", kQuotes, s.quote);
+    case kColor: return always("--color", s.color);
+    case kHyperlink: return always("--hyperlink", s.links);
     case kClassify: {
       bool on = false;
       if (int status = always("--classify", on)) return status;
       if (on) s.indicator = 'F';
       return 0;
     }
-    case 'w':
-      return number("line width", s.width);
-    case 'T':
-      return number("tab size", s.tab);
+    case 'w': return number("line width", s.width);
+    case 'T': return number("tab size", s.tab);
     case kBlockSize:
       if (!parse_block_size(call, "--block-size", value, s.block_size)) return 2;
       s.file_size = s.block_size;
       return 0;
-    default:
-      s.time_style = value.starts_with("posix-") ? "locale" : value;
-      return 0;
+    default: s.time_style = value.starts_with("posix-") ? "locale" : value; return 0;
   }
 }
 
@@ -204,43 +193,25 @@ int read_options(Invocation& call, CommandLine& options, LsSettings& s) {
     sort_given |= id == 'S' || id == 't' || id == 'U' || id == 'v' || id == 'X' || id == 'f' || id == kSort;
     time_given |= id == 'c' || id == 'u' || id == kTime;
     switch (id) {
-      case 'a':
-        s.hidden = LsSettings::Hidden::all;
-        break;
-      case 'A':
-        s.hidden = LsSettings::Hidden::almost;
-        break;
-      case kAuthor:
-        s.author = true;
-        break;
-      case 'b':
-        s.quote = Quote::escape;
-        break;
+      case 'a': s.hidden = LsSettings::Hidden::all; break;
+      case 'A': s.hidden = LsSettings::Hidden::almost; break;
+      case kAuthor: s.author = true; break;
+      case 'b': s.quote = Quote::escape; break;
       case 'B':
         s.ignore.push_back("*~");
         s.ignore.push_back(".*~");
         break;
-      case 'c':
-        s.time = 'c';
-        break;
-      case 'C':
-        s.format = Format::columns;
-        break;
-      case 'd':
-        s.directories = true;
-        break;
+      case 'c': s.time = 'c'; break;
+      case 'C': s.format = Format::columns; break;
+      case 'd': s.directories = true; break;
       case 'f':
         s.sort = Sort::none;
         s.hidden = LsSettings::Hidden::all;
         if (s.format == Format::lengthy) s.format = Format::single;
         s.color = s.blocks = s.links = false;
         break;
-      case 'F':
-        s.indicator = 'F';
-        break;
-      case kFileType:
-        s.indicator = 't';
-        break;
+      case 'F': s.indicator = 'F'; break;
+      case kFileType: s.indicator = 't'; break;
       case kFullTime:
         s.format = Format::lengthy;
         s.time_style = "full-iso";
@@ -249,100 +220,43 @@ int read_options(Invocation& call, CommandLine& options, LsSettings& s) {
         s.format = Format::lengthy;
         s.owner = false;
         break;
-      case kGroupDirectories:
-        s.directories_first = true;
-        break;
-      case 'G':
-        s.group = false;
-        break;
-      case 'h':
-        s.block_size = s.file_size = {1024, 1, ""};
-        break;
-      case kSi:
-        s.block_size = s.file_size = {1000, 1, ""};
-        break;
-      case 'H':
-        s.follow = LsSettings::Follow::arguments;
-        break;
-      case kFollowDirectories:
-        s.follow = LsSettings::Follow::argument_directories;
-        break;
-      case kHide:
-        s.hide.push_back(value);
-        break;
-      case 'i':
-        s.inodes = true;
-        break;
-      case 'I':
-        s.ignore.push_back(value);
-        break;
-      case 'k':
-        break;  // it is the unit anyway
-      case 'l':
-        s.format = Format::lengthy;
-        break;
-      case 'L':
-        s.follow = LsSettings::Follow::always;
-        break;
-      case 'm':
-        s.format = Format::commas;
-        break;
+      case kGroupDirectories: s.directories_first = true; break;
+      case 'G': s.group = false; break;
+      case 'h': s.block_size = s.file_size = {1024, 1, ""}; break;
+      case kSi: s.block_size = s.file_size = {1000, 1, ""}; break;
+      case 'H': s.follow = LsSettings::Follow::arguments; break;
+      case kFollowDirectories: s.follow = LsSettings::Follow::argument_directories; break;
+      case kHide: s.hide.push_back(value); break;
+      case 'i': s.inodes = true; break;
+      case 'I': s.ignore.push_back(value); break;
+      case 'k': break;  // it is the unit anyway
+      case 'l': s.format = Format::lengthy; break;
+      case 'L': s.follow = LsSettings::Follow::always; break;
+      case 'm': s.format = Format::commas; break;
       case 'n':
         s.format = Format::lengthy;
         s.numeric = true;
         break;
-      case 'N':
-        s.quote = Quote::literal;
-        break;
+      case 'N': s.quote = Quote::literal; break;
       case 'o':
         s.format = Format::lengthy;
         s.group = false;
         break;
-      case 'p':
-        s.indicator = 'p';
-        break;
-      case 'q':
-        s.hide_controls = true;
-        break;
-      case kShowControl:
-        s.hide_controls = false;
-        break;
-      case 'Q':
-        s.quote = Quote::c;
-        break;
-      case 'r':
-        s.reverse = true;
-        break;
-      case 'R':
-        s.recursive = true;
-        break;
-      case 's':
-        s.blocks = true;
-        break;
-      case 'S':
-        s.sort = Sort::size;
-        break;
-      case 't':
-        s.sort = Sort::time;
-        break;
-      case 'u':
-        s.time = 'u';
-        break;
-      case 'U':
-        s.sort = Sort::none;
-        break;
-      case 'v':
-        s.sort = Sort::version;
-        break;
-      case 'x':
-        s.format = Format::across;
-        break;
-      case 'X':
-        s.sort = Sort::extension;
-        break;
-      case 'Z':
-        s.context = true;
-        break;
+      case 'p': s.indicator = 'p'; break;
+      case 'q': s.hide_controls = true; break;
+      case kShowControl: s.hide_controls = false; break;
+      case 'Q': s.quote = Quote::c; break;
+      case 'r': s.reverse = true; break;
+      case 'R': s.recursive = true; break;
+      case 's': s.blocks = true; break;
+      case 'S': s.sort = Sort::size; break;
+      case 't': s.sort = Sort::time; break;
+      case 'u': s.time = 'u'; break;
+      case 'U': s.sort = Sort::none; break;
+      case 'v': s.sort = Sort::version; break;
+      case 'x': s.format = Format::across; break;
+      case 'X': s.sort = Sort::extension; break;
+      case 'Z': s.context = true; break;
       case kZero:
         if (s.format != Format::lengthy) s.format = Format::single;
         s.end = '\0';

@@ -27,18 +27,10 @@ int run_mktemp(Invocation& call) {
   std::string suffix, base;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'd':
-        directory = true;
-        break;
-      case 'u':
-        dry = true;
-        break;
-      case 'q':
-        quiet = true;
-        break;
-      case kSuffix:
-        suffix = value;
-        break;
+      case 'd': directory = true; break;
+      case 'u': dry = true; break;
+      case 'q': quiet = true; break;
+      case kSuffix: suffix = value; break;
       case 'p':
       case 'P':
         base = value;
@@ -48,8 +40,7 @@ int run_mktemp(Invocation& call) {
         in_tmp = true;
         from_variable = true;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   auto& operands = options.operands();

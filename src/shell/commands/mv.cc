@@ -34,12 +34,8 @@ int run_mv(Invocation& call) {
   CopySettings s;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'b':
-        s.backup.want();
-        break;
-      case kBackup:
-        value.empty() ? s.backup.want() : s.backup.want(value);
-        break;
+      case 'b': s.backup.want(); break;
+      case kBackup: value.empty() ? s.backup.want() : s.backup.want(value); break;
       case 'f':
         s.clobber = true;
         s.ask = false;
@@ -52,26 +48,13 @@ int run_mv(Invocation& call) {
         s.clobber = false;
         s.ask = false;
         break;
-      case kStripSlashes:
-        s.strip_slashes = true;
-        break;
-      case 'S':
-        s.backup.suffix(value);
-        break;
-      case 't':
-        s.target_directory = value;
-        break;
-      case 'T':
-        s.no_target_directory = true;
-        break;
-      case 'u':
-        s.update = true;
-        break;
-      case 'v':
-        s.verbose = true;
-        break;
-      default:
-        break;  // -Z: there are no labels here
+      case kStripSlashes: s.strip_slashes = true; break;
+      case 'S': s.backup.suffix(value); break;
+      case 't': s.target_directory = value; break;
+      case 'T': s.no_target_directory = true; break;
+      case 'u': s.update = true; break;
+      case 'v': s.verbose = true; break;
+      default: break;  // -Z: there are no labels here
     }
   }
   if (!s.backup.settle(call)) return 1;

@@ -70,9 +70,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         }
         break;
       }
-      case 'd':
-        r.delimiter = value.size() == 1 ? value + ":" : value;
-        break;
+      case 'd': r.delimiter = value.size() == 1 ? value + ":" : value; break;
       case 'i':
         if (!read_number(call, value, INT64_MIN, r.increment, "line number increment")) return 1;
         break;
@@ -84,12 +82,8 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
           return usage_error(call, fmt::format("invalid line numbering format: {}", quote_operand(value)));
         r.format = value;
         break;
-      case 'p':
-        r.renumber = false;
-        break;
-      case 's':
-        r.separator = value;
-        break;
+      case 'p': r.renumber = false; break;
+      case 's': r.separator = value; break;
       case 'v':
         if (!read_number(call, value, INT64_MIN, r.start, "starting line number")) return 1;
         break;
@@ -97,8 +91,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         if (!read_number(call, value, 1, r.width, "line number field width")) return 1;
         r.width = std::min<std::int64_t>(r.width, 4096);
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return 0;

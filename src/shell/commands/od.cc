@@ -77,12 +77,9 @@ std::string cell(const Format& f, std::string_view bytes, bool big) {
     value = value << 8 | static_cast<unsigned char>(bytes[i]);
   unsigned char c = static_cast<unsigned char>(bytes[0]);
   switch (f.kind) {
-    case 'x':
-      return fmt::format("{:0{}x}", value, f.width());
-    case 'o':
-      return fmt::format("{:0{}o}", value, f.width());
-    case 'u':
-      return std::to_string(value);
+    case 'x': return fmt::format("{:0{}x}", value, f.width());
+    case 'o': return fmt::format("{:0{}o}", value, f.width());
+    case 'u': return std::to_string(value);
     case 'd': {
       std::int64_t s = f.size == 1   ? static_cast<std::int8_t>(value)
                        : f.size == 2 ? static_cast<std::int16_t>(value)
@@ -176,68 +173,32 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
                   ? fmt::format("invalid type string {}", quote_operand(value))
                   : fmt::format("invalid character '{}' in type string {}", value[0], quote_operand(value)));
         break;
-      case 'v':
-        r.all = true;
-        break;
+      case 'v': r.all = true; break;
       case 'w':
         r.width = 32;
         if (!value.empty() && (!parse_size(value, r.width) || r.width == 0 || r.width > 4096))
           return call.fail(fmt::format("invalid -w argument {}", quote_operand(value)));
         break;
-      case 'a':
-        r.formats.push_back({'a', 1});
-        break;
-      case 'b':
-        r.formats.push_back({'o', 1});
-        break;
-      case 'c':
-        r.formats.push_back({'c', 1});
-        break;
-      case 'd':
-        r.formats.push_back({'u', 2});
-        break;
-      case 'o':
-        r.formats.push_back({'o', 2});
-        break;
-      case 'x':
-        r.formats.push_back({'x', 2});
-        break;
-      case 'i':
-        r.formats.push_back({'d', 4});
-        break;
-      case 'l':
-        r.formats.push_back({'d', 8});
-        break;
-      case 's':
-        r.formats.push_back({'d', 2});
-        break;
-      case 'f':
-        r.formats.push_back({'f', 4});
-        break;
-      case 'h':
-        r.formats.push_back({'x', 2});
-        break;
-      case 'B':
-        r.formats.push_back({'o', 2});
-        break;
-      case 'D':
-        r.formats.push_back({'u', 4});
-        break;
-      case 'O':
-        r.formats.push_back({'o', 4});
-        break;
+      case 'a': r.formats.push_back({'a', 1}); break;
+      case 'b': r.formats.push_back({'o', 1}); break;
+      case 'c': r.formats.push_back({'c', 1}); break;
+      case 'd': r.formats.push_back({'u', 2}); break;
+      case 'o': r.formats.push_back({'o', 2}); break;
+      case 'x': r.formats.push_back({'x', 2}); break;
+      case 'i': r.formats.push_back({'d', 4}); break;
+      case 'l': r.formats.push_back({'d', 8}); break;
+      case 's': r.formats.push_back({'d', 2}); break;
+      case 'f': r.formats.push_back({'f', 4}); break;
+      case 'h': r.formats.push_back({'x', 2}); break;
+      case 'B': r.formats.push_back({'o', 2}); break;
+      case 'D': r.formats.push_back({'u', 4}); break;
+      case 'O': r.formats.push_back({'o', 4}); break;
       case 'X':
-      case 'H':
-        r.formats.push_back({'x', 4});
-        break;
+      case 'H': r.formats.push_back({'x', 4}); break;
       case 'I':
-      case 'L':
-        r.formats.push_back({'d', 8});
-        break;
+      case 'L': r.formats.push_back({'d', 8}); break;
       case 'e':
-      case 'F':
-        r.formats.push_back({'f', 8});
-        break;
+      case 'F': r.formats.push_back({'f', 8}); break;
       case kEndian: {
         static constexpr Choice kOrders[] = {{"little", 0}, {"big", 1}};
         auto order = choose(call, "--endian", value, kOrders);
@@ -251,8 +212,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         if (!value.empty() && (!parse_size(value, r.strings) || r.strings == 0))
           return call.fail(fmt::format("invalid -S argument {}", quote_operand(value)));
         break;
-      default:
-        break;
+      default: break;
     }
   }
   if (r.strings && !r.formats.empty()) return call.fail("no type may be specified when dumping strings");
@@ -262,14 +222,10 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
 
 std::string address(const Request& r, std::uint64_t at) {
   switch (r.radix) {
-    case 'n':
-      return {};
-    case 'd':
-      return fmt::format("{:07}", at);
-    case 'x':
-      return fmt::format("{:06x}", at);
-    default:
-      return fmt::format("{:07o}", at);
+    case 'n': return {};
+    case 'd': return fmt::format("{:07}", at);
+    case 'x': return fmt::format("{:06x}", at);
+    default: return fmt::format("{:07o}", at);
   }
 }
 

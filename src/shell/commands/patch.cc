@@ -313,48 +313,23 @@ int run_patch(Invocation& call) {
   std::string input;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'p':
-        r.strip = atoi(value.c_str());
-        break;
-      case 'R':
-        r.reverse = true;
-        break;
-      case 'i':
-        input = value;
-        break;
-      case 'o':
-        r.output = value;
-        break;
-      case 'd':
-        r.directory = value;
-        break;
-      case 'b':
-        r.backup = true;
-        break;
-      case 'z':
-        r.suffix = value;
-        break;
-      case 's':
-        r.quiet = true;
-        break;
-      case 'N':
-        r.forward = true;
-        break;
+      case 'p': r.strip = atoi(value.c_str()); break;
+      case 'R': r.reverse = true; break;
+      case 'i': input = value; break;
+      case 'o': r.output = value; break;
+      case 'd': r.directory = value; break;
+      case 'b': r.backup = true; break;
+      case 'z': r.suffix = value; break;
+      case 's': r.quiet = true; break;
+      case 'N': r.forward = true; break;
       case 'f':
-      case 't':
-        r.unasked = true;
-        break;
-      case 'l':
-        r.ignore_space = true;
-        break;
+      case 't': r.unasked = true; break;
+      case 'l': r.ignore_space = true; break;
       case 'F':
         if (!parse_size(value, r.fuzz)) return call.fail("invalid fuzz factor", 2);
         break;
-      case kDryRun:
-        r.dry_run = true;
-        break;
-      default:
-        break;
+      case kDryRun: r.dry_run = true; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

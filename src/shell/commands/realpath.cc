@@ -102,23 +102,12 @@ int run_readlink(Invocation& call) {
     switch (id) {
       case 'f':
       case 'e':
-      case 'm':
-        mode = static_cast<char>(id);
-        break;
-      case 'n':
-        newline = false;
-        break;
-      case 'v':
-        verbose = true;
-        break;
-      case 'q':
-        verbose = false;
-        break;
-      case 'z':
-        end = '\0';
-        break;
-      default:
-        break;
+      case 'm': mode = static_cast<char>(id); break;
+      case 'n': newline = false; break;
+      case 'v': verbose = true; break;
+      case 'q': verbose = false; break;
+      case 'z': end = '\0'; break;
+      default: break;
     }
   }
   auto& operands = options.operands();
@@ -161,15 +150,9 @@ int run_realpath(Invocation& call) {
   bool has_to = false, has_base = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e':
-        missing = Missing::none;
-        break;
-      case 'm':
-        missing = Missing::any;
-        break;
-      case 'q':
-        quiet = true;
-        break;
+      case 'e': missing = Missing::none; break;
+      case 'm': missing = Missing::any; break;
+      case 'q': quiet = true; break;
       case 's':
         no_links = true;
         logical = false;
@@ -178,12 +161,8 @@ int run_realpath(Invocation& call) {
         no_links = false;
         logical = true;
         break;
-      case 'P':
-        no_links = logical = false;
-        break;
-      case 'z':
-        end = '\0';
-        break;
+      case 'P': no_links = logical = false; break;
+      case 'z': end = '\0'; break;
       case kRelativeTo:
         to = value;
         has_to = true;
@@ -192,8 +171,7 @@ int run_realpath(Invocation& call) {
         base = value;
         has_base = true;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");

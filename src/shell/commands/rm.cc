@@ -45,14 +45,10 @@ bool confirm(Invocation& call, std::string_view question) {
 
 std::string_view kind_of(const vfs::Stat& stat) {
   switch (stat.type) {
-    case vfs::Type::directory:
-      return "directory";
-    case vfs::Type::symlink:
-      return "symbolic link";
-    case vfs::Type::fifo:
-      return "fifo";
-    default:
-      return stat.size == 0 ? "regular empty file" : "regular file";
+    case vfs::Type::directory: return "directory";
+    case vfs::Type::symlink: return "symbolic link";
+    case vfs::Type::fifo: return "fifo";
+    default: return stat.size == 0 ? "regular empty file" : "regular file";
   }
 }
 
@@ -179,20 +175,11 @@ int run_rm(Invocation& call) {
           return call.fail(fmt::format("unrecognized --preserve-root argument: {}", quote_operand(value)));
         r.root = false;
         break;
-      case 'r':
-        r.recursive = true;
-        break;
-      case 'd':
-        r.directories = true;
-        break;
-      case 'v':
-        r.verbose = true;
-        break;
-      case kNoPreserveRoot:
-        r.root = true;
-        break;
-      default:
-        break;
+      case 'r': r.recursive = true; break;
+      case 'd': r.directories = true; break;
+      case 'v': r.verbose = true; break;
+      case kNoPreserveRoot: r.root = true; break;
+      default: break;
     }
   }
   std::size_t count = options.operands().size();

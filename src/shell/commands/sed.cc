@@ -49,12 +49,8 @@ int run_sed(Invocation& call) {
   };
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'n':
-        editor.quiet = true;
-        break;
-      case 'e':
-        add(value);
-        break;
+      case 'n': editor.quiet = true; break;
+      case 'e': add(value); break;
       case 'f': {
         std::string script;
         if (value == "-") {
@@ -69,9 +65,7 @@ int run_sed(Invocation& call) {
         add(script);
         break;
       }
-      case 'E':
-        parsing.extended = true;
-        break;
+      case 'E': parsing.extended = true; break;
       case 'i':
         editor.in_place = editor.separate = true;
         editor.backup_suffix = value;
@@ -82,23 +76,12 @@ int run_sed(Invocation& call) {
         editor.line_length = length;
         break;
       }
-      case 's':
-        editor.separate = true;
-        break;
-      case 'z':
-        editor.delimiter = '\0';
-        break;
-      case kPosix:
-        editor.posix = parsing.posix = true;
-        break;
-      case kSandbox:
-        parsing.sandbox = true;
-        break;
-      case kFollow:
-        editor.follow_links = true;
-        break;
-      default:
-        break;
+      case 's': editor.separate = true; break;
+      case 'z': editor.delimiter = '\0'; break;
+      case kPosix: editor.posix = parsing.posix = true; break;
+      case kSandbox: parsing.sandbox = true; break;
+      case kFollow: editor.follow_links = true; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

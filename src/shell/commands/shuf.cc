@@ -30,9 +30,7 @@ int run_shuf(Invocation& call) {
   std::mt19937_64 random(std::random_device{}());
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'e':
-        echo = true;
-        break;
+      case 'e': echo = true; break;
       case 'i': {
         std::size_t dash = value.find('-', 1);
         if (dash == std::string::npos || !parse_integer(value.substr(0, dash), low) ||
@@ -46,17 +44,10 @@ int run_shuf(Invocation& call) {
         if (!parse_size(value, count))
           return call.fail(fmt::format("invalid line count: {}", quote_operand(value)));
         break;
-      case 'o':
-        output = value;
-        break;
-      case 'r':
-        repeat = true;
-        break;
-      case 'z':
-        end = '\0';
-        break;
-      default:
-        break;
+      case 'o': output = value; break;
+      case 'r': repeat = true; break;
+      case 'z': end = '\0'; break;
+      default: break;
     }
   }
   if (echo && ranged) return usage_error(call, "cannot combine -e and -i options");

@@ -80,8 +80,7 @@ bool check_tuning(Invocation& call, int id, const std::string& value) {
       call.complain(fmt::format("invalid --batch-size argument {}", quote_operand(value)));
       if (number < 2) call.complain("minimum --batch-size argument is '2'");
       return false;
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -112,12 +111,8 @@ std::vector<std::string_view> merge_lines(Invocation& call, std::vector<std::str
 int read_options(Invocation& call, CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c':
-        r.check = 'c';
-        break;
-      case 'C':
-        r.check = 'C';
-        break;
+      case 'c': r.check = 'c'; break;
+      case 'C': r.check = 'C'; break;
       case kCheck: {
         auto way = value.empty() ? std::optional<int>('c') : choose(call, "--check", value, kChecks);
         if (!way) return 1;
@@ -137,17 +132,13 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         r.order.keys.push_back(key);
         break;
       }
-      case 'm':
-        r.merge = true;
-        break;
+      case 'm': r.merge = true; break;
       case 'o':
         if (r.has_output && r.output != value) return call.fail("multiple output files specified", 2);
         r.output = value;
         r.has_output = true;
         break;
-      case 's':
-        r.order.stable = true;
-        break;
+      case 's': r.order.stable = true; break;
       case 't':
         if (value == "\\0")
           r.order.separator = 0;
@@ -158,12 +149,8 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         else
           r.order.separator = static_cast<unsigned char>(value[0]);
         break;
-      case 'u':
-        r.order.unique = true;
-        break;
-      case 'z':
-        r.order.delimiter = '\0';
-        break;
+      case 'u': r.order.unique = true; break;
+      case 'z': r.order.delimiter = '\0'; break;
       case 'S':
       case 'T':
       case kParallel:
@@ -178,8 +165,7 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         while ((in ? *in : call.in()).read_line(name, '\0')) options.operands().push_back(name);
         break;
       }
-      default:
-        set_ordering(r.global, static_cast<char>(id));
+      default: set_ordering(r.global, static_cast<char>(id));
     }
   }
   r.order.finish(r.global);

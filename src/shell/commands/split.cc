@@ -131,9 +131,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         r.names.alphabet = "0123456789abcdef";
         if (!value.empty()) r.names.next = strtoull(value.c_str(), nullptr, 16), r.names.fixed = true;
         break;
-      case 'e':
-        r.elide = true;
-        break;
+      case 'e': r.elide = true; break;
       case 'l':
       case '0':
         if (!parse_size(value, r.lines) || r.lines == 0)
@@ -160,14 +158,9 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
           return call.fail(fmt::format("multi-character separator {}", quote_operand(value)));
         r.delimiter = value == "\\0" ? '\0' : value.empty() ? '\n' : value[0];
         break;
-      case kVerbose:
-        r.verbose = true;
-        break;
-      case kFilter:
-        r.filter = value;
-        break;
-      default:
-        break;
+      case kVerbose: r.verbose = true; break;
+      case kFilter: r.filter = value; break;
+      default: break;
     }
   }
   if (!r.mode) r.mode = 'l';

@@ -29,14 +29,10 @@ constexpr Option kOptions[] = {
 
 std::string_view type_name(const vfs::Stat& stat) {
   switch (stat.type) {
-    case vfs::Type::directory:
-      return "directory";
-    case vfs::Type::symlink:
-      return "symbolic link";
-    case vfs::Type::fifo:
-      return "fifo";
-    default:
-      return stat.size == 0 ? "regular empty file" : "regular file";
+    case vfs::Type::directory: return "directory";
+    case vfs::Type::symlink: return "symbolic link";
+    case vfs::Type::fifo: return "fifo";
+    default: return stat.size == 0 ? "regular empty file" : "regular file";
   }
 }
 
@@ -62,29 +58,18 @@ std::string filesystem_directive(const Subject& s, char c) {
                 nodes = std::min(kNodes, s.totals.nodes());
   switch (c) {
     case 'a':
-    case 'f':
-      return std::to_string(kBlocks - used);
-    case 'b':
-      return std::to_string(kBlocks);
-    case 'c':
-      return std::to_string(kNodes);
-    case 'd':
-      return std::to_string(kNodes - nodes);
-    case 'i':
-      return "0";
-    case 'l':
-      return "255";
-    case 'n':
-      return s.name;
+    case 'f': return std::to_string(kBlocks - used);
+    case 'b': return std::to_string(kBlocks);
+    case 'c': return std::to_string(kNodes);
+    case 'd': return std::to_string(kNodes - nodes);
+    case 'i': return "0";
+    case 'l': return "255";
+    case 'n': return s.name;
     case 's':
-    case 'S':
-      return "4096";
-    case 't':
-      return "1021994";
-    case 'T':
-      return "tmpfs";
-    default:
-      return "?";
+    case 'S': return "4096";
+    case 't': return "1021994";
+    case 'T': return "tmpfs";
+    default: return "?";
   }
 }
 
@@ -103,68 +88,39 @@ std::string directive(const Invocation& call, const Subject& s, char c) {
   };
   WallTime accessed = s.stat.accessed.value_or(s.stat.modified);
   switch (c) {
-    case 'a':
-      return fmt::format("{:o}", s.stat.mode);
-    case 'A':
-      return mode_text(s.stat.type, s.stat.mode);
-    case 'b':
-      return std::to_string(blocks_of(s.stat));
-    case 'B':
-      return "512";
-    case 'C':
-      return "?";
-    case 'd':
-      return "1";
-    case 'D':
-      return "1";
-    case 'f':
-      return fmt::format("{:x}", type_bits(s.stat.type) | s.stat.mode);
-    case 'F':
-      return std::string(type_name(s.stat));
-    case 'g':
-      return std::to_string(s.stat.gid);
-    case 'G':
-      return group_name(call, s.stat.gid);
-    case 'h':
-      return std::to_string(std::max<std::uint32_t>(s.stat.is_directory() ? 2 : 1, s.stat.links));
-    case 'i':
-      return std::to_string(s.stat.inode);
-    case 'm':
-      return "/";
-    case 'n':
-      return s.name;
+    case 'a': return fmt::format("{:o}", s.stat.mode);
+    case 'A': return mode_text(s.stat.type, s.stat.mode);
+    case 'b': return std::to_string(blocks_of(s.stat));
+    case 'B': return "512";
+    case 'C': return "?";
+    case 'd': return "1";
+    case 'D': return "1";
+    case 'f': return fmt::format("{:x}", type_bits(s.stat.type) | s.stat.mode);
+    case 'F': return std::string(type_name(s.stat));
+    case 'g': return std::to_string(s.stat.gid);
+    case 'G': return group_name(call, s.stat.gid);
+    case 'h': return std::to_string(std::max<std::uint32_t>(s.stat.is_directory() ? 2 : 1, s.stat.links));
+    case 'i': return std::to_string(s.stat.inode);
+    case 'm': return "/";
+    case 'n': return s.name;
     case 'N':
       return s.stat.is_symlink() ? fmt::format("{} -> {}", quote_operand(s.name), quote_operand(s.target))
                                  : quote_operand(s.name);
-    case 'o':
-      return "4096";
-    case 's':
-      return std::to_string(size_of(s.stat));
+    case 'o': return "4096";
+    case 's': return std::to_string(size_of(s.stat));
     case 't':
-    case 'T':
-      return "0";
-    case 'u':
-      return std::to_string(s.stat.uid);
-    case 'U':
-      return user_name(call, s.stat.uid);
-    case 'w':
-      return when(s.stat.created);
-    case 'W':
-      return seconds(s.stat.created);
-    case 'x':
-      return when(accessed);
-    case 'X':
-      return seconds(accessed);
-    case 'y':
-      return when(s.stat.modified);
-    case 'Y':
-      return seconds(s.stat.modified);
-    case 'z':
-      return when(s.stat.changed);
-    case 'Z':
-      return seconds(s.stat.changed);
-    default:
-      return "?";
+    case 'T': return "0";
+    case 'u': return std::to_string(s.stat.uid);
+    case 'U': return user_name(call, s.stat.uid);
+    case 'w': return when(s.stat.created);
+    case 'W': return seconds(s.stat.created);
+    case 'x': return when(accessed);
+    case 'X': return seconds(accessed);
+    case 'y': return when(s.stat.modified);
+    case 'Y': return seconds(s.stat.modified);
+    case 'z': return when(s.stat.changed);
+    case 'Z': return seconds(s.stat.changed);
+    default: return "?";
   }
 }
 
@@ -175,24 +131,12 @@ std::string expand(const Invocation& call, std::string_view format, const Subjec
     if (c == '\\' && escapes && i + 1 < format.size()) {
       char e = format[++i];
       switch (e) {
-        case 'n':
-          out += '\n';
-          break;
-        case 't':
-          out += '\t';
-          break;
-        case 'r':
-          out += '\r';
-          break;
-        case 'a':
-          out += '\a';
-          break;
-        case '\\':
-          out += '\\';
-          break;
-        case '"':
-          out += '"';
-          break;
+        case 'n': out += '\n'; break;
+        case 't': out += '\t'; break;
+        case 'r': out += '\r'; break;
+        case 'a': out += '\a'; break;
+        case '\\': out += '\\'; break;
+        case '"': out += '"'; break;
         default:
           if (e >= '0' && e <= '7') {
             int value = e - '0';
@@ -276,22 +220,15 @@ int run_stat(Invocation& call) {
         escapes = given = true;
         newline = false;
         break;
-      case 'f':
-        filesystem = true;
-        break;
-      case 'L':
-        follow = vfs::Follow::yes;
-        break;
-      case 't':
-        terse = true;
-        break;
+      case 'f': filesystem = true; break;
+      case 'L': follow = vfs::Follow::yes; break;
+      case 't': terse = true; break;
       case kCached: {
         static constexpr Choice kWords[] = {{"default", 0}, {"never", 1}, {"always", 2}};
         if (!choose(call, "--cached", value, kWords)) return 1;
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   if (options.operands().empty()) return usage_error(call, "missing operand");

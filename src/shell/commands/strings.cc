@@ -36,9 +36,7 @@ struct Request {
 int read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'f':
-        r.names = true;
-        break;
+      case 'f': r.names = true; break;
       case 'n':
       case '0':
         if (!parse_size(value, r.least) || r.least == 0)
@@ -48,15 +46,9 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         if (value != "d" && value != "o" && value != "x") return usage_error(call, "invalid radix");
         r.radix = value[0];
         break;
-      case 'o':
-        r.radix = 'o';
-        break;
-      case 'w':
-        r.white = true;
-        break;
-      case 's':
-        r.separator = value;
-        break;
+      case 'o': r.radix = 'o'; break;
+      case 'w': r.white = true; break;
+      case 's': r.separator = value; break;
       case 'e':
         if (value.size() != 1 || std::string_view("sSblBL").find(value[0]) == std::string_view::npos)
           return usage_error(call, fmt::format("invalid encoding: {}", quote_operand(value)));
@@ -64,8 +56,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r) {
         r.big = value == "b" || value == "B";
         r.eight_bits = value == "S";
         break;
-      default:
-        break;  // -a, -d: there are no object files whose data alone would be looked at
+      default: break;  // -a, -d: there are no object files whose data alone would be looked at
     }
   }
   return 0;

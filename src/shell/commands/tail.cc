@@ -215,21 +215,11 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
                                        quote_operand(value)));
         break;
       }
-      case 'q':
-        request.headers = 0;
-        break;
-      case 'v':
-        request.headers = 1;
-        break;
-      case 'z':
-        request.delimiter = '\0';
-        break;
-      case 'F':
-        request.by_name = request.follow = request.retry = true;
-        break;
-      case kRetry:
-        request.retry = true;
-        break;
+      case 'q': request.headers = 0; break;
+      case 'v': request.headers = 1; break;
+      case 'z': request.delimiter = '\0'; break;
+      case 'F': request.by_name = request.follow = request.retry = true; break;
+      case kRetry: request.retry = true; break;
       case kPid: {
         std::int64_t pid = 0;
         if (!parse_integer(value, pid) || pid < 0 || pid > INT32_MAX)
@@ -245,9 +235,7 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
                                        quote_operand(value)));
         break;
       }
-      case 'f':
-        request.follow = true;
-        break;
+      case 'f': request.follow = true; break;
       case kFollow:
         request.follow = true;
         request.by_name = value == "name";
@@ -264,8 +252,7 @@ int read_options(Invocation& call, CommandLine& options, Request& request) {
           return call.fail(fmt::format("invalid number of seconds: {}", quote_operand(value)));
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   auto& operands = options.operands();

@@ -527,21 +527,11 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
       case 'u':
         if (!set_action(call, r, static_cast<char>(id))) return 2;
         break;
-      case 'f':
-        r.file = value;
-        break;
-      case 'z':
-        r.filter = ArchiveFilter::gzip;
-        break;
-      case 'j':
-        r.filter = ArchiveFilter::bzip2;
-        break;
-      case 'J':
-        r.filter = ArchiveFilter::xz;
-        break;
-      case kZstd:
-        r.filter = ArchiveFilter::zstd;
-        break;
+      case 'f': r.file = value; break;
+      case 'z': r.filter = ArchiveFilter::gzip; break;
+      case 'j': r.filter = ArchiveFilter::bzip2; break;
+      case 'J': r.filter = ArchiveFilter::xz; break;
+      case kZstd: r.filter = ArchiveFilter::zstd; break;
       case 'I':
         r.filter = value.starts_with("gzip")    ? ArchiveFilter::gzip
                    : value.starts_with("bzip2") ? ArchiveFilter::bzip2
@@ -553,36 +543,18 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
                                        quote_operand(value)),
                            2);
         break;
-      case 'a':
-        r.auto_compress = true;
-        break;
-      case 'v':
-        ++r.verbose;
-        break;
+      case 'a': r.auto_compress = true; break;
+      case 'v': ++r.verbose; break;
       case 'C':
         directory = directory.empty() || value.starts_with('/') ? value : join_shown(directory, value);
         break;
-      case 'm':
-        r.touch = true;
-        break;
-      case 'k':
-        r.keep = true;
-        break;
-      case 'O':
-        r.to_stdout = true;
-        break;
-      case 'p':
-        r.permissions = true;
-        break;
-      case 'P':
-        r.absolute = true;
-        break;
-      case 'h':
-        r.follow = true;
-        break;
-      case kExclude:
-        r.exclude.push_back(value);
-        break;
+      case 'm': r.touch = true; break;
+      case 'k': r.keep = true; break;
+      case 'O': r.to_stdout = true; break;
+      case 'p': r.permissions = true; break;
+      case 'P': r.absolute = true; break;
+      case 'h': r.follow = true; break;
+      case kExclude: r.exclude.push_back(value); break;
       case 'X':
         if (!read_list(call, value, delimiter, [&](const std::string& line) { r.exclude.push_back(line); }))
           return 2;
@@ -592,15 +564,9 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
                        [&](const std::string& line) { r.names.emplace_back(line, directory); }))
           return 2;
         break;
-      case kStrip:
-        r.strip = static_cast<std::size_t>(atoi(value.c_str()));
-        break;
-      case kOwner:
-        r.owner = value;
-        break;
-      case kGroup:
-        r.group = value;
-        break;
+      case kStrip: r.strip = static_cast<std::size_t>(atoi(value.c_str())); break;
+      case kOwner: r.owner = value; break;
+      case kGroup: r.group = value; break;
       case kMtime: {
         auto time = parse_date(value, call.now(), Zone::of(call));
         if (!time) return call.fail(fmt::format("Invalid mtime: {}", value), 2);
@@ -617,24 +583,12 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
         r.transform = value;
         break;
       }
-      case kWildcards:
-        r.wildcards = true;
-        break;
-      case kNoRecursion:
-        r.recursion = false;
-        break;
-      case kNumeric:
-        r.numeric = true;
-        break;
-      case kShowTransformed:
-        r.show_transformed = true;
-        break;
-      case kSkipOld:
-        r.skip_old = true;
-        break;
-      case kNull:
-        delimiter = '\0';
-        break;
+      case kWildcards: r.wildcards = true; break;
+      case kNoRecursion: r.recursion = false; break;
+      case kNumeric: r.numeric = true; break;
+      case kShowTransformed: r.show_transformed = true; break;
+      case kSkipOld: r.skip_old = true; break;
+      case kNull: delimiter = '\0'; break;
       case kExcludeVcs:
         for (const char* name : {"CVS", "RCS", "SCCS", ".git", ".gitignore", ".gitmodules", ".gitattributes",
                                  ".cvsignore", ".svn", ".arch-ids", "{arch}", ".bzr", ".bzrignore",
@@ -666,11 +620,8 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
         r.top =
             value.empty() ? std::string(base_name(r.file)).substr(0, base_name(r.file).find(".t")) : value;
         break;
-      case CommandLine::kOperand:
-        r.names.emplace_back(value, directory);
-        break;
-      default:
-        break;
+      case CommandLine::kOperand: r.names.emplace_back(value, directory); break;
+      default: break;
     }
   }
   return 0;

@@ -42,34 +42,21 @@ std::string formatted(std::string_view format, const Spent& spent) {
     ++i;
     auto whole = static_cast<std::int64_t>(spent.real);
     switch (next) {
-      case '%':
-        out += '%';
-        break;
-      case 'e':
-        out += fmt::format("{:.2f}", spent.real);
-        break;
+      case '%': out += '%'; break;
+      case 'e': out += fmt::format("{:.2f}", spent.real); break;
       case 'E':
         out += whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
                              : fmt::format("{}:{:05.2f}", whole / 60,
                                            spent.real - static_cast<double>(whole / 60 * 60));
         break;
-      case 'U':
-        out += fmt::format("{:.2f}", spent.cpu);
-        break;
-      case 'S':
-        out += "0.00";
-        break;
+      case 'U': out += fmt::format("{:.2f}", spent.cpu); break;
+      case 'S': out += "0.00"; break;
       case 'P':
         out += fmt::format("{}%", spent.real > 0 ? static_cast<int>(100 * spent.cpu / spent.real) : 0);
         break;
-      case 'C':
-        out += spent.command;
-        break;
-      case 'x':
-        out += fmt::format("{}", spent.status);
-        break;
-      default:
-        out += {'%', next};
+      case 'C': out += spent.command; break;
+      case 'x': out += fmt::format("{}", spent.status); break;
+      default: out += {'%', next};
     }
   }
   return out + "\n";

@@ -26,9 +26,7 @@ bool parse_duration(std::string_view text, double& seconds) {
   double scale = 1;
   std::string digits(text);
   switch (text.back()) {
-    case 's':
-      digits.pop_back();
-      break;
+    case 's': digits.pop_back(); break;
     case 'm':
       scale = 60;
       digits.pop_back();
@@ -41,8 +39,7 @@ bool parse_duration(std::string_view text, double& seconds) {
       scale = 86400;
       digits.pop_back();
       break;
-    default:
-      break;
+    default: break;
   }
   if (digits == "infinity" || digits == "inf") {
     seconds = 1e9;

@@ -71,15 +71,9 @@ int run_touch(Invocation& call) {
   Zone zone = Zone::of(call);
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a':
-        access = true;
-        break;
-      case 'c':
-        create = false;
-        break;
-      case 'm':
-        modify = true;
-        break;
+      case 'a': access = true; break;
+      case 'c': create = false; break;
+      case 'm': modify = true; break;
       case kTime: {
         static constexpr Choice kWords[] = {
             {"atime", 0}, {"access", 0}, {"use", 0}, {"mtime", 1}, {"modify", 1}};
@@ -88,12 +82,8 @@ int run_touch(Invocation& call) {
         (*which == 0 ? access : modify) = true;
         break;
       }
-      case 'h':
-        follow = vfs::Follow::no;
-        break;
-      case 'd':
-        date = value;
-        break;
+      case 'h': follow = vfs::Follow::no; break;
+      case 'd': date = value; break;
       case 't': {
         WallTime time;
         if (!parse_stamp(value, call.now(), zone, time))
@@ -113,8 +103,7 @@ int run_touch(Invocation& call) {
         referenced = true;
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   if (stamped && (date || referenced))

@@ -48,22 +48,14 @@ unsigned char one_char(std::string_view text, std::size_t& at) {
   if (c != '\\' || at >= text.size()) return static_cast<unsigned char>(c);
   c = text[at++];
   switch (c) {
-    case 'n':
-      return '\n';
-    case 't':
-      return '\t';
-    case 'r':
-      return '\r';
-    case 'a':
-      return '\a';
-    case 'b':
-      return '\b';
-    case 'f':
-      return '\f';
-    case 'v':
-      return '\v';
-    default:
-      break;
+    case 'n': return '\n';
+    case 't': return '\t';
+    case 'r': return '\r';
+    case 'a': return '\a';
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case 'v': return '\v';
+    default: break;
   }
   if (c < '0' || c > '7') return static_cast<unsigned char>(c);
   int value = c - '0';
@@ -185,20 +177,11 @@ int run_tr(Invocation& call) {
   Tables t;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c':
-        invert = true;
-        break;
-      case 'd':
-        t.removes = true;
-        break;
-      case 's':
-        t.squeezes = true;
-        break;
-      case 't':
-        truncate = true;
-        break;
-      default:
-        break;
+      case 'c': invert = true; break;
+      case 'd': t.removes = true; break;
+      case 's': t.squeezes = true; break;
+      case 't': truncate = true; break;
+      default: break;
     }
   }
   auto& operands = options.operands();

@@ -417,74 +417,34 @@ int read_options(Invocation& call, const CommandLine& options, Settings& s) {
   using Sort = Settings::Sort;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'a':
-        s.all = true;
-        break;
-      case 'd':
-        s.only_directories = true;
-        break;
-      case 'l':
-        s.follow = true;
-        break;
-      case 'f':
-        s.full = true;
-        break;
-      case 'F':
-        s.classify = true;
-        break;
-      case 'i':
-        s.flat = true;
-        break;
+      case 'a': s.all = true; break;
+      case 'd': s.only_directories = true; break;
+      case 'l': s.follow = true; break;
+      case 'f': s.full = true; break;
+      case 'F': s.classify = true; break;
+      case 'i': s.flat = true; break;
       case 'L':
         if (!parse_integer(value, s.depth) || s.depth < 1)
           return call.fail("Invalid level, must be greater than 0.");
         break;
-      case 'I':
-        s.ignore.push_back(value);
-        break;
-      case 'P':
-        s.patterns.push_back(value);
-        break;
-      case kIgnoreCase:
-        s.ignore_case = true;
-        break;
-      case kMatchDirs:
-        s.match_directories = true;
-        break;
-      case kPrune:
-        s.prune = true;
-        break;
-      case kCharset:
-        s.ascii = value != "UTF-8" && value != "utf-8" && value != "utf8";
-        break;
+      case 'I': s.ignore.push_back(value); break;
+      case 'P': s.patterns.push_back(value); break;
+      case kIgnoreCase: s.ignore_case = true; break;
+      case kMatchDirs: s.match_directories = true; break;
+      case kPrune: s.prune = true; break;
+      case kCharset: s.ascii = value != "UTF-8" && value != "utf-8" && value != "utf8"; break;
       case kFileLimit:
         if (!parse_integer(value, s.file_limit) || s.file_limit < 0)
           return call.fail(fmt::format("invalid --filelimit: {}", quote_operand(value)));
         break;
-      case 'o':
-        s.output = value;
-        break;
-      case 'q':
-        s.hide_controls = true;
-        break;
-      case 'N':
-        s.hide_controls = false;
-        break;
-      case 'Q':
-        s.quote = true;
-        break;
-      case 'p':
-        s.modes = true;
-        break;
-      case 'u':
-        s.users = true;
-        break;
-      case 'g':
-        s.groups = true;
-        break;
-      case 's':
-        s.sizes = true;
-        break;
+      case 'o': s.output = value; break;
+      case 'q': s.hide_controls = true; break;
+      case 'N': s.hide_controls = false; break;
+      case 'Q': s.quote = true; break;
+      case 'p': s.modes = true; break;
+      case 'u': s.users = true; break;
+      case 'g': s.groups = true; break;
+      case 's': s.sizes = true; break;
       case 'h':
         s.sizes = true;
         s.human = 1024;
@@ -493,28 +453,16 @@ int read_options(Invocation& call, const CommandLine& options, Settings& s) {
         s.sizes = true;
         s.human = 1000;
         break;
-      case 'D':
-        s.dates = true;
-        break;
+      case 'D': s.dates = true; break;
       case kTimeFormat:
         s.dates = true;
         s.time_format = value;
         break;
-      case kInodes:
-        s.inodes = true;
-        break;
-      case 'v':
-        s.sort = Sort::version;
-        break;
-      case 't':
-        s.sort = Sort::modified;
-        break;
-      case 'c':
-        s.sort = Sort::changed;
-        break;
-      case 'U':
-        s.sort = Sort::none;
-        break;
+      case kInodes: s.inodes = true; break;
+      case 'v': s.sort = Sort::version; break;
+      case 't': s.sort = Sort::modified; break;
+      case 'c': s.sort = Sort::changed; break;
+      case 'U': s.sort = Sort::none; break;
       case kSort:
         if (value == "name")
           s.sort = Sort::name;
@@ -530,32 +478,15 @@ int read_options(Invocation& call, const CommandLine& options, Settings& s) {
           return call.fail(fmt::format(
               "sort type '{}' not valid, should be one of: name,version,size,mtime,ctime", value));
         break;
-      case 'r':
-        s.reverse = true;
-        break;
-      case kDirsFirst:
-        s.first = Settings::First::directories;
-        break;
-      case kFilesFirst:
-        s.first = Settings::First::files;
-        break;
-      case 'C':
-        s.color = true;
-        break;
-      case 'n':
-        s.color = false;
-        break;
-      case 'X':
-        s.form = Settings::Form::xml;
-        break;
-      case 'J':
-        s.form = Settings::Form::json;
-        break;
-      case kNoReport:
-        s.report = false;
-        break;
-      default:
-        break;  // -x: there is one filesystem
+      case 'r': s.reverse = true; break;
+      case kDirsFirst: s.first = Settings::First::directories; break;
+      case kFilesFirst: s.first = Settings::First::files; break;
+      case 'C': s.color = true; break;
+      case 'n': s.color = false; break;
+      case 'X': s.form = Settings::Form::xml; break;
+      case 'J': s.form = Settings::Form::json; break;
+      case kNoReport: s.report = false; break;
+      default: break;  // -x: there is one filesystem
     }
   }
   return -1;

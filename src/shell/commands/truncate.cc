@@ -70,26 +70,13 @@ int run_truncate(Invocation& call) {
       if (!file) return fail(file.error());
       std::uint64_t old = has_base ? base : stat ? stat->size : 0, target = size;
       switch (mode) {
-        case '+':
-          target = old + size;
-          break;
-        case '-':
-          target = old > size ? old - size : 0;
-          break;
-        case '<':
-          target = std::min(old, size);
-          break;
-        case '>':
-          target = std::max(old, size);
-          break;
-        case '/':
-          target = old / size * size;
-          break;
-        case '%':
-          target = (old + size - 1) / size * size;
-          break;
-        default:
-          break;
+        case '+': target = old + size; break;
+        case '-': target = old > size ? old - size : 0; break;
+        case '<': target = std::min(old, size); break;
+        case '>': target = std::max(old, size); break;
+        case '/': target = old / size * size; break;
+        case '%': target = (old + size - 1) / size * size; break;
+        default: break;
       }
       if (target > (1ULL << 40)) return fail(Code::no_space, "");
       call.charge_memory(0);

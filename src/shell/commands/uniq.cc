@@ -112,15 +112,9 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
       return false;
     };
     switch (id) {
-      case 'c':
-        r.count = true;
-        break;
-      case 'd':
-        r.repeated = true;
-        break;
-      case 'D':
-        r.all_repeated = true;
-        break;
+      case 'c': r.count = true; break;
+      case 'd': r.repeated = true; break;
+      case 'D': r.all_repeated = true; break;
       case kAllRepeated:
         r.all_repeated = true;
         if (!value.empty() && !word(call, "--all-repeated", value, kSeparate, r.separate)) return 1;
@@ -133,23 +127,16 @@ int read_options(Invocation& call, CommandLine& options, Request& r) {
         r.group = "separate";
         if (!value.empty() && !word(call, "--group", value, kGroups, r.group)) return 1;
         break;
-      case 'i':
-        r.ignore_case = true;
-        break;
+      case 'i': r.ignore_case = true; break;
       case 's':
         if (!number(r.skip_chars, "bytes to skip")) return 1;
         break;
-      case 'u':
-        r.unique = true;
-        break;
-      case 'z':
-        r.delimiter = '\0';
-        break;
+      case 'u': r.unique = true; break;
+      case 'z': r.delimiter = '\0'; break;
       case 'w':
         if (!number(r.check_chars, "bytes to compare")) return 1;
         break;
-      default:
-        break;
+      default: break;
     }
   }
   if (!r.group.empty() && (r.count || r.repeated || r.all_repeated || r.unique))

@@ -162,21 +162,11 @@ int run_wc(Invocation& call) {
   auto& operands = options.operands();
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'c':
-        what.bytes = true;
-        break;
-      case 'm':
-        what.chars = true;
-        break;
-      case 'l':
-        what.lines = true;
-        break;
-      case 'L':
-        what.longest = true;
-        break;
-      case 'w':
-        what.words = true;
-        break;
+      case 'c': what.bytes = true; break;
+      case 'm': what.chars = true; break;
+      case 'l': what.lines = true; break;
+      case 'L': what.longest = true; break;
+      case 'w': what.words = true; break;
       case kTotal: {
         static constexpr Choice kWhen[] = {{"auto", 0}, {"always", 1}, {"only", 2}, {"never", 3}};
         auto when = choose(call, "--total", value, kWhen);
@@ -192,8 +182,7 @@ int run_wc(Invocation& call) {
         while (from.read_line(name, '\0')) operands.push_back(name);
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   if (what.columns() == 0) what.lines = what.words = what.bytes = true;

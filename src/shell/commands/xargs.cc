@@ -323,9 +323,7 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
         r.delimited = true;
         break;
       case 'E':
-      case 'e':
-        r.end_marker = value;
-        break;
+      case 'e': r.end_marker = value; break;
       case 'I':
       case 'i':
         r.replace = true;
@@ -347,26 +345,17 @@ int read_options(Invocation& call, const CommandLine& options, Request& r, std::
         else
           r.replace = false;
         break;
-      case kShowLimits:
-        r.show_limits = true;
-        break;
+      case kShowLimits: r.show_limits = true; break;
       case 'P':
         if (!read_number(call, id, value, 0, r.at_once)) return 1;
         break;
-      case 'r':
-        r.run_if_empty = false;
-        break;
+      case 'r': r.run_if_empty = false; break;
       case 's':
         if (!read_number(call, id, value, 1, r.bytes)) return 1;
         break;
-      case 't':
-        r.verbose = true;
-        break;
-      case 'x':
-        r.exit_if_big = true;
-        break;
-      default:
-        break;
+      case 't': r.verbose = true; break;
+      case 'x': r.exit_if_big = true; break;
+      default: break;
     }
   }
   return 0;

@@ -191,53 +191,22 @@ int run_xxd(Invocation& call) {
   for (auto& [id, value] : options.found()) {
     bool good = true;
     switch (id) {
-      case 'b':
-        r.bits = true;
-        break;
-      case 'c':
-        good = number(value, r.columns);
-        break;
-      case 'e':
-        r.little = true;
-        break;
-      case 'g':
-        good = number(value, r.group);
-        break;
-      case 'i':
-        r.include = true;
-        break;
-      case 'l':
-        good = number(value, r.length);
-        break;
-      case 'o':
-        good = number(value, r.offset);
-        break;
-      case 'p':
-        r.plain = true;
-        break;
-      case 'r':
-        r.revert = true;
-        break;
-      case 's':
-        good = number(value, r.seek);
-        break;
-      case 'u':
-        r.upper = true;
-        break;
-      case 'd':
-        r.decimal = true;
-        break;
-      case 'a':
-        r.skip_zero = true;
-        break;
-      case 'C':
-        r.capitals = true;
-        break;
-      case 'n':
-        r.name = value;
-        break;
-      default:
-        break;
+      case 'b': r.bits = true; break;
+      case 'c': good = number(value, r.columns); break;
+      case 'e': r.little = true; break;
+      case 'g': good = number(value, r.group); break;
+      case 'i': r.include = true; break;
+      case 'l': good = number(value, r.length); break;
+      case 'o': good = number(value, r.offset); break;
+      case 'p': r.plain = true; break;
+      case 'r': r.revert = true; break;
+      case 's': good = number(value, r.seek); break;
+      case 'u': r.upper = true; break;
+      case 'd': r.decimal = true; break;
+      case 'a': r.skip_zero = true; break;
+      case 'C': r.capitals = true; break;
+      case 'n': r.name = value; break;
+      default: break;
     }
     if (!good) return call.fail(fmt::format("invalid number: {}", value));
   }

@@ -103,9 +103,7 @@ int read_arguments(Invocation& call, Request& r) {
   bool output_given = false;
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'r':
-        r.raw = true;
-        break;
+      case 'r': r.raw = true; break;
       case 'o':
         output_given = true;
         if (!format(call, value, "-o", r.json_output)) return 2;
@@ -113,35 +111,21 @@ int read_arguments(Invocation& call, Request& r) {
       case 'p':
         if (!format(call, value, "-p", r.json_input)) return 2;
         break;
-      case 'i':
-        r.in_place = true;
-        break;
-      case 'n':
-        r.null_input = true;
-        break;
-      case 'e':
-        r.exit_status = true;
-        break;
-      case 'j':
-        r.join = r.raw = true;
-        break;
+      case 'i': r.in_place = true; break;
+      case 'n': r.null_input = true; break;
+      case 'e': r.exit_status = true; break;
+      case 'j': r.join = r.raw = true; break;
       case 'c':
         r.style.indent = 0;
         if (!output_given) r.json_output = true;
         break;
-      case 's':
-        r.slurp = true;
-        break;
-      case 'N':
-        r.separators = false;
-        break;
+      case 's': r.slurp = true; break;
+      case 'N': r.separators = false; break;
       case 'y':
         output_given = true;
         r.json_output = false;
         break;
-      case 'S':
-        r.style.sort_keys = true;
-        break;
+      case 'S': r.style.sort_keys = true; break;
       case 'I': {
         std::int64_t indent = 0;
         if (!parse_integer(value.starts_with('=') ? value.substr(1) : value, indent) || indent < 0 ||
@@ -150,8 +134,7 @@ int read_arguments(Invocation& call, Request& r) {
         r.style.indent = static_cast<int>(indent);
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   auto operands = options.operands();

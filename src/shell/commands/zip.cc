@@ -147,33 +147,15 @@ struct UnzipRequest {
 int read_unzip_options(Invocation& call, const CommandLine& options, UnzipRequest& r) {
   for (auto& [id, value] : options.found()) {
     switch (id) {
-      case 'd':
-        r.directory = value;
-        break;
-      case 'l':
-        r.list = true;
-        break;
-      case 'o':
-        r.overwrite = true;
-        break;
-      case 'n':
-        r.never = true;
-        break;
-      case 'p':
-        r.pipe = true;
-        break;
-      case 'q':
-        r.quiet = true;
-        break;
-      case 'j':
-        r.junk = true;
-        break;
-      case 't':
-        r.test = true;
-        break;
-      case 'x':
-        r.excluding = true;
-        break;
+      case 'd': r.directory = value; break;
+      case 'l': r.list = true; break;
+      case 'o': r.overwrite = true; break;
+      case 'n': r.never = true; break;
+      case 'p': r.pipe = true; break;
+      case 'q': r.quiet = true; break;
+      case 'j': r.junk = true; break;
+      case 't': r.test = true; break;
+      case 'x': r.excluding = true; break;
       case 'Z':
         if (value != "1") return call.fail(fmt::format("-Z{}: of zipinfo only -Z1 is known", value), 10);
         r.names_only = true;
@@ -184,8 +166,7 @@ int read_unzip_options(Invocation& call, const CommandLine& options, UnzipReques
         else
           (r.excluding ? r.unwanted : r.wanted).push_back(value);
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return r.archive.empty() ? call.fail("missing archive operand", 10) : 0;

@@ -109,26 +109,15 @@ bool apply_mode(std::string_view text, std::uint32_t& mode, bool directory, std:
       } else {
         for (; i < clause.size() && std::strchr("rwxXst", clause[i]); ++i) {
           switch (clause[i]) {
-            case 'r':
-              bits |= 0444;
-              break;
-            case 'w':
-              bits |= 0222;
-              break;
-            case 'x':
-              bits |= 0111;
-              break;
+            case 'r': bits |= 0444; break;
+            case 'w': bits |= 0222; break;
+            case 'x': bits |= 0111; break;
             case 'X':
               if (directory || (mode & 0111)) bits |= 0111;
               break;
-            case 's':
-              bits |= 06000;
-              break;
-            case 't':
-              bits |= 01000;
-              break;
-            default:
-              break;
+            case 's': bits |= 06000; break;
+            case 't': bits |= 01000; break;
+            default: break;
           }
         }
       }

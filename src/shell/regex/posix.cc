@@ -250,20 +250,13 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
     char e = peek(1);
     at_ += 2;
     switch (e) {
-      case 'n':
-        return U'\n';
-      case 't':
-        return U'\t';
-      case 'r':
-        return U'\r';
-      case 'f':
-        return U'\f';
-      case 'v':
-        return U'\v';
-      case 'a':
-        return U'\a';
-      case 'b':
-        return U'\b';
+      case 'n': return U'\n';
+      case 't': return U'\t';
+      case 'r': return U'\r';
+      case 'f': return U'\f';
+      case 'v': return U'\v';
+      case 'a': return U'\a';
+      case 'b': return U'\b';
       case 'w':
         is_class = true;
         class_text = "\\w";
@@ -276,8 +269,7 @@ Result<char32_t> Translator::bracket_char(bool& is_class, std::string& class_tex
         is_class = true;
         class_text = "[:digit:]";
         return U'\0';
-      default:
-        break;
+      default: break;
     }
     if (e >= '0' && e <= '7') {
       char32_t value = static_cast<char32_t>(e - '0');
@@ -390,33 +382,15 @@ Result<void> Translator::escape() {
     }
   }
   switch (c) {
-    case 'w':
-      raw("\\w", Last::word);
-      return {};
-    case 'W':
-      raw("\\W", Last::other);
-      return {};
-    case 's':
-      raw("[[:space:]]", Last::other);
-      return {};
-    case 'S':
-      raw("[^[:space:]]", Last::other);
-      return {};
-    case 'B':
-      raw("\\B", Last::anchor);
-      return {};
-    case '<':
-      word_edge(true);
-      return {};
-    case '>':
-      word_edge(false);
-      return {};
-    case '`':
-      raw("\\A", Last::anchor);
-      return {};
-    case '\'':
-      raw("\\z", Last::anchor);
-      return {};
+    case 'w': raw("\\w", Last::word); return {};
+    case 'W': raw("\\W", Last::other); return {};
+    case 's': raw("[[:space:]]", Last::other); return {};
+    case 'S': raw("[^[:space:]]", Last::other); return {};
+    case 'B': raw("\\B", Last::anchor); return {};
+    case '<': word_edge(true); return {};
+    case '>': word_edge(false); return {};
+    case '`': raw("\\A", Last::anchor); return {};
+    case '\'': raw("\\z", Last::anchor); return {};
     case 'b':
       if (awk_) break;
       raw("\\b", Last::anchor);
@@ -425,34 +399,18 @@ Result<void> Translator::escape() {
       if (!awk_) break;
       raw("\\b", Last::anchor);
       return {};
-    default:
-      break;
+    default: break;
   }
   if (awk_) {
     switch (c) {
-      case 'n':
-        literal("\n");
-        return {};
-      case 't':
-        literal("\t");
-        return {};
-      case 'r':
-        literal("\r");
-        return {};
-      case 'f':
-        literal("\f");
-        return {};
-      case 'v':
-        literal("\v");
-        return {};
-      case 'a':
-        literal("\a");
-        return {};
-      case 'b':
-        literal("\b");
-        return {};
-      default:
-        break;
+      case 'n': literal("\n"); return {};
+      case 't': literal("\t"); return {};
+      case 'r': literal("\r"); return {};
+      case 'f': literal("\f"); return {};
+      case 'v': literal("\v"); return {};
+      case 'a': literal("\a"); return {};
+      case 'b': literal("\b"); return {};
+      default: break;
     }
     if (c >= '0' && c <= '7') {
       int value = c - '0';
@@ -482,10 +440,8 @@ Result<void> Translator::escape() {
 Result<void> Translator::step() {
   char c = peek();
   switch (c) {
-    case '\\':
-      return escape();
-    case '[':
-      return bracket();
+    case '\\': return escape();
+    case '[': return bracket();
     case '.':
       plain_ = false;
       last_begin_ = out_.text.size();
@@ -523,8 +479,7 @@ Result<void> Translator::step() {
       }
       ++at_;
       return {};
-    default:
-      break;
+    default: break;
   }
   if (extended_) {
     switch (c) {
@@ -557,8 +512,7 @@ Result<void> Translator::step() {
         ++at_;
         return interval();
       }
-      default:
-        break;
+      default: break;
     }
   }
   unsigned char u = static_cast<unsigned char>(c);

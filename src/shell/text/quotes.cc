@@ -41,29 +41,14 @@ std::string shell_quoted(std::string_view text) {
       if (!escaped) result += "'$'";
       escaped = true;
       switch (c) {
-        case '\n':
-          result += "\\n";
-          break;
-        case '\t':
-          result += "\\t";
-          break;
-        case '\r':
-          result += "\\r";
-          break;
-        case '\a':
-          result += "\\a";
-          break;
-        case '\b':
-          result += "\\b";
-          break;
-        case '\v':
-          result += "\\v";
-          break;
-        case '\f':
-          result += "\\f";
-          break;
-        default:
-          result += fmt::format("\\{:03o}", u);
+        case '\n': result += "\\n"; break;
+        case '\t': result += "\\t"; break;
+        case '\r': result += "\\r"; break;
+        case '\a': result += "\\a"; break;
+        case '\b': result += "\\b"; break;
+        case '\v': result += "\\v"; break;
+        case '\f': result += "\\f"; break;
+        default: result += fmt::format("\\{:03o}", u);
       }
       continue;
     }

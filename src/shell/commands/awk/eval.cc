@@ -82,23 +82,17 @@ Array::Element& Machine::element(const Node* node) {
 Value Machine::eval(const Node* node) {
   switch (node->op) {
     case Op::number:
-    case Op::string:
-      return node->constant;
-    case Op::regex:
-      return Value::of(regex_of(node).matches(record()) ? 1.0 : 0.0);
-    case Op::group:
-      return eval(node->a);
+    case Op::string: return node->constant;
+    case Op::regex: return Value::of(regex_of(node).matches(record()) ? 1.0 : 0.0);
+    case Op::group: return eval(node->a);
     case Op::global:
       switch (node->slot) {
         case kNF:
           if (!split_) split_fields();
           return Value::of(static_cast<double>(field_count_));
-        case kNR:
-          return Value::of(nr_);
-        case kFNR:
-          return Value::of(fnr_);
-        default:
-          break;
+        case kNR: return Value::of(nr_);
+        case kFNR: return Value::of(fnr_);
+        default: break;
       }
       [[fallthrough]];
     case Op::local: {
@@ -107,8 +101,7 @@ Value Machine::eval(const Node* node) {
         fatal(fmt::format("attempt to use array `{}' in a scalar context", node->text));
       return c.value;
     }
-    case Op::field:
-      return field(field_index(node));
+    case Op::field: return field(field_index(node));
     case Op::index: {
       auto& e = element(node);
       if (e.sub) fatal("attempt to use an array in a scalar context");
@@ -120,25 +113,18 @@ Value Machine::eval(const Node* node) {
     case Op::multiply_assign:
     case Op::divide_assign:
     case Op::modulo_assign:
-    case Op::power_assign:
-      return assign(node);
-    case Op::conditional:
-      return truth(node->a) ? eval(node->b) : eval(node->c);
+    case Op::power_assign: return assign(node);
+    case Op::conditional: return truth(node->a) ? eval(node->b) : eval(node->c);
     case Op::concat: {
       std::string out;
       concat_into(node, out);
       return Value::of(std::move(out));
     }
-    case Op::pre_increment:
-      return increment(node->a, 1, false);
-    case Op::pre_decrement:
-      return increment(node->a, -1, false);
-    case Op::post_increment:
-      return increment(node->a, 1, true);
-    case Op::post_decrement:
-      return increment(node->a, -1, true);
-    case Op::call:
-      return call_user(program_.functions[static_cast<std::size_t>(node->slot)], node->list);
+    case Op::pre_increment: return increment(node->a, 1, false);
+    case Op::pre_decrement: return increment(node->a, -1, false);
+    case Op::post_increment: return increment(node->a, 1, true);
+    case Op::post_decrement: return increment(node->a, -1, true);
+    case Op::call: return call_user(program_.functions[static_cast<std::size_t>(node->slot)], node->list);
     case Op::indirect_call: {
       std::string scratch;
       Value holder = eval(node->a);
@@ -147,12 +133,10 @@ Value Machine::eval(const Node* node) {
         fatal(fmt::format("function `{}' not defined", text_of(holder, scratch)));
       return call_user(program_.functions[static_cast<std::size_t>(found->second)], node->list);
     }
-    case Op::builtin:
-      return builtin(node);
+    case Op::builtin: return builtin(node);
     case Op::getline:
     case Op::getline_file:
-    case Op::getline_command:
-      return Value::of(getline(node));
+    case Op::getline_command: return Value::of(getline(node));
     case Op::logical_or:
     case Op::logical_and:
     case Op::logical_not:
@@ -164,21 +148,16 @@ Value Machine::eval(const Node* node) {
     case Op::equal:
     case Op::not_equal:
     case Op::greater:
-    case Op::greater_equal:
-      return Value::of(truth(node) ? 1.0 : 0.0);
-    default:
-      return Value::of(number(node));
+    case Op::greater_equal: return Value::of(truth(node) ? 1.0 : 0.0);
+    default: return Value::of(number(node));
   }
 }
 
 double Machine::number(const Node* node) {
   switch (node->op) {
-    case Op::number:
-      return node->number;
-    case Op::string:
-      return to_number(node->text);
-    case Op::group:
-      return number(node->a);
+    case Op::number: return node->number;
+    case Op::string: return to_number(node->text);
+    case Op::group: return number(node->a);
     case Op::global:
     case Op::local:
       if (node->op == Op::local || node->slot > kFNR) {
@@ -191,8 +170,7 @@ double Machine::number(const Node* node) {
       if (index > 0 && any_changed_) return number_of(field(index));
       return to_number(field_text(index));
     }
-    case Op::index:
-      return number_of(element(node).value);
+    case Op::index: return number_of(element(node).value);
     case Op::add: {
       double left = number(node->a);
       return left + number(node->b);
@@ -221,23 +199,17 @@ double Machine::number(const Node* node) {
       double left = number(node->a);
       return std::pow(left, number(node->b));
     }
-    case Op::negate:
-      return -number(node->a);
-    case Op::plus:
-      return number(node->a);
-    default:
-      return number_of(eval(node));
+    case Op::negate: return -number(node->a);
+    case Op::plus: return number(node->a);
+    default: return number_of(eval(node));
   }
 }
 
 std::string_view Machine::text(const Node* node, std::string& scratch) {
   switch (node->op) {
-    case Op::string:
-      return node->text;
-    case Op::group:
-      return text(node->a, scratch);
-    case Op::field:
-      return field_text(field_index(node));
+    case Op::string: return node->text;
+    case Op::group: return text(node->a, scratch);
+    case Op::field: return field_text(field_index(node));
     case Op::local:
     case Op::global: {
       if (node->op == Op::global && node->slot <= kFNR) break;
@@ -251,8 +223,7 @@ std::string_view Machine::text(const Node* node, std::string& scratch) {
       scratch = std::move(out);
       return scratch;
     }
-    default:
-      break;
+    default: break;
   }
   Value value = eval(node);
   if (value.is_string()) {
@@ -277,20 +248,13 @@ void Machine::concat_into(const Node* node, std::string& out) {
 
 bool Machine::truth(const Node* node) {
   switch (node->op) {
-    case Op::logical_or:
-      return truth(node->a) || truth(node->b);
-    case Op::logical_and:
-      return truth(node->a) && truth(node->b);
-    case Op::logical_not:
-      return !truth(node->a);
-    case Op::group:
-      return truth(node->a);
-    case Op::regex:
-      return regex_of(node).matches(record());
-    case Op::match:
-      return match(node->a, node->b);
-    case Op::no_match:
-      return !match(node->a, node->b);
+    case Op::logical_or: return truth(node->a) || truth(node->b);
+    case Op::logical_and: return truth(node->a) && truth(node->b);
+    case Op::logical_not: return !truth(node->a);
+    case Op::group: return truth(node->a);
+    case Op::regex: return regex_of(node).matches(record());
+    case Op::match: return match(node->a, node->b);
+    case Op::no_match: return !match(node->a, node->b);
     case Op::in: {
       std::string scratch;
       std::string key;
@@ -305,10 +269,8 @@ bool Machine::truth(const Node* node) {
     case Op::equal:
     case Op::not_equal:
     case Op::greater:
-    case Op::greater_equal:
-      return compare(node->op, node);
-    default:
-      return truth_of(eval(node));
+    case Op::greater_equal: return compare(node->op, node);
+    default: return truth_of(eval(node));
   }
 }
 
@@ -371,29 +333,19 @@ bool Machine::compare(Op op, const Node* node) {
     order = compare_values(left, right);
   }
   switch (op) {
-    case Op::less:
-      return order < 0;
-    case Op::less_equal:
-      return order <= 0;
-    case Op::equal:
-      return order == 0;
-    case Op::not_equal:
-      return order != 0;
-    case Op::greater:
-      return order > 0;
-    default:
-      return order >= 0;
+    case Op::less: return order < 0;
+    case Op::less_equal: return order <= 0;
+    case Op::equal: return order == 0;
+    case Op::not_equal: return order != 0;
+    case Op::greater: return order > 0;
+    default: return order >= 0;
   }
 }
 
 void Machine::store(const Node* target, Value value) {
   switch (target->op) {
-    case Op::group:
-      store(target->a, std::move(value));
-      return;
-    case Op::field:
-      set_field(field_index(target), std::move(value));
-      return;
+    case Op::group: store(target->a, std::move(value)); return;
+    case Op::field: set_field(field_index(target), std::move(value)); return;
     case Op::index: {
       auto& e = element(target);
       if (e.sub) fatal("attempt to use an array in a scalar context");
@@ -409,8 +361,7 @@ void Machine::store(const Node* target, Value value) {
       if (target->op == Op::global && target->slot < kSpecialCount) special_assigned(target->slot);
       return;
     }
-    default:
-      fatal("assignment to something that is not a variable");
+    default: fatal("assignment to something that is not a variable");
   }
 }
 
@@ -432,15 +383,9 @@ Value Machine::assign(const Node* node) {
   (void)place;
   double result = 0;
   switch (node->op) {
-    case Op::add_assign:
-      result = left + right;
-      break;
-    case Op::subtract_assign:
-      result = left - right;
-      break;
-    case Op::multiply_assign:
-      result = left * right;
-      break;
+    case Op::add_assign: result = left + right; break;
+    case Op::subtract_assign: result = left - right; break;
+    case Op::multiply_assign: result = left * right; break;
     case Op::divide_assign:
       if (right == 0) fatal("division by zero attempted in `/='");
       result = left / right;
@@ -449,8 +394,7 @@ Value Machine::assign(const Node* node) {
       if (right == 0) fatal("division by zero attempted in `%='");
       result = std::fmod(left, right);
       break;
-    default:
-      result = std::pow(left, right);
+    default: result = std::pow(left, right);
   }
   if (holder) {
     holder->number = result;
@@ -524,6 +468,7 @@ const Regex& Machine::regex_of(const Node* node) {
     RegexOptions options;
     auto compiled = Regex::compile(node->text, Syntax::awk, options);
     if (!compiled) fatal(fmt::format("invalid regexp: {}: /{}/", compiled.error().message(), node->text));
+    // JUSTIFICATION: a compiled pattern is a cache of the node, which is otherwise const.
     const_cast<Node*>(node)->compiled = std::make_unique<Regex>(std::move(*compiled));
   }
   return *node->compiled;
@@ -546,15 +491,9 @@ void Machine::special_assigned(int slot) {
   std::string scratch;
   const Value& value = globals_[static_cast<std::size_t>(slot)].value;
   switch (slot) {
-    case kNR:
-      nr_ = number_of(value);
-      break;
-    case kFNR:
-      fnr_ = number_of(value);
-      break;
-    case kNF:
-      set_field_count(static_cast<std::int64_t>(number_of(value)));
-      break;
+    case kNR: nr_ = number_of(value); break;
+    case kFNR: fnr_ = number_of(value); break;
+    case kNF: set_field_count(static_cast<std::int64_t>(number_of(value))); break;
     case kFS: {
       // The record that is there was to be split by the separator it was read with.
       if (!split_ && !source_.empty()) split_fields();
@@ -567,18 +506,10 @@ void Machine::special_assigned(int slot) {
         fs_regex_ = &dynamic_regex(fs_);
       break;
     }
-    case kOFS:
-      ofs_.assign(text_of(value, scratch));
-      break;
-    case kORS:
-      ors_.assign(text_of(value, scratch));
-      break;
-    case kRS:
-      rs_.assign(text_of(value, scratch));
-      break;
-    case kSUBSEP:
-      subsep_.assign(text_of(value, scratch));
-      break;
+    case kOFS: ofs_.assign(text_of(value, scratch)); break;
+    case kORS: ors_.assign(text_of(value, scratch)); break;
+    case kRS: rs_.assign(text_of(value, scratch)); break;
+    case kSUBSEP: subsep_.assign(text_of(value, scratch)); break;
     case kCONVFMT:
     case kOFMT: {
       std::string spec(text_of(value, scratch));
@@ -594,9 +525,7 @@ void Machine::special_assigned(int slot) {
         ofmt_ = good ? spec : spec == "%d" || spec == "%i" ? "%.0f" : "%.6g";
       break;
     }
-    case kIGNORECASE:
-      ignore_case_ = truth_of(value);
-      break;
+    case kIGNORECASE: ignore_case_ = truth_of(value); break;
     case kFPAT:
       use_fpat_ = true;
       widths_.clear();
@@ -617,8 +546,7 @@ void Machine::special_assigned(int slot) {
       use_fpat_ = false;
       break;
     }
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -631,36 +559,16 @@ void Machine::assign_text(const std::string& name, std::string_view value) {
     }
     char e = value[++i];
     switch (e) {
-      case 'n':
-        text += '\n';
-        break;
-      case 't':
-        text += '\t';
-        break;
-      case 'r':
-        text += '\r';
-        break;
-      case '\\':
-        text += '\\';
-        break;
-      case '"':
-        text += '"';
-        break;
-      case '/':
-        text += '/';
-        break;
-      case 'a':
-        text += '\a';
-        break;
-      case 'b':
-        text += '\b';
-        break;
-      case 'f':
-        text += '\f';
-        break;
-      case 'v':
-        text += '\v';
-        break;
+      case 'n': text += '\n'; break;
+      case 't': text += '\t'; break;
+      case 'r': text += '\r'; break;
+      case '\\': text += '\\'; break;
+      case '"': text += '"'; break;
+      case '/': text += '/'; break;
+      case 'a': text += '\a'; break;
+      case 'b': text += '\b'; break;
+      case 'f': text += '\f'; break;
+      case 'v': text += '\v'; break;
       default:
         if (e >= '0' && e <= '7') {
           int code = e - '0';

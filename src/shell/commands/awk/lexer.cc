@@ -203,39 +203,17 @@ Result<void> Lexer::quoted() {
     }
     char e = in_[at_++];
     switch (e) {
-      case 'n':
-        text += '\n';
-        break;
-      case 't':
-        text += '\t';
-        break;
-      case 'r':
-        text += '\r';
-        break;
-      case '\\':
-        text += '\\';
-        break;
-      case '"':
-        text += '"';
-        break;
-      case '/':
-        text += '/';
-        break;
-      case 'a':
-        text += '\a';
-        break;
-      case 'b':
-        text += '\b';
-        break;
-      case 'f':
-        text += '\f';
-        break;
-      case 'v':
-        text += '\v';
-        break;
-      case '\n':
-        ++line;
-        break;
+      case 'n': text += '\n'; break;
+      case 't': text += '\t'; break;
+      case 'r': text += '\r'; break;
+      case '\\': text += '\\'; break;
+      case '"': text += '"'; break;
+      case '/': text += '/'; break;
+      case 'a': text += '\a'; break;
+      case 'b': text += '\b'; break;
+      case 'f': text += '\f'; break;
+      case 'v': text += '\v'; break;
+      case '\n': ++line; break;
       case 'x': {
         int value = 0, digits = 0;
         while (digits < 2 && at_ < in_.size() && isxdigit(static_cast<unsigned char>(in_[at_]))) {

@@ -141,29 +141,21 @@ Machine::Flow Machine::execute_block(const std::vector<Node*>& list) {
 Machine::Flow Machine::execute(const Node* node) {
   tick();
   switch (node->op) {
-    case Op::block:
-      return execute_block(node->list);
+    case Op::block: return execute_block(node->list);
     case Op::expression: {
       const Node* e = node->a;
       // The value is not wanted: the forms that people write most need not make one.
       switch (e->op) {
         case Op::post_increment:
-        case Op::pre_increment:
-          increment(e->a, 1, false);
-          break;
+        case Op::pre_increment: increment(e->a, 1, false); break;
         case Op::post_decrement:
-        case Op::pre_decrement:
-          increment(e->a, -1, false);
-          break;
-        default:
-          eval(e);
+        case Op::pre_decrement: increment(e->a, -1, false); break;
+        default: eval(e);
       }
       return Flow::normal;
     }
     case Op::print:
-    case Op::printf_:
-      print(node);
-      return Flow::normal;
+    case Op::printf_: print(node); return Flow::normal;
     case Op::if_:
       if (truth(node->a)) return execute(node->b);
       return node->c ? execute(node->c) : Flow::normal;
@@ -190,24 +182,16 @@ Machine::Flow Machine::execute(const Node* node) {
         if (node->c) execute(node->c);
       }
       return Flow::normal;
-    case Op::for_in:
-      return execute_for_in(node);
-    case Op::switch_:
-      return execute_switch(node);
-    case Op::break_:
-      return Flow::break_;
-    case Op::continue_:
-      return Flow::continue_;
-    case Op::next:
-      return Flow::next;
-    case Op::nextfile:
-      return Flow::nextfile;
+    case Op::for_in: return execute_for_in(node);
+    case Op::switch_: return execute_switch(node);
+    case Op::break_: return Flow::break_;
+    case Op::continue_: return Flow::continue_;
+    case Op::next: return Flow::next;
+    case Op::nextfile: return Flow::nextfile;
     case Op::exit_:
       if (node->a) exit_status_ = static_cast<int>(static_cast<std::int64_t>(number(node->a)) & 0xFF);
       return Flow::exit;
-    case Op::return_:
-      returned_ = node->a ? eval(node->a) : Value{};
-      return Flow::return_;
+    case Op::return_: returned_ = node->a ? eval(node->a) : Value{}; return Flow::return_;
     case Op::delete_: {
       std::string scratch;
       Array& a = array(node->a->a);
@@ -215,12 +199,8 @@ Machine::Flow Machine::execute(const Node* node) {
       a.erase(key);
       return Flow::normal;
     }
-    case Op::delete_all:
-      array(node->a).clear();
-      return Flow::normal;
-    default:
-      eval(node);
-      return Flow::normal;
+    case Op::delete_all: array(node->a).clear(); return Flow::normal;
+    default: eval(node); return Flow::normal;
   }
 }
 

@@ -70,9 +70,7 @@ Runner::Flow Runner::execute(const Statement& statement) {
       }
       return Flow::normal;
     }
-    case Kind::text:
-      write(statement.text);
-      return Flow::normal;
+    case Kind::text: write(statement.text); return Flow::normal;
     case Kind::print:
       for (const Printed& part : statement.printed) {
         if (!part.value) {
@@ -83,22 +81,14 @@ Runner::Flow Runner::execute(const Statement& statement) {
         print(last_);
       }
       return Flow::normal;
-    case Kind::block:
-      return execute(statement.body);
-    case Kind::if_:
-      return execute(truth(*statement.a) ? statement.body : statement.otherwise);
+    case Kind::block: return execute(statement.body);
+    case Kind::if_: return execute(truth(*statement.a) ? statement.body : statement.otherwise);
     case Kind::while_:
-    case Kind::for_:
-      return loop(statement);
-    case Kind::break_:
-      return Flow::break_;
-    case Kind::continue_:
-      return Flow::continue_;
-    case Kind::halt:
-      return Flow::halt;
-    case Kind::return_:
-      returned_ = statement.a ? eval(*statement.a) : Number{};
-      return Flow::return_;
+    case Kind::for_: return loop(statement);
+    case Kind::break_: return Flow::break_;
+    case Kind::continue_: return Flow::continue_;
+    case Kind::halt: return Flow::halt;
+    case Kind::return_: returned_ = statement.a ? eval(*statement.a) : Number{}; return Flow::return_;
   }
   return Flow::normal;
 }
@@ -120,36 +110,24 @@ Runner::Flow Runner::loop(const Statement& statement) {
 Runner::Number Runner::apply(Op op, const Number& a, const Number& b) {
   auto answer = [](bool yes) { return Number{yes ? 1 : 0, 0}; };
   switch (op) {
-    case Op::add:
-      return arithmetic_.add(a, b);
-    case Op::subtract:
-      return arithmetic_.subtract(a, b);
-    case Op::multiply:
-      return arithmetic_.multiply(a, b, scale_);
-    case Op::divide:
-      return arithmetic_.divide(a, b, scale_);
-    case Op::modulo:
-      return arithmetic_.modulo(a, b, scale_);
+    case Op::add: return arithmetic_.add(a, b);
+    case Op::subtract: return arithmetic_.subtract(a, b);
+    case Op::multiply: return arithmetic_.multiply(a, b, scale_);
+    case Op::divide: return arithmetic_.divide(a, b, scale_);
+    case Op::modulo: return arithmetic_.modulo(a, b, scale_);
     case Op::power:
       if (arithmetic_.compare(b, arithmetic_.with_scale(b, 0)) != 0) {
         out_.flush();
         call_.err().write(fmt::format("Runtime warning (func={}): non-zero scale in exponent\n", function_));
       }
       return arithmetic_.power(a, b, scale_);
-    case Op::equal:
-      return answer(arithmetic_.compare(a, b) == 0);
-    case Op::not_equal:
-      return answer(arithmetic_.compare(a, b) != 0);
-    case Op::less:
-      return answer(arithmetic_.compare(a, b) < 0);
-    case Op::less_equal:
-      return answer(arithmetic_.compare(a, b) <= 0);
-    case Op::greater:
-      return answer(arithmetic_.compare(a, b) > 0);
-    case Op::greater_equal:
-      return answer(arithmetic_.compare(a, b) >= 0);
-    default:
-      return {};
+    case Op::equal: return answer(arithmetic_.compare(a, b) == 0);
+    case Op::not_equal: return answer(arithmetic_.compare(a, b) != 0);
+    case Op::less: return answer(arithmetic_.compare(a, b) < 0);
+    case Op::less_equal: return answer(arithmetic_.compare(a, b) <= 0);
+    case Op::greater: return answer(arithmetic_.compare(a, b) > 0);
+    case Op::greater_equal: return answer(arithmetic_.compare(a, b) >= 0);
+    default: return {};
   }
 }
 
@@ -157,25 +135,19 @@ Runner::Number Runner::eval(const Expr& expr) {
   call_.charge(2);
   if (stack_low()) trouble("nesting too deep");
   switch (expr.op) {
-    case Op::number:
-      return arithmetic_.parse(expr.text, ibase_);
+    case Op::number: return arithmetic_.parse(expr.text, ibase_);
     case Op::variable:
-    case Op::element:
-      return load(expr);
-    case Op::array:
-      trouble("an array is no number");
-    case Op::assign:
-      return assigned(expr);
+    case Op::element: return load(expr);
+    case Op::array: trouble("an array is no number");
+    case Op::assign: return assigned(expr);
     case Op::increment_before:
-    case Op::increment_after:
-      return incremented(expr);
+    case Op::increment_after: return incremented(expr);
     case Op::negate: {
       Number value = eval(*expr.a);
       value.digits = -value.digits;
       return value;
     }
-    case Op::not_:
-      return {truth(*expr.a) ? 0 : 1, 0};
+    case Op::not_: return {truth(*expr.a) ? 0 : 1, 0};
     case Op::and_: {
       bool left = truth(*expr.a), right = truth(*expr.b);  // both sides are computed, as GNU bc does
       return {left && right ? 1 : 0, 0};
@@ -184,20 +156,16 @@ Runner::Number Runner::eval(const Expr& expr) {
       bool left = truth(*expr.a), right = truth(*expr.b);
       return {left || right ? 1 : 0, 0};
     }
-    case Op::call:
-      return called(expr);
+    case Op::call: return called(expr);
     case Op::length: {
       Number value = eval(*expr.list[0]);
       std::string text = decimal::magnitude(value.digits).str();
       return {std::max<std::size_t>(text.size(), value.is_zero() ? std::max(1U, value.scale) : value.scale),
               0};
     }
-    case Op::scale_of:
-      return {eval(*expr.list[0]).scale, 0};
-    case Op::square_root:
-      return arithmetic_.square_root(eval(*expr.list[0]), scale_);
-    case Op::read:
-      return input();
+    case Op::scale_of: return {eval(*expr.list[0]).scale, 0};
+    case Op::square_root: return arithmetic_.square_root(eval(*expr.list[0]), scale_);
+    case Op::read: return input();
     case Op::chain: {
       Number value = eval(*expr.list[0]);
       for (std::size_t i = 0; i < expr.ops.size(); ++i)

@@ -293,20 +293,11 @@ class DiffPrinter {
     std::size_t begin = second ? c.b : c.a, count = second ? c.b_count : c.a_count;
     std::size_t value = 0;
     switch (letter | 32) {
-      case 'e':
-        value = begin;
-        break;
-      case 'f':
-        value = begin + 1;
-        break;
-      case 'l':
-        value = begin + count;
-        break;
-      case 'm':
-        value = begin + count + 1;
-        break;
-      default:
-        value = count;
+      case 'e': value = begin; break;
+      case 'f': value = begin + 1; break;
+      case 'l': value = begin + count; break;
+      case 'm': value = begin + count + 1; break;
+      default: value = count;
     }
     out_.append(number(format.substr(spec, i + 1 - spec), value));
     i += 2;
@@ -392,18 +383,10 @@ void print_diff(Invocation& call, Sink& out, const DiffResult& result, const Dif
                            : fmt::format("{} {}\n", mark, name));
   };
   switch (style.kind) {
-    case DiffStyle::Kind::normal:
-      printer.normal();
-      break;
-    case DiffStyle::Kind::ed:
-      printer.ed();
-      break;
-    case DiffStyle::Kind::rcs:
-      printer.rcs();
-      break;
-    case DiffStyle::Kind::formats:
-      printer.formatted();
-      break;
+    case DiffStyle::Kind::normal: printer.normal(); break;
+    case DiffStyle::Kind::ed: printer.ed(); break;
+    case DiffStyle::Kind::rcs: printer.rcs(); break;
+    case DiffStyle::Kind::formats: printer.formatted(); break;
     case DiffStyle::Kind::unified:
       header("---", a_header);
       header("+++", b_header);
@@ -414,9 +397,7 @@ void print_diff(Invocation& call, Sink& out, const DiffResult& result, const Dif
       header("---", b_header);
       printer.context();
       break;
-    case DiffStyle::Kind::side_by_side:
-      printer.side_by_side();
-      break;
+    case DiffStyle::Kind::side_by_side: printer.side_by_side(); break;
   }
 }
 

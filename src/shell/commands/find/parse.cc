@@ -376,26 +376,13 @@ Result<Node> Parser::size_test(const std::string& name) {
   std::string digits = text;
   if (!text.empty() && !isdigit(static_cast<unsigned char>(unit))) {
     switch (unit) {
-      case 'c':
-        scale = 1;
-        break;
-      case 'w':
-        scale = 2;
-        break;
-      case 'b':
-        scale = 512;
-        break;
-      case 'k':
-        scale = 1024;
-        break;
-      case 'M':
-        scale = 1024.0 * 1024;
-        break;
-      case 'G':
-        scale = 1024.0 * 1024 * 1024;
-        break;
-      default:
-        return fail(Code::invalid_argument, fmt::format("invalid -size type `{}'", unit));
+      case 'c': scale = 1; break;
+      case 'w': scale = 2; break;
+      case 'b': scale = 512; break;
+      case 'k': scale = 1024; break;
+      case 'M': scale = 1024.0 * 1024; break;
+      case 'G': scale = 1024.0 * 1024 * 1024; break;
+      default: return fail(Code::invalid_argument, fmt::format("invalid -size type `{}'", unit));
     }
     digits.pop_back();
   }

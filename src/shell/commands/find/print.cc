@@ -15,18 +15,12 @@ namespace {
 std::string time_directive(Context& c, WallTime time, char how) {
   Zone zone = Zone::of(c.call);
   switch (how) {
-    case '@':
-      return format_time("%s.%N0", time, zone);
-    case 'T':
-      return format_time("%H:%M:%S.%N0", time, zone);
-    case '+':
-      return format_time("%Y-%m-%d+%H:%M:%S.%N0", time, zone);
-    case 'S':
-      return format_time("%S.%N0", time, zone);
-    case 'X':
-      return format_time("%H:%M:%S.%N0", time, zone);
-    default:
-      return format_time(std::string("%") + how, time, zone);
+    case '@': return format_time("%s.%N0", time, zone);
+    case 'T': return format_time("%H:%M:%S.%N0", time, zone);
+    case '+': return format_time("%Y-%m-%d+%H:%M:%S.%N0", time, zone);
+    case 'S': return format_time("%S.%N0", time, zone);
+    case 'X': return format_time("%H:%M:%S.%N0", time, zone);
+    default: return format_time(std::string("%") + how, time, zone);
   }
 }
 
@@ -39,10 +33,8 @@ std::string directive(Context& c, Subject& s, char d) {
   Zone zone = Zone::of(c.call);
   constexpr std::string_view kWhole = "%a %b %e %H:%M:%S.%N0 %Y";
   switch (d) {
-    case 'p':
-      return visit.shown;
-    case 'f':
-      return std::string(base_name(shown));
+    case 'p': return visit.shown;
+    case 'f': return std::string(base_name(shown));
     case 'h': {
       if (visit.depth == 0 && shown.find('/') == std::string_view::npos) return ".";
       std::size_t slash = shown.rfind('/');
@@ -54,20 +46,13 @@ std::string directive(Context& c, Subject& s, char d) {
       while (rest.starts_with('/')) rest.remove_prefix(1);
       return std::string(rest);
     }
-    case 'H':
-      return *s.start;
-    case 'd':
-      return std::to_string(visit.depth);
-    case 's':
-      return std::to_string(stat->is_directory() ? 4096 : stat->size);
-    case 'b':
-      return std::to_string(stat->is_directory() ? 8 : (stat->size + 4095) / 4096 * 8);
-    case 'k':
-      return std::to_string(stat->is_directory() ? 4 : (stat->size + 4095) / 4096 * 4);
-    case 'm':
-      return fmt::format("{:o}", stat->mode);
-    case 'M':
-      return mode_text(stat->type, stat->mode);
+    case 'H': return *s.start;
+    case 'd': return std::to_string(visit.depth);
+    case 's': return std::to_string(stat->is_directory() ? 4096 : stat->size);
+    case 'b': return std::to_string(stat->is_directory() ? 8 : (stat->size + 4095) / 4096 * 8);
+    case 'k': return std::to_string(stat->is_directory() ? 4 : (stat->size + 4095) / 4096 * 4);
+    case 'm': return fmt::format("{:o}", stat->mode);
+    case 'M': return mode_text(stat->type, stat->mode);
     case 'y':
     case 'Y': {
       vfs::Type type = visit.type;
@@ -86,30 +71,18 @@ std::string directive(Context& c, Subject& s, char d) {
       auto target = c.call.fs().read_link(visit.path);
       return target ? *target : "";
     }
-    case 'u':
-      return user_name(c.call, stat->uid);
-    case 'U':
-      return std::to_string(stat->uid);
-    case 'g':
-      return group_name(c.call, stat->gid);
-    case 'G':
-      return std::to_string(stat->gid);
-    case 'i':
-      return std::to_string(stat->inode);
-    case 'n':
-      return std::to_string(std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1));
-    case 'D':
-      return "1";
-    case 'F':
-      return "tmpfs";
-    case 't':
-      return format_time(kWhole, stat->modified, zone);
-    case 'a':
-      return format_time(kWhole, stat->accessed.value_or(stat->modified), zone);
-    case 'c':
-      return format_time(kWhole, stat->changed, zone);
-    default:
-      return std::string("%") + d;
+    case 'u': return user_name(c.call, stat->uid);
+    case 'U': return std::to_string(stat->uid);
+    case 'g': return group_name(c.call, stat->gid);
+    case 'G': return std::to_string(stat->gid);
+    case 'i': return std::to_string(stat->inode);
+    case 'n': return std::to_string(std::max<std::uint32_t>(stat->links, stat->is_directory() ? 2 : 1));
+    case 'D': return "1";
+    case 'F': return "tmpfs";
+    case 't': return format_time(kWhole, stat->modified, zone);
+    case 'a': return format_time(kWhole, stat->accessed.value_or(stat->modified), zone);
+    case 'c': return format_time(kWhole, stat->changed, zone);
+    default: return std::string("%") + d;
   }
 }
 

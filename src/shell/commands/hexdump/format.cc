@@ -181,26 +181,21 @@ std::string named(unsigned char c) {
 std::string converted(const Piece& piece, std::string_view data) {
   auto byte = static_cast<unsigned char>(data[0]);
   switch (piece.kind) {
-    case Kind::integer:
-      return integer(piece, data);
+    case Kind::integer: return integer(piece, data);
     case Kind::real:
       return printed(piece.text, "", piece.conversion,
                      piece.bytes == 4 ? static_cast<double>(load<float>(data)) : load<double>(data));
-    case Kind::character:
-      return printed(text_spec(piece.text), "", 'c', static_cast<int>(byte));
+    case Kind::character: return printed(text_spec(piece.text), "", 'c', static_cast<int>(byte));
     case Kind::string: {
       std::string text(data.substr(0, piece.bytes));
       return printed(piece.text, "", 's', text.c_str());
     }
-    case Kind::escaped:
-      return printed(text_spec(piece.text), "", 's', escaped(byte).c_str());
+    case Kind::escaped: return printed(text_spec(piece.text), "", 's', escaped(byte).c_str());
     case Kind::printable:
       return printed(text_spec(piece.text), "", 's',
                      std::string(1, byte >= 32 && byte < 127 ? data[0] : '.').c_str());
-    case Kind::named:
-      return printed(text_spec(piece.text), "", 's', named(byte).c_str());
-    default:
-      return {};
+    case Kind::named: return printed(text_spec(piece.text), "", 's', named(byte).c_str());
+    default: return {};
   }
 }
 

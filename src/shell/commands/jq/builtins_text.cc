@@ -462,8 +462,7 @@ bool parse_time(std::string_view text, std::string_view format, CivilTime& c, in
       case '%':
         if (at >= text.size() || text[at++] != '%') return false;
         break;
-      default:
-        return false;
+      default: return false;
     }
   }
   if (half) c.hour = c.hour % 12 + (afternoon ? 12 : 0);

@@ -13,17 +13,12 @@ namespace {
 
 ATOLL_JQ_BUILTIN(do_length) {
   switch (in.kind()) {
-    case Kind::null:
-      return out(Value(0), nullptr);
-    case Kind::number:
-      return out(Value(std::fabs(in.number())), nullptr);
-    case Kind::string:
-      return out(Value(static_cast<double>(utf8::count_starts(in.text()))), nullptr);
+    case Kind::null: return out(Value(0), nullptr);
+    case Kind::number: return out(Value(std::fabs(in.number())), nullptr);
+    case Kind::string: return out(Value(static_cast<double>(utf8::count_starts(in.text()))), nullptr);
     case Kind::array:
-    case Kind::object:
-      return out(Value(static_cast<double>(in.size())), nullptr);
-    default:
-      return m.raise(fmt::format("boolean ({}) has no length", to_text(in)));
+    case Kind::object: return out(Value(static_cast<double>(in.size())), nullptr);
+    default: return m.raise(fmt::format("boolean ({}) has no length", to_text(in)));
   }
 }
 ATOLL_JQ_BUILTIN(do_utf8bytelength) {

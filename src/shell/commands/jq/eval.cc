@@ -37,12 +37,9 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
   if (stack_left_here() < stack_reserve_for_tree) return raise(std::string("Recursion too deep"));
   tick();
   switch (node->op) {
-    case Op::identity:
-      return out(in, path);
-    case Op::recurse_default:
-      return eval_recurse(in, path, out);
-    case Op::literal:
-      return out(node->value, nullptr);
+    case Op::identity: return out(in, path);
+    case Op::recurse_default: return eval_recurse(in, path, out);
+    case Op::literal: return out(node->value, nullptr);
     case Op::field: {
       if (node->a->op == Op::identity) {
         Value got;
@@ -69,14 +66,10 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         return out(got, &step);
       });
     }
-    case Op::index:
-      return eval_index(node, env, in, path, out);
-    case Op::slice:
-      return eval_slice(node, env, in, path, out);
-    case Op::iterate:
-      return eval_iterate(node, env, in, path, out);
-    case Op::format_string:
-      return eval_string(node, env, in, 0, {}, out);
+    case Op::index: return eval_index(node, env, in, path, out);
+    case Op::slice: return eval_slice(node, env, in, path, out);
+    case Op::iterate: return eval_iterate(node, env, in, path, out);
+    case Op::format_string: return eval_string(node, env, in, 0, {}, out);
     case Op::format: {
       std::string text;
       if (!format(node->text, in, text)) return false;
@@ -85,8 +78,7 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
     case Op::pipe:
       return eval(node->a, env, in, path,
                   [&](const Value& v, const Path* p) { return eval(node->b, env, v, p, out); });
-    case Op::comma:
-      return eval(node->a, env, in, path, out) && eval(node->b, env, in, path, out);
+    case Op::comma: return eval(node->a, env, in, path, out) && eval(node->b, env, in, path, out);
     case Op::negate:
       return eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
         if (!v.is_number())
@@ -116,8 +108,7 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
     case Op::assign:
     case Op::update:
     case Op::arithmetic_update:
-    case Op::alternative_update:
-      return eval_assignment(node, env, in, out);
+    case Op::alternative_update: return eval_assignment(node, env, in, out);
     case Op::add:
     case Op::subtract:
     case Op::multiply:
@@ -142,16 +133,11 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         if (v.truthy()) return eval(node->b, env, in, path, out);
         return node->c ? eval(node->c, env, in, path, out) : out(in, path);
       });
-    case Op::try_:
-      return eval_try(node, env, in, path, out);
-    case Op::reduce:
-      return eval_reduce(node, env, in, path, out);
-    case Op::foreach_:
-      return eval_foreach(node, env, in, path, out);
-    case Op::bind:
-      return eval_bind(node, env, in, path, out);
-    case Op::bind_alternatives:
-      return eval_alternatives(node, env, in, path, out);
+    case Op::try_: return eval_try(node, env, in, path, out);
+    case Op::reduce: return eval_reduce(node, env, in, path, out);
+    case Op::foreach_: return eval_foreach(node, env, in, path, out);
+    case Op::bind: return eval_bind(node, env, in, path, out);
+    case Op::bind_alternatives: return eval_alternatives(node, env, in, path, out);
     case Op::label: {
       Env link{env};
       bool go = eval(node->a, &link, in, path, out);
@@ -161,24 +147,19 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
       }
       return go;
     }
-    case Op::break_:
-      breaking = climb(env, node->levels);
-      return false;
+    case Op::break_: breaking = climb(env, node->levels); return false;
     case Op::def: {
       Env link{env};
       link.definition = node->definition.get();
       return eval(node->b, &link, in, path, out);
     }
-    case Op::call_definition:
-      return eval_call(node, env, in, path, out);
+    case Op::call_definition: return eval_call(node, env, in, path, out);
     case Op::call_parameter: {
       const Env* link = climb(env, node->levels);
       return eval(link->closure, link->closure_env, in, path, out);
     }
-    case Op::call_builtin:
-      return node->builtin->run(*this, *node, env, in, path, out);
-    case Op::variable:
-      return out(climb(env, node->levels)->value, nullptr);
+    case Op::call_builtin: return node->builtin->run(*this, *node, env, in, path, out);
+    case Op::variable: return out(climb(env, node->levels)->value, nullptr);
     case Op::array: {
       std::vector<Value> items;
       if (node->a && !eval(node->a, env, in, nullptr, [&](const Value& v, const Path*) {
@@ -188,14 +169,10 @@ bool Machine::eval(const Node* node, const Env* env, const Value& in, const Path
         return false;
       return out(Value::array(std::move(items)), nullptr);
     }
-    case Op::object:
-      return eval_object(node, env, in, 0, Value::object(), out);
-    case Op::environment:
-      return out(environment, nullptr);
-    case Op::input_arguments:
-      return out(named_arguments, nullptr);
-    case Op::location:
-      return out(node->value, nullptr);
+    case Op::object: return eval_object(node, env, in, 0, Value::object(), out);
+    case Op::environment: return out(environment, nullptr);
+    case Op::input_arguments: return out(named_arguments, nullptr);
+    case Op::location: return out(node->value, nullptr);
   }
   return true;
 }

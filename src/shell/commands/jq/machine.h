@@ -22,6 +22,7 @@ struct Path {
 // Where outputs go. False asks the producer to stop.
 class Out {
  public:
+  // JUSTIFICATION: the type is put aside here and back in the function beside it.
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, Out>) Out(F&& f)  // NOLINT: implicit like a function_ref
       : object_(const_cast<void*>(static_cast<const void*>(&f))),

@@ -669,8 +669,7 @@ Parser::R Parser::term() {
       CHECK(next());
       return node;
     }
-    case Token::string_start:
-      return string("");
+    case Token::string_start: return string("");
     case Token::format: {
       std::string format = text_;
       CHECK(next());
@@ -690,15 +689,13 @@ Parser::R Parser::term() {
       CHECK(next());
       return node;
     }
-    case Token::name:
-      return call();
+    case Token::name: return call();
     case Token::keyword:
       if (text_ == "if") return conditional();
       if (text_ == "reduce" || text_ == "foreach") return fold(text_ == "foreach");
       if (text_ == "def") return definition();
       return unexpected_token();
-    default:
-      break;
+    default: break;
   }
   if (is("(")) {
     CHECK(next());

@@ -309,26 +309,13 @@ bool Machine::eval_assignment(const Node* node, const Env* env, const Value& in,
 
 bool Machine::arithmetic(Op op, const Value& l, const Value& r, Value& out) {
   switch (op) {
-    case Op::equal:
-      out = Value(compare(l, r) == 0);
-      return true;
-    case Op::not_equal:
-      out = Value(compare(l, r) != 0);
-      return true;
-    case Op::less:
-      out = Value(compare(l, r) < 0);
-      return true;
-    case Op::less_equal:
-      out = Value(compare(l, r) <= 0);
-      return true;
-    case Op::greater:
-      out = Value(compare(l, r) > 0);
-      return true;
-    case Op::greater_equal:
-      out = Value(compare(l, r) >= 0);
-      return true;
-    default:
-      break;
+    case Op::equal: out = Value(compare(l, r) == 0); return true;
+    case Op::not_equal: out = Value(compare(l, r) != 0); return true;
+    case Op::less: out = Value(compare(l, r) < 0); return true;
+    case Op::less_equal: out = Value(compare(l, r) <= 0); return true;
+    case Op::greater: out = Value(compare(l, r) > 0); return true;
+    case Op::greater_equal: out = Value(compare(l, r) >= 0); return true;
+    default: break;
   }
   auto wrong = [&](std::string_view what) {
     auto shorten = [](const Value& v) {

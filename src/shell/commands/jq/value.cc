@@ -27,17 +27,10 @@ Value::Value(std::string text) : kind_(Kind::string) {
 
 Value::Value(const Value& other) : kind_(other.kind_), u_(other.u_) {
   switch (kind_) {
-    case Kind::string:
-      ++u_.text->refs;
-      break;
-    case Kind::array:
-      ++u_.array->refs;
-      break;
-    case Kind::object:
-      ++u_.object->refs;
-      break;
-    default:
-      break;
+    case Kind::string: ++u_.text->refs; break;
+    case Kind::array: ++u_.array->refs; break;
+    case Kind::object: ++u_.object->refs; break;
+    default: break;
   }
 }
 
@@ -81,8 +74,7 @@ void Value::release() {
           delete u_.object;
         });
       break;
-    default:
-      break;
+    default: break;
   }
 }
 
@@ -137,14 +129,10 @@ Object& Value::own_members() {
 
 std::size_t Value::size() const {
   switch (kind_) {
-    case Kind::array:
-      return items().size();
-    case Kind::object:
-      return members().members.size();
-    case Kind::string:
-      return text().size();
-    default:
-      return 0;
+    case Kind::array: return items().size();
+    case Kind::object: return members().members.size();
+    case Kind::string: return text().size();
+    default: return 0;
   }
 }
 
@@ -165,6 +153,7 @@ const Value* Object::find(std::string_view key) const {
 }
 
 Value& Object::at(std::string_view key) {
+  // JUSTIFICATION: the const form of the same look-up; the value itself is ours to change.
   if (auto* value = find(key)) return const_cast<Value&>(*value);
   bool moves = members.size() == members.capacity();
   members.push_back({std::string(key), Value()});
@@ -198,19 +187,13 @@ std::vector<const Object::Member*> Object::sorted() const {
 
 std::string_view kind_name(Kind kind) {
   switch (kind) {
-    case Kind::null:
-      return "null";
+    case Kind::null: return "null";
     case Kind::false_:
-    case Kind::true_:
-      return "boolean";
-    case Kind::number:
-      return "number";
-    case Kind::string:
-      return "string";
-    case Kind::array:
-      return "array";
-    default:
-      return "object";
+    case Kind::true_: return "boolean";
+    case Kind::number: return "number";
+    case Kind::string: return "string";
+    case Kind::array: return "array";
+    default: return "object";
   }
 }
 
@@ -242,8 +225,7 @@ int compare(const Value& a, const Value& b) {
         if (int order = compare(x[i]->value, y[i]->value)) return order;
       return 0;
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -321,29 +303,14 @@ void print_string(std::string& out, std::string_view text, bool ascii) {
     flush(i);
     run = i + 1;
     switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      default:
-        out += fmt::format("\\u{:04x}", c);
+      case '"': out += "\\\""; break;
+      case '\\': out += "\\\\"; break;
+      case '\n': out += "\\n"; break;
+      case '\t': out += "\\t"; break;
+      case '\r': out += "\\r"; break;
+      case '\b': out += "\\b"; break;
+      case '\f': out += "\\f"; break;
+      default: out += fmt::format("\\u{:04x}", c);
     }
   }
   flush(text.size());
@@ -360,27 +327,13 @@ class Printer {
     std::string_view color = kColors[static_cast<int>(v.kind())];
     if (s_.color) out_ += fmt::format("\33[{}m", color);
     switch (v.kind()) {
-      case Kind::null:
-        out_ += "null";
-        break;
-      case Kind::false_:
-        out_ += "false";
-        break;
-      case Kind::true_:
-        out_ += "true";
-        break;
-      case Kind::number:
-        append_number(out_, v.number());
-        break;
-      case Kind::string:
-        print_string(out_, v.text(), s_.ascii);
-        break;
-      case Kind::array:
-        array(v, depth, color);
-        break;
-      case Kind::object:
-        object(v, depth, color);
-        break;
+      case Kind::null: out_ += "null"; break;
+      case Kind::false_: out_ += "false"; break;
+      case Kind::true_: out_ += "true"; break;
+      case Kind::number: append_number(out_, v.number()); break;
+      case Kind::string: print_string(out_, v.text(), s_.ascii); break;
+      case Kind::array: array(v, depth, color); break;
+      case Kind::object: object(v, depth, color); break;
     }
     if (s_.color) out_ += "\33[0m";
   }
@@ -637,26 +590,14 @@ Result<std::string> Reader::string() {
     if (at_ >= text_.size()) return error("Unfinished string");
     char e = text_[at_++];
     switch (e) {
-      case 'n':
-        out += '\n';
-        break;
-      case 't':
-        out += '\t';
-        break;
-      case 'r':
-        out += '\r';
-        break;
-      case 'b':
-        out += '\b';
-        break;
-      case 'f':
-        out += '\f';
-        break;
+      case 'n': out += '\n'; break;
+      case 't': out += '\t'; break;
+      case 'r': out += '\r'; break;
+      case 'b': out += '\b'; break;
+      case 'f': out += '\f'; break;
       case '"':
       case '\\':
-      case '/':
-        out += e;
-        break;
+      case '/': out += e; break;
       case 'u': {
         auto hex = [&](char32_t& point) {
           if (at_ + 4 > text_.size()) return false;
@@ -683,8 +624,7 @@ Result<std::string> Reader::string() {
         utf8::append(out, point);
         break;
       }
-      default:
-        return error("Invalid escape");
+      default: return error("Invalid escape");
     }
   }
 }

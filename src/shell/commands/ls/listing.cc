@@ -23,14 +23,10 @@ std::uint64_t Ls::blocks_of(const Entry& entry) {
 
 WallTime Ls::time_of(const Entry& entry) const {
   switch (s_.time) {
-    case 'c':
-      return entry.stat.changed;
-    case 'u':
-      return entry.stat.accessed.value_or(entry.stat.modified);
-    case 'b':
-      return entry.stat.created;
-    default:
-      return entry.stat.modified;
+    case 'c': return entry.stat.changed;
+    case 'u': return entry.stat.accessed.value_or(entry.stat.modified);
+    case 'b': return entry.stat.created;
+    default: return entry.stat.modified;
   }
 }
 
@@ -73,8 +69,7 @@ void Ls::arrange(std::vector<Entry>& entries) const {
         if (extension(a.name) != extension(b.name)) return extension(a.name) < extension(b.name);
         break;
       }
-      default:
-        break;
+      default: break;
     }
     return by_name(a, b);
   };
@@ -125,25 +120,20 @@ std::string Ls::quoted_name(const std::string& name) const {
       out = plain ? name : apostrophe ? fmt::format("\"{}\"", name) : quote_operand(name);
       break;
     }
-    case Quote::shell_escape:
-      return shell_quoted(name);
+    case Quote::shell_escape: return shell_quoted(name);
     case Quote::shell_escape_always: {
       out = shell_quoted(name);
       return out == name ? quote_operand(name) : out;
     }
-    case Quote::c:
-      return escaped_name(name, "\"");
+    case Quote::c: return escaped_name(name, "\"");
     case Quote::c_maybe: {
       out = escaped_name(name, "\"");
       return out.size() == name.size() + 2 ? name : out;
     }
-    case Quote::escape:
-      return escaped_name(name, "");
+    case Quote::escape: return escaped_name(name, "");
     case Quote::locale:
-    case Quote::clocale:
-      return escaped_name(name, "'");
-    default:
-      out = name;
+    case Quote::clocale: return escaped_name(name, "'");
+    default: out = name;
   }
   if (s_.hide_controls)
     for (char& c : out)
@@ -303,9 +293,7 @@ void Ls::print(const std::vector<Entry>& entries, bool total) {
     out_.append(fmt::format("total {}{}", s_.block_size.text(blocks * 1024), s_.end));
   }
   switch (s_.format) {
-    case LsSettings::Format::lengthy:
-      print_long(entries);
-      break;
+    case LsSettings::Format::lengthy: print_long(entries); break;
     case LsSettings::Format::columns:
       if (!entries.empty()) print_columns(entries, true);
       break;

@@ -143,10 +143,8 @@ const Regex* Editor::regex_or_last(const Regex* regex) {
 
 bool Editor::matches(const Address& address) {
   switch (address.kind) {
-    case Address::Kind::line:
-      return line_number_ == address.first;
-    case Address::Kind::last:
-      return is_last();
+    case Address::Kind::line: return line_number_ == address.first;
+    case Address::Kind::last: return is_last();
     case Address::Kind::regex: {
       const Regex* regex = regex_or_last(address.regex.get());
       return regex && regex->matches(space_);
@@ -154,8 +152,7 @@ bool Editor::matches(const Address& address) {
     case Address::Kind::step:
       if (address.step == 0) return line_number_ == address.first;
       return line_number_ >= address.first && (line_number_ - address.first) % address.step == 0;
-    default:
-      return false;
+    default: return false;
   }
 }
 
@@ -188,9 +185,7 @@ bool Editor::selects(Command& c) {
   } else if (c.from.kind != Kind::zero && matches(c.from)) {
     inside = true;
     switch (c.to.kind) {
-      case Kind::line:
-        c.active = c.to.first > line_number_;
-        break;
+      case Kind::line: c.active = c.to.first > line_number_; break;
       case Kind::plus:
         c.until = line_number_ + c.to.first;
         c.active = c.to.first > 0;
@@ -199,11 +194,8 @@ bool Editor::selects(Command& c) {
         c.until = c.to.first ? (line_number_ + c.to.first - 1) / c.to.first * c.to.first : line_number_;
         c.active = c.until > line_number_;
         break;
-      case Kind::last:
-        c.active = !is_last();
-        break;
-      default:
-        c.active = true;
+      case Kind::last: c.active = !is_last(); break;
+      default: c.active = true;
     }
   }
   return inside != c.negate;
@@ -298,23 +290,16 @@ void Editor::append_replacement(const Command& c, const std::vector<Regex::Span>
   };
   for (const Piece& piece : c.replacement) {
     switch (piece.kind) {
-      case Kind::text:
-        add(piece.text);
-        break;
+      case Kind::text: add(piece.text); break;
       case Kind::group:
         if (piece.group < spans.size() && spans[piece.group].matched())
           add(std::string_view(space_).substr(spans[piece.group].begin,
                                               spans[piece.group].end - spans[piece.group].begin));
         break;
       case Kind::upper:
-      case Kind::lower:
-        mode = piece.kind;
-        break;
-      case Kind::end_case:
-        mode = once = Kind::end_case;
-        break;
-      default:
-        once = piece.kind;
+      case Kind::lower: mode = piece.kind; break;
+      case Kind::end_case: mode = once = Kind::end_case; break;
+      default: once = piece.kind;
     }
   }
 }
@@ -374,30 +359,14 @@ void Editor::list(const Command& c) {
   };
   for (char ch : space_) {
     switch (ch) {
-      case '\\':
-        add("\\\\");
-        break;
-      case '\a':
-        add("\\a");
-        break;
-      case '\b':
-        add("\\b");
-        break;
-      case '\f':
-        add("\\f");
-        break;
-      case '\n':
-        add("\\n");
-        break;
-      case '\r':
-        add("\\r");
-        break;
-      case '\t':
-        add("\\t");
-        break;
-      case '\v':
-        add("\\v");
-        break;
+      case '\\': add("\\\\"); break;
+      case '\a': add("\\a"); break;
+      case '\b': add("\\b"); break;
+      case '\f': add("\\f"); break;
+      case '\n': add("\\n"); break;
+      case '\r': add("\\r"); break;
+      case '\t': add("\\t"); break;
+      case '\v': add("\\v"); break;
       default:
         if (static_cast<unsigned char>(ch) < 32 || static_cast<unsigned char>(ch) >= 127)
           add(fmt::format("\\{:03o}", static_cast<unsigned char>(ch)));
@@ -423,14 +392,9 @@ Editor::Next Editor::execute() {
       continue;
     }
     switch (c.name) {
-      case '{':
-        break;
-      case '=':
-        put_line(std::to_string(line_number_));
-        break;
-      case 'a':
-        appends_.push_back({'a', c.text});
-        break;
+      case '{': break;
+      case '=': put_line(std::to_string(line_number_)); break;
+      case 'a': appends_.push_back({'a', c.text}); break;
       case 'i':
         if (missing_newline_) put_line("", false);
         put(c.text);
@@ -438,9 +402,7 @@ Editor::Next Editor::execute() {
       case 'c':
         if (c.to.kind == Address::Kind::none || c.negate || !c.active) put(c.text);
         return Next::restart;
-      case 'b':
-        i = c.target;
-        continue;
+      case 'b': i = c.target; continue;
       case 't':
         if (replaced_) {
           replaced_ = false;
@@ -455,8 +417,7 @@ Editor::Next Editor::execute() {
         }
         replaced_ = false;
         break;
-      case 'd':
-        return Next::restart;
+      case 'd': return Next::restart;
       case 'D': {
         std::size_t newline = space_.find('\n');
         if (newline == std::string::npos) return Next::restart;
@@ -480,29 +441,19 @@ Editor::Next Editor::execute() {
         }
         break;
       }
-      case 'F':
-        put_line(name_);
-        break;
-      case 'g':
-        space_ = hold_;
-        break;
+      case 'F': put_line(name_); break;
+      case 'g': space_ = hold_; break;
       case 'G':
         space_ += options_.delimiter;
         space_ += hold_;
         break;
-      case 'h':
-        hold_ = space_;
-        break;
+      case 'h': hold_ = space_; break;
       case 'H':
         hold_ += options_.delimiter;
         hold_ += space_;
         break;
-      case 'x':
-        std::swap(space_, hold_);
-        break;
-      case 'l':
-        list(c);
-        break;
+      case 'x': std::swap(space_, hold_); break;
+      case 'l': list(c); break;
       case 'n':
         if (is_last()) {
           if (options_.posix) return Next::restart;
@@ -524,9 +475,7 @@ Editor::Next Editor::execute() {
         if (space_.size() > (256U << 20)) call_.charge(space_.size());
         break;
       }
-      case 'p':
-        put_line(space_, complete_);
-        break;
+      case 'p': put_line(space_, complete_); break;
       case 'P': {
         std::size_t newline = space_.find(options_.delimiter);
         put_line(std::string_view(space_).substr(0, newline), newline != std::string::npos || complete_);
@@ -536,15 +485,9 @@ Editor::Next Editor::execute() {
         status_ = c.number > 0 ? static_cast<int>(c.number) : 0;
         end_cycle();
         return Next::cycle;
-      case 'Q':
-        status_ = c.number > 0 ? static_cast<int>(c.number) : 0;
-        return Next::cycle;
-      case 'r':
-        appends_.push_back({'r', c.text});
-        break;
-      case 'R':
-        appends_.push_back({'R', c.text});
-        break;
+      case 'Q': status_ = c.number > 0 ? static_cast<int>(c.number) : 0; return Next::cycle;
+      case 'r': appends_.push_back({'r', c.text}); break;
+      case 'R': appends_.push_back({'R', c.text}); break;
       case 's':
         if (substitute(c)) {
           replaced_ = true;
@@ -583,11 +526,8 @@ Editor::Next Editor::execute() {
         space_ = std::move(out);
         break;
       }
-      case 'z':
-        space_.clear();
-        break;
-      default:
-        break;
+      case 'z': space_.clear(); break;
+      default: break;
     }
     ++i;
   }

@@ -283,8 +283,7 @@ std::string expand_escapes(std::string_view text) {
       case 'd':
         if (numeric(10, 3)) continue;
         break;
-      default:
-        break;
+      default: break;
     }
     out += text[i];
     out += text[++i];
@@ -317,24 +316,12 @@ Result<std::vector<Piece>> Parser::replacement(const std::string& raw) {
     } else if (c == '\\' && i + 1 < text.size()) {
       char e = text[++i];
       switch (e) {
-        case 'n':
-          literal('\n');
-          break;
-        case 'U':
-          pieces.push_back({Piece::Kind::upper, {}, 0});
-          break;
-        case 'L':
-          pieces.push_back({Piece::Kind::lower, {}, 0});
-          break;
-        case 'u':
-          pieces.push_back({Piece::Kind::upper_once, {}, 0});
-          break;
-        case 'l':
-          pieces.push_back({Piece::Kind::lower_once, {}, 0});
-          break;
-        case 'E':
-          pieces.push_back({Piece::Kind::end_case, {}, 0});
-          break;
+        case 'n': literal('\n'); break;
+        case 'U': pieces.push_back({Piece::Kind::upper, {}, 0}); break;
+        case 'L': pieces.push_back({Piece::Kind::lower, {}, 0}); break;
+        case 'u': pieces.push_back({Piece::Kind::upper_once, {}, 0}); break;
+        case 'l': pieces.push_back({Piece::Kind::lower_once, {}, 0}); break;
+        case 'E': pieces.push_back({Piece::Kind::end_case, {}, 0}); break;
         default:
           if (e >= '0' && e <= '9')
             pieces.push_back({Piece::Kind::group, {}, static_cast<std::size_t>(e - '0')});
@@ -551,20 +538,12 @@ Result<void> Parser::arguments(Command& c) {
     }
     case 'b':
     case 't':
-    case 'T':
-      c.text = label();
-      break;
-    case 's':
-      CHECK(substitute(c));
-      break;
-    case 'y':
-      CHECK(transliterate(c));
-      break;
+    case 'T': c.text = label(); break;
+    case 's': CHECK(substitute(c)); break;
+    case 'y': CHECK(transliterate(c)); break;
     case 'a':
     case 'i':
-    case 'c':
-      CHECK(text_argument(c));
-      break;
+    case 'c': CHECK(text_argument(c)); break;
     case 'r':
     case 'R':
     case 'w':
@@ -572,9 +551,7 @@ Result<void> Parser::arguments(Command& c) {
       c.text = word_to_end();
       if (c.text.empty()) return error("missing filename in r/R/w/W commands");
       break;
-    case 'e':
-      c.text = word_to_end();
-      break;
+    case 'e': c.text = word_to_end(); break;
     case 'q':
     case 'Q':
       if (c.to.kind != Address::Kind::none) return error("command only uses one address");
@@ -597,14 +574,9 @@ Result<void> Parser::arguments(Command& c) {
     case 'P':
     case 'x':
     case 'z':
-    case 'F':
-      CHECK(end_of_command());
-      break;
-    case 'v':
-      word_to_end();
-      return {};
-    default:
-      return error(fmt::format("unknown command: `{}'", c.name));
+    case 'F': CHECK(end_of_command()); break;
+    case 'v': word_to_end(); return {};
+    default: return error(fmt::format("unknown command: `{}'", c.name));
   }
   script_.commands.push_back(std::move(c));
   return {};

@@ -123,24 +123,19 @@ int unit_of(std::string_view text) {
 
 int compare_key(std::string_view a, std::string_view b, const SortKey& key) {
   switch (key.kind) {
-    case SortKey::Kind::numeric:
-      return compare_numeric(a, b);
-    case SortKey::Kind::general:
-      return compare_general(a, b);
+    case SortKey::Kind::numeric: return compare_numeric(a, b);
+    case SortKey::Kind::general: return compare_general(a, b);
     case SortKey::Kind::human: {
       int x = unit_of(a), y = unit_of(b);
       return x != y ? (x < y ? -1 : 1) : compare_numeric(a, b);
     }
-    case SortKey::Kind::month:
-      return month_of(a) - month_of(b);
-    case SortKey::Kind::version:
-      return compare_versions(a, b);
+    case SortKey::Kind::month: return month_of(a) - month_of(b);
+    case SortKey::Kind::version: return compare_versions(a, b);
     case SortKey::Kind::random: {
       std::uint64_t x = scramble(a), y = scramble(b);
       return x < y ? -1 : x > y ? 1 : compare_text(a, b, key);
     }
-    default:
-      return compare_text(a, b, key);
+    default: return compare_text(a, b, key);
   }
 }
 
@@ -232,41 +227,18 @@ std::string incompatible(const SortKey& key) {
 void set_ordering(SortKey& key, char letter) {
   if (key.letters.find(letter) == std::string::npos) key.letters += letter;
   switch (letter) {
-    case 'b':
-      key.skip_begin = key.skip_end = true;
-      break;
-    case 'd':
-      key.dictionary = true;
-      break;
-    case 'f':
-      key.fold = true;
-      break;
-    case 'i':
-      key.printable = true;
-      break;
-    case 'r':
-      key.reverse = true;
-      break;
-    case 'n':
-      key.kind = SortKey::Kind::numeric;
-      break;
-    case 'g':
-      key.kind = SortKey::Kind::general;
-      break;
-    case 'h':
-      key.kind = SortKey::Kind::human;
-      break;
-    case 'M':
-      key.kind = SortKey::Kind::month;
-      break;
-    case 'R':
-      key.kind = SortKey::Kind::random;
-      break;
-    case 'V':
-      key.kind = SortKey::Kind::version;
-      break;
-    default:
-      break;
+    case 'b': key.skip_begin = key.skip_end = true; break;
+    case 'd': key.dictionary = true; break;
+    case 'f': key.fold = true; break;
+    case 'i': key.printable = true; break;
+    case 'r': key.reverse = true; break;
+    case 'n': key.kind = SortKey::Kind::numeric; break;
+    case 'g': key.kind = SortKey::Kind::general; break;
+    case 'h': key.kind = SortKey::Kind::human; break;
+    case 'M': key.kind = SortKey::Kind::month; break;
+    case 'R': key.kind = SortKey::Kind::random; break;
+    case 'V': key.kind = SortKey::Kind::version; break;
+    default: break;
   }
 }
 

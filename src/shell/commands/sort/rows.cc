@@ -106,12 +106,9 @@ class Sorter {
     switch (key.kind) {
       case SortKey::Kind::text:
         return key.dictionary || key.fold || key.printable ? Heads::unequal : Heads::all;
-      case SortKey::Kind::numeric:
-        return Heads::all;
-      case SortKey::Kind::human:
-        return Heads::unequal;
-      default:
-        return Heads::nothing;
+      case SortKey::Kind::numeric: return Heads::all;
+      case SortKey::Kind::human: return Heads::unequal;
+      default: return Heads::nothing;
     }
   }
 

@@ -101,14 +101,10 @@ std::string exact(double value) {
 
 std::string json_value(Query& query, int column) {
   switch (sqlite3_column_type(query.get(), column)) {
-    case SQLITE_NULL:
-      return "null";
-    case SQLITE_INTEGER:
-      return query.text(column);
-    case SQLITE_FLOAT:
-      return exact(sqlite3_column_double(query.get(), column));
-    default:
-      return json_text(query.text(column));
+    case SQLITE_NULL: return "null";
+    case SQLITE_INTEGER: return query.text(column);
+    case SQLITE_FLOAT: return exact(sqlite3_column_double(query.get(), column));
+    default: return json_text(query.text(column));
   }
 }
 
@@ -134,18 +130,13 @@ class Rows {
       case Mode::csv:
         return joined(
             [&](int i) { return csv_field(names_[static_cast<std::size_t>(i)], style_.separator); });
-      case Mode::quote:
-        return joined([&](int i) { return sql_text(names_[static_cast<std::size_t>(i)]); });
-      case Mode::tcl:
-        return joined([&](int i) { return tcl_text(names_[static_cast<std::size_t>(i)]); });
-      case Mode::html:
-        return html("TH", [&](int i) { return names_[static_cast<std::size_t>(i)]; });
+      case Mode::quote: return joined([&](int i) { return sql_text(names_[static_cast<std::size_t>(i)]); });
+      case Mode::tcl: return joined([&](int i) { return tcl_text(names_[static_cast<std::size_t>(i)]); });
+      case Mode::html: return html("TH", [&](int i) { return names_[static_cast<std::size_t>(i)]; });
       case Mode::list:
       case Mode::tabs:
-      case Mode::ascii:
-        return joined([&](int i) { return names_[static_cast<std::size_t>(i)]; });
-      default:
-        return;
+      case Mode::ascii: return joined([&](int i) { return names_[static_cast<std::size_t>(i)]; });
+      default: return;
     }
   }
   void row() {
@@ -155,26 +146,13 @@ class Rows {
           return query_.is_null(i) ? style_.null : csv_field(query_.text(i), style_.separator);
         });
         break;
-      case Mode::quote:
-        joined([&](int i) { return sql_value(query_, i); });
-        break;
-      case Mode::tcl:
-        joined([&](int i) { return tcl_text(shown(query_, i, style_)); });
-        break;
-      case Mode::html:
-        html("TD", [&](int i) { return shown(query_, i, style_); });
-        break;
-      case Mode::json:
-        json();
-        break;
-      case Mode::line:
-        line();
-        break;
-      case Mode::insert:
-        insert();
-        break;
-      default:
-        joined([&](int i) { return shown(query_, i, style_); });
+      case Mode::quote: joined([&](int i) { return sql_value(query_, i); }); break;
+      case Mode::tcl: joined([&](int i) { return tcl_text(shown(query_, i, style_)); }); break;
+      case Mode::html: html("TD", [&](int i) { return shown(query_, i, style_); }); break;
+      case Mode::json: json(); break;
+      case Mode::line: line(); break;
+      case Mode::insert: insert(); break;
+      default: joined([&](int i) { return shown(query_, i, style_); });
     }
     ++count_;
   }
@@ -430,12 +408,9 @@ std::string sql_name(std::string_view name) {
 
 std::string sql_value(Query& query, int column) {
   switch (sqlite3_column_type(query.get(), column)) {
-    case SQLITE_NULL:
-      return "NULL";
-    case SQLITE_INTEGER:
-      return query.text(column);
-    case SQLITE_FLOAT:
-      return exact(sqlite3_column_double(query.get(), column));
+    case SQLITE_NULL: return "NULL";
+    case SQLITE_INTEGER: return query.text(column);
+    case SQLITE_FLOAT: return exact(sqlite3_column_double(query.get(), column));
     case SQLITE_BLOB: {
       std::string out = "X'";
       const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(query.get(), column));
@@ -443,8 +418,7 @@ std::string sql_value(Query& query, int column) {
         out += fmt::format("{:02x}", bytes[i]);
       return out + "'";
     }
-    default:
-      return sql_text(query.text(column), true);
+    default: return sql_text(query.text(column), true);
   }
 }
 

@@ -34,17 +34,10 @@ Result<std::string> write_archive(Invocation& call, const std::vector<ArchiveEnt
       archive_write_add_filter_gzip(out.get());
       archive_write_set_filter_option(out.get(), "gzip", "timestamp", nullptr);
       break;
-    case ArchiveFilter::bzip2:
-      archive_write_add_filter_bzip2(out.get());
-      break;
-    case ArchiveFilter::xz:
-      archive_write_add_filter_xz(out.get());
-      break;
-    case ArchiveFilter::zstd:
-      archive_write_add_filter_zstd(out.get());
-      break;
-    default:
-      archive_write_add_filter_none(out.get());
+    case ArchiveFilter::bzip2: archive_write_add_filter_bzip2(out.get()); break;
+    case ArchiveFilter::xz: archive_write_add_filter_xz(out.get()); break;
+    case ArchiveFilter::zstd: archive_write_add_filter_zstd(out.get()); break;
+    default: archive_write_add_filter_none(out.get());
   }
   if (format == ArchiveFormat::zip)
     archive_write_set_format_zip(out.get());

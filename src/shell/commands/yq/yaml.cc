@@ -71,10 +71,8 @@ void merge(jq::Object& into, const Value& from) {
 
 Value convert(const Node& node) {
   switch (node.kind()) {
-    case config::Kind::null:
-      return {};
-    case config::Kind::scalar:
-      return scalar(node);
+    case config::Kind::null: return {};
+    case config::Kind::scalar: return scalar(node);
     case config::Kind::sequence: {
       std::vector<Value> items;
       items.reserve(node.items().size());
@@ -168,15 +166,9 @@ class Writer {
   }
   void plain(const Value& value, std::size_t level) {
     switch (value.kind()) {
-      case jq::Kind::string:
-        text(value.text(), level, false);
-        break;
-      case jq::Kind::array:
-        out_ += "[]";
-        break;
-      case jq::Kind::object:
-        out_ += "{}";
-        break;
+      case jq::Kind::string: text(value.text(), level, false); break;
+      case jq::Kind::array: out_ += "[]"; break;
+      case jq::Kind::object: out_ += "{}"; break;
       case jq::Kind::number:
         if (std::isnan(value.number()))
           out_ += ".nan";
@@ -185,8 +177,7 @@ class Writer {
         else
           jq::append_number(out_, value.number());
         break;
-      default:
-        out_ += jq::to_text(value);
+      default: out_ += jq::to_text(value);
     }
     if (out_.back() != '\n') out_ += '\n';
   }
