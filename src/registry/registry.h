@@ -39,7 +39,7 @@ struct Environment {
   std::string user = "user";
   std::string working_directory = "/home/user";
   sandbox::Variables env;
-  std::vector<std::string> preimport;  // modules that Python kernels have imported before anybody asks
+  std::vector<std::string> preimport;  // modules that Python interpreters have imported before anybody asks
   // One of `layers` that no environment had, nor any that holds it, when the registry was loaded; empty:
   // there is none. A service shows sandboxes only directories that it knew when it started.
   std::string late_layer;

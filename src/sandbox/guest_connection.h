@@ -67,7 +67,7 @@ class GuestConnection {
   std::vector<std::shared_ptr<Interpreter>> interpreters() const;  // in order of creation
   // An interpreter that nobody has asked for yet. The next create_interpreter() for its language takes it.
   Task<void> warm_up(Language language);
-  // An interpreter that is a copy of another sandbox's, under the id that the kernel has there.
+  // An interpreter that is a copy of another sandbox's, under the id that the interpreter has there.
   Task<void> receive_interpreter(ForkedInterpreter forked, InterpreterInfo info);
   // Numbers inside of the interpreters, asked for or not.
   std::vector<std::uint32_t> interpreter_pids() const;
@@ -91,7 +91,7 @@ class GuestConnection {
   // Other defaults for processes from now on: a sandbox made before it was asked for gets its caller's.
   void set_defaults(std::string user, std::string working_directory, Variables env);
 
-  // More of them, below what set_defaults() and a process itself say; kernels that run get them as well.
+  // More of them, below what set_defaults() and a process itself say; interpreters that run get them as well.
   void add_variables(const Variables& variables);
 
   // An answer proves that the guest lives.

@@ -25,7 +25,7 @@ constexpr std::size_t kWaitingExecutionsMax = 256;
 constexpr std::chrono::seconds kReadyPatience{30};
 // Executions wait for an answer about a spare; it takes a millisecond.
 constexpr std::chrono::seconds kSparePatience{5};
-// An interrupt that is not heard is repeated, then the kernel is killed.
+// An interrupt that is not heard is repeated, then the interpreter is killed.
 constexpr std::chrono::milliseconds kInterruptAgain{1000};
 constexpr int kInterrupts = 4;
 // Where a spare goes on, less is lost by being killed.
@@ -267,7 +267,7 @@ void GuestInterpreter::stop_current(Ending ending, std::string reason) {
 }
 
 // To the interpreter. More than the window goes out as the guest takes it.
-// The kernel may let its process go before all is written.
+// The interpreter may let its process go before all is written.
 static Task<void> write_all(std::shared_ptr<GuestProcess> process, std::string words) {
   co_return co_await process->write_control(std::move(words));
 }

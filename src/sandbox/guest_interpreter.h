@@ -42,7 +42,7 @@ class GuestInterpreter final : public Interpreter,
   // copied, by name. Code::conflict while it is at work. Executions wait.
   Task<std::string> park();
   void unpark();
-  // Goes on with an interpreter that is a copy of another kernel's.
+  // Goes on with an interpreter that is a copy of another interpreter's.
   Task<void> continue_as(std::shared_ptr<GuestProcess> process);
   // Called whenever an execution begins.
   void on_begin(std::function<void()> begun) { begun_ = std::move(begun); }

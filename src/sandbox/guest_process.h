@@ -37,7 +37,8 @@ Task<std::uint32_t> sweep_background(std::shared_ptr<FrameStream> frames, Sweep 
 // Ended by us or by the kernel, and not by itself: nothing that belonged to it goes on.
 bool was_cut_short(Ending ending);
 
-// Who hears everything a process says, first hand: a kernel its interpreter. May be gone before the process.
+// Who hears everything a process says, first hand: an Interpreter its process. May be gone before the
+// process.
 class ProcessTap {
  public:
   virtual ~ProcessTap() = default;

@@ -7,8 +7,8 @@ namespace atl::sandbox {
 // Cells that attack the program that executes them.
 class HostileInterpreterTest : public GuestInterpreterTest {
  protected:
-  // The cell is answered in time one way or the other; if the kernel died of it, it says so, and a restart
-  // helps.
+  // The cell is answered in time one way or the other; if the interpreter died of it, it says so, and a
+  // restart helps.
   Cell attack(std::string code) {
     ExecutionSpec spec;
     spec.code = std::move(code);

@@ -21,7 +21,7 @@ std::string_view to_string(Language language);
 // Accepts the usual spellings: python, python3, py; javascript, js, node; typescript, ts; shell, bash, sh; r;
 // java; deno, which is TypeScript and JavaScript in Deno, while those two are executed by Node.
 std::optional<Language> parse_language(std::string_view word);
-// The language whose kernels execute it: TypeScript is JavaScript once its types are gone.
+// The language whose interpreters execute it: TypeScript is JavaScript once its types are gone.
 Language interpreter_language(Language language);
 
 // How an interpreter came to be. Both behave the same; one is ready sooner and shares its memory.
@@ -53,12 +53,12 @@ struct ExecutionDone {
 };
 
 // Done is last and comes exactly once. An uncaught exception gives ExecutionError, then Done with exit
-// code 1. A kernel that died gives Done with how it died.
+// code 1. An interpreter that died gives Done with how it died.
 using ExecutionEvent = std::variant<Output, ResultBundle, ExecutionError, ExecutionDone>;
 
 struct ExecutionSpec {
   std::string code;
-  std::optional<Language> language;                    // of the code; unset: the kernel's
+  std::optional<Language> language;                    // of the code; unset: the interpreter's
   Variables env;                                       // for this execution, restored afterwards
   std::optional<std::chrono::milliseconds> wall_time;  // then interrupted, and killed if that does not help
   std::optional<std::uint64_t> output_bytes;
@@ -70,7 +70,8 @@ class ExecutionStream {
   virtual Task<ExecutionEvent> next() = 0;
 };
 
-// The field of the error of an execution that was refused because its kernel is dead and waits for restart().
+// The field of the error of an execution that was refused because its interpreter is dead and waits for
+// restart().
 inline constexpr std::string_view kDeadInterpreter = "kernel";
 
 // A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one

@@ -43,7 +43,8 @@ constexpr const char* kRBoot =
 
 // Java cannot read a descriptor before it runs a program, and runs one from a source only if that is a file:
 // bash makes one without a name (older than 5.1, or told to be so, it keeps a document in a file). Short
-// runs, not throughput, are what kernels are for: one compiler and one collector start sooner and hold less.
+// runs, not throughput, are what interpreters are for: one compiler and one collector start sooner and hold
+// less.
 constexpr const char* kJavaBoot =
     "lacks() { printf 'N %d\\n%s' \"${#1}\" \"$1\" >&\"$ATOLL_CONTROL_FD\"; exit 127; }\n"
     "type -P java >/dev/null || lacks 'there is no program java'\n"

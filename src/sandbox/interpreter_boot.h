@@ -11,7 +11,7 @@
 
 namespace atl::sandbox {
 
-// The process that becomes the interpreter of a kernel, and what it is told first: kinds of messages and
+// The process that becomes an interpreter, and what it is told first: kinds of messages and
 // their payload.
 ProcessSpec runner_process(const InterpreterInfo& info);
 std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const InterpreterInfo& info);
@@ -21,8 +21,8 @@ std::vector<std::pair<guest::ToRunner, std::string_view>> first_messages(const I
 inline constexpr const char* kMemoryVariable = "ATOLL_MEMORY_BYTES";
 bool wants_memory(Language language);
 
-// Why there is no kernel, for whoever asked for one, and what to do: `problem` is the guest's or the boot's
-// own word.
+// Why there is no interpreter, for whoever asked for one, and what to do: `problem` is the guest's or the
+// boot's own word.
 std::string lacks_interpreter(Language language, std::string_view problem);
 
 }  // namespace atl::sandbox

@@ -6,7 +6,7 @@
 
 namespace atl::sandbox {
 
-// A kernel of language_ on this machine, and what its cells say.
+// An interpreter of language_ on this machine, and what its cells say.
 class GuestInterpreterTest : public GuestTest {
  protected:
   struct Cell {

@@ -42,7 +42,7 @@ class Provider {
   // What a snapshot takes on the disk, in bytes, as the disk counts: empty files and directories cost, too,
   // and files that only the provider may read count. Code::not_found if there is none.
   virtual Task<std::uint64_t> snapshot_bytes(std::string directory);
-  // The kernels that Sandbox::checkpoint() put beside a snapshot; its files stay.
+  // The interpreters that Sandbox::checkpoint() put beside a snapshot; its files stay.
   virtual void discard_interpreters(const std::string& directory);
   // The top directory of a filesystem of its own for the volume whose directory on the host this is: made of
   // that size if it is new, mounted if it is not. Sandboxes that mount "<directory>/NAME" get that

@@ -19,8 +19,8 @@ constexpr bool is_proxy_port(std::uint16_t port) {
 }
 
 // Opens those ports inside, serves them with `proxy` until the link ends, and sets the variables that lead
-// programs there for processes that start from now on, and in kernels that run. There is no other route: the
-// sandbox has a loopback and nothing else.
+// programs there for processes that start from now on, and in interpreters that run. There is no other route:
+// the sandbox has a loopback and nothing else.
 Task<void> open_proxy_endpoint(std::shared_ptr<GuestConnection> connection,
                                std::shared_ptr<egress::Proxy> proxy);
 

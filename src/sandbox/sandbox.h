@@ -26,20 +26,20 @@ using atl::ByteStream;
 // What of a running sandbox came along, and what did not.
 struct Carried {
   std::vector<std::string> interpreters;  // that go on where they were, by id
-  std::vector<std::string> left_behind;   // by name: processes, descriptors, kernels of other languages
+  std::vector<std::string> left_behind;   // by name: processes, descriptors, interpreters of other languages
   std::chrono::microseconds pause{};      // how long the sandbox stood still
 };
 
 struct CheckpointOptions {
-  // To go on from later, also with another daemon: all of a kernel's memory, on the disk. Otherwise what
-  // copies need that are made now.
+  // To go on from later, also with another daemon: all of an interpreter's memory, on the disk. Otherwise
+  // what copies need that are made now.
   bool whole = false;
   // What cannot be carried makes it fail with Code::conflict, naming that; nothing is written then.
   bool strict = false;
 };
 
 // An isolated place with a filesystem and processes. Belongs to the loop thread. Its handles (Process,
-// Kernel, streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
+// Interpreter, streams) may outlive it and then fail with Code::unavailable or report Ending::lost.
 class Sandbox {
  public:
   // Ends the sandbox if stop() did not.
@@ -82,8 +82,8 @@ class Sandbox {
   // Writes what changed since creation into the new directory `target` of the host, from which a Spec can
   // start.
   virtual Task<void> snapshot(std::string target) = 0;
-  // A snapshot of the files and, beside it, of the Python kernels that are between two executions. Sandboxes
-  // that start from it (Spec::with_interpreters) go on where this one was; it goes on itself.
+  // A snapshot of the files and, beside it, of the Python interpreters that are between two executions.
+  // Sandboxes that start from it (Spec::with_interpreters) go on where this one was; it goes on itself.
   virtual Task<Carried> checkpoint(std::string target, CheckpointOptions options);
   // What this one took over from a checkpoint.
   virtual const Carried& revival() const;

@@ -37,9 +37,9 @@ struct Spec {
   bool trusted_layers = false;
   // A stored snapshot (its directory) to start from, instead of an empty writable layer.
   std::optional<std::string> snapshot;
-  // Kernels that Sandbox::checkpoint() took with that snapshot go on (Sandbox::revival() says which).
+  // Interpreters that Sandbox::checkpoint() took with that snapshot go on (Sandbox::revival() says which).
   bool with_interpreters = false;
-  // Modules that Python kernels have imported before anybody asks, where interpreters are forked from
+  // Modules that Python interpreters have imported before anybody asks, where interpreters are forked from
   // zygotes.
   std::vector<std::string> preimport;
   std::string hostname = "sandbox";

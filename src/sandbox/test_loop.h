@@ -67,7 +67,7 @@ class TestLoop {
     return ran ? std::move(*ran) : Ran{};
   }
 
-  // Code in a kernel to its end; results and tracebacks count as output.
+  // Code in an interpreter to its end; results and tracebacks count as output.
   Ran execute(Interpreter& interpreter, std::string code) {
     auto ran = run(follow(interpreter, std::move(code)));
     EXPECT_TRUE(ran) << ran.error().message();

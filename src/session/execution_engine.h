@@ -50,13 +50,15 @@ class ExecutionEngine {
   // label is no open record of the session.
   Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
 
-  // The session's kernel for the language, made on first use; all executions that name no context share it.
+  // The session's interpreter for the language, made on first use; all executions that name no context share
+  // it.
   Task<std::shared_ptr<sandbox::Interpreter>> prepare_environment(std::shared_ptr<Live> live,
                                                                   sandbox::Language language);
-  // One more kernel, of the caller's own. Passing failures are tried again: no code of a user has run in it.
+  // One more interpreter, of the caller's own. Passing failures are tried again: no code of a user has run in
+  // it.
   Task<std::shared_ptr<sandbox::Interpreter>> create_interpreter(std::shared_ptr<Live> live,
                                                                  sandbox::Language language, std::string cwd);
-  // Ends a kernel. Code::not_found if the session has none of this id.
+  // Ends an interpreter. Code::not_found if the session has none of this id.
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
   // What the session's policy says.

@@ -342,7 +342,7 @@ class FakeSandbox final : public sandbox::Sandbox {
       co_return fail(Code::already_exists, "it is there");
     co_return state_->faults->meet("snapshot");
   }
-  // Python kernels are carried, others are not.
+  // Python interpreters are carried, others are not.
   Task<sandbox::Carried> checkpoint(std::string target, sandbox::CheckpointOptions options) override {
     CO_CHECK(state_->faults->meet("snapshot"));
     sandbox::Carried carried;

@@ -48,7 +48,7 @@ TEST_F(ForkServiceTest, CopiesHaveTheSourcesInterpretersAndSettings) {
     EXPECT_NE(copy->secret, source.secret);
     EXPECT_NE(copy->traffic_token, source.traffic_token);
     EXPECT_THAT(copy->left_behind, IsEmpty());
-    // The default kernel is the one that was carried: no second one is made.
+    // The default interpreter is the one that was carried: no second one is made.
     EXPECT_EQ(run(*copy, "print x").context, context);
     EXPECT_THAT(*wait(service_->contexts(ann_, copy->session_id)), SizeIs(1));
   }

@@ -77,8 +77,8 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
     spec.language = language;
-    // The kernel has the session's variables from its start; setting them again would undo what code did to
-    // them.
+    // The interpreter has the session's variables from its start; setting them again would undo what code did
+    // to them.
     spec.env = std::move(request.env);
     spec.wall_time = wall_time;
     spec.output_bytes = live_->facts().limits.output_bytes;

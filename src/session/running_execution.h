@@ -39,7 +39,7 @@ class RunningExecution final : public Execution {
   Task<Event> end(sandbox::Outcome outcome);
   Task<Event> keep(sandbox::Output output);
   Task<Event> end_broken(Error error);
-  // A kernel lives on, so the kernel of the machine cannot tell what one execution used: its share of what
+  // An interpreter lives on, so Linux cannot tell what one execution used: its share of what
   // the sandbox used while it ran is the answer.
   Task<void> measure(std::shared_ptr<sandbox::Sandbox> in);
   Task<void> look_and_measure();

@@ -73,10 +73,10 @@ class Service {
   virtual Task<Session> destroy(Principal who, std::string id) = 0;
   // Filesystem only. The session keeps running.
   virtual Task<Snapshot> snapshot(Principal who, std::string id, std::string name, TextMap attributes) = 0;
-  // Puts the session's files back to the snapshot; its processes and kernels end.
+  // Puts the session's files back to the snapshot; its processes and interpreters end.
   virtual Task<Session> restore(Principal who, std::string id, std::string snapshot_id) = 0;
-  // New sessions with the same settings, copies of the files and, where the provider can, of Python kernels
-  // that are between two executions. All are of the same moment.
+  // New sessions with the same settings, copies of the files and, where the provider can, of Python
+  // interpreters that are between two executions. All are of the same moment.
   virtual Task<Forked> fork(Principal who, std::string id, ForkRequest request) = 0;
   virtual Task<Page<Snapshot>> list_snapshots(Principal who, std::string id, std::uint32_t limit,
                                               std::string cursor) = 0;
@@ -97,11 +97,11 @@ class Service {
   virtual Task<ExecutionStart> execute(Principal who, std::string id, ExecuteRequest request) = 0;
   virtual Task<ExecutionRecord> run(Principal who, std::string id, ExecuteRequest request) = 0;
 
-  // Kernels, oldest first. The session's default ones appear once they were used or prepared.
+  // Interpreters, oldest first. The session's default ones appear once they were used or prepared.
   virtual Task<std::vector<sandbox::InterpreterInfo>> contexts(Principal who, std::string id) = 0;
   virtual Task<sandbox::InterpreterInfo> create_context(Principal who, std::string id,
                                                         ContextRequest request) = 0;
-  // The session's default kernel of the language, started if need be.
+  // The session's default interpreter of the language, started if need be.
   virtual Task<sandbox::InterpreterInfo> prepare_environment(Principal who, std::string id,
                                                              sandbox::Language language) = 0;
   virtual Task<void> restart_context(Principal who, std::string id, std::string context) = 0;

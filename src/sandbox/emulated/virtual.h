@@ -8,8 +8,8 @@
 namespace atl::sandbox::emulated {
 
 // Sandboxes without a process: a virtual filesystem (vfs) and an emulated shell (shell) inside the daemon. A
-// process is a script on a thread of its own; kernels exist for the shell only. A sandbox costs kilobytes and
-// microseconds. A snapshot is one file, `vfs.snapshot`, in its directory.
+// process is a script on a thread of its own; interpreters exist for the shell only. A sandbox costs
+// kilobytes and microseconds. A snapshot is one file, `vfs.snapshot`, in its directory.
 std::unique_ptr<Provider> make(boost::asio::any_io_executor executor);
 
 }  // namespace atl::sandbox::emulated

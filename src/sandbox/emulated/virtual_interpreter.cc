@@ -62,7 +62,7 @@ void VirtualInterpreter::run_next() {
   ScriptLimits limits{execution->spec.wall_time, execution->spec.output_bytes};
   if (!limits.wall_time) limits.wall_time = limits_.wall_time;
   if (!limits.output_bytes) limits.output_bytes = limits_.output_bytes;
-  // The kernel stays until its execution ended.
+  // The interpreter stays until its execution ended.
   execution->script->start(
       execution->spec.code, limits,
       [self = shared_from_this()](Outcome&, const shell::Executed& executed) { self->ended(executed); });

@@ -208,7 +208,7 @@ Task<std::shared_ptr<Interpreter>> VirtualSandbox::create_interpreter(Language l
   CO_TRY(auto directory, vfs::Path::posix(info.cwd));
   if (!fs_->is_directory(directory))
     co_return fail(Error(Code::not_found, fmt::format("{}: no such directory", info.cwd)).with_field("cwd"));
-  // The kernel may outlive the sandbox, so it makes its shells from a copy of what they need.
+  // The interpreter may outlive the sandbox, so it makes its shells from a copy of what they need.
   Spec spec = spec_;
   auto fs = fs_;
   auto executor = executor_;

@@ -31,18 +31,18 @@ struct CheckpointJob {
   std::uint64_t bytes_max = 0;           // of memory
   std::vector<std::string> left_behind;  // what is known not to be carried
   bool strict = false;                   // then that, whatever it is, is a failure
-  std::function<void()> on_files;  // told when the files are there and the kernels are not; may be empty
+  std::function<void()> on_files;  // told when the files are there and the interpreters are not; may be empty
   ZygoteAreas* zygotes = nullptr;  // kept by whoever does one job after the other; may be null
 };
 
 struct CheckpointReport {
-  std::vector<std::string> carried;      // kernels, by id
+  std::vector<std::string> carried;      // interpreters, by id
   std::vector<std::string> left_behind;  // by name
   os::Fd interpreters;                   // a file of them in memory, where there is none on the disk
 };
 
-// Files and kernels into one directory, whole or not at all; kernels for copies that are made at once stay in
-// memory unless they are large. A kernel that cannot be copied truthfully is left behind.
+// Files and interpreters into one directory, whole or not at all; interpreters for copies that are made at
+// once stay in memory unless they are large. An interpreter that cannot be copied truthfully is left behind.
 Result<CheckpointReport> write_checkpoint(CheckpointJob job);
 
 struct ReviveJob {
@@ -52,9 +52,9 @@ struct ReviveJob {
   Place process, zygote;
   int control = -1;  // the host's end
 };
-// Makes a fresh child of a zygote into that kernel of the file. Descriptors stay the caller's. On failure the
-// child is of no use any more and the caller ends it. Code::conflict if the child cannot become it,
-// Code::data_loss if the file is damaged.
+// Makes a fresh child of a zygote into that interpreter of the file. Descriptors stay the caller's. On
+// failure the child is of no use any more and the caller ends it. Code::conflict if the child cannot become
+// it, Code::data_loss if the file is damaged.
 Result<void> revive(const ReviveJob& job);
 
 }  // namespace atl::sandbox::native

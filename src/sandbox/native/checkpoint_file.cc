@@ -41,8 +41,8 @@ struct Head {
   std::uint64_t checksum = 0;  // of the fields before
 };
 static_assert(sizeof(Head) == 56);
-// Behind the head, outside of every checksum: for each kernel, 32 bits, how often somebody has begun to go on
-// from it.
+// Behind the head, outside of every checksum: for each interpreter, 32 bits, how often somebody has begun to
+// go on from it.
 constexpr off_t kRevivalsAt = 64;
 static_assert(kRevivalsAt + kInterpretersMax * sizeof(std::uint32_t) <= kPage);
 

@@ -54,8 +54,8 @@ class CheckpointWriter {
 // Code::data_loss or, for another version, Code::unsupported.
 Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file);
 
-// Marks in a file on the disk that somebody goes on from that kernel now, and says how often somebody had
-// begun to before: who is not the first is a copy. Survives the end of this program, not a loss of power.
+// Marks in a file on the disk that somebody goes on from that interpreter now, and says how often somebody
+// had begun to before: who is not the first is a copy. Survives the end of this program, not a loss of power.
 // `proc`: a /proc that shows this process.
 Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index);
 

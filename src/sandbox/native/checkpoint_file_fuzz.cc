@@ -1,7 +1,7 @@
-// Whatever a file of parked kernels holds, reading it must stay whole and what it gives must be what headers
-// promise. The first byte says how the rest is taken: as the whole file, as its index, as a kernel's
-// description (both with checksums that are right, which nobody finds by chance), or as lines of
-// /proc/<pid>/maps.
+// Whatever a file of parked interpreters holds, reading it must stay whole and what it gives must be what
+// headers promise. The first byte says how the rest is taken: as the whole file, as its index, as an
+// interpreter's description (both with checksums that are right, which nobody finds by chance), or as lines
+// of /proc/<pid>/maps.
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>

@@ -52,7 +52,7 @@ class SpawnerClient : public std::enable_shared_from_this<SpawnerClient> {
   // kernel mostly waits: nothing for the loop, on which everybody else would wait, too. Done when this is
   // destroyed.
   void close_behind(os::Fd last);
-  // Kernels of checkpoints that lie in memory, by the checkpoint's directory, until they are discarded.
+  // Interpreters of checkpoints that lie in memory, by the checkpoint's directory, until they are discarded.
   std::map<std::string, std::shared_ptr<os::Fd>> checkpoints;
 
  private:

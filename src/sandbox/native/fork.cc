@@ -1,5 +1,5 @@
-// Capturing a running sandbox and going on from it: the daemon's part of a live fork. The order is: kernels
-// park, the sandbox freezes, memory and files are taken, it thaws, the kernels go on.
+// Capturing a running sandbox and going on from it: the daemon's part of a live fork. The order is:
+// interpreters park, the sandbox freezes, memory and files are taken, it thaws, the interpreters go on.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using Interpreters = std::vector<std::shared_ptr<GuestInterpreter>>;
 
-// Parks every kernel that can be parked and names the others.
+// Parks every interpreter that can be parked and names the others.
 Task<Interpreters> park_all(const GuestConnection& connection, std::vector<std::string>& left_behind) {
   Interpreters parked;
   for (const std::shared_ptr<Interpreter>& each : connection.interpreters()) {
@@ -90,7 +90,7 @@ Task<void> NativeSandbox::receive_interpreters() {
   std::optional<Error> problem;
   if (!file) {
     auto opened = os::open((directory + "/" + kCheckpointName).c_str(), O_RDONLY | O_NOFOLLOW);
-    // A checkpoint without kernels has no such file.
+    // A checkpoint without interpreters has no such file.
     if (!opened && opened.error().code() == Code::not_found) co_return Result<void>();
     if (opened)
       file = std::make_shared<os::Fd>(std::move(*opened));

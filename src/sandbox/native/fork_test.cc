@@ -34,7 +34,7 @@ class ForkTest : public CheckpointHarness {
     EXPECT_THAT(copy->revival().left_behind, IsEmpty());
     return copy;
   }
-  // One whose kernel executed something and its copy, whose kernel is null if that failed.
+  // One whose interpreter executed something and its copy, whose interpreter is null if that failed.
   struct Pair {
     std::unique_ptr<Sandbox> source, copy;
     std::shared_ptr<Interpreter> interpreter, other;

@@ -96,7 +96,7 @@ class NativeHarness : public testing::Test {
   std::unique_ptr<Provider> provider_;
 };
 
-// Sandboxes of a pool whose interpreters wait for a zygote, so each kernel here was forked.
+// Sandboxes of a pool whose interpreters wait for a zygote, so each interpreter here was forked.
 class WarmHarness : public NativeHarness {
  protected:
   void SetUp() override {

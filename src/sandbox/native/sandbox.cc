@@ -191,7 +191,7 @@ bool NativeState::is_in_use() const {
 }
 
 std::uint32_t NativeState::held_processes() const {
-  // The guest is not the workload's, and a kernel that waits is none of its processes.
+  // The guest is not the workload's, and an interpreter that waits is none of its processes.
   const std::size_t own = 1 + (connection ? connection->interpreter_processes() : 0);
   const std::size_t all = process_numbers().size();
   const auto held = static_cast<std::uint32_t>(all > own ? all - own : 0);

@@ -48,7 +48,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   // Ends what is more than the allowed number of processes, in executions and in the background; says how
   // many tasks there are. Called now and then while something runs.
   std::uint64_t count_processes();
-  // Ends every process, or where there is none what a busy kernel runs, and says why.
+  // Ends every process, or where there is none what a busy interpreter runs, and says why.
   void end_executions(Ending ending, const std::string& reason);
   bool is_busy() const {
     return connection && (!connection->processes().empty() || !connection->interpreters().empty());
@@ -126,7 +126,8 @@ class NativeSandbox final : public Sandbox {
   Task<void> snapshot(std::string target) override;
   Task<Carried> checkpoint(std::string target, CheckpointOptions options) override;
   const Carried& revival() const override { return revival_; }
-  // Brings the kernels to life that another one's checkpoint() took; what cannot be is told by revival().
+  // Brings the interpreters to life that another one's checkpoint() took; what cannot be is told by
+  // revival().
   Task<void> receive_interpreters();
   Task<void> stop() override;
   Task<std::string> ended() override;

@@ -1,5 +1,5 @@
-// What kernels show of the libraries that are there: they are installed by scripts/setup, and where they are
-// not these tests fail.
+// What interpreters show of the libraries that are there: they are installed by scripts/setup, and where they
+// are not these tests fail.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -219,7 +219,8 @@ Result<void> Spawner::write_copy(Copying copying, int file, std::uint32_t index)
   return give_to_copier(std::move(copying), job);
 }
 
-// A child of the kernel's own zygote, of the kernel's own number, is made into it by a process of ours.
+// A child of the interpreter's own zygote, of the interpreter's own number, is made into it by a process of
+// ours.
 void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait) {
   SpawnedSandbox& sandbox = *find(request.name);
   if (!file.is_open())

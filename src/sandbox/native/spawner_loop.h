@@ -68,7 +68,7 @@ struct SpawnedSandbox {
     Place place;
   };
   std::map<pid_t, Interpreter> interpreters;
-  // A copy that was begun before anybody asked for it: of the first kernel of the checkpoint that this
+  // A copy that was begun before anybody asked for it: of the first interpreter of the checkpoint that this
   // sandbox is made for.
   struct Prefetched {
     CheckpointedInterpreter interpreter;
@@ -93,7 +93,7 @@ struct Copying {
   std::uint64_t token = 0;
   std::string name;
   std::string target;                            // checkpoint: its directory
-  std::optional<CheckpointedInterpreter> first;  // checkpoint: the first of its kernels
+  std::optional<CheckpointedInterpreter> first;  // checkpoint: the first of its interpreters
   bool holds = false;                            // the sandbox stands still for it
   bool stops = false;                            // it brings the sandbox to a standstill, by signals
   bool by_copier = false;                        // which does the next job when it has reported
@@ -140,7 +140,7 @@ class Spawner {
   std::optional<Request> stop_making(const std::string& name);
   void on_images();
   SpawnedSandbox& add_sandbox(const std::string& name, const Spec& spec, Built built);
-  // The sandbox of the first copy that will be asked for: made while the kernels' memory is being taken.
+  // The sandbox of the first copy that will be asked for: made while the interpreters' memory is being taken.
   void prepare_fork(const Copying& copying);
   SpawnedSandbox* take_prepared_fork(const std::string& name, const Spec& spec);
   // The one made for that checkpoint, or any.
@@ -204,7 +204,7 @@ class Spawner {
   void reap(os::Fd pidfd);
   void fork_interpreter(const Request& request, const ask::ForkInterpreter& wanted, ZygoteWait wait);
   void revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait);
-  // A child that waits for the memory of that kernel.
+  // A child that waits for the memory of that interpreter.
   Result<ForkedChild> fork_copy(Zygote& zygote, const SpawnedSandbox& sandbox,
                                 const CheckpointedInterpreter& interpreter);
   Result<void> write_copy(Copying copying, int file, std::uint32_t index);
@@ -222,7 +222,7 @@ class Spawner {
   // Gives the ends of its streams to the daemon.
   void hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked);
   Zygote* zygote_of(std::uint64_t generation);
-  // One whose children can take that kernel; null: one is being raised, or there can be none.
+  // One whose children can take that interpreter; null: one is being raised, or there can be none.
   Zygote* zygote_for(const CheckpointedInterpreter& interpreter, const ZygoteKind& kind, bool& is_coming);
   // Which zygotes fork interpreters for such a sandbox.
   ZygoteKind kind_of(const Spec& spec) const;

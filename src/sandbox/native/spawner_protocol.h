@@ -184,7 +184,7 @@ struct Reply {
   std::string text;  // hello: parent control group; ended: why; create, adopt: "frozen" if it is
   std::uint32_t version = kSpawnerProtocolVersion;
   Spec spec;                         // adopt: what it was created from
-  std::vector<std::string> carried;  // checkpoint: kernels, by id
+  std::vector<std::string> carried;  // checkpoint: interpreters, by id
   std::uint64_t micros = 0;          // checkpoint: how long the sandbox stood still
   std::uint64_t bytes = 0;           // measure
 };

@@ -283,7 +283,7 @@ TEST_F(SpawnerTest, WhatIsNobodysIsNotTouched) {
           {.id = "k", .user = "root", .directory = "/", .pid = pid, .forked_pid = pid});
     const Reply taken = talk.ask(named(checkpoint, one.name));
     talk.expect(taken.carried.empty(), "a process was copied that is no kernel");
-    // A pipe would never answer, and a device is no file of kernels.
+    // A pipe would never answer, and a device is no file of interpreters.
     int pipe[2];
     talk.expect(::pipe(pipe) == 0, "a pipe");
     CheckpointedInterpreter interpreter{

@@ -250,7 +250,7 @@ TEST_F(ZygoteTest, LimitsBindForkedInterpreters) {
   EXPECT_EQ(said(*made, "1+1"), "2");
 }
 
-// Code that attacks its own runner harms itself only: the kernel goes on, or dies and says so.
+// Code that attacks its own runner harms itself only: the interpreter goes on, or dies and says so.
 TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
   const auto sandbox = warm_sandbox();
   const auto interpreter = forked_interpreter(*sandbox);
@@ -280,9 +280,9 @@ TEST_F(ZygoteTest, SurvivesCodeThatAttacksTheRunner) {
 }
 
 // Python looks for an interrupt between its own instructions. What never comes back to them, and what came
-// back from a wait, is told apart by what is left: a kernel that goes on, or one whose death is told and that
-// can be restarted. Nobody waits for ever: the interpreter is started, as a program, and the next one is
-// forked from another zygote.
+// back from a wait, is told apart by what is left: an interpreter that goes on, or one whose death is told
+// and that can be restarted. Nobody waits for ever: the interpreter is started, as a program, and the next
+// one is forked from another zygote.
 TEST_F(ZygoteTest, OneThatDoesNotAnswerIsGivenUp) {
   const auto sandbox = warm_sandbox();
   said(forked_interpreter(*sandbox), "x = 7");
