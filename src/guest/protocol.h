@@ -4,9 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cstdint>
-#include <cstring>
-
 // What host and guest say to each other over one byte stream. Included by both sides, so it needs nothing but
 // C headers. Both sides are little-endian and run on the same machine or on one of the same kind.
 //
