@@ -1,6 +1,7 @@
 """Trees of this machine to tar and back."""
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import tarfile
@@ -72,3 +73,26 @@ def unpack(source: IO[bytes], directory: Path) -> None:
             with open(target, "wb") as out:
                 shutil.copyfileobj(content, out)
             os.chmod(target, member.mode & 0o777)
+
+
+def unpack_bytes(data: bytes, directory: Path, without: str) -> Set[str]:
+    """As unpack(), from memory and without what is below the name `without`; the names that the archive has."""
+    names: Set[str] = set()
+    kept = io.BytesIO()
+    with tarfile.open(fileobj=io.BytesIO(data)) as source, tarfile.open(fileobj=kept, mode="w") as target:
+        for member in source:
+            name = os.path.normpath(member.name)
+            names.add(name)
+            if name.split("/", 1)[0] != without:
+                target.addfile(member, source.extractfile(member) if member.isreg() else None)
+    kept.seek(0)
+    unpack(kept, directory)
+    return names - {"."}
+
+
+def names_below(directory: Path) -> Set[str]:
+    """Relative names of all that pack() would take, links to directories followed once."""
+    found: Set[str] = set()
+    with pack(directory) as packed, tarfile.open(fileobj=packed) as archive:
+        found.update(archive.getnames())
+    return found

@@ -188,6 +188,12 @@ class Execution:
             stdout_truncated=data["stdout_truncated"], stderr_truncated=data["stderr_truncated"],
             execution_count=data["execution_count"], interpreter_restarted=data["interpreter_restarted"])
 
+    def __getitem__(self, name: str) -> Any:
+        """The same fields by name, as the REST answer has them."""
+        if name not in self.__dataclass_fields__:
+            raise KeyError(name)
+        return getattr(self, name)
+
     @property
     def ok(self) -> bool:
         return self.status == "success"

@@ -120,9 +120,10 @@ class Session:
                      auto_resume=auto_resume, env=env)
         return self._told(self._transport.json("PATCH", self._base, body=body))
 
-    def end(self) -> SessionInfo:
-        """Ends it; harmless for one that has ended. Its record and history stay readable."""
-        return self._told(self._transport.json("DELETE", self._base))
+    def end(self, sandbox_id: Optional[str] = None) -> SessionInfo:
+        """Ends it; harmless for one that has ended. Its record and history stay readable. With a sandbox's id the
+        service refuses if the session has another."""
+        return self._told(self._transport.json("DELETE", self._base, params={"sandbox_id": sandbox_id}))
 
     def pause(self, *, to: Optional[str] = None, force: Optional[bool] = None) -> SessionInfo:
         """Freezes its processes (`to="memory"`), or writes it to the disk and frees its memory (`to="disk"`)."""
