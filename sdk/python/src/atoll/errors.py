@@ -167,7 +167,7 @@ class UnauthenticatedError(UserError):
 
 
 class PermissionDeniedError(UserError):
-    hint = "use a key whose role allows this"
+    hint = "use a key whose role allows this, or for files and commands another user="
 
 
 class PolicyDeniedError(PolicyError):
