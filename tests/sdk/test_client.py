@@ -1,11 +1,15 @@
 """The contract of the client and of sessions, for the blocking and the asynchronous form."""
 import io
+import os
+import socket
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 
 import atoll
+import harness
 import pytest
 from atoll import errors
 from conftest import HERE
@@ -274,6 +278,42 @@ def test_a_terminal(session):
     while any(one.pid == pid for one in session.commands.list()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_terminal_is_read_and_written_at_once(plain):
+    with plain.create() as session, session.pty.open() as terminal:
+        seen = []
+        reader = threading.Thread(target=lambda: seen.extend(terminal.output(timeout=30)))
+        reader.start()
+        for i in range(50):
+            terminal.send(f"echo line''{i}\n")
+        terminal.send("exit\n")
+        reader.join(30)
+        text = b"".join(seen)
+        assert all(b"line%d\r\n" % i in text for i in range(50)) and terminal.exit is not None
+
+
+def test_a_peer_that_vanishes_is_noticed(session):
+    with session.pty.open() as terminal:
+        opened = terminal._stream.get_extra_info("socket")
+        assert opened.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        assert opened.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE) == 60
+
+
+def test_a_service_on_a_unix_socket(make_client, tmp_path):
+    address = f"unix:{tmp_path}/s"
+    process = subprocess.Popen([harness.ATOLL, "serve", "--listen", address, "--data", str(tmp_path / "data"), "--set",
+                                "native.pool=0", "--set", "e2b.pool=0"],
+                               env={**os.environ, "ATOLL_API_KEY": harness.KEY}, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        assert b"ready" in process.stdout.readline()
+        with make_client(url=address).create(provider="virtual") as session:
+            assert session.commands.run("echo hi").stdout == "hi\n"
+    finally:
+        process.terminate()
+        process.wait(60)
+        process.stdout.close()
 
 
 def test_forks_know_what_their_source_knew(session):

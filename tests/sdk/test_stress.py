@@ -2,6 +2,7 @@
 import asyncio
 import threading
 
+import anyio
 import atoll
 
 WORKERS, ROUNDS = 8, 12
@@ -78,3 +79,22 @@ def test_cancelled_tasks_leave_a_client_that_works(daemon):
             assert (await session.execute("print('well')")).stdout == "well\n"
 
     asyncio.run(run())
+
+
+def test_it_runs_on_trio(daemon):
+    async def run():
+        async with atoll.AsyncSandboxClient() as client, await client.create() as session:
+            seen = []
+            await session.execute("print(1)", on_stdout=seen.append)
+            assert seen == ["1\n"]
+            async with await session.pty.open() as terminal:
+                await terminal.send("exit 2\n")
+                assert (await terminal.wait(timeout=20)).exit_code == 2
+            with anyio.move_on_after(0.3) as scope:
+                await session.commands.run("sleep 20")
+            assert scope.cancelled_caught
+        return session.id
+
+    session_id = anyio.run(run, backend="trio")
+    with atoll.SandboxClient() as client:
+        assert client.get(session_id).state == "stopped"

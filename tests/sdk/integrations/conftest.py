@@ -1,7 +1,6 @@
 """A daemon for the integrations, each tested with the real package."""
 import os
 import pathlib
-import shutil
 import sys
 
 import pytest
@@ -15,7 +14,7 @@ def daemon():
     running = harness.Daemon()
     built = os.environ.get("ATOLL_ENVIRONMENTS")
     if built:
-        shutil.copytree(built, running.work / "data", symlinks=True)
+        (running.work / "data").symlink_to(os.path.abspath(built))
     running.start()
     os.environ["ATOLL_URL"] = f"http://127.0.0.1:{running.port}"
     os.environ["ATOLL_API_KEY"] = harness.KEY

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import inspect
+import socket
 import threading
 import time
-from typing import IO, Any, AsyncIterator, Awaitable, Callable, Iterable, Optional, TypeVar, Union
+from typing import IO, Any, AsyncIterator, Awaitable, Callable, Iterable, List, Optional, Tuple, TypeVar, Union
 
 import anyio
 import anyio.to_thread
@@ -114,3 +115,13 @@ def sync_pieces(content: Any) -> Any:
     if isinstance(content, bytes) or not hasattr(content, "read"):
         return content
     return iter(lambda: content.read(_PIECE), b"")
+
+
+def keep_alive() -> List[Tuple[int, int, int]]:
+    """Socket options by which a peer that vanished without a word is noticed after about two minutes: a call that waits
+    for guest code may wait for a day."""
+    options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4)):
+        if hasattr(socket, name):
+            options.append((socket.IPPROTO_TCP, getattr(socket, name), value))
+    return options

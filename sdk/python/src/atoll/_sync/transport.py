@@ -6,11 +6,12 @@ import os
 import random
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping, Optional, Union
+from urllib.request import getproxies
 
 import httpx
 
 from .. import errors
-from .._bridge import sync_sleep
+from .._bridge import sync_sleep, keep_alive
 from .._wire import Event, EventReader, QueryValue, query
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -35,9 +36,9 @@ class Transport:
                  retries: int, verify: Union[bool, str], http_transport: Optional[httpx.BaseTransport]) -> None:
         self.url = (url or os.environ.get("ATOLL_URL") or DEFAULT_URL).rstrip("/")
         key = api_key if api_key is not None else os.environ.get("ATOLL_API_KEY", "")
-        if not self.url.startswith(("http://", "https://")):
+        if not self.url.startswith(("http://", "https://", "unix:/")):
             raise errors.ConfigurationError(f"'{self.url}' is no address of a service",
-                                            hint="write http://HOST:PORT or https://HOST:PORT")
+                                            hint="write http://HOST:PORT, https://HOST:PORT or unix:/PATH")
         if not key.isascii() or any(ord(c) < 0x21 for c in key):
             raise errors.ConfigurationError("the API key holds characters that no key has",
                                             hint="set ATOLL_API_KEY to the key alone, without spaces or line ends")
@@ -50,7 +51,13 @@ class Transport:
         if key:
             headers["X-API-Key"] = key
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=30)
-        self._http = httpx.Client(base_url=self.url, headers=headers, limits=limits, verify=verify,
+        base = self.url
+        if http_transport is None and base.startswith("unix:"):
+            http_transport, base = httpx.HTTPTransport(uds=base[5:], limits=limits), "http://localhost"
+        elif http_transport is None and not getproxies():
+            # A transport of our own takes no proxies from the environment, so it is made only where there are none.
+            http_transport = httpx.HTTPTransport(verify=verify, limits=limits, socket_options=keep_alive())
+        self._http = httpx.Client(base_url=base, headers=headers, limits=limits, verify=verify,
                                        transport=http_transport, follow_redirects=False)
 
     def close(self) -> None:

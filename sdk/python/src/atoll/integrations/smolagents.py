@@ -18,12 +18,13 @@ from ..models import Execution
 
 
 class AtollExecutor(RemotePythonExecutor):
-    """`additional_imports` that the environment lacks are installed with pip, which needs a network: pass
+    """smolagents imports Pillow wherever it runs tools, so the default environment is the one that has it.
+    `additional_imports` that the environment lacks are installed with pip, which needs a network: pass
     network={"allow": [...]} or an environment that has them. What else is given goes to `SandboxClient.create()`.
     cleanup() ends the session."""
 
     def __init__(self, additional_imports: List[str], logger: Any, allow_pickle: bool = False, *,
-                 client: Optional[SandboxClient] = None, environment: str = "base", **create: Any) -> None:
+                 client: Optional[SandboxClient] = None, environment: str = "code-interpreter-v1", **create: Any) -> None:
         super().__init__(additional_imports, logger, allow_pickle)
         self._own_client = SandboxClient() if client is None else None
         self.session = (client or self._own_client or SandboxClient()).create(environment=environment, **create)
