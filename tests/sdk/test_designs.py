@@ -2,6 +2,7 @@
 import dataclasses
 import json
 import os
+import pathlib
 import typing
 
 import atoll
@@ -145,8 +146,9 @@ def test_the_lifecycle_as_the_design_writes_it(here, plain):
     assert plain.get(session["session_id"]).state == "stopped"
     noted = json.loads((here / f"storage/sessions/{session['session_id']}.json").read_text())
     assert noted["state"] == "stopped" and noted["agent_config"] == {"type": "code_executor"}
-    assert open(noted["artifacts"][0]["file"]).read() == "kept"
+    assert pathlib.Path(noted["artifacts"][0]["file"]).read_text() == "kept"
     lifecycle.stop(session["session_id"], session["sandbox_id"])
+    lifecycle.close()
 
 
 def test_the_lifecycle_refuses(here, monkeypatch):
@@ -259,8 +261,12 @@ def test_the_engine(here, plain):
     assert [one.status for one in history] == ["success", "success", "timeout", "success", "denied"]
     assert history[-1].metadata == {"who": "me"} and history[0].metadata["usage"]["wall_seconds"] > 0
     assert len(engine.get_execution_history(limit=2)) == 2 and engine.get_execution_history(0) == []
+    left = engine.prepare_environment("python")
+    engine.close()
+    assert plain.get(left.session_id).state == "stopped"
 
 
 def test_the_engine_enforces_memory(here):
     engine = atoll.ExecutionEngine(atoll.SecurityManager("off"), atoll.ResourceMonitor({"memory_mb": 64}))
     assert engine.execute_code("x = bytearray(200 << 20)", "python").status in ("oom", "error")
+    engine.close()

@@ -6,24 +6,27 @@ import os
 import shutil
 import tarfile
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Iterator, Set, Tuple
+from typing import IO, Set, Tuple
 
 from .errors import ConfigurationError
 
 
-@contextmanager
-def pack(directory: Path) -> Iterator[IO[bytes]]:
-    """A tar of what is below the directory, in a temporary file. Links are followed, each real directory once on a way
-    down, so that a link to a parent does not go on for ever. What is neither file nor directory is left out."""
+def pack(directory: Path) -> IO[bytes]:
+    """A tar of what is below the directory, in a temporary file that the caller closes. Links are followed, each real
+    directory once on a way down, so that a link to a parent does not go on for ever. What is neither file nor
+    directory is left out."""
     if not directory.is_dir():
         raise ConfigurationError(f"{directory} is no directory", hint="make it, or name another")
-    with tempfile.TemporaryFile() as out:
+    out: IO[bytes] = tempfile.TemporaryFile()
+    try:
         with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
             _add(archive, directory, "", set())
         out.seek(0)
-        yield out
+    except BaseException:
+        out.close()
+        raise
+    return out
 
 
 def _add(archive: tarfile.TarFile, directory: Path, prefix: str, above: Set[Tuple[int, int]]) -> None:

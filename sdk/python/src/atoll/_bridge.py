@@ -9,7 +9,8 @@ import inspect
 import socket
 import threading
 import time
-from typing import IO, Any, AsyncIterator, Awaitable, Callable, Iterable, List, Optional, Tuple, TypeVar, Union
+from contextlib import asynccontextmanager, contextmanager
+from typing import IO, Any, AsyncIterator, Awaitable, Callable, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
 
 import anyio
 import anyio.to_thread
@@ -38,6 +39,32 @@ async def async_call(callback: Optional[AsyncCallback[T]], value: T) -> None:
 def sync_call(callback: Optional[Callback[T]], value: T) -> None:
     if callback is not None:
         callback(value)
+
+
+async def async_blocking(function: Callable[..., T], *arguments: Any) -> T:
+    """A call that reads or writes files of this machine, without holding up the event loop."""
+    return await anyio.to_thread.run_sync(function, *arguments)
+
+
+def sync_blocking(function: Callable[..., T], *arguments: Any) -> T:
+    return function(*arguments)
+
+
+@asynccontextmanager
+async def async_closing(source: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """A generator that is ended when the block is left, instead of when somebody collects it."""
+    try:
+        yield source
+    finally:
+        await getattr(source, "aclose")()
+
+
+@contextmanager
+def sync_closing(source: Iterator[T]) -> Iterator[Iterator[T]]:
+    try:
+        yield source
+    finally:
+        getattr(source, "close")()
 
 
 class AsyncLock:

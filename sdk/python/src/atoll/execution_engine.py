@@ -57,7 +57,7 @@ class ExecutionEngine:
     def __init__(self, security_manager: SecurityManager, resource_monitor: ResourceMonitor, *,
                  client: Optional[SandboxClient] = None) -> None:
         self.security_manager, self.resource_monitor = security_manager, resource_monitor
-        self._client = client or SandboxClient()
+        self._client, self._own_client = client or SandboxClient(), client is None
         self._environments: Dict[str, Session] = {}
         self._records: Deque[ExecutionRecord] = deque(maxlen=_RECORDS)
         self._lock = threading.Lock()
@@ -112,6 +112,15 @@ class ExecutionEngine:
             return False
         session.end()
         return True
+
+    def close(self) -> None:
+        """Ends every environment that is left, and closes the client if the engine made it."""
+        with self._lock:
+            left = list(self._environments)
+        for env_id in left:
+            self.cleanup_environment(env_id)
+        if self._own_client:
+            self._client.close()
 
     def get_execution_history(self, limit: int = 100) -> List[ExecutionRecord]:
         """The newest first, of this engine; it keeps 10,000. The service keeps its own: SandboxClient.history()."""

@@ -69,6 +69,10 @@ class Lifecycle:
         for directory in (self.storage_path / "sessions", self.storage_path / "artifacts", self.runtime_path):
             directory.mkdir(parents=True, exist_ok=True)
 
+    def close(self) -> None:
+        """Closes its connections. Sessions go on."""
+        self.client.close()
+
     def start(self, agent_config: Optional[Mapping[str, Any]] = None, environment: Optional[str] = None,
               provider: Optional[str] = None) -> Facts:
         """A running session: session_id, sandbox_id, provider, url."""

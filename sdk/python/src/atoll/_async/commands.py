@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .. import errors
-from .._bridge import AsyncCallback, async_call
+from .._bridge import AsyncCallback, async_call, async_closing
 from .._wire import Event, given
 from ..models import Execution, ProcessInfo, execution_of_exit, parse, parse_list
 from .transport import DEFAULT, AsyncTransport, Timeout, events, is_event_stream
@@ -54,13 +54,14 @@ class AsyncProcess:
         if self._last is not None:
             return
         if self._events is None:
-            stack = AsyncExitStack()
-            self._follow(stack, events(await stack.enter_async_context(
-                self._transport.stream("GET", f"{self._base}/attach", params={"replay": True}, timeout=None))))
-        source = self._events
-        assert source is not None
+            async with AsyncExitStack() as stack:
+                response = await stack.enter_async_context(
+                    self._transport.stream("GET", f"{self._base}/attach", params={"replay": True}, timeout=None))
+                source = await stack.enter_async_context(async_closing(events(response)))
+                self._follow(stack.pop_all(), source)
+        assert self._events is not None
         try:
-            async for event in source:
+            async for event in self._events:
                 if event.name == "exit":
                     self._last = event.data
                     break
@@ -80,8 +81,9 @@ class AsyncProcess:
     async def wait(self, *, on_stdout: Optional[AsyncCallback[str]] = None,
                    on_stderr: Optional[AsyncCallback[str]] = None) -> Execution:
         """Until it ends; all of its output that this object has read."""
-        async for stream, text in self.output():
-            await async_call(on_stdout if stream == "stdout" else on_stderr, text)
+        async with async_closing(self.output()) as output:
+            async for stream, text in output:
+                await async_call(on_stdout if stream == "stdout" else on_stderr, text)
         assert self._last is not None
         return execution_of_exit(self._session_id, "".join(self._out), "".join(self._err), self._last)
 
@@ -130,15 +132,16 @@ class AsyncCommands:
             if not is_event_stream(response):  # a policy denied it
                 await response.aread()
                 return parse(Execution.from_json, response.json(), "execution")
-            async for event in events(response):
-                if event.name == "exit":
-                    return execution_of_exit(self._session_id, "".join(out), "".join(err), event.data)
-                if event.name == "stdout":
-                    out.append(str(event.data.get("text", "")))
-                    await async_call(on_stdout, out[-1])
-                elif event.name == "stderr":
-                    err.append(str(event.data.get("text", "")))
-                    await async_call(on_stderr, err[-1])
+            async with async_closing(events(response)) as source:
+                async for event in source:
+                    if event.name == "exit":
+                        return execution_of_exit(self._session_id, "".join(out), "".join(err), event.data)
+                    if event.name == "stdout":
+                        out.append(str(event.data.get("text", "")))
+                        await async_call(on_stdout, out[-1])
+                    elif event.name == "stderr":
+                        err.append(str(event.data.get("text", "")))
+                        await async_call(on_stderr, err[-1])
         raise errors.ConnectionLostError("the output of the command ended without its exit")
 
     async def start(self, command: Union[str, Sequence[str]], *, cwd: Optional[str] = None,
@@ -159,7 +162,7 @@ class AsyncCommands:
             if not is_event_stream(response):
                 await response.aread()
                 started_pid(response.json())
-            source = events(response)
+            source = await stack.enter_async_context(async_closing(events(response)))
             async for event in source:
                 process = AsyncProcess(self._transport, self._base, self._session_id, started_pid(event.data))
                 process._follow(stack.pop_all(), source)

@@ -1,22 +1,23 @@
 """Files of a session. Paths are absolute, as the sandbox sees them."""
 from __future__ import annotations
 
-import io
 import posixpath
 import tarfile
+import tempfile
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, AsyncIterable, AsyncIterator, List, Optional, Union
+from typing import IO, AsyncIterable, AsyncIterator, Iterable, List, Optional, Union
 
 import httpx
 
 from .. import errors
 from .._archive import pack, unpack
-from .._bridge import async_pieces
+from .._bridge import async_blocking, async_closing, async_pieces
+from .._wire import Event
 from ..models import FileEvent, FileInfo, Unpacked, parse, parse_list
 from .transport import DEFAULT, AsyncTransport, Timeout, events, translated
 
-Content = Union[str, bytes, IO[bytes], AsyncIterable[bytes]]
+Content = Union[str, bytes, IO[bytes], Iterable[bytes], AsyncIterable[bytes]]
 
 
 class AsyncFiles:
@@ -36,14 +37,10 @@ class AsyncFiles:
             if end is not None and end <= (start or 0):
                 return b""
             headers["Range"] = f"bytes={start or 0}-{'' if end is None else end - 1}"
-        try:
-            response = await self._transport.call("GET", self._base, params={"path": path, "user": user},
-                                                  headers=headers)
-        except errors.ProtocolError as error:
-            # A range that begins behind the end has no body that says more.
-            if headers and "status 416" in error.message:
-                return b""
-            raise
+        response = await self._transport.call("GET", self._base, params={"path": path, "user": user}, headers=headers,
+                                              accept=[416])
+        if response.status_code == 416:  # it begins behind the end
+            return b""
         refuse_listing(response, path)
         return response.content
 
@@ -54,7 +51,8 @@ class AsyncFiles:
         async with self._transport.stream("GET", self._base, params={"path": path, "user": user},
                                           timeout=timeout) as response:
             refuse_listing(response, path)
-            yield pieces(response)
+            async with async_closing(pieces(response)) as source:
+                yield source
 
     async def write(self, path: str, content: Content, *, mode: Optional[Union[int, str]] = None,
                     append: bool = False, user: Optional[str] = None, timeout: Timeout = DEFAULT) -> FileInfo:
@@ -129,12 +127,12 @@ class AsyncFiles:
         async with self._transport.stream("GET", f"{self._base}/watch",
                                           params={"path": path, "recursive": recursive or None},
                                           timeout=timeout) as response:
-            source = events(response)
-            async for event in source:
-                if event.name != "start":
-                    raise errors.ProtocolError(f"a watch began with '{event.name}'")
-                break
-            yield changes(source)
+            async with async_closing(events(response)) as source, async_closing(changes(source)) as seen:
+                async for event in source:
+                    if event.name != "start":
+                        raise errors.ProtocolError(f"a watch began with '{event.name}'")
+                    break
+                yield seen
 
     async def archive(self, path: str) -> bytes:
         """A tree as tar, names relative to `path`."""
@@ -144,7 +142,8 @@ class AsyncFiles:
     async def stream_archive(self, path: str, *, timeout: Timeout = DEFAULT) -> AsyncIterator[AsyncIterator[bytes]]:
         async with self._transport.stream("GET", f"{self._base}/archive", params={"path": path},
                                           timeout=timeout) as response:
-            yield pieces(response)
+            async with async_closing(pieces(response)) as source:
+                yield source
 
     async def unpack(self, path: str, archive: Content, *, timeout: Timeout = DEFAULT) -> Unpacked:
         """Unpacks a tar (plain, gzip, zstd) into a directory. Only regular files and directories come out of it."""
@@ -155,17 +154,21 @@ class AsyncFiles:
 
     async def upload_dir(self, local: Union[str, Path], path: str) -> Unpacked:
         """A directory of this machine with its file modes; links are followed, because archives carry none."""
-        with pack(Path(local)) as packed:
+        with await async_blocking(pack, Path(local)) as packed:
             return await self.unpack(path, packed)
 
     async def download_dir(self, path: str, local: Union[str, Path]) -> None:
         """A tree of the sandbox into a directory of this machine, made if needed. The sandbox is not trusted: names
         that lead out of the directory, links out of it and devices are errors or left out."""
-        data = await self.archive(path)
-        try:
-            unpack(io.BytesIO(data), Path(local))
-        except tarfile.TarError as error:
-            raise errors.ProtocolError(f"the archive of {path}: {error}") from error
+        with tempfile.TemporaryFile() as packed:
+            async with self.stream_archive(path) as source:
+                async for piece in source:
+                    packed.write(piece)
+            packed.seek(0)
+            try:
+                await async_blocking(unpack, packed, Path(local))
+            except tarfile.TarError as error:
+                raise errors.ProtocolError(f"the archive of {path}: {error}") from error
 
 
 def is_listing(response: httpx.Response) -> bool:
@@ -181,12 +184,13 @@ def refuse_listing(response: httpx.Response, path: str) -> None:
 
 async def pieces(response: httpx.Response) -> AsyncIterator[bytes]:
     try:
-        async for piece in response.aiter_bytes():
-            yield piece
+        async with async_closing(response.aiter_bytes()) as source:
+            async for piece in source:
+                yield piece
     except httpx.HTTPError as error:
         raise translated(error) from error
 
 
-async def changes(source: AsyncIterator[object]) -> AsyncIterator[FileEvent]:
+async def changes(source: AsyncIterator[Event]) -> AsyncIterator[FileEvent]:
     async for event in source:
-        yield FileEvent(str(getattr(event, "name")), str(getattr(event, "data").get("name", "")))
+        yield FileEvent(event.name, str(event.data.get("name", "")))

@@ -5,7 +5,7 @@ from types import TracebackType
 from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .. import errors
-from .._bridge import AsyncCallback, async_call, async_shield
+from .._bridge import AsyncCallback, async_call, async_closing, async_shield
 from .._wire import QueryValue, given, quoted
 from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, Usage, parse,
                       parse_list)
@@ -196,15 +196,16 @@ class AsyncSession:
             if not is_event_stream(response):
                 await response.aread()
                 return parse(Execution.from_json, response.json(), "execution")
-            async for event in events(response):
-                if event.name == "done":
-                    return parse(Execution.from_json, event.data, "execution")
-                if event.name == "stdout":
-                    await async_call(on_stdout, str(event.data.get("text", "")))
-                elif event.name == "stderr":
-                    await async_call(on_stderr, str(event.data.get("text", "")))
-                elif event.name == "result":
-                    await async_call(on_result, parse(Result.from_json, event.data, "result"))
+            async with async_closing(events(response)) as source:
+                async for event in source:
+                    if event.name == "done":
+                        return parse(Execution.from_json, event.data, "execution")
+                    if event.name == "stdout":
+                        await async_call(on_stdout, str(event.data.get("text", "")))
+                    elif event.name == "stderr":
+                        await async_call(on_stderr, str(event.data.get("text", "")))
+                    elif event.name == "result":
+                        await async_call(on_result, parse(Result.from_json, event.data, "result"))
         raise errors.ConnectionLostError("the output of the execution ended without its end")
 
     async def history(self, *, status: Optional[Sequence[str]] = None, text: Optional[str] = None,

@@ -4,13 +4,13 @@ from __future__ import annotations
 import os
 import random
 from contextlib import asynccontextmanager
-from typing import Any, AsyncIterator, Mapping, Optional, Union
+from typing import Any, AsyncIterator, Mapping, Optional, Sequence, Union
 from urllib.request import getproxies
 
 import httpx
 
 from .. import errors
-from .._bridge import async_sleep, keep_alive
+from .._bridge import async_closing, async_sleep, keep_alive
 from .._wire import Event, EventReader, QueryValue, query
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -68,8 +68,9 @@ class AsyncTransport:
 
     async def call(self, method: str, path: str, *, params: Optional[Mapping[str, QueryValue]] = None,
                    body: Any = None, content: Any = None, headers: Optional[Mapping[str, str]] = None,
-                   idempotent: Optional[bool] = None, timeout: Timeout = DEFAULT) -> httpx.Response:
-        """One whole answer. A call that is not idempotent is repeated only if it was never sent."""
+                   idempotent: Optional[bool] = None, accept: Sequence[int] = (),
+                   timeout: Timeout = DEFAULT) -> httpx.Response:
+        """One whole answer; a status that is no success is an error unless `accept` names it. A call that is not idempotent is repeated only if it was never sent."""
         repeatable = method in ("GET", "PUT", "DELETE") if idempotent is None else idempotent
         attempt, unsure = 0, False
         while True:
@@ -85,7 +86,7 @@ class AsyncTransport:
                     raise translated(error) from error
                 unsure = unsure or sent
             else:
-                if response.is_success:
+                if response.is_success or response.status_code in accept:
                     return response
                 if unsure and method == "DELETE" and response.status_code == 404:
                     # The answer of an earlier try was lost, and what it should remove is gone.
@@ -123,9 +124,10 @@ async def events(response: httpx.Response) -> AsyncIterator[Event]:
     """The events of an answer as they come."""
     reader = EventReader()
     try:
-        async for piece in response.aiter_bytes():
-            for event in reader.feed(piece):
-                yield event
+        async with async_closing(response.aiter_bytes()) as source:
+            async for piece in source:
+                for event in reader.feed(piece):
+                    yield event
     except httpx.HTTPError as error:
         raise translated(error) from error
 

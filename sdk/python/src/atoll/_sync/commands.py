@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .. import errors
-from .._bridge import Callback, sync_call
+from .._bridge import Callback, sync_call, sync_closing
 from .._wire import Event, given
 from ..models import Execution, ProcessInfo, execution_of_exit, parse, parse_list
 from .transport import DEFAULT, Transport, Timeout, events, is_event_stream
@@ -55,13 +55,14 @@ class Process:
         if self._last is not None:
             return
         if self._events is None:
-            stack = ExitStack()
-            self._follow(stack, events(stack.enter_context(
-                self._transport.stream("GET", f"{self._base}/attach", params={"replay": True}, timeout=None))))
-        source = self._events
-        assert source is not None
+            with ExitStack() as stack:
+                response = stack.enter_context(
+                    self._transport.stream("GET", f"{self._base}/attach", params={"replay": True}, timeout=None))
+                source = stack.enter_context(sync_closing(events(response)))
+                self._follow(stack.pop_all(), source)
+        assert self._events is not None
         try:
-            for event in source:
+            for event in self._events:
                 if event.name == "exit":
                     self._last = event.data
                     break
@@ -81,8 +82,9 @@ class Process:
     def wait(self, *, on_stdout: Optional[Callback[str]] = None,
                    on_stderr: Optional[Callback[str]] = None) -> Execution:
         """Until it ends; all of its output that this object has read."""
-        for stream, text in self.output():
-            sync_call(on_stdout if stream == "stdout" else on_stderr, text)
+        with sync_closing(self.output()) as output:
+            for stream, text in output:
+                sync_call(on_stdout if stream == "stdout" else on_stderr, text)
         assert self._last is not None
         return execution_of_exit(self._session_id, "".join(self._out), "".join(self._err), self._last)
 
@@ -131,15 +133,16 @@ class Commands:
             if not is_event_stream(response):  # a policy denied it
                 response.read()
                 return parse(Execution.from_json, response.json(), "execution")
-            for event in events(response):
-                if event.name == "exit":
-                    return execution_of_exit(self._session_id, "".join(out), "".join(err), event.data)
-                if event.name == "stdout":
-                    out.append(str(event.data.get("text", "")))
-                    sync_call(on_stdout, out[-1])
-                elif event.name == "stderr":
-                    err.append(str(event.data.get("text", "")))
-                    sync_call(on_stderr, err[-1])
+            with sync_closing(events(response)) as source:
+                for event in source:
+                    if event.name == "exit":
+                        return execution_of_exit(self._session_id, "".join(out), "".join(err), event.data)
+                    if event.name == "stdout":
+                        out.append(str(event.data.get("text", "")))
+                        sync_call(on_stdout, out[-1])
+                    elif event.name == "stderr":
+                        err.append(str(event.data.get("text", "")))
+                        sync_call(on_stderr, err[-1])
         raise errors.ConnectionLostError("the output of the command ended without its exit")
 
     def start(self, command: Union[str, Sequence[str]], *, cwd: Optional[str] = None,
@@ -160,7 +163,7 @@ class Commands:
             if not is_event_stream(response):
                 response.read()
                 started_pid(response.json())
-            source = events(response)
+            source = stack.enter_context(sync_closing(events(response)))
             for event in source:
                 process = Process(self._transport, self._base, self._session_id, started_pid(event.data))
                 process._follow(stack.pop_all(), source)

@@ -2,22 +2,23 @@
 """Files of a session. Paths are absolute, as the sandbox sees them."""
 from __future__ import annotations
 
-import io
 import posixpath
 import tarfile
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Iterable, Iterator, List, Optional, Union
+from typing import IO, Iterable, Iterator, Iterable, List, Optional, Union
 
 import httpx
 
 from .. import errors
 from .._archive import pack, unpack
-from .._bridge import sync_pieces
+from .._bridge import sync_blocking, sync_closing, sync_pieces
+from .._wire import Event
 from ..models import FileEvent, FileInfo, Unpacked, parse, parse_list
 from .transport import DEFAULT, Transport, Timeout, events, translated
 
-Content = Union[str, bytes, IO[bytes], Iterable[bytes]]
+Content = Union[str, bytes, IO[bytes], Iterable[bytes], Iterable[bytes]]
 
 
 class Files:
@@ -37,14 +38,10 @@ class Files:
             if end is not None and end <= (start or 0):
                 return b""
             headers["Range"] = f"bytes={start or 0}-{'' if end is None else end - 1}"
-        try:
-            response = self._transport.call("GET", self._base, params={"path": path, "user": user},
-                                                  headers=headers)
-        except errors.ProtocolError as error:
-            # A range that begins behind the end has no body that says more.
-            if headers and "status 416" in error.message:
-                return b""
-            raise
+        response = self._transport.call("GET", self._base, params={"path": path, "user": user}, headers=headers,
+                                              accept=[416])
+        if response.status_code == 416:  # it begins behind the end
+            return b""
         refuse_listing(response, path)
         return response.content
 
@@ -55,7 +52,8 @@ class Files:
         with self._transport.stream("GET", self._base, params={"path": path, "user": user},
                                           timeout=timeout) as response:
             refuse_listing(response, path)
-            yield pieces(response)
+            with sync_closing(pieces(response)) as source:
+                yield source
 
     def write(self, path: str, content: Content, *, mode: Optional[Union[int, str]] = None,
                     append: bool = False, user: Optional[str] = None, timeout: Timeout = DEFAULT) -> FileInfo:
@@ -130,12 +128,12 @@ class Files:
         with self._transport.stream("GET", f"{self._base}/watch",
                                           params={"path": path, "recursive": recursive or None},
                                           timeout=timeout) as response:
-            source = events(response)
-            for event in source:
-                if event.name != "start":
-                    raise errors.ProtocolError(f"a watch began with '{event.name}'")
-                break
-            yield changes(source)
+            with sync_closing(events(response)) as source, sync_closing(changes(source)) as seen:
+                for event in source:
+                    if event.name != "start":
+                        raise errors.ProtocolError(f"a watch began with '{event.name}'")
+                    break
+                yield seen
 
     def archive(self, path: str) -> bytes:
         """A tree as tar, names relative to `path`."""
@@ -145,7 +143,8 @@ class Files:
     def stream_archive(self, path: str, *, timeout: Timeout = DEFAULT) -> Iterator[Iterator[bytes]]:
         with self._transport.stream("GET", f"{self._base}/archive", params={"path": path},
                                           timeout=timeout) as response:
-            yield pieces(response)
+            with sync_closing(pieces(response)) as source:
+                yield source
 
     def unpack(self, path: str, archive: Content, *, timeout: Timeout = DEFAULT) -> Unpacked:
         """Unpacks a tar (plain, gzip, zstd) into a directory. Only regular files and directories come out of it."""
@@ -156,17 +155,21 @@ class Files:
 
     def upload_dir(self, local: Union[str, Path], path: str) -> Unpacked:
         """A directory of this machine with its file modes; links are followed, because archives carry none."""
-        with pack(Path(local)) as packed:
+        with sync_blocking(pack, Path(local)) as packed:
             return self.unpack(path, packed)
 
     def download_dir(self, path: str, local: Union[str, Path]) -> None:
         """A tree of the sandbox into a directory of this machine, made if needed. The sandbox is not trusted: names
         that lead out of the directory, links out of it and devices are errors or left out."""
-        data = self.archive(path)
-        try:
-            unpack(io.BytesIO(data), Path(local))
-        except tarfile.TarError as error:
-            raise errors.ProtocolError(f"the archive of {path}: {error}") from error
+        with tempfile.TemporaryFile() as packed:
+            with self.stream_archive(path) as source:
+                for piece in source:
+                    packed.write(piece)
+            packed.seek(0)
+            try:
+                sync_blocking(unpack, packed, Path(local))
+            except tarfile.TarError as error:
+                raise errors.ProtocolError(f"the archive of {path}: {error}") from error
 
 
 def is_listing(response: httpx.Response) -> bool:
@@ -182,12 +185,13 @@ def refuse_listing(response: httpx.Response, path: str) -> None:
 
 def pieces(response: httpx.Response) -> Iterator[bytes]:
     try:
-        for piece in response.iter_bytes():
-            yield piece
+        with sync_closing(response.iter_bytes()) as source:
+            for piece in source:
+                yield piece
     except httpx.HTTPError as error:
         raise translated(error) from error
 
 
-def changes(source: Iterator[object]) -> Iterator[FileEvent]:
+def changes(source: Iterator[Event]) -> Iterator[FileEvent]:
     for event in source:
-        yield FileEvent(str(getattr(event, "name")), str(getattr(event, "data").get("name", "")))
+        yield FileEvent(event.name, str(event.data.get("name", "")))

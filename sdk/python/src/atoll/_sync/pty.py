@@ -111,7 +111,7 @@ class Pty:
 
     def wait(self, timeout: Optional[float] = None) -> PtyExit:
         """Reads and drops output until the shell ends."""
-        for _ in self.output(timeout):
+        while self.read(timeout):
             pass
         assert self._exit is not None
         return self._exit

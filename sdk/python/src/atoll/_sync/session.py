@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Tuple, Type, Union
 
 from .. import errors
-from .._bridge import Callback, sync_call, sync_shield
+from .._bridge import Callback, sync_call, sync_closing, sync_shield
 from .._wire import QueryValue, given, quoted
 from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, Usage, parse,
                       parse_list)
@@ -197,15 +197,16 @@ class Session:
             if not is_event_stream(response):
                 response.read()
                 return parse(Execution.from_json, response.json(), "execution")
-            for event in events(response):
-                if event.name == "done":
-                    return parse(Execution.from_json, event.data, "execution")
-                if event.name == "stdout":
-                    sync_call(on_stdout, str(event.data.get("text", "")))
-                elif event.name == "stderr":
-                    sync_call(on_stderr, str(event.data.get("text", "")))
-                elif event.name == "result":
-                    sync_call(on_result, parse(Result.from_json, event.data, "result"))
+            with sync_closing(events(response)) as source:
+                for event in source:
+                    if event.name == "done":
+                        return parse(Execution.from_json, event.data, "execution")
+                    if event.name == "stdout":
+                        sync_call(on_stdout, str(event.data.get("text", "")))
+                    elif event.name == "stderr":
+                        sync_call(on_stderr, str(event.data.get("text", "")))
+                    elif event.name == "result":
+                        sync_call(on_result, parse(Result.from_json, event.data, "result"))
         raise errors.ConnectionLostError("the output of the execution ended without its end")
 
     def history(self, *, status: Optional[Sequence[str]] = None, text: Optional[str] = None,

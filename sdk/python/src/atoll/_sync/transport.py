@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import random
 from contextlib import contextmanager
-from typing import Any, Iterator, Mapping, Optional, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 from urllib.request import getproxies
 
 import httpx
 
 from .. import errors
-from .._bridge import sync_sleep, keep_alive
+from .._bridge import sync_closing, sync_sleep, keep_alive
 from .._wire import Event, EventReader, QueryValue, query
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -69,8 +69,9 @@ class Transport:
 
     def call(self, method: str, path: str, *, params: Optional[Mapping[str, QueryValue]] = None,
                    body: Any = None, content: Any = None, headers: Optional[Mapping[str, str]] = None,
-                   idempotent: Optional[bool] = None, timeout: Timeout = DEFAULT) -> httpx.Response:
-        """One whole answer. A call that is not idempotent is repeated only if it was never sent."""
+                   idempotent: Optional[bool] = None, accept: Sequence[int] = (),
+                   timeout: Timeout = DEFAULT) -> httpx.Response:
+        """One whole answer; a status that is no success is an error unless `accept` names it. A call that is not idempotent is repeated only if it was never sent."""
         repeatable = method in ("GET", "PUT", "DELETE") if idempotent is None else idempotent
         attempt, unsure = 0, False
         while True:
@@ -86,7 +87,7 @@ class Transport:
                     raise translated(error) from error
                 unsure = unsure or sent
             else:
-                if response.is_success:
+                if response.is_success or response.status_code in accept:
                     return response
                 if unsure and method == "DELETE" and response.status_code == 404:
                     # The answer of an earlier try was lost, and what it should remove is gone.
@@ -124,9 +125,10 @@ def events(response: httpx.Response) -> Iterator[Event]:
     """The events of an answer as they come."""
     reader = EventReader()
     try:
-        for piece in response.iter_bytes():
-            for event in reader.feed(piece):
-                yield event
+        with sync_closing(response.iter_bytes()) as source:
+            for piece in source:
+                for event in reader.feed(piece):
+                    yield event
     except httpx.HTTPError as error:
         raise translated(error) from error
 
