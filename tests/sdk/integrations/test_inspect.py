@@ -7,7 +7,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput
 from inspect_ai.scorer import includes
 from inspect_ai.solver import solver
-from inspect_ai.util import sandbox
+from inspect_ai.util import SandboxEnvironmentSpec, sandbox
 from inspect_ai.util._sandbox import self_check
 from inspect_ai.util._sandbox.environment import SandboxUnavailableError
 from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
@@ -54,7 +54,8 @@ async def test_cleanup_from_the_command_line(daemon):
     await made["default"]._client.aclose()
 
 
-def test_it_is_registered_by_its_entry_point(daemon, tmp_path, monkeypatch):
+@pytest.mark.parametrize("spec", ["atoll", SandboxEnvironmentSpec("atoll", AtollConfig(environment="host", limits={"memory_mb": 256}))])
+def test_a_whole_evaluation(daemon, tmp_path, monkeypatch, spec):
     monkeypatch.chdir(tmp_path)
     assert registry_find_sandboxenv("atoll") is AtollSandboxEnvironment
 
@@ -68,7 +69,7 @@ def test_it_is_registered_by_its_entry_point(daemon, tmp_path, monkeypatch):
         return solve
 
     task = Task(dataset=[Sample(input="read the note", target="forty-two", files={"note.txt": "forty-two\n"})],
-                solver=reads_the_note(), scorer=includes(), sandbox="atoll")
+                solver=reads_the_note(), scorer=includes(), sandbox=spec)
     log = eval(task, model="mockllm/model", display="none", log_dir=str(tmp_path))[0]
     assert log.status == "success", log.error
     assert log.results.scores[0].metrics["accuracy"].value == 1.0

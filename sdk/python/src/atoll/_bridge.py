@@ -10,7 +10,8 @@ import socket
 import threading
 import time
 from contextlib import asynccontextmanager, contextmanager
-from typing import IO, Any, AsyncIterator, Awaitable, Callable, Iterable, Iterator, List, Optional, Tuple, TypeVar, Union
+from typing import (IO, Any, AsyncIterator, Awaitable, Callable, Iterable, Iterator, List, Optional, Tuple, TypeVar,
+                    Union)
 
 import anyio
 import anyio.to_thread

@@ -58,7 +58,8 @@ class ConfigManager:
     def _lines(self, words: List[str], env: Mapping[str, str]) -> Iterator[List[str]]:
         done = run_program(self._program, ["config", *words], env=env)
         if done.returncode != 0:
-            raise ConfigurationError(done.stderr.strip().replace("atoll: ", "", 1), hint="`atoll config` lists the settings")
+            raise ConfigurationError(done.stderr.strip().replace("atoll: ", "", 1),
+                                     hint="`atoll config` lists the settings")
         self.warnings = [line.replace("atoll: ", "", 1) for line in done.stderr.splitlines()]
         for line in done.stdout.splitlines():
             key, _, after = line.partition(":")

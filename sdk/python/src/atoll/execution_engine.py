@@ -81,8 +81,8 @@ class ExecutionEngine:
         if done.usage is not None:
             record.metadata["usage"] = dict(done.usage.raw)
         self._remember(record)
-        return ExecutionResult(done.status, done.stdout, done.stderr, done.exit_code, record.error, security, done.usage,
-                               done)
+        return ExecutionResult(done.status, done.stdout, done.stderr, done.exit_code, record.error, security,
+                               done.usage, done)
 
     def _remember(self, record: ExecutionRecord) -> None:
         with self._lock:
@@ -98,7 +98,8 @@ class ExecutionEngine:
     def prepare_environment(self, language: str) -> Environment:
         """A sandbox of its own, with the limits that the monitor has for the language."""
         limits = self.resource_monitor.limits_for(language)
-        session = self._client.create(limits=limits or None, metadata={"engine": "ExecutionEngine", "language": language})
+        session = self._client.create(limits=limits or None,
+                                      metadata={"engine": "ExecutionEngine", "language": language})
         env_id = "env_" + uuid.uuid4().hex[:16]
         with self._lock:
             self._environments[env_id] = session

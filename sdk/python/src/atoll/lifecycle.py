@@ -60,8 +60,9 @@ class Lifecycle:
     made and left to the caller, because running state is the daemon's. The daemon is the one that ATOLL_URL names. The
     key is ATOLL_API_KEY's, else `e2b_api_key`: keys of Atoll and of E2B's clients are the same."""
 
-    def __init__(self, storage_path: Union[str, Path] = "./storage", runtime_path: Union[str, Path] = "./sandbox_runtime",
-                 e2b_api_key: Optional[str] = None, *, client: Optional[SandboxClient] = None) -> None:
+    def __init__(self, storage_path: Union[str, Path] = "./storage",
+                 runtime_path: Union[str, Path] = "./sandbox_runtime", e2b_api_key: Optional[str] = None, *,
+                 client: Optional[SandboxClient] = None) -> None:
         self.storage_path, self.runtime_path = Path(storage_path), Path(runtime_path)
         key = os.environ.get("ATOLL_API_KEY") or e2b_api_key
         self.client = client or SandboxClient(api_key=key)

@@ -109,8 +109,8 @@ def _written_mb(pid: int) -> float:
 
 
 class ResourceMonitor:
-    """`limits_config` is a mapping as the YAML of limits has it: `default_limits` and `language_specific`, or the limits
-    themselves. Usable from several threads."""
+    """`limits_config` is a mapping as the YAML of limits has it: `default_limits` and `language_specific`, or the
+    limits themselves. Usable from several threads."""
 
     def __init__(self, limits_config: Optional[Mapping[str, Any]] = None) -> None:
         config = dict(limits_config or {})

@@ -56,8 +56,8 @@ class SecurityManager:
     def _verdict(self, code: str, language: str) -> Verdict:
         if self._client is not None:
             return self._client.validate(code, language=language, policy=self.config_path)
-        done = run_program(self._program, ["check", "--json", "--language", language, "--policy", self.config_path, "-"],
-                           text=code)
+        words = ["check", "--json", "--language", language, "--policy", self.config_path, "-"]
+        done = run_program(self._program, words, text=code)
         if done.returncode not in (0, 1):
             message = done.stderr.strip() or f"`atoll check` ended with status {done.returncode}"
             if "language" in message and self.config_path not in message:

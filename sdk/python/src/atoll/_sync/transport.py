@@ -71,7 +71,8 @@ class Transport:
                    body: Any = None, content: Any = None, headers: Optional[Mapping[str, str]] = None,
                    idempotent: Optional[bool] = None, accept: Sequence[int] = (),
                    timeout: Timeout = DEFAULT) -> httpx.Response:
-        """One whole answer; a status that is no success is an error unless `accept` names it. A call that is not idempotent is repeated only if it was never sent."""
+        """One whole answer; a status that is no success is an error unless `accept` names it. A call that is not
+        idempotent is repeated only if it was never sent."""
         repeatable = method in ("GET", "PUT", "DELETE") if idempotent is None else idempotent
         attempt, unsure = 0, False
         while True:

@@ -32,7 +32,8 @@ class ExecutionRecord:
             metadata["returncode"] = data["returncode"]
         failed = bool(data.get("error") or data.get("returncode"))
         return cls(timestamp=now(), type=data.get("type", "shell" if "command" in data else "python"),
-                   code=data.get("code", data.get("command", "")), status=data.get("status", "error" if failed else "success"),
+                   code=data.get("code", data.get("command", "")),
+                   status=data.get("status", "error" if failed else "success"),
                    stdout=data.get("stdout", ""), stderr=data.get("stderr", ""), error=data.get("error", ""),
                    traceback=data.get("traceback", ""), metadata=metadata)
 

@@ -40,7 +40,8 @@ class Sandbox:
             if not self.skills_dir.is_dir():
                 raise ConfigurationError(f"{self.skills_dir} is no directory", hint="make it, or leave skills_dir out")
             if self.skills_dir == self.skills_link or self.sandbox_dir in self.skills_dir.parents:
-                raise ConfigurationError("skills_dir lies inside sandbox_dir", hint="keep skills in a place of their own")
+                raise ConfigurationError("skills_dir lies inside sandbox_dir",
+                                         hint="keep skills in a place of their own")
         self.sandbox_dir.mkdir(parents=True, exist_ok=True)
         if self.skills_dir is not None:
             self._bring_skills(self.skills_dir, copy_skills)

@@ -26,7 +26,7 @@ _INLINE_INPUT = 1 << 20
 _PIECE = 4 << 20
 
 
-class AtollConfig(BaseModel):
+class AtollConfig(BaseModel, frozen=True):
     """What each sample's session is created with. The policy is off, because an evaluation wants to see what an agent
     does; the walls of the sandbox stand whatever the policy says."""
 
@@ -37,6 +37,10 @@ class AtollConfig(BaseModel):
     limits: Optional[Dict[str, float]] = None
     env: Optional[Dict[str, str]] = None
     ttl_seconds: float = 6 * 3600
+
+    def __hash__(self) -> int:
+        """Inspect AI keeps configurations as keys; mappings in them have no hash of their own."""
+        return hash(self.model_dump_json())
 
 
 @sandboxenv(name="atoll")
@@ -54,7 +58,8 @@ class AtollSandboxEnvironment(SandboxEnvironment):
     @classmethod
     async def sample_init(cls, task_name: str, config: Any, metadata: Dict[str, str]) -> Dict[str, SandboxEnvironment]:
         """`config` is an AtollConfig, or the name of an environment."""
-        wanted = config if isinstance(config, AtollConfig) else AtollConfig(**({"environment": config} if config else {}))
+        given = {"environment": config} if config else {}
+        wanted = config if isinstance(config, AtollConfig) else AtollConfig(**given)
         client = AsyncSandboxClient()
         try:
             session = await client.create(

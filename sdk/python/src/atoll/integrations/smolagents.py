@@ -24,7 +24,8 @@ class AtollExecutor(RemotePythonExecutor):
     cleanup() ends the session."""
 
     def __init__(self, additional_imports: List[str], logger: Any, allow_pickle: bool = False, *,
-                 client: Optional[SandboxClient] = None, environment: str = "code-interpreter-v1", **create: Any) -> None:
+                 client: Optional[SandboxClient] = None, environment: str = "code-interpreter-v1",
+                 **create: Any) -> None:
         super().__init__(additional_imports, logger, allow_pickle)
         self._own_client = SandboxClient() if client is None else None
         self.session = (client or self._own_client or SandboxClient()).create(environment=environment, **create)
