@@ -90,5 +90,6 @@ class AtollSandbox(BaseSandbox):
 def _word(error: errors.ServiceError) -> str:
     """deepagents' word for what went wrong, else the service's own message."""
     words = {"not_found": "file_not_found", "not_a_directory": "file_not_found",
-             "permission_denied": "permission_denied", "read_only": "permission_denied", "is_a_directory": "is_directory", "invalid_argument": "invalid_path"}
+             "permission_denied": "permission_denied", "read_only": "permission_denied",
+             "is_a_directory": "is_directory", "invalid_argument": "invalid_path"}
     return words.get(error.code, error.message)
