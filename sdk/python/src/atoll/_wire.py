@@ -23,8 +23,10 @@ def query(values: Mapping[str, QueryValue]) -> List[Tuple[str, Union[str, int, f
     for name, value in values.items():
         if value is None:
             continue
-        for one in value if isinstance(value, list) else [value]:
-            found.append((name, str(one).lower() if isinstance(one, bool) else str(one)))
+        if isinstance(value, list):
+            found.extend((name, one) for one in value)
+        else:
+            found.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
     return found
 
 

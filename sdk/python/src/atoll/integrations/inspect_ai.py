@@ -26,10 +26,11 @@ _INLINE_INPUT = 1 << 20
 _PIECE = 4 << 20
 
 
-class AtollConfig(BaseModel, frozen=True):
+class AtollConfig(BaseModel):
     """What each sample's session is created with. The policy is off, because an evaluation wants to see what an agent
     does; the walls of the sandbox stand whatever the policy says."""
 
+    model_config = {"frozen": True}
     environment: str = "base"
     provider: Optional[str] = None
     policy: str = "off"
