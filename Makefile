@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test test-long test-vm check build-times bench conformance sanitize fuzz coverage format lint clean
+.PHONY: help setup run build test test-long test-vm check build-times bench conformance sanitize fuzz coverage wheel format lint clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ fuzz:  ## Run every fuzz target for FUZZ_SECONDS each (default 60)
 
 coverage:  ## Line coverage of the unit tests
 	@scripts/coverage
+
+wheel:  ## Put the Python package's wheel into build/wheels
+	@scripts/wheel
 
 format:  ## Format the C++ sources
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

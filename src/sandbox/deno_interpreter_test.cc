@@ -29,7 +29,7 @@ class DenoInterpreterTest : public HostileInterpreterTest {
     language_ = Language::deno;
     const std::string place = deno_directory();
     if (place.empty()) GTEST_SKIP() << "no Deno here: scripts/deno --path installs it from npm";
-    link()->set_defaults("root", "/",
+    connection()->set_defaults("root", "/",
                          {{"PATH", place + ":/usr/bin:/bin"}, {"HOME", "/tmp"}, {"DENO_DIR", cache()}});
   }
   void TearDown() override {
@@ -239,8 +239,8 @@ TEST_F(DenoInterpreterTest, EndsAsTheCellSays) {
 }
 
 TEST_F(DenoInterpreterTest, SaysWhatIsMissing) {
-  link()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
-  const auto made = run(link()->create_interpreter(Language::deno, "/tmp"));
+  connection()->set_defaults("root", "/", {{"PATH", "/nonexistent"}});
+  const auto made = run(connection()->create_interpreter(Language::deno, "/tmp"));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code(), Code::unsupported);
   EXPECT_THAT(made.error().message(), StartsWith("no interpreter for deno in this environment: "));

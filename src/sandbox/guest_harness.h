@@ -121,7 +121,7 @@ class GuestTest : public testing::Test {
   static ProcessSpec shell(std::string script) { return command({"/bin/sh", "-c", std::move(script)}); }
 
   boost::asio::io_context loop_;
-  SpareOptions spare_;  // of the link that link() opens
+  SpareOptions spare_;  // of the connection that connection() opens
   std::shared_ptr<GuestConnection> connection_;
   pid_t guest_ = -1;
 };

@@ -1,0 +1,1 @@
+"""The asynchronous client. `atoll._sync` is made from this package by `tools/make_sync.py`."""

@@ -1,0 +1,124 @@
+# Made by tools/make_sync.py from _async/client.py; change that one.
+"""The client: creates and finds sessions."""
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Type, Union
+
+import httpx
+
+from .._wire import given, quoted
+from ..models import Record, SessionInfo, Snapshot, Verdict, parse
+from .session import Session, history_query, pages
+from .transport import Transport
+
+
+class SandboxClient:
+    """Speaks to one service. Usable by several threads or tasks at once.
+
+    `url` and `api_key` are taken from ATOLL_URL and ATOLL_API_KEY where they are not given. `timeout` bounds each
+    answer except those that wait for guest code. Idempotent calls are repeated up to `retries` times when the
+    connection fails or the service asks for it; others are repeated only if they were never sent."""
+
+    def __init__(self, url: Optional[str] = None, api_key: Optional[str] = None, *, timeout: float = 60.0,
+                 connect_timeout: float = 10.0, retries: int = 2, verify: Union[bool, str] = True,
+                 http_transport: Optional[httpx.BaseTransport] = None) -> None:
+        self._transport = Transport(url, api_key, timeout, connect_timeout, retries, verify, http_transport)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._transport.url!r})"
+
+    def __enter__(self) -> SandboxClient:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections. Sessions go on."""
+        self._transport.close()
+
+    @property
+    def url(self) -> str:
+        return self._transport.url
+
+    def create(self, *, provider: Optional[str] = None, environment: Optional[str] = None,
+                     agent: Optional[str] = None, metadata: Optional[Mapping[str, str]] = None,
+                     limits: Optional[Mapping[str, float]] = None, policy: Optional[str] = None,
+                     network: Union[str, Mapping[str, Any], None] = None, ttl_seconds: Optional[float] = None,
+                     env: Optional[Mapping[str, str]] = None, snapshot: Union[str, Snapshot, None] = None,
+                     extend_on_use: Optional[bool] = None, on_expiry: Optional[str] = None,
+                     auto_resume: Optional[bool] = None, public_ports: Optional[bool] = None) -> Session:
+        body = given(provider=provider, environment=environment, agent=agent, metadata=metadata, limits=limits,
+                     policy=policy, network=network, ttl_seconds=ttl_seconds, env=env,
+                     snapshot=snapshot.snapshot_id if isinstance(snapshot, Snapshot) else snapshot,
+                     extend_on_use=extend_on_use, on_expiry=on_expiry, auto_resume=auto_resume,
+                     public_ports=public_ports)
+        answer = self._transport.json("POST", "/api/sessions", body=body)
+        return Session(self._transport, parse(SessionInfo.from_json, answer, "session"))
+
+    def get(self, session_id: str) -> Session:
+        """An existing session, by its own or its sandbox's id. As a context manager it ends too, unless kept."""
+        answer = self._transport.json("GET", f"/api/sessions/{quoted(session_id)}")
+        return Session(self._transport, parse(SessionInfo.from_json, answer, "session"))
+
+    def connect(self, session_id: str) -> Session:
+        """As get(), but leaving the block does not end a session that somebody else began; a paused one is resumed."""
+        session = (self.get(session_id)).keep()
+        if session.state == "paused":
+            session.resume()
+        return session
+
+    def list(self, *, state: Optional[Sequence[str]] = None, provider: Optional[str] = None,
+                   environment: Optional[str] = None, created_after: Optional[str] = None, order: str = "asc",
+                   metadata: Optional[Mapping[str, str]] = None, limit: Optional[int] = None
+                   ) -> Iterator[SessionInfo]:
+        """Sessions of the key's tenant, all of them or at most `limit`. Lists hold no secrets."""
+        values = {"state": None if state is None else [*state], "provider": provider, "environment": environment,
+                  "created_after": created_after, "order": order,
+                  **{f"metadata.{name}": value for name, value in (metadata or {}).items()}}
+        for one in pages(self._transport, "/api/sessions", "sessions", values, limit):
+            yield parse(SessionInfo.from_json, one, "session")
+
+    def history(self, *, session_id: Optional[str] = None, status: Optional[Sequence[str]] = None,
+                      text: Optional[str] = None, since: Optional[str] = None, until: Optional[str] = None,
+                      order: str = "asc", limit: Optional[int] = None) -> Iterator[Record]:
+        """What was run in all sessions of the tenant."""
+        values = {"session_id": session_id, **history_query(status, text, since, until, order)}
+        for one in pages(self._transport, "/api/history", "records", values, limit):
+            yield parse(Record.from_json, one, "record")
+
+    def snapshots(self) -> Iterator[Snapshot]:
+        for one in pages(self._transport, "/api/snapshots", "snapshots", {}, None):
+            yield parse(Snapshot.from_json, one, "snapshot")
+
+    def remove_snapshot(self, snapshot: Union[str, Snapshot]) -> None:
+        wanted = snapshot if isinstance(snapshot, str) else snapshot.snapshot_id
+        self._transport.call("DELETE", f"/api/snapshots/{quoted(wanted)}")
+
+    def artifact(self, digest: str) -> bytes:
+        return (self._transport.call("GET", f"/api/artifacts/{quoted(digest)}")).content
+
+    def validate(self, code: str, *, language: Optional[str] = None, policy: Optional[str] = None) -> Verdict:
+        """What a policy of the service says of code; nothing runs."""
+        answer = self._transport.json("POST", "/api/validate", idempotent=True,
+                                            body=given(code=code, language=language, policy=policy))
+        return parse(Verdict.from_json, answer, "verdict")
+
+    def environments(self) -> List[Dict[str, Any]]:
+        return list((self._transport.json("GET", "/api/environments"))["environments"])
+
+    def agents(self) -> List[Dict[str, Any]]:
+        return list((self._transport.json("GET", "/api/agents"))["agents"])
+
+    def capabilities(self) -> Dict[str, Any]:
+        """What this machine gives, found out by trying."""
+        return dict(self._transport.json("GET", "/api/capabilities"))
+
+    def version(self) -> str:
+        return str((self._transport.json("GET", "/version"))["version"])
+
+    def healthy(self) -> bool:
+        """Whether the service answers that it is up."""
+        return bool((self._transport.json("GET", "/health")).get("status") == "ok")
