@@ -510,9 +510,9 @@ TEST_F(LocalServiceTest, WhatIsMissingOfOursIsNoAnswerAboutTheCallers) {
   EXPECT_EQ(refused.error().code(), Code::provider_failed);
   EXPECT_EQ(refused.error().message(), "create session: make the sandbox: the provider is not well");
   provider_.faults->left.clear();
-  FakeFiles::make_directory_fails.emplace(Code::not_found, "mkdir: No such file or directory");
+  fake::FakeFiles::make_directory_fails.emplace(Code::not_found, "mkdir: No such file or directory");
   const auto unfurnished = wait(service_->create(ann_, {}));
-  FakeFiles::make_directory_fails.reset();
+  fake::FakeFiles::make_directory_fails.reset();
   ASSERT_FALSE(unfurnished);
   EXPECT_EQ(unfurnished.error().code(), Code::provider_failed);
   EXPECT_EQ(unfurnished.error().message(),
