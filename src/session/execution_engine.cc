@@ -288,9 +288,8 @@ Task<ExecutionStart> ExecutionEngine::execute_code(std::shared_ptr<Live> live, a
     CO_TRY(auto known, co_await interpreter_for(live, request, language));
     if (request.language && sandbox::interpreter_language(known->info().language) !=
                                 sandbox::interpreter_language(*request.language)) {
-      // The request is well formed; it does not fit what there is.
-      co_return fail(Error(Code::conflict, fmt::format("context {} is a {} context", request.context,
-                                                       sandbox::to_string(known->info().language)))
+      co_return fail(Error(Code::invalid_argument, fmt::format("context {} is a {} context", request.context,
+                                                               sandbox::to_string(known->info().language)))
                          .with_field("language"));
     }
   }

@@ -143,7 +143,7 @@ def variables_survive_between_executions(client, provider):
         contexts = client.ok("GET", box.base + "/contexts")["contexts"]
         assert len(contexts) == 1 and contexts[0]["language"] == "python"
         other = client.ok("POST", box.base + "/contexts", {"language": "python"})
-        error = client.fails(409, "conflict", "POST", box.base + "/execute",
+        error = client.fails(400, "invalid_argument", "POST", box.base + "/execute",
                              {"code": "1", "context": other["id"], "language": "javascript"})
         assert error["details"]["field"] == "language", error
         assert box.run("x", context=other["id"])["error"]["name"] == "NameError"
