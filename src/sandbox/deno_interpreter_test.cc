@@ -30,7 +30,7 @@ class DenoInterpreterTest : public HostileInterpreterTest {
     const std::string place = deno_directory();
     if (place.empty()) GTEST_SKIP() << "no Deno here: scripts/deno --path installs it from npm";
     connection()->set_defaults("root", "/",
-                         {{"PATH", place + ":/usr/bin:/bin"}, {"HOME", "/tmp"}, {"DENO_DIR", cache()}});
+                               {{"PATH", place + ":/usr/bin:/bin"}, {"HOME", "/tmp"}, {"DENO_DIR", cache()}});
   }
   void TearDown() override {
     HostileInterpreterTest::TearDown();
