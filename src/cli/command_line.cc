@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include "cli/command.h"
@@ -50,7 +51,14 @@ Option Option::any_text() {
 }
 
 Option Option::existing_directory() {
-  return Option(option_->check(CLI::ExistingDirectory));
+  const auto objection = [](const std::string& value) -> std::string {
+    // What no value may be is said before what this one is not.
+    if (std::string general = objection_to(value); !general.empty()) return general;
+    std::error_code none;
+    if (std::filesystem::is_directory(value, none)) return {};
+    return fmt::format("'{}' is no directory that is there", value);
+  };
+  return Option(option_->check(CLI::Validator(objection, "")));
 }
 
 bool Option::was_given() const {
