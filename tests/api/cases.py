@@ -652,9 +652,13 @@ def a_terminal_over_websocket(client, provider):
     with Sandbox(client, provider) as box:
         terminal = WebSocket(client.port, box.base + "/terminal?columns=100&rows=30", ["X-API-Key: " + client.key])
         assert terminal.status == 101, terminal.status
-        terminal.send(json.dumps({"type": "resize", "columns": 90, "rows": 20}).encode(), text=True)
-        terminal.send(b"stty size; echo do''ne; exit 5\n")
+        terminal.send(b"echo re''ady; read go; stty size; echo do''ne; exit 5\n")
         out, last = b"", None
+        while b"ready" not in out:
+            out += terminal.receive()[1]
+        # Not at a prompt: readline reads the size there and sets it again, and undoes what came between.
+        terminal.send(json.dumps({"type": "resize", "columns": 90, "rows": 20}).encode(), text=True)
+        terminal.send(b"go\n")
         while last is None:
             opcode, payload = terminal.receive()
             if opcode == 2:

@@ -12,10 +12,11 @@ test('a terminal echoes, resizes and ends', async () => {
   let seen = ''
   const decoder = new TextDecoder()
   const handle = await box.pty.create({ cols: 80, rows: 24, onData: (bytes) => (seen += decoder.decode(bytes)) })
-  await box.pty.sendInput(handle.pid, new TextEncoder().encode('echo mar""ker\n'))
+  await box.pty.sendInput(handle.pid, new TextEncoder().encode('echo mar""ker; read go; stty size\n'))
   await eventually(async () => assert.match(seen, /marker/))
+  // Not at a prompt: readline reads the size there and sets it again, and undoes what came between.
   await box.pty.resize(handle.pid, { cols: 100, rows: 30 })
-  await box.pty.sendInput(handle.pid, new TextEncoder().encode('stty size\n'))
+  await box.pty.sendInput(handle.pid, new TextEncoder().encode('go\n'))
   await eventually(async () => assert.match(seen, /30 100/))
   await box.pty.kill(handle.pid)
   await assert.rejects(handle.wait())

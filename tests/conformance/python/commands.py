@@ -193,8 +193,12 @@ async def terminal(api, box, **options):
 async def terminals(api):
     async with api.sandbox() as box:
         handle, seen, wait = await terminal(api, box, envs={"PS1": "$ "}, cwd="/tmp")
+        # Not while readline prepares its terminal: it reads the size and sets it again, and undoes what came between.
+        await a(box.pty.send_stdin(handle.pid, b"touch ready; read go; stty size; pwd; echo py''thon; exit 0\n"))
+        while not await a(box.files.exists("/tmp/ready")):
+            await asyncio.sleep(0.05)
         await a(box.pty.resize(handle.pid, PtySize(rows=30, cols=100)))
-        await a(box.pty.send_stdin(handle.pid, b"stty size; pwd; echo py''thon; exit 0\n"))
+        await a(box.pty.send_stdin(handle.pid, b"go\n"))
         await a(wait())
         told = b"".join(seen)
         assert b"30 100" in told and b"/tmp" in told and b"python" in told, told
