@@ -317,9 +317,10 @@ def _(programs):
             # It begins after half a second; a question in the middle of it would be counted with it.
             while execute(served, session, "print(done)")["stdout"].strip() != "True":
                 time.sleep(0.2)
-            settles(served, session, 7, 2)
+            # As many as are allowed may stay.
+            settles(served, session, 8, 2)
             left = sleepers(served, session)
-            assert left[:2] == [503, 504] and len(left) <= 7, (between, left)
+            assert left[:2] == [503, 504] and len(left) <= 8, (between, left)
         served.end(session)
 
 
@@ -328,6 +329,10 @@ def _(programs):
     with daemon() as served:
         session = served.session(policy="off", limits={"max_processes": 20})
         command(served, session, "setsid sleep 506 >/dev/null 2>&1 & true")
+        # Linux dates processes to a hundredth of a second: one that starts in the same hundredth as an execution would
+        # be taken for the execution's own.
+        time.sleep(0.02)
+        assert sleepers(served, session) == [506], sleepers(served, session)
         for _round in range(5):
             ran = command(served, session, "(setsid setsid sleep 507 >/dev/null 2>&1 &); (sleep 508 &) ; sleep 100",
                           timeout_seconds=0.5)
