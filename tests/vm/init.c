@@ -1,6 +1,6 @@
-// Process 1 of the emulated machine: loads modules, mounts the host's root (9p, read-only) under a tmpfs overlay,
-// makes every cgroup v2 controller available, runs the program named after "--" on the kernel's command line,
-// says how it ended and leaves the machine.
+// Process 1 of the emulated machine: loads modules, mounts the host's root (9p, read-only) under a tmpfs
+// overlay, makes every cgroup v2 controller available, runs the program named after "--" on the kernel's
+// command line, says how it ended and leaves the machine.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -36,19 +36,42 @@ static void need(int done, const char* what) {
   leave(250);
 }
 
-static void load_modules(void) {
+// Loads what the list names and is not there yet. Returns how many waited for a symbol of another module,
+// whose name is left in waiting.
+static int load_what_can_be(char waiting[300], int* loaded) {
   FILE* list = fopen("/modules/order", "r");
   char name[256];
+  int missing = 0;
   need(list != NULL, "list of modules");
   while (fscanf(list, "%255s", name) == 1) {
     char path[300];
     snprintf(path, sizeof path, "/modules/%s", name);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     need(fd >= 0, path);
-    need(syscall(SYS_finit_module, fd, "", 0) == 0 || errno == EEXIST, path);
+    if (syscall(SYS_finit_module, fd, "", 0) == 0) {
+      ++*loaded;
+    } else if (errno == ENOENT) {
+      ++missing;
+      strcpy(waiting, path);
+    } else {
+      need(errno == EEXIST, path);
+    }
     close(fd);
   }
   fclose(list);
+  return missing;
+}
+
+// Which module needs which changes between versions of the kernel (virtio has needed virtio_ring since a
+// late 6.1), so the list is gone through until everything is there.
+static void load_modules(void) {
+  char waiting[300] = "";
+  for (;;) {
+    int loaded = 0;
+    if (load_what_can_be(waiting, &loaded) == 0) return;
+    errno = ENOENT;
+    need(loaded > 0, waiting);
+  }
 }
 
 static void put(const char* path, const char* text) {
@@ -104,8 +127,8 @@ int main(int count, char** words) {
   const pid_t child = fork();
   if (child == 0) {
     setsid();
-    char* const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
-                                 "LANG=C.UTF-8", "ATOLL_TEST_SLOW=20", NULL};
+    char* const environment[] = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                                 "HOME=/root", "LANG=C.UTF-8", "ATOLL_TEST_SLOW=20", NULL};
     execve(words[1], words + 1, environment);
     _exit(127);
   }
