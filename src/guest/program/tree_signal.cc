@@ -178,8 +178,11 @@ class Background {
   size_t count_;
 };
 
-// The dying need the processor, of which a sandbox may have little.
-constexpr int64_t kPatienceMicros = 2'000'000;
+// The dying need the processor, of which a sandbox may have little and a busy machine less: they are waited
+// for as long as they become fewer, but one that is deep in the kernel may never end.
+constexpr int64_t kPatienceMicros = 3'000'000;
+// Well before the host takes this process for dead, which hears nothing else meanwhile.
+constexpr int64_t kLongestMicros = 12'000'000;
 
 int64_t monotonic_micros() {
   timespec now;
@@ -214,8 +217,9 @@ template <class Choice>
 uint32_t end_all(const Choice& choice) {
   constexpr uint32_t kMany = 4;
   constexpr int kRoundsOnTheMove = 2;
-  const int64_t until = monotonic_micros() + kPatienceMicros;
-  uint32_t at_first = 0;
+  const int64_t began = monotonic_micros();
+  int64_t until = began + kPatienceMicros;
+  uint32_t at_first = 0, fewest = ~uint32_t{0};
   Tasks before, tasks;
   for (int round = 0;; ++round) {
     const bool stops = round >= kRoundsOnTheMove || (round > 0 && at_first > kMany);
@@ -229,7 +233,9 @@ uint32_t end_all(const Choice& choice) {
     for (size_t i = 0; kills && i < tasks.count; ++i)
       if (tasks.all[i].hit) kill(tasks.all[i].pid, SIGKILL);
     if (stops) continue_others(before, tasks);
-    if (count == 0 || (stops && monotonic_micros() > until)) return at_first;
+    const int64_t now = monotonic_micros();
+    if (count < fewest) fewest = count, until = now + kPatienceMicros;
+    if (count == 0 || (stops && (now > until || now > began + kLongestMicros))) return at_first;
     if (kills) usleep(round < 8 ? 200U << round : 50'000U);
   }
 }
