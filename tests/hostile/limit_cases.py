@@ -1,12 +1,17 @@
 """Cases in which one sandbox takes what is counted for all, and in which processes outlive what started them. A neighbour
 and the host are asked, not only the attacker."""
 import contextlib
+import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
+import urllib.error
+import urllib.request
 
 from cases import case, run
 from harness import ATOLL, SLOW, Skip, daemon
@@ -233,6 +238,26 @@ def _(programs):
         assert ran.returncode != 0 and ran.stdout.strip() != b"0", ran.stdout
 
 
+@case("28 set-uid files of a volume give nothing inside")
+def _(programs):
+    with daemon() as served:
+        status, made = served.ask("POST", "/volumes", {"name": "shared"})
+        assert status < 300, (status, made)
+        # Sandboxes of this dialect have sudo: whoever is root in one leaves the file, and another's user runs it.
+        create = {"templateID": "base", "timeout": 600, "volumeMounts": [{"name": "shared", "path": "/data"}]}
+        first, second = (served.ok("POST", "/sandboxes", create)["sandboxID"] for _ in range(2))
+        left = command(served, first, "sudo -n cp /usr/bin/id /data/become && sudo -n chown 0:0 /data/become && "
+                       "sudo -n chmod 4755 /data/become && stat -c '%u %a' /data/become; sudo -n cp /usr/bin/id /usr/bin/become; "
+                       "sudo -n chmod 4755 /usr/bin/become; /usr/bin/become -u; id -u")
+        lines = left["stdout"].split()
+        assert lines[:3] == ["0", "4755", "0"] and lines[3] != "0", f"the file is not what it should be: {left}"
+        for session in (first, second):
+            ran = command(served, session, "/data/become -u; id -u")
+            told = ran["stdout"].split()
+            assert len(told) == 2 and told[0] == told[1] != "0", ran
+            served.end(session)
+
+
 # Processes
 
 FEW = {"limits": {"max_processes": 5}}
@@ -356,7 +381,62 @@ def _(programs):
         served.end(session)
 
 
+class Beside:
+    """A session of another tenant on the same daemon that works while an attacker does; every answer is timed."""
+
+    def __init__(self, served):
+        made = subprocess.run([ATOLL, "keys", "create", "--tenant", "neighbour", "--name", "neighbour", "--data",
+                               served.directory + "/data"], capture_output=True, text=True, env=served.env)
+        assert made.returncode == 0, made.stderr
+        self.url, self.key = served.url, made.stdout.strip()
+        self.seconds, self.failures, self.over = [], [], threading.Event()
+        # A key that was made by another process is known within a moment.
+        deadline = time.monotonic() + 10 * SLOW
+        while (made := self.ask("POST", "/api/sessions", {"provider": "native"}))[0] == 401 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert made[0] == 201, made
+        self.session = made[1]["session_id"]
+        self.thread = threading.Thread(target=self.work)
+
+    def ask(self, method, path, body=None):
+        request = urllib.request.Request(self.url + path, data=json.dumps(body).encode() if body else None, method=method,
+                                         headers={"X-API-Key": self.key, "Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=30 * SLOW) as answer:
+                text = answer.read()
+                return answer.status, json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def work(self):
+        while not self.over.is_set():
+            began = time.monotonic()
+            try:
+                status, ran = self.ask("POST", f"/api/sessions/{self.session}/execute", {"code": "6*7", "language": "python"})
+                if status != 200 or ran["status"] != "success":
+                    self.failures.append((status, ran))
+            except OSError as error:
+                self.failures.append(repr(error))
+            self.seconds.append(time.monotonic() - began)
+            time.sleep(0.01)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+        times = sorted(self.seconds)
+        print(f"      (the neighbour, while they worked: {len(times)} answers, half within {times[len(times) // 2] * 1000:.0f} ms, "
+              f"99 of 100 within {times[len(times) * 99 // 100] * 1000:.0f} ms, the slowest {times[-1] * 1000:.0f} ms)", flush=True)
+        status, _answer = self.ask("DELETE", f"/api/sessions/{self.session}")
+        assert not self.failures, self.failures[:3]
+        assert status == 200 and times[len(times) // 2] < 0.25 * SLOW and times[-1] < 3 * SLOW, (status, times[-5:])
+
+
 def bombs(served, programs, name, rounds):
+    rounds = int(os.environ.get("ATOLL_BOMB_ROUNDS", rounds))
     bomb = pathlib.Path(programs.directory, name).read_bytes()
     for turn in range(rounds):
         session = served.session(policy="off", **FEW)
@@ -367,18 +447,18 @@ def bombs(served, programs, name, rounds):
             ran = execute(served, session, "import subprocess; subprocess.run('./bomb')")
         else:
             ran = command(served, session, "./bomb")
-        assert ran["status"] == "killed", f"round {turn}: {ran}"
+        assert ran["status"] == "killed", f"{name}, round {turn}: {ran}"
         # An innocent command is not ended for it, and sees nothing of it; nor does one a little later.
         for _again in range(2):
             said = command(served, session, "ps -eo stat=,comm= | grep -c '^[^Z].* bomb'; echo innocent")
-            assert said["stdout"].split() == ["0", "innocent"], f"round {turn}: {said} after {ran}"
+            assert said["stdout"].split() == ["0", "innocent"], f"{name}, round {turn}: {said} after {ran}"
             time.sleep(0.1)
         served.end(session)
 
 
 @case("1 fork bombs in C end with their outcome, many rounds")
 def _(programs):
-    with daemon() as served:
+    with daemon() as served, Beside(served):
         bombs(served, programs, "fork_bomb", 8)
         bombs(served, programs, "escaping_bomb", 8)
         bombs(served, programs, "vfork_bomb", 4)
@@ -388,5 +468,5 @@ def _(programs):
 def _(programs):
     if not programs.compile_go():
         raise Skip("no Go compiler")
-    with daemon() as served:
+    with daemon() as served, Beside(served):
         bombs(served, programs, "go_bomb", 20)
