@@ -34,6 +34,8 @@ endif()
 if(ATOLL_COVERAGE)
   add_compile_options(--coverage -fprofile-update=atomic)
   add_link_options(--coverage)
+  add_library(atoll_coverage_exit STATIC ${CMAKE_CURRENT_LIST_DIR}/coverage_exit.c)
+  target_link_libraries(atoll_flags INTERFACE -Wl,--wrap=_exit atoll_coverage_exit)
 endif()
 
 find_program(CCACHE ccache)
