@@ -17,10 +17,12 @@
 namespace atl::guest {
 
 inline constexpr uint32_t kMagic = 0x31'6c'74'61;  // "atl1"
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 
-// The guest finds its stream here when it starts.
+// The guest finds its stream here when it starts. With the argument kOnStandardStreams it reads frames from
+// descriptor 0 and writes them to 1, as engines attach to a container's first process; both may be pipes.
 inline constexpr int kStreamFd = 3;
+inline constexpr char kOnStandardStreams[] = "stdio";
 // Optional: a SOCK_SEQPACKET socket. A message with one descriptor attached replaces the stream: the guest
 // drops the old one, keeps processes and says hello again on the new one. While it is open, the loss of the
 // stream does not end the guest; without it, the end of the stream is the end of the sandbox.
@@ -71,6 +73,11 @@ enum class Type : uint16_t {
   // Guest, on a channel that was open before the stream was replaced: the payload of its request, then
   // u32 pid, i64 start in Unix microseconds as in the reply.
   live = 2,
+
+  // Host, channel 0, empty: whoever spoke before is gone, and somebody else begins here, at the border of a
+  // frame. The guest does what it does when its stream is replaced: processes stay, everything else ends, and
+  // it says hello again. What it had begun to say before that is to be ignored.
+  again = 3,
 
   // Host: requests, each opening a channel. Layouts beside their structs below.
   start = 16,           // -> reply{u32 pid, i64 micros, str user, str cwd}, data..., exited

@@ -23,6 +23,10 @@ namespace {
 int main_set = -1, source_set = -1;
 int child_fd = -1;
 bool handover_open = false;
+// Standard output as it was, where frames go if the stream is a pair of pipes. The number after the stream's
+// is not needed then: nobody hands over another.
+constexpr int kStandardOut = kHandoverFd;
+bool on_standard_streams = false;
 epoll_event round_events[64];
 int round_count = 0;
 
@@ -60,20 +64,40 @@ bool set_watch(int set, int operation, int fd, uint32_t events, void* tag) {
   return epoll_ctl(set, operation, fd, &event) == 0;
 }
 
-// A new stream: what cannot go on without the old one ends here, the rest is told again.
-void replace_stream(int fd) {
+// What cannot go on without the host that was there ends here.
+void end_what_dies_with_the_host() {
   for (Channel*& head : table)
     for (Channel *channel = head, *next = nullptr; channel != nullptr; channel = next) {
       next = channel->next;
       if (channel->survives == nullptr || !channel->survives(channel)) end_channel(channel);
     }
+}
+
+void greet() {
+  stream_hello(channel_count);
+  for (Channel* head : table)
+    for (Channel* channel = head; channel != nullptr; channel = channel->next) channel->revive(channel);
+}
+
+// A new stream: what goes on is told again.
+void replace_stream(int fd) {
+  end_what_dies_with_the_host();
   stream_replace(fd);
   if (fd < 0) return;
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   set_watch(main_set, EPOLL_CTL_ADD, fd, EPOLLIN, reinterpret_cast<void*>(1));
-  stream_hello(channel_count);
-  for (Channel* head : table)
-    for (Channel* channel = head; channel != nullptr; channel = channel->next) channel->revive(channel);
+  greet();
+}
+
+// Moves the standard streams to where the stream is expected, so that no program inherits them.
+bool take_standard_streams() {
+  if (dup2(0, kStreamFd) < 0 || dup2(1, kStandardOut) < 0) return false;
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0) return false;
+  if (fcntl(kStandardOut, F_SETFD, FD_CLOEXEC) != 0) return false;
+  // A pipe that nobody empties must not stop the loop.
+  if (fcntl(kStandardOut, F_SETFL, fcntl(kStandardOut, F_GETFL) | O_NONBLOCK) != 0) return false;
+  return dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2;
 }
 
 void take_handover() {
@@ -106,10 +130,16 @@ bool is_socket(int fd) {
 }
 
 bool set_up() {
-  // Before anything of ours takes the number.
-  handover_open = is_socket(kHandoverFd) && fcntl(kHandoverFd, F_SETFD, FD_CLOEXEC) == 0;
+  if (on_standard_streams) {
+    // What else was left open gives way to the two descriptors.
+    syscall(SYS_close_range, kStreamFd, ~0U, 0);
+    if (!take_standard_streams()) return false;
+  } else {
+    // Before anything of ours takes the number.
+    handover_open = is_socket(kHandoverFd) && fcntl(kHandoverFd, F_SETFD, FD_CLOEXEC) == 0;
+  }
   // Nothing that was left open by whoever started us may reach a program.
-  syscall(SYS_close_range, handover_open ? kHandoverFd + 1 : kHandoverFd, ~0U, 0);
+  syscall(SYS_close_range, handover_open || on_standard_streams ? kHandoverFd + 1 : kHandoverFd, ~0U, 0);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
@@ -127,6 +157,9 @@ bool set_up() {
   if (fcntl(kStreamFd, F_SETFD, FD_CLOEXEC) != 0) return false;
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   if (handover_open && !set_watch(main_set, EPOLL_CTL_ADD, kHandoverFd, EPOLLIN, reinterpret_cast<void*>(4)))
+    return false;
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
+  if (on_standard_streams && !set_watch(main_set, EPOLL_CTL_ADD, kStandardOut, 0, reinterpret_cast<void*>(5)))
     return false;
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   return set_watch(main_set, EPOLL_CTL_ADD, kStreamFd, EPOLLIN, reinterpret_cast<void*>(1)) &&
@@ -158,10 +191,16 @@ void run_scheduled() {
 // What the main set waits for follows what the stream can take.
 void arm(bool* reading, bool* writing) {
   const bool full = stream_is_full(), more = stream_has_output();
+  const bool apart = on_standard_streams && stream_out_fd() == kStandardOut;
+  // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
+  if (apart && *writing != more)
+    set_watch(main_set, EPOLL_CTL_MOD, kStandardOut, more ? uint32_t{EPOLLOUT} : 0U,
+              reinterpret_cast<void*>(5));
   if (stream_fd() >= 0 && (*reading == full || *writing != more)) {
     // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
     set_watch(main_set, EPOLL_CTL_MOD, stream_fd(),
-              (full ? 0U : uint32_t{EPOLLIN}) | (more ? uint32_t{EPOLLOUT} : 0U), reinterpret_cast<void*>(1));
+              (full ? 0U : uint32_t{EPOLLIN}) | (more && !apart ? uint32_t{EPOLLOUT} : 0U),
+              reinterpret_cast<void*>(1));
   }
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   if (*reading == full)
@@ -171,7 +210,7 @@ void arm(bool* reading, bool* writing) {
 
 int serve() {
   bool reading = true, writing = false;
-  stream_replace(kStreamFd);
+  stream_replace(kStreamFd, on_standard_streams ? kStandardOut : -1);
   stream_hello(0);
   for (;;) {
     stream_flush();
@@ -190,9 +229,14 @@ int serve() {
         case 2: reap(); break;
         case 3: serve_sources(); break;
         case 4: take_handover(), reading = true, writing = false; break;
+        // Nobody will ever read what is written there.
+        case 5:
+          if ((events[i].events & uint32_t{EPOLLERR}) != 0) replace_stream(-1);
+          break;
         default: break;
       }
     }
+    if (stream_begins_again()) end_what_dies_with_the_host(), greet();
     run_scheduled();
     if (stream_lost()) replace_stream(-1), reading = true, writing = false;
     bury();
@@ -268,7 +312,8 @@ int64_t unix_micros() {
 
 }  // namespace atl::guest
 
-int main() {
+int main(int argc, char** argv) {
+  atl::guest::on_standard_streams = argc > 1 && strcmp(argv[1], atl::guest::kOnStandardStreams) == 0;
   if (!atl::guest::set_up()) return 2;
   return atl::guest::serve();
 }

@@ -12,8 +12,12 @@ namespace {
 constexpr size_t kQueueHigh = 192U << 10;
 
 int fd = -1;
+// Where output goes: the same descriptor, or another where the stream is a pair of pipes.
+int out_fd = -1;
 bool lost = false;
 bool is_socket = false;
+// The host asked to begin anew on the same stream.
+bool again = false;
 Bytes input(256U << 10), output(256U << 10);
 // A request that came in several frames.
 Bytes partial;
@@ -48,6 +52,10 @@ void handle_request(Header header, const char* data, size_t size) {
 void handle(Header header, const char* data, size_t size) {
   const bool request =
       header.type >= static_cast<uint16_t>(Type::start) && header.type < static_cast<uint16_t>(Type::signal);
+  if (header.channel == 0 && header.type == static_cast<uint16_t>(Type::again)) {
+    again = true;
+    return;
+  }
   Channel* const channel = find_channel(header.channel);
   if (channel != nullptr && !request) {
     channel->message(channel, static_cast<Type>(header.type), header.flags, Reader(data, size));
@@ -57,6 +65,8 @@ void handle(Header header, const char* data, size_t size) {
 }
 
 void handle_frame(Header header, const char* data) {
+  // Whoever began a request in several frames is not there any more to end it.
+  if (header.channel == 0 && header.type == static_cast<uint16_t>(Type::again)) partial.clear();
   if (partial.empty() && (header.flags & kMore) == 0) return handle(header, data, header.size);
   if (!partial.empty() && (header.channel != partial_header.channel || header.type != partial_header.type))
     lost = true;
@@ -71,7 +81,7 @@ void handle_frame(Header header, const char* data) {
 }
 
 void parse() {
-  while (!lost && input.size() >= sizeof(Header) && !stream_is_full()) {
+  while (!lost && !again && input.size() >= sizeof(Header) && !stream_is_full()) {
     Header header;
     memcpy(&header, input.data(), sizeof header);
     if (header.size > kFrameMax) {
@@ -86,9 +96,10 @@ void parse() {
 
 }  // namespace
 
-void stream_replace(int new_fd) {
+void stream_replace(int new_fd, int new_out_fd) {
+  if (out_fd >= 0 && out_fd != fd) close(out_fd);
   if (fd >= 0) close(fd);
-  fd = new_fd, lost = false;
+  fd = new_fd, out_fd = new_out_fd >= 0 ? new_out_fd : new_fd, lost = false, again = false;
   input.clear(), output.clear(), partial.clear();
   int kind = 0;
   socklen_t size = sizeof kind;
@@ -97,6 +108,14 @@ void stream_replace(int new_fd) {
 
 int stream_fd() {
   return fd;
+}
+int stream_out_fd() {
+  return out_fd;
+}
+bool stream_begins_again() {
+  const bool asked = again;
+  again = false;
+  return asked;
 }
 bool stream_lost() {
   return lost && fd >= 0;
@@ -125,8 +144,8 @@ void stream_flush() {
   // Requests that waited while the queue was long.
   if (!stream_is_full()) parse();
   while (!lost && fd >= 0 && !output.empty()) {
-    const ssize_t sent = is_socket ? send(fd, output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
-                                   : write(fd, output.data(), output.size());
+    const ssize_t sent = is_socket ? send(out_fd, output.data(), output.size(), MSG_DONTWAIT | MSG_NOSIGNAL)
+                                   : write(out_fd, output.data(), output.size());
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return;
     if (sent <= 0) {

@@ -5,8 +5,13 @@
 // The guest's end of the byte stream: takes frames apart and hands requests out, queues what goes back.
 namespace atl::guest {
 
-void stream_replace(int fd);  // -1: none; what was queued is dropped
+// -1: none; what was queued is dropped. `out_fd` is where output goes if that is another descriptor.
+void stream_replace(int fd, int out_fd = -1);
 int stream_fd();
+int stream_out_fd();
+// The host has asked to begin anew on the same stream since the last call; no frame after that request was
+// looked at yet.
+bool stream_begins_again();
 bool stream_lost();  // ended or broken since the last stream_replace()
 void stream_hello(uint32_t live_channels);
 void stream_receive();

@@ -1,0 +1,323 @@
+#include "sandbox/container/container_sandbox.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <utility>
+
+#include "sandbox/guest_interpreter.h"
+#include "sandbox/guest_process.h"
+#include "sandbox/proxy_endpoint.h"
+
+namespace atl::sandbox::container {
+namespace {
+
+// How often the number of processes is looked at while something runs.
+constexpr std::chrono::milliseconds kLookInterval{100};
+// A guest that had stood still while its daemon was replaced.
+constexpr std::chrono::seconds kWakePatience{10};
+
+Error over(const std::string& why) {
+  return Error(Code::unavailable, "the sandbox has ended: " + why);
+}
+
+}  // namespace
+
+Task<Carried> Walls::checkpoint(std::string, CheckpointOptions) {
+  co_return fail(Code::unsupported, "the provider lacks the trait 'live_fork'");
+}
+
+Task<void> Walls::measure() {
+  co_return Result<void>();
+}
+
+ContainerState::ContainerState(boost::asio::any_io_executor executor, std::shared_ptr<Walls> walls_,
+                               Made made_)
+    : walls(std::move(walls_)),
+      made(std::move(made_)),
+      changed(executor),
+      executor_(executor),
+      looking_(executor) {
+  // Until it is opened.
+  say_network(made.isolation, Network::none);
+}
+
+Task<void> ContainerState::greet(std::chrono::milliseconds patience) {
+  GuestOptions options;
+  options.user = made.spec.user;
+  options.working_directory = made.spec.working_directory;
+  options.env = made.spec.env;
+  options.memory_bytes = made.spec.limits.memory_bytes;
+  options.patience = patience;
+  options.outcome_filter = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
+    if (const auto self = weak.lock()) self->complete_outcome(info, outcome);
+  };
+  options.on_activity = [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->begin_looking();
+  };
+  oom_kills_seen_ = walls->oom_kills();
+  CO_TRY(connection, co_await GuestConnection::open(std::move(made.stream), std::move(options)));
+  boost::asio::co_spawn(executor_, follow(), boost::asio::detached);
+  co_return Result<void>();
+}
+
+// The end of the stream is the end of the sandbox.
+boost::asio::awaitable<void> ContainerState::follow() {
+  const auto self = shared_from_this();
+  const auto inside = connection;
+  const auto why = co_await inside->ended();
+  if (self->connection == inside && !self->ended) {
+    self->has_ended(why ? *why : why.error().message());
+    self->walls->destroy_later();
+  }
+}
+
+Usage ContainerState::usage() const {
+  Usage usage = walls->measured();
+  usage.processes = held_processes();
+  usage.processes_peak = processes_peak_;
+  usage.wall_time =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - began);
+  usage.disk_limit_bytes = made.spec.limits.disk_bytes;
+  return usage;
+}
+
+std::uint32_t ContainerState::held_processes() const {
+  const std::optional<std::uint32_t> counted = walls->process_count();
+  if (!counted) return 0;
+  // The guest is not the workload's, and an interpreter that waits is none of its processes.
+  const std::size_t own = 1 + (connection ? connection->interpreter_processes() : 0);
+  const auto held = static_cast<std::uint32_t>(*counted > own ? *counted - own : 0);
+  processes_peak_ = std::max(processes_peak_, held);
+  return held;
+}
+
+void ContainerState::complete_outcome(const ProcessInfo&, Outcome& outcome) {
+  const std::uint64_t oom_kills = walls->oom_kills();
+  const bool killed = (outcome.ending == Ending::signaled && outcome.signal == SIGKILL) ||
+                      (outcome.ending == Ending::exited && outcome.exit_code == 128 + SIGKILL) ||
+                      outcome.ending == Ending::lost;
+  if (killed && oom_kills > oom_kills_seen_) {
+    outcome.ending = Ending::out_of_memory;
+    outcome.signal = SIGKILL;
+    outcome.reason = fmt::format("memory limit of {} bytes", made.spec.limits.memory_bytes);
+  }
+  oom_kills_seen_ = oom_kills;
+  const Usage now = usage();
+  outcome.usage.memory_bytes = now.memory_bytes;
+  outcome.usage.memory_peak_bytes = now.memory_peak_bytes;
+  outcome.usage.memory_cache_bytes = now.memory_cache_bytes;
+  outcome.usage.disk_bytes = now.disk_bytes;
+  outcome.usage.disk_limit_bytes = now.disk_limit_bytes;
+  outcome.usage.processes_peak = now.processes_peak;
+  outcome.usage.read_bytes = now.read_bytes;
+  outcome.usage.written_bytes = now.written_bytes;
+}
+
+bool ContainerState::is_executing() const {
+  if (!connection) return false;
+  if (!connection->processes().empty()) return true;
+  return std::ranges::any_of(connection->interpreters(), [](const std::shared_ptr<Interpreter>& one) {
+    const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(one);
+    return interpreter && interpreter->is_busy();
+  });
+}
+
+void ContainerState::begin_looking() {
+  if (is_looking_ || ended) return;
+  is_looking_ = true;
+  look();
+}
+
+void ContainerState::look() {
+  looking_.expires_after(kLookInterval);
+  looking_.async_wait([weak = weak_from_this()](boost::system::error_code error) {
+    const auto self = weak.lock();
+    if (!self || error) return;
+    const std::uint32_t allowed = self->made.spec.limits.processes_max, held = self->held_processes();
+    if (held > allowed)
+      self->end_executions(Ending::too_many_processes,
+                           fmt::format("{} processes; {} are allowed", held, allowed));
+    self->is_looking_ = !self->ended && self->is_executing();
+    if (self->is_looking_) self->look();
+  });
+}
+
+void ContainerState::end_executions(Ending ending, const std::string& reason) {
+  if (!connection) return;
+  const auto processes = connection->processes();
+  for (const std::shared_ptr<Process>& each : processes)
+    if (const auto process = std::dynamic_pointer_cast<GuestProcess>(each); process && !process->has_ended())
+      process->end_with(ending, reason);
+  if (!processes.empty()) return;
+  for (const std::shared_ptr<Interpreter>& each : connection->interpreters())
+    if (const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each))
+      interpreter->end_current(ending, reason);
+}
+
+void ContainerState::has_ended(std::string why) {
+  if (ended) return;
+  ended = std::move(why);
+  looking_.cancel();
+  if (connection) connection->close(over(*ended));
+  made.stream.reset();
+  changed.notify();
+}
+
+ContainerSandbox::ContainerSandbox(std::shared_ptr<ContainerState> state, const Traits& traits)
+    : state_(std::move(state)), traits_(traits) {}
+
+ContainerSandbox::~ContainerSandbox() {
+  if (state_->ended) return;
+  state_->has_ended("its handle was given up");
+  state_->walls->destroy_later();
+}
+
+void ContainerSandbox::assign(Spec spec) {
+  if (state_->connection) state_->connection->set_defaults(spec.user, spec.working_directory, spec.env);
+  state_->made.spec = std::move(spec);
+}
+
+Result<void> ContainerSandbox::check_alive() const {
+  if (state_->ended) return fail(over(*state_->ended));
+  return {};
+}
+
+Result<void> ContainerSandbox::check_running() const {
+  TRY(check_alive());
+  if (state_->made.frozen || !state_->connection) return fail(Code::conflict, "the sandbox is paused");
+  return {};
+}
+
+Task<std::shared_ptr<Process>> ContainerSandbox::start(ProcessSpec spec) {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  if (spec.user == "user" && !state->made.own_user.empty()) spec.user = state->made.own_user;
+  co_return co_await state->connection->start(std::move(spec));
+}
+
+std::vector<std::shared_ptr<Process>> ContainerSandbox::processes() {
+  if (!state_->connection) return {};
+  return state_->connection->processes();
+}
+
+Files& ContainerSandbox::files() {
+  return state_->connection->files();
+}
+
+Task<std::shared_ptr<Interpreter>> ContainerSandbox::create_interpreter(Language language, std::string cwd) {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  co_return co_await state->connection->create_interpreter(language, std::move(cwd));
+}
+
+std::vector<std::shared_ptr<Interpreter>> ContainerSandbox::interpreters() {
+  if (!state_->connection) return {};
+  return state_->connection->interpreters();
+}
+
+Task<void> ContainerSandbox::remove_interpreter(std::string id) {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  co_return co_await state->connection->remove_interpreter(std::move(id));
+}
+
+Task<std::unique_ptr<ByteStream>> ContainerSandbox::connect(std::uint16_t port) {
+  const auto state = state_;
+  // Behind the proxy endpoint's ports is this daemon, not a server inside.
+  if (state->made.spec.network == Network::egress && is_proxy_port(port))
+    co_return fail(Code::permission_denied, fmt::format("port {} is the sandbox's own way out", port));
+  CO_CHECK(check_running());
+  co_return co_await state->connection->connect(port);
+}
+
+Task<std::vector<std::uint16_t>> ContainerSandbox::listening_ports() {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  CO_TRY(auto ports, co_await state->connection->listening_ports());
+  if (state->made.spec.network == Network::egress) std::erase_if(ports, is_proxy_port);
+  co_return ports;
+}
+
+Task<void> ContainerSandbox::open_network(std::shared_ptr<egress::Proxy> proxy) {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  CO_CHECK(co_await open_proxy_endpoint(state->connection, std::move(proxy)));
+  state->made.spec.network = Network::egress;
+  say_network(state->made.isolation, Network::egress);
+  co_return Result<void>();
+}
+
+Task<void> ContainerSandbox::trust(std::string certificate) {
+  const auto state = state_;
+  CO_CHECK(check_running());
+  co_return co_await trust_authority(state->connection, std::move(certificate));
+}
+
+Task<Usage> ContainerSandbox::usage() {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  CO_CHECK(co_await state->walls->measure());
+  co_return state->usage();
+}
+
+Task<void> ContainerSandbox::pause() {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  if (state->made.frozen) co_return Result<void>();
+  if (state->connection) state->connection->set_paused(true);
+  auto done = co_await state->walls->freeze();
+  state->made.frozen = done.has_value();
+  if (state->connection && done) state->connection->fail_waiting();
+  if (state->connection && !done) state->connection->set_paused(false);
+  co_return done;
+}
+
+Task<void> ContainerSandbox::resume() {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  if (!state->made.frozen) co_return Result<void>();
+  CO_CHECK(co_await state->walls->thaw());
+  state->made.frozen = false;
+  if (state->connection) {
+    state->connection->set_paused(false);
+    co_return Result<void>();
+  }
+  // Taken back while it stood still: the guest greets now. One that does not is of no use to anybody.
+  if (auto greeted = co_await state->greet(kWakePatience); !greeted) {
+    auto stopped = co_await stop();
+    co_return fail(Code::unavailable, "its guest did not answer after the service was started again: " +
+                                          greeted.error().message());
+  }
+  co_return Result<void>();
+}
+
+Task<void> ContainerSandbox::snapshot(std::string target) {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  co_return co_await state->walls->snapshot(std::move(target));
+}
+
+Task<Carried> ContainerSandbox::checkpoint(std::string target, CheckpointOptions options) {
+  const auto state = state_;
+  CO_CHECK(check_alive());
+  co_return co_await state->walls->checkpoint(std::move(target), options);
+}
+
+Task<void> ContainerSandbox::stop() {
+  const auto state = state_;
+  if (state->ended) co_return Result<void>();
+  state->has_ended("stopped");
+  co_return co_await state->walls->destroy();
+}
+
+Task<std::string> ContainerSandbox::ended() {
+  const auto state = state_;
+  while (!state->ended) CO_CHECK(co_await state->changed.wait());
+  co_return *state->ended;
+}
+
+}  // namespace atl::sandbox::container
