@@ -14,6 +14,7 @@ Action define_check(Command& top);
 Action define_config(Command& top);
 Action define_env(Command& top);
 Action define_keys(Command& top);
+Action define_registry(Command& top);
 Action define_shell(Command& top);
 Action define_version(Command& top);
 Action define_run(Command& top);

@@ -7,23 +7,14 @@
 #include <cmath>
 
 #include "egress/rules.h"
+#include "registry/kinds.h"
 
 namespace atl::registry {
 namespace {
 
-struct Range {
-  double min, max;
-};
-
-// A positive number, whole or not, within sense; the place is in the error.
-Result<std::optional<double>> number(const config::Node& node, std::string_view key, Range range) {
-  const config::Node* value = node.find(key);
-  if (value == nullptr || value->is_null()) return std::optional<double>();
-  const double parsed = TRY(value->as<double>());
-  if (!(parsed >= range.min && parsed <= range.max)) {
-    return fail(value->error(fmt::format("'{}' must be between {} and {}", key, range.min, range.max)));
-  }
-  return std::optional<double>(parsed);
+// The table has checked the range.
+Result<std::optional<double>> number(const config::Node& node, std::string_view key) {
+  return node.get<double>(key);
 }
 
 Result<sandbox::Language> language(const config::Node& node) {
@@ -32,24 +23,11 @@ Result<sandbox::Language> language(const config::Node& node) {
   return *parsed;
 }
 
-Result<std::optional<sandbox::Network>> network(const config::Node& root) {
+// The table has checked the word.
+std::optional<sandbox::Network> network(const config::Node& root) {
   const config::Node* node = root.find("network");
-  if (node == nullptr || node->is_null()) return std::optional<sandbox::Network>();
-  if (node->text() == "none") return std::optional(sandbox::Network::none);
-  if (node->text() == "egress") return std::optional(sandbox::Network::egress);
-  return fail(node->error("'network' is 'none' or 'egress'"));
-}
-
-Result<std::string> name_of(const config::Document& document) {
-  TRY(document.root.expect(config::Kind::map));
-  std::string name = TRY(document.root.require<std::string>("name"));
-  const bool good = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-  });
-  if (!good)
-    return fail(
-        document.root.find("name")->error("a name has letters, digits, '-', '_' and '.', at most 64"));
-  return name;
+  if (node == nullptr || node->is_null()) return std::nullopt;
+  return node->text() == "none" ? sandbox::Network::none : sandbox::Network::egress;
 }
 
 Result<LimitsPatch> limits_in(const config::Node& root) {
@@ -59,11 +37,10 @@ Result<LimitsPatch> limits_in(const config::Node& root) {
 }
 
 Result<layer::Step> step_of(const config::Node& node, const egress::RuleTexts& reach) {
-  TRY(node.check_keys({"run", "network"}));
   layer::Step step{.run = TRY(node.require<std::string>("run"))};
   if (step.run.empty() || step.run.find('\0') != std::string::npos)
     return fail(node.error("'run' is a script for the shell"));
-  step.network = TRY(network(node)).value_or(sandbox::Network::none) == sandbox::Network::egress;
+  step.network = network(node).value_or(sandbox::Network::none) == sandbox::Network::egress;
   if (!step.network) return step;
   if (reach.allow.empty())
     return fail(node.find("network")->error(
@@ -78,8 +55,6 @@ Result<egress::RuleTexts> reach_in(const config::Node& build) {
   egress::RuleTexts reach;
   const config::Node* node = build.find("network");
   if (node == nullptr || node->is_null()) return reach;
-  TRY(node->expect(config::Kind::map));
-  TRY(node->check_keys({"allow", "deny"}));
   reach.allow = TRY(node->get_or<std::vector<std::string>>("allow", {}));
   reach.deny = TRY(node->get_or<std::vector<std::string>>("deny", {}));
   if (auto rules = egress::Rules::compile(reach); !rules) return fail(node->error(rules.error().message()));
@@ -95,7 +70,6 @@ bool is_package(std::string_view text) {
 }
 
 Result<layer::Recipe> recipe_of(const config::Node& node) {
-  TRY(node.check_keys({"from", "suite", "packages", "network", "steps"}));
   layer::Recipe recipe;
   recipe.from = TRY(node.get_or<std::string>("from", ""));
   recipe.suite = TRY(node.get_or<std::string>("suite", ""));
@@ -109,7 +83,6 @@ Result<layer::Recipe> recipe_of(const config::Node& node) {
     return fail(node.error("a build starts 'from' an environment or with 'packages', one of the two"));
   const egress::RuleTexts reach = TRY(reach_in(node));
   if (const config::Node* steps = node.find("steps")) {
-    TRY(steps->expect(config::Kind::sequence));
     for (const config::Node& item : steps->items()) recipe.steps.push_back(TRY(step_of(item, reach)));
   }
   return recipe;
@@ -130,7 +103,6 @@ Result<void> read_stack(const config::Node& root, Environment& environment) {
   if (!environment.stack.empty() && !environment.layers.empty())
     return fail(root.find("layers")->error("'layers' are directories; what is built or imported has none"));
   if (const config::Node* fallback = root.find("fallback")) {
-    if (fallback->text() != "host") return fail(fallback->error("'fallback' is 'host'"));
     if (environment.stack.empty())
       return fail(fallback->error("'fallback' is for what can be built: 'stack' or 'build'"));
     environment.host_fallback = true;
@@ -151,15 +123,11 @@ bool is_module(std::string_view name) {
 }
 
 Result<std::vector<std::string>> modules_in(const config::Node& root) {
-  constexpr std::size_t most = 32;
   auto modules = TRY(root.get_or<std::vector<std::string>>("preimport", {}));
   for (const std::string& name : modules)
     if (!is_module(name))
       return fail(
           root.find("preimport")->error(fmt::format("'{}' is not the name of a Python module", name)));
-  if (modules.size() > most)
-    return fail(
-        root.find("preimport")->error(fmt::format("at most {} modules can be imported before", most)));
   return modules;
 }
 
@@ -170,24 +138,17 @@ Result<sandbox::Variables> variables_in(const config::Node& root) {
 }  // namespace
 
 Result<LimitsPatch> parse_limits(const config::Node& node) {
-  std::vector<std::string_view> known;
-  for (const sandbox::LimitRow& row : sandbox::kLimits) known.push_back(row.name);
-  TRY(node.check_keys(known));
   LimitsPatch patch;
   for (const sandbox::LimitRow& row : sandbox::kLimits) {
-    if (const auto value = TRY(number(node, row.name, {row.least, row.most})))
-      sandbox::set_amount(patch, row, *value);
+    if (const auto value = TRY(number(node, row.name))) sandbox::set_amount(patch, row, *value);
   }
   return patch;
 }
 
 Result<Environment> parse_environment(const config::Document& document) {
   Environment environment;
-  environment.name = TRY(name_of(document));
+  environment.name = declared_name(document);
   const config::Node& root = document.root;
-  TRY(root.check_keys({"name", "description", "layers", "languages", "default_language", "policy", "limits",
-                       "network", "sudo", "user", "working_directory", "env", "stack", "fallback", "build",
-                       "preimport"}));
   environment.where = root.where();
   environment.description = TRY(root.get_or<std::string>("description", ""));
   environment.layers = TRY(root.get_or<std::vector<std::string>>("layers", {}));
@@ -195,7 +156,6 @@ Result<Environment> parse_environment(const config::Document& document) {
     if (!layer.starts_with('/')) return fail(root.find("layers")->error("a layer is an absolute path"));
   }
   if (const config::Node* languages = root.find("languages")) {
-    TRY(languages->expect(config::Kind::sequence));
     for (const config::Node& item : languages->items()) environment.languages.push_back(TRY(language(item)));
   } else {
     environment.languages = {sandbox::Language::python, sandbox::Language::javascript,
@@ -205,7 +165,7 @@ Result<Environment> parse_environment(const config::Document& document) {
     environment.default_language = TRY(language(*word));
   environment.policy = TRY(root.get_or<std::string>("policy", "standard"));
   environment.limits = TRY(limits_in(root));
-  environment.network = TRY(network(root)).value_or(sandbox::Network::none);
+  environment.network = network(root).value_or(sandbox::Network::none);
   environment.sudo = TRY(root.get_or<bool>("sudo", false));
   environment.user = TRY(root.get_or<std::string>("user", "user"));
   environment.working_directory = TRY(root.get_or<std::string>("working_directory", "/home/user"));
@@ -220,31 +180,33 @@ Result<Environment> parse_environment(const config::Document& document) {
 
 Result<Agent> parse_agent(const config::Document& document) {
   Agent agent;
-  agent.name = TRY(name_of(document));
+  agent.name = declared_name(document);
   const config::Node& root = document.root;
-  TRY(root.check_keys({"name", "description", "environment", "provider", "policy", "limits", "network",
-                       "ttl_seconds", "env"}));
   agent.where = root.where();
   agent.description = TRY(root.get_or<std::string>("description", ""));
   agent.environment = TRY(root.get_or<std::string>("environment", ""));
   agent.provider = TRY(root.get_or<std::string>("provider", ""));
   agent.policy = TRY(root.get_or<std::string>("policy", ""));
   agent.limits = TRY(limits_in(root));
-  agent.network = TRY(network(root));
-  if (const auto ttl = TRY(number(root, "ttl_seconds", {1, 31536000}))) {
+  agent.network = network(root);
+  if (const config::Node* rules = root.find("network"); rules != nullptr && rules->is_map())
+    agent.egress = TRY(reach_in(root));
+  if (const auto ttl = TRY(number(root, "ttl_seconds"))) {
     agent.ttl = std::chrono::seconds(static_cast<std::int64_t>(*ttl));
   }
   agent.env = TRY(variables_in(root));
+  agent.tools = TRY(root.get_or<std::vector<std::string>>("tools", {}));
+  agent.skills = TRY(root.get_or<std::vector<std::string>>("skills", {}));
+  agent.prompt = TRY(root.get_or<std::string>("prompt", ""));
+  agent.storage = TRY(root.get_or<std::string>("storage", ""));
   return agent;
 }
 
 Result<LimitsTable> parse_limits_table(const config::Document& document) {
-  TRY(document.root.check_keys({"default_limits", "language_specific"}));
   LimitsTable table;
   if (const config::Node* defaults = document.root.find("default_limits"))
     table.defaults = TRY(parse_limits(*defaults));
   if (const config::Node* languages = document.root.find("language_specific")) {
-    TRY(languages->check_keys({"python", "javascript", "typescript", "shell", "r", "java", "deno"}));
     for (const config::Member& member : languages->members()) {
       table.languages[*sandbox::parse_language(member.key)] = TRY(parse_limits(member.value));
     }

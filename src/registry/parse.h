@@ -3,8 +3,8 @@
 #include "config/document.h"
 #include "registry/registry.h"
 
-// One function a kind of file. Unknown keys, wrong types and impossible values fail with file, line and
-// column.
+// One function a kind of file, for documents that passed check() of kinds.h. What the table cannot say fails
+// here with file, line and column.
 namespace atl::registry {
 
 Result<Environment> parse_environment(const config::Document& document);

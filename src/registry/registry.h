@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,11 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
+#include "egress/rules.h"
 #include "layer/build.h"
 #include "layer/store.h"
 #include "policy/policy.h"
+#include "registry/entry.h"
 #include "registry/limits.h"
+#include "registry/prompt.h"
 #include "sandbox/interpreter.h"
 #include "sandbox/spec.h"
 
@@ -55,8 +61,11 @@ struct Agent {
   std::string policy;
   LimitsPatch limits;
   std::optional<sandbox::Network> network;
+  egress::RuleTexts egress;  // what may be reached in mode egress
   std::optional<std::chrono::seconds> ttl;
   sandbox::Variables env;
+  std::vector<std::string> tools, skills;
+  std::string prompt, storage;
   std::string where;
 };
 
@@ -72,15 +81,38 @@ struct SourceFile {
   std::string shown = path;  // in messages: the whole path of a file of the user's
 };
 
-// The declarations of registry/: environments, agents, limits, policies. Immutable once loaded, but for two
-// things: the layers of environments are as the attached store has them, and a file that is put into the
-// user's environments/ later declares an environment that was not declared before. A changed or removed file
-// is noticed at the next start. Looking environments up belongs to one thread.
+struct Contents;
+
+// One state of the registry: the number grows by one with every reload that changed something.
+struct VersionFacts {
+  std::uint64_t number = 0;
+  WallTime at;
+  std::size_t entries = 0;
+};
+
+// What became of one declaration between two versions. Null: it was not there.
+struct Change {
+  std::string kind, name;
+  const Entry* before = nullptr;
+  const Entry* after = nullptr;
+};
+
+// The declarations of registry/ (kinds.h has the table of kinds): those inside the program, over them those
+// of the operator's directory, and over both, for a tenant, the tenant's own. Belongs to the loop thread.
+//
+// The layers of environments are as the attached store has them, and a file that is put into the operator's
+// environments/ later declares an environment that was not declared before. Everything else changes by
+// reload(), as a whole.
+//
+// Pointers and references that are given out stay good until kVersionsKept further reloads, those to what a
+// tenant declared only until the caller waits for something.
 class Registry {
  public:
+  static constexpr std::size_t kVersionsKept = 32;
+
   // The files shipped inside the program, then those of `user_directory` (empty: none) over them: a file of
-  // the user's replaces the shipped thing of the same name, others add. All or nothing; the error names file
-  // and line.
+  // the user's replaces the shipped thing of the same name, others add. All or nothing; the error names file,
+  // line and column.
   static Result<Registry> load(const std::string& user_directory);
   static Result<Registry> from_files(const std::vector<SourceFile>& shipped,
                                      const std::vector<SourceFile>& user);
@@ -88,17 +120,52 @@ class Registry {
   // From now on environments take their layers from this store, and what is imported or built there can be
   // used at once, also by whom it is done in another process. The store must outlive the registry.
   void attach(const layer::Store& layers);
+  // From now on every entry of the kind must satisfy `checker`, too; an error is that of the first one that
+  // does not, and then nothing changes. This is how a room of a higher rank takes part in all-or-nothing
+  // loading: one line where the service is put together.
+  Result<void> add_checker(std::string_view kind, Checker checker);
 
-  // Null if there is none of this name. A pointer stays good as long as the registry, whatever is removed.
+  // Reads everything again. A success becomes the new version, if anything changed; an error, which names
+  // file, line and column, leaves everything as it was. Sessions that exist keep what they were given.
+  Result<void> reload();
+  // True if a file of the operator's directory is not as it was when it was read last.
+  bool is_outdated() const;
+  std::uint64_t version() const { return versions_.back().number; }
+  // Grows with every change, also of what a tenant declares.
+  std::uint64_t revision() const { return revision_; }
+  std::vector<VersionFacts> versions() const;  // oldest first
+  // Code::not_found if one of the versions is not kept.
+  Result<std::vector<Change>> difference(std::uint64_t from, std::uint64_t to) const;
+
+  // Null if there is none of this name. With a tenant, its own comes first.
   const Environment* environment(std::string_view name) const;
-  const Agent* agent(std::string_view name) const;
+  // '_' in a name stands for '-', too: "code_executor" is "code-executor".
+  const Agent* agent(std::string_view name, std::string_view tenant = {}) const;
+  const Prompt* prompt(std::string_view name, std::string_view tenant = {}) const;
+  FindPrompt prompt_finder(std::string tenant) const;
+  const Entry* entry(std::string_view kind, std::string_view name, std::string_view tenant = {}) const;
+  std::vector<const Entry*> entries(std::string_view kind, std::string_view tenant = {}) const;  // by name
+
+  // What a tenant declares, out of YAML or JSON. check_tenant_entry() changes nothing; the entry that it
+  // gives is for put_tenant_entry(), which cannot fail. Code::invalid_argument with line and column for a
+  // document that a file could not have, Code::unsupported for a kind that only the operator declares.
+  Result<Entry> check_tenant_entry(const std::string& tenant, std::string_view kind,
+                                   std::string_view text) const;
+  void put_tenant_entry(const std::string& tenant, Entry entry);
+  // False if there was none.
+  bool remove_tenant_entry(const std::string& tenant, std::string_view kind, std::string_view name);
+  // Those of one tenant alone, all kinds.
+  std::size_t tenant_entry_count(std::string_view tenant) const;
+
   // True if a recipe of this name (layer::name_of) came with the program: what it made can be trusted as the
   // program.
-  bool ships(const std::string& recipe) const { return shipped_recipes_.contains(recipe); }
+  bool ships(const std::string& recipe) const;
   const std::map<std::string, Environment, std::less<>>& environments() const;
-  const std::map<std::string, Agent, std::less<>>& agents() const { return agents_; }
-  const policy::PolicySet& policies() const { return policies_; }
-  const LimitsTable& limits() const { return limits_; }
+  const std::map<std::string, Agent, std::less<>>& agents() const;
+  const policy::PolicySet& policies() const;
+  // Those of that version; the newest ones if it is not kept or zero.
+  const policy::PolicySet& policies_of(std::uint64_t version) const;
+  const LimitsTable& limits() const;
 
   // The limits of a sandbox: shipped defaults, the table's, the environment's, then `over`.
   sandbox::Limits sandbox_limits(const Environment& environment, const LimitsPatch& over) const;
@@ -107,24 +174,41 @@ class Registry {
 
  private:
   using Environments = std::map<std::string, Environment, std::less<>>;
+  using FileMark = std::pair<std::int64_t, std::uint64_t>;  // time of change and size
+  struct Version {
+    std::uint64_t number;
+    WallTime at;
+    std::shared_ptr<Contents> contents;
+  };
+  struct TenantSet {
+    EntriesByKind entries;
+    std::map<std::string, Agent, std::less<>> agents;
+    Prompts prompts;
+  };
+
+  Registry() = default;
+  Contents& now() const { return *versions_.back().contents; }
+  const TenantSet* tenant_set(std::string_view tenant) const;
+  const Version* find_version(std::uint64_t number) const;
   // Brings environments and store together if the store changed.
   void refresh() const;
   // Reads files of the user's that were not there, or could not be read, the last time.
   void read_new_files() const;
   void declare(Environment environment) const;
+  void mark_late_layer(Environment& environment) const;
 
-  mutable Environments environments_;
+  std::deque<Version> versions_;  // the last one is in force
+  std::uint64_t revision_ = 1;
+  Checkers checkers_;
+  std::map<std::string, TenantSet, std::less<>> tenants_;
   mutable std::vector<Environments::node_type> retired_;
   std::string user_directory_;  // empty: none
-  // Files of its environments/ that were read, or refused, by name: time of change and size then.
-  mutable std::map<std::string, std::pair<std::int64_t, std::uint64_t>> files_seen_;
-  std::set<std::string> shipped_recipes_;
+  // Files of its environments/ that were read, or refused, by name.
+  mutable std::map<std::string, FileMark> files_seen_;
+  std::map<std::string, FileMark> marks_;  // of all files of the directory when they were read last
   std::set<std::string> layers_at_start_;  // directories that environments had when the registry was loaded
   const layer::Store* store_ = nullptr;
   mutable std::uint64_t generation_ = 0;
-  std::map<std::string, Agent, std::less<>> agents_;
-  LimitsTable limits_;
-  policy::PolicySet policies_;
 };
 
 // Code::conflict, with what to do about it, while the environment's layers have not been built, or if one of

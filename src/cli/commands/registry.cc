@@ -1,0 +1,123 @@
+#include "registry/registry.h"
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/output_file.h"
+#include "cli/settings.h"
+#include "config/checked.h"
+#include "os/file.h"
+#include "registry/kinds.h"
+
+namespace atl::cli {
+namespace {
+
+struct RegistryFlags {
+  SettingFlags settings;
+  std::string kind, name, directory;
+  bool json = false;
+};
+
+Result<registry::Registry> open_registry(const RegistryFlags& flags) {
+  const config::Configuration configuration = TRY(flags.settings.load());
+  return registry::Registry::load(flags.directory.empty() ? configuration.text("registry") : flags.directory);
+}
+
+Result<void> check_kind(const std::string& kind) {
+  if (registry::find_kind(kind) != nullptr) return {};
+  std::vector<std::string_view> known;
+  for (const registry::Kind& one : registry::kinds()) known.push_back(one.folder);
+  return fail(config::Checked("KIND", kind)
+                  .wrong(fmt::format("is no kind{}", config::did_you_mean(kind, known)),
+                         fmt::format("there are {}", fmt::join(known, ", "))));
+}
+
+Result<void> list(const RegistryFlags& flags) {
+  if (!flags.kind.empty()) TRY(check_kind(flags.kind));
+  const registry::Registry registry = TRY(open_registry(flags));
+  std::string lines;
+  if (!flags.json) fmt::print("{:<14} {:<26} {:<10} {}\n", "KIND", "NAME", "FROM", "DESCRIPTION");
+  for (const registry::Kind& kind : registry::kinds()) {
+    if (!flags.kind.empty() && flags.kind != kind.folder) continue;
+    for (const registry::Entry* entry : registry.entries(kind.folder)) {
+      if (flags.json)
+        lines += fmt::format("{}{}", lines.empty() ? "" : ",", entry->json);
+      else
+        fmt::print("{:<14} {:<26} {:<10} {}\n", kind.folder, config::shown(entry->name),
+                   to_string(entry->origin), config::shown(entry->description, 70));
+    }
+  }
+  if (flags.json) fmt::print("[{}]\n", lines);
+  return {};
+}
+
+Result<void> show(const RegistryFlags& flags) {
+  TRY(check_kind(flags.kind));
+  const registry::Registry registry = TRY(open_registry(flags));
+  const registry::Entry* entry = registry.entry(flags.kind, flags.name);
+  if (entry == nullptr)
+    return fail(Code::not_found,
+                fmt::format("NAME: there is no '{0}' among the {1}; `atoll registry list {1}` lists them",
+                            config::shown(flags.name), flags.kind));
+  if (flags.json)
+    fmt::print("{}\n", entry->json);
+  else
+    fmt::print("from: {} ({})\ndigest: sha256:{}\n{}\n", to_string(entry->origin), entry->where,
+               entry->digest, entry->json);
+  return {};
+}
+
+Result<void> validate(const RegistryFlags& flags) {
+  const registry::Registry registry = TRY(open_registry(flags));
+  std::size_t count = 0;
+  for (const registry::Kind& kind : registry::kinds()) count += registry.entries(kind.folder).size();
+  fmt::print("{} declarations, all good\n", count);
+  return {};
+}
+
+Result<void> write_schemas(const RegistryFlags& flags) {
+  for (const registry::Kind& kind : registry::kinds()) {
+    const std::string path = fmt::format("{}/{}.json", flags.directory, kind.folder);
+    OutputFile out = TRY(OutputFile::open("DIR", path));
+    TRY(os::write_all(out.fd(), registry::json_schema(kind)));
+    TRY(out.finish());
+  }
+  return {};
+}
+
+}  // namespace
+
+Action define_registry(Command& top) {
+  Command command =
+      top.add_command("registry", "List, show and check declarations: agents, prompts, tools, ...");
+  auto flags = std::make_unique<RegistryFlags>();
+  flags->settings.add_to(command);
+  command.require_command();
+  using Body = Result<void> (*)(const RegistryFlags&);
+  std::vector<std::pair<Command, Body>> bodies;
+  const auto add = [&](const char* word, const char* about, Body body) {
+    Command sub = command.add_command(word, about);
+    bodies.emplace_back(sub, body);
+    return sub;
+  };
+  Command listing = add("list", "List what is declared, shipped or by the operator", list);
+  listing.add_option("KIND", flags->kind, "environments, agents, tools, prompts, policies, ...");
+  listing.add_flag("--json", flags->json, "As a JSON array of the declarations");
+  Command showing = add("show", "Show one declaration", show);
+  showing.add_option("KIND", flags->kind, "environments, agents, ...").required();
+  showing.add_option("NAME", flags->name, "Its name").required();
+  showing.add_flag("--json", flags->json, "The declaration alone");
+  Command checking = add("validate", "Check a registry directory: file, line, column and a hint", validate);
+  checking.add_option("DIR", flags->directory, "The directory; otherwise the setting 'registry'");
+  Command schemas = add("schemas", "Write the JSON Schemas of all kinds into a directory", write_schemas);
+  schemas.add_option("DIR", flags->directory, "Where to").required().existing_directory();
+  return [flags = std::move(flags), bodies = std::move(bodies)] {
+    for (const auto& [sub, body] : bodies) {
+      if (!sub.was_chosen()) continue;
+      if (auto done = body(*flags); !done) return report(done.error());
+    }
+    return flush_output() ? 0 : 1;
+  };
+}
+
+}  // namespace atl::cli
