@@ -43,7 +43,30 @@ constexpr std::array kSettings = {
     Setting{"http.connection_body_bytes", ValueType::bytes, "64M", "the same for one connection"},
     Setting{"registry", ValueType::text, "",
             "directory with environments, agents, limits over the shipped ones"},
-    Setting{"provider", ValueType::text, "", "default provider; empty: native where it works, else virtual"},
+    Setting{"provider.default", ValueType::text, "",
+            "provider of sessions that name none; empty: native where it works, else virtual"},
+    Setting{
+        "provider.docker.host", ValueType::text, "",
+        "container engine: unix:///PATH, tcp://HOST:PORT or https://HOST:PORT; empty: DOCKER_HOST, docker's "
+        "context, then the usual sockets"},
+    Setting{"provider.docker.images", ValueType::list, "",
+            "patterns of images that tenants may name, such as python:*; empty: what the engine has already"},
+    Setting{"provider.docker.pull", ValueType::boolean, "false",
+            "let the engine fetch images that it does not have"},
+    Setting{"provider.gvisor.runsc", ValueType::text, "",
+            "gVisor's program; empty: runsc by the search path"},
+    Setting{"provider.e2b.api_url", ValueType::text, "",
+            "control plane of the E2B service or Atoll that runs sandboxes for us; empty: E2B's own"},
+    Setting{"provider.e2b.sandbox_url", ValueType::text, "",
+            "where all of its sandboxes are reached; empty: each at its own host"},
+    Setting{"provider.e2b.api_key", ValueType::text, "", "key for it", true},
+    Setting{"provider.e2b.api_key_secret", ValueType::text, "",
+            "name of a secret that holds the key; a tenant's own secret of this name goes before api_key"},
+    Setting{"provider.e2b.templates", ValueType::map, "",
+            "template for each environment, such as Python3=code-interpreter-v1 (which is so by itself); an "
+            "environment that is not named is a template of the same name"},
+    Setting{"provider.e2b.count", ValueType::integer, "20",
+            "sandboxes that may run remotely at once, paused ones not counted; 0: any number"},
     Setting{"workers", ValueType::integer, "0", "threads for what computes or blocks; 0: by the machine"},
     Setting{"native.pool", ValueType::integer, "4", "sandboxes kept ready for the environment host"},
     Setting{"e2b.pool", ValueType::integer, "16",
@@ -141,10 +164,47 @@ constexpr std::array kSettings = {
             "domain of sandbox hosts given to E2B clients; empty: by the listener"},
 };
 
+// Former names of settings, which are still read: in a file, in the environment and as a flag. Another
+// setting may begin with such a name, so that a file has text there, or a map.
+struct FormerName {
+  std::string_view former, key;
+};
+constexpr FormerName kFormerNames[] = {{"provider", "provider.default"}};
+
+std::string_view present_name(std::string_view key) {
+  const auto* found = std::ranges::find(kFormerNames, key, &FormerName::former);
+  return found == std::end(kFormerNames) ? key : found->key;
+}
+
+// The items between commas, without blanks around them; empty ones are left out.
+std::vector<std::string> split_list(std::string_view left) {
+  std::vector<std::string> items;
+  while (!left.empty()) {
+    auto comma = left.find(',');
+    std::string_view item = left.substr(0, comma);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    if (!item.empty()) items.emplace_back(item);
+    left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 1);
+  }
+  return items;
+}
+
+Result<void> check_pairs(std::string_view text) {
+  for (const std::string& item : split_list(text)) {
+    const auto equals = item.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == item.size())
+      return fail(Code::invalid_argument,
+                  fmt::format("expected NAME=VALUE, with commas between several, got '{}'", shown(item)));
+  }
+  return {};
+}
+
 Result<void> check_type(ValueType type, std::string_view text) {
   switch (type) {
     case ValueType::text:
     case ValueType::list: return {};
+    case ValueType::map: return check_pairs(text);
     case ValueType::boolean: TRY(parse_bool(text)); return {};
     case ValueType::bytes: TRY(parse_bytes(text)); return {};
     case ValueType::duration: TRY(parse_milliseconds(text)); return {};
@@ -173,6 +233,7 @@ constexpr Range kRanges[] = {
     {"rate.per_second", 0, 1'000'000'000},
     {"rate.burst", 0, 1'000'000'000},
     {"volume.count", 0, UINT32_MAX},
+    {"provider.e2b.count", 0, UINT32_MAX},
 };
 
 Result<void> check_value(const Setting& setting, std::string_view text) {
@@ -215,11 +276,24 @@ std::vector<std::string_view> names_below(std::string_view prefix) {
   return names;
 }
 
+Result<std::string> map_text(const Node& node, const Setting& setting) {
+  std::string text;
+  for (const Member& member : node.members()) {
+    const std::string value = TRY(member.value.as<std::string>());
+    if (member.key.find_first_of("=,") != std::string::npos || value.find(',') != std::string::npos)
+      return fail(member.value.error("a name without '=' and ',' and a value without ',' are needed"));
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", member.key, value);
+  }
+  if (auto good = check_value(setting, text); !good) return fail(node.error(good.error().message()));
+  return text;
+}
+
 Result<std::string> file_text(const Node& node, const Setting& setting) {
   if (setting.type == ValueType::list && node.is_sequence()) {
     std::vector<std::string> items = TRY(node.as<std::vector<std::string>>());
     return fmt::format("{}", fmt::join(items, ","));
   }
+  if (setting.type == ValueType::map && node.is_map()) return map_text(node, setting);
   std::string text = TRY(node.as<std::string>());
   if (auto good = check_value(setting, text); !good) return fail(node.error(good.error().message()));
   return text;
@@ -231,6 +305,7 @@ Result<void> read_level(const Node& node, const std::string& prefix,
   TRY(node.check_keys(names));
   for (const Member& member : node.members()) {
     std::string key = prefix + member.key;
+    if (member.value.is_scalar()) key = present_name(key);
     const Setting* setting = find_setting(key);
     if (setting == nullptr) {
       if (!member.value.is_null()) TRY(member.value.expect(Kind::map));
@@ -281,6 +356,14 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     std::string name = environment_name(setting.key);
     known_names.push_back(name);
     auto found = sources.environment.find(name);
+    const auto* former = std::ranges::find(kFormerNames, setting.key, &FormerName::key);
+    if (former != std::end(kFormerNames)) {
+      known_names.push_back(environment_name(former->former));
+      if (found == sources.environment.end()) {
+        name = known_names.back();
+        found = sources.environment.find(name);
+      }
+    }
     if (found == sources.environment.end()) continue;
     if (auto good = check_value(setting, found->second); !good) {
       return fail(Code::invalid_argument, fmt::format("environment {}: {}", name, good.error().message()));
@@ -293,7 +376,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     made.warnings_.push_back(fmt::format("environment {} is no setting{}", name, did_you_mean(name, views)));
   }
   for (const auto& [key, text] : sources.flags) {
-    const Setting* setting = find_setting(key);
+    const Setting* setting = find_setting(present_name(key));
     if (setting == nullptr) {
       std::vector<std::string_view> keys;
       for (const Setting& one : kSettings) keys.push_back(one.key);
@@ -305,7 +388,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     const std::string flag = given == sources.spelled.end() ? "--set " + key : given->second;
     if (auto good = check_value(*setting, text); !good)
       return fail(Code::invalid_argument, fmt::format("{}: {}", flag, good.error().message()));
-    made.values_[key] = Value{text, flag};
+    made.values_[std::string(setting->key)] = Value{text, flag};
   }
   return made;
 }
@@ -342,17 +425,17 @@ std::chrono::milliseconds Configuration::duration(std::string_view key) const {
 }
 
 std::vector<std::string> Configuration::list(std::string_view key) const {
-  std::vector<std::string> items;
-  std::string_view left = text(key);
-  while (!left.empty()) {
-    auto comma = left.find(',');
-    std::string_view item = left.substr(0, comma);
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
-    if (!item.empty()) items.emplace_back(item);
-    left = comma == std::string_view::npos ? std::string_view() : left.substr(comma + 1);
+  return split_list(text(key));
+}
+
+std::map<std::string, std::string> Configuration::map(std::string_view key) const {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& item : split_list(text(key))) {
+    const auto equals = item.find('=');
+    if (equals == std::string::npos) defect(key);
+    pairs.insert_or_assign(item.substr(0, equals), item.substr(equals + 1));
   }
-  return items;
+  return pairs;
 }
 
 std::map<std::string, std::string> atoll_environment() {

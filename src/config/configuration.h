@@ -14,7 +14,8 @@
 
 namespace atl::config {
 
-enum class ValueType : std::uint8_t { text, boolean, integer, bytes, duration, list };
+// A map is NAME=VALUE pairs with commas between them; in a file it may be a map of YAML.
+enum class ValueType : std::uint8_t { text, boolean, integer, bytes, duration, list, map };
 
 // One thing an operator may decide. `key` is its place in the file ("tls.certificate"); the environment
 // variable is ATOLL_ and the key in capitals with '_' for '.' ("ATOLL_TLS_CERTIFICATE").
@@ -31,7 +32,7 @@ std::span<const Setting> settings();
 std::string environment_name(std::string_view key);
 
 struct Value {
-  std::string text;    // a list is joined with commas
+  std::string text;    // a list or map is joined with commas
   std::string origin;  // "default", "/etc/atoll/config.yaml:3", "environment ATOLL_LISTEN", "--listen"
 };
 
@@ -57,6 +58,7 @@ class Configuration {
   std::uint64_t bytes(std::string_view key) const;
   std::chrono::milliseconds duration(std::string_view key) const;
   std::vector<std::string> list(std::string_view key) const;
+  std::map<std::string, std::string> map(std::string_view key) const;
   const Value& value(std::string_view key) const;
   const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   // Variables that look like ours but are not: worth a word to the operator, not a refusal.

@@ -61,5 +61,46 @@ TEST_F(ConfigurationTest, LaterSourcesWinAndOriginsAreKept) {
   EXPECT_THAT(loaded->warnings(), ElementsAre(HasSubstr("did you mean 'ATOLL_LISTEN'?")));
 }
 
+TEST_F(ConfigurationTest, RefusesMapsThatAreNone) {
+  EXPECT_THAT(refusal("provider: {e2b: {templates: Python3}}\n"), HasSubstr("expected NAME=VALUE"));
+  EXPECT_THAT(refusal("provider: {e2b: {templates: {a: 'b,c'}}}\n"), HasSubstr("a value without ','"));
+  EXPECT_THAT(refusal("provider: {e2b: {templates: {'a=b': c}}}\n"), HasSubstr("a name without '='"));
+  EXPECT_THAT(refusal("provider: {e2b: {templates: {a: [b]}}}\n"), HasSubstr("expected text"));
+  EXPECT_THAT(refusal("provider: [native]\n"), HasSubstr("expected a map"));
+  EXPECT_THAT(refusal("provider: {defautl: native}\n"), HasSubstr("did you mean 'default'?"));
+  EXPECT_THAT(refusal("provider: {e2b: {count: -1}}\n"), HasSubstr("expected a whole number from 0"));
+}
+
+TEST_F(ConfigurationTest, ReadsMapsOfAFileAndOfText) {
+  write("provider:\n  e2b:\n    templates:\n      Python3: mine\n      base: other\n");
+  auto loaded = Configuration::load({.file = path, .environment = {}, .flags = {}});
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const std::map<std::string, std::string> wanted{{"Python3", "mine"}, {"base", "other"}};
+  EXPECT_EQ(loaded->map("provider.e2b.templates"), wanted);
+  loaded = Configuration::load({.file = path,
+                                .environment = {{"ATOLL_PROVIDER_E2B_TEMPLATES", "Python3=mine, base=other"}},
+                                .flags = {}});
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->map("provider.e2b.templates"), wanted);
+}
+
+TEST_F(ConfigurationTest, ReadsTheFormerNameOfTheDefaultProvider) {
+  write("provider: virtual\n");
+  auto file = Configuration::load({.file = path, .environment = {}, .flags = {}});
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(file->text("provider.default"), "virtual");
+  EXPECT_EQ(file->value("provider.default").origin, path + ":1");
+  auto variable =
+      Configuration::load({.file = path, .environment = {{"ATOLL_PROVIDER", "e2b"}}, .flags = {}});
+  ASSERT_TRUE(variable);
+  EXPECT_EQ(variable->text("provider.default"), "e2b");
+  EXPECT_TRUE(variable->warnings().empty());
+  auto both = Configuration::load(
+      {.file = path, .environment = {{"ATOLL_PROVIDER", "e2b"}}, .flags = {{"provider", "docker"}}});
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->text("provider.default"), "docker");
+  EXPECT_EQ(both->value("provider.default").origin, "--set provider");
+}
+
 }  // namespace
 }  // namespace atl::config

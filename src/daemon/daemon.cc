@@ -1,5 +1,6 @@
 #include "daemon/daemon.h"
 
+#include <fmt/ranges.h>
 #include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "daemon/data_directory.h"
 #include "daemon/data_lock.h"
 #include "daemon/network.h"
+#include "daemon/providers.h"
 #include "egress/authority.h"
 #include "egress/dial_budget.h"
 #include "egress/machine.h"
@@ -283,6 +285,42 @@ Result<void> Daemon::divide_descriptors() {
 }
 
 Result<void> Daemon::start_providers() {
+  TRY(start_native());
+  providers_.push_back(sandbox::emulated::make(loop_.get_executor()));
+  TRY(start_optional_providers());
+  const std::string& asked = configuration_.text("provider.default");
+  if (!asked.empty() && asked != "auto" && !session::is_provider_name(asked))
+    return fail(Error(Code::invalid_argument,
+                      fmt::format("no provider is called '{}': there are {}", config::shown(asked),
+                                  fmt::join(session::kProviderNames, ", ")))
+                    .with_field("provider.default"));
+  const auto absent = std::ranges::find(absent_providers_, asked, &session::AbsentProvider::name);
+  if (absent != absent_providers_.end())
+    return fail(Error(Code::unsupported, fmt::format("start the provider {}: {}", asked, absent->reason))
+                    .with_field("provider.default"));
+  default_provider_ = !asked.empty() ? asked : std::string(providers_.front()->name());
+  return {};
+}
+
+Result<void> Daemon::start_optional_providers() {
+  const ProviderContext context{.executor = loop_.get_executor(),
+                                .configuration = configuration_,
+                                .data = data_,
+                                .installation = TRY(installation_id(data_)),
+                                .secret = [this](std::string tenant, std::string name) -> Task<std::string> {
+                                  return vault_->reveal(std::move(tenant), std::move(name));
+                                }};
+  for (const OptionalProvider& one : optional_providers()) {
+    auto started = one.start(context);
+    if (started)
+      providers_.push_back(std::move(*started));
+    else
+      absent_providers_.push_back({std::string(one.name), started.error().message(), one.traits});
+  }
+  return {};
+}
+
+Result<void> Daemon::start_native() {
   sandbox::native::NativeOptions options;
   options.spawner.roots = spawner_roots(data_, *registry_, configuration_.text("run_as").empty());
   options.spawner.run_directory = data_ + "/run";
@@ -321,16 +359,14 @@ Result<void> Daemon::start_providers() {
     if (environment.default_language) pool.warm = {*environment.default_language};
     options.pools.push_back(std::move(pool));
   }
-  const std::string& asked = configuration_.text("provider");
   auto native = sandbox::native::start(loop_.get_executor(), std::move(options));
   if (native) {
     providers_.push_back(std::move(*native));
   } else {
-    if (asked == "native") return fail(std::move(native).error().context("start the provider native"));
     log::warn("the provider native does not work here", {{"error", native.error().message()}});
+    absent_providers_.push_back({"native", native.error().message() + "; `atoll doctor` says more",
+                                 sandbox::native::native_traits()});
   }
-  providers_.push_back(sandbox::emulated::make(loop_.get_executor()));
-  default_provider_ = !asked.empty() ? asked : std::string(providers_.front()->name());
   return {};
 }
 
@@ -359,6 +395,7 @@ Result<void> Daemon::build_service() {
   dependencies.blobs = blobs_.get();
   dependencies.registry = registry_.get();
   for (const auto& provider : providers_) dependencies.providers.push_back(provider.get());
+  for (const auto& absent : absent_providers_) dependencies.providers.add_absent(absent);
   dependencies.clock = &Clock::machine();
   dependencies.observer = metrics_.get();
   dependencies.workers = workers_.get();

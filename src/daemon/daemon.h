@@ -7,6 +7,7 @@
 
 #include "os/descriptor_budget.h"
 #include "os/task.h"
+#include "session/providers.h"
 
 namespace boost::asio {
 class thread_pool;
@@ -97,6 +98,8 @@ class Daemon {
   Result<std::vector<std::string>> listen();
   // Before the first thread: the spawner is forked off this process.
   Result<void> start_providers();
+  Result<void> start_native();
+  Result<void> start_optional_providers();
   // After the spawner was started, before the first thread: from here on the service has no power over the
   // machine.
   Result<void> give_up_root();
@@ -115,6 +118,7 @@ class Daemon {
   std::unique_ptr<layer::Store> layers_;
   std::unique_ptr<registry::Registry> registry_;
   std::vector<std::unique_ptr<sandbox::Provider>> providers_;
+  std::vector<session::AbsentProvider> absent_providers_;
   std::string default_provider_;
   std::unique_ptr<boost::asio::thread_pool> workers_;
   std::unique_ptr<store::Store> store_;

@@ -116,7 +116,9 @@ Kind environments_kind() {
                      {.name = "preimport",
                       .shape = Shape::texts,
                       .help = "Modules that Python interpreters have imported before anybody asks.",
-                      .most = 32}}};
+                      .most = 32},
+                     {.name = "image",
+                      .help = "The image that the provider docker makes it from, such as python:3.13-slim."}}};
 }
 
 Kind agents_kind() {

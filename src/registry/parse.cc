@@ -8,6 +8,7 @@
 
 #include "egress/rules.h"
 #include "registry/kinds.h"
+#include "sandbox/spec_check.h"
 
 namespace atl::registry {
 namespace {
@@ -131,6 +132,14 @@ Result<std::vector<std::string>> modules_in(const config::Node& root) {
   return modules;
 }
 
+Result<std::string> image_in(const config::Node& root) {
+  std::string image = TRY(root.get_or<std::string>("image", ""));
+  if (!image.empty() && !sandbox::is_image_reference(image))
+    return fail(root.find("image")->error(
+        fmt::format("'{}' is no reference of an image, such as python:3.13-slim", image)));
+  return image;
+}
+
 Result<sandbox::Variables> variables_in(const config::Node& root) {
   return root.get_or<sandbox::Variables>("env", {});
 }
@@ -167,9 +176,13 @@ Result<Environment> parse_environment(const config::Document& document) {
   environment.limits = TRY(limits_in(root));
   environment.network = network(root).value_or(sandbox::Network::none);
   environment.sudo = TRY(root.get_or<bool>("sudo", false));
-  environment.user = TRY(root.get_or<std::string>("user", "user"));
-  environment.working_directory = TRY(root.get_or<std::string>("working_directory", "/home/user"));
-  if (!environment.working_directory.starts_with('/')) {
+  environment.image = TRY(image_in(root));
+  // What an image says about its user and directory holds where the environment says nothing else.
+  const bool has_image = !environment.image.empty();
+  environment.user = TRY(root.get_or<std::string>("user", has_image ? "" : "user"));
+  environment.working_directory =
+      TRY(root.get_or<std::string>("working_directory", has_image ? "" : "/home/user"));
+  if (!environment.working_directory.starts_with('/') && !environment.working_directory.empty()) {
     return fail(root.find("working_directory")->error("'working_directory' is an absolute path"));
   }
   environment.env = TRY(variables_in(root));

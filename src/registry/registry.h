@@ -29,6 +29,7 @@ namespace atl::registry {
 struct Environment {
   std::string name;
   std::string description;
+  std::string image;                 // for providers that have images: the reference of one; empty: none
   std::vector<std::string> layers;   // directories of the host, lowest first; empty: the view of the host
   std::string stack;                 // whose layers it has in the layer store; empty: none of it
   std::vector<std::string> digests;  // of its layers, when they are of the store

@@ -32,6 +32,8 @@ struct Traits {
   bool fork = false;       // of the filesystem
   bool live_fork = false;  // of running interpreters as well
   bool watch = false;
+  bool images = false;     // a root filesystem by the name of an image
+  bool templates = false;  // environments are names that the provider knows, also those the registry does not
 };
 
 }  // namespace atl::sandbox

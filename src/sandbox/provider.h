@@ -33,8 +33,13 @@ class Provider {
   virtual Isolation probed() const = 0;
   // A sandbox that is ready to run, or the reason why not; a failed create leaves nothing behind.
   virtual Task<std::unique_ptr<Sandbox>> create(Spec spec) = 0;
-  // Sandboxes of an earlier daemon that still run and can be taken back, by id.
-  virtual std::vector<std::string> adoptable() = 0;
+  // Why no sandbox can be made at this moment, with the way out ("no container engine answers at ...: start
+  // one, or ..."); empty: one can. Cheap: what was found out last, nobody is asked. A provider that can never
+  // work on this machine is not made at all (session/providers.h).
+  virtual std::string unavailable_because() const { return ""; }
+  // Sandboxes of an earlier daemon that still run and can be taken back, by id. A provider that cannot find
+  // out says so in the log and names none.
+  virtual Task<std::vector<std::string>> adoptable() = 0;
   virtual Task<std::unique_ptr<Sandbox>> adopt(std::string id) = 0;
   // Removes a snapshot that Sandbox::snapshot wrote; one that is not there is success. Its files may belong
   // to ids that only the provider has power over.

@@ -71,6 +71,10 @@ class Sandbox {
   // snapshot.
   virtual Task<void> trust(std::string certificate);
 
+  // The session will end in this time, unless it is told something else later. For a sandbox that runs
+  // elsewhere and has a time to live of its own there; does not wait. Others need not know.
+  virtual void set_time_left(std::chrono::milliseconds) {}
+
   virtual Task<Usage> usage() = 0;
   // The same number as in usage(), for those who need only that one.
   virtual Task<std::chrono::microseconds> cpu_time() {

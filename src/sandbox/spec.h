@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,6 +30,17 @@ enum class Network { none, egress };
 // What a sandbox is asked to be. Everything is optional but the root; defaults are safe.
 struct Spec {
   std::string id;  // chosen by the caller, unique on this machine
+  // Whose it is, for providers whose sandboxes stand in somebody else's lists: they label them with it, and
+  // ask the tenant's own key where there is one. Empty for sandboxes that wait in a pool.
+  std::string session_id, tenant;
+  // The environment's name. A provider with the trait 'templates' makes the sandbox from what it calls so.
+  std::string environment;
+  // The reference of an image ("python:3.13-slim", "name@sha256:..."), for providers with the trait 'images';
+  // others never see one. With it an empty `user` or `working_directory` means the image's own.
+  std::string image;
+  // How long the session has left. A provider whose sandboxes run elsewhere has them end by themselves some
+  // time later, if nobody ends them or prolongs them (Sandbox::set_time_left). Unset: unknown.
+  std::optional<std::chrono::milliseconds> time_left;
   // Read-only directory trees of the host, lowest first. Empty: the provider's view of the host ("host").
   std::vector<std::string> layers;
   // A zygote, which has power over this machine, may run what is in `layers`: they were made by recipes that

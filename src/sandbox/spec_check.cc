@@ -1,6 +1,21 @@
 #include "sandbox/spec_check.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace atl::sandbox {
+
+bool is_image_reference(std::string_view text) {
+  constexpr std::size_t kBytesMax = 512;
+  if (text.empty() || text.size() > kBytesMax) return false;
+  if (std::isalnum(static_cast<unsigned char>(text.front())) == 0 ||
+      std::isalnum(static_cast<unsigned char>(text.back())) == 0)
+    return false;
+  if (text.find("..") != std::string_view::npos || text.find("//") != std::string_view::npos) return false;
+  return std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._-/:@").contains(static_cast<char>(c));
+  });
+}
 
 Result<void> check(const Spec& spec) {
   const Limits& limits = spec.limits;

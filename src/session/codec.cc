@@ -148,6 +148,8 @@ constexpr const char* kSecret = "session.secret";
 constexpr const char* kTrafficToken = "session.traffic_token";
 constexpr const char* kDataPlane = "session.data_plane";
 constexpr const char* kPorts = "session.ports";
+constexpr const char* kImage = "session.image";
+constexpr const char* kProviderReason = "session.provider_reason";
 constexpr const char* kFormerSecret = "e2b.token";
 constexpr const char* kFormerTrafficToken = "e2b.traffic_token";
 
@@ -157,6 +159,8 @@ std::string attributes_json(const Session& session) {
   all[kTrafficToken] = session.traffic_token;
   if (session.data_plane == DataPlane::open) all[kDataPlane] = "open";
   if (session.ports == Ports::closed) all[kPorts] = "closed";
+  if (!session.image.empty()) all[kImage] = session.image;
+  if (!session.provider_reason.empty()) all[kProviderReason] = session.provider_reason;
   return to_json(all);
 }
 
@@ -170,6 +174,8 @@ void read_attributes(const std::string& json, Session& session) {
   session.traffic_token = take(kTrafficToken);
   if (take(kDataPlane) == "open") session.data_plane = DataPlane::open;
   if (take(kPorts) == "closed") session.ports = Ports::closed;
+  session.image = take(kImage);
+  session.provider_reason = take(kProviderReason);
   if (std::string former = take(kFormerSecret); session.secret.empty()) session.secret = std::move(former);
   if (std::string former = take(kFormerTrafficToken); !former.empty() && session.traffic_token.empty()) {
     session.traffic_token = std::move(former);

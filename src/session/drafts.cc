@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/ids.h"
+#include "session/environment_choice.h"
 
 namespace atl::session {
 namespace {
@@ -33,8 +34,7 @@ void give_secrets(Session& facts) {
 }
 
 // The first that is not empty: what was asked for, what the agent names, the default.
-const std::string& first_of(const std::string& asked, const std::string& agents,
-                            const std::string& otherwise) {
+std::string first_of(const std::string& asked, const std::string& agents, const std::string& otherwise) {
   return !asked.empty() ? asked : !agents.empty() ? agents : otherwise;
 }
 
@@ -54,6 +54,34 @@ bool Drafts::complete_secrets(Session& facts) const {
   return changed;
 }
 
+// A name that nobody gave, "auto" or an image leaves the choice to us.
+Result<sandbox::Provider*> Drafts::choose_provider(const CreateRequest& request, const registry::Agent& agent,
+                                                   const std::string& environment, Session& facts) const {
+  constexpr const char* kAuto = "auto";
+  std::string name = first_of(request.provider, agent.provider, "");
+  if (name.empty() || name == kAuto) {
+    const registry::Environment* const declared =
+        environment.empty() ? nullptr : dependencies_.registry->environment(environment);
+    const bool from_image = !request.image.empty() || (declared != nullptr && is_only_image(*declared));
+    const bool asked = name == kAuto;
+    name = from_image ? "docker" : options_.default_provider;
+    if (name == kAuto) name = (*dependencies_.providers.begin())->name();
+    if (from_image) facts.provider_reason = "the sandbox is made from an image";
+    if (asked && !from_image) facts.provider_reason = "the default of this service";
+  }
+  auto found = require_provider(dependencies_.providers, name);
+  for (const std::string& next : request.fallback) {
+    if (found) break;
+    // A name that no provider has is a mistake, which a fallback must not hide.
+    if (found.error().code() == Code::invalid_argument) break;
+    std::string why = fmt::format("fallback: {}", found.error().message());
+    found = require_provider(dependencies_.providers, next);
+    facts.provider_reason = std::move(why);
+  }
+  if (found) facts.provider = (*found)->name();
+  return found;
+}
+
 Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& facts) const {
   const registry::Registry& registry = *dependencies_.registry;
   static const registry::Agent nobody;
@@ -64,13 +92,10 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& fac
   }
   const registry::Agent& agent = choice.agent != nullptr ? *choice.agent : nobody;
   facts.agent = request.agent;
-  facts.environment = first_of(request.environment, agent.environment, options_.default_environment);
-  choice.environment = registry.environment(facts.environment);
-  if (choice.environment == nullptr) return fail(unknown_name("environment", facts.environment));
-  TRY(registry::check_usable(*choice.environment));
-  facts.provider = first_of(request.provider, agent.provider, options_.default_provider);
-  choice.provider = find_provider(dependencies_.providers, facts.provider);
-  if (choice.provider == nullptr) return fail(unknown_name("provider", facts.provider));
+  const std::string wanted = first_of(request.environment, agent.environment, "");
+  choice.provider = TRY(choose_provider(request, agent, wanted, facts));
+  choice.environment = TRY(choose_environment(registry, choice.provider->traits(), wanted, request.image,
+                                              options_.default_environment, facts));
   facts.policy = first_of(request.policy, agent.policy, choice.environment->policy);
   if (registry.policies().find(facts.policy) == nullptr) return fail(unknown_name("policy", facts.policy));
   facts.policy_mode = request.policy_mode;

@@ -45,6 +45,9 @@ class Drafts {
     const registry::Environment* environment = nullptr;
     sandbox::Provider* provider = nullptr;
   };
+  // Sets facts.provider and, where it is not simply what was asked for, facts.provider_reason.
+  Result<sandbox::Provider*> choose_provider(const CreateRequest& request, const registry::Agent& agent,
+                                             const std::string& environment, Session& facts) const;
   Result<Choice> choose(const CreateRequest& request, Session& facts) const;
   Result<void> set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Task<void> set_network(CreateRequest& request, const Choice& choice, Session& facts) const;

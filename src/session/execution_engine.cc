@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "os/offload.h"
 #include "session/codec.h"
+#include "session/environment_choice.h"
 #include "session/execution_time.h"
 #include "session/retry.h"
 #include "session/running_execution.h"
@@ -135,7 +136,8 @@ sandbox::Language ExecutionEngine::language_of(const Live& live, const ExecuteRe
     }
   }
   if (!live.traits().real_processes) return sandbox::Language::shell;
-  const registry::Environment* environment = dependencies_.registry->environment(live.facts().environment);
+  const registry::Environment* environment =
+      environment_of(*dependencies_.registry, live.facts(), live.traits());
   if (environment != nullptr && environment->default_language) return *environment->default_language;
   return sandbox::Language::python;
 }

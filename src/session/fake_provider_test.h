@@ -422,7 +422,7 @@ class FakeProvider final : public sandbox::Provider {
     co_return std::move(made);
   }
   void discard_interpreters(const std::string& directory) override { captures->erase(directory); }
-  std::vector<std::string> adoptable() override { return running; }
+  Task<std::vector<std::string>> adoptable() override { co_return running; }
   Task<std::unique_ptr<sandbox::Sandbox>> adopt(std::string id) override {
     adopted.push_back(id);
     sandbox::Spec spec;

@@ -9,17 +9,18 @@
 
 namespace atl::session {
 
-Handover::Adoptable Handover::find_adoptable() const {
+Task<Handover::Adoptable> Handover::find_adoptable() const {
   Adoptable adoptable;
   for (sandbox::Provider* provider : dependencies_.providers) {
-    for (std::string& id : provider->adoptable()) adoptable.emplace(std::move(id), provider);
+    CO_TRY(std::vector<std::string> ids, co_await provider->adoptable());
+    for (std::string& id : ids) adoptable.emplace(std::move(id), provider);
   }
-  return adoptable;
+  co_return adoptable;
 }
 
 Task<void> Handover::take_back_all() {
   std::vector<std::string> still_running;
-  Adoptable adoptable = find_adoptable();
+  CO_TRY(Adoptable adoptable, co_await find_adoptable());
   std::vector<std::string> unfinished = {"creating", "running", "paused", "stopping"};
   CO_TRY(const auto rows, co_await dependencies_.store->sessions_in(std::move(unfinished)));
   for (const store::SessionRow& row : rows) CO_CHECK(co_await take_back(row, adoptable, still_running));

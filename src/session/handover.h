@@ -50,7 +50,7 @@ class Handover {
  private:
   using Adoptable = std::map<std::string, sandbox::Provider*>;  // by incarnation
 
-  Adoptable find_adoptable() const;
+  Task<Adoptable> find_adoptable() const;
   // Each adds the records of commands that still run.
   Task<void> take_back(const store::SessionRow& row, Adoptable& adoptable,
                        std::vector<std::string>& still_running);

@@ -71,6 +71,7 @@ void Live::set_end(std::chrono::milliseconds ttl, bool extend_only) {
   if (state() == State::paused) return;
   ends_at_ = end;
   facts_.expires_at = clock_.now() + ttl;
+  if (sandbox_) sandbox_->set_time_left(ttl);
 }
 
 void Live::restore_end() {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "session/artifacts.h"
+#include "session/environment_choice.h"
 #include "session/retry.h"
 
 namespace atl::session {
@@ -78,9 +79,15 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
                                                 std::optional<std::string> state, Interpreters interpreters) {
   sandbox::Spec spec;
   spec.id = live.incarnation();
+  spec.session_id = live.facts().session_id;
+  spec.tenant = live.facts().tenant;
+  spec.environment = live.facts().environment;
+  spec.image = live.facts().image;
+  spec.time_left = live.facts().ttl;
   // An emulated machine has no root filesystem made of layers; where the host's view would do, so does its
-  // own.
-  if (live.traits().real_processes || !environment.host_fallback) {
+  // own. An image or a remote template is a root filesystem itself.
+  const bool own_root = !spec.image.empty() || live.traits().templates;
+  if (!own_root && (live.traits().real_processes || !environment.host_fallback)) {
     LayerUse::Taken taken =
         TRY(dependencies_.layer_use->take(live.incarnation(), environment, state.value_or(std::string())));
     spec.layers = std::move(taken.paths);
@@ -88,8 +95,9 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
   }
   if (state) spec.snapshot = dependencies_.states->path(*state);
   spec.with_interpreters = interpreters == Interpreters::carried;
-  spec.user = environment.user;
-  spec.working_directory = environment.working_directory;
+  if (own_root || !environment.user.empty()) spec.user = environment.user;
+  if (own_root || !environment.working_directory.empty())
+    spec.working_directory = environment.working_directory;
   spec.sudo = environment.sudo;
   // The host's view, which stands in for missing layers, does not have the environment's packages.
   if (!spec.layers.empty() || !environment.host_fallback) spec.preimport = environment.preimport;
@@ -105,7 +113,8 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   if (live->provider() == nullptr)
     co_return fail(Code::unavailable, fmt::format("provider {} is not here", live->facts().provider));
   const std::string& name = live->facts().environment;
-  const registry::Environment* environment = dependencies_.registry->environment(name);
+  const registry::Environment* environment =
+      environment_of(*dependencies_.registry, live->facts(), live->traits());
   if (environment == nullptr) {
     co_return fail(Error(Code::invalid_argument, fmt::format("no environment is called '{}'", name))
                        .with_field("environment"));

@@ -57,10 +57,14 @@ struct LocalRequest {
 // A new session. A member that is left as it is leaves the choice to the agent, then to the environment, then
 // to the service's options.
 struct CreateRequest {
-  std::string provider;     // empty: the service's default
-  std::string environment;  // empty: the service's default
-  std::string agent;        // empty: none
-  std::string policy;       // empty: the environment's
+  std::string provider;               // empty: the service's default; "auto": chosen by the registry's rules
+  std::vector<std::string> fallback;  // providers that will do, in this order, where `provider` does not work
+  std::string environment;            // empty: the service's default
+  // The reference of an image to start from. Without a provider it means docker; without an environment,
+  // policy, limits and language are the defaults.
+  std::string image;
+  std::string agent;   // empty: none
+  std::string policy;  // empty: the environment's
   PolicyMode policy_mode = PolicyMode::enforce;
   registry::LimitsPatch limits;                  // over the environment's
   std::optional<sandbox::Network> network;       // unset: the environment's
@@ -92,6 +96,8 @@ struct Session {
   std::string tenant;
   std::string key_id;  // the key that created it
   std::string provider, environment, agent, policy;
+  std::string image;            // reference of the image it was made from; empty: it was made from none
+  std::string provider_reason;  // why this provider, where a rule or a fallback chose it; else empty
   PolicyMode policy_mode = PolicyMode::enforce;
   State state = State::creating;
   // A pause is under way. Calls that need the sandbox are refused meanwhile, or, with auto_resume, wait and

@@ -22,6 +22,8 @@ Task<Response> environments(Context context, Principal, Request&) {
       languages.push_back(bj::value(sandbox::to_string(language)));
     bj::value first = nullptr;
     if (environment.default_language) first = bj::value(sandbox::to_string(*environment.default_language));
+    bj::value image_json = nullptr;
+    if (!environment.image.empty()) image_json = bj::value(environment.image);
     sandbox::Limits limits = registry.sandbox_limits(environment, {});
     registry::clamp(limits, context->service->ceilings());
     list.push_back(
@@ -32,6 +34,7 @@ Task<Response> environments(Context context, Principal, Request&) {
                    {"policy", environment.policy},
                    {"network", environment.network == sandbox::Network::egress ? "egress" : "none"},
                    {"sudo", environment.sudo},
+                   {"image", image_json},
                    {"limits", to_json(limits)}});
   }
   bj::object body{{"environments", std::move(list)}};
@@ -85,7 +88,11 @@ Task<Response> capabilities(Context context, Principal, Request&) {
       pools.push_back(
           bj::object{{"environment", level.environment}, {"ready", level.ready}, {"target", level.target}});
     }
+    bj::value reason = nullptr;
+    if (!provider.unavailable_because.empty()) reason = bj::value(provider.unavailable_because);
     providers.push_back(bj::object{{"name", provider.name},
+                                   {"available", provider.unavailable_because.empty()},
+                                   {"reason", std::move(reason)},
                                    {"traits", to_json(provider.traits)},
                                    {"isolation", to_json(provider.isolation)},
                                    {"pools", std::move(pools)}});

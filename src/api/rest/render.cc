@@ -162,7 +162,9 @@ bj::object to_json(const sandbox::Traits& traits) {
           {"snapshot", traits.snapshot},
           {"fork", traits.fork},
           {"live_fork", traits.live_fork},
-          {"watch", traits.watch}};
+          {"watch", traits.watch},
+          {"images", traits.images},
+          {"templates", traits.templates}};
 }
 
 bj::object to_json(const sandbox::Usage& usage) {
@@ -197,7 +199,9 @@ bj::object to_json(const session::Session& s, const Dependencies& dependencies) 
   return {{"session_id", s.session_id},
           {"sandbox_id", s.sandbox_id},
           {"provider", s.provider},
+          {"provider_reason", maybe_text(s.provider_reason)},
           {"environment", s.environment},
+          {"image", maybe_text(s.image)},
           {"agent", maybe_text(s.agent)},
           {"policy", s.policy},
           {"url", replaced(dependencies.sandbox_url, "{sandbox_id}", s.sandbox_id)},

@@ -54,11 +54,14 @@ Result<std::optional<session::OnExpiry>> read_on_expiry(const Body& body) {
 }
 
 Result<session::CreateRequest> read_create(const std::string& text) {
-  const Body body = TRY(Body::parse(
-      text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network", "ttl_seconds",
-             "env", "skills", "snapshot", "extend_on_use", "on_expiry", "auto_resume", "public_ports"}));
+  const Body body =
+      TRY(Body::parse(text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network",
+                             "ttl_seconds", "env", "skills", "snapshot", "extend_on_use", "on_expiry",
+                             "auto_resume", "public_ports", "image", "fallback"}));
   session::CreateRequest request;
+  request.image = TRY(body.text("image")).value_or("");
   request.provider = TRY(body.text("provider")).value_or("");
+  request.fallback = TRY(body.texts("fallback")).value_or(std::vector<std::string>{});
   request.environment = TRY(body.text("environment")).value_or("");
   request.agent = TRY(body.text("agent")).value_or("");
   request.policy = TRY(body.text("policy")).value_or("");

@@ -7,6 +7,9 @@
 
 #include "base/ids.h"
 #include "cli/command.h"
+#include "cli/settings.h"
+#include "config/configuration.h"
+#include "daemon/providers.h"
 #include "sandbox/native/native.h"
 #include "sandbox/native/probe.h"
 
@@ -108,13 +111,26 @@ Task<std::string> try_one(sandbox::Provider& provider) {
   co_return text;
 }
 
-int examine() {
+// Providers that need something beside this machine's kernel. None of them is needed, so none is bad.
+void show_optional_providers(const config::Configuration& configuration, asio::io_context& loop) {
+  fmt::print("\n");
+  const daemon::ProviderContext context{.executor = loop.get_executor(), .configuration = configuration};
+  for (const daemon::OptionalProvider& one : daemon::optional_providers()) {
+    const auto probed = one.probe(context);
+    fmt::print("{}", shown({probed ? Finding::Grade::good : Finding::Grade::note,
+                            fmt::format("provider {}", one.name), probed ? "works" : "does not work here",
+                            probed ? "" : probed.error().message()}));
+  }
+}
+
+int examine(const config::Configuration& configuration) {
   int bad = 0;
   for (const Finding& finding : sandbox::native::probe_machine()) {
     fmt::print("{}", shown(finding));
     bad += finding.grade == Finding::Grade::bad ? 1 : 0;
   }
   asio::io_context loop;
+  show_optional_providers(configuration, loop);
   sandbox::native::NativeOptions options;
   options.spawner.slots_ready = 0;
   auto provider = sandbox::native::start(loop.get_executor(), std::move(options));
@@ -139,8 +155,14 @@ int examine() {
 }  // namespace
 
 Action define_doctor(Command& top) {
-  top.add_command("doctor", "Say what works on this machine, what does not, and how to fix it");
-  return [] { return examine(); };
+  Command command =
+      top.add_command("doctor", "Say what works on this machine, what does not, and how to fix it");
+  auto flags = std::make_unique<SettingFlags>();
+  flags->add_to(command);
+  return [flags = std::move(flags)] {
+    const auto configuration = flags->load();
+    return configuration ? examine(*configuration) : report(configuration.error());
+  };
 }
 
 }  // namespace atl::cli

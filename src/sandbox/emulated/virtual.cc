@@ -56,7 +56,7 @@ class VirtualProvider final : public Provider {
     co_return handle;
   }
 
-  std::vector<std::string> adoptable() override { return {}; }
+  Task<std::vector<std::string>> adoptable() override { co_return std::vector<std::string>(); }
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
     co_return fail(Code::not_found, fmt::format("no sandbox {}: a virtual one ends with its daemon", id));
   }

@@ -102,7 +102,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     co_return std::move(sandbox);
   }
 
-  std::vector<std::string> adoptable() override { return alive_->adoptable; }
+  Task<std::vector<std::string>> adoptable() override { co_return alive_->adoptable; }
 
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
     Request request{.name = id, .ask = ask::Adopt{}};

@@ -35,6 +35,9 @@ struct NativeOptions {
   MonitorOptions alerts;
 };
 
+// What native sandboxes can do, where they work.
+const Traits& native_traits();
+
 // Real Linux processes behind namespaces, an overlay root, a system-call filter, Landlock and control groups.
 // Starts the spawner, or takes back the one of an earlier daemon (NativeOptions::spawner.run_directory). Must
 // be called before the program has threads. As root or as an ordinary user with user namespaces; what the

@@ -410,7 +410,7 @@ TEST_F(NativeTest, ARestartedDaemonTakesItsSandboxesBack) {
   NativeOptions options;
   options.spawner.run_directory = dir;
   Provider& provider = open(std::move(options));
-  ASSERT_EQ(provider.adoptable(), std::vector<std::string>{"kept"});
+  ASSERT_EQ(run(provider.adoptable()).value(), std::vector<std::string>{"kept"});
   auto adopted = run(provider.adopt("kept"));
   ASSERT_TRUE(adopted) << adopted.error().message();
   EXPECT_EQ((*adopted)->id(), "kept");
@@ -440,7 +440,7 @@ TEST_F(NativeTest, ARestartedDaemonTakesBackWhatIsPaused) {
   NativeOptions options;
   options.spawner.run_directory = dir;
   Provider& provider = open(std::move(options));
-  ASSERT_EQ(provider.adoptable(), std::vector<std::string>{"kept"});
+  ASSERT_EQ(run(provider.adoptable()).value(), std::vector<std::string>{"kept"});
   const auto before = std::chrono::steady_clock::now();
   auto adopted = run(provider.adopt("kept"));
   ASSERT_TRUE(adopted) << adopted.error().message();
@@ -581,7 +581,8 @@ TEST_F(NativeTest, CrashesLeaveNothingUntrue) {
     NativeOptions options;
     options.spawner.run_directory = dir;
     Provider& provider = open(std::move(options));
-    for (const std::string& id : provider.adoptable()) {
+    const std::vector<std::string> kept = run(provider.adoptable()).value();
+    for (const std::string& id : kept) {
       auto adopted = run(provider.adopt(id));
       if (!adopted) continue;
       if (acknowledged && victim == 0) {
@@ -589,7 +590,7 @@ TEST_F(NativeTest, CrashesLeaveNothingUntrue) {
       }
       EXPECT_TRUE(run((*adopted)->stop()));
     }
-    EXPECT_TRUE(provider.adoptable().empty() || victim != 0);
+    EXPECT_TRUE(run(provider.adoptable()).value().empty() || victim != 0);
     EXPECT_TRUE(run(provider.shut_down()));
     provider_.reset();
     EXPECT_FALSE(group_exists());

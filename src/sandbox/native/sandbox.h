@@ -13,13 +13,12 @@
 #include "sandbox/native/cgroup.h"
 #include "sandbox/native/checkpoint_file.h"
 #include "sandbox/native/client.h"
+#include "sandbox/native/native.h"
 #include "sandbox/sandbox.h"
 
 namespace atl::sandbox::native {
 
 struct Excess;
-
-const Traits& native_traits();
 
 // What the spawner handed over for one sandbox.
 struct SpawnResult {

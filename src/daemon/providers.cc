@@ -1,0 +1,59 @@
+#include "daemon/providers.h"
+
+#include "base/ids.h"
+#include "config/configuration.h"
+#include "os/file.h"
+
+namespace atl::daemon {
+namespace {
+
+Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no docker provider");
+}
+Result<void> probe_docker(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no docker provider");
+}
+constexpr sandbox::Traits kDockerTraits{.images = true};
+
+Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no gvisor provider");
+}
+Result<void> probe_gvisor(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no gvisor provider");
+}
+constexpr sandbox::Traits kGvisorTraits{};
+
+Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no e2b provider");
+}
+Result<void> probe_e2b(const ProviderContext&) {
+  return fail(Code::unsupported, "this version of Atoll has no e2b provider");
+}
+constexpr sandbox::Traits kE2bTraits{.templates = true};
+
+constexpr OptionalProvider kProviders[] = {
+    {"docker", kDockerTraits, start_docker, probe_docker},
+    {"gvisor", kGvisorTraits, start_gvisor, probe_gvisor},
+    {"e2b", kE2bTraits, start_e2b, probe_e2b},
+};
+
+}  // namespace
+
+std::span<const OptionalProvider> optional_providers() {
+  return kProviders;
+}
+
+Result<std::string> installation_id(const std::string& data) {
+  constexpr std::size_t kBytes = 8;
+  const std::string path = data + "/installation";
+  if (auto known = os::read_file(path, 64)) {
+    if (known->size() == 2 * kBytes) return std::move(*known);
+    return fail(Code::data_loss,
+                path + " does not hold the id of this installation: remove it to get a new one");
+  }
+  std::string made = random_hex(kBytes);
+  TRY(os::write_file_durably(path, made));
+  return made;
+}
+
+}  // namespace atl::daemon
