@@ -202,7 +202,7 @@ def echo_server(client, session):
 
 
 def has_ports(client):
-    return any(one["name"] == "native" and one["traits"]["ports"] for one in client.ok("GET", "/api/capabilities")["providers"])
+    return any(one["name"] == "native" and one["traits"]["ports"] for one in client.providers())
 
 
 def a_port_never_learns_what_opens_us():

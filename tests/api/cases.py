@@ -696,7 +696,7 @@ def the_catalog(client, provider):
     assert client.ok("GET", "/api/agents")["agents"]
     for empty in ("tools", "prompts", "skills"):
         assert client.ok("GET", "/api/" + empty)[empty] == []
-    providers = [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]
+    providers = [one["name"] for one in client.providers()]
     assert provider in providers
     for name in ("Python3", "Node"):
         with Sandbox(client, provider, environment=name) as box:

@@ -13,7 +13,7 @@ from service_cases import running
 
 
 def is_native(client):
-    traits = {one["name"]: one["traits"] for one in client.ok("GET", "/api/capabilities")["providers"]}
+    traits = {one["name"]: one["traits"] for one in client.providers()}
     if traits.get("native", {}).get("live_fork") and os.geteuid() == 0:
         return True
     print("      (no zygote here: left out)")

@@ -144,6 +144,10 @@ class Client:
         assert answer.status in status, f"{method} {path}: {answer.status} {answer.body[:500]}"
         return answer.json if answer.headers.get("content-type") == "application/json" else answer.body
 
+    def providers(self):
+        """Those that work here."""
+        return [one for one in self.ok("GET", "/api/capabilities")["providers"] if one["available"]]
+
     def fails(self, status, code, method, path, body=None, **more):
         answer = self(method, path, body, **more)
         assert answer.status == status, f"{method} {path}: {answer.status} {answer.body[:500]}"

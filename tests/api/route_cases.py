@@ -238,7 +238,7 @@ def a_life_may_end_in_a_pause(client, provider):
 @case(provider="virtual")
 def a_trait_that_is_missing_is_named(client, provider):
     with Sandbox(client, provider) as box:
-        traits = {one["name"]: one["traits"] for one in client.ok("GET", "/api/capabilities")["providers"]}[provider]
+        traits = {one["name"]: one["traits"] for one in client.providers()}[provider]
         for trait, method, path, body in (("pause", "POST", "/pause", None), ("kernels", "POST", "/contexts", {}),
                                           ("pty", "GET", "/terminal", None)):
             if not traits[trait]:

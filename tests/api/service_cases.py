@@ -268,7 +268,7 @@ def stored_bytes_have_bounds():
     """The bytes of snapshots and of what is paused on the disk count for their tenant, whatever their number is."""
     with running("keep.snapshot_bytes=3M", "keep.paused_bytes=3M") as daemon:
         client = daemon.client()
-        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+        if "native" not in [one["name"] for one in client.providers()]:
             return
         path = "/api/sessions/" + client.ok("POST", "/api/sessions", {"provider": "native"})["session_id"]
         grow = lambda: client.ok("POST", path + "/commands", {"command": "head -c 2000000 /dev/urandom >> big"})  # noqa: E731
@@ -307,7 +307,7 @@ def logs_of(client, made):
 def build_logs_have_bounds_and_outlive_a_restart():
     with running("keep.build_log_bytes=2K", "keep.builds=2") as daemon:
         client = daemon.client()
-        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+        if "native" not in [one["name"] for one in client.providers()]:
             return
         made = build(client, "loud", "seq -f 'line %06.0f of a long log' 1 1000")
         text = json.dumps(logs_of(client, made).json)
@@ -324,7 +324,7 @@ def build_logs_have_bounds_and_outlive_a_restart():
 def old_templates_go():
     with running("keep.templates=3s", "keep.build_logs=3s") as daemon:
         client = daemon.client()
-        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+        if "native" not in [one["name"] for one in client.providers()]:
             return
         made = build(client, "brief", "echo here")
         until(lambda: client("GET", "/templates/aliases/brief").status == 404, "a template's time is over")
@@ -335,7 +335,7 @@ def what_is_paused_survives_the_daemon():
     """A pause that was acknowledged survives kill -9, and starting waits for nothing that stands still."""
     with running("session.to_disk=0s") as daemon:
         client = daemon.client()
-        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+        if "native" not in [one["name"] for one in client.providers()]:
             return
         paths = []
         for number in range(3):
@@ -359,7 +359,7 @@ def removed_groups_are_made_anew():
     """Somebody tidied up empty control groups, those of sandboxes that are prepared among them."""
     with running("native.pool=0", "e2b.pool=0") as daemon:
         client = daemon.client()
-        if "native" not in [one["name"] for one in client.ok("GET", "/api/capabilities")["providers"]]:
+        if "native" not in [one["name"] for one in client.providers()]:
             return
         made = client.ok("POST", "/api/sessions", {"provider": "native"})
         spawner = [pid for pid in processes_with(str(daemon.work)) if pid != daemon.process.pid][0]
@@ -440,7 +440,7 @@ def a_spawner_that_died_too_is_told():
     """kill -9 of the daemon and of its spawner: the sandboxes are gone, and their sessions say so."""
     with running() as daemon:
         client = daemon.client()
-        if client.ok("GET", "/api/capabilities")["providers"][0]["name"] != "native":
+        if client.providers()[0]["name"] != "native":
             print("      (no native provider here: left out)")
             return
         path = "/api/sessions/" + client.ok("POST", "/api/sessions", {})["session_id"]
@@ -472,7 +472,7 @@ def directories_that_come_later_need_a_restart():
         daemon.stop()
         daemon.flags = ("--set", f"registry={registry}")
         client = daemon.start().client()
-        if client.ok("GET", "/api/capabilities")["providers"][0]["name"] != "native":
+        if client.providers()[0]["name"] != "native":
             return
         (registry / "environments" / "later.yaml").write_text(f"name: later\nlayers: [{trees}/new]\n")
         (registry / "environments" / "same.yaml").write_text(f"name: same\nlayers: [{trees}/known]\n")

@@ -30,8 +30,9 @@ class SandboxManager:
         name, its default is taken, and `provider` of the answer says which that is. Any other name that the daemon
         does not have is InvalidArgumentError."""
         wanted = provider
-        if provider == "e2b" and "e2b" not in [one["name"] for one in self._client.capabilities()["providers"]]:
-            wanted = None
+        if provider == "e2b":
+            working = [one["name"] for one in self._client.capabilities()["providers"] if one.get("available", True)]
+            wanted = "e2b" if "e2b" in working else None
         if session_id is not None and session_id in self._sessions:
             raise InvalidArgumentError(f"session {session_id} has a sandbox", code="invalid_argument",
                                        field="session_id")
