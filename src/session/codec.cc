@@ -380,6 +380,7 @@ store::RecordRow to_row(const ExecutionRecord& r) {
   row.artifacts = artifacts_json(r.artifacts);
   row.execution_count = static_cast<std::int64_t>(r.execution_count);
   row.interpreter_restarted = r.interpreter_restarted;
+  row.tool = r.tool;
   return row;
 }
 
@@ -411,6 +412,7 @@ ExecutionRecord from_row(const store::RecordRow& row) {
   r.artifacts = artifacts_from(row.artifacts, row.record_id);
   r.execution_count = static_cast<std::uint64_t>(row.execution_count);
   r.interpreter_restarted = row.interpreter_restarted;
+  r.tool = row.tool;
   return r;
 }
 

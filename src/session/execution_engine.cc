@@ -146,18 +146,48 @@ std::chrono::milliseconds ExecutionEngine::wall_time_of(const Live& live, sandbo
   return execution_time(live.facts(), *dependencies_.registry, language);
 }
 
+void ExecutionEngine::identify(const Live& live, const auth::Principal& who, ExecutionRecord& record) const {
+  record.record_id = new_record_id();
+  record.session_id = live.facts().session_id;
+  record.sandbox_id = live.facts().sandbox_id;
+  record.tenant = live.facts().tenant;
+  record.key_id = who.key_id;
+  record.admitted_at = dependencies_.clock->now();
+  record.status = Status::admitted;
+}
+
+Task<ExecutionRecord> ExecutionEngine::admit_tool(std::shared_ptr<Live> live, auth::Principal who,
+                                                  ToolCall call) {
+  ExecutionRecord record;
+  record.kind = "tool";
+  record.type = std::move(call.name);
+  record.code = std::move(call.input);
+  if (record.code.size() > options_.text_kept_bytes) record.code.resize(options_.text_kept_bytes);
+  if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);
+  identify(*live, who, record);
+  CO_CHECK(co_await dependencies_.store->admit(to_row(record)));
+  co_return record;
+}
+
+Task<ExecutionRecord> ExecutionEngine::finish_tool(ExecutionRecord record) {
+  record.finished_at = dependencies_.clock->now();
+  if (record.out.size() > options_.text_kept_bytes) {
+    record.out.resize(options_.text_kept_bytes);
+    record.out = to_valid_utf8(record.out);
+    record.out_truncated = true;
+  }
+  const auto took = std::max(*record.finished_at - record.admitted_at, Duration(0));
+  record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
+  CO_CHECK(co_await dependencies_.store->finish(to_row(record), {}));
+  co_return record;
+}
+
 Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
                                              ExecutionRecord record, policy::Language language) {
   if (record.code.size() > options_.code_bytes_max) {
     co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
   }
-  record.record_id = new_record_id();
-  record.session_id = live->facts().session_id;
-  record.sandbox_id = live->facts().sandbox_id;
-  record.tenant = live->facts().tenant;
-  record.key_id = who.key_id;
-  record.admitted_at = dependencies_.clock->now();
-  record.status = Status::admitted;
+  identify(*live, who, record);
   CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts().policy, record.code, language));
   record.verdict = policy::to_json(verdict);
   if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {

@@ -46,6 +46,10 @@ class ExecutionEngine {
   Task<ExecutionRecord> run_command(std::shared_ptr<Live> live, auth::Principal who, CommandRequest request,
                                     std::string standard_input);
 
+  // The two ends of a tool's record. No policy is asked: what the tool runs is asked about when it runs.
+  Task<ExecutionRecord> admit_tool(std::shared_ptr<Live> live, auth::Principal who, ToolCall call);
+  Task<ExecutionRecord> finish_tool(ExecutionRecord record);
+
   // A command of an earlier service that still runs: its record ends when it does. Code::not_found if its
   // label is no open record of the session.
   Task<void> take_over(std::shared_ptr<Live> live, std::shared_ptr<sandbox::Process> process);
@@ -72,6 +76,8 @@ class ExecutionEngine {
 
   sandbox::Language language_of(const Live& live, const ExecuteRequest& request) const;
   std::chrono::milliseconds wall_time_of(const Live& live, sandbox::Language language) const;
+  // Fills in who asked, where and when.
+  void identify(const Live& live, const auth::Principal& who, ExecutionRecord& record) const;
   // Asks the policy and writes the first record.
   Task<ExecutionRecord> admit(std::shared_ptr<Live> live, auth::Principal who, ExecutionRecord record,
                               policy::Language language);

@@ -293,6 +293,15 @@ Task<ExecutionRecord> LocalService::run_command(Principal who, std::string id, C
                                          std::move(standard_input));
 }
 
+Task<ExecutionRecord> LocalService::admit_tool(Principal who, std::string id, ToolCall call) {
+  CO_TRY(LivePtr found, co_await pauses_.running(who, std::move(id)));
+  co_return co_await engine_.admit_tool(std::move(found), std::move(who), std::move(call));
+}
+
+Task<ExecutionRecord> LocalService::finish_tool(Principal, ExecutionRecord record) {
+  co_return co_await engine_.finish_tool(std::move(record));
+}
+
 Task<std::vector<std::shared_ptr<sandbox::Process>>> LocalService::processes(Principal who, std::string id) {
   CO_TRY(LivePtr found, co_await pauses_.running(std::move(who), std::move(id)));
   co_return found->sandbox()->processes();

@@ -96,6 +96,8 @@ class LocalService final : public Service {
   Task<CommandStart> start(Principal who, std::string id, CommandRequest request) override;
   Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
                                     std::string standard_input) override;
+  Task<ExecutionRecord> admit_tool(Principal who, std::string id, ToolCall call) override;
+  Task<ExecutionRecord> finish_tool(Principal who, ExecutionRecord record) override;
   Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) override;
   Task<std::shared_ptr<sandbox::Process>> process(Principal who, std::string id,
                                                   ProcessSelector selector) override;

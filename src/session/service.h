@@ -114,6 +114,13 @@ class Service {
   // Waits for the end, standard input given at once; output collected into the record.
   virtual Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
                                             std::string standard_input) = 0;
+
+  // A tool's call in the history of a session: its first record is written when this returns, and its record
+  // is open until finish_tool(). What the tool runs has records of its own.
+  virtual Task<ExecutionRecord> admit_tool(Principal who, std::string id, ToolCall call) = 0;
+  // Fills in time and duration and closes the record; also of a session that has ended meanwhile.
+  virtual Task<ExecutionRecord> finish_tool(Principal who, ExecutionRecord record) = 0;
+
   virtual Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) = 0;
   // Code::not_found "process with pid N not found".
   virtual Task<std::shared_ptr<sandbox::Process>> process(Principal who, std::string id,

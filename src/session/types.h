@@ -229,8 +229,8 @@ struct Artifact {
 struct ExecutionRecord {
   std::string record_id;
   std::string session_id, sandbox_id, tenant, key_id;
-  std::string kind;     // "execution" or "command"
-  std::string type;     // python, javascript, typescript, shell
+  std::string kind;     // "execution", "command" or "tool"
+  std::string type;     // python, javascript, typescript, shell; the name of a tool
   std::string context;  // id of the interpreter; empty for a fresh process
   std::string code;
   Status status = Status::admitted;
@@ -246,6 +246,8 @@ struct ExecutionRecord {
   std::vector<Artifact> artifacts;
   std::vector<sandbox::ResultBundle> results;  // only while it runs: the history does not keep them
   std::uint64_t execution_count = 0;
+  // Of a tool's call: JSON with the digests of its input and output and the records of what it ran.
+  std::string tool;
   // Set if the interpreter was a new one, without the variables of the one before: the reason. Only the first
   // execution in a new interpreter has it.
   std::string interpreter_restarted;
@@ -285,6 +287,12 @@ struct CommandRequest {
   // time and output. A background command is bound only by `timeout`.
   bool background = false;
   sandbox::EndsWith ends_with = sandbox::EndsWith::output;
+};
+
+// A call of a tool, before it is made.
+struct ToolCall {
+  std::string name;
+  std::string input;  // JSON; the history keeps as much as of code
 };
 
 // One process of a session: by its number, or if that is 0 by its tag.

@@ -9,8 +9,8 @@
 namespace atl::store {
 namespace {
 
-// A kind is never changed once released. session_4, end_5: as schemas 4 and 5 had them, read only.
-enum class Kind : std::uint8_t { session_4 = 1, admission = 2, end_5 = 3, session = 4, end = 5 };
+// A kind is never changed once released. session_4, end_5, end_6: as schemas 4, 5 and 6 had them, read only.
+enum class Kind : std::uint8_t { session_4 = 1, admission = 2, end_5 = 3, session = 4, end_6 = 5, end = 6 };
 
 // One list of members for writing and for reading.
 template <class Row, class Each>
@@ -143,7 +143,8 @@ Result<void> apply_admission(Connection& db, Unpacker in) {
 Result<void> apply_end(Connection& db, Kind kind, Unpacker in) {
   RecordRow row;
   each_member_finished(row, std::ref(in));
-  if (kind == Kind::end) in(row.interpreter_restarted);
+  if (kind != Kind::end_5) in(row.interpreter_restarted);
+  if (kind == Kind::end) in(row.tool);
   std::int64_t count = 0;
   in.get(count);
   std::vector<ArtifactRow> artifacts;
@@ -180,7 +181,7 @@ std::string encode_admission(const RecordRow& row) {
 std::string encode_end(const RecordRow& row, const std::vector<ArtifactRow>& artifacts) {
   Packer out(Kind::end);
   each_member_finished(row, std::ref(out));
-  out(row.interpreter_restarted);
+  out(row.interpreter_restarted, row.tool);
   out.put(static_cast<std::int64_t>(artifacts.size()));
   for (const ArtifactRow& artifact : artifacts) each_member(artifact, std::ref(out));
   return out.take();
@@ -195,6 +196,7 @@ Result<void> apply_entry(Connection& db, std::string_view payload) {
     case Kind::session: return apply_session(db, kind, in);
     case Kind::admission: return apply_admission(db, in);
     case Kind::end_5:
+    case Kind::end_6:
     case Kind::end: return apply_end(db, kind, in);
   }
   return fail(Code::internal, "store: an unknown entry in the journal");

@@ -12,7 +12,7 @@ namespace {
   "r.seq, r.record_id, r.session_id, r.sandbox_id, r.tenant, r.key_id, r.kind, r.type, r.context, r.code, " \
   "coalesce(e.status, r.status), r.admitted_at, r.verdict, e.finished_at, e.out, e.err, e.out_truncated, "  \
   "e.err_truncated, e.error, e.error_value, e.traceback, e.exit_code, e.reason, e.usage, e.artifacts, "     \
-  "e.execution_count, e.interpreter_restarted"
+  "e.execution_count, e.interpreter_restarted, e.tool"
 #define RECORD_TABLES " FROM records AS r LEFT JOIN record_ends AS e ON e.seq=r.seq "
 
 RecordRow record_from(const Row& row) {
@@ -44,14 +44,15 @@ RecordRow record_from(const Row& row) {
   r.artifacts = row.text(24);
   r.execution_count = row.integer(25);
   r.interpreter_restarted = row.text(26);
+  r.tool = row.text(27);
   return r;
 }
 
 constexpr std::string_view kInsertEnd =
     "INSERT INTO record_ends (seq, status, finished_at, out, err, out_truncated, err_truncated, error, "
     "error_value, "
-    "traceback, exit_code, reason, usage, artifacts, execution_count, interpreter_restarted) "
-    "SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 FROM records WHERE "
+    "traceback, exit_code, reason, usage, artifacts, execution_count, interpreter_restarted, tool) "
+    "SELECT seq, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17 FROM records WHERE "
     "record_id=?1";
 
 Result<void> put_artifact(Connection& db, const ArtifactRow& a) {
@@ -95,7 +96,7 @@ Result<void> put_end(Connection& db, const RecordRow& r, const std::vector<Artif
   const std::int64_t written =
       TRY(db.run(kInsertEnd, r.record_id, r.status, r.finished_at, r.out, r.err, r.out_truncated,
                  r.err_truncated, r.error, r.error_value, r.traceback, r.exit_code, r.reason, r.usage,
-                 r.artifacts, r.execution_count, r.interpreter_restarted));
+                 r.artifacts, r.execution_count, r.interpreter_restarted, r.tool));
   if (written == 0) return fail(Code::not_found, fmt::format("no record {}", r.record_id));
   for (const ArtifactRow& artifact : artifacts) TRY(put_artifact(db, artifact));
   return {};

@@ -59,6 +59,7 @@ struct RecordRow {
   std::string usage;      // JSON
   std::string artifacts;  // JSON
   std::int64_t execution_count = 0;
+  std::string tool;                   // JSON; of kind "tool" only
   std::string interpreter_restarted;  // why its interpreter was a new one; empty: it was not
 };
 

@@ -169,6 +169,9 @@ INSERT INTO journal VALUES (1, 0);
     R"sql(
 ALTER TABLE record_ends ADD COLUMN interpreter_restarted TEXT NOT NULL DEFAULT '';
 )sql",
+    R"sql(
+ALTER TABLE record_ends ADD COLUMN tool TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 }  // namespace

@@ -351,7 +351,8 @@ TEST(Store, OlderSchemasAreBroughtForward) {
   const std::vector<std::string> undo = {"ALTER TABLE sessions DROP COLUMN volumes",
                                          "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
                                          "ALTER TABLE sessions DROP COLUMN hibernation",
-                                         "ALTER TABLE record_ends DROP COLUMN interpreter_restarted"};
+                                         "ALTER TABLE record_ends DROP COLUMN interpreter_restarted",
+                                         "ALTER TABLE record_ends DROP COLUMN tool"};
   ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1)
       << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
@@ -406,7 +407,7 @@ TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
     auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
     ASSERT_TRUE(
         db.script("ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN "
-                  "interpreter_restarted; "
+                  "interpreter_restarted; ALTER TABLE record_ends DROP COLUMN tool; "
                   "PRAGMA user_version=4"));
   }
   auto store = Store::open(folder.path());

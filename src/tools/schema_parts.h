@@ -1,0 +1,30 @@
+#pragma once
+
+#include <re2/re2.h>
+
+#include <boost/json/value.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "tools/schema.h"
+
+// What schema_compile.cc makes of a schema and schema_check.cc asks. Internal to the room.
+namespace atl::tools {
+
+struct Schema::Parts {
+  boost::json::value document;
+  SchemaBounds bounds;
+  // By the address of the schema object whose "$ref" it is; into `document`, which never moves.
+  std::unordered_map<const boost::json::object*, const boost::json::value*> references;
+  std::map<std::string, std::unique_ptr<re2::RE2>, std::less<>> patterns;
+};
+
+// "/a~1b" for the member "a/b" of `base`.
+std::string pointer_to(std::string_view base, std::string_view member);
+
+// The words that JSON Schema has for kinds of values.
+std::string_view type_word(const boost::json::value& value);
+
+}  // namespace atl::tools

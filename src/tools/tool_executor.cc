@@ -1,0 +1,287 @@
+#include "tools/tool_executor.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/json/serialize.hpp>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "session/retry.h"
+#include "tools/open_call.h"
+
+namespace atl::tools {
+namespace {
+
+namespace bj = boost::json;
+
+std::string digest_of(std::string_view text) {
+  return "sha256:" + sha256_hex(text);
+}
+
+ToolResult failed(session::Status status, std::string error, std::string value) {
+  ToolResult result;
+  result.status = status;
+  result.error = std::move(error);
+  result.error_value = std::move(value);
+  return result;
+}
+
+}  // namespace
+
+// How many calls are under way, by session and by tenant. Outlives the executor in the hands of those calls.
+struct ToolExecutor::Calls {
+  std::map<std::string, std::size_t> by_session, by_tenant;
+
+  static void leave(std::map<std::string, std::size_t>& calls, const std::string& key) {
+    const auto found = calls.find(key);
+    if (found != calls.end() && --found->second == 0) calls.erase(found);
+  }
+};
+
+// One of those calls.
+class ToolExecutor::Place_ {
+ public:
+  Place_(std::shared_ptr<Calls> calls, std::string session, std::string tenant)
+      : calls_(std::move(calls)), session_(std::move(session)), tenant_(std::move(tenant)) {
+    ++calls_->by_session[session_];
+    ++calls_->by_tenant[tenant_];
+  }
+  ~Place_() {
+    Calls::leave(calls_->by_session, session_);
+    Calls::leave(calls_->by_tenant, tenant_);
+  }
+  Place_(const Place_&) = delete;
+  Place_& operator=(const Place_&) = delete;
+
+ private:
+  std::shared_ptr<Calls> calls_;
+  std::string session_, tenant_;
+};
+
+ToolExecutor::ToolExecutor(boost::asio::any_io_executor executor, session::Service* service,
+                           const ToolRegistry* registry, Clock* clock, Options options)
+    : executor_(std::move(executor)),
+      service_(service),
+      registry_(registry),
+      clock_(clock),
+      options_(std::move(options)),
+      validator_(options_.bounds),
+      cache_(options_.cache_bytes, options_.cache_entries),
+      calls_(std::make_shared<Calls>()) {}
+
+Result<ToolPtr> ToolExecutor::find(const auth::Principal& who, const ToolRequest& request) const {
+  ToolPtr tool = registry_->find(who.tenant, request.name);
+  if (tool == nullptr)
+    return fail(Error(Code::not_found, fmt::format("no tool is called '{}'", request.name.substr(0, 64)))
+                    .with_field("name"));
+  return tool;
+}
+
+Result<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who,
+                                                    const ToolRequest& request) const {
+  const ToolPtr tool = TRY(find(who, request));
+  return validator_.check_input(*tool, request.input);
+}
+
+ToolStatistics& ToolExecutor::counted(const std::string& tenant, const std::string& name) {
+  return statistics_[{tenant, name}];
+}
+
+const ToolStatistics* ToolExecutor::statistics(const std::string& tenant, std::string_view name) const {
+  const auto found = statistics_.find(std::pair(tenant, std::string(name)));
+  return found == statistics_.end() ? nullptr : &found->second;
+}
+
+Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
+  CO_TRY(const ToolPtr tool, find(who, request));
+  CO_TRY(const auto wrong, validator_.check_input(*tool, request.input));
+  if (wrong) {
+    ++counted(who.tenant, tool->name).failures["invalid_input"];
+    co_return fail(Error(Code::invalid_argument,
+                         fmt::format("the input of '{}': '{}' {}", tool->name, wrong->pointer, wrong->message))
+                       .with_field(wrong->pointer));
+  }
+  if (calls_->by_session[request.session_id] >= options_.session_calls_max ||
+      calls_->by_tenant[who.tenant] >= options_.tenant_calls_max)
+    co_return fail(Code::resource_exhausted,
+                   fmt::format("at most {} tools run at once in a session and {} in a tenant; wait for one",
+                               options_.session_calls_max, options_.tenant_calls_max));
+  const Place_ place(calls_, request.session_id, who.tenant);
+  co_return co_await run_recorded(std::move(who), tool, std::move(request));
+}
+
+Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  const std::string input = canonical_json(request.input);
+  const std::string key = who.tenant + "\n" + tool->digest + "\n" + digest_of(input);
+  session::ToolCall facts{tool->name, input};
+  CO_TRY(session::ExecutionRecord record,
+         co_await service_->admit_tool(who, request.session_id, std::move(facts)));
+  OpenCall open(executor_, service_, who, std::move(record));
+  ToolResult result;
+  if (auto kept = tool->pure ? cache_.find(key) : std::nullopt) {
+    result.output = std::move(*kept);
+    result.cached = true;
+    ++counted(who.tenant, tool->name).cached;
+  } else {
+    auto ran = co_await run_with_retries(who, tool, std::move(request));
+    if (!ran) {
+      const Error error = ran.error();
+      co_await open.fail_with(error);
+      counted(who.tenant, tool->name).count(session::Status::error, open.took(), {});
+      co_return fail(error);
+    }
+    result = std::move(*ran);
+  }
+  const std::string output = bj::serialize(result.output);
+  if (tool->pure && !result.cached && result.status == session::Status::success)
+    cache_.put(key, result.output, output.size());
+  open.note(digest_of(input), digest_of(output), result.record.record_id);
+  CO_TRY(result.record, co_await open.finish(result.status, result.error, result.error_value, output));
+  counted(who.tenant, tool->name)
+      .count(result.status, result.record.usage.wall_time, result.record.usage.cpu_time);
+  co_return result;
+}
+
+Task<ToolResult> ToolExecutor::run_with_retries(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  if (!tool->idempotent) co_return co_await run_once(std::move(who), tool, std::move(request));
+  auto call = [this, who, tool, request] { return run_once(who, tool, request); };
+  auto always = [] { return true; };
+  co_return co_await session::with_retries<ToolResult>(executor_, "call a tool", std::move(call),
+                                                       std::move(always));
+}
+
+Task<ToolResult> ToolExecutor::run_once(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  if (tool->place == Place::fresh) co_return co_await run_fresh(std::move(who), tool, std::move(request));
+  co_return co_await run_in(std::move(who), tool, std::move(request));
+}
+
+std::chrono::milliseconds ToolExecutor::timeout_of(const Tool& tool, const ToolRequest& request) const {
+  const auto own = tool.limits.wall_time.value_or(options_.timeout);
+  return request.timeout ? std::min(*request.timeout, own) : own;
+}
+
+Result<session::CreateRequest> ToolExecutor::fresh_request(const Tool& tool,
+                                                           std::chrono::milliseconds timeout) const {
+  session::CreateRequest create;
+  create.environment = tool.environment;
+  create.limits = tool.limits;
+  // Should this service be killed, the sandbox ends by itself.
+  create.ttl = timeout + std::chrono::seconds(60);
+  create.metadata = {{"atoll.tool", tool.name}};
+  if (!tool.network.empty()) {
+    create.network = sandbox::Network::egress;
+    create.egress.allow = tool.network;
+    create.egress.inject = tool.secret_headers;
+  }
+  if (const auto* plugin = std::get_if<PluginRun>(&tool.run))
+    create.local = TRY(plugin_mounts(*plugin, options_.plugin_directories, options_.plugin_host));
+  return create;
+}
+
+Task<ToolResult> ToolExecutor::run_fresh(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  CO_TRY(session::CreateRequest create, fresh_request(*tool, timeout_of(*tool, request)));
+  CO_TRY(const session::Session made, co_await service_->create(who, std::move(create)));
+  const FreshSandbox end(executor_, service_, who, made.session_id);
+  request.session_id = made.session_id;
+  co_return co_await run_in(std::move(who), tool, std::move(request));
+}
+
+Task<ToolResult> ToolExecutor::run_in(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  if (std::holds_alternative<BuiltinRun>(tool->run))
+    co_return co_await run_operation(std::move(who), tool, std::move(request));
+  if (std::holds_alternative<CodeRun>(tool->run))
+    co_return co_await run_code(std::move(who), tool, std::move(request));
+  const auto milliseconds = timeout_of(*tool, request);
+  CO_TRY(Invocation invocation, invocation_of(*tool, request.input, milliseconds));
+  co_return co_await run_command(std::move(who), tool, std::move(request), std::move(invocation.argv),
+                                 std::move(invocation.standard_input));
+}
+
+ToolResult ToolExecutor::result_of(const Tool& tool, const session::ExecutionRecord& record) const {
+  constexpr std::size_t kErrorKept = 8U << 10;
+  ToolResult result;
+  result.record = record;
+  result.status = record.status;
+  result.standard_error = to_valid_utf8(std::string_view(record.err).substr(0, kErrorKept));
+  if (record.status != session::Status::success) {
+    result.error = record.error.empty() ? "ToolFailed" : record.error;
+    result.error_value = record.error_value;
+    if (result.error_value.empty()) result.error_value = record.reason;
+    if (result.error_value.empty()) result.error_value = fmt::format("exit status {}", record.exit_code);
+    return result;
+  }
+  auto read = validator_.read_output(tool, record.out, record.out_truncated);
+  if (read.wrong) {
+    ToolResult refused = failed(
+        session::Status::error, "InvalidOutput",
+        fmt::format("the tool's output does not fit its schema: '{}' {}", read.wrong->pointer, read.wrong->message));
+    refused.record = std::move(result.record);
+    refused.standard_error = std::move(result.standard_error);
+    return refused;
+  }
+  result.output = std::move(read.value);
+  return result;
+}
+
+// The tool's own policy is asked besides the session's, which binds whatever runs there.
+Task<void> ToolExecutor::check_policy(auth::Principal who, ToolPtr tool, std::string code,
+                                      policy::Language language) {
+  if (tool->policy.empty()) co_return Result<void>();
+  session::ValidateRequest ask{std::move(code), language, tool->policy};
+  CO_TRY(const policy::Verdict verdict, co_await service_->validate(std::move(who), std::move(ask)));
+  if (!verdict.allowed)
+    co_return fail(Code::policy_denied, fmt::format("policy '{}' of the tool '{}': {}", tool->policy, tool->name,
+                                                    policy::summary(verdict)));
+  co_return Result<void>();
+}
+
+Task<ToolResult> ToolExecutor::run_command(auth::Principal who, ToolPtr tool, ToolRequest request,
+                                           std::vector<std::string> argv, std::string standard_input) {
+  std::string shown = fmt::format("{}", fmt::join(argv, " "));
+  if (auto allowed = co_await check_policy(who, tool, std::move(shown), policy::Language::shell); !allowed) {
+    if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
+    co_return failed(session::Status::denied, "PolicyDenied", allowed.error().message());
+  }
+  session::CommandRequest command;
+  command.argv = std::move(argv);
+  command.timeout = timeout_of(*tool, request);
+  CO_TRY(const auto record, co_await service_->run_command(std::move(who), request.session_id,
+                                                           std::move(command), std::move(standard_input)));
+  co_return result_of(*tool, record);
+}
+
+Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  const auto& run = std::get<CodeRun>(tool->run);
+  session::ExecuteRequest execute;
+  execute.code = code_with_input(run, request.input);
+  execute.language = run.language;
+  execute.stateless = run.stateless;
+  execute.timeout = timeout_of(*tool, request);
+  if (run.language == sandbox::Language::shell) execute.env["TOOL_INPUT"] = bj::serialize(request.input);
+  const policy::Language language = policy_language(run.language);
+  if (auto allowed = co_await check_policy(who, tool, execute.code, language); !allowed) {
+    if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
+    co_return failed(session::Status::denied, "PolicyDenied", allowed.error().message());
+  }
+  CO_TRY(const auto record, co_await service_->run(std::move(who), request.session_id, std::move(execute)));
+  co_return result_of(*tool, record);
+}
+
+Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  BuiltinCall call{service_, std::move(who), request.session_id, timeout_of(*tool, request)};
+  CO_TRY(BuiltinAnswer answer, co_await run_builtin(std::get<BuiltinRun>(tool->run).name, std::move(call),
+                                                    std::move(request.input)));
+  ToolResult result = failed(answer.status, std::move(answer.error), std::move(answer.error_value));
+  if (!answer.records.empty()) result.record.record_id = answer.records.front();
+  if (answer.status != session::Status::success) co_return result;
+  auto read = validator_.read_output(*tool, std::move(answer.output));
+  if (read.wrong)
+    co_return failed(session::Status::error, "InvalidOutput",
+                     fmt::format("'{}' {}", read.wrong->pointer, read.wrong->message));
+  result.output = std::move(read.value);
+  co_return result;
+}
+
+}  // namespace atl::tools

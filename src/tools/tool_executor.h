@@ -1,0 +1,101 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/json/value.hpp>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "auth/principal.h"
+#include "os/task.h"
+#include "session/service.h"
+#include "tools/result_cache.h"
+#include "tools/statistics.h"
+#include "tools/tool_registry.h"
+#include "tools/tool_validator.h"
+
+namespace atl::tools {
+
+struct ToolRequest {
+  std::string session_id;
+  std::string name;
+  boost::json::value input;
+  std::optional<std::chrono::milliseconds> timeout;  // unset, or longer than the tool's own: the tool's own
+};
+
+struct ToolResult {
+  session::Status status = session::Status::success;
+  boost::json::value output;       // null unless the status is success
+  std::string error, error_value;  // why it is not
+  std::string standard_error;      // what it wrote there, cut
+  session::ExecutionRecord record;
+  bool cached = false;  // an earlier call with the same input answered
+};
+
+// Makes calls of tools, always the same way: find the tool, check the input, take a place among the calls
+// that run at once, write the record, run inside a sandbox through the session service, check the output,
+// close the record. Policy and limits bind what a tool runs as they bind everything else in a session.
+//
+// Belongs to the loop thread; calls overlap freely. A call whose caller goes away kills what it runs, and its
+// record says so.
+class ToolExecutor {
+ public:
+  struct Options {
+    std::chrono::milliseconds timeout{60'000};  // of a tool that names none
+    std::size_t session_calls_max = 8;          // at once
+    std::size_t tenant_calls_max = 64;
+    CallBounds bounds;
+    std::size_t cache_bytes = 16U << 20;
+    std::size_t cache_entries = 1'000;
+    std::vector<std::string> plugin_directories;  // the operator's
+    std::string plugin_host;  // the program that loads a plugin inside its sandbox; empty: no plugins
+  };
+  // All of them outlive the executor.
+  ToolExecutor(boost::asio::any_io_executor executor, session::Service* service, const ToolRegistry* registry,
+               Clock* clock, Options options);
+
+  // Code::not_found if the caller sees no such tool or session; Code::invalid_argument whose field is a JSON
+  // pointer into the input if the schema refuses it; Code::resource_exhausted if too many calls run. What the
+  // tool does wrong is a result with its status.
+  Task<ToolResult> call(auth::Principal who, ToolRequest request);
+  // The first two of these refusals, before anything is done.
+  Result<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request) const;
+
+  // Of the tenant's calls, by tool; empty if there were none.
+  const ToolStatistics* statistics(const std::string& tenant, std::string_view name) const;
+
+ private:
+  struct Calls;
+  class Place_;
+
+  Result<ToolPtr> find(const auth::Principal& who, const ToolRequest& request) const;
+  Task<ToolResult> run_recorded(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_with_retries(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_once(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_fresh(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_in(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_command(auth::Principal who, ToolPtr tool, ToolRequest request,
+                               std::vector<std::string> argv, std::string standard_input);
+  Task<ToolResult> run_code(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_operation(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<void> check_policy(auth::Principal who, ToolPtr tool, std::string code, policy::Language language);
+  ToolResult result_of(const Tool& tool, const session::ExecutionRecord& record) const;
+  Result<session::CreateRequest> fresh_request(const Tool& tool, std::chrono::milliseconds timeout) const;
+  std::chrono::milliseconds timeout_of(const Tool& tool, const ToolRequest& request) const;
+  ToolStatistics& counted(const std::string& tenant, const std::string& name);
+
+  boost::asio::any_io_executor executor_;
+  session::Service* service_;
+  const ToolRegistry* registry_;
+  Clock* clock_;
+  Options options_;
+  ToolValidator validator_;
+  ResultCache cache_;
+  std::shared_ptr<Calls> calls_;
+  std::map<std::pair<std::string, std::string>, ToolStatistics, std::less<>> statistics_;
+};
+
+}  // namespace atl::tools

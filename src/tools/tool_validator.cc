@@ -1,0 +1,57 @@
+#include "tools/tool_validator.h"
+
+#include <fmt/format.h>
+
+#include <boost/json/serialize.hpp>
+
+#include "base/bytes.h"
+#include "base/json.h"
+
+namespace atl::tools {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t from = text.find_first_not_of(kBlank);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(kBlank) - from + 1);
+}
+
+// True if the schema leaves room for plain text.
+bool takes_text(const Schema& schema) {
+  const auto* object = schema.document().if_object();
+  if (object == nullptr) return true;
+  const boost::json::value* type = object->if_contains("type");
+  return type == nullptr || *type == "string";
+}
+
+}  // namespace
+
+Result<std::optional<Mismatch>> ToolValidator::check_input(const Tool& tool,
+                                                           const boost::json::value& input) const {
+  if (boost::json::serialize(input).size() > bounds_.input_bytes_max)
+    return fail(Error(Code::too_large, fmt::format("the input is over {} bytes", bounds_.input_bytes_max))
+                    .with_field("input"));
+  return tool.input.check(input);
+}
+
+ToolValidator::Output ToolValidator::read_output(const Tool& tool, std::string_view printed,
+                                                 bool truncated) const {
+  if (truncated || printed.size() > bounds_.output_bytes_max)
+    return {nullptr, Mismatch{"", fmt::format("the tool printed more than {} bytes", bounds_.output_bytes_max)}};
+  const std::string_view text = trimmed(printed);
+  if (auto parsed = json::parse(text)) return read_output(tool, std::move(*parsed));
+  if (!takes_text(tool.output))
+    return {nullptr, Mismatch{"", text.empty() ? std::string("the tool printed nothing")
+                                               : std::string("what the tool printed is not JSON")}};
+  return read_output(tool, boost::json::value(to_valid_utf8(printed)));
+}
+
+ToolValidator::Output ToolValidator::read_output(const Tool& tool, boost::json::value value) const {
+  auto checked = tool.output.check(value);
+  if (!checked) return {nullptr, Mismatch{"", checked.error().message()}};
+  if (*checked) return {nullptr, std::move(*checked)};
+  return {std::move(value), std::nullopt};
+}
+
+}  // namespace atl::tools
