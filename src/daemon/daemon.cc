@@ -39,6 +39,8 @@
 #include "store/blobs.h"
 #include "store/store.h"
 #include "telemetry/metrics.h"
+#include "tools/tool_executor.h"
+#include "tools/tool_registry.h"
 #include "vault/vault.h"
 #include "volume/volumes.h"
 
@@ -253,6 +255,7 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->vault_ = TRY(vault::Vault::open(*daemon->store_, daemon->data_ + "/secrets.key"));
   daemon->server_ = std::make_unique<net::Server>(loop.get_executor(), std::move(serving));
   TRY(daemon->build_service());
+  TRY(daemon->build_tools());
   TRY(daemon->set_access_sink());
   daemon->mount_basics();
   return daemon;
@@ -438,6 +441,14 @@ Result<void> Daemon::build_service() {
   return {};
 }
 
+Result<void> Daemon::build_tools() {
+  tools_ = TRY(tools::ToolRegistry::open(registry_.get()));
+  tools::ToolExecutor::Options options;
+  tool_executor_ = std::make_unique<tools::ToolExecutor>(loop_.get_executor(), service_.get(), tools_.get(),
+                                                         &Clock::machine(), std::move(options));
+  return {};
+}
+
 Result<void> Daemon::set_access_sink() {
   net::AccessSink log_line;
   if (const std::string& target = configuration_.text("log.access"); !target.empty()) {
@@ -456,6 +467,8 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.service = service_.get();
   dependencies.admission = admission_.get();
   dependencies.metrics = metrics_.get();
+  dependencies.tools = tools_.get();
+  dependencies.tool_executor = tool_executor_.get();
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
     const auto colon = address.rfind(':');

@@ -52,6 +52,10 @@ class Store;
 namespace atl::telemetry {
 class Metrics;
 }
+namespace atl::tools {
+class ToolExecutor;
+class ToolRegistry;
+}  // namespace atl::tools
 namespace atl::vault {
 class Vault;
 }
@@ -104,6 +108,7 @@ class Daemon {
   // machine.
   Result<void> give_up_root();
   Result<void> build_service();
+  Result<void> build_tools();
   Result<void> set_access_sink();
   void mount_basics();
   void mount_rest(const std::string& address);
@@ -134,6 +139,8 @@ class Daemon {
   os::DescriptorBudget descriptors_;
   std::unique_ptr<egress::DialBudget> dials_;
   std::unique_ptr<session::LocalService> service_;
+  std::unique_ptr<tools::ToolRegistry> tools_;
+  std::unique_ptr<tools::ToolExecutor> tool_executor_;
   std::unique_ptr<api::Admission> admission_;
   std::unique_ptr<api::e2b::Dialect> e2b_;
   std::unique_ptr<net::Server> server_;

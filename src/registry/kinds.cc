@@ -189,6 +189,7 @@ Kind tools_kind() {
                      {.name = "secrets", .shape = Shape::any, .help = "Headers with secrets, by host."},
                      {.name = "idempotent", .shape = Shape::boolean, .help = "It may be tried again."},
                      {.name = "pure", .shape = Shape::boolean, .help = "Its results may be cached."},
+                     {.name = "read_only", .shape = Shape::boolean, .help = "It changes nothing."},
                      {.name = "timeout_seconds",
                       .shape = Shape::number,
                       .help = "How long one call may take.",

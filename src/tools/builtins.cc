@@ -86,7 +86,8 @@ Task<BuiltinAnswer> read_file(BuiltinCall call, bj::object input) {
   CO_TRY(const auto files, co_await call.service->files(call.who, call.session_id));
   const std::uint64_t offset = number_in(input, "offset", 0);
   const std::uint64_t most = number_in(input, "length", kReadMax);
-  auto part = co_await read_part(files, text_in(input, "path"), offset, std::min<std::uint64_t>(most, kReadMax));
+  auto part =
+      co_await read_part(files, text_in(input, "path"), offset, std::min<std::uint64_t>(most, kReadMax));
   if (!part) co_return answer_of(part.error());
   BuiltinAnswer answer;
   const bool is_text = is_utf8(part->bytes);
@@ -99,8 +100,8 @@ Task<BuiltinAnswer> read_file(BuiltinCall call, bj::object input) {
   co_return answer;
 }
 
-Task<sandbox::FileInfo> write_whole(std::shared_ptr<sandbox::Files> files, std::string path, std::string bytes,
-                                    bool append) {
+Task<sandbox::FileInfo> write_whole(std::shared_ptr<sandbox::Files> files, std::string path,
+                                    std::string bytes, bool append) {
   sandbox::WriteOptions options;
   options.append = append;
   CO_TRY(const auto writer, co_await files->open_write(std::move(path), std::move(options)));
@@ -154,7 +155,8 @@ Task<BuiltinAnswer> edit_file(BuiltinCall call, bj::object input) {
   auto part = co_await read_part(files, path, 0, kReadMax + 1);
   if (!part) co_return answer_of(part.error());
   if (part->bytes.size() > kReadMax)
-    co_return refused("FileError", fmt::format("{} is over {} bytes; edit it with run_command", path, kReadMax));
+    co_return refused("FileError",
+                      fmt::format("{} is over {} bytes; edit it with run_command", path, kReadMax));
   const std::size_t found = occurrences(part->bytes, before);
   if (found == 0) co_return refused("TextNotFound", fmt::format("old_text does not occur in {}", path));
   if (found > 1 && !flag_in(input, "replace_all"))
@@ -170,7 +172,7 @@ Task<BuiltinAnswer> edit_file(BuiltinCall call, bj::object input) {
   co_return answer;
 }
 
-std::string_view type_word(sandbox::FileType type) {
+std::string_view file_type_word(sandbox::FileType type) {
   switch (type) {
     case sandbox::FileType::file: return "file";
     case sandbox::FileType::directory: return "directory";
@@ -189,7 +191,7 @@ Task<BuiltinAnswer> list_files(BuiltinCall call, bj::object input) {
   for (const sandbox::FileInfo& info : *listed) {
     if (entries.size() >= most) break;
     entries.push_back(bj::object{{"path", to_valid_utf8(info.path)},
-                                 {"type", type_word(info.type)},
+                                 {"type", file_type_word(info.type)},
                                  {"size", info.size},
                                  {"modified_at", to_rfc3339(info.modified_at)}});
   }
@@ -249,7 +251,8 @@ Task<BuiltinAnswer> run_code(BuiltinCall call, bj::object input) {
   request.context = text_in(input, "context");
   if (const std::string word = text_in(input, "language"); !word.empty()) {
     request.language = sandbox::parse_language(word);
-    if (!request.language) co_return refused("UnknownLanguage", fmt::format("no language is called '{}'", word));
+    if (!request.language)
+      co_return refused("UnknownLanguage", fmt::format("no language is called '{}'", word));
   }
   CO_TRY(const auto record, co_await call.service->run(call.who, call.session_id, std::move(request)));
   bj::array results;
@@ -290,9 +293,8 @@ struct Named {
 };
 
 constexpr std::array kOperations = {
-    Named{"read_file", read_file},     Named{"write_file", write_file},
-    Named{"edit_file", edit_file},     Named{"list_files", list_files},
-    Named{"search_files", search_files}, Named{"run_code", run_code},
+    Named{"read_file", read_file},     Named{"write_file", write_file},     Named{"edit_file", edit_file},
+    Named{"list_files", list_files},   Named{"search_files", search_files}, Named{"run_code", run_code},
     Named{"run_command", run_command},
 };
 

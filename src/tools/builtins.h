@@ -26,9 +26,9 @@ struct BuiltinCall {
 struct BuiltinAnswer {
   boost::json::value output;
   session::Status status = session::Status::success;
-  std::string error, error_value;          // if the status is not success
-  std::vector<std::string> records;        // of what it ran
-  std::chrono::microseconds cpu_time{};    // of what it ran
+  std::string error, error_value;        // if the status is not success
+  std::vector<std::string> records;      // of what it ran
+  std::chrono::microseconds cpu_time{};  // of what it ran
 };
 
 // The input fits the schema of the tool that names the operation. What cannot be done (no such file, text

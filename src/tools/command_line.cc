@@ -49,10 +49,12 @@ Result<void> check_word(const std::string& word, std::string_view name, bool aft
   if (word.find('\0') != std::string::npos)
     return fail(Error(Code::invalid_argument, fmt::format("'{}' has a NUL byte", name))
                     .with_field(pointer_to("", name)));
-  if (word.starts_with('-') && word.size() > 1 && !after_dashes && std::isdigit(static_cast<unsigned char>(word[1])) == 0)
-    return fail(Error(Code::invalid_argument,
-                      fmt::format("'{}' begins with '-', which the tool's program would read as an option", name))
-                    .with_field(pointer_to("", name)));
+  if (word.starts_with('-') && word.size() > 1 && !after_dashes &&
+      std::isdigit(static_cast<unsigned char>(word[1])) == 0)
+    return fail(
+        Error(Code::invalid_argument,
+              fmt::format("'{}' begins with '-', which the tool's program would read as an option", name))
+            .with_field(pointer_to("", name)));
   return {};
 }
 
@@ -79,7 +81,8 @@ Result<std::vector<std::string>> filled_words(const CommandRun& run, const bj::v
       after_dashes = after_dashes || word == "--";
       words.push_back(filled_text(word, input, text_of));
       if (words.back().find('\0') != std::string::npos)
-        return fail(Error(Code::invalid_argument, "a word of the command would have a NUL byte").with_field(""));
+        return fail(
+            Error(Code::invalid_argument, "a word of the command would have a NUL byte").with_field(""));
       continue;
     }
     const bj::value* value = member(input, name);

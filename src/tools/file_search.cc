@@ -24,7 +24,8 @@ Result<std::unique_ptr<re2::RE2>> compiled(const SearchRequest& request) {
   options.set_max_mem(8 << 20);
   auto pattern = std::make_unique<re2::RE2>(request.pattern, options);
   if (!pattern->ok())
-    return fail(Error(Code::invalid_argument, fmt::format("'pattern': {}", pattern->error())).with_field("pattern"));
+    return fail(
+        Error(Code::invalid_argument, fmt::format("'pattern': {}", pattern->error())).with_field("pattern"));
   return pattern;
 }
 

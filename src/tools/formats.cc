@@ -70,7 +70,8 @@ Result<Format> parse_format(std::string_view word) {
   if (word == "openai") return Format::openai;
   if (word == "anthropic") return Format::anthropic;
   if (word == "mcp") return Format::mcp;
-  return fail(Error(Code::invalid_argument, "'format' is openai, anthropic, mcp or atoll").with_field("format"));
+  return fail(
+      Error(Code::invalid_argument, "'format' is openai, anthropic, mcp or atoll").with_field("format"));
 }
 
 bj::object exported(const Tool& tool, Format format) {

@@ -92,7 +92,8 @@ FreshSandbox::~FreshSandbox() {
                         boost::asio::detached);
 }
 
-Result<Invocation> invocation_of(const Tool& tool, const bj::value& input, std::chrono::milliseconds timeout) {
+Result<Invocation> invocation_of(const Tool& tool, const bj::value& input,
+                                 std::chrono::milliseconds timeout) {
   if (const auto* command = std::get_if<CommandRun>(&tool.run))
     return Invocation{TRY(filled_words(*command, input)), bj::serialize(input)};
   if (const auto* http = std::get_if<HttpRun>(&tool.run)) return request_of(*http, input, timeout);
@@ -108,7 +109,8 @@ std::string code_with_input(const CodeRun& run, const bj::value& input) {
       return fmt::format("import json\ntool_input = json.loads({})\n{}", literal, run.code);
     case sandbox::Language::javascript:
     case sandbox::Language::typescript:
-    case sandbox::Language::deno: return fmt::format("var tool_input = JSON.parse({});\n{}", literal, run.code);
+    case sandbox::Language::deno:
+      return fmt::format("var tool_input = JSON.parse({});\n{}", literal, run.code);
     default: return run.code;
   }
 }
@@ -126,8 +128,9 @@ policy::Language policy_language(sandbox::Language language) {
 Result<session::LocalRequest> plugin_mounts(const PluginRun& run, const std::vector<std::string>& directories,
                                             const std::string& host) {
   if (directories.empty() || host.empty())
-    return fail(Code::unsupported, "this service has no plugins: the operator names their directories in "
-                                   "'tools.plugins'");
+    return fail(Code::unsupported,
+                "this service has no plugins: the operator names their directories in "
+                "'tools.plugins'");
   for (const std::string& directory : directories) {
     const std::string path = directory + "/" + run.library;
     std::error_code failed;

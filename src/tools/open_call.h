@@ -45,7 +45,10 @@ class FreshSandbox {
  public:
   FreshSandbox(boost::asio::any_io_executor executor, session::Service* service, auth::Principal who,
                std::string session_id)
-      : executor_(std::move(executor)), service_(service), who_(std::move(who)), session_id_(std::move(session_id)) {}
+      : executor_(std::move(executor)),
+        service_(service),
+        who_(std::move(who)),
+        session_id_(std::move(session_id)) {}
   ~FreshSandbox();
   FreshSandbox(const FreshSandbox&) = delete;
   FreshSandbox& operator=(const FreshSandbox&) = delete;

@@ -1,3 +1,5 @@
+#include "registry/parse.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "base/bytes.h"
 #include "base/json.h"
 #include "config/node_json.h"
-#include "registry/parse.h"
 #include "tools/builtins.h"
 #include "tools/tool.h"
 
@@ -84,8 +85,7 @@ Result<HttpRun> http_in(const Node& node) {
   for (auto& [name, value] : TRY((node.get_or<std::map<std::string, std::string>>("headers", {}))))
     http.headers.emplace_back(name, value);
   const std::string body = TRY(node.get_or<std::string>("body", "none"));
-  if (body != "none" && body != "input")
-    return fail(node.find("body")->error("'body' is 'none' or 'input'"));
+  if (body != "none" && body != "input") return fail(node.find("body")->error("'body' is 'none' or 'input'"));
   http.send_input = body == "input";
   return http;
 }
@@ -113,7 +113,8 @@ Result<void> read_run(const Node& root, Author author, Tool& tool) {
   int kinds = 0;
   for (const std::string_view key : {"command", "code", "http", "builtin", "plugin"})
     kinds += node->find(key) != nullptr ? 1 : 0;
-  if (kinds != 1) return fail(node->error("'run' has exactly one of command, code, http, builtin and plugin"));
+  if (kinds != 1)
+    return fail(node->error("'run' has exactly one of command, code, http, builtin and plugin"));
   if (const Node* command = node->find("command")) tool.run = TRY(command_in(*command));
   if (const Node* code = node->find("code")) tool.run = TRY(code_in(*code, *node));
   if (const Node* http = node->find("http")) tool.run = TRY(http_in(*http));
@@ -134,7 +135,14 @@ Result<void> read_run(const Node& root, Author author, Tool& tool) {
 }
 
 Result<void> read_network(const Node& root, Author author, Tool& tool) {
-  tool.network = TRY(root.get_or<std::vector<std::string>>("network", {}));
+  if (const Node* network = root.find("network"); network != nullptr && !network->is_null()) {
+    TRY(network->expect(config::Kind::map));
+    TRY(network->check_keys({"allow"}));
+    tool.network = TRY(network->get_or<std::vector<std::string>>("allow", {}));
+  }
+  if (author == Author::tenant && tool.place == Place::fresh && !tool.network.empty())
+    return fail(root.find("network")->error(
+        "a tenant's tool has no network of its own: let it run in the session ('sandbox: session')"));
   const Node* secrets = root.find("secrets");
   if (secrets == nullptr || secrets->is_null()) return {};
   TRY(secrets->expect(config::Kind::map));
@@ -144,9 +152,8 @@ Result<void> read_network(const Node& root, Author author, Tool& tool) {
   for (const config::Member& host : secrets->members()) {
     tool.secret_headers[host.key] = TRY((host.value.as<std::map<std::string, std::string>>()));
     if (std::ranges::find(tool.network, host.key) == tool.network.end())
-      return fail(host.value.error(fmt::format("'{}' is not among 'network'", host.key)));
+      return fail(host.value.error(fmt::format("'{}' is not among 'allow' of 'network'", host.key)));
   }
-  (void)author;
   return {};
 }
 
@@ -178,14 +185,16 @@ Result<void> read_examples(const Node& root, Tool& tool) {
 
 bool is_tool_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::isalpha(static_cast<unsigned char>(name.front())) != 0 &&
-         std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
+         std::ranges::all_of(name,
+                             [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
 Result<Tool> parse_tool(const config::Document& document, Author author) {
   const Node& root = document.root;
   TRY(root.expect(config::Kind::map));
   TRY(root.check_keys({"name", "description", "input", "output", "run", "limits", "policy", "network",
-                       "secrets", "idempotent", "pure", "read_only", "tags", "examples"}));
+                       "secrets", "idempotent", "pure", "read_only", "timeout_seconds", "version", "tags",
+                       "examples"}));
   Tool tool;
   tool.name = TRY(name_in(root));
   tool.description = TRY(root.require<std::string>("description"));
@@ -196,6 +205,8 @@ Result<Tool> parse_tool(const config::Document& document, Author author) {
   TRY(read_run(root, author, tool));
   TRY(read_network(root, author, tool));
   if (const Node* limits = root.find("limits")) tool.limits = TRY(registry::parse_limits(*limits));
+  if (const auto seconds = TRY(root.get<double>("timeout_seconds")))
+    tool.limits.wall_time = std::chrono::milliseconds(static_cast<std::int64_t>(*seconds * 1000));
   tool.policy = TRY(root.get_or<std::string>("policy", ""));
   tool.idempotent = TRY(root.get_or<bool>("idempotent", false));
   tool.pure = TRY(root.get_or<bool>("pure", false));

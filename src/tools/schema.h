@@ -30,10 +30,10 @@ struct SchemaBounds {
 // A JSON Schema of draft 7, compiled once and asked often. Immutable; any thread may use it.
 //
 // All assertions of draft 7 are in force. `format`, `contentEncoding`, `title`, `default`, `examples` and the
-// like are notes without effect, as the draft allows. References stay inside the schema ("#", "#/definitions/x",
-// and the "$id" of a part); nothing is ever fetched. Patterns are RE2's: linear in time, without look-around
-// and back references, which compile() refuses.
-// docs/decisions/json-schema.md says why no library does this.
+// like are notes without effect, as the draft allows. References stay inside the schema ("#",
+// "#/definitions/x", and the "$id" of a part); nothing is ever fetched. Patterns are RE2's: linear in time,
+// without look-around and back references, which compile() refuses. docs/decisions/json-schema.md says why no
+// library does this.
 class Schema {
  public:
   struct Parts;  // what is made of it, for this room alone

@@ -15,7 +15,7 @@ namespace bj = boost::json;
 
 using Found = std::optional<Mismatch>;
 
-std::string shown(const bj::value& value) {
+std::string shortened(const bj::value& value) {
   std::string text = bj::serialize(value);
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   return text;
@@ -34,7 +34,7 @@ bool is_whole(const bj::value& value) {
 
 bool is_of_type(const bj::value& value, std::string_view type) {
   if (type == "integer") return is_whole(value);
-  return type_word(value) == type;
+  return json_type(value) == type;
 }
 
 // One check of one value. Counts its steps, because references and combinations can multiply.
@@ -83,15 +83,16 @@ class Check {
                                               return is_of_type(value, t.get_string());
                                             });
       if (!good)
-        return Mismatch{at, fmt::format("must be of type {}, not {}", bj::serialize(*type), type_word(value))};
+        return Mismatch{at,
+                        fmt::format("must be of type {}, not {}", bj::serialize(*type), json_type(value))};
     }
     if (const bj::value* all = schema.if_contains("enum")) {
       const bool good =
           std::ranges::any_of(all->get_array(), [&](const bj::value& one) { return same_json(one, value); });
-      if (!good) return Mismatch{at, fmt::format("must be one of {}", shown(*all))};
+      if (!good) return Mismatch{at, fmt::format("must be one of {}", shortened(*all))};
     }
     if (const bj::value* only = schema.if_contains("const"); only != nullptr && !same_json(*only, value))
-      return Mismatch{at, fmt::format("must be {}", shown(*only))};
+      return Mismatch{at, fmt::format("must be {}", shortened(*only))};
     return std::nullopt;
   }
 
@@ -133,7 +134,7 @@ class Check {
       return Mismatch{at, fmt::format("must have at least {} characters", *least)};
     if (const bj::value* pattern = schema.if_contains("pattern");
         pattern != nullptr && !matches(pattern->get_string(), value))
-      return Mismatch{at, fmt::format("must match the pattern {}", shown(*pattern))};
+      return Mismatch{at, fmt::format("must match the pattern {}", shortened(*pattern))};
     return std::nullopt;
   }
 

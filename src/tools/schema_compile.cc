@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json/serialize.hpp>
 #include <array>
+#include <boost/json/serialize.hpp>
 #include <cmath>
 #include <cstdio>
 #include <deque>
@@ -28,7 +28,7 @@ std::string pointer_to(std::string_view base, std::string_view member) {
   return pointer;
 }
 
-std::string_view type_word(const boost::json::value& value) {
+std::string_view json_type(const boost::json::value& value) {
   switch (value.kind()) {
     case boost::json::kind::null: return "null";
     case boost::json::kind::bool_: return "boolean";
@@ -109,15 +109,14 @@ constexpr std::array kKeywords = {
     Keyword{"not", Shape::schema},
 };
 
-constexpr std::array<std::string_view, 7> kTypes = {"null",  "boolean", "object", "array",
+constexpr std::array<std::string_view, 7> kTypes = {"null",   "boolean", "object", "array",
                                                     "number", "string",  "integer"};
 
 // Keywords whose effect a reader of newer drafts would expect and draft 7 does not have. A schema that is
 // silently weaker than its author meant is worse than none.
 constexpr std::array<std::string_view, 10> kNewer = {
-    "prefixItems",      "dependentRequired",    "dependentSchemas", "unevaluatedItems",
-    "unevaluatedProperties", "minContains",     "maxContains",      "$dynamicRef",
-    "$recursiveRef",    "$anchor"};
+    "prefixItems", "dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties",
+    "minContains", "maxContains",       "$dynamicRef",      "$recursiveRef",    "$anchor"};
 
 Error refused(std::string_view pointer, std::string message) {
   return Error(Code::invalid_argument,
@@ -313,9 +312,9 @@ class Compiler {
       return item.is_string() &&
              std::ranges::find(kTypes, std::string_view(item.get_string())) != kTypes.end();
     };
-    const bool good = value.is_array() ? !value.get_array().empty() &&
-                                             std::ranges::all_of(value.get_array(), known)
-                                       : known(value);
+    const bool good = value.is_array()
+                          ? !value.get_array().empty() && std::ranges::all_of(value.get_array(), known)
+                          : known(value);
     if (!good)
       return fail(refused(pointer, fmt::format("must be null, boolean, object, array, number, string or "
                                                "integer, or a list of these, not {}",
@@ -415,11 +414,12 @@ Result<Schema> Schema::compile(bj::value document, const SchemaBounds& bounds) {
   return Schema(std::move(parts));
 }
 
-Schema::Schema() : Schema([] {
-      auto parts = std::make_shared<Parts>();
-      parts->document = true;
-      return parts;
-    }()) {}
+Schema::Schema()
+    : Schema([] {
+        auto parts = std::make_shared<Parts>();
+        parts->document = true;
+        return parts;
+      }()) {}
 Schema::Schema(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
 Schema::Schema(Schema&&) noexcept = default;
 Schema& Schema::operator=(Schema&&) noexcept = default;

@@ -25,6 +25,6 @@ struct Schema::Parts {
 std::string pointer_to(std::string_view base, std::string_view member);
 
 // The words that JSON Schema has for kinds of values.
-std::string_view type_word(const boost::json::value& value);
+std::string_view json_type(const boost::json::value& value);
 
 }  // namespace atl::tools

@@ -16,8 +16,8 @@ struct ToolStatistics {
   static constexpr std::array<double, 10> kBuckets = {1, 5, 10, 50, 100, 500, 1'000, 5'000, 30'000, 300'000};
 
   std::uint64_t calls = 0;
-  std::uint64_t cached = 0;                         // answered from an earlier call
-  std::map<std::string, std::uint64_t> failures;    // by status, and "invalid_input"
+  std::uint64_t cached = 0;                       // answered from an earlier call
+  std::map<std::string, std::uint64_t> failures;  // by status, and "invalid_input"
   std::array<std::uint64_t, kBuckets.size() + 1> latency{};
   std::chrono::microseconds wall_time{0}, cpu_time{0};
 

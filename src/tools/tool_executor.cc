@@ -41,19 +41,19 @@ struct ToolExecutor::Calls {
 };
 
 // One of those calls.
-class ToolExecutor::Place_ {
+class ToolExecutor::Turn {
  public:
-  Place_(std::shared_ptr<Calls> calls, std::string session, std::string tenant)
+  Turn(std::shared_ptr<Calls> calls, std::string session, std::string tenant)
       : calls_(std::move(calls)), session_(std::move(session)), tenant_(std::move(tenant)) {
     ++calls_->by_session[session_];
     ++calls_->by_tenant[tenant_];
   }
-  ~Place_() {
+  ~Turn() {
     Calls::leave(calls_->by_session, session_);
     Calls::leave(calls_->by_tenant, tenant_);
   }
-  Place_(const Place_&) = delete;
-  Place_& operator=(const Place_&) = delete;
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
 
  private:
   std::shared_ptr<Calls> calls_;
@@ -99,8 +99,8 @@ Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
   CO_TRY(const auto wrong, validator_.check_input(*tool, request.input));
   if (wrong) {
     ++counted(who.tenant, tool->name).failures["invalid_input"];
-    co_return fail(Error(Code::invalid_argument,
-                         fmt::format("the input of '{}': '{}' {}", tool->name, wrong->pointer, wrong->message))
+    co_return fail(Error(Code::invalid_argument, fmt::format("the input of '{}': '{}' {}", tool->name,
+                                                             wrong->pointer, wrong->message))
                        .with_field(wrong->pointer));
   }
   if (calls_->by_session[request.session_id] >= options_.session_calls_max ||
@@ -108,7 +108,7 @@ Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
     co_return fail(Code::resource_exhausted,
                    fmt::format("at most {} tools run at once in a session and {} in a tenant; wait for one",
                                options_.session_calls_max, options_.tenant_calls_max));
-  const Place_ place(calls_, request.session_id, who.tenant);
+  const Turn place(calls_, request.session_id, who.tenant);
   co_return co_await run_recorded(std::move(who), tool, std::move(request));
 }
 
@@ -214,9 +214,9 @@ ToolResult ToolExecutor::result_of(const Tool& tool, const session::ExecutionRec
   }
   auto read = validator_.read_output(tool, record.out, record.out_truncated);
   if (read.wrong) {
-    ToolResult refused = failed(
-        session::Status::error, "InvalidOutput",
-        fmt::format("the tool's output does not fit its schema: '{}' {}", read.wrong->pointer, read.wrong->message));
+    ToolResult refused = failed(session::Status::error, "InvalidOutput",
+                                fmt::format("the tool's output does not fit its schema: '{}' {}",
+                                            read.wrong->pointer, read.wrong->message));
     refused.record = std::move(result.record);
     refused.standard_error = std::move(result.standard_error);
     return refused;
@@ -232,8 +232,8 @@ Task<void> ToolExecutor::check_policy(auth::Principal who, ToolPtr tool, std::st
   session::ValidateRequest ask{std::move(code), language, tool->policy};
   CO_TRY(const policy::Verdict verdict, co_await service_->validate(std::move(who), std::move(ask)));
   if (!verdict.allowed)
-    co_return fail(Code::policy_denied, fmt::format("policy '{}' of the tool '{}': {}", tool->policy, tool->name,
-                                                    policy::summary(verdict)));
+    co_return fail(Code::policy_denied, fmt::format("policy '{}' of the tool '{}': {}", tool->policy,
+                                                    tool->name, policy::summary(verdict)));
   co_return Result<void>();
 }
 

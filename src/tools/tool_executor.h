@@ -69,7 +69,7 @@ class ToolExecutor {
 
  private:
   struct Calls;
-  class Place_;
+  class Turn;
 
   Result<ToolPtr> find(const auth::Principal& who, const ToolRequest& request) const;
   Task<ToolResult> run_recorded(auth::Principal who, ToolPtr tool, ToolRequest request);

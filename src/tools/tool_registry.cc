@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ranges>
+
+#include "base/log.h"
 
 namespace atl::tools {
 namespace {
@@ -26,6 +27,12 @@ std::vector<std::string> words_of(std::string_view text) {
   }
   if (words.back().empty()) words.pop_back();
   return words;
+}
+
+constexpr std::size_t kParsedMax = 4'096;
+
+Author author_of(const registry::Entry& entry) {
+  return entry.origin == registry::Origin::tenant ? Author::tenant : Author::operators;
 }
 
 // 0: a word is missing.
@@ -50,60 +57,42 @@ int score(const Tool& tool, const std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<void> ToolRegistry::replace_shared(std::vector<Tool> tools) {
-  Tools all;
-  for (Tool& tool : tools) {
-    const std::string name = tool.name;
-    const std::string where = tool.where;
-    if (!all.emplace(name, std::make_shared<const Tool>(std::move(tool))).second)
-      return fail(Code::already_exists, fmt::format("{}: the tool '{}' is declared twice", where, name));
+Result<std::unique_ptr<ToolRegistry>> ToolRegistry::open(registry::Registry* registry) {
+  auto checker = [registry](const registry::Entry& entry) -> Result<void> {
+    TRY(parse_tool(entry.document, author_of(entry)));
+    if (entry.origin == registry::Origin::tenant && registry->entry("tools", entry.name) != nullptr)
+      return fail(Error(Code::already_exists,
+                        fmt::format("'{}' is the name of a tool for everybody; choose another", entry.name))
+                      .with_field("name"));
+    return {};
+  };
+  TRY(registry->add_checker("tools", std::move(checker)));
+  return std::unique_ptr<ToolRegistry>(new ToolRegistry(registry));
+}
+
+ToolPtr ToolRegistry::parsed(const registry::Entry& entry) const {
+  const std::string key = fmt::format("{}:{}", registry::to_string(entry.origin), entry.digest);
+  if (const auto found = parsed_.find(key); found != parsed_.end()) return found->second;
+  auto tool = parse_tool(entry.document, author_of(entry));
+  if (!tool) {
+    log::error("a tool that was checked cannot be read",
+               {{"tool", entry.where}, {"error", tool.error().message()}});
+    return nullptr;
   }
-  shared_ = std::move(all);
-  return {};
-}
-
-Result<void> ToolRegistry::put(const std::string& tenant, Tool tool) {
-  if (shared_.contains(tool.name))
-    return fail(Error(Code::already_exists,
-                      fmt::format("'{}' is the name of a tool for everybody; choose another", tool.name))
-                    .with_field("name"));
-  Tools& own = tenants_[tenant];
-  if (!own.contains(tool.name) && own.size() >= kTenantToolsMax)
-    return fail(Code::resource_exhausted,
-                fmt::format("a tenant has at most {} tools of its own; remove one", kTenantToolsMax));
-  std::string name = tool.name;
-  own.insert_or_assign(std::move(name), std::make_shared<const Tool>(std::move(tool)));
-  return {};
-}
-
-Result<void> ToolRegistry::remove(const std::string& tenant, std::string_view name) {
-  const auto own = tenants_.find(tenant);
-  const auto found = own == tenants_.end() ? Tools::iterator() : own->second.find(name);
-  if (own == tenants_.end() || found == own->second.end())
-    return fail(Code::not_found, fmt::format("you have no tool '{}' of your own", name.substr(0, 64)));
-  own->second.erase(found);
-  return {};
-}
-
-void ToolRegistry::remove_all(const std::string& tenant) {
-  tenants_.erase(tenant);
+  if (parsed_.size() >= kParsedMax) parsed_.clear();
+  return parsed_.emplace(key, std::make_shared<const Tool>(std::move(*tool))).first->second;
 }
 
 ToolPtr ToolRegistry::find(const std::string& tenant, std::string_view name) const {
-  if (const auto found = shared_.find(name); found != shared_.end()) return found->second;
-  const auto own = tenants_.find(tenant);
-  if (own == tenants_.end()) return nullptr;
-  const auto found = own->second.find(name);
-  return found == own->second.end() ? nullptr : found->second;
+  const registry::Entry* entry = registry_->entry("tools", name);
+  if (entry == nullptr) entry = registry_->entry("tools", name, tenant);
+  return entry == nullptr ? nullptr : parsed(*entry);
 }
 
 std::vector<ToolPtr> ToolRegistry::list(const std::string& tenant) const {
-  Tools all = shared_;
-  // insert() keeps what is there, so that a shared tool hides a tenant's.
-  if (const auto own = tenants_.find(tenant); own != tenants_.end())
-    all.insert(own->second.begin(), own->second.end());
   std::vector<ToolPtr> tools;
-  for (auto& [name, tool] : all) tools.push_back(std::move(tool));
+  for (const registry::Entry* entry : registry_->entries("tools", tenant))
+    if (ToolPtr tool = find(tenant, entry->name)) tools.push_back(std::move(tool));
   return tools;
 }
 

@@ -8,31 +8,24 @@
 #include <vector>
 
 #include "base/result.h"
+#include "registry/registry.h"
 #include "tools/tool.h"
 
 namespace atl::tools {
 
 using ToolPtr = std::shared_ptr<const Tool>;
 
-// The tools there are, by name: those that the operator declares for everybody, and each tenant's own, which
-// nobody else sees. A tenant's tool may not have the name of a shared one: whoever calls a tool by a name that
-// everybody knows gets what everybody knows.
+// The tools there are, by name, as the registry has them at the moment: those for everybody, and each
+// tenant's own, which nobody else sees. A tenant registers, replaces and removes tools as entries of the
+// registry; what a tenant declares never takes the name of a tool for everybody.
 //
-// Belongs to the loop thread. Tools are shared: one that is replaced or removed lives until its last call ends.
+// Belongs to the loop thread. Tools are shared: one that is replaced or removed lives until its last call
+// ends.
 class ToolRegistry {
  public:
-  static constexpr std::size_t kTenantToolsMax = 200;
-
-  // All shared tools at once, in place of those before. Code::already_exists naming a tool that is there
-  // twice; then nothing changed. Tenants' tools whose names are taken now are hidden until they are free.
-  Result<void> replace_shared(std::vector<Tool> tools);
-  // One tool of a tenant, new or in place of that tenant's tool of the same name. Code::already_exists if a
-  // shared tool has the name; Code::resource_exhausted over kTenantToolsMax.
-  Result<void> put(const std::string& tenant, Tool tool);
-  // Code::not_found if the tenant has none of its own with this name.
-  Result<void> remove(const std::string& tenant, std::string_view name);
-  // Forgets a tenant.
-  void remove_all(const std::string& tenant);
+  // Keeps the registry from taking a declaration that is no tool. The registry must outlive this. Fails as
+  // Registry::add_checker() does, for what is declared already.
+  static Result<std::unique_ptr<ToolRegistry>> open(registry::Registry* registry);
 
   // Null if the tenant sees none of this name.
   ToolPtr find(const std::string& tenant, std::string_view name) const;
@@ -43,9 +36,11 @@ class ToolRegistry {
   std::vector<ToolPtr> search(const std::string& tenant, std::string_view text) const;
 
  private:
-  using Tools = std::map<std::string, ToolPtr, std::less<>>;
-  Tools shared_;
-  std::map<std::string, Tools, std::less<>> tenants_;
+  explicit ToolRegistry(const registry::Registry* registry) : registry_(registry) {}
+  ToolPtr parsed(const registry::Entry& entry) const;
+
+  const registry::Registry* registry_;
+  mutable std::map<std::string, ToolPtr> parsed_;  // by origin and digest of the declaration; bounded
 };
 
 // The forms in which tools are told to models and programs.

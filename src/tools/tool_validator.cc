@@ -38,7 +38,8 @@ Result<std::optional<Mismatch>> ToolValidator::check_input(const Tool& tool,
 ToolValidator::Output ToolValidator::read_output(const Tool& tool, std::string_view printed,
                                                  bool truncated) const {
   if (truncated || printed.size() > bounds_.output_bytes_max)
-    return {nullptr, Mismatch{"", fmt::format("the tool printed more than {} bytes", bounds_.output_bytes_max)}};
+    return {nullptr,
+            Mismatch{"", fmt::format("the tool printed more than {} bytes", bounds_.output_bytes_max)}};
   const std::string_view text = trimmed(printed);
   if (auto parsed = json::parse(text)) return read_output(tool, std::move(*parsed));
   if (!takes_text(tool.output))

@@ -54,13 +54,12 @@ Task<Response> agents(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-// Tools, prompts and skills have routes, but there are none yet.
+// Skills have routes, but there are none yet.
 template <char const* Name>
 Task<Response> nothing_yet(Context, Principal, Request&) {
   bj::object body{{Name, bj::array()}};
   co_return json_response(200, std::move(body));
 }
-constexpr char kTools[] = "tools";
 constexpr char kPrompts[] = "prompts";
 constexpr char kSkills[] = "skills";
 
@@ -123,7 +122,6 @@ Task<Response> openapi(Context, Principal, Request&) {
 void mount_catalog(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/environments", with_key(Permission::catalog_read), environments);
   route(router, context, Method::get, "/api/agents", with_key(Permission::catalog_read), agents);
-  route(router, context, Method::get, "/api/tools", with_key(Permission::catalog_read), nothing_yet<kTools>);
   route(router, context, Method::get, "/api/prompts", with_key(Permission::catalog_read),
         nothing_yet<kPrompts>);
   route(router, context, Method::get, "/api/skills", with_key(Permission::catalog_read),

@@ -32,6 +32,7 @@ void mount_files(net::Router& router, const Context& context);
 void mount_archive(net::Router& router, const Context& context);
 void mount_history(net::Router& router, const Context& context);
 void mount_catalog(net::Router& router, const Context& context);
+void mount_tools(net::Router& router, const Context& context);
 void mount_network(net::Router& router, const Context& context);
 void mount_original(net::Router& router, const Context& context);
 

@@ -124,6 +124,7 @@ void mount(net::Router& router, Dependencies dependencies) {
   mount_archive(router, context);
   mount_history(router, context);
   mount_catalog(router, context);
+  mount_tools(router, context);
   mount_network(router, context);
   mount_original(router, context);
 }

@@ -9,6 +9,8 @@
 #include "net/server.h"
 #include "session/service.h"
 #include "telemetry/metrics.h"
+#include "tools/tool_executor.h"
+#include "tools/tool_registry.h"
 
 namespace atl::api::rest {
 
@@ -18,6 +20,8 @@ struct Dependencies {
   session::Service* service = nullptr;
   const Admission* admission = nullptr;
   telemetry::Metrics* metrics = nullptr;
+  const tools::ToolRegistry* tools = nullptr;
+  tools::ToolExecutor* tool_executor = nullptr;
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
   std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here

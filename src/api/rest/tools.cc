@@ -1,0 +1,122 @@
+// Tools: what there are, and their calls inside a session.
+#include <fmt/format.h>
+
+#include "api/http/client_presence.h"
+#include "api/http/content.h"
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/execution.h"
+#include "api/rest/render.h"
+#include "base/bytes.h"
+#include "tools/tool_executor.h"
+#include "tools/tool_registry.h"
+
+namespace atl::api::rest {
+namespace {
+
+namespace bj = boost::json;
+
+bj::object statistics_json(const tools::ToolStatistics* statistics) {
+  const tools::ToolStatistics none;
+  const tools::ToolStatistics& s = statistics == nullptr ? none : *statistics;
+  bj::object failures;
+  for (const auto& [kind, count] : s.failures) failures[kind] = count;
+  bj::array latency;
+  for (std::size_t i = 0; i < s.latency.size(); ++i) {
+    bj::value upper = nullptr;
+    if (i < tools::ToolStatistics::kBuckets.size()) upper = tools::ToolStatistics::kBuckets[i];
+    latency.push_back(bj::object{{"up_to_ms", std::move(upper)}, {"calls", s.latency[i]}});
+  }
+  return {{"calls", s.calls},
+          {"cached", s.cached},
+          {"failures", std::move(failures)},
+          {"latency", std::move(latency)},
+          {"wall_time_ms", static_cast<double>(s.wall_time.count()) / 1000},
+          {"cpu_time_ms", static_cast<double>(s.cpu_time.count()) / 1000}};
+}
+
+Task<Response> list_tools(Context context, Principal who, Request& request) {
+  CO_TRY(const tools::Format format, tools::parse_format(request.query("format").value_or("")));
+  const auto words = request.query("search");
+  const auto found = words ? context->tools->search(who.tenant, *words) : context->tools->list(who.tenant);
+  bj::array list;
+  for (const tools::ToolPtr& tool : found) list.push_back(tools::exported(*tool, format));
+  bj::object body{{"tools", std::move(list)}};
+  co_return json_response(200, std::move(body));
+}
+
+Task<Response> show_tool(Context context, Principal who, Request& request) {
+  const std::string& name = request.param("name");
+  const tools::ToolPtr tool = context->tools->find(who.tenant, name);
+  if (tool == nullptr)
+    co_return fail(Code::not_found, fmt::format("no tool is called '{}'", name.substr(0, 64)));
+  bj::object body = tools::exported(*tool, tools::Format::atoll);
+  body["statistics"] = statistics_json(context->tool_executor->statistics(who.tenant, name));
+  co_return json_response(200, std::move(body));
+}
+
+bj::object result_json(const tools::ToolResult& result) {
+  bj::value error = nullptr;
+  if (result.status != session::Status::success)
+    error = bj::object{{"name", to_valid_utf8(result.error)},
+                       {"value", to_valid_utf8(result.error_value)},
+                       {"stderr", result.standard_error}};
+  return {{"status", std::string(to_string(result.status))},
+          {"output", result.output},
+          {"record_id", result.record.record_id},
+          {"error", std::move(error)},
+          {"cached", result.cached},
+          {"duration_ms", static_cast<double>(result.record.usage.wall_time.count()) / 1000}};
+}
+
+// The place in the input is a JSON pointer, and the pointer to the whole input is empty: it is told, too.
+Response refusal(const tools::Mismatch& wrong, const Request& request) {
+  const Error error =
+      Error(Code::invalid_argument, fmt::format("input: '{}' {}", wrong.pointer, wrong.message))
+          .with_field(wrong.pointer);
+  Response response = rest::render_error(error, request);
+  if (!wrong.pointer.empty()) return response;
+  bj::value body = bj::parse(response.body);
+  body.as_object()["error"].as_object()["details"].as_object()["field"] = "";
+  response.body = bj::serialize(body);
+  return response;
+}
+
+Result<tools::ToolRequest> read_call(const std::string& text) {
+  const Body body = TRY(Body::parse(text, {"input", "timeout_seconds"}));
+  tools::ToolRequest call;
+  const bj::value* input = body.find("input");
+  call.input = input == nullptr ? bj::value(bj::object()) : *input;
+  call.timeout = TRY(read_timeout(body));
+  return call;
+}
+
+Task<void> answer_call(Context context, Principal who, tools::ToolRequest call, net::Exchange& exchange) {
+  CO_TRY(const tools::ToolResult result,
+         co_await context->tool_executor->call(std::move(who), std::move(call)));
+  co_return co_await exchange.send(json_response(200, result_json(result)));
+}
+
+// A client that goes away ends the call that it waited for.
+Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
+  CO_TRY(tools::ToolRequest call, co_await http::read_body<tools::ToolRequest>(exchange, read_call));
+  call.session_id = exchange.request().param("id");
+  call.name = exchange.request().param("name");
+  CO_TRY(const auto session, co_await context->service->get(who, call.session_id));
+  call.session_id = session.session_id;
+  CO_TRY(const auto wrong, context->tool_executor->check(who, call));
+  if (wrong) co_return co_await exchange.send(refusal(*wrong, exchange.request()));
+  co_return co_await http::until_disconnect(context->executor, exchange,
+                                            answer_call(context, std::move(who), std::move(call), exchange));
+}
+
+}  // namespace
+
+void mount_tools(net::Router& router, const Context& context) {
+  route(router, context, Method::get, "/api/tools", with_key(Permission::catalog_read), list_tools);
+  route(router, context, Method::get, "/api/tools/{name}", with_key(Permission::catalog_read), show_tool);
+  stream(router, context, Method::post, "/api/sessions/{id}/tools/{name}", with_key(Permission::execute),
+         call_tool, {.body_bytes_max = 4U << 20});
+}
+
+}  // namespace atl::api::rest
