@@ -15,6 +15,8 @@ Action define_config(Command& top);
 Action define_env(Command& top);
 Action define_keys(Command& top);
 Action define_registry(Command& top);
+Action define_plugin_host(Command& top);
+Action define_tools(Command& top);
 Action define_shell(Command& top);
 Action define_version(Command& top);
 Action define_run(Command& top);

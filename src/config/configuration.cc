@@ -41,6 +41,8 @@ constexpr std::array kSettings = {
             "memory for the bodies of all requests that are being gathered; 0: a thirty-second of the "
             "machine's, 64M to 512M"},
     Setting{"http.connection_body_bytes", ValueType::bytes, "64M", "the same for one connection"},
+    Setting{"tools.plugins", ValueType::list, "",
+            "directories with plugins (shared objects) that tools of the registry may name"},
     Setting{"registry", ValueType::text, "",
             "directory with environments, agents, limits over the shipped ones"},
     Setting{"provider.default", ValueType::text, "",

@@ -18,8 +18,8 @@ namespace {
 
 namespace bj = boost::json;
 
-constexpr std::string_view kPluginInside = "/run/atoll-tool/plugin.so";
-constexpr std::string_view kHostInside = "/run/atoll-tool/host";
+constexpr std::string_view kPluginsInside = "/run/atoll-tool/plugins";
+constexpr std::string_view kHostInside = "/run/atoll-tool/bin";
 
 boost::asio::awaitable<void> close_record(session::Service* service, auth::Principal who,
                                           session::ExecutionRecord record) {
@@ -97,7 +97,9 @@ Result<Invocation> invocation_of(const Tool& tool, const bj::value& input,
   if (const auto* command = std::get_if<CommandRun>(&tool.run))
     return Invocation{TRY(filled_words(*command, input)), bj::serialize(input)};
   if (const auto* http = std::get_if<HttpRun>(&tool.run)) return request_of(*http, input, timeout);
-  return Invocation{{std::string(kHostInside), "plugin-host", std::string(kPluginInside), tool.name},
+  const auto& plugin = std::get<PluginRun>(tool.run);
+  return Invocation{{fmt::format("{}/atoll", kHostInside), "plugin-host",
+                     fmt::format("{}/{}", kPluginsInside, plugin.library), tool.name},
                     bj::serialize(input)};
 }
 
@@ -136,8 +138,8 @@ Result<session::LocalRequest> plugin_mounts(const PluginRun& run, const std::vec
     std::error_code failed;
     if (!std::filesystem::is_regular_file(path, failed)) continue;
     session::LocalRequest local;
-    local.host_mounts = {{.host_path = path, .guest_path = std::string(kPluginInside)},
-                         {.host_path = host, .guest_path = std::string(kHostInside)}};
+    local.host_mounts.push_back({.host_path = directory, .guest_path = std::string(kPluginsInside)});
+    local.host_mounts.push_back({.host_path = host, .guest_path = std::string(kHostInside)});
     return local;
   }
   return fail(Code::not_found, fmt::format("no plugin directory has '{}'", run.library));

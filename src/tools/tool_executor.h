@@ -51,7 +51,7 @@ class ToolExecutor {
     std::size_t cache_bytes = 16U << 20;
     std::size_t cache_entries = 1'000;
     std::vector<std::string> plugin_directories;  // the operator's
-    std::string plugin_host;  // the program that loads a plugin inside its sandbox; empty: no plugins
+    std::string plugin_host;  // directory with the program `atoll`, which loads a plugin inside its sandbox
   };
   // All of them outlive the executor.
   ToolExecutor(boost::asio::any_io_executor executor, session::Service* service, const ToolRegistry* registry,
