@@ -8,29 +8,29 @@
 
 #include "atoll/tool_base.h"
 
-struct Length : atoll::ToolBase {
+struct Length : atl::ToolBase {
   std::string call(const std::string& input) override {
     return "{\"bytes\": " + std::to_string(input.size()) + "}";
   }
 };
-struct Refuser : atoll::ToolBase {
+struct Refuser : atl::ToolBase {
   std::string call(const std::string&) override { throw std::runtime_error("not today"); }
 };
-struct Crasher : atoll::ToolBase {
+struct Crasher : atl::ToolBase {
   std::string call(const std::string&) override { std::abort(); }
 };
-struct Hanger : atoll::ToolBase {
+struct Hanger : atl::ToolBase {
   std::string call(const std::string&) override {
     for (;;) ::pause();
   }
 };
-struct Forker : atoll::ToolBase {
+struct Forker : atl::ToolBase {
   std::string call(const std::string&) override {
     for (;;)
       if (::fork() == 0) ::sleep(1);
   }
 };
-struct Eater : atoll::ToolBase {
+struct Eater : atl::ToolBase {
   std::string call(const std::string&) override {
     std::vector<char*> all;
     for (;;) {

@@ -1,6 +1,6 @@
 // A tool of one's own in C++: derive from ToolBase, say what call() does, and register it.
 //
-//   struct Words : atoll::ToolBase {
+//   struct Words : atl::ToolBase {
 //     std::string call(const std::string& input) override { return R"({"words": 2})"; }
 //   };
 //   ATOLL_TOOL("words", Words)
@@ -14,7 +14,7 @@
 
 #include "tool_plugin.h"
 
-namespace atoll {
+namespace atl {  // not atoll: the C library has a function of that name
 
 class ToolBase {
  public:
@@ -52,17 +52,16 @@ struct Registration {
 };
 
 }  // namespace plugin
-}  // namespace atoll
+}  // namespace atl
 
 // Once for each tool, in namespace scope.
 #define ATOLL_TOOL(NAME, TYPE) \
-  static const atoll::plugin::Registration atoll_tool_##TYPE(NAME, atoll::plugin::call<TYPE>);
+  static const atl::plugin::Registration atoll_registered_##TYPE(NAME, atl::plugin::call<TYPE>);
 
 // Once for each plugin: what Atoll looks for.
-#define ATOLL_TOOL_PLUGIN                                                                     \
-  extern "C" const atoll_tool_table* atoll_tool_plugin(void) {                                \
-    static const atoll_tool_table table{ATOLL_TOOL_ABI,                                       \
-                                        static_cast<uint32_t>(atoll::plugin::tools().size()), \
-                                        atoll::plugin::tools().data()};                       \
-    return &table;                                                                            \
+#define ATOLL_TOOL_PLUGIN                                                                                   \
+  extern "C" const atoll_tool_table* atoll_tool_plugin(void) {                                              \
+    static const atoll_tool_table table{ATOLL_TOOL_ABI, static_cast<uint32_t>(atl::plugin::tools().size()), \
+                                        atl::plugin::tools().data()};                                       \
+    return &table;                                                                                          \
   }
