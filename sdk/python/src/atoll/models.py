@@ -50,6 +50,28 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class ToolResult:
+    """What a tool answered. `output` is None unless `status` is success."""
+
+    status: str
+    output: Any
+    record_id: str
+    error: Optional[Json]
+    cached: bool
+    duration_ms: float
+    raw: Json = field(repr=False, compare=False, default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "success"
+
+    @classmethod
+    def from_json(cls, data: Json) -> ToolResult:
+        return cls(data["status"], data["output"], data["record_id"], data["error"], data["cached"],
+                   data["duration_ms"], data)
+
+
+@dataclass(frozen=True)
 class Sample:
     at: str
     cpu_percent: float

@@ -111,6 +111,28 @@ class AsyncSandboxClient:
     async def agents(self) -> List[Dict[str, Any]]:
         return list((await self._transport.json("GET", "/api/agents"))["agents"])
 
+    async def tools(self, *, format: Optional[str] = None, search: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The tools that sessions can call; `format` is openai, anthropic or mcp for a model's API."""
+        params = {"format": format, "search": search}
+        return list((await self._transport.json("GET", "/api/tools", params=params))["tools"])
+
+    async def put_tool(self, declaration: Mapping[str, Any]) -> None:
+        """Declares a tool of the tenant's own, or replaces it. ToolBase.declaration() makes one."""
+        name = quoted(str(declaration["name"]))
+        await self._transport.json("PUT", f"/api/registry/tools/{name}", body=dict(declaration), idempotent=True)
+
+    async def remove_tool(self, name: str) -> None:
+        await self._transport.call("DELETE", f"/api/registry/tools/{quoted(name)}")
+
+    async def skills(self) -> List[Dict[str, Any]]:
+        return list((await self._transport.json("GET", "/api/skills"))["skills"])
+
+    async def render_prompt(self, name: str, variables: Optional[Mapping[str, Any]] = None) -> str:
+        """The text of a prompt of the registry with these variables."""
+        answer = await self._transport.json("POST", f"/api/prompts/{quoted(name)}/render", idempotent=True,
+                                            body={"variables": dict(variables or {})})
+        return str(answer["text"])
+
     async def capabilities(self) -> Dict[str, Any]:
         """What this machine gives, found out by trying."""
         return dict(await self._transport.json("GET", "/api/capabilities"))

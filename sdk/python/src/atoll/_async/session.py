@@ -7,8 +7,8 @@ from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, 
 from .. import errors
 from .._bridge import AsyncCallback, async_call, async_closing, async_shield
 from .._wire import QueryValue, given, quoted
-from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, Usage, parse,
-                      parse_list)
+from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, ToolResult, Usage,
+                      parse, parse_list)
 from .commands import AsyncCommands
 from .files import AsyncFiles
 from .pty import AsyncPtys
@@ -215,6 +215,15 @@ class AsyncSession:
         values = history_query(status, text, since, until, order)
         async for one in pages(self._transport, f"{self._base}/history", "records", values, limit):
             yield parse(Record.from_json, one, "record")
+
+    async def tool(self, name: str, input: Optional[Mapping[str, Any]] = None, *,
+                   timeout_seconds: Optional[float] = None) -> ToolResult:
+        """Calls a tool inside the sandbox. Input that its schema refuses raises InvalidArgumentError; what the tool
+        itself does wrong is in the result."""
+        wait = max(self._wait, (timeout_seconds or 0) + _GRACE)
+        answer = await self._transport.json("POST", f"{self._base}/tools/{quoted(name)}", timeout=wait,
+                                            body=given(input=dict(input or {}), timeout_seconds=timeout_seconds))
+        return parse(ToolResult.from_json, answer, "result of a tool")
 
     async def artifacts(self) -> List[Artifact]:
         answer = await self._transport.json("GET", f"{self._base}/artifacts")

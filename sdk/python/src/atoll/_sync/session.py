@@ -8,8 +8,8 @@ from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Tuple
 from .. import errors
 from .._bridge import Callback, sync_call, sync_closing, sync_shield
 from .._wire import QueryValue, given, quoted
-from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, Usage, parse,
-                      parse_list)
+from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, ToolResult, Usage,
+                      parse, parse_list)
 from .commands import Commands
 from .files import Files
 from .pty import Ptys
@@ -216,6 +216,15 @@ class Session:
         values = history_query(status, text, since, until, order)
         for one in pages(self._transport, f"{self._base}/history", "records", values, limit):
             yield parse(Record.from_json, one, "record")
+
+    def tool(self, name: str, input: Optional[Mapping[str, Any]] = None, *,
+                   timeout_seconds: Optional[float] = None) -> ToolResult:
+        """Calls a tool inside the sandbox. Input that its schema refuses raises InvalidArgumentError; what the tool
+        itself does wrong is in the result."""
+        wait = max(self._wait, (timeout_seconds or 0) + _GRACE)
+        answer = self._transport.json("POST", f"{self._base}/tools/{quoted(name)}", timeout=wait,
+                                            body=given(input=dict(input or {}), timeout_seconds=timeout_seconds))
+        return parse(ToolResult.from_json, answer, "result of a tool")
 
     def artifacts(self) -> List[Artifact]:
         answer = self._transport.json("GET", f"{self._base}/artifacts")
