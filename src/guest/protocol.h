@@ -98,6 +98,10 @@ enum class Type : uint16_t {
   datagrams = 31,       // -> reply{}, datagram both ways
   adopt = 32,           // u32 pid, then as start: a child that came from elsewhere -> reply as start, exited
   sweep = 33,           // -> reply{u32 how many}, when they are gone
+  // The sandbox is about to be saved with its memory. The guest has everything written to its filesystems,
+  // answers, and then neither says nor hears anything but `release` or `again`, so that no frame is under way
+  // in the moment that is saved. -> reply{}
+  hold = 34,
 
   // Host, on an open channel.
   signal = 48,  // i32 number, u8 scope (SignalScope)
@@ -106,6 +110,9 @@ enum class Type : uint16_t {
   // u32 pid: a child of this process that goes on in its place when it dies (0: none). Replaces the one
   // before. The guest answers the same with the number, or with 0 if it is no such child.
   spare = 51,
+
+  // Host, channel 0, empty: to a guest that is held. It goes on as if nothing had been.
+  release = 56,
 
   // Both.
   data = 64,    // bytes, covered by credit
@@ -125,6 +132,17 @@ enum class Type : uint16_t {
   // What the one that ended had said was told before.
   continued = 86,
 };
+
+// From outside of the sandbox's processes: the host has gone, perhaps in the middle of a frame, and another
+// takes the same stream over. What was said and not yet heard is dropped; the guest sends kAgainBytes, then
+// nothing until it hears the same.
+inline constexpr int kAgainSignal = 10;  // SIGUSR1
+// A frame of type `again` with a payload that bytes left over by accident do not hold.
+inline constexpr char kAgainBytes[] =
+    "\x14\0\0\0\0\0\0\0\x03\0\0\0\xf3\x1d\xa7\x5e\x0c\x92\x6b\xd8\x41\xee\x37\xb5\x88\x02\xcf\x69\x14\xfa\x53"
+    "\xbe";
+inline constexpr size_t kAgainSize = 32;
+static_assert(sizeof kAgainBytes == kAgainSize + 1);
 
 enum class SignalScope : uint8_t {
   group = 0,           // the process group

@@ -51,6 +51,7 @@ enum class ToRunner : char {
   park = 'B',              // answered by FromRunner::parked
   unpark = 'U',            // read where it parked (zygote/park.cc)
   change_directory = 'W',  // answered by FromRunner::directory
+  reseed = 'G',            // Python that was restored with its whole sandbox: kernels/python_chance.py
 };
 
 enum class FromRunner : char {
@@ -110,6 +111,7 @@ inline constexpr auto kRunnerMessages = [] {
       to(ToRunner::park, some, states(parked), ""),
       to(ToRunner::unpark, some, states(idle), ""),
       to(ToRunner::change_directory, some, states(idle), "a path"),
+      to(ToRunner::reseed, some, states(idle), "a program that has it draw other random numbers"),
       from(FromRunner::ready, every, false, states(starting, continuing),
            "its working directory, or nothing"),
       from(FromRunner::lacking, some, false, states(starting), "what is not there"),

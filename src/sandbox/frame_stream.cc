@@ -82,15 +82,16 @@ Task<void> FrameStream::greet(std::chrono::milliseconds patience) {
 }
 
 void FrameStream::read_more() {
-  if (!is_open()) return;
+  if (!is_open() || stands_still_) return;
   stream_.async_wait(asio::posix::stream_descriptor::wait_read,
-                     [weak = weak_from_this()](boost::system::error_code error) {
+                     [weak = weak_from_this(), stream = streams_](boost::system::error_code error) {
                        const auto frames = weak.lock();
-                       if (!error && frames) frames->receive();
+                       if (!error && frames && frames->streams_ == stream) frames->receive();
                      });
 }
 
 void FrameStream::receive() {
+  if (stands_still_) return;
   // One buffer for all streams of this loop; a stream keeps only the frame that is not complete yet.
   static thread_local std::array<char, kInputBuffer> buffer;
   // A few rounds, so that a flood on one stream does not starve the loop.
@@ -189,9 +190,55 @@ void FrameStream::send(std::uint32_t channel, Type type, std::uint16_t flags, st
   if (!is_open()) return;
   const Header header{static_cast<std::uint32_t>(payload.size()), channel, static_cast<std::uint16_t>(type),
                       flags};
+  std::string& queue = held_ ? held_output_ : output_;
+  queue.append(reinterpret_cast<const char*>(&header), sizeof header);
+  queue.append(payload);
+  if (held_output_.size() > kOutputMax)
+    return end(Error(Code::provider_failed, "too much was sent to a guest that is being saved"));
+  if (!held_ && !writing_) flush();
+}
+
+Task<void> FrameStream::hold() {
+  const auto self = shared_from_this();
+  if (held_) co_return fail(Code::conflict, "the sandbox is being saved");
+  const auto channel = std::make_shared<Call>(executor_);
+  const std::uint32_t id = open(channel, Type::hold, {});
+  held_ = id != 0;
+  ++calls_;
+  watch_silence();
+  Result<void> waited;
+  while (!channel->answer && waited) waited = co_await channel->changed.wait();
+  --calls_;
+  forget(id);
+  if (waited && !*channel->answer) waited = fail(channel->answer->error());
+  if (!waited) {
+    release();
+    co_return waited;
+  }
+  stands_still_ = true;
+  co_return Result<void>();
+}
+
+void FrameStream::release(os::Fd replacement) {
+  if (!held_) return;
+  held_ = false;
+  const bool reads_again = std::exchange(stands_still_, false);
+  if (!is_open()) return;
+  if (replacement.is_open()) {
+    boost::system::error_code ignored;
+    stream_.close(ignored);
+    stream_.assign(replacement.release(), ignored);
+    stream_.non_blocking(true);
+    ++streams_;
+    writing_ = false;
+    output_.clear(), output_sent_ = 0;
+  }
+  const std::string waiting = std::exchange(held_output_, {});
+  const Header header{0, 0, static_cast<std::uint16_t>(Type::release), 0};
   output_.append(reinterpret_cast<const char*>(&header), sizeof header);
-  output_.append(payload);
+  output_ += waiting;
   if (!writing_) flush();
+  if (reads_again) read_more();
 }
 
 void FrameStream::send_credit(std::uint32_t channel, std::uint32_t bytes) {
@@ -223,9 +270,9 @@ void FrameStream::flush() {
   if (output_sent_ > kInputBuffer) output_.erase(0, output_sent_), output_sent_ = 0;
   writing_ = true;
   stream_.async_wait(asio::posix::stream_descriptor::wait_write,
-                     [weak = weak_from_this()](boost::system::error_code error) {
+                     [weak = weak_from_this(), stream = streams_](boost::system::error_code error) {
                        const auto frames = weak.lock();
-                       if (!frames) return;
+                       if (!frames || frames->streams_ != stream) return;
                        frames->writing_ = false;
                        if (!error) frames->flush();
                      });
@@ -259,7 +306,8 @@ void FrameStream::watch_silence() {
     if (error || !frames) return;
     frames->watching_ = false;
     if (!frames->is_open()) return;
-    const bool silent = frames->frames_seen_ == frames->frames_at_check_ && !frames->paused_;
+    const bool silent =
+        frames->frames_seen_ == frames->frames_at_check_ && !frames->paused_ && !frames->stands_still_;
     if (!silent || frames->calls_ == 0) {
       frames->probed_ = false;
     } else if (frames->probed_) {

@@ -85,6 +85,13 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   void set_paused(bool paused) { paused_ = paused; }
   // The guest stands still now: whoever waits for one of its answers is told Code::conflict.
   void fail_waiting();
+  // Has the guest come to rest between two frames (guest::Type::hold): no byte is under way in either
+  // direction until release(), what is sent meanwhile waits here. On failure nothing has changed.
+  Task<void> hold();
+  // The guest goes on, at the other end of `replacement` if that is open: the sandbox was saved and is
+  // another process now, which knows everything that this one knew.
+  void release(os::Fd replacement = {});
+  bool is_held() const { return held_; }
 
   // Channels of processes that a guest told about in its greeting: `make` is asked for each. Set before
   // greet().
@@ -113,6 +120,10 @@ class FrameStream : public std::enable_shared_from_this<FrameStream> {
   bool writing_ = false;
   bool greeted_ = false;
   bool paused_ = false;
+  bool held_ = false;          // what is sent waits
+  bool stands_still_ = false;  // the guest has said that it is held: nothing is read
+  std::uint32_t streams_ = 0;  // how often the stream was replaced
+  std::string held_output_;    // what was sent since hold()
   std::uint32_t live_left_ = 0;
   std::uint32_t next_channel_ = 1;
   std::uint32_t calls_ = 0;  // answers that are waited for

@@ -57,8 +57,17 @@ Task<std::shared_ptr<GuestConnection>> GuestConnection::open(os::Fd stream, Gues
                                            std::string_view payload) -> std::shared_ptr<FrameChannel> {
     const auto process =
         std::make_shared<GuestProcess>(raw->frames_, ProcessSpec{}, raw->options_->outcome_filter);
+    const auto saved = std::ranges::find(raw->options_->saved, channel, &SavedInterpreter::channel);
+    if (saved == raw->options_->saved.end()) {
+      if (!process->revive(channel, payload)) return nullptr;
+      raw->keep(process);
+      return process;
+    }
+    const auto interpreter = raw->make_interpreter(saved->info);
+    process->set_tap(interpreter);
     if (!process->revive(channel, payload)) return nullptr;
-    raw->keep(process);
+    interpreter->go_on_with(process);
+    (saved->is_warm ? raw->warm_ : raw->interpreters_).push_back(interpreter);
     return process;
   });
   const auto patience = connection->options_->patience;
@@ -195,6 +204,15 @@ Task<void> GuestConnection::receive_interpreter(ForkedInterpreter forked, Interp
   interpreters_.push_back(interpreter);
   if (options_->on_activity) options_->on_activity();
   co_return Result<void>();
+}
+
+std::vector<SavedInterpreter> GuestConnection::saved_interpreters() const {
+  std::vector<SavedInterpreter> saved;
+  for (const auto* list : {&interpreters_, &warm_})
+    for (const auto& interpreter : *list)
+      if (interpreter->is_idle() && !interpreter->process()->is_direct())
+        saved.push_back({interpreter->process()->channel(), interpreter->info(), list == &warm_});
+  return saved;
 }
 
 std::vector<std::uint32_t> GuestConnection::interpreter_pids() const {

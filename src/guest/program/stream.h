@@ -12,6 +12,11 @@ int stream_out_fd();
 // The host has asked to begin anew on the same stream since the last call; no frame after that request was
 // looked at yet.
 bool stream_begins_again();
+// A new host was announced (kAgainSignal): tells it where the words for the one before end, and hears nothing
+// until it speaks.
+void stream_expect_host();
+// Held, or waiting for a new host: nothing may be queued.
+bool stream_is_quiet();
 bool stream_lost();  // ended or broken since the last stream_replace()
 void stream_hello(uint32_t live_channels);
 void stream_receive();

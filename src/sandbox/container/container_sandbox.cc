@@ -52,6 +52,7 @@ Task<void> ContainerState::greet(std::chrono::milliseconds patience) {
   options.env = made.spec.env;
   options.memory_bytes = made.spec.limits.memory_bytes;
   options.patience = patience;
+  options.saved = made.saved;
   options.outcome_filter = [weak = weak_from_this()](const ProcessInfo& info, Outcome& outcome) {
     if (const auto self = weak.lock()) self->complete_outcome(info, outcome);
   };

@@ -48,6 +48,8 @@ struct Made {
   Isolation isolation;
   os::Fd stream;
   bool frozen = false;
+  // It goes on from the memory of another one, whose interpreters these were.
+  std::vector<SavedInterpreter> saved;
   // Whom `spec.user` and "user" mean in a request where the image has no such user; empty: themselves.
   std::string own_user;
 };
