@@ -57,6 +57,8 @@ constexpr std::array kSettings = {
             "let the engine fetch images that it does not have"},
     Setting{"provider.gvisor.runsc", ValueType::text, "",
             "gVisor's program; empty: runsc by the search path"},
+    Setting{"provider.gvisor.pool", ValueType::integer, "1",
+            "sandboxes of gvisor kept ready of each kind that was asked for once; 0: none"},
     Setting{"provider.e2b.api_url", ValueType::text, "",
             "control plane of the E2B service or Atoll that runs sandboxes for us; empty: E2B's own"},
     Setting{"provider.e2b.sandbox_url", ValueType::text, "",
@@ -236,6 +238,7 @@ constexpr Range kRanges[] = {
     {"rate.burst", 0, 1'000'000'000},
     {"volume.count", 0, UINT32_MAX},
     {"provider.e2b.count", 0, UINT32_MAX},
+    {"provider.gvisor.pool", 0, 100},
 };
 
 Result<void> check_value(const Setting& setting, std::string_view text) {

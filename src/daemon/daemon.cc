@@ -329,6 +329,7 @@ Result<void> Daemon::start_optional_providers() {
   const ProviderContext context{.executor = loop_.get_executor(),
                                 .configuration = configuration_,
                                 .data = data_,
+                                .layers = spawner_roots(data_, *registry_, true).layers,
                                 .installation = TRY(installation_id(data_)),
                                 .secret = [this](std::string tenant, std::string name) -> Task<std::string> {
                                   return vault_->reveal(std::move(tenant), std::move(name));

@@ -3,6 +3,7 @@
 #include "base/ids.h"
 #include "config/configuration.h"
 #include "os/file.h"
+#include "sandbox/gvisor/gvisor.h"
 
 namespace atl::daemon {
 namespace {
@@ -15,13 +16,21 @@ Result<void> probe_docker(const ProviderContext&) {
 }
 constexpr sandbox::Traits kDockerTraits{.images = true};
 
-Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no gvisor provider");
+Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext& context) {
+  const config::Configuration& configuration = context.configuration;
+  sandbox::gvisor::GvisorOptions options;
+  options.runsc = configuration.text("provider.gvisor.runsc");
+  options.run_directory = context.data + "/run/gvisor";
+  options.roots.layers = context.layers;
+  options.roots.snapshots = {context.data + "/snapshots"};
+  options.roots.writable_mounts = {context.data + "/volumes"};
+  options.ready = static_cast<std::uint32_t>(configuration.integer("provider.gvisor.pool"));
+  options.warm = {sandbox::Language::python};
+  return sandbox::gvisor::start(context.executor, std::move(options));
 }
-Result<void> probe_gvisor(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no gvisor provider");
+Result<void> probe_gvisor(const ProviderContext& context) {
+  return sandbox::gvisor::probe(context.configuration.text("provider.gvisor.runsc"));
 }
-constexpr sandbox::Traits kGvisorTraits{};
 
 Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext&) {
   return fail(Code::unsupported, "this version of Atoll has no e2b provider");
@@ -33,7 +42,7 @@ constexpr sandbox::Traits kE2bTraits{.templates = true};
 
 constexpr OptionalProvider kProviders[] = {
     {"docker", kDockerTraits, start_docker, probe_docker},
-    {"gvisor", kGvisorTraits, start_gvisor, probe_gvisor},
+    {"gvisor", sandbox::gvisor::kTraits, start_gvisor, probe_gvisor},
     {"e2b", kE2bTraits, start_e2b, probe_e2b},
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/provider.h"
@@ -22,8 +23,9 @@ namespace atl::daemon {
 struct ProviderContext {
   boost::asio::any_io_executor executor;
   const config::Configuration& configuration;
-  std::string data;          // the data directory
-  std::string installation;  // installation_id() of it: what we make elsewhere is labelled with this
+  std::string data;                 // the data directory
+  std::vector<std::string> layers;  // directories of the host that hold layers of environments
+  std::string installation;         // installation_id() of it: what we make elsewhere is labelled with this
   // Reads a tenant's secret. Unset while there is no vault, as for `atoll doctor`.
   std::function<Task<std::string>(std::string tenant, std::string name)> secret;
 };

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/fd.h"
+#include "sandbox/gvisor/roots.h"
+#include "sandbox/gvisor/runsc.h"
+#include "sandbox/isolation.h"
+#include "sandbox/spec.h"
+
+namespace atl::sandbox::gvisor {
+
+struct EngineOptions {
+  Runsc runsc;
+  // Holds everything that the engine makes, and nothing else. Made if it is missing.
+  std::string directory;
+  RootPaths roots;
+  std::string_view guest_program;
+};
+
+// A sandbox that runs.
+struct Started {
+  pid_t pid = 0;  // of gVisor's kernel
+  Isolation isolation;
+  std::vector<std::string> groups;  // container::GroupReader::paths()
+};
+
+// What the broker does for its daemon with runsc: root filesystems, bundles, containers, snapshots. Needs
+// root and a process with one thread. Calls wait for programs and disks, so the broker makes each in a child
+// of its own; the children share the broker's mount namespace, and what they mount stays when they end.
+class Engine {
+ public:
+  // Moves this process into a mount namespace of its own, removes what an earlier engine left in the
+  // directory, and prepares what all sandboxes share.
+  static Result<Engine> open(EngineOptions options);
+
+  const Runsc& runsc() const { return options_.runsc; }
+
+  // A container of that name, whose guest speaks on `stream` (a socket; it stays the caller's). With `memory`
+  // it goes on from the checkpoint that spec.snapshot is. On failure nothing is left.
+  Result<Started> create(const std::string& container, const Spec& spec, bool memory, int stream) const;
+  Result<void> pause(const std::string& container) const;
+  Result<void> resume(const std::string& container) const;
+  // To the guest: another host takes its stream over.
+  Result<void> announce_host(const std::string& container) const;
+  // What changed, as directories "root" and "usr" in a new directory: there whole or not at all.
+  // The sandbox must stand still.
+  Result<void> snapshot(const std::string& box, const std::string& target) const;
+  // The same with its memory and `notes`, a file of the caller's. The guest must be held. Where runsc cannot
+  // leave the sandbox running, it ends here and goes on as the container `next` on `stream`.
+  struct Saved {
+    bool replaced = false;
+    pid_t pid = 0;  // of the new one
+    std::vector<std::string> groups;
+  };
+  Result<Saved> checkpoint(const std::string& box, const std::string& container, const std::string& next,
+                           const std::string& target, const std::string& notes, int stream) const;
+  // The caller's file of a checkpoint.
+  Result<std::string> notes(const std::string& snapshot) const;
+  // Kills everything in it: no process of it is left when this returns. `pid` is gVisor's kernel, as a
+  // descriptor.
+  Result<void> kill(int pid, const std::vector<std::string>& groups) const;
+  // Removes what is left of a container that was killed: names, groups, mounts, files.
+  void remove(const std::string& box, const std::string& container) const;
+
+  Result<void> discard(const std::string& snapshot) const;
+  Result<void> forget_memory(const std::string& snapshot) const;
+  Result<std::uint64_t> measure(const std::string& snapshot) const;
+  // Once nothing runs any more.
+  void close() const;
+
+  // The directory of a sandbox: the same through all containers that it becomes.
+  std::string box(const std::string& name) const { return options_.directory + "/boxes/" + name; }
+
+ private:
+  explicit Engine(EngineOptions options) : options_(std::move(options)) {}
+  Result<void> prepare();
+  void clear_leftovers() const;
+  Result<void> make_upper(const std::string& box, const Spec& spec, Isolation& isolation) const;
+  Result<void> fill_upper(const std::string& box, const Spec& spec, bool memory) const;
+  Result<void> mount_root(const std::string& box, const Spec& spec) const;
+  Result<void> write_bundle(const std::string& box, const std::string& container, const Spec& spec) const;
+  Result<pid_t> launch(const std::string& box, const std::string& container, const std::string& image,
+                       int stream, bool shares_mounts) const;
+  std::vector<std::string> global_flags(bool shares_mounts) const;
+  Result<void> ask(std::vector<std::string> arguments, int seconds = 30) const;
+  Result<void> copy_upper(const std::string& box, const Place& draft) const;
+
+  EngineOptions options_;
+  Roots layers_, snapshots_, mounts_, writable_mounts_;
+  bool limits_by_groups_ = true;
+};
+
+}  // namespace atl::sandbox::gvisor
