@@ -4,10 +4,10 @@ JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test test-long test-vm check build-times bench conformance sanitize fuzz coverage wheel format lint clean
+.PHONY: help setup run build test test-long test-vm check build-times house-figures bench conformance sanitize fuzz coverage wheel format lint clean
 
 help:  ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## Install what is missing to build (Debian packages and npm)
 	@scripts/setup build
@@ -31,6 +31,9 @@ test-vm:  ## The suite under cgroup v2 in an emulated machine
 check:  ## Layers, long functions, casts, retired words: a second's work
 	@scripts/check-layers
 	@scripts/check-style
+
+house-figures:  ## Comments, owners, lengths and fixed sleeps by room
+	@scripts/house-figures
 
 build-times:  ## Compile time by room, from the last build's log
 	@scripts/build-times
