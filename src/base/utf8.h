@@ -30,6 +30,24 @@ inline std::size_t sequence(std::string_view text) {
   return length;
 }
 
+// How many bytes a character has that begins with this byte, by the byte alone; 1 for a byte that begins
+// none.
+inline std::size_t announced_length(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
+}
+
+// How many bytes at the end of `text` begin a character that is not complete: 0 to 3. For text that comes in
+// pieces which are cut anywhere. Looks at the shape only; malformed bytes count as complete.
+inline std::size_t incomplete_tail(std::string_view text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const char byte = text[text.size() - back];
+    if (is_continuation(byte)) continue;  // the beginning is further back
+    return announced_length(byte) > back ? back : 0;
+  }
+  return 0;
+}
+
 // The length of the well-formed character at the front of `text`; 0 if there is none (an empty text, a stray
 // byte, an incomplete or overlong form, a surrogate, or more than U+10FFFF).
 std::size_t well_formed_sequence(std::string_view text);

@@ -12,17 +12,14 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace atl::cli {
 
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
 sigset_t waiting_mask;  // the signals blocked while waiting for a key; SIGINT is not one of them
-
-// The first byte says how many follow.
-int sequence_length(unsigned char first) {
-  return first < 0x80 ? 1 : first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : first >= 0xC0 ? 2 : 1;
-}
 
 // One character from the terminal. Ours, because libedit's own goes on reading after a signal.
 int read_character(EditLine*, wchar_t* out) {
@@ -36,9 +33,9 @@ int read_character(EditLine*, wchar_t* out) {
     ssize_t n = ::read(STDIN_FILENO, bytes + have, 1);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return static_cast<int>(n);
-    if (have++ == 0) need = sequence_length(bytes[0]);
+    if (have++ == 0) need = static_cast<int>(utf8::announced_length(static_cast<char>(bytes[0])));
   }
-  int length = sequence_length(bytes[0]);
+  int length = static_cast<int>(utf8::announced_length(static_cast<char>(bytes[0])));
   std::uint32_t code = length == 1 ? bytes[0] : bytes[0] & (0x7FU >> length);
   for (int i = 1; i < length; ++i) code = code << 6 | (bytes[i] & 0x3FU);
   *out = static_cast<wchar_t>(code);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "config/document.h"
 
 namespace atl::config {
@@ -47,11 +48,6 @@ std::size_t find_control(std::string_view text) {
     if (is_c1) return at;
   }
   return std::string_view::npos;
-}
-
-std::size_t characters_in(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 template <class Number>
@@ -134,7 +130,7 @@ std::string shown(std::string_view text, std::size_t characters_max) {
   for (std::size_t at = 0; at < text.size(); ++characters) {
     if (characters == characters_max) return out + "...";
     std::size_t size = 1;
-    while (at + size < text.size() && (static_cast<unsigned char>(text[at + size]) & 0xC0U) == 0x80U) ++size;
+    while (at + size < text.size() && utf8::is_continuation(text[at + size])) ++size;
     const std::string_view one = text.substr(at, size);
     if (is_utf8(one) && find_control(one) == std::string_view::npos)
       out += one;
@@ -193,7 +189,7 @@ Result<std::string> Checked::label(std::size_t characters_max) const {
   if (!is_utf8(text_)) return fail(wrong("is no UTF-8 text", fix));
   if (find_control(text_) != std::string_view::npos) return fail(wrong("holds a control character", fix));
   if (text_.find_first_not_of(' ') == std::string_view::npos) return fail(wrong("is empty", fix));
-  if (const std::size_t count = characters_in(text_); count > characters_max)
+  if (const std::size_t count = utf8::count_starts(text_); count > characters_max)
     return fail(wrong(fmt::format("has {} characters", count), fix));
   return std::string(text_);
 }

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "base/utf8_tail.h"
+#include "base/utf8.h"
 
 namespace atl::api::http {
 

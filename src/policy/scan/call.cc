@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "policy/scan/cell.h"
 #include "policy/scan/evaluate.h"
-#include "policy/scan/nfkc.h"
 #include "policy/scan/text_value.h"
 
 namespace atl::policy {
@@ -299,7 +299,7 @@ ValueIndex Evaluator::map_value(const Arguments& arguments) {
     const Value& code = value(one);
     if (code.type != Value::Type::number || code.number < 0 || code.number >= 0x110000) return unknown_value;
     std::string text;
-    append_utf8(text, static_cast<char32_t>(code.number));
+    utf8::append(text, static_cast<char32_t>(code.number));
     one = make_text(std::move(text));
   }
   return make_items(Value::Type::list, numbers);
@@ -344,7 +344,7 @@ ValueIndex Evaluator::text_of_codes(const Arguments& arguments) {
     for (ValueIndex code : codes) {
       if (value(code).type != Value::Type::number || value(code).number < 0 || value(code).number >= 0x110000)
         return unknown_value;
-      append_utf8(text, static_cast<char32_t>(value(code).number));
+      utf8::append(text, static_cast<char32_t>(value(code).number));
     }
   }
   return make_text(std::move(text));
@@ -423,7 +423,7 @@ ValueIndex Evaluator::call_model(Model model, PathTrie::State state, const Argum
     case Model::chr: {
       if (given.type != Type::number || given.number < 0 || given.number >= 0x110000) return unknown_value;
       std::string text;
-      append_utf8(text, static_cast<char32_t>(given.number));
+      utf8::append(text, static_cast<char32_t>(given.number));
       return make_text(std::move(text));
     }
     case Model::base64:

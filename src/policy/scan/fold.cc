@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.h"
 #include "policy/scan/evaluate.h"
 #include "policy/scan/nfkc.h"
 #include "policy/scan/text_value.h"
@@ -179,7 +180,7 @@ ValueIndex Evaluator::percent_format(std::string_view text, ValueIndex right) {
     } else if ((kind == 's' || kind == 'd') && one.type == Value::Type::number) {
       out += std::to_string(one.number);
     } else if (kind == 'c' && one.type == Value::Type::number && one.number >= 0 && one.number < 0x110000) {
-      append_utf8(out, static_cast<char32_t>(one.number));
+      utf8::append(out, static_cast<char32_t>(one.number));
     } else if (kind == 'c' && one.type == Value::Type::text) {
       out += one.text;
     } else {
@@ -281,7 +282,7 @@ ValueIndex Evaluator::comprehension_value(NodeIndex index) {
     std::string text;
     const Value& code = value(one);
     if (code.type != Value::Type::number || code.number < 0 || code.number >= 0x110000) return unknown_value;
-    append_utf8(text, static_cast<char32_t>(code.number));
+    utf8::append(text, static_cast<char32_t>(code.number));
     one = make_text(std::move(text));
   }
   return make_items(Value::Type::list, elements);
@@ -424,7 +425,7 @@ ValueIndex Evaluator::list_method(const Value& list, std::string_view method, co
       std::string text;
       if (value(one).type != Value::Type::number || value(one).number < 0 || value(one).number >= 0x110000)
         return unknown_value;
-      append_utf8(text, static_cast<char32_t>(value(one).number));
+      utf8::append(text, static_cast<char32_t>(value(one).number));
       one = make_text(std::move(text));
     }
     return make_items(Value::Type::list, all);

@@ -15,10 +15,6 @@ char32_t next_character(std::string_view text, std::size_t& at) {
   return malformed ? utf8::replacement : utf8::decode(rest, length);
 }
 
-void append_utf8(std::string& out, char32_t character) {
-  utf8::append(out, character);
-}
-
 std::string normalize_identifier(std::string_view name) {
   std::string out;
   for (std::size_t at = 0; at < name.size();) {
@@ -36,7 +32,7 @@ std::string normalize_identifier(std::string_view name) {
       if (row.first != row.last)
         out.back() = static_cast<char>(out.back() + static_cast<char>(character - row.first));
     } else {
-      append_utf8(out, character);
+      utf8::append(out, character);
     }
   }
   return out;

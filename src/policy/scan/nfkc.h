@@ -19,10 +19,10 @@ std::span<const NfkcRow> nfkc_rows();
 
 // An identifier as Python reads it (NFKC), exact whenever the result is plain ASCII, which every name in a
 // policy's lists is; other characters stay as they are.
+// Malformed UTF-8 stays as it is.
 std::string normalize_identifier(std::string_view name);
 
 // The next character of UTF-8 text; moves `at` past it. U+FFFD, one byte further, for malformed text.
 char32_t next_character(std::string_view text, std::size_t& at);
-void append_utf8(std::string& out, char32_t character);
 
 }  // namespace atl::policy

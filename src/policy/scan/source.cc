@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
 
 namespace atl::policy {
 
@@ -44,9 +45,7 @@ Place Source::place(std::uint32_t offset) {
     else
       before = was.substr(0, std::min(was.find_first_not_of(" \t"), was.size()));
   }
-  std::uint32_t column = 1;
-  for (char c : before) column += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  return {line, column};
+  return {line, static_cast<std::uint32_t>(1 + utf8::count_starts(before))};
 }
 
 std::string_view Source::written_line(std::uint32_t line) const {

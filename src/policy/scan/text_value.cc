@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "policy/scan/nfkc.h"
 
 namespace atl::policy {
@@ -65,7 +66,7 @@ void append_code(std::string& out, char32_t code, bool bytes) {
   if (bytes) {
     out += static_cast<char>(code & 0xFFU);
   } else if (code < 0xD800 || (code > 0xDFFF && code <= 0x10FFFF)) {
-    append_utf8(out, code);
+    utf8::append(out, code);
   }
 }
 

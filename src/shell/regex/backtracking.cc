@@ -4,9 +4,12 @@
 #include <pcre2.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+
+#include "base/bytes.h"
 
 namespace atl::shell {
 
@@ -117,7 +120,7 @@ Backtracking::~Backtracking() = default;
 Result<void> Backtracking::compile(const std::string& text, const RegexOptions& options, bool perl,
                                    bool too_big_elsewhere) {
   std::uint32_t flags = PCRE2_NEVER_BACKSLASH_C;
-  if (valid_utf8(text)) flags |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
+  if (is_utf8(text)) flags |= PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
   if (options.ignore_case) flags |= PCRE2_CASELESS;
   if (options.multiline || options.lines) flags |= PCRE2_MULTILINE;
   if (options.extended_space) flags |= PCRE2_EXTENDED;

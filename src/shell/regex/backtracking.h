@@ -12,7 +12,6 @@ namespace atl::shell {
 
 // The limits of the innermost RegexScope of this thread, or the defaults.
 const RegexLimits& regex_limits();
-bool valid_utf8(std::string_view text);
 
 // An expression that PCRE2 matches, under the limits of the scope it is used in: one that takes long asks for
 // leave as it goes, so that a cancellation ends it within milliseconds.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
 #include "shell/regex/backtracking.h"
 #include "shell/regex/posix.h"
 #include "shell/regex/quick.h"
@@ -56,18 +57,6 @@ const RegexLimits& regex_limits() {
   return scope ? *scope : standard;
 }
 
-bool valid_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    unsigned char u = static_cast<unsigned char>(text[i]);
-    std::size_t need = u < 0x80 ? 1 : u >= 0xF0 ? 4 : u >= 0xE0 ? 3 : u >= 0xC2 ? 2 : 0;
-    if (need == 0 || i + need > text.size()) return false;
-    for (std::size_t k = 1; k < need; ++k)
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
-    i += need;
-  }
-  return true;
-}
-
 RegexScope::RegexScope(RegexLimits l) : limits_(std::move(l)), outer_(std::exchange(scope, &limits_)) {}
 
 RegexScope::~RegexScope() {
@@ -94,8 +83,7 @@ struct Regex::Body {
 
 Result<void> Regex::Body::compile_re2(const std::string& text, const RegexOptions& options) {
   re2::RE2::Options settings;
-  settings.set_encoding(valid_utf8(text) ? re2::RE2::Options::EncodingUTF8
-                                         : re2::RE2::Options::EncodingLatin1);
+  settings.set_encoding(is_utf8(text) ? re2::RE2::Options::EncodingUTF8 : re2::RE2::Options::EncodingLatin1);
   settings.set_longest_match(!options.lines);
   settings.set_log_errors(false);
   settings.set_max_mem(static_cast<std::int64_t>(regex_limits().memory_bytes));
