@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <atomic>
@@ -49,10 +50,14 @@ struct ServerTest : ::testing::Test {
     });
     router.add_stream(Method::get, "/nothing", anyone(),
                       [](Exchange&) -> Task<void> { co_return Result<void>(); });
-    router.add(Method::get, "/slow", anyone(), [this](Request&) -> Task<Response> {
-      slow_began = true;
+    router.add(Method::get, "/slow", anyone(), [](Request&) -> Task<Response> {
       co_await sleep_for(300ms);
       co_return Response::text(200, "slow done");
+    });
+    router.add(Method::get, "/held", anyone(), [this](Request&) -> Task<Response> {
+      held = true;
+      co_await comes_to_on_loop([this] { return let_go.load(); });
+      co_return Response::text(200, "held done");
     });
     test->start();
   }
@@ -62,14 +67,8 @@ struct ServerTest : ::testing::Test {
     ::shutdown(client.fd(), SHUT_WR);
     return client.receive_all();
   }
-  // Until the handler of "/slow" is at work, however busy the machine is.
-  void wait_for_slow() const {
-    const auto until = std::chrono::steady_clock::now() + 30s;
-    while (!slow_began && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
-    ASSERT_TRUE(slow_began);
-  }
-  std::atomic<bool> slow_began = false;
   std::unique_ptr<TestServer> test;
+  std::atomic<bool> held = false, let_go = false;  // a request to /held is under way; may end
 };
 
 TEST_F(ServerTest, RefusesMalformedRequests) {
@@ -189,7 +188,10 @@ TEST_F(ServerTest, EndsSlowClients) {
 TEST_F(ServerTest, ConnectionsMayBeOpenedAheadOfTheirRequests) {
   serve({.header_time = 50ms});
   RawClient client(test->port());
-  std::this_thread::sleep_for(400ms);
+  // Longer than a head may take: another client, which came later, is told that its head took too long.
+  RawClient late(test->port());
+  late.send("GET /echo HT");
+  EXPECT_THAT(late.receive_all(), StartsWith("HTTP/1.1 408"));
   client.send(get("/echo", "Connection: close\r\n"));
   EXPECT_THAT(client.receive_all(), EndsWith("GET /echo []"));
 }
@@ -198,11 +200,11 @@ TEST_F(ServerTest, TrickledHeadRunsOutOfTime) {
   serve({.header_time = 150ms});
   RawClient client(test->port());
   std::string request = get("/echo", "X-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n");
-  auto begin = std::chrono::steady_clock::now();
+  // A byte every 10 ms, until the server answers.
   for (char c : request) {
     client.send(std::string(1, c));
-    std::this_thread::sleep_for(10ms);
-    if (std::chrono::steady_clock::now() - begin > 400ms) break;
+    pollfd answer{client.fd(), POLLIN, 0};
+    if (::poll(&answer, 1, 10) > 0) break;
   }
   EXPECT_THAT(client.receive_all(), Not(HasSubstr("200 OK")));
 }
@@ -217,19 +219,24 @@ TEST_F(ServerTest, GracefulStopLetsRequestsFinish) {
   RawClient busy(test->port()), idle(test->port());
   idle.send(get("/echo"));
   idle.receive_until("[]");
-  busy.send(get("/slow"));
-  wait_for_slow();
-  test->stop(5s);
-  EXPECT_THAT(busy.receive_all(), AllOf(EndsWith("slow done"), HasSubstr("Connection: close")));
-  EXPECT_EQ(idle.receive_all(), "");
+  busy.send(get("/held"));
+  ASSERT_TRUE(comes_to([&] { return held.load(); }));
+  // The server stops while the request is under way: the idle connection is closed by then.
+  std::thread later([&] {
+    EXPECT_EQ(idle.receive_all(), "");
+    let_go = true;
+  });
+  test->stop(20s);
+  later.join();
+  EXPECT_THAT(busy.receive_all(), AllOf(EndsWith("held done"), HasSubstr("Connection: close")));
   EXPECT_FALSE(RawClient(test->port()).connected);
 }
 
 TEST_F(ServerTest, StopWithoutGraceCutsRequests) {
   serve();
   RawClient busy(test->port());
-  busy.send(get("/slow"));
-  wait_for_slow();
+  busy.send(get("/held"));
+  ASSERT_TRUE(comes_to([&] { return held.load(); }));
   test->stop(0ms);
   EXPECT_EQ(busy.receive_all(), "");
 }
@@ -269,10 +276,14 @@ TEST_F(ServerTest, WritesTheAccessLog) {
   ASSERT_TRUE(sink);
   test->server.set_access_sink(*sink);
   ask(get("/echo?token=secret", "X-Request-Id: r1\r\n"));
-  std::this_thread::sleep_for(350ms);
-  os::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text(1000, '\0');
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(file.get(), text.data(), text.size()))));
+  std::string text;
+  // Lines are gathered for a moment before they are written.
+  EXPECT_TRUE(comes_to([&] {
+    os::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    text.assign(1000, '\0');
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(file.get(), text.data(), text.size()))));
+    return text.ends_with('\n');
+  }));
   EXPECT_THAT(text, HasSubstr(R"("request_id":"r1","peer":"127.0.0.1)"));
   EXPECT_THAT(text, HasSubstr(R"("method":"GET","target":"/echo","status":200)"));
   EXPECT_THAT(text, Not(HasSubstr("secret")));

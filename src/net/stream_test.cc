@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <thread>
+#include <utility>
 
 #include "net/test_server.h"
 
@@ -18,19 +18,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-boost::asio::awaitable<void> sleep_for(std::chrono::milliseconds time) {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, time);
-  co_await timer.async_wait(boost::asio::use_awaitable);
-}
-
 TEST(Stream, WritesChunkByChunk) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/s", anyone(), [](Exchange& exchange) -> Task<void> {
+  std::atomic<bool> first_seen = false;
+  test.server.router().add_stream(Method::get, "/s", anyone(), [&](Exchange& exchange) -> Task<void> {
     Headers headers{{"Content-Type", "text/plain"}};
     CO_CHECK(co_await exchange.start(200, headers));
     for (int i = 0; i < 3; ++i) {
       CO_CHECK(co_await exchange.write(fmt::format("part{}", i)));
-      co_await sleep_for(20ms);
+      // The rest is written when the client has the first part: nothing may hold that back.
+      EXPECT_TRUE(co_await comes_to_on_loop([&] { return first_seen.load(); }));
     }
     co_return co_await exchange.finish();
   });
@@ -38,6 +35,7 @@ TEST(Stream, WritesChunkByChunk) {
   RawClient client(test.port());
   client.send(get("/s"));
   EXPECT_THAT(client.receive_until("part0\r\n"), Not(HasSubstr("part1")));
+  first_seen = true;
   EXPECT_THAT(client.receive_until("0\r\n\r\n"), EndsWith("5\r\npart2\r\n0\r\n\r\n"));
   client.send("GET /s HTTP/1.0\r\n\r\n");
   EXPECT_THAT(client.receive_all(), AllOf(EndsWith("part0part1part2"), Not(HasSubstr("chunked"))));
@@ -130,7 +128,7 @@ TEST(Stream, ReadsPieceByPieceAndHoldsTheClientBack) {
   std::atomic<bool> go = false;
   test.server.router().add_stream(Method::post, "/up", anyone(),
                                   [&](Exchange& exchange) -> Task<void> {
-                                    while (!go) co_await sleep_for(5ms);
+                                    EXPECT_TRUE(co_await comes_to_on_loop([&] { return go.load(); }));
                                     while (true) {
                                       CO_TRY(std::string piece, co_await exchange.read());
                                       if (piece.empty()) break;
@@ -153,7 +151,13 @@ TEST(Stream, ReadsPieceByPieceAndHoldsTheClientBack) {
       sent += block.size();
     }
   });
-  std::this_thread::sleep_for(200ms);
+  // Until the sender stands still.
+  std::size_t seen = 0;
+  EXPECT_TRUE(comes_to([&] {
+    const std::size_t before = std::exchange(seen, sent.load());
+    std::this_thread::sleep_for(50ms);
+    return seen > 0 && before == seen && seen == sent.load();
+  }));
   EXPECT_LT(sent.load(), 32U << 20) << "the server took more than its buffers hold";
   go = true;
   sender.join();
@@ -180,8 +184,7 @@ TEST(Stream, AClientThatDoesNotReadHoldsTheHandlerBackAndIsEnded) {
   test.start();
   RawClient client(test.port());
   client.send(get("/down"));
-  for (int i = 0; i < 300 && !failed; ++i) std::this_thread::sleep_for(10ms);
-  EXPECT_TRUE(failed);
+  EXPECT_TRUE(comes_to([&] { return failed.load(); }));
   EXPECT_LT(written.load(), 64U << 20);
 }
 
@@ -196,7 +199,7 @@ TEST(Stream, NoticesAClientThatGoesAway) {
     }
     CO_CHECK(co_await exchange.start(200, {}));
     exchange.on_disconnect([&] { ++noticed; });
-    for (int i = 0; i < 200 && noticed == 0; ++i) co_await sleep_for(10ms);
+    co_await comes_to_on_loop([&] { return noticed > 0; });
     write_failed = !(co_await exchange.write("x"));
     co_return Result<void>();
   });
@@ -206,16 +209,17 @@ TEST(Stream, NoticesAClientThatGoesAway) {
     client.send("POST /watch HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
     client.receive_until("\r\n\r\n");
   }
-  for (int i = 0; i < 300 && !write_failed; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_TRUE(comes_to([&] { return write_failed.load(); }));
   EXPECT_EQ(noticed, 1);
-  EXPECT_TRUE(write_failed);
 }
 
 TEST(Stream, WatchingKeepsPipelinedRequests) {
   TestServer test;
-  test.server.router().add_stream(Method::get, "/w", anyone(), [](Exchange& exchange) -> Task<void> {
+  std::atomic<int> begun = 0, allowed = 0;
+  test.server.router().add_stream(Method::get, "/w", anyone(), [&](Exchange& exchange) -> Task<void> {
     exchange.on_disconnect([] {});
-    co_await sleep_for(50ms);
+    const int number = ++begun;
+    EXPECT_TRUE(co_await comes_to_on_loop([&] { return allowed >= number; }));
     Response done = Response::text(200, "ok");
     co_return co_await exchange.send(std::move(done));
   });
@@ -223,8 +227,10 @@ TEST(Stream, WatchingKeepsPipelinedRequests) {
   RawClient client(test.port());
   for (int i = 0; i < 3; ++i) {
     client.send(get("/w"));
-    std::this_thread::sleep_for(10ms);
+    // The second request comes while the first one watches.
+    ASSERT_TRUE(comes_to([&] { return begun == 2 * i + 1; }));
     client.send(get("/w"));
+    allowed += 2;
     std::string all;
     while (all.size() < 8 || all.find("ok", all.find("ok") + 2) == std::string::npos) {
       std::string more = client.receive();

@@ -9,7 +9,12 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
+#include <chrono>
+#include <functional>
 #include <thread>
 
 #include "net/server.h"
@@ -26,6 +31,29 @@ class Anyone final : public Guard {
 };
 inline AccessRule anyone() {
   return std::make_shared<Anyone>();
+}
+
+// Looks until it is true, for at most 20 s; whether it is. On a thread of the test.
+inline bool comes_to(const std::function<bool()>& true_now) {
+  using namespace std::chrono_literals;
+  for (const auto until = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < until;) {
+    if (true_now()) return true;
+    std::this_thread::sleep_for(5ms);
+  }
+  return true_now();
+}
+
+// The same for a handler, on the loop.
+template <class Condition>
+boost::asio::awaitable<bool> comes_to_on_loop(Condition true_now) {
+  using namespace std::chrono_literals;
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  for (const auto until = std::chrono::steady_clock::now() + 20s; std::chrono::steady_clock::now() < until;) {
+    if (true_now()) co_return true;
+    timer.expires_after(5ms);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+  }
+  co_return true_now();
 }
 
 class TestServer {

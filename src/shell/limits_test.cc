@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <set>
 #include <thread>
 
@@ -336,15 +338,21 @@ TEST_P(Canceled, ends_soon) {
   std::stop_source stop;
   ExecuteOptions how;
   how.stop = stop.get_token();
-  bool begun = false;
-  how.on_stdout = [&](std::string_view bytes) { begun = begun || bytes.starts_with("begin"); };
+  std::atomic<bool> begun = false;
+  how.on_stdout = [&](std::string_view bytes) {
+    if (bytes.starts_with("begin")) begun = true;
+    begun.notify_all();
+  };
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    begun.wait(false);
+    // A lead, so that the script is in the middle of it; one that is not ends just as well.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     stop.request_stop();
   });
   Executed done = s.shell.execute(std::string("echo begin\n") + GetParam().script, how);
+  EXPECT_TRUE(begun.exchange(true));
+  begun.notify_all();
   later.join();
-  EXPECT_TRUE(begun);
   EXPECT_TRUE(done.canceled) << GetParam().script << " ended by " << done.reason << done.err;
   EXPECT_EQ(done.status, canceled_status);
   EXPECT_EQ(s.shell.execute("echo on").out, "on\n");

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
 #include <thread>
 
 #include "shell/pattern.h"
@@ -64,11 +66,14 @@ TEST(SandboxShell, deep_nesting_is_an_error_not_a_crash) {
 
 TEST(SandboxShell, cancel_ends_a_running_script_soon) {
   Shell s;
+  std::promise<void> begun;
   std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    begun.get_future().wait_for(std::chrono::seconds(20));
     s.shell.cancel();
   });
-  Executed done = s.shell.execute("while :; do :; done");
+  ExecuteOptions options;
+  options.on_stdout = [&](std::string_view) { begun.set_value(); };
+  Executed done = s.shell.execute("echo begun; while :; do :; done", std::move(options));
   later.join();
   EXPECT_TRUE(done.limited);
   EXPECT_EQ(done.status, canceled_status);
