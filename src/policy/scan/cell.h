@@ -10,7 +10,7 @@
 namespace atl::policy {
 
 // A cell is Python with a notebook's shorthands: lines that begin with ! or %, and %%words that take the
-// whole cell. The interpreter (guest/kernels/python.py) turns them into calls before Python sees the cell, so
+// whole cell. The interpreter (guest/runners/python.py) turns them into calls before Python sees the cell, so
 // they are turned here by the same steps, and what they run is read as what it is.
 
 // Text that a cell runs and that is not its Python.
@@ -31,7 +31,9 @@ struct Cell {
 };
 
 // False, at the cost of a search, for a cell that is nothing but Python as it is written.
+// True may be wrong (a % inside a string); read_cell() then gives the cell back unchanged.
 bool has_shorthands(std::string_view code);
+// Total: every text gives a cell. Lines keep their numbers, so findings stand where the user wrote them.
 Cell read_cell(std::string_view code);
 // What `%word rest` and `%%word rest` with a body run, as a cell: for get_ipython().run_cell_magic(...).
 std::string magic_cell(std::string_view word, std::string_view rest, std::string_view body);

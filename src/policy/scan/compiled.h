@@ -32,9 +32,11 @@ struct Listed {
   std::string name;  // as the policy spells it
   RuleSetting setting;
 };
+// Index into Compiled::listed.
 using ListedIndex = std::int32_t;
 inline constexpr ListedIndex not_listed = -1;
 
+// So that maps by std::string are searched by string_view without a copy.
 struct StringHash {
   using is_transparent = void;
   std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
@@ -44,6 +46,8 @@ using NameMap = std::unordered_map<std::string, Value, StringHash, std::equal_to
 
 // The dotted names that mean something: to the policy, or to the scanner that knows what a function does.
 // State 0 is "nothing known", state 1 the root.
+// Built once with a policy and then only read, from any thread. Words are numbered, so that a scanner
+// compares numbers after it has looked up each identifier once.
 class PathTrie {
  public:
   using State = std::uint32_t;
@@ -51,6 +55,7 @@ class PathTrie {
   static constexpr State root = 1;
 
   PathTrie();
+  // Adds "a.b.c" and returns its state; the same state if it was there. The three below add the path, too.
   State add(std::string_view dotted);
   void set_model(std::string_view dotted, Model model);
   void set_mention(std::string_view dotted, ListedIndex listed);
@@ -58,14 +63,17 @@ class PathTrie {
 
   // 0 for a word that no path uses.
   std::uint32_t word(std::string_view text) const;
+  // The state of "path.word"; `nothing` if no path continues so.
   State child(State state, std::uint32_t word) const;
   Model model(State state) const { return states_[state].model; }
   ListedIndex mention(State state) const { return states_[state].mention; }
   ListedIndex call(State state) const { return states_[state].call; }
+  // "a.b.c", for messages.
   std::string name(State state) const;
   const std::vector<std::pair<std::uint32_t, State>>& children(State state) const {
     return states_[state].children;
   }
+  // The word of that number.
   const std::string& text(std::uint32_t word) const { return texts_[word]; }
 
  private:
@@ -94,6 +102,7 @@ struct TokenPattern {
   ListedIndex listed = not_listed;
 };
 
+// What a policy says about one language. Compiled once, then immutable.
 struct LanguageRules {
   PathTrie paths;
   NameMap<ListedIndex> imports;                  // forbidden modules; a module forbids what is below it
@@ -105,6 +114,7 @@ struct LanguageRules {
   std::vector<std::string> allowed_devices;       // shell; "/dev/null"
 };
 
+// A whole policy as the scanners use it. Owned by Policy; immutable, so any thread may read it.
 struct Compiled {
   std::vector<RuleSetting> rules;  // by RuleIndex
   std::vector<Listed> listed;
@@ -114,6 +124,7 @@ struct Compiled {
 };
 
 // Indices of the rules that scanners name.
+// The order is that of rules().
 enum class RuleId : RuleIndex {
   forbidden_import,
   forbidden_function,
@@ -148,9 +159,12 @@ enum class RuleId : RuleIndex {
 };
 
 // "a.b(" -> tokens. The error is a sentence about the pattern, without a place.
+// Code::invalid_argument for a pattern that is empty, longer than 200 characters, of several lines, with a
+// quote that is not closed, or that looks like a regular expression.
 Result<std::vector<Token>> tokenize_pattern(std::string_view pattern, Language language);
 
 // Tells each language's trie what the functions do that its scanner understands.
+// Each adds to what is there. For the compiler of policies.
 void add_python_models(PathTrie& paths);
 void add_javascript_models(PathTrie& paths);
 

@@ -5,6 +5,7 @@
 namespace atl::policy {
 
 // What a scanner knows about a named function, module or object of Python or JavaScript.
+// Which names have which model is in models.cc. The evaluator has a case for each in call_model().
 enum class Model : std::uint8_t {
   none,
   // how names are reached

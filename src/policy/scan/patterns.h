@@ -9,6 +9,7 @@
 
 namespace atl::policy {
 
+// A token of the code and where it begins.
 struct PlacedToken {
   Token token;
   std::uint32_t offset = 0;
@@ -21,6 +22,7 @@ TokenStream tokens_of(std::string_view text, const TSTree& syntax, Language lang
 
 // A pattern's first word does not match an attribute (`x.word`), in shell only the name of a command. A last
 // word that ends in '/' matches every path below.
+// Adds a finding for every match, each where it begins.
 void match_patterns(const LanguageRules& rules, const TokenStream& tokens, Report& report, Language language);
 
 // Reports what did not parse, and how deep the code is nested.

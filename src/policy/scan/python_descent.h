@@ -10,13 +10,17 @@ namespace atl::policy {
 
 // Recursive descent over PythonLexer; parse_python() is its door. Statements, expressions and strings have a
 // source file each.
+// Every function below reads what its name says from the current token on and leaves the lexer at the first
+// token behind it. On anything unexpected it sets `failed_`, and the parse gives no tree.
 class PythonParser {
   using Token = PythonToken;
   using enum Keyword;
 
  public:
+  // Borrows all of it for the time of run().
   PythonParser(std::string_view text, Names& names, Tree& tree, int depth_max)
       : text_(text), lexer_(text), names_(names), tree_(tree), depth_max_(depth_max) {}
+  // The result of parse_python(): true if the whole text was read. Call it once.
   bool run();
 
  private:
@@ -40,6 +44,8 @@ class PythonParser {
   };
 
   // tokens
+  // The token helpers: is() looks, take() goes past the token if it is there, want() fails the parse if it is
+  // not.
   void advance() {
     previous_end_ = lexer_.end;
     lexer_.next();
@@ -66,6 +72,7 @@ class PythonParser {
   NameIndex want_name();
 
   // nodes
+  // Nodes are made when their first character is known and get their end with close().
   NodeIndex make(Kind kind, std::uint32_t start) { return tree_.make(kind, start, start); }
   Node& at(NodeIndex index) { return tree_.nodes[index]; }
   void add(Children& children, NodeIndex child) {
@@ -75,6 +82,7 @@ class PythonParser {
     at(node).end = previous_end_;
     return node;
   }
+  // A node with one child.
   NodeIndex wrap(Kind kind, std::uint32_t start, NodeIndex child) {
     NodeIndex node = make(kind, start);
     Children children{node};
@@ -82,9 +90,11 @@ class PythonParser {
     return close(node);
   }
   NodeIndex name_node(bool store);
+  // Marks the names in a target as bound there, not read.
   void store(NodeIndex target);
 
   // statements
+  // Statements append what they make to `out`; many a statement makes no node of its own.
   void statement(Children& out);
   void simple_statement(Children& out);
   void small_statement(Children& out);
@@ -104,6 +114,8 @@ class PythonParser {
   void parameters(Children& out, bool annotated);
 
   // expressions
+  // Expressions return their node, or no_node where a node would mean nothing to any rule. The order below is
+  // the order of precedence, loosest first.
   NodeIndex expressions(bool allow_star = true);
   NodeIndex star_or_named();
   NodeIndex named();
@@ -123,6 +135,8 @@ class PythonParser {
   NodeIndex braced();
   NodeIndex strings();
   NodeIndex one_string();
+  // An f-string from `from` on: text and fields, until the quotes that began it. `specification`: the part
+  // behind a field's colon, which ends with the brace instead.
   void format_parts(Children& out, std::uint32_t from, std::string_view quotes, bool raw, bool specification);
   void format_field(Children& out);
   NodeIndex yield_expression();

@@ -67,6 +67,8 @@ constexpr std::uint16_t mark(char a, char b = 0) {
 inline constexpr std::uint16_t mark_ellipsis = 0xFF01;
 inline constexpr std::uint16_t mark_long_assign = 0xFF02;  // **= //= <<= >>=
 
+// Reads forward only and keeps no tokens. Borrows the text. Never fails: what it cannot read is `bad`.
+// Indentation follows Python's rules for a file of either tabs or blanks; a mix of the two is `bad`.
 struct PythonLexer {
   explicit PythonLexer(std::string_view source) : text(source) {}
 
@@ -80,11 +82,14 @@ struct PythonLexer {
   std::uint32_t position = 0;
   PythonToken kind = PythonToken::newline;
   Keyword word = Keyword::none;
+  // mark: which one, as mark() makes it.
   std::uint16_t sign = 0;
+  // The token is text[start, end).
   std::uint32_t start = 0;
   std::uint32_t end = 0;
   bool format = false;  // string: f"..."; `end` is then the end of the opening quotes
   bool raw = false;
+  // How many are open. Inside brackets there are no newline, indent and dedent tokens.
   int brackets = 0;
   int format_level = 0;  // inside f-strings ':' and '!' end an expression at this depth of brackets
 

@@ -13,13 +13,18 @@ namespace atl::policy {
 // Gathers what the scanners see into a verdict. Code found inside code (an argument of eval, a here-document)
 // is scanned with the same report while a Nested is alive; its findings then stand where the outer text
 // stands.
+// For one thread and one verdict; borrows everything it is given. Adding never fails: beyond the policy's
+// max_findings the verdict is marked as truncated.
 class Report {
  public:
   Report(const Policy& policy, Source& source, Verdict& verdict)
       : policy_(policy), compiled_(policy.compiled()), source_(source), verdict_(verdict) {}
 
+  // A rule that is off adds nothing; the same rule, message and place count once. add_listed() is for an
+  // entry of the policy's own lists.
   void add(RuleId rule, std::uint32_t offset, std::string message);
   void add_listed(ListedIndex listed, std::uint32_t offset, std::string message);
+  // For the verdict's list of imports; judging them is the evaluator's.
   void add_import(std::string_view name, std::uint32_t offset, bool dynamic, bool relative);
   void add_parse_error(std::uint32_t offset, std::string message);
   // Whether the rule can add anything at all; for checks that cost something.
@@ -28,6 +33,7 @@ class Report {
   }
 
   // Allowance for code inside code: how deep, and how many bytes in all. False: no more.
+  // After true, call leave_nested().
   bool enter_nested(std::size_t bytes);
   void leave_nested() { --depth_; }
   bool nested() const { return depth_ > 0; }
@@ -35,6 +41,7 @@ class Report {
   const Policy& policy() const { return policy_; }
   const Compiled& compiled() const { return compiled_; }
 
+  // While it lives, findings stand at `outer_offset`, unless an outer one is alive already.
   class Nested {
    public:
     Nested(Report& report, std::uint32_t outer_offset) : report_(report), before_(report.pinned_) {

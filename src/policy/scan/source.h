@@ -23,6 +23,7 @@ class Source {
   std::string_view slice(std::uint32_t start, std::uint32_t end) const {
     return text_.substr(start, end - start);
   }
+  // Offsets behind the end give the end. The first call reads the whole text for its line ends.
   Place place(std::uint32_t offset);
   // The line that holds `offset`, cut to 160 characters around it; valid UTF-8 without control characters.
   std::string excerpt(std::uint32_t offset);
@@ -36,6 +37,7 @@ class Source {
 };
 
 // Why text cannot be code; empty if it can. NUL bytes, UTF-16 and UTF-32, malformed UTF-8.
+// A sentence for the user.
 std::string refuse_text(std::string_view text);
 
 // Offset of the first character that reorders or hides text for a reader (bidirectional controls, U+202A to

@@ -51,6 +51,7 @@ enum class Kind : std::uint8_t {
   global_names,   // [name...]
 };
 
+// Bits of Node::flags.
 inline constexpr std::uint8_t flag_store = 1;      // a name that is bound here, not read
 inline constexpr std::uint8_t flag_relative = 2;   // import from the code's own package
 inline constexpr std::uint8_t flag_whole = 4;      // import a.b as c
@@ -62,6 +63,9 @@ using NodeIndex = std::uint32_t;
 inline constexpr NodeIndex no_node = 0;  // index 0 is never used
 using NameIndex = std::uint32_t;         // index 0: no name
 
+// A node is found by its index in Tree::nodes, and its children form a list through `next`. Offsets are bytes
+// of the source. Nodes hold no pointers, so growing the tree moves nothing that anybody refers to, except
+// references to nodes: take them anew after make().
 struct Node {
   std::uint32_t start = 0;
   std::uint32_t end = 0;
@@ -86,7 +90,10 @@ class Names {
     std::uint8_t attribute = 0;  // what the language's scanner thinks of it as an attribute
   };
 
+  // `paths` must outlive this. `expected`: how many names to make room for; more are fine.
   Names(const PathTrie& paths, std::size_t expected);
+  // The index of this name, new or known. `text` is not copied: it must outlive this, as the source does; use
+  // keep() for text that does not.
   NameIndex intern(std::string_view text);
   Entry& operator[](NameIndex index) { return entries_[index]; }
   const Entry& operator[](NameIndex index) const { return entries_[index]; }
@@ -103,11 +110,14 @@ class Names {
   std::vector<std::unique_ptr<std::string>> kept_;
 };
 
+// A place that the grammar could not read. The rest of the tree is still usable.
 struct SyntaxError {
   std::uint32_t offset = 0;
   std::string message;
 };
 
+// The code in the form that the evaluator reads. Made by one parser on one thread, then only its values
+// change.
 struct Tree {
   std::vector<Node> nodes;
   NodeIndex root = no_node;
@@ -117,10 +127,12 @@ struct Tree {
   std::vector<std::pair<std::uint32_t, NameIndex>> disguised;
 
   Tree() : nodes(1) {}
+  // A node without parent and children. References to other nodes are no longer valid.
   NodeIndex make(Kind kind, std::uint32_t start, std::uint32_t end) {
     nodes.push_back({.start = start, .end = end, .kind = kind});
     return static_cast<NodeIndex>(nodes.size() - 1);
   }
+  // Adds a child behind `last`, which begins as no_node and is kept by the caller.
   void append(NodeIndex parent, NodeIndex& last, NodeIndex child) {
     nodes[child].parent = parent;
     (last == no_node ? nodes[parent].first_child : nodes[last].next) = child;
