@@ -12,6 +12,8 @@
 
 namespace atl::shell::awk {
 
+// What a node is. Which of Node's members mean something follows from it: binary operators have `a` and `b`,
+// the conditional `a`, `b` and `c`, a for loop all four, calls and blocks their `list`.
 enum class Op : unsigned char {
   // expressions
   number,
@@ -86,6 +88,7 @@ enum class Op : unsigned char {
 // Where print writes.
 enum class Redirect : unsigned char { none, file, append, pipe };
 
+// The functions of the language, gawk's extensions included.
 enum class Builtin : unsigned char {
   length,
   substr,
@@ -128,6 +131,7 @@ enum class Builtin : unsigned char {
 };
 
 // A node of a program. Owned by Program::nodes; pointers between nodes are borrowed.
+// After parsing, nothing changes but the compiled form of a regular expression.
 struct Node {
   Op op;
   int line = 0;
@@ -141,9 +145,12 @@ struct Node {
   Node* d = nullptr;
   std::vector<Node*> list;
   Redirect redirect = Redirect::none;
+  // regex: compiled when it is first used.
   std::unique_ptr<Regex> compiled;
 };
 
+// A function of the program. `defined` is false while only calls of it were seen; at the end of parsing every
+// one is defined.
 struct Function {
   std::string name;
   std::vector<std::string> parameters;
@@ -157,6 +164,7 @@ struct Rule {
   Node* pattern = nullptr;
   Node* pattern_end = nullptr;
   Node* body = nullptr;  // null: print
+  // Between the two patterns of a range. The machine's own state, kept here because it belongs to the rule.
   bool in_range = false;
 };
 
@@ -195,10 +203,13 @@ struct Program {
   std::vector<std::string> globals;
   std::unordered_map<std::string, int> global_index;
 
+  // The slot of that variable, made if it is new.
   int global(const std::string& name);
 };
 
 // Errors: "awk: cmd. line:1: ..." without the prefix.
+// Code::invalid_argument with gawk's words for the first mistake. The program owns everything it needs;
+// `source` may go away.
 Result<std::unique_ptr<Program>> parse(std::string_view source);
 
 }  // namespace atl::shell::awk

@@ -6,6 +6,7 @@
 namespace atl::shell::awk {
 
 // An input that is read record by record: a file, a command's output, standard input.
+// Owned by the machine, by the name that the program gave it, until it is closed.
 struct Machine::Reader {
   std::unique_ptr<Input> owned;
   Input* in = nullptr;
@@ -26,6 +27,7 @@ struct Machine::Writer {
   std::unique_ptr<Sink> sink;
   std::string piped;  // of a command: given to it when closed
 
+  // Never fails here: a file that cannot be written is noticed when its sink is flushed.
   void write(std::string_view bytes) {
     if (sink)
       sink->append(bytes);

@@ -8,6 +8,8 @@
 namespace atl::shell::awk {
 
 // What the lexer finds.
+// Operators and keywords have a token each; names, numbers, strings and expressions carry more in the lexer's
+// members.
 enum class Token : unsigned char {
   end,
   newline,
@@ -85,6 +87,7 @@ enum class Token : unsigned char {
 };
 
 // Tokens on demand; the parser says when a slash starts a regular expression.
+// Borrows the source.
 class Lexer {
  public:
   explicit Lexer(std::string_view source) : in_(source) {}
@@ -100,7 +103,9 @@ class Lexer {
   std::string text;
   double number = 0;
   int builtin = 0;
+  // Of the current token.
   int line = 1;
+  // f (x) is not f(x).
   bool space_before = false;
 
   // Whether, behind blanks, this character comes next. For the few places that look ahead.

@@ -35,11 +35,13 @@ class Parser {
     for (auto name : kSpecialNames) program_->global(std::string(name));
   }
 
+  // The whole program, or the first mistake. The nodes of a program that failed go with the parser.
   Result<std::unique_ptr<Program>> run();
 
  private:
   using R = Result<Node*>;
 
+  // Statements. Each leaves the lexer at the first token that is not its own.
   Result<void> item();
   Result<void> function();
   R block();
@@ -49,6 +51,8 @@ class Parser {
   R print_statement();
   R for_statement();
   R switch_statement();
+  // Expressions, loosest first. awk's grammar depends on where an expression stands: no_in_, no_greater_ and
+  // no_pipe_getline_ say what must not be read as part of it here.
   R expression() { return ternary_or_assign(); }
   R ternary_or_assign();
   R ternary();
@@ -70,6 +74,7 @@ class Parser {
   R name();
   Result<std::vector<Node*>> arguments(Token closing);
 
+  // A node of the program, which owns it.
   Node* make(Op op, Node* a = nullptr, Node* b = nullptr, Node* c = nullptr) {
     program_->nodes.push_back(std::make_unique<Node>());
     Node* node = program_->nodes.back().get();
@@ -86,6 +91,7 @@ class Parser {
     if (!is(token)) return unexpected_token(what);
     return next();
   }
+  // The error for the current token, with what would have been right.
   std::unexpected<Error> unexpected_token(std::string_view wanted = {});
   Result<void> skip_newlines() {
     while (is(Token::newline)) CHECK(next());
@@ -95,9 +101,11 @@ class Parser {
     while (is(Token::newline) || is(Token::semicolon)) CHECK(next());
     return {};
   }
+  // Whether it can be assigned to.
   bool lvalue(const Node* node) const {
     return node->op == Op::global || node->op == Op::local || node->op == Op::field || node->op == Op::index;
   }
+  // Whether the current token can begin an operand: then what stands before it is concatenated with it.
   bool starts_operand() const;
 
   struct Deeper {

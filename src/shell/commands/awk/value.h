@@ -54,6 +54,7 @@ void settle(Value& value);
 // hashes. References to elements stay good until the element is erased.
 class Array {
  public:
+  // `sub` is set for an element that is itself an array; then `value` means nothing.
   struct Element {
     Value value;
     std::shared_ptr<Array> sub;
@@ -64,6 +65,7 @@ class Array {
   Element& at(std::string_view key);
   // Null if there is none.
   Element* find(std::string_view key);
+  // True if it was there.
   bool erase(std::string_view key);
   void clear();
   std::size_t size() const { return used_ - free_.size(); }
@@ -96,6 +98,7 @@ class Array {
   bool strings_first_ = false;
 };
 
+// What a variable holds: a scalar, or an array once it was used as one. Never both.
 struct Cell {
   Value value;
   std::shared_ptr<Array> array;

@@ -14,6 +14,8 @@ struct Statement;
 using ExprPtr = std::unique_ptr<Expr>;
 using StatementPtr = std::unique_ptr<Statement>;
 
+// What an expression is. `chain` is a sum or product of many operands, kept flat so that long ones need no
+// deep stack.
 enum class Op : unsigned char {
   number,
   variable,
@@ -57,6 +59,7 @@ struct Expr {
   bool in_parentheses = false;
 };
 
+// What a statement is. `text` is a string by itself, which is printed.
 enum class Kind : unsigned char {
   expression,
   text,
@@ -86,6 +89,7 @@ struct Statement {
   std::vector<Printed> printed;
 };
 
+// A parameter or an auto variable: name or name[].
 struct Parameter {
   std::string name;
   bool array = false;
@@ -97,6 +101,7 @@ struct Function {
   std::vector<StatementPtr> body;
 };
 
+// By name. A call that runs keeps its function alive when it is defined anew.
 using Functions = std::map<std::string, std::shared_ptr<const Function>, std::less<>>;
 
 }  // namespace atl::shell::bc

@@ -9,6 +9,7 @@
 
 namespace atl::shell::bc {
 
+// In bc's words, without file and line. Thrown by next(); nothing of the line has been run.
 struct SyntaxError {
   std::string message;
 };
@@ -17,6 +18,7 @@ struct Quit {};
 
 // Reads one line of a program (or a definition, however long) at a time, so that what stands before a mistake
 // has been done when it is found.
+// Borrows the text.
 class Parser {
  public:
   // `stack_low` tells when nesting must end.
@@ -26,6 +28,7 @@ class Parser {
   // The statements of the next line; definitions go to `functions`. Nothing at the end. Throws SyntaxError,
   // after which the rest of the line has been skipped, and Quit.
   std::optional<std::vector<StatementPtr>> next(Functions& functions);
+  // The line at which the parser stands, from 1.
   int line() const { return line_; }
   // The next line of the text itself, for read().
   std::optional<std::string> take_line();
@@ -47,6 +50,7 @@ class Parser {
   void newlines();
   [[noreturn]] void wrong(std::string message = "syntax error");
 
+  // define name(...) {...}: reads it whole and puts it into `functions`.
   void definition(Functions& functions);
   std::vector<Parameter> names();
   std::vector<StatementPtr> body();
@@ -57,10 +61,13 @@ class Parser {
   StatementPtr print_statement();
   bool ends_statement() const;
 
+  // Loosest first, as everywhere in this file: || && ! comparisons, assignments and sums, products, powers,
+  // signs.
   ExprPtr expression();
   ExprPtr conjunction();
   ExprPtr negation();
   ExprPtr relation();
+  // Operands joined by any of the one-character operators, from left to right.
   ExprPtr chain(std::string_view operators, ExprPtr (Parser::*operand)());
   ExprPtr sum();
   ExprPtr product();

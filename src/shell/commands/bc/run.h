@@ -11,8 +11,10 @@
 namespace atl::shell::bc {
 
 // Runs programs: variables, functions and the output's column live from one line to the next.
+// For the fiber of the invocation. A program's mistakes never leave run(); only what ends the script does.
 class Runner {
  public:
+  // Borrows both. `library`: -l, the functions s c a l e j and a scale of 20.
   Runner(Invocation& call, Sink& out, bool library);
 
   // A whole text; false when it asked to quit. Mistakes are told on standard error and end their line only.
@@ -23,22 +25,30 @@ class Runner {
   using Number = decimal::Number;
   using Array = std::map<std::uint32_t, Number>;
 
+  // Runs the statements until one of them leaves; everything but `normal` is for the caller.
   Flow execute(const std::vector<StatementPtr>& list);
   Flow execute(const Statement& statement);
   Flow loop(const Statement& statement);
+  // Throws decimal::Trouble for what cannot be computed (a division by zero, a root of a negative number);
+  // run() reports it and goes on with the next line.
   Number eval(const Expr& expr);
   Number apply(Op op, const Number& a, const Number& b);
   Number assigned(const Expr& expr);
   Number incremented(const Expr& expr);
   Number called(const Expr& expr);
+  // s, c, a, l, e and j to the current scale.
   Number library_call(const Expr& expr);
+  // The arguments of a call, evaluated in the caller's variables, for the callee's.
   void bind(const Function& function, const Expr& expr, std::map<std::string, Number>& numbers,
             std::map<std::string, Array>& arrays);
+  // The value of a variable, an element or one of scale, ibase, obase, last. Unset ones are 0.
   Number load(const Expr& target);
   void store(const Expr& target, const Number& value);
   std::uint32_t index(const Expr& element);
+  // read(): the next line of the input, as a number.
   Number input();
   bool truth(const Expr& expr) { return !eval(expr).is_zero(); }
+  // In obase, with long numbers continued on the next line as bc does.
   void print(const Number& value);
   void write(std::string_view text);
   [[noreturn]] void trouble(std::string message) { throw decimal::Trouble{std::move(message)}; }

@@ -18,6 +18,7 @@ struct DiffFormats {
   std::optional<std::string> old_group, new_group, changed_group, same_group;
 };
 
+// What the options of diff ask for.
 struct DiffStyle {
   enum class Kind : unsigned char {
     normal,
@@ -52,6 +53,7 @@ struct DiffResult {
 };
 
 // The edits that GNU diff would choose (align.h). Views into the texts.
+// Charges the script for its work, so a large comparison may end it.
 DiffResult diff_lines(Invocation& call, std::string_view a, std::string_view b, const DiffStyle& style);
 
 void print_diff(Invocation& call, Sink& out, const DiffResult& result, const DiffStyle& style,

@@ -12,6 +12,7 @@ namespace atl::shell::jq {
 struct Node;
 class Machine;
 
+// What a node does. Which of Node's members mean something follows from it.
 enum class Op : unsigned char {
   identity,
   recurse_default,
@@ -64,6 +65,7 @@ enum class Op : unsigned char {
 };
 
 // What `as` binds: a variable, or the parts of an array or object.
+// Owned by the node that binds.
 struct Pattern {
   enum class Kind : unsigned char { variable, array, object } kind = Kind::variable;
   std::string name;
@@ -85,6 +87,8 @@ struct Definition {
 using Builtin = struct BuiltinRow;
 
 // A node of a program. Owned by Program::nodes; pointers between nodes are borrowed.
+// Members beyond `op`: `a` to `d` are the parts in the order in which they are written, `list` the arguments
+// of a call or the parts of a string, `members` the keys and values of an object.
 struct Node {
   Op op = Op::identity;
   Node* a = nullptr;
@@ -111,6 +115,7 @@ struct Program {
 };
 
 // `globals` are names of variables the caller binds, innermost last.
+// Code::invalid_argument with jq's words. The program owns what it needs; `text` may go away.
 Result<std::unique_ptr<Program>> parse(std::string_view text, const std::vector<std::string>& globals);
 
 }  // namespace atl::shell::jq

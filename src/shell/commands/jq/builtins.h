@@ -7,6 +7,7 @@
 namespace atl::shell::jq {
 
 // Rows of the other files that hold builtins.
+// Constant tables; find_builtin() searches all of them.
 std::span<const BuiltinRow> value_builtins();
 std::span<const BuiltinRow> text_builtins();
 std::span<const BuiltinRow> stream_builtins();

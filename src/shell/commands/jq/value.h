@@ -17,6 +17,7 @@ struct Array;
 struct Object;
 
 // A JSON value: immutable to everybody who shares it, changed in place by its only owner. One thread.
+// Copying costs a counter. Numbers are doubles, as in jq 1.6.
 class Value {
  public:
   Value() = default;
@@ -89,9 +90,12 @@ struct Object {
   std::vector<Member> members;
   std::unordered_map<std::string_view, std::size_t> index;  // only when members are many
 
+  // Null if there is none. Valid until the object changes.
   const Value* find(std::string_view key) const;
+  // The member's value, null and last if it is new.
   Value& at(std::string_view key);
   bool erase(std::string_view key);
+  // By key, in the order of code points. Valid until the object changes.
   std::vector<const Member*> sorted() const;
 
  private:
@@ -99,10 +103,12 @@ struct Object {
   void reindex();
 };
 
+// "null", "boolean", "number", "string", "array", "object".
 std::string_view kind_name(Kind kind);
 // jq's order: null < false < true < numbers < strings < arrays < objects.
 int compare(const Value& a, const Value& b);
 
+// How print() writes.
 struct Style {
   int indent = 2;  // -1: tabs; 0: one line
   bool sort_keys = false, ascii = false, color = false;
@@ -110,6 +116,7 @@ struct Style {
 void print(std::string& out, const Value& value, const Style& style);
 // On one line, as tojson gives it.
 std::string to_text(const Value& value);
+// As jq writes it: integers plainly, others with 17 digits at most.
 void append_number(std::string& out, double number);
 
 // A stream of JSON texts.
@@ -117,6 +124,7 @@ class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}
   // False at the end; an error leaves the reader at its place.
+  // Code::invalid_argument for what is not JSON, or is nested too deeply.
   Result<bool> next(Value& value);
   std::size_t position() const { return at_; }
 

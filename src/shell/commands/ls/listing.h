@@ -45,12 +45,16 @@ struct LsSettings {
   std::vector<std::string> hide;  // unless -a or -A
 };
 
+// Lists operands as GNU ls does. Used once, by the fiber of the invocation, which must outlive it.
 class Ls {
  public:
   Ls(Invocation& call, const LsSettings& settings) : call_(call), s_(settings), out_(call.out()) {}
+  // 0; 1 if something below an operand could not be read, 2 if an operand could not. Each was reported, and
+  // the rest is listed.
   int run(const std::vector<std::string>& operands);
 
  private:
+  // A name with what is known about it.
   struct Entry {
     std::string name;
     vfs::Path path;
@@ -59,14 +63,20 @@ class Ls {
     bool broken = false, target_directory = false;
   };
 
+  // Reads a link's target, too, where the options need it.
   Entry load(const std::string& name, const vfs::Path& path, const vfs::Stat& stat);
+  // `shown` is the path as the user wrote it. Reports a directory that cannot be read and goes on.
   void list_directory(const std::string& shown, const vfs::Path& path, bool header);
+  // Sorts as the options say; ties by name.
   void arrange(std::vector<Entry>& entries) const;
+  // In the format of the options. `total`: the line with the number of blocks comes first.
   void print(const std::vector<Entry>& entries, bool total);
   void print_long(const std::vector<Entry>& entries);
   void print_columns(const std::vector<Entry>& entries, bool down);
+  // One entry as it stands in a line: inode, blocks, name, indicator. `bare`: without colors.
   std::string cell(const Entry& entry, bool bare = false) const;
   std::string shown_blocks(const Entry& entry) const { return s_.block_size.text(blocks_of(entry) * 1024); }
+  // Whether hidden names, --ignore or --hide leave it out.
   bool skipped(std::string_view name) const;
   std::string quoted_name(const std::string& name) const;
   std::string time_text(const Entry& entry) const;

@@ -26,6 +26,7 @@ struct EditorOptions {
 };
 
 // Runs a script over inputs.
+// Borrows the call and the script, whose range states it changes. Used once.
 class Editor {
  public:
   Editor(Invocation& call, Script& script, const EditorOptions& options);
@@ -44,18 +45,23 @@ class Editor {
   bool is_last();
   bool fill_ahead();
   void finish_file();
+  // Whether the command applies to the current line; moves its range's state.
   bool selects(Command& c);
   bool matches(const Address& address);
   // Runs the script on the pattern space.
   Next execute();
+  // The s command: true if anything was replaced.
   bool substitute(Command& c);
   void append_replacement(const Command& c, const std::vector<Regex::Span>& spans, std::string& out);
+  // Prints the pattern space unless -n says not to, then what a, i, r and R left to be printed.
   void end_cycle();
   void flush_appends();
   void put_line(std::string_view line, bool newline = true);
   void put(std::string_view bytes) { sink_->append(bytes); }
   void list(const Command& c);
+  // The open output of w and W; owned by the editor, closed at the end.
   Sink* file_sink(const std::string& name);
+  // An empty expression is the last one that was used.
   const Regex* regex_or_last(const Regex* regex);
 
   Invocation& call_;

@@ -51,6 +51,7 @@ struct Script {
   bool quiet_by_first_line = false;  // #n
 };
 
+// -E, --posix and --sandbox.
 struct ParseOptions {
   bool extended = false;
   bool posix = false;
@@ -59,6 +60,7 @@ struct ParseOptions {
 
 // The text of all -e and -f joined by newlines. Errors: "-e expression #1, char 5: ..." without the program's
 // name.
+// Code::invalid_argument; nothing has been run. The script borrows nothing.
 Result<Script> parse(std::string_view text, const ParseOptions& options);
 
 }  // namespace atl::shell::sed

@@ -15,6 +15,7 @@
 namespace atl::shell::sqlite {
 
 // A prepared statement; finalized with its owner.
+// Must not outlive its Database.
 class Query {
  public:
   Query(sqlite3_stmt* statement, Files& files, const Zone& zone)
@@ -28,8 +29,10 @@ class Query {
   sqlite3_stmt* get() const { return statement_; }
   Files& files() { return files_; }
   int columns() const { return sqlite3_column_count(statement_); }
+  // The column of the current row; empty for NULL.
   std::string text(int column) const;
   bool is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+  // Parameters count from 1. The text is copied.
   void bind(int index, std::string_view text);
   // Ready to be bound and run again.
   void reset();
@@ -42,11 +45,14 @@ class Query {
 
 // A connection of the shell's: only files of its filesystem, no ATTACH, no extensions, a script's limits on
 // work.
+// For the fiber of the invocation, which must outlive it. Closing rolls back what was not committed.
 class Database {
  public:
   explicit Database(Invocation& call) : files_(call), zone_(Zone::of(call)) {}
   ~Database();
 
+  // SQLite's words if the file cannot be opened or is no database. Without `read_only` a missing file is made
+  // when something is written.
   Result<void> open(const std::string& path, bool read_only);
   sqlite3* get() const { return db_; }
   Files& files() { return files_; }

@@ -42,6 +42,7 @@ bool set_mode(Style& style, std::string_view name);
 std::string_view mode_name(Mode mode);
 
 // Shows the rows of a query: gives SQLite's code at the end (SQLITE_DONE when all went well).
+// Throws what Query::step() throws; rows that were shown by then stay shown.
 int render(Query& query, const Style& style, Sink& out);
 
 // 'text' as SQL writes it; line ends by way of char() where `escape` says so (.dump).

@@ -14,6 +14,7 @@ namespace atl::shell::sqlite {
 
 // What the sqlite3 program does between a line of input and a line of output: SQL, and commands that begin
 // with a dot.
+// One invocation of the program. What it reports goes to standard error and is counted in errors().
 class Session {
  public:
   explicit Session(Invocation& call);
@@ -44,13 +45,16 @@ class Session {
     void (Session::*run)(const Words&);
   };
 
+  // Runs every statement of the text and shows its rows; the first that fails ends it.
   std::optional<Trouble> execute(std::string_view sql);
   void report(const Trouble& trouble, int line);
+  // One dot-command, with sqlite3's words for what it does not know.
   void dot(std::string_view line);
   static std::span<const DotRow> dots();
   Sink& out() { return file_sink_ ? *file_sink_ : stdout_; }
   void end_once();
   void wrong(std::string_view message);
+  // Reads on, off, yes, no or a number into `value`; complains otherwise.
   bool on_off(const Words& words, bool& value);
   void redirect(const Words& words, bool once);
 
