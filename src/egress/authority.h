@@ -16,17 +16,20 @@ namespace atl::egress {
 
 // A certificate authority that lives as long as this object: made fresh for each daemon, its key never leaves
 // the process. Sandboxes that have a header rule trust it, nothing else does.
+// Belongs to the loop thread.
 class Authority {
  public:
   // Names whose certificates are kept ready; those that were not asked for longest are made again.
   static constexpr std::size_t kReadyMax = 1024;
 
+  // Code::internal if OpenSSL cannot make the key; there is nothing to try again then.
   static Result<std::unique_ptr<Authority>> create();
   ~Authority();
 
   // For the trust store of a sandbox.
   const std::string& certificate_pem() const { return certificate_pem_; }
   // A server context with a certificate for `name`, a host's name or address.
+  // Kept for the next time; whoever holds it may use it after it was dropped here.
   Result<std::shared_ptr<ssl_ctx_st>> context_for(const std::string& name);
 
  private:

@@ -18,6 +18,7 @@ class Buffered final : public ByteStream {
   // Waits until `mark` is buffered and returns the length up to and including it. Code::too_large past `max`.
   Task<std::size_t> need_until(std::string_view mark, std::size_t max);
   std::string_view buffered() const { return buffer_; }
+  // The first `count` bytes, which must be buffered.
   std::string take(std::size_t count);
 
   Task<std::string> read() override;

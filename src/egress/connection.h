@@ -20,6 +20,8 @@ class Proxy::Connection {
   Connection(std::shared_ptr<State> state, std::unique_ptr<ByteStream> client)
       : state_(std::move(state)), client_(std::move(client)) {}
 
+  // Serves the client to its end. Never throws and reports every attempt, allowed or not, to the observer.
+  // Called once.
   boost::asio::awaitable<void> run();
   // Ends it, whatever it waits for.
   void cut();
@@ -48,6 +50,7 @@ class Proxy::Connection {
   boost::asio::awaitable<void> intercept(ConnectRequest target, std::string established);
   // The one request of a tunnel whose inside is HTTP.
   boost::asio::awaitable<void> serve_inside(ConnectRequest target, Buffered& client, Tls tls);
+  // Both directions until one side ends; the first bytes of the client are held against the host.
   boost::asio::awaitable<void> relay_checked(ByteStream& upstream);
   boost::asio::awaitable<void> pump_checked(ByteStream& upstream);
   // Holds the TLS hello that a tunnel begins with against the host. What is not TLS passes, but not on 443.
@@ -74,6 +77,7 @@ class Proxy::Connection {
 };
 
 // An answer of our own.
+// A whole HTTP/1.1 answer that closes the connection.
 std::string plain_answer(int status, std::string_view reason, std::string_view text);
 // 403 for what is not allowed, 503 for what no connection is left for, 502 for what cannot be reached.
 std::string refusal_answer(const Error& why);

@@ -20,6 +20,7 @@ enum class SocksReply : char {
   bad_type = 8
 };
 
+// Plain values. `incomplete`: more bytes are needed, and nothing was decided.
 struct SocksRequest {
   enum class Kind { incomplete, connect, refused } kind = Kind::incomplete;
   std::size_t size = 0;  // of what was read, unless incomplete
@@ -45,6 +46,7 @@ std::string socks_credentials(std::string_view username, std::string_view passwo
 std::string socks_request(const Address& address, std::uint16_t port);
 // The length of an answer by its first five bytes; 0: it cannot be one.
 std::size_t socks_answer_size(std::string_view bytes);
+// What a proxy's answer means, in words; constant text.
 std::string_view socks_failure(char reply);
 
 }  // namespace atl::egress

@@ -8,12 +8,15 @@
 namespace atl::net {
 
 // Ends a stream when time is over. Internal to the room.
+// Belongs to the loop thread and to the owner of the stream, which must be destroyed after this.
 class Watchdog {
  public:
   Watchdog(boost::asio::any_io_executor executor, ByteStream& stream)
       : timer_(std::move(executor)), shared_(std::make_shared<Shared>(Shared{&stream, 0, false})) {}
   ~Watchdog() { disarm(); }
 
+  // From now on; an earlier time is forgotten. When it is over, the stream is aborted, so that what waits on
+  // it fails, and fired() tells why.
   void arm(std::chrono::milliseconds time) {
     timer_.expires_after(time);
     timer_.async_wait([shared = shared_, round = ++shared_->round](boost::system::error_code error) {
@@ -22,6 +25,7 @@ class Watchdog {
       shared->stream->abort();
     });
   }
+  // A timer that is due already does nothing any more.
   void disarm() {
     ++shared_->round;
     timer_.cancel();
@@ -38,11 +42,15 @@ class Watchdog {
   std::shared_ptr<Shared> shared_;
 };
 
+// One request and its answer over one stream, which it owns. Belongs to the loop thread; one call of a member
+// at a time. The contract of the overridden members is ClientCall's.
 class HttpCall final : public ClientCall {
  public:
   HttpCall(boost::asio::any_io_executor executor, std::unique_ptr<ByteStream> stream,
            const ClientOptions& options);
 
+  // Sends the head, and the body if it is `whole`. Call it once, before anything else. Fails with
+  // Code::unavailable if the connection broke and Code::deadline_exceeded if the time was over.
   Task<void> start(const ClientRequest& request, const std::string& host, RequestBody body);
   Task<void> write(std::string bytes) override;
   Task<void> finish_request() override;
@@ -56,6 +64,7 @@ class HttpCall final : public ClientCall {
   bool reusable() const { return parser_.is_done() && parser_.keep_alive() && buffer_.empty(); }
 
  private:
+  // The two ways to the stream, both under the watchdog.
   Task<void> send(std::string bytes);
   Task<void> fill();
 

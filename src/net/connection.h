@@ -23,7 +23,9 @@ namespace atl::net {
 class Connection;
 using Steady = std::chrono::steady_clock;
 
+// Lives as long as the server or any of its connections, whichever is longer.
 struct Server::Shared {
+  // A router for the requests that its function accepts.
   struct Site {
     std::function<bool(const Request&)> accepts;
     Router router;
@@ -33,6 +35,7 @@ struct Server::Shared {
 
   // The router of the first site that accepts the request, otherwise the server's own.
   Router& router_for(const Request& request);
+  // Unique for the life of the process and, by its random beginning, between processes.
   std::string next_request_id();
   // The value of the Date header, made at most once a second.
   const std::string& date();
@@ -99,11 +102,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // For the exchange.
   // Reads more bytes into the buffer; false if the client left or the time is over.
   boost::asio::awaitable<bool> fill();
+  // Returns when the kernel has taken all of it, or with an error: the client left, did not read for
+  // write_stall_time, or the connection was closed. The buffers stay the caller's and must outlive the call.
+  // One write at a time.
   boost::asio::awaitable<error_code> write(std::span<const boost::asio::const_buffer> buffers);
   // Reads in the background from now on, to notice when the client leaves: `gone` is then set and `on_gone`
   // called.
   void watch();
 
+  // What was read and not yet consumed. Valid until the next fill().
   std::string_view buffered() const { return std::string_view(buffer_).substr(begin_, end_ - begin_); }
   void consume(std::size_t bytes) { begin_ += bytes; }
   // How many bytes of the status line a probe has sent already; the head that is written next leaves them
@@ -129,16 +136,23 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::function<void()> abort_upgraded;  // set when someone else took the transport
 
  private:
+  // One request from its first byte to the end of its answer; false if the connection must end then.
   boost::asio::awaitable<bool> serve_one();
+  // False if there is no head that can be served; a refusal has been sent where one could be.
   boost::asio::awaitable<bool> read_head(RequestParser& parser, Request& request);
+  // For requests that reach no router: answers in plain form and closes.
   boost::asio::awaitable<void> refuse(int status, std::string_view message);
+  // Reads and drops what the client still sends, for a moment, so that the answer is not lost by a reset.
   boost::asio::awaitable<void> linger();
+  // Room for the next read, at the end of the buffer or by moving what is left to its front.
   void prepare_space();
+  // Gives back memory that a large request needed.
   void shrink();
   void end_input(error_code error);
   void watch_departure();
   void depart();
   void send_probe(Steady::time_point now);
+  // The phase from now on, and when check_deadline() ends it.
   void set_deadline(Phase phase, std::chrono::milliseconds from_now);
 
   std::string buffer_;

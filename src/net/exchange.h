@@ -8,6 +8,8 @@ namespace atl::net {
 inline constexpr std::size_t kBodySteppedOver = 256U << 10;
 
 // The Exchange of one request on a Connection. Internal to the room.
+// Lives for the time of one handler and refers to its connection, request and parser, which outlive it.
+// Belongs to the loop thread. The contract of the overridden members is Exchange's.
 class ConnectionExchange final : public Exchange {
  public:
   ConnectionExchange(Connection& connection, Request& request, RequestParser& parser);
@@ -38,12 +40,16 @@ class ConnectionExchange final : public Exchange {
   int status() const { return status_; }
 
  private:
+  // fresh: nothing was sent. chunked, sized, until_close: the head was, and this is how the body ends.
   enum class State : std::uint8_t { fresh, chunked, sized, until_close, finished, aborted, upgraded };
 
+  // What is left of the request's body is little enough to be read and dropped.
   bool can_step_over_body() const;
+  // Status line and headers as bytes, with those that the server adds itself.
   std::string head(int status, const Headers& headers, std::optional<std::uint64_t> length, bool chunked);
   void append_cors(std::string& out) const;
   Task<void> write_now(std::span<const boost::asio::const_buffer> buffers);
+  // Answers to HEAD, and statuses that have no body.
   bool bodyless(int status) const;
 
   Connection& connection_;
@@ -58,6 +64,8 @@ class ConnectionExchange final : public Exchange {
 };
 
 // websocket.cc
+// Code::invalid_argument if the request is no handshake; nothing was sent then. On success the WebSocket owns
+// the transport.
 Task<std::unique_ptr<WebSocket>> accept_websocket_on(Connection& connection, const Request& request,
                                                      WebSocketOptions options);
 

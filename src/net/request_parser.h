@@ -9,8 +9,11 @@
 namespace atl::net {
 
 // The head straight into our own types, the body piece by piece. Internal to the room.
+// For one request. Refers to the request, which must outlive it. Beast checks the grammar of HTTP; what is
+// beyond that (head_rules.h) is checked when the head is complete.
 class RequestParser final : public boost::beast::http::basic_parser<true> {
  public:
+  // A head beyond header_bytes_max is an error of the parser. The body has no limit here.
   RequestParser(Request& request, std::size_t header_bytes_max) : request_(request) {
     header_limit(static_cast<std::uint32_t>(header_bytes_max));
     body_limit(boost::none);  // ours: it depends on the route
@@ -18,6 +21,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
 
   // Body bytes parsed since the last take.
   std::string& piece() { return piece_; }
+  // 11 for HTTP/1.1, 10 for HTTP/1.0. Valid when the head is complete.
   int version() const { return version_; }
   // What the head announces, known before any byte of the body. Nothing of a chunked body.
   std::optional<std::uint64_t> length() const {

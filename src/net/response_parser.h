@@ -7,12 +7,15 @@
 namespace atl::net {
 
 // An answer's head into our own types, its body piece by piece. Internal to the room.
+// For one answer. Refers to the response, which must outlive it. A head beyond 256 KiB is an error of the
+// parser; trailers are dropped.
 class ResponseParser final : public boost::beast::http::basic_parser<false> {
  public:
   explicit ResponseParser(ClientResponse& response) : response_(response) {
     header_limit(256U << 10);
     body_limit(boost::none);
   }
+  // Body bytes parsed since the last take.
   std::string& piece() { return piece_; }
 
  private:
