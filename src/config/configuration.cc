@@ -55,6 +55,10 @@ constexpr std::array kSettings = {
             "patterns of images that tenants may name, such as python:*; empty: what the engine has already"},
     Setting{"provider.docker.pull", ValueType::boolean, "false",
             "let the engine fetch images that it does not have"},
+    Setting{"provider.docker.image", ValueType::text, "",
+            "image of sessions with the provider docker that name none; empty: they are refused"},
+    Setting{"provider.docker.pool", ValueType::integer, "1",
+            "containers kept ready of each image that was asked for lately"},
     Setting{"provider.gvisor.runsc", ValueType::text, "",
             "gVisor's program; empty: runsc by the search path"},
     Setting{"provider.gvisor.pool", ValueType::integer, "1",
@@ -239,6 +243,7 @@ constexpr Range kRanges[] = {
     {"volume.count", 0, UINT32_MAX},
     {"provider.e2b.count", 0, UINT32_MAX},
     {"provider.gvisor.pool", 0, 100},
+    {"provider.docker.pool", 0, 1000},
 };
 
 Result<void> check_value(const Setting& setting, std::string_view text) {

@@ -3,18 +3,37 @@
 #include "base/ids.h"
 #include "config/configuration.h"
 #include "os/file.h"
+#include "sandbox/docker/docker.h"
+#include "sandbox/docker/seccomp_profile.h"
 #include "sandbox/gvisor/gvisor.h"
+#include "sandbox/native/filter.h"
 
 namespace atl::daemon {
 namespace {
 
-Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no docker provider");
+Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext& context) {
+  const config::Configuration& configuration = context.configuration;
+  sandbox::docker::DockerOptions options;
+  options.engine = TRY(sandbox::docker::find_engine(configuration.text("provider.docker.host"),
+                                                    sandbox::docker::Surroundings::machine()));
+  options.run_directory = context.data + "/run/docker";
+  options.snapshot_directory = context.data + "/snapshots";
+  options.installation = context.installation;
+  options.images = configuration.list("provider.docker.images");
+  options.may_pull = configuration.boolean("provider.docker.pull");
+  options.default_image = configuration.text("provider.docker.image");
+  options.pool = static_cast<std::uint32_t>(configuration.integer("provider.docker.pool"));
+  options.seccomp_profile = sandbox::docker::seccomp_profile(sandbox::native::allowed_system_calls(),
+                                                             sandbox::native::refused_system_calls());
+  return sandbox::docker::start(context.executor, std::move(options));
 }
-Result<void> probe_docker(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no docker provider");
+Result<void> probe_docker(const ProviderContext& context) {
+  constexpr std::chrono::seconds kPatience{5};
+  return sandbox::docker::probe(
+      TRY(sandbox::docker::find_engine(context.configuration.text("provider.docker.host"),
+                                       sandbox::docker::Surroundings::machine())),
+      kPatience);
 }
-constexpr sandbox::Traits kDockerTraits{.images = true};
 
 Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext& context) {
   const config::Configuration& configuration = context.configuration;
@@ -40,8 +59,8 @@ Result<void> probe_e2b(const ProviderContext&) {
 }
 constexpr sandbox::Traits kE2bTraits{.templates = true};
 
-constexpr OptionalProvider kProviders[] = {
-    {"docker", kDockerTraits, start_docker, probe_docker},
+const OptionalProvider kProviders[] = {
+    {"docker", sandbox::docker::docker_traits(), start_docker, probe_docker},
     {"gvisor", sandbox::gvisor::kTraits, start_gvisor, probe_gvisor},
     {"e2b", kE2bTraits, start_e2b, probe_e2b},
 };

@@ -154,7 +154,10 @@ Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   give_secrets(facts);
   facts.data_plane = request.data_plane;
   facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
-  facts.session_id = new_session_id();
+  sandbox::Spec kind;
+  kind.image = facts.image, kind.limits = facts.limits;
+  facts.session_id = choice.provider->reserve_session(kind);
+  if (facts.session_id.empty()) facts.session_id = new_session_id();
   facts.sandbox_id = new_sandbox_id();
   facts.tenant = who.tenant;
   facts.key_id = who.key_id;

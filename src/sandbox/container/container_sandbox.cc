@@ -30,6 +30,10 @@ Task<Carried> Walls::checkpoint(std::string, CheckpointOptions) {
   co_return fail(Code::unsupported, "the provider lacks the trait 'live_fork'");
 }
 
+Task<std::string> Walls::explain(std::string reason) {
+  co_return reason;
+}
+
 Task<void> Walls::measure() {
   co_return Result<void>();
 }
@@ -69,11 +73,13 @@ Task<void> ContainerState::greet(std::chrono::milliseconds patience) {
 boost::asio::awaitable<void> ContainerState::follow() {
   const auto self = shared_from_this();
   const auto inside = connection;
-  const auto why = co_await inside->ended();
-  if (self->connection == inside && !self->ended) {
-    self->has_ended(why ? *why : why.error().message());
-    self->walls->destroy_later();
-  }
+  auto why = co_await inside->ended();
+  if (self->connection != inside || self->ended) co_return;
+  std::string reason = why ? std::move(*why) : why.error().message();
+  auto explained = co_await self->walls->explain(reason);
+  if (self->ended) co_return;
+  self->has_ended(explained ? std::move(*explained) : std::move(reason));
+  self->walls->destroy_later();
 }
 
 Usage ContainerState::usage() const {

@@ -32,6 +32,9 @@ class Walls {
   virtual Task<void> destroy() = 0;
   // The same, and nobody waits for it.
   virtual void destroy_later() = 0;
+  // The guest's stream is over, for that reason: why the sandbox is, as far as the engine can tell. By
+  // default the same.
+  virtual Task<std::string> explain(std::string reason);
   // Asks whoever has to be asked for the numbers of measured(); does nothing where they can always be read.
   virtual Task<void> measure();
   // What was consumed as far as it is known without waiting. What is unknown is 0.

@@ -289,6 +289,14 @@ std::map<std::uint32_t, Answer> by_arguments() {
 
 }  // namespace
 
+std::span<const char* const> allowed_system_calls() {
+  return kAllowed;
+}
+
+std::span<const char* const> refused_system_calls() {
+  return kRefused;
+}
+
 Result<Filter> compile_filter() {
   std::map<std::uint32_t, Answer> answers;
   for (const char* name : kAllowed)

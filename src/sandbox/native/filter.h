@@ -3,6 +3,7 @@
 #include <linux/filter.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct Filter {
 // Compiles once; the result is a plain value that every sandbox shares. Code::internal if it is longer than
 // the kernel takes.
 Result<Filter> compile_filter();
+
+// The lists that it is made from, for engines that take a profile by names: what is allowed whatever its
+// arguments, and what is known and refused.
+std::span<const char* const> allowed_system_calls();
+std::span<const char* const> refused_system_calls();
 
 // Installs it for the calling thread, for good. Needs no-new-privileges or CAP_SYS_ADMIN in its user
 // namespace.

@@ -1,0 +1,453 @@
+// What the broker does for each verb.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "base/ids.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "os/file.h"
+#include "sandbox/container/group_reader.h"
+#include "sandbox/docker/broker_state.h"
+#include "sandbox/docker/guest_archive.h"
+#include "sandbox/docker/json_access.h"
+#include "sandbox/docker/spec_note.h"
+
+namespace atl::sandbox::docker {
+namespace {
+
+namespace bj = boost::json;
+constexpr const char* kDescription = "docker.json";
+constexpr const char* kSnapshotRepository = "atoll-snapshot";
+
+bj::array wall_array(const std::vector<Wall>& walls) {
+  bj::array array;
+  for (const Wall& wall : walls) array.push_back(bj::object{{"name", wall.name}, {"value", wall.value}});
+  return array;
+}
+
+bool is_word(const std::string& name) {
+  return !name.empty() && name.size() <= 128 && name.front() != '.' && name.front() != '-' &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+             std::string::npos;
+}
+
+bj::value volume_config(const ContainerPlan& plan) {
+  return bj::object{{"Name", plan.guest_volume},
+                    {"Labels", bj::object{{kInstallationLabel, plan.installation}}}};
+}
+
+// Of the container that is never started and carries the guest's program into its volume.
+bj::value carrier_config(const ContainerPlan& plan) {
+  bj::object mount{{"Type", "volume"}, {"Source", plan.guest_volume}, {"Target", kGuestDirectory}};
+  bj::object host{{"NetworkMode", "none"}, {"Mounts", bj::array{std::move(mount)}}};
+  bj::object labels{{kInstallationLabel, plan.installation}, {kGenerationLabel, plan.generation}};
+  return bj::object{{"Image", plan.image.id},
+                    {"Entrypoint", bj::array{kGuestPath}},
+                    {"Labels", std::move(labels)},
+                    {"HostConfig", std::move(host)}};
+}
+
+// Where the engine is on this machine: what the kernel says about the container's first process.
+std::optional<KernelFacts> kernel_facts(const EngineAddress& engine, pid_t pid, const std::string& id) {
+  if (!engine.is_local || pid <= 0) return std::nullopt;
+  auto groups = container::GroupReader::of_process(pid, id);
+  if (!groups) return std::nullopt;
+  auto status = os::read_file(fmt::format("/proc/{}/status", pid));
+  if (!status) return std::nullopt;
+  return KernelFacts{std::move(*groups), std::move(*status)};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<BrokeredContainer>> Broker::find(const std::string& name) const {
+  const auto found = containers_.find(name);
+  if (found == containers_.end() || found->second->is_going)
+    return fail(Code::not_found, "there is no container of that name");
+  return found->second;
+}
+
+std::string Broker::name_of(const BrokeredContainer& container) const {
+  for (const auto& [name, each] : containers_)
+    if (each.get() == &container) return name;
+  return "";
+}
+
+Task<Broker::Reply> Broker::hello() {
+  bj::array names;
+  for (const auto& [name, container] : containers_)
+    if (!container->is_going) names.emplace_back(name);
+  co_return Reply{{{"version", kBrokerVersion}, {"names", std::move(names)}}, {}};
+}
+
+Task<Broker::Reply> Broker::probe() {
+  CO_TRY(const EngineFacts facts, co_await engine_.describe());
+  CO_CHECK(co_await sweep());
+  bj::array walls, missing;
+  walls.push_back(bj::object{{"name", "engine"},
+                             {"value", fmt::format("{} {}, API {}, storage {}, control groups version {}{}",
+                                                   facts.kind, facts.version, facts.api, facts.storage,
+                                                   facts.cgroups, facts.is_rootless ? ", rootless" : "")}});
+  for (const std::string& warning : facts.warnings)
+    missing.push_back(bj::object{{"name", "engine"}, {"value", warning}});
+  co_return Reply{{{"kind", facts.kind},
+                   {"engine_version", facts.version},
+                   {"api", facts.api},
+                   {"walls", std::move(walls)},
+                   {"missing", std::move(missing)}},
+                  {}};
+}
+
+Task<void> Broker::sweep() {
+  if (is_swept_) co_return Result<void>();
+  const std::string filter =
+      fmt::format("{{\"label\":[\"{}={}\"]}}", kInstallationLabel, options_.installation);
+  CO_TRY(const bj::value listed,
+         co_await engine_.get("/containers/json?all=1&filters=" + net::percent_encode(filter)));
+  is_swept_ = true;
+  if (!listed.is_array()) co_return Result<void>();
+  for (const bj::value& each : listed.as_array()) {
+    const std::string id = text_at(each, {"Id"});
+    const bool is_ours = text_at(each, {"Labels", kGenerationLabel}) == generation_;
+    const bool is_known = std::ranges::any_of(
+        containers_, [&](const auto& entry) { return entry.second->id.empty() || entry.second->id == id; });
+    if (is_ours && is_known) continue;
+    log::info("a container that an earlier service left is removed", {{"container", id.substr(0, 12)}});
+    auto removed = co_await remove_container(id);
+    if (!removed) log::warn("it could not be removed", {{"error", removed.error().message()}});
+  }
+  co_return Result<void>();
+}
+
+Task<ImageFacts> Broker::find_image(std::string image) {
+  CO_CHECK(check_image(image, options_.images));
+  const std::string target = fmt::format("/images/{}/json", image);
+  auto inspected = co_await engine_.get(target);
+  if (!inspected && inspected.error().code() == Code::not_found && options_.may_pull) {
+    log::info("an image is pulled", {{"image", image}});
+    const bool is_tagged =
+        image.find('@') != std::string::npos || image.find(':', image.rfind('/') + 1) != std::string::npos;
+    const std::string named = is_tagged ? image : image + ":latest";
+    auto pulled = co_await engine_.post_progress("/images/create?fromImage=" + net::percent_encode(named));
+    if (!pulled) co_return fail(std::move(pulled).error().context("pull the image '" + image + "'"));
+    inspected = co_await engine_.get(target);
+  }
+  if (!inspected && inspected.error().code() == Code::not_found) {
+    const char* way = options_.may_pull ? "the engine could not pull it"
+                                        : "the operator does not allow to pull it (provider.docker.pull)";
+    co_return fail(Error(Code::not_found, fmt::format("the engine has no image '{}', and {}", image, way))
+                       .with_field("image"));
+  }
+  if (!inspected) co_return fail(std::move(inspected).error());
+  co_return image_facts(*inspected);
+}
+
+Result<void> Broker::check_target(const std::string& target) const {
+  const std::size_t slash = target.rfind('/');
+  if (slash == std::string::npos || target.substr(0, slash) != options_.snapshot_directory ||
+      !is_word(target.substr(slash + 1)))
+    return fail(Code::permission_denied, "the broker stores no snapshots there");
+  return {};
+}
+
+Task<ImageFacts> Broker::snapshot_image(std::string target) {
+  CO_CHECK(check_target(target));
+  auto description = os::read_file(target + "/" + kDescription);
+  if (!description) co_return fail(Code::not_found, "the snapshot was not made by this provider");
+  const auto parsed = json::parse(*description);
+  if (!parsed) co_return fail(Code::data_loss, "the snapshot's description is damaged");
+  const std::string image = text_at(*parsed, {"image"});
+  auto inspected = co_await engine_.get(fmt::format("/images/{}/json", image));
+  if (!inspected && inspected.error().code() == Code::not_found)
+    co_return fail(Code::data_loss, "the engine has lost the snapshot's image: somebody removed it");
+  if (!inspected) co_return fail(std::move(inspected).error());
+  co_return image_facts(*inspected);
+}
+
+// For engines of this machine a file that is bound, for others a volume that is filled once.
+Task<void> Broker::prepare_guest(ContainerPlan& plan) {
+  const std::string digest = fmt::format("{:016x}", std::hash<std::string_view>()(options_.guest_program));
+  if (options_.engine.is_local) {
+    plan.guest_file = fmt::format("{}/guest-{}", options_.run_directory, digest);
+    if (guest_is_there_ && os::exists(plan.guest_file)) co_return Result<void>();
+    CO_CHECK(os::write_file_durably(plan.guest_file, options_.guest_program, 0555));
+    guest_is_there_ = true;
+    co_return Result<void>();
+  }
+  plan.guest_volume = "atoll-guest-" + digest;
+  if (guest_is_there_) co_return Result<void>();
+  bj::value volume = volume_config(plan);
+  CO_TRY(auto made, co_await engine_.post("/volumes/create", std::move(volume)));
+  bj::value carrier = carrier_config(plan);
+  CO_TRY(made, co_await engine_.post("/containers/create", std::move(carrier)));
+  const std::string id = text_at(made, {"Id"});
+  auto filled = co_await engine_.put_archive(
+      fmt::format("/containers/{}/archive?path={}", id, net::percent_encode(kGuestDirectory)),
+      guest_archive(options_.guest_program));
+  auto removed = co_await remove_container(id);
+  CO_CHECK(std::move(filled));
+  guest_is_there_ = true;
+  co_return Result<void>();
+}
+
+Task<std::string> Broker::make_container(const ContainerPlan& plan, const std::string& name) {
+  const std::string target = "/containers/create?name=atoll-" + name;
+  bj::value config = container_config(plan);
+  auto made = co_await engine_.post(target, std::move(config));
+  if (!made && made.error().code() == Code::conflict)
+    co_return fail(Code::already_exists, "a container of that name is there");
+  if (!made) co_return fail(std::move(made).error());
+  const std::string id = text_at(*made, {"Id"});
+  if (id.empty()) co_return fail(Code::provider_failed, "the engine made a container without an id");
+  co_return id;
+}
+
+Task<Broker::Reply> Broker::create(Object request) {
+  const std::string name = text_in(request, "name");
+  if (!is_word(name)) co_return fail(Error(Code::invalid_argument, "no name of a sandbox").with_field("id"));
+  if (containers_.contains(name)) co_return fail(Code::already_exists, "a sandbox of that id lives");
+  CO_CHECK(co_await sweep());
+  ContainerPlan plan;
+  const std::string stored = text_in(request, "snapshot");
+  if (!stored.empty()) {
+    CO_TRY(plan.image, co_await snapshot_image(stored));
+  } else {
+    CO_TRY(plan.image, co_await find_image(text_in(request, "image")));
+  }
+  plan.hostname = text_in(request, "hostname");
+  plan.session = text_in(request, "session"), plan.sandbox = name;
+  plan.installation = options_.installation, plan.generation = generation_;
+  plan.seccomp_profile = options_.seccomp_profile;
+  if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
+  CO_CHECK(co_await prepare_guest(plan));
+  plan.with_disk_limit = has_disk_limit_.value_or(true);
+  auto container = std::make_shared<BrokeredContainer>();
+  // The name is taken from here on.
+  containers_[name] = container;
+  auto id = co_await make_container(plan, name);
+  if (!id && !has_disk_limit_ && id.error().code() == Code::provider_failed) {
+    // Most storage drivers have no quotas and refuse every container that asks for one.
+    plan.with_disk_limit = false;
+    id = co_await make_container(plan, name);
+    if (id) has_disk_limit_ = false;
+  } else if (id && !has_disk_limit_) {
+    has_disk_limit_ = true;
+  }
+  if (!id) {
+    containers_.erase(name);
+    co_return fail(std::move(id).error());
+  }
+  container->id = std::move(*id);
+  if (container->is_going) {
+    auto removed = co_await remove_container(container->id);
+    containers_.erase(name);
+    co_return fail(Code::unavailable, "the sandbox was ended while it was made");
+  }
+  container->session = plan.session;
+  if (const bj::value* note = request.if_contains("note")) container->note = *note;
+  auto started = co_await start_container(container, plan);
+  os::Fd stream;
+  if (started) {
+    auto opened = container->relay->open();
+    if (opened)
+      stream = std::move(*opened);
+    else
+      started = fail(std::move(opened).error());
+  }
+  if (!started) {
+    auto removed = co_await destroy(name);
+    co_return fail(std::move(started).error());
+  }
+  co_return Reply{container->facts, std::move(stream)};
+}
+
+Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan) {
+  CO_TRY(auto attached, co_await engine_.attach(container->id));
+  container->relay = std::make_shared<Relay>(loop_.get_executor(), std::move(attached));
+  CO_TRY(auto answered, co_await engine_.post(fmt::format("/containers/{}/start", container->id)));
+  (void)answered;
+  CO_TRY(const bj::value inspected, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
+  const auto pid = static_cast<pid_t>(number_at(inspected, {"State", "Pid"}));
+  const auto kernel = kernel_facts(options_.engine, pid, container->id);
+  CO_TRY(const Isolation isolation, read_back(plan, inspected, kernel));
+  container->pid = kernel ? pid : 0;
+  Object& facts = container->facts;
+  facts["walls"] = wall_array(isolation.walls);
+  facts["missing"] = wall_array(isolation.missing);
+  bj::array groups;
+  if (kernel)
+    for (const std::string& path : kernel->groups.paths()) groups.emplace_back(path);
+  facts["groups"] = std::move(groups);
+  facts["user"] = plan.image.user;
+  facts["working_directory"] = plan.image.working_directory;
+  bj::array env;
+  for (const std::string& each : plan.image.env) env.emplace_back(each);
+  facts["env"] = std::move(env);
+  container->relay->start([this, weak = std::weak_ptr(container)](std::string why) {
+    if (const auto ended = weak.lock(); ended && !ended->is_going)
+      boost::asio::co_spawn(loop_, explain_end(ended, std::move(why)), boost::asio::detached);
+  });
+  co_return Result<void>();
+}
+
+// Says why a container ended before its stream does, then clears up behind it.
+boost::asio::awaitable<void> Broker::explain_end(std::shared_ptr<BrokeredContainer> container,
+                                                 std::string why) {
+  const auto inspected = co_await engine_.get(fmt::format("/containers/{}/json", container->id));
+  if (inspected) {
+    const std::int64_t code = number_at(*inspected, {"State", "ExitCode"});
+    if (is_true_at(*inspected, {"State", "OOMKilled"}))
+      why = "the container ran out of memory";
+    else if (text_at(*inspected, {"State", "Status"}) != "running")
+      why = fmt::format("the container ended with {}", code);
+  } else if (inspected.error().code() == Code::not_found) {
+    why = "somebody removed the container";
+  } else {
+    why = "the container engine went away";
+  }
+  const std::string name = name_of(*container);
+  if (name.empty() || container->is_going) co_return;
+  tell({{"verb", "ended"}, {"name", name}, {"why", why}});
+  container->relay->close();
+  auto removed = co_await destroy(name);
+  if (!removed) log::warn("a container could not be removed", {{"error", removed.error().message()}});
+}
+
+Task<Broker::Reply> Broker::adopt(std::string name) {
+  CO_TRY(const auto container, find(name));
+  CO_TRY(os::Fd stream, container->relay->open());
+  Object facts = container->facts;
+  facts["note"] = container->note;
+  facts["frozen"] = container->is_frozen;
+  co_return Reply{std::move(facts), std::move(stream)};
+}
+
+Task<Broker::Reply> Broker::assign(const Object& request) {
+  const std::string name = text_in(request, "name"), to = text_in(request, "to");
+  CO_TRY(const auto container, find(name));
+  if (!is_word(to) || (to != name && containers_.contains(to)))
+    co_return fail(Code::already_exists, "a sandbox of that id lives");
+  if (const bj::value* note = request.if_contains("note")) container->note = *note;
+  containers_.erase(name);
+  containers_[to] = container;
+  co_return Reply{};
+}
+
+Task<Broker::Reply> Broker::freeze(std::string name, bool frozen) {
+  CO_TRY(const auto container, find(name));
+  if (container->is_frozen == frozen) co_return Reply{};
+  CO_TRY(auto answered, co_await engine_.post(
+                            fmt::format("/containers/{}/{}", container->id, frozen ? "pause" : "unpause")));
+  (void)answered;
+  container->is_frozen = frozen;
+  co_return Reply{};
+}
+
+Task<void> Broker::remove_container(std::string id) {
+  auto removed = co_await engine_.remove(fmt::format("/containers/{}?force=1&v=1", id));
+  // Gone, or somebody else removes it at this moment: as good.
+  if (removed || removed.error().code() == Code::not_found || removed.error().code() == Code::conflict)
+    co_return Result<void>();
+  co_return fail(std::move(removed).error());
+}
+
+Task<Broker::Reply> Broker::destroy(std::string name) {
+  CO_TRY(const auto container, find(name));
+  container->is_going = true;
+  if (container->relay) container->relay->close();
+  // Still being made: whoever makes it removes it.
+  if (container->id.empty()) co_return Reply{};
+  auto removed = co_await remove_container(container->id);
+  // It is looked for again as soon as the engine answers.
+  if (!removed) is_swept_ = false;
+  std::erase_if(containers_, [&](const auto& entry) { return entry.second == container; });
+  CO_CHECK(std::move(removed));
+  co_return Reply{};
+}
+
+Task<Broker::Reply> Broker::snapshot(std::string name, std::string target) {
+  CO_TRY(const auto container, find(name));
+  CO_CHECK(check_target(target));
+  if (::mkdir(target.c_str(), 0755) != 0) {
+    if (errno == EEXIST) co_return fail(Code::already_exists, "the snapshot is there already");
+    co_return fail(errno_error(errno, "make the snapshot's directory"));
+  }
+  const std::string tag = random_word(20);
+  const std::string label = fmt::format("LABEL atoll.snapshot={}", tag);
+  auto stored = co_await engine_.post(fmt::format("/commit?container={}&repo={}&tag={}&pause={}&changes={}",
+                                                  container->id, kSnapshotRepository, tag,
+                                                  container->is_frozen ? 0 : 1, net::percent_encode(label)));
+  if (!stored) {
+    ::rmdir(target.c_str());
+    co_return fail(std::move(stored).error().context("commit the container"));
+  }
+  const std::string image = fmt::format("{}:{}", kSnapshotRepository, tag);
+  auto inspected = co_await engine_.get(fmt::format("/containers/{}/json?size=1", container->id));
+  const std::int64_t bytes = inspected ? number_at(*inspected, {"SizeRw"}) : 0;
+  const Object description{{"image", image}, {"bytes", bytes}};
+  auto written = os::write_file_durably(target + "/" + kDescription, bj::serialize(description));
+  if (!written) {
+    auto undone = co_await engine_.remove(fmt::format("/images/{}?force=1", image));
+    ::rmdir(target.c_str());
+    co_return fail(std::move(written).error());
+  }
+  co_return Reply{};
+}
+
+Task<Broker::Reply> Broker::discard(std::string target) {
+  CO_CHECK(check_target(target));
+  if (auto description = os::read_file(target + "/" + kDescription)) {
+    const auto parsed = json::parse(*description);
+    const std::string image = parsed ? text_at(*parsed, {"image"}) : "";
+    if (image.starts_with(std::string(kSnapshotRepository) + ":")) {
+      auto removed = co_await engine_.remove(fmt::format("/images/{}?force=1", image));
+      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
+    }
+  }
+  CO_CHECK(os::remove_tree(AT_FDCWD, target));
+  co_return Reply{};
+}
+
+Task<Broker::Reply> Broker::snapshot_bytes(std::string target) {
+  CO_CHECK(check_target(target));
+  auto description = os::read_file(target + "/" + kDescription);
+  if (!description) co_return fail(Code::not_found, "there is no such snapshot");
+  const auto parsed = json::parse(*description);
+  constexpr std::int64_t kDescriptionBytes = 4096;
+  co_return Reply{{{"bytes", parsed ? number_at(*parsed, {"bytes"}) + kDescriptionBytes : kDescriptionBytes}},
+                  {}};
+}
+
+Task<Broker::Reply> Broker::measure(std::string name) {
+  CO_TRY(const auto container, find(name));
+  CO_TRY(const bj::value inspected,
+         co_await engine_.get(fmt::format("/containers/{}/json?size=1", container->id)));
+  Object numbers{{"disk_bytes", number_at(inspected, {"SizeRw"})}};
+  if (container->pid == 0) {
+    CO_TRY(const bj::value stats,
+           co_await engine_.get(fmt::format("/containers/{}/stats?stream=0&one-shot=1", container->id)));
+    numbers["cpu_us"] = number_at(stats, {"cpu_stats", "cpu_usage", "total_usage"}) / 1000;
+    numbers["memory_bytes"] = number_at(stats, {"memory_stats", "usage"});
+    numbers["memory_peak_bytes"] = number_at(stats, {"memory_stats", "max_usage"});
+    numbers["processes"] = number_at(stats, {"pids_stats", "current"});
+  }
+  co_return Reply{std::move(numbers), {}};
+}
+
+Task<Broker::Reply> Broker::shut_down() {
+  std::vector<std::string> names;
+  for (const auto& [name, container] : containers_) names.push_back(name);
+  std::optional<Error> failure;
+  for (const std::string& name : names) {
+    auto gone = co_await destroy(name);
+    if (!gone && gone.error().code() != Code::not_found) failure = gone.error();
+  }
+  if (failure) co_return fail(std::move(*failure));
+  co_return Reply{};
+}
+
+}  // namespace atl::sandbox::docker

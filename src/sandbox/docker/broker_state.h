@@ -1,0 +1,92 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/json.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sandbox/docker/broker.h"
+#include "sandbox/docker/container_config.h"
+#include "sandbox/docker/engine.h"
+#include "sandbox/docker/relay.h"
+
+// Internal to the broker's process.
+namespace atl::sandbox::docker {
+
+// A container that this broker made.
+struct BrokeredContainer {
+  std::string id;       // the engine's
+  std::string session;  // its label
+  std::shared_ptr<Relay> relay;
+  boost::json::object facts;  // what create and adopt answer
+  boost::json::value note;    // the daemon's own words, for a later one
+  bool is_frozen = false;
+  bool is_going = false;  // it is being removed
+  pid_t pid = 0;          // 0: the engine is elsewhere
+};
+
+class Broker {
+ public:
+  Broker(BrokerOptions options, os::Fd daemon, os::Fd listener);
+  // Until shut_down, or until no daemon has come for too long.
+  void run();
+
+ private:
+  using Object = boost::json::object;
+  struct Reply {
+    Object body;
+    os::Fd fd;
+  };
+
+  void listen_to_daemon();
+  void receive();
+  void accept_daemon();
+  void lose_daemon();
+  void tell(const Object& message, int fd = -1);
+  boost::asio::awaitable<void> serve(Object request);
+  Task<Reply> answer(const std::string& verb, const Object& request);
+
+  Task<Reply> hello();
+  Task<Reply> probe();
+  Task<Reply> create(Object request);
+  Task<Reply> adopt(std::string name);
+  Task<Reply> assign(const Object& request);
+  Task<Reply> freeze(std::string name, bool frozen);
+  Task<Reply> destroy(std::string name);
+  Task<Reply> snapshot(std::string name, std::string target);
+  Task<Reply> discard(std::string target);
+  Task<Reply> snapshot_bytes(std::string target);
+  Task<Reply> measure(std::string name);
+  Task<Reply> shut_down();
+
+  Result<std::shared_ptr<BrokeredContainer>> find(const std::string& name) const;
+  Task<ImageFacts> find_image(std::string image);
+  Task<ImageFacts> snapshot_image(std::string target);
+  Task<std::string> make_container(const ContainerPlan& plan, const std::string& name);
+  Task<void> start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan);
+  Task<void> prepare_guest(ContainerPlan& plan);
+  Task<void> remove_container(std::string id);
+  // Containers of this installation that no broker has: a broker that was killed left them.
+  Task<void> sweep();
+  boost::asio::awaitable<void> explain_end(std::shared_ptr<BrokeredContainer> container, std::string why);
+  std::string name_of(const BrokeredContainer& container) const;
+  // The directory of a snapshot, if it is one that this broker may touch.
+  Result<void> check_target(const std::string& target) const;
+
+  BrokerOptions options_;
+  boost::asio::io_context loop_;
+  Engine engine_;
+  boost::asio::posix::stream_descriptor daemon_, listener_;
+  boost::asio::steady_timer orphaned_;
+  std::map<std::string, std::shared_ptr<BrokeredContainer>> containers_;
+  const std::string generation_;
+  bool is_swept_ = false;
+  bool guest_is_there_ = false;
+  std::optional<bool> has_disk_limit_;  // unset: not tried yet
+};
+
+}  // namespace atl::sandbox::docker

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/container/group_reader.h"
+#include "sandbox/isolation.h"
+#include "sandbox/limits.h"
+
+namespace atl::sandbox::docker {
+
+// Where the guest's program is inside, and where what programs trust is put; neither is part of a snapshot.
+inline constexpr const char* kGuestDirectory = "/.atoll";
+inline constexpr const char* kGuestPath = "/.atoll/guest";
+
+// What of an image matters to us.
+struct ImageFacts {
+  std::string id;
+  std::string user;               // as the image has it; empty: root
+  std::string working_directory;  // empty: none
+  std::vector<std::string> env;   // "NAME=value"
+};
+// From the engine's description of an image.
+Result<ImageFacts> image_facts(const boost::json::value& inspected);
+
+// All that can be said about a container that is to be made. There is no way to ask for privileges, devices,
+// files of the host or another network: no field would carry it.
+struct ContainerPlan {
+  ImageFacts image;
+  std::string hostname;
+  Limits limits;
+  std::string session, sandbox, installation, generation;  // labels
+  // The guest's program: a file of the host that is bound read-only, or a volume that holds it.
+  std::string guest_file, guest_volume;
+  std::string seccomp_profile;  // JSON; empty: the engine's own
+  bool with_disk_limit = false;
+};
+boost::json::value container_config(const ContainerPlan& plan);
+
+// Labels by which our containers are found.
+inline constexpr const char* kSessionLabel = "atoll.session";
+inline constexpr const char* kSandboxLabel = "atoll.sandbox";
+inline constexpr const char* kInstallationLabel = "atoll.installation";
+inline constexpr const char* kGenerationLabel = "atoll.generation";
+
+// The kernel's view of the container's first process, where the engine is on this machine.
+struct KernelFacts {
+  container::GroupReader groups;
+  std::string status;  // /proc/PID/status
+};
+
+// What of the plan is in force: as the engine says, and as the kernel says where that can be read. Values
+// that only the engine's word stands for say so. Code::provider_failed if a wall that we always ask for (no
+// capabilities, no new privileges, the filter, no network, not privileged) does not stand.
+Result<Isolation> read_back(const ContainerPlan& plan, const boost::json::value& inspected,
+                            const std::optional<KernelFacts>& kernel);
+
+// Of /proc/PID/status; empty if it is not there.
+std::string status_field(const std::string& status, const std::string& name);
+
+}  // namespace atl::sandbox::docker

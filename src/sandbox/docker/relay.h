@@ -1,0 +1,81 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "guest/protocol.h"
+#include "net/byte_stream.h"
+#include "os/fd.h"
+#include "os/turn.h"
+
+namespace atl::sandbox::docker {
+
+// An engine sends a container's standard streams as blocks with eight bytes before each. Gives what belongs
+// to standard output. Everything inside is untrusted.
+class BlockReader {
+ public:
+  // False: what came is no such stream.
+  bool feed(std::string_view bytes, std::string& out);
+
+ private:
+  std::string header_;
+  std::uint32_t left_ = 0;
+  bool wanted_ = false;
+};
+
+// Knows where the guest's frames begin, and can leave out what was meant for a host that is gone.
+class FrameFilter {
+ public:
+  // Appends what the present host may see. False: what came are no frames of a guest.
+  bool feed(std::string_view bytes, std::string& out);
+  // From now on nothing until a guest says hello.
+  void skip_to_hello();
+
+ private:
+  std::string header_;
+  std::uint32_t left_ = 0;
+  bool passing_ = true, skipping_ = false;
+};
+
+// Gathers what a host sends until it is whole frames, so that a host that dies leaves no half of one behind.
+class FrameCollector {
+ public:
+  // Appends whole frames. False: what came are no frames of a host.
+  bool feed(std::string_view bytes, std::string& out);
+
+ private:
+  std::string pending_;
+};
+
+// Carries the guest's stream between the container that is attached and whichever daemon there is. Belongs to
+// the loop thread of the broker. Without a daemon, what the guest says is dropped; it is never held up.
+class Relay : public std::enable_shared_from_this<Relay> {
+ public:
+  Relay(boost::asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached);
+  // Begins; `on_end` is called once, when the container's side is over, for that reason.
+  void start(std::function<void(std::string)> on_end);
+  // A daemon's end of the stream, instead of the one before. Not the first: the guest is told to begin anew.
+  Result<os::Fd> open();
+  // Nothing goes to or from a daemon any more.
+  void close();
+
+ private:
+  struct Host;
+  boost::asio::awaitable<void> carry_up();
+  boost::asio::awaitable<void> carry_down(std::shared_ptr<Host> host, bool again);
+
+  boost::asio::any_io_executor executor_;
+  std::unique_ptr<net::ByteStream> attached_;
+  std::shared_ptr<Host> host_;
+  BlockReader blocks_;
+  FrameFilter filter_;
+  os::Turn writing_;
+  bool was_open_ = false;
+  std::function<void(std::string)> on_end_;
+};
+
+}  // namespace atl::sandbox::docker
