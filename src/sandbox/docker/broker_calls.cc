@@ -86,6 +86,7 @@ Task<Broker::Reply> Broker::hello() {
 
 Task<Broker::Reply> Broker::probe() {
   CO_TRY(const EngineFacts facts, co_await engine_.describe());
+  engine_kind_ = facts.kind;
   CO_CHECK(co_await sweep());
   bj::array walls, missing;
   walls.push_back(bj::object{{"name", "engine"},
@@ -121,6 +122,19 @@ Task<void> Broker::sweep() {
     if (!removed) log::warn("it could not be removed", {{"error", removed.error().message()}});
   }
   co_return Result<void>();
+}
+
+// Docker takes the profile itself, Podman the path of a file on the engine's machine.
+Task<std::string> Broker::seccomp_option() {
+  if (engine_kind_.empty()) {
+    CO_TRY(const EngineFacts facts, co_await engine_.describe());
+    engine_kind_ = facts.kind;
+  }
+  if (engine_kind_ != "podman" || options_.seccomp_profile.empty()) co_return options_.seccomp_profile;
+  if (!options_.engine.is_local) co_return std::string();
+  const std::string path = options_.run_directory + "/seccomp.json";
+  if (!os::exists(path)) CO_CHECK(os::write_file_durably(path, options_.seccomp_profile));
+  co_return path;
 }
 
 Task<ImageFacts> Broker::find_image(std::string image) {
@@ -221,7 +235,7 @@ Task<Broker::Reply> Broker::create(Object request) {
   plan.hostname = text_in(request, "hostname");
   plan.session = text_in(request, "session"), plan.sandbox = name;
   plan.installation = options_.installation, plan.generation = generation_;
-  plan.seccomp_profile = options_.seccomp_profile;
+  CO_TRY(plan.seccomp_profile, co_await seccomp_option());
   if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
   CO_CHECK(co_await prepare_guest(plan));
   plan.with_disk_limit = has_disk_limit_.value_or(true);

@@ -64,6 +64,7 @@ class Broker {
   Task<Reply> shut_down();
 
   Result<std::shared_ptr<BrokeredContainer>> find(const std::string& name) const;
+  Task<std::string> seccomp_option();
   Task<ImageFacts> find_image(std::string image);
   Task<ImageFacts> snapshot_image(std::string target);
   Task<std::string> make_container(const ContainerPlan& plan, const std::string& name);
@@ -84,6 +85,7 @@ class Broker {
   boost::asio::steady_timer orphaned_;
   std::map<std::string, std::shared_ptr<BrokeredContainer>> containers_;
   const std::string generation_;
+  std::string engine_kind_;  // empty: not asked yet
   bool is_swept_ = false;
   bool guest_is_there_ = false;
   std::optional<bool> has_disk_limit_;  // unset: not tried yet

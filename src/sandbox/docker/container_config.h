@@ -36,7 +36,8 @@ struct ContainerPlan {
   std::string session, sandbox, installation, generation;  // labels
   // The guest's program: a file of the host that is bound read-only, or a volume that holds it.
   std::string guest_file, guest_volume;
-  std::string seccomp_profile;  // JSON; empty: the engine's own
+  // As the engine takes it: JSON, or the path of a file; empty: the engine's own.
+  std::string seccomp_profile;
   bool with_disk_limit = false;
 };
 boost::json::value container_config(const ContainerPlan& plan);
