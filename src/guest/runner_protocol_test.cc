@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "embedded/guest_kernels.h"
+#include "embedded/guest_runners.h"
 
 namespace atl::guest {
 namespace {
@@ -50,10 +50,10 @@ std::set<char> letters(const std::string& text, const std::vector<const char*>& 
   return found;
 }
 
-// By file name: every file of kernels/ that says that it is ready.
+// By file name: every file of runners/ that says that it is ready.
 std::map<std::string, Letters> runners() {
   std::map<std::string, Letters> all;
-  for (const embedded::File& file : embedded::guest_kernels()) {
+  for (const embedded::File& file : embedded::guest_runners()) {
     const std::string name(file.path), text(file.bytes);
     for (const Grammar& grammar : kGrammars) {
       if (!name.ends_with(grammar.extension)) continue;
@@ -99,7 +99,7 @@ TEST(RunnerProtocol, HasOneRowForEachLetterOfADirection) {
 
 // Whoever adds a language adds its way to write letters down, if it has one of its own.
 TEST(RunnerProtocol, EveryFileOfKernelsIsReadByAGrammar) {
-  for (const embedded::File& file : embedded::guest_kernels()) {
+  for (const embedded::File& file : embedded::guest_runners()) {
     bool known = false;
     for (const Grammar& grammar : kGrammars) known |= file.path.ends_with(grammar.extension);
     EXPECT_TRUE(known) << file.path;

@@ -1,6 +1,6 @@
 #include "guest/runners.h"
 
-#include "embedded/guest_kernels.h"
+#include "embedded/guest_runners.h"
 #include "embedded/guest_started_module.h"
 #include "embedded/guest_zygote_module.h"
 #ifdef ATOLL_TYPESCRIPT
@@ -10,7 +10,7 @@
 namespace atl::guest {
 
 std::string_view runner(std::string_view name) {
-  for (const embedded::File& file : embedded::guest_kernels())
+  for (const embedded::File& file : embedded::guest_runners())
     if (file.path == name) return file.bytes;
   return {};
 }

@@ -4,10 +4,10 @@
 
 namespace atl::guest {
 
-// A runner program by its file name in kernels/. Empty if there is none.
+// A runner program by its file name in runners/. Empty if there is none.
 std::string_view runner(std::string_view name);
 
-// The extension that a zygote (kernels/zygote.py) loads.
+// The extension that a zygote (runners/zygote.py) loads.
 std::string_view zygote_module();
 
 // The extension of a Python that was started as a program (zygote/started.cc).

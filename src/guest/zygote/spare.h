@@ -1,6 +1,6 @@
 #pragma once
 
-// The copy of an interpreter that goes on when the interpreter dies: docs/decisions/spare-kernels.md.
+// The copy of an interpreter that goes on when the interpreter dies: docs/decisions/spare-interpreters.md.
 namespace atl::guest {
 
 // As fork, but nothing that watches forks and children sees it: no handler runs, its end sends no signal, and

@@ -6,7 +6,7 @@
 
 #include "guest/zygote/spare.h"
 
-// What the runner (kernels/python.py) calls, in whichever module it comes.
+// What the runner (runners/python.py) calls, in whichever module it comes.
 namespace atl::guest {
 
 // spare(): make_spare().

@@ -1,4 +1,4 @@
-// The Deno interpreter: executes cells of TypeScript and JavaScript in one global scope and tells results, errors and the
+// The runner of Deno: executes cells of TypeScript and JavaScript in one global scope and tells results, errors and the
 // end on a private descriptor. Runs as a function of (fd, libc, load, main) in a realm of its own, as the Node runner does:
 // cells may change the Array, Promise or JSON of their realm. Of that realm (`main`) and of Deno it uses what it took before
 // the first cell ran.

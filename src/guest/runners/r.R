@@ -1,7 +1,7 @@
-# The R kernel: executes cells in the global environment and tells results, errors and the end on a private descriptor.
+# The runner of R: executes cells in the global environment and tells results, errors and the end on a private descriptor.
 # Evaluated in an environment of its own that holds FD (that descriptor, a socket: the only kind that R can speak to by its
 # number) and copies of base's functions: what cells define or replace does not reach it. What it cannot say any more ends
-# it, and then the kernel is reported dead.
+# it, and then the interpreter is reported dead.
 TEXT_MAX <- 1048576L
 TABLE_MAX <- 8388608
 HTML_ROWS <- 60L

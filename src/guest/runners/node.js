@@ -1,4 +1,4 @@
-// The JavaScript kernel: executes cells in one global scope and tells results, errors and the end on a private
+// The runner of JavaScript: executes cells in one global scope and tells results, errors and the end on a private
 // descriptor. Runs as a function of (fd, require, load, main) in a realm of its own: its Array, Promise, JSON and RegExp
 // are not those of the cells, which may do to theirs what they like. Of the cells' realm (`main`) and of Node's modules
 // it uses what it took before the first cell ran.
@@ -409,7 +409,7 @@ function restoreVariables(before) {
 }
 
 async function execute(code, changes, typed, its) {
-  if (count === 0) furnish();
+  if (count === 0) defineScope();
   count += 1;
   mark = its;
   let ending = new Uint8Array(0);
@@ -485,7 +485,7 @@ hear();
 const exported = new main.Object();
 const scope = { require: makeRequire(cwd() + '/cell.js'), exports: exported, __dirname: cwd(), __filename: cwd() + '/cell.js',
   module: Object.assign(new main.Object(), { exports: exported }), display };
-function furnish() {
+function defineScope() {
   for (const name of ownKeys(scope))
     defineProperty(main, name, { __proto__: null, value: scope[name], writable: true, enumerable: true, configurable: true });
 }

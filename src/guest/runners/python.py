@@ -1,4 +1,4 @@
-# The Python kernel: executes cells in one namespace and tells results, errors and the end on a private descriptor.
+# The runner of Python: executes cells in one namespace and tells results, errors and the end on a private descriptor.
 #
 # Started with FD (that descriptor) and its own copy of the builtins, so that nothing user code does to builtins,
 # modules or standard streams reaches it. Only C modules are imported here; the rest comes when it is needed. A zygote

@@ -1,6 +1,6 @@
-# The bash kernel: executes cells in one shell and tells errors and the end on a private descriptor.
-# Its own names begin with __atoll_. User code shares the shell: it can end it, and then the kernel is reported dead. What
-# it cannot do is leave the kernel alive and dumb: whatever cannot be said any more ends it. So does what bash itself has no
+# The runner of bash: executes cells in one shell and tells errors and the end on a private descriptor.
+# Its own names begin with __atoll_. User code shares the shell: it can end it, and then the interpreter is reported dead. What
+# it cannot do is leave the interpreter alive and dumb: whatever cannot be said any more ends it. So does what bash itself has no
 # way back from: `set -n` (it executes nothing from then on) and `set -r`.
 builtin declare -r __atoll_fd=$ATOLL_CONTROL_FD __atoll_nothing
 unset ATOLL_CONTROL_FD __atoll_line BASH_EXECUTION_STRING

@@ -1,6 +1,6 @@
-// The Java kernel: executes cells with JShell in this process and tells results, errors and the end on a private descriptor.
+// The runner of Java: executes cells with JShell in this process and tells results, errors and the end on a private descriptor.
 // Started from its source, which needs no build: JShell wants the compiler anyway. What cells do to the machine below them
-// (System.exit, stopping every thread) ends it, and then the kernel is reported dead; it is never left alive and dumb.
+// (System.exit, stopping every thread) ends it, and then the interpreter is reported dead; it is never left alive and dumb.
 import java.io.ByteArrayOutputStream;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
