@@ -47,7 +47,7 @@ GuestInterpreter::GuestInterpreter(boost::asio::any_io_executor executor, Interp
       patience_(executor) {}
 
 GuestInterpreter::~GuestInterpreter() {
-  if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, "its kernel was dropped");
+  if (process_ && !process_->has_ended()) process_->end_with(Ending::killed, "its interpreter was dropped");
 }
 
 Task<void> GuestInterpreter::start() {
@@ -138,7 +138,7 @@ Task<std::string> GuestInterpreter::park() {
   const auto self = shared_from_this();
   if (state_ != State::idle || !process_) co_return fail(Code::conflict, "it is at work");
   if (info_.origin != InterpreterOrigin::forked)
-    co_return fail(Code::conflict, "it was not born from a zygote");
+    co_return fail(Code::conflict, "it was not forked from a zygote");
   parked_without_.reset();
   enter(State::parked);
   const auto process = process_;
@@ -210,13 +210,13 @@ void GuestInterpreter::shut_down(const std::string& reason) {
 Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec spec) {
   const auto self = shared_from_this();
   if (state_ == State::dead)
-    co_return fail(Error(Code::conflict, fmt::format("kernel {} is dead ({}): restart it", info_.id, death_))
+    co_return fail(Error(Code::conflict, fmt::format("interpreter {} is dead ({}): restart it", info_.id, death_))
                        .with_field(std::string(kDeadInterpreter)));
   if (waiting_.size() >= kWaitingExecutionsMax)
-    co_return fail(Code::resource_exhausted, "too many executions wait for this kernel");
+    co_return fail(Code::resource_exhausted, "too many executions wait for this interpreter");
   if (spec.language && interpreter_language(*spec.language) != interpreter_language(info_.language))
     co_return fail(Code::invalid_argument,
-                   fmt::format("kernel {} cannot execute {}", info_.id, to_string(*spec.language)));
+                   fmt::format("interpreter {} cannot execute {}", info_.id, to_string(*spec.language)));
   if ((info_.language == Language::shell || info_.language == Language::r) && spec.code.contains('\0'))
     co_return fail(Code::invalid_argument,
                    fmt::format("code for {} cannot contain a NUL byte", to_string(info_.language)));
@@ -319,7 +319,7 @@ void GuestInterpreter::end_current(Ending ending, std::string reason) {
 
 Task<void> GuestInterpreter::interrupt() {
   if (state_ == State::dead)
-    co_return fail(Code::conflict, fmt::format("kernel {} is dead ({})", info_.id, death_));
+    co_return fail(Code::conflict, fmt::format("interpreter {} is dead ({})", info_.id, death_));
   if (current_) interrupt_again(0);
   co_return Result<void>();
 }
@@ -411,7 +411,7 @@ bool GuestInterpreter::take_ready(std::string_view payload) {
 
 bool GuestInterpreter::take_spare(std::string_view payload) {
   if (!spare_.is_owed()) return may_be_late();
-  if (!process_) return true;  // the last words of one that was let go
+  if (!process_) return true;  // output of a process that is no longer ours
   if (const auto pid = spare_.take_answer(payload))
     process_->set_spare(*pid);
   else

@@ -22,6 +22,7 @@ class Console : public std::enable_shared_from_this<Console> {
   explicit Console(const boost::asio::any_io_executor& executor) : executor_(executor), changed_(executor) {}
 
   // On the worker.
+  // Dropped after abandon().
   void write(Stream stream, std::string_view bytes);
   std::string read();  // empty at the end of the input
 
@@ -29,13 +30,18 @@ class Console : public std::enable_shared_from_this<Console> {
   void abandon();
 
   // On the loop.
+  // A listener hears everything from now on, and what was kept of before if it wants a replay. It may outlive
+  // the console's owner.
   std::unique_ptr<ProcessStream> attach(Replay replay);
+  // Code::conflict after close_input().
   Task<void> write_input(std::string bytes);
   void close_input();
+  // These two may be asked from any thread.
   bool input_closed() const;
   // After everything the worker wrote.
   void finish(Outcome outcome);
   bool finished() const { return outcome_.has_value(); }
+  // Ends when finish() was called; at once if it was.
   Task<Outcome> wait();
   std::uint64_t bytes_written() const;
 

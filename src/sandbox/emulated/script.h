@@ -40,8 +40,10 @@ class Script : public std::enable_shared_from_this<Script> {
   const std::shared_ptr<Console>& console() const { return console_; }
 
  private:
+  // On the thread; never throws.
   void run(const std::string& text);
   void ended(const shell::Executed& executed, std::chrono::microseconds cpu_time);
+  // How it ended in the words of every provider: by itself, by a limit, or because somebody ended it.
   Outcome outcome_of(const shell::Executed& executed) const;
 
   boost::asio::any_io_executor executor_;

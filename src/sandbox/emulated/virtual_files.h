@@ -10,6 +10,7 @@ namespace atl::sandbox::emulated {
 
 // Files of a sandbox whose filesystem is in memory. Extended attributes are not kept
 // (Code::unsupported). Permissions are not enforced: a user must merely exist.
+// Belongs to the loop thread.
 class VirtualFiles final : public Files {
  public:
   VirtualFiles(boost::asio::any_io_executor executor, std::shared_ptr<vfs::VirtualFileSystem> fs)

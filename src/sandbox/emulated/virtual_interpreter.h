@@ -12,6 +12,7 @@
 namespace atl::sandbox::emulated {
 
 // A shell whose variables, functions and directory stay from one execution to the next. Executions queue.
+// Belongs to the loop thread; each execution runs on a thread of its Script.
 class VirtualInterpreter final : public Interpreter, public std::enable_shared_from_this<VirtualInterpreter> {
  public:
   using MakeShell = std::function<std::shared_ptr<shell::SandboxShell>()>;
@@ -38,9 +39,12 @@ class VirtualInterpreter final : public Interpreter, public std::enable_shared_f
     std::uint64_t count = 0;
     bool abandoned = false;
   };
+  // Starts the first of the queue, if nothing runs.
   void run_next();
   void ended(const shell::Executed& executed);
+  // Nobody listens to it any more: it ends if it runs, and is skipped if it waits.
   void abandon(const std::shared_ptr<Execution>& execution);
+  // The variables of one execution, exported; their old values come back when it ends.
   void put_variables(const Variables& variables);
 
   boost::asio::any_io_executor executor_;

@@ -32,6 +32,8 @@ struct Life {
   os::Event ended;
 };
 
+// The handle that a session holds; destroying it ends what runs. Belongs to the loop thread. After its end
+// every call fails with Code::unavailable.
 class VirtualSandbox final : public Sandbox {
  public:
   // The filesystem holds what the sandbox starts with; quotas are set here.
@@ -65,6 +67,7 @@ class VirtualSandbox final : public Sandbox {
  private:
   std::shared_ptr<shell::SandboxShell> make_shell(const Variables& env, const std::string& cwd,
                                                   std::vector<std::string> arguments, std::string name) const;
+  // Code::unavailable with the reason of the end.
   Result<void> check_alive() const;
 
   boost::asio::any_io_executor executor_;

@@ -49,6 +49,7 @@ class Census {
 
   // Something begins there: a process, an execution. The first word of a sandbox makes it known.
   void note_activity(const std::shared_ptr<NativeState>& state);
+  // No more looks.
   void close();
 
  private:
@@ -59,6 +60,7 @@ class Census {
   };
   void schedule();
   void look();
+  // The number of tasks in all sandboxes together differs from the last time.
   bool has_changed();
 
   static constexpr std::chrono::milliseconds kTogether{100};

@@ -106,13 +106,13 @@ Result<CheckpointReport> write_checkpoint(CheckpointJob job) {
 
 Result<void> revive(const ReviveJob& job) {
   const std::vector<CheckpointedInterpreter> interpreters = TRY(read_checkpoint(job.file));
-  if (job.index >= interpreters.size()) return fail(Code::not_found, "there is no such kernel in the file");
+  if (job.index >= interpreters.size()) return fail(Code::not_found, "there is no such interpreter in the file");
   const CheckpointPages pages = TRY(CheckpointPages::open(job.file, interpreters[job.index]));
   const LiveProcess process = TRY(LiveProcess::open(job.proc, job.process.pid, job.process.start_time));
   const LiveProcess zygote = TRY(LiveProcess::open(job.proc, job.zygote.pid, job.zygote.start_time));
-  // A state that was gone on from before is copied, whatever became of the first one. Where that cannot be
-  // known, too. The mark goes into nothing but a file that was found whole above: whoever sent it may be
-  // anybody.
+  // Whoever continues from a state that was continued before is a copy, whatever became of the first one; and
+  // so is one for which that cannot be known. The count is written only to a file that was found whole above,
+  // because the file may come from an untrusted sender.
   const bool resumed =
       interpreters[job.index].extent == Extent::whole && count_revival(job.proc, job.file, job.index) == 0U;
   const Recipient to{process, zygote, job.control, resumed};

@@ -19,6 +19,7 @@ struct Place {
   std::uint64_t start_time = 0;
 };
 
+// Descriptors in it are borrowed and must stay open until the job is done.
 struct CheckpointJob {
   struct Interpreter {
     CheckpointedInterpreter checkpointed;
@@ -43,6 +44,7 @@ struct CheckpointReport {
 
 // Files and interpreters into one directory, whole or not at all; interpreters for copies that are made at
 // once stay in memory unless they are large. An interpreter that cannot be copied truthfully is left behind.
+// With `strict`, Code::conflict names what cannot be carried, and nothing is left on the disk.
 Result<CheckpointReport> write_checkpoint(CheckpointJob job);
 
 struct ReviveJob {

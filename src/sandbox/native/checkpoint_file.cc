@@ -47,7 +47,7 @@ constexpr off_t kRevivalsAt = 64;
 static_assert(kRevivalsAt + kInterpretersMax * sizeof(std::uint32_t) <= kPage);
 
 Error damaged(std::string_view what) {
-  return Error(Code::data_loss, fmt::format("the file of parked kernels is damaged: {}", what));
+  return Error(Code::data_loss, fmt::format("the file of parked interpreters is damaged: {}", what));
 }
 
 std::uint64_t checksum_of(std::string_view bytes) {
@@ -153,7 +153,7 @@ Result<std::string> read_at(int file, std::uint64_t at, std::uint64_t size) {
   for (std::uint64_t got = 0; got < size;) {
     const ssize_t count = ::pread(file, bytes.data() + got, size - got, static_cast<off_t>(at + got));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return fail(errno_error(errno, "read parked kernels"));
+    if (count < 0) return fail(errno_error(errno, "read parked interpreters"));
     if (count == 0) return fail(damaged("it is cut short"));
     got += static_cast<std::uint64_t>(count);
   }
@@ -370,7 +370,7 @@ Result<void> CheckpointWriter::finish() {
     return fail(errno_error(errno, "park kernels"));
   constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (in_memory_ && ::fcntl(file_.get(), F_ADD_SEALS, seals) < 0)
-    return fail(errno_error(errno, "seal parked kernels"));
+    return fail(errno_error(errno, "seal parked interpreters"));
   return {};
 }
 
@@ -379,10 +379,10 @@ Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file) {
   Head head;
   std::memcpy(&head, bytes.data(), sizeof head);
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
-    return fail(Code::data_loss, "this is not a file of parked kernels");
+    return fail(Code::data_loss, "this is not a file of parked interpreters");
   if (head.version != kVersion)
     return fail(Code::unsupported,
-                fmt::format("parked kernels of version {}; this program reads {}", head.version, kVersion));
+                fmt::format("parked interpreters of version {}; this program reads {}", head.version, kVersion));
   struct stat info {};
   if (head.checksum != checksum_of({bytes.data(), offsetof(Head, checksum)}) || ::fstat(file, &info) < 0)
     return fail(damaged("its beginning"));
@@ -404,16 +404,16 @@ Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file) {
 }
 
 Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index) {
-  if (index >= kInterpretersMax) return fail(Code::invalid_argument, "there is no such kernel in the file");
+  if (index >= kInterpretersMax) return fail(Code::invalid_argument, "there is no such interpreter in the file");
   // The caller opened the file for reading only: open it again for writing.
   const os::Fd writable = TRY(os::open_at(proc, fmt::format("self/fd/{}", file).c_str(), O_RDWR));
   const off_t at = kRevivalsAt + static_cast<off_t>(index * sizeof(std::uint32_t));
   std::uint32_t before = 0;
   if (::pread(writable.get(), &before, sizeof before, at) != sizeof before)
-    return fail(errno_error(errno, "read parked kernels"));
+    return fail(errno_error(errno, "read parked interpreters"));
   const std::uint32_t now = before + 1;
   if (::pwrite(writable.get(), &now, sizeof now, at) != sizeof now)
-    return fail(errno_error(errno, "mark parked kernels"));
+    return fail(errno_error(errno, "mark parked interpreters"));
   return before;
 }
 
@@ -426,14 +426,14 @@ Result<CheckpointPages> CheckpointPages::open(int file, const CheckpointedInterp
   const bool fits = std::ranges::all_of(
       image.runs, [&](const Run& run) { return lies_within(run.offset, run.size, interpreter.pages_size); });
   if (!in.done() || image.extent != interpreter.extent || !is_sound(image) || !fits)
-    return fail(damaged("the description of a kernel"));
+    return fail(damaged("the description of an interpreter"));
   if (interpreter.pages_size == 0) return pages;
   void* const at = ::mmap(nullptr, interpreter.pages_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file,
                           static_cast<off_t>(interpreter.pages_at));
-  if (at == MAP_FAILED) return fail(errno_error(errno, "read parked kernels"));
+  if (at == MAP_FAILED) return fail(errno_error(errno, "read parked interpreters"));
   pages.bytes_ = static_cast<const char*>(at), pages.size_ = interpreter.pages_size;
   if (!is_sealed(file) && checksum_of({pages.bytes_, pages.size_}) != interpreter.pages_checksum)
-    return fail(damaged("the memory of a kernel"));
+    return fail(damaged("the memory of an interpreter"));
   return pages;
 }
 

@@ -9,7 +9,7 @@
 #include "os/fd.h"
 #include "sandbox/native/process_image.h"
 
-// A file of parked interpreters (docs/formats/parked-kernels.md): versioned, with checksums over all of it.
+// A file of parked interpreters (docs/formats/parked-interpreters.md): versioned, with checksums over all of it.
 // It holds a user's memory and comes back to a spawner that writes it into processes of a sandbox, so reading
 // believes nothing: every size is checked before it is used, and what does not add up is Code::data_loss.
 namespace atl::sandbox::native {
@@ -39,6 +39,7 @@ class CheckpointWriter {
   // left out.
   Result<void> add(CheckpointedInterpreter interpreter, ImageReading reading, const LiveProcess& process,
                    const LiveProcess& zygote);
+  // Nothing may be added afterwards.
   Result<void> finish();
   os::Fd release() { return std::move(file_); }
 
@@ -68,6 +69,7 @@ class CheckpointPages {
   CheckpointPages(const CheckpointPages&) = delete;
   CheckpointPages& operator=(const CheckpointPages&) = delete;
   CheckpointPages& operator=(CheckpointPages&&) = delete;
+  // Both are valid while this object lives.
   const ProcessImage& image() const { return memory_; }
   const char* bytes() const { return bytes_; }
 

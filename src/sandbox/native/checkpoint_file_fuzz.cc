@@ -35,7 +35,7 @@ void put_number(std::string& out, std::uint64_t value, std::size_t size) {
   out.append(reinterpret_cast<const char*>(&value), size);
 }
 
-// docs/formats/parked-kernels.md
+// docs/formats/parked-interpreters.md
 std::string file_of(const std::string& description, std::string index, std::uint32_t interpreters) {
   std::string file(kPage, '\0');
   file.append(kPages, 'p');

@@ -61,7 +61,7 @@ void SpawnerClient::receive() {
     auto reply = decode_reply(message->bytes);
     if (!reply) return lose();
     if (reply->verb == Verb::ended) {
-      if (on_ended_) on_ended_(reply->name, reply->text);
+      if (on_ended_) on_ended_(reply->name, reply->as<answers::Ended>().why);
       if (!socket_.is_open()) return;
       continue;
     }
@@ -86,7 +86,7 @@ void SpawnerClient::take(Reply reply, std::vector<os::Fd> fds) {
     hello_token_ = 0;
     // Log this only after an answer: a spawner that is ending does not answer.
     log::warn("the connection to the spawner was lost and made again");
-    if (on_again_ && !reply.error) on_again_(reply.names);
+    if (on_again_ && !reply.error) on_again_(reply.as<answers::Hello>().names);
     return;
   }
   auto node = pending_.extract(reply.token);
@@ -172,7 +172,7 @@ Task<SpawnerClient::Answer> SpawnerClient::call(Request request, int beside) {
   }
   const std::span<const int> fds(&beside, beside >= 0 ? 1 : 0);
   if (auto sent = os::send_message(socket_.native_handle(), bytes, fds); !sent) {
-    // Its last words to others may still be there to be read; whoever reads them notices its end.
+    // Answers to other calls may still be there to be read; the reader notices that the spawner has ended.
     pending_.erase(request.token);
     if (sent.error().code() != Code::unavailable) co_return fail(std::move(sent).error());
     co_return fail(spare_.is_open() ? interrupted() : gone());

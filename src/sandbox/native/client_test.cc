@@ -167,12 +167,13 @@ TEST_F(SecondConnectionTest, TakesOverWhenTheConnectionIsLost) {
   EXPECT_EQ(line.verb(), Verb::second_connection);
   EXPECT_EQ(again.verb(), Verb::destroy);
   Reply there{.verb = Verb::hello, .token = hello.token};
-  there.names = {"box", "old"};
+  const std::vector<std::string> names{"box", "old"};
+  there.answer = answers::Hello{.names = names};
   ASSERT_TRUE(os::send_message(other_.get(), encode(there)));
   ASSERT_TRUE(os::send_message(other_.get(), encode(Reply{.verb = Verb::destroy, .token = again.token})));
   turn();
   ASSERT_TRUE(found_);
-  EXPECT_EQ(*found_, there.names);
+  EXPECT_EQ(*found_, names);
   ASSERT_TRUE(destroy);
   EXPECT_TRUE(*destroy);
 }

@@ -113,8 +113,6 @@ std::string encode(const ReviveJob& job) {
   return std::move(out.bytes);
 }
 
-constexpr const char* kFilesAreThere = "files";
-
 Result<CopierReport> work(const os::Message& message, int proc, int socket, ZygoteAreas& zygotes) {
   if (message.fds_lost) return fail(Code::resource_exhausted, "too many files are open for a copy");
   const auto wrong = [] { return fail(Code::internal, "a job for a copier is malformed"); };
@@ -126,9 +124,12 @@ Result<CopierReport> work(const os::Message& message, int proc, int socket, Zygo
       if (!in.reader.done()) return wrong();
       job.proc = proc, job.zygotes = &zygotes;
       if (job.extent == Extent::difference)
-        job.on_files = [socket] { (void)os::send_message(socket, encode(Reply{.text = kFilesAreThere})); };
+        job.on_files = [socket] {
+          (void)os::send_message(socket, encode(Reply{.verb = Verb::files_written}));
+        };
       CheckpointReport done = TRY(write_checkpoint(std::move(job)));
-      report.reply.names = std::move(done.left_behind), report.reply.carried = std::move(done.carried);
+      report.reply.verb = Verb::checkpoint;
+      report.reply.answer = answers::Checkpoint{std::move(done.carried), std::move(done.left_behind)};
       report.beside = std::move(done.interpreters);
       return report;
     }
@@ -138,6 +139,7 @@ Result<CopierReport> work(const os::Message& message, int proc, int socket, Zygo
       if (!in.reader.done() || message.fds.size() != 2) return wrong();
       job.file = message.fds[0].get(), job.control = message.fds[1].get();
       TRY(revive(job));
+      report.reply.verb = Verb::revive;
       return report;
     }
   }
@@ -220,9 +222,9 @@ Result<CopierReport> take_report(int socket) {
   auto reply = decode_reply(message ? message->bytes : std::string());
   if (!reply) return fail(Code::provider_failed, "the process that worked on it ended");
   if (message->fds_lost)
-    reply->error = Error(Code::resource_exhausted, "too many files are open for a capture");
+    reply->error = Error(Code::resource_exhausted, "too many files are open for a checkpoint");
   CopierReport report{.reply = std::move(*reply)};
-  report.is_last = report.reply.text != kFilesAreThere;
+  report.is_last = report.reply.verb != Verb::files_written;
   if (!message->fds.empty()) report.beside = std::move(message->fds.front());
   return report;
 }

@@ -42,8 +42,8 @@ class Owners {
     return std::nullopt;
   }
 
-  // An interpreter's earlier executions left what is in the background now, and itself it is nobody's
-  // process.
+  // The interpreter itself belongs to no execution, and what is in the background now was left by earlier
+  // executions.
   bool is_owned(const TreeProcess& process, std::size_t index) const {
     const Runner& runner = runners_[index];
     if (runner.kind == Runner::Kind::command) return true;

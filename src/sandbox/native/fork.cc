@@ -64,9 +64,10 @@ Task<Carried> NativeSandbox::checkpoint(std::string target, CheckpointOptions op
   if (!answer->fds.empty())
     state->spawner->checkpoints[target] = std::make_shared<os::Fd>(std::move(answer->fds.front()));
   Carried carried;
-  carried.interpreters = std::move(answer->reply.carried);
-  carried.left_behind = std::move(answer->reply.names);
-  carried.pause = std::chrono::microseconds(answer->reply.micros);
+  auto checkpoint = answer->reply.as<answers::Checkpoint>();
+  carried.interpreters = std::move(checkpoint.carried);
+  carried.left_behind = std::move(checkpoint.left_behind);
+  carried.pause = std::chrono::microseconds(checkpoint.micros);
   co_return carried;
 }
 
@@ -77,7 +78,7 @@ Task<void> NativeSandbox::receive_interpreter(const os::Fd& file, std::uint32_t 
   CO_TRY(SpawnerClient::Answer answer, co_await state->spawner->call(std::move(request), file.get()));
   if (answer.fds.size() != 3) co_return fail(Code::provider_failed, "it came without its streams");
   ForkedInterpreter forked{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
-                           answer.reply.pid};
+                           answer.reply.as<answers::Interpreter>().pid};
   InterpreterInfo info{interpreter.id, Language::python, interpreter.directory};
   co_return co_await state->connection->receive_interpreter(std::move(forked), std::move(info));
 }

@@ -490,10 +490,10 @@ TEST_F(ForkTest, DamagedStatesGiveFilesOnlyAndSayWhy) {
   } cases[] = {{good.substr(0, 10), "cut short"},
                {good.substr(0, good.size() - 1), "bytes of"},
                {good + "x", "bytes of"},
-               {"nothing of ours" + std::string(8192, 'x'), "not a file of parked kernels"},
+               {"nothing of ours" + std::string(8192, 'x'), "not a file of parked interpreters"},
                {flipped(8), "version"},
                {flipped(20), "its beginning"},
-               {flipped(5000), "the memory of a kernel"},
+               {flipped(5000), "the memory of an interpreter"},
                {flipped(good.size() - 3), "its index"},
                {std::string(), "cut short"}};
   for (const auto& one : cases) {

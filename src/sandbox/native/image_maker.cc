@@ -122,10 +122,8 @@ void Process::make(ImageSize size, std::uint64_t ticket) {
 }
 
 void Process::answer(std::uint64_t ticket, ImageSize size, Result<os::Fd> mount) {
-  Reply reply{.token = ticket};
+  Reply reply{.verb = Verb::image_made, .token = ticket, .answer = answers::Image{size.bytes, size.inodes}};
   if (!mount) reply.error = mount.error();
-  // Identifies the file to the process that keeps it.
-  reply.micros = size.bytes, reply.text = std::to_string(size.inodes);
   const int fd = mount ? mount->get() : -1;
   if (auto sent = os::send_message(socket_, encode(reply), std::span(&fd, mount ? 1 : 0)); !sent) {
     if (sent.error().code() != Code::resource_exhausted) ::_exit(0);
@@ -267,7 +265,8 @@ Result<ImageMaker::Made> ImageMaker::hear() {
     }
     if (message->fds_lost || (!reply->error && message->fds.empty()))
       reply->error = Error(Code::resource_exhausted, "too many files are open for a disk image");
-    const ImageSize size{reply->micros, std::strtoull(reply->text.c_str(), nullptr, 10)};
+    const auto image = reply->as<answers::Image>();
+    const ImageSize size{image.bytes, image.inodes};
     if (reply->token != 0) {
       if (reply->error) return Made{reply->token, fail(std::move(*reply->error))};
       return Made{reply->token, std::move(message->fds.front())};

@@ -18,6 +18,7 @@ namespace atl::sandbox::native {
 // disk and the spawner waits for nothing. One or two images of the sizes that were asked for last are kept
 // ready. The process keeps a few formatted templates; what nobody asks for goes after a while, templates and
 // ready ones alike.
+// For the spawner's thread.
 class ImageMaker {
  public:
   struct Setting {

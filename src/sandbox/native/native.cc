@@ -34,7 +34,7 @@ constexpr std::chrono::milliseconds kPatience{200};
 // none.
 constexpr std::uint32_t kMakersMax = 32;
 constexpr std::string_view kPoolPrefix = "pool-";
-constexpr std::string_view kPreparedForkPrefix = "pool-standby-";  // the spawner's own
+constexpr std::string_view kPreparedForkPrefix = "pool-fork-";  // the spawner's own
 
 class NativeProvider final : public Provider, public std::enable_shared_from_this<NativeProvider> {
  public:
@@ -108,7 +108,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     Request request{.name = id, .ask = ask::Adopt{}};
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     std::erase(alive_->adoptable, id);
-    Spec spec = std::move(answer.reply.spec);
+    Spec spec = answer.reply.as<answers::Sandbox>().spec.value_or(Spec{});
     SpawnResult spawned = spawn_result(std::move(answer), std::move(spec));
     // A guest that stands still greets nobody: it is asked when it goes on (NativeSandbox::resume).
     if (spawned.frozen) co_return take_frozen(alive_, std::move(spawned));
@@ -126,7 +126,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   Task<std::uint64_t> snapshot_bytes(std::string directory) override {
     Request request{.ask = ask::Measure{std::move(directory)}};
     CO_TRY(const SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
-    co_return answer.reply.bytes;
+    co_return answer.reply.as<answers::Size>().bytes;
   }
 
   Task<os::Fd> open_volume(std::string directory, VolumeSize size) override {
@@ -289,7 +289,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
       alive_->last_activity = std::chrono::steady_clock::now();
       refill(pool);
       if (!sandbox || !has_walls(sandbox->isolation(), spec.required_walls)) return nullptr;
-      // Both names lead to it until it ends: word of its end may be on the way under the old one.
+      // It is known under both names until it ends: the message about its end may come under the old one.
       alive_->states[spec.id] = sandbox->state();
       sandbox->assign(spec);
       alive_->watcher.add(sandbox->state());
@@ -391,7 +391,7 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
     if (!hello) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   // A spawner of another version: its sandboxes cannot be understood, so they end.
-  if (hello && hello->reply.version != kSpawnerProtocolVersion) {
+  if (hello && hello->reply.as<answers::Hello>().version != kSpawnerProtocolVersion) {
     (void)client->call_now(Request{.ask = ask::ShutDown{}});
     hello = fail(Code::not_found, "no spawner yet");
   }
@@ -404,14 +404,15 @@ Result<std::unique_ptr<Provider>> start(boost::asio::any_io_executor executor, N
   if (auto spare = client->add_spare(); !spare)
     log::warn("no second connection to the spawner", {{"error", spare.error().message()}});
   // Ready ones of an earlier daemon: nobody used them, and this one fills its own pools.
-  std::erase_if(hello->reply.names, [&](const std::string& name) {
+  auto there = hello->reply.as<answers::Hello>();
+  std::erase_if(there.names, [&](const std::string& name) {
     if (!name.starts_with(kPoolPrefix)) return false;
     client->tell(Request{.name = name, .ask = ask::Destroy{}});
     return true;
   });
-  auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(hello->reply.text)));
+  auto cgroups = std::make_shared<CgroupTree>(TRY(CgroupTree::open(there.parent_group)));
   return std::make_unique<NativeProvider>(std::move(executor), std::move(client), std::move(cgroups),
-                                          std::move(hello->reply.isolation), std::move(hello->reply.names),
+                                          std::move(there.isolation), std::move(there.names),
                                           std::move(options));
 }
 

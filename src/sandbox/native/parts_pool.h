@@ -19,6 +19,7 @@
 namespace atl::sandbox::native {
 
 // A slot and the control group that goes with it, and the limits that the group has so far.
+// Owned by whoever took it, until give_back().
 struct Parts {
   Slot slot;
   std::string group;
@@ -30,6 +31,7 @@ struct Parts {
 // does not, and taken apart after their processes are gone. A control group serves one sandbox only. A range
 // of ids serves the next with its user namespace, which is nothing but their map; so does a network namespace
 // in which, by all that the kernel counts, nothing ever happened.
+// take(), give_back() and finished() are for the spawner's own thread.
 class PartsPool {
  public:
   struct Setting {

@@ -37,10 +37,11 @@ const Traits& native_traits() {
 SpawnResult spawn_result(SpawnerClient::Answer answer, Spec spec) {
   SpawnResult spawned;
   spawned.spec = std::move(spec);
-  spawned.group = std::move(answer.reply.group);
-  spawned.isolation = std::move(answer.reply.isolation);
-  spawned.pid = static_cast<pid_t>(answer.reply.pid);
-  spawned.frozen = answer.reply.text == "frozen";
+  auto sandbox = answer.reply.as<answers::Sandbox>();
+  spawned.group = std::move(sandbox.group);
+  spawned.isolation = std::move(sandbox.isolation);
+  spawned.pid = static_cast<pid_t>(sandbox.pid);
+  spawned.frozen = sandbox.frozen;
   // Until it is opened.
   say_network(spawned.isolation, Network::none);
   os::Fd* const places[] = {&spawned.stream, &spawned.pidfd, &spawned.upper};
@@ -56,8 +57,8 @@ constexpr std::uint64_t kSpareBytesMax = 256U << 20;
 // A zygote that starts imports modules, which may hang; an interpreter is started as a program then.
 constexpr std::chrono::seconds kZygotePatience{20};
 
-// What is answered after that is nobody's: its descriptors are closed, which ends an interpreter at their
-// other end.
+// An answer that comes after that is dropped. Its descriptors are closed then, which ends an interpreter at
+// their other end.
 Task<SpawnerClient::Answer> call_within(SpawnerClient& spawner, Request request,
                                         std::chrono::seconds patience) {
   using namespace boost::asio::experimental::awaitable_operators;
@@ -104,7 +105,7 @@ Task<void> NativeState::greet() {
     if (answer.fds.size() != 3)
       co_return fail(Code::provider_failed, "the interpreter came without its streams");
     co_return ForkedInterpreter{std::move(answer.fds[0]), std::move(answer.fds[1]), std::move(answer.fds[2]),
-                                answer.reply.pid};
+                                answer.reply.as<answers::Interpreter>().pid};
   };
   // Where the kernel does not count memory, the host sums it up, and what a copy shares would count twice.
   if (cgroups->has(Controller::memory))

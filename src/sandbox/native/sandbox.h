@@ -29,6 +29,7 @@ struct SpawnResult {
   pid_t pid = 0;  // of the guest, in the host's numbers
   bool frozen = false;
 };
+// Takes over the descriptors of a create or adopt; those that are missing stay closed.
 SpawnResult spawn_result(SpawnerClient::Answer answer, Spec spec);
 
 // What is known of a live sandbox on the daemon's side, shared by its handle, its processes' ends and the
@@ -41,6 +42,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   // Waits for the guest's greeting. On failure there is no connection, and the caller destroys the sandbox.
   Task<void> greet();
 
+  // What the sandbox has used so far, as far as this machine counts; after its end, what was known last.
   Usage usage() const;
   // Adds what the kernel knows to how a process ended.
   void complete_outcome(const ProcessInfo& info, Outcome& outcome);
@@ -56,6 +58,7 @@ class NativeState : public std::enable_shared_from_this<NativeState> {
   bool is_in_use() const;
   // Something was asked for that is not over.
   bool is_executing() const;
+  // Called once: wakes whoever waits, ends what is under way with this reason, and closes the descriptors.
   void has_ended(std::string why);
   // Whom to tell when something begins or ends in it.
   void on_activity(std::function<void(const std::shared_ptr<NativeState>&)> on_activity) {
@@ -132,6 +135,7 @@ class NativeSandbox final : public Sandbox {
   Task<std::string> ended() override;
 
  private:
+  // A request about this sandbox whose answer is only that it was done.
   Task<void> ask_spawner(Ask what);
   // Code::conflict while there is no word with the guest: it stood still when it was taken back.
   Result<void> check_connection() const;

@@ -22,6 +22,8 @@
 namespace atl::sandbox::native {
 
 // What a built sandbox consists of, seen from the host.
+// Owned by the spawner. Closing the descriptors does not end the guest: kill and reap it, then give the parts
+// back to the pool.
 struct Built {
   os::Fd stream;    // the host's end
   os::Fd handover;  // to give the guest another stream
@@ -93,6 +95,7 @@ class SandboxBuilder {
   Result<void> keep_volume(const std::string& directory, os::Fd mount);
   // Where it is mounted; nothing if it is not.
   std::optional<std::string> volume_directory(const std::string& directory) const;
+  // Sandboxes that have it mounted keep it.
   void drop_volume(const std::string& directory);
 
  private:

@@ -229,26 +229,25 @@ void Spawner::begin_shut_down(std::uint64_t token) {
 }
 
 void Spawner::hello(const Request& request) {
-  Reply reply{.verb = request.verb(), .token = request.token};
+  answers::Hello hello;
   for (const auto& [name, sandbox] : sandboxes_)
-    if (!sandbox->ended) reply.names.push_back(name);
-  reply.text = builder_.cgroup_parent();
-  reply.isolation = builder_.probed();
+    if (!sandbox->ended) hello.names.push_back(name);
+  hello.parent_group = builder_.cgroup_parent();
+  hello.isolation = builder_.probed();
   if (builder_.privileges().rootless || !options_.zygote.enabled)
-    reply.isolation.missing.push_back(
-        {"python_zygote", "Python kernels are started as any program: being born from a zygote needs root"});
-  reply.pid = static_cast<std::uint32_t>(::getpid());
-  answer(std::move(reply));
+    hello.isolation.missing.push_back(
+        {"python_zygote", "Python interpreters are started as any program: forking them from a zygote needs root"});
+  hello.pid = static_cast<std::uint32_t>(::getpid());
+  answer(Reply{.verb = request.verb(), .token = request.token, .answer = std::move(hello)});
 }
 
 static Reply description(const Request& request, const SpawnedSandbox& sandbox) {
-  Reply reply{.verb = request.verb(), .token = request.token, .name = request.name};
-  reply.group = sandbox.built.parts.group;
-  reply.pid = static_cast<std::uint32_t>(sandbox.built.pid);
-  reply.isolation = sandbox.built.isolation;
-  reply.spec = sandbox.spec;
-  reply.text = sandbox.paused ? "frozen" : "";
-  return reply;
+  answers::Sandbox answer{.group = sandbox.built.parts.group,
+                          .pid = static_cast<std::uint32_t>(sandbox.built.pid),
+                          .isolation = sandbox.built.isolation,
+                          .frozen = sandbox.paused};
+  if (request.verb() == Verb::adopt) answer.spec = sandbox.spec;
+  return {.verb = request.verb(), .token = request.token, .name = request.name, .answer = std::move(answer)};
 }
 
 // Known before anybody is told: if the daemon is gone by now, it ends with the others.
@@ -429,7 +428,8 @@ void Spawner::tell_end(const std::string& name) {
   const auto node = sandboxes_.extract(name);
   for (const std::uint64_t token : node.mapped()->waiting)
     answer(Reply{.verb = Verb::destroy, .token = token, .name = name});
-  answer(Reply{.verb = Verb::ended, .name = name, .text = std::move(*node.mapped()->ended)});
+  answer(
+      Reply{.verb = Verb::ended, .name = name, .answer = answers::Ended{std::move(*node.mapped()->ended)}});
 }
 
 namespace {

@@ -46,9 +46,9 @@ void Spawner::take_snapshot(SpawnedSandbox& sandbox, const Request& request, Sna
   ++sandbox.holds;
   const SnapshotJob job = snapshot_job(sandbox, files, builder_);
   Copying copying{.verb = request.verb(), .token = request.token, .name = sandbox.spec.id, .holds = true};
-  auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+  auto begun = copy(std::move(copying), [&]() -> Result<AnyAnswer> {
     TRY(write_snapshot(job));
-    return Reply{};
+    return AnyAnswer{};
   });
   if (begun) return;
   release(sandbox);
@@ -57,7 +57,7 @@ void Spawner::take_snapshot(SpawnedSandbox& sandbox, const Request& request, Sna
 
 namespace {
 
-// Which program a process runs. One that may not be looked at has none, which is nobody's.
+// Which program a process runs. A process that may not be looked at has none, and is then equal to no other.
 struct Program {
   dev_t device = 0;
   ino_t file = 0;
@@ -143,7 +143,7 @@ CheckpointJob Spawner::checkpoint_job(const ask::Checkpoint& wanted, SpawnedSand
     const SpawnedSandbox::Interpreter* const found = find_interpreter(sandbox, interpreter);
     Zygote* const zygote = found == nullptr ? nullptr : zygote_of(found->generation);
     if (zygote == nullptr) {
-      const char* const why = found == nullptr ? "no zygote is known to have borne it" : "its zygote is gone";
+      const char* const why = found == nullptr ? "no zygote is known that forked it" : "its zygote is gone";
       job.left_behind.push_back(fmt::format("kernel {}: {}", interpreter.id, why));
       continue;
     }
@@ -193,7 +193,7 @@ void Spawner::prepare_fork(const Copying& copying) {
   }
   auto built = builder_.build(spec, std::move(disk));
   if (!built) return;
-  PreparedFork prepared{.name = fmt::format("pool-standby-{}", ++prepared_forks_),
+  PreparedFork prepared{.name = fmt::format("pool-fork-{}", ++prepared_forks_),
                         .since = Clock::machine().steady()};
   spec.snapshot = copying.target;
   prepared.spec = spec;
@@ -226,9 +226,9 @@ void Spawner::discard_snapshot(const Request& request, const ask::Discard& wante
   if (!place) return answer_error(request, place.error());
   drop_prepared_fork(wanted.directory);
   Copying copying{.verb = request.verb(), .token = request.token, .name = request.name};
-  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
+  const auto begun = copy(std::move(copying), [&]() -> Result<AnyAnswer> {
     TRY(os::remove_tree(place->directory.get(), place->name));
-    return Reply{};
+    return AnyAnswer{};
   });
   if (!begun) answer_error(request, begun.error());
 }
@@ -238,15 +238,13 @@ void Spawner::measure_snapshot(const Request& request, const ask::Measure& wante
   const auto snapshot = builder_.roots().snapshot(wanted.directory);
   if (!snapshot) return answer_error(request, snapshot.error());
   Copying copying{.verb = request.verb(), .token = request.token, .name = request.name};
-  const auto begun = copy(std::move(copying), [&]() -> Result<Reply> {
-    Reply reply;
-    reply.bytes = TRY(os::measure_tree(snapshot->get())).bytes;
-    return reply;
+  const auto begun = copy(std::move(copying), [&]() -> Result<AnyAnswer> {
+    return answers::Size{TRY(os::measure_tree(snapshot->get())).bytes};
   });
   if (!begun) answer_error(request, begun.error());
 }
 
-Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>& work) {
+Result<void> Spawner::copy(Copying copying, const std::function<Result<AnyAnswer>()>& work) {
   if (copying_.size() >= kCopyingMax)
     return fail(Code::resource_exhausted,
                 "too many snapshots are being written or removed at once: try again");
@@ -259,10 +257,13 @@ Result<void> Spawner::copy(Copying copying, const std::function<Result<Reply>()>
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const sched_param normal{};
     ::sched_setscheduler(0, SCHED_OTHER, &normal);
-    Result<Reply> done =
+    Result<AnyAnswer> done =
         builder_.enter_host() ? work() : fail(Code::provider_failed, "the host's files are out of reach");
-    Reply reply = done ? std::move(*done) : Reply{};
-    if (!done) reply.error = std::move(done).error();
+    Reply reply{.verb = copying.verb};
+    if (done)
+      reply.answer = std::move(*done);
+    else
+      reply.error = std::move(done).error();
     ::_exit(os::send_message(theirs.get(), encode(reply)) ? 0 : 1);
   }
   copying.pidfd = TRY(os::pidfd_open(child));
@@ -320,7 +321,8 @@ void Spawner::on_reaped(int pidfd) {
   reaping_.erase(pidfd);
 }
 
-// Its last word, or its end without one. Until it is gone altogether, which takes it a moment, nobody waits.
+// A child has reported its result, or has ended without one. Its end is awaited elsewhere (on_reaped), because
+// it takes a moment.
 void Spawner::on_copied(int report) {
   on_report(report);
   revive_next();
@@ -341,15 +343,16 @@ void Spawner::on_report(int report) {
   else
     reap(std::move(copying.pidfd));
   if (told && !told->reply.error && copying.first)
-    write_prefetched(copying.target, told->reply.carried, told->beside.get());
+    write_prefetched(copying.target, told->reply.as<answers::Checkpoint>().carried, told->beside.get());
   SpawnedSandbox* const sandbox = find(copying.name);
   if (sandbox != nullptr && copying.holds) release(*sandbox);
   Reply reply = told ? std::move(told->reply) : Reply{};
   if (!told) reply.error = told.error();
   reply.verb = copying.verb, reply.token = copying.token, reply.name = copying.name;
   const auto taken = Clock::machine().steady() - copying.since;
-  reply.micros =
-      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
+  if (auto* const checkpoint = std::get_if<answers::Checkpoint>(&reply.answer))
+    checkpoint->micros =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(taken).count());
   if (copying.verb == Verb::open_volume)
     return finish_volume(copying, std::move(reply), told ? std::move(told->beside) : os::Fd());
   if (copying.stops) {

@@ -157,7 +157,7 @@ void Spawner::hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked
       return !LiveProcess::open(builder_.proc(), one.second.place.pid, one.second.place.start_time);
     });
   sandbox.interpreters[forked.pid] = {forked.generation, {forked.host_pid, forked.start_time}};
-  reply.pid = static_cast<std::uint32_t>(forked.pid);
+  reply.answer = answers::Interpreter{static_cast<std::uint32_t>(forked.pid)};
   const int fds[] = {forked.control.get(), forked.out.get(), forked.err.get()};
   answer(std::move(reply), fds);
 }
@@ -224,11 +224,11 @@ Result<void> Spawner::write_copy(Copying copying, int file, std::uint32_t index)
 void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait) {
   SpawnedSandbox& sandbox = *find(request.name);
   if (!file.is_open())
-    return answer_error(request, Error(Code::internal, "the file of parked kernels is missing"));
+    return answer_error(request, Error(Code::internal, "the file of parked interpreters is missing"));
   // Whoever reads a pipe or a device may wait for ever.
   struct stat info {};
   if (::fstat(file.get(), &info) < 0 || !S_ISREG(info.st_mode))
-    return answer_error(request, Error(Code::invalid_argument, "parked kernels come in a file"));
+    return answer_error(request, Error(Code::invalid_argument, "parked interpreters come in a file"));
   if (awaiting_zygote_.size() + awaiting_turn_.size() >= kWaitingMax)
     return answer_error(request, Error(Code::resource_exhausted, "too many kernels are coming back at once"));
   const CheckpointedInterpreter& interpreter = wanted.interpreter;

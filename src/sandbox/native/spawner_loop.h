@@ -44,6 +44,8 @@ struct SnapshotFiles {
   os::Fd parent;
 };
 
+// One sandbox as the spawner knows it, from the moment its guest runs until nothing of it is left. Owned by
+// Spawner::sandboxes_.
 struct SpawnedSandbox {
   Built built;
   Spec spec;  // its id is the name under which it is known
@@ -102,9 +104,14 @@ struct Copying {
   bool is_prefetched = false;         // revive: nobody has asked yet
 };
 
+// One object for the life of the spawner process, on its only thread that serves requests. Every function
+// returns without waiting; what fails is answered to whoever asked and never ends the process.
 class Spawner {
  public:
+  // Takes over the builder and the connection to the daemon.
   Spawner(SandboxBuilder builder, os::Fd daemon, const SpawnerOptions& options);
+  // Serves until the daemon has gone and nothing is left to keep, or a daemon asked for the end. Returns
+  // once, when every sandbox is gone.
   void run();
 
  private:
@@ -121,20 +128,28 @@ class Spawner {
     standstill
   };
   void watch(int fd, Source source);
+  // What the loop calls when a descriptor of that source is ready. Each handles one event and tolerates that
+  // what it was about is gone.
   void on_daemon();
   void on_listener();
+  // The guest of a sandbox has ended: its processes are gone, and its parts go back to the pool.
   void on_end(int pidfd);
   void on_gone();
+  // Nothing of the sandbox is left: answers everybody who waited for that, and forgets its name.
   void tell_end(const std::string& name);
   void on_copied(int report);
   void on_report(int report);
   void on_reaped(int pidfd);
   // A request for an interpreter may wait for a zygote that is starting, once.
   enum class ZygoteWait { allowed, over };
+  // Does what is asked, or begins to. Every request is answered exactly once, now or later. `beside` is the
+  // descriptor that came with it.
   void serve(const Request& request, os::Fd beside = {}, ZygoteWait wait = ZygoteWait::allowed);
   void serve_sandbox(SpawnedSandbox& sandbox, const Request& request, os::Fd beside, ZygoteWait wait);
+  // Answers when the sandbox runs. Waits in making_ if its disk image is not ready.
   void create(const Request& request, const Spec& spec);
   void finish_create(const Request& request, const Spec& spec, Disk disk);
+  // Gives the ends of the new sandbox to the daemon; if they cannot be given, the sandbox ends.
   void hand_out(const Request& request, const Spec& spec, SpawnedSandbox& sandbox);
   // One that waits for its disk image. None: none of that name does.
   std::optional<Request> stop_making(const std::string& name);
@@ -142,19 +157,24 @@ class Spawner {
   SpawnedSandbox& add_sandbox(const std::string& name, const Spec& spec, Built built);
   // The sandbox of the first copy that will be asked for: made while the interpreters' memory is being taken.
   void prepare_fork(const Copying& copying);
+  // The sandbox that was made ahead, under its new name, if it is what `spec` asks for; otherwise null.
   SpawnedSandbox* take_prepared_fork(const std::string& name, const Spec& spec);
   // The one made for that checkpoint, or any.
   void drop_prepared_fork(const std::optional<std::string>& target = std::nullopt);
+  // `to` must be free.
   void rename(const std::string& from, const std::string& to);
   void adopt(const Request& request, SpawnedSandbox& sandbox);
+  // Answers when everything of the sandbox is gone; Code::not_found if there is none.
   void destroy(const Request& request);
   void thaw(const Request& request, SpawnedSandbox& sandbox);
+  // Ends every sandbox; the request of this token is answered when the last is gone.
   void begin_shut_down(std::uint64_t token);
   void take_snapshot(SpawnedSandbox& sandbox, const Request& request, SnapshotFiles files);
   void discard_snapshot(const Request& request, const ask::Discard& wanted);
   void measure_snapshot(const Request& request, const ask::Measure& wanted);
   // Filesystems of volumes, in spawner_volumes.cc.
   void open_volume(const Request& request, const ask::OpenVolume& wanted);
+  // Runs in a child, which reports to this socket and ends.
   [[noreturn]] void mount_volume(const VolumeDiskJob& job, int report);
   void finish_volume(const Copying& copying, Reply reply, os::Fd mount);
   void answer_volume(Verb verb, std::uint64_t token, const std::string& directory);
@@ -174,10 +194,12 @@ class Spawner {
   void stand_still(const Request& request);
   Result<void> begin_standstill(SpawnedSandbox& sandbox);
   void go_on_still(SpawnedSandbox& sandbox, SpawnedSandbox::Freezing::Asked asked);
+  // The sandbox stands still: everything that waited for that begins.
   void on_still(SpawnedSandbox& sandbox);
   // The sandbox goes on running, and every waiting caller gets this error.
   void give_up_standstill(SpawnedSandbox& sandbox, const Error& why);
   void on_standstill_timer();
+  // Sets the timer for the next look at sandboxes that are being frozen.
   void look_again();
   // A job is done for which the sandbox was held frozen.
   void release(SpawnedSandbox& sandbox);
@@ -186,10 +208,11 @@ class Spawner {
   // Beneath the roots that this spawner was told of.
   Result<SnapshotFiles> snapshot_files(const SpawnedSandbox& sandbox, const std::string& target) const;
   // `work` in a child, on the host's filesystem; its end, with what it says, is the answer.
-  Result<void> copy(Copying copying, const std::function<Result<Reply>()>& work);
+  Result<void> copy(Copying copying, const std::function<Result<AnyAnswer>()>& work);
   // The same by a copier, one that waits or a new one.
   template <class Job>
   Result<void> give_to_copier(Copying copying, const Job& job);
+  // So that the next live fork does not wait for a process to be made.
   void ensure_copier();
   Result<Copier> make_copier();
   // More at once would only wait for each other.
@@ -201,7 +224,9 @@ class Spawner {
   bool is_reviving_enough() const;
   // Those that had to wait, as many as there is room for.
   void revive_next();
+  // Waits in the loop for the end of a child, which then is nobody's any more.
   void reap(os::Fd pidfd);
+  // Answered when the child runs; waits for a zygote that is starting, if `wait` allows it.
   void fork_interpreter(const Request& request, const ask::ForkInterpreter& wanted, ZygoteWait wait);
   void revive(const Request& request, const ask::Revive& wanted, os::Fd file, ZygoteWait wait);
   // A child that waits for the memory of that interpreter.
@@ -217,17 +242,21 @@ class Spawner {
   bool take_prefetched(SpawnedSandbox& sandbox, const Request& request, const ask::Revive& wanted,
                        os::Fd& file);
   void drop_prefetched(SpawnedSandbox& sandbox);
+  // What a zygote needs to fork into that sandbox. `users` keeps a descriptor open that the target borrows.
   Result<ForkTarget> fork_target_in(const SpawnedSandbox& sandbox, const std::string& user,
                                     const std::string& directory, os::Fd& users);
   // Gives the ends of its streams to the daemon.
   void hand_over(Reply reply, SpawnedSandbox& sandbox, ForkedChild forked);
+  // Null if that one is gone.
   Zygote* zygote_of(std::uint64_t generation);
   // One whose children can take that interpreter; null: one is being raised, or there can be none.
   Zygote* zygote_for(const CheckpointedInterpreter& interpreter, const ZygoteKind& kind, bool& is_coming);
   // Which zygotes fork interpreters for such a sandbox.
   ZygoteKind kind_of(const Spec& spec) const;
+  // Returns at once; the zygote is ready later.
   Result<std::unique_ptr<Zygote>> start_zygote(const ZygoteKind& kind, std::uint64_t layout);
   void on_zygote(int fd);
+  // Interpreters that were forked from it live in some sandbox.
   bool has_children(const Zygote& zygote) const;
   // Ends a zygote that has no living children, to make room. False: there is none.
   bool drop_idle_zygote();
@@ -235,6 +264,7 @@ class Spawner {
   void ensure_zygote(const ZygoteKind& kind);
   // The last of its kind, which is the one in use or the next one; null if there is none.
   Zygote* last_zygote(const ZygoteKind& kind, std::optional<Zygote::State> state);
+  // Ends every process in it. The rest follows when the kernel has told of the end.
   void kill(SpawnedSandbox& sandbox);
   // Never waits: what the daemon has not taken yet is kept, up to a bound. `lost`: only this answer could not
   // be given, because the kernel or this process has no room for its descriptors; the caller was told so.
@@ -248,13 +278,17 @@ class Spawner {
   void watch_daemon(bool for_room);
   // A second connection to the same daemon, used when the first is lost.
   void add_connection(const Request& request);
+  // Goes on with the second connection if there is one; otherwise the daemon is lost.
   void lose_connection();
   bool has_daemon() const;
   void answer_error(const Request& request, Error error);
   void answer_done(const Request& request);
   void hello(const Request& request);
+  // Null if there is none, or it has ended. Valid until the next event.
   SpawnedSandbox* find(const std::string& name);
+  // Also by a sandbox that is being made or taken apart.
   bool is_taken(const std::string& name) const;
+  // Sandboxes stay for the time that the options give a daemon to come back.
   void lose_daemon();
   // A daemon that is started again would come to us.
   bool is_findable() const;

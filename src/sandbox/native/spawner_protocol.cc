@@ -285,7 +285,9 @@ std::optional<Ask> get_ask(In& in, Verb verb) {
       return open;
     }
     case Verb::close_volume: return ask::CloseVolume{in.text()};
-    case Verb::ended: break;
+    case Verb::ended:
+    case Verb::files_written:
+    case Verb::image_made: break;
   }
   return std::nullopt;
 }
@@ -325,6 +327,111 @@ std::optional<std::uint64_t> token_of(const std::string& request_bytes) {
   return token;
 }
 
+namespace {
+
+// A reply as it stands in the bytes: the same fields for every verb, so that daemon and spawner of different
+// versions understand each other's hello and shut_down. What a verb does not use is empty.
+struct ReplyFields {
+  std::string group;
+  std::uint32_t pid = 0;
+  Isolation isolation;
+  std::vector<std::string> names;
+  std::string text;
+  std::uint32_t version = kSpawnerProtocolVersion;
+  std::optional<Spec> spec;
+  std::vector<std::string> carried;
+  std::uint64_t micros = 0;
+  std::uint64_t bytes = 0;
+};
+
+constexpr const char* kFrozen = "frozen";
+
+ReplyFields fields_of(const AnyAnswer& answer) {
+  ReplyFields fields;
+  std::visit(
+      Overloaded{
+          [](std::monostate) {},
+          [&](const answers::Hello& hello) {
+            fields.version = hello.version, fields.pid = hello.pid, fields.text = hello.parent_group;
+            fields.isolation = hello.isolation, fields.names = hello.names;
+          },
+          [&](const answers::Sandbox& sandbox) {
+            fields.group = sandbox.group, fields.pid = sandbox.pid, fields.spec = sandbox.spec;
+            fields.isolation = sandbox.isolation, fields.text = sandbox.frozen ? kFrozen : "";
+          },
+          [&](const answers::Interpreter& interpreter) { fields.pid = interpreter.pid; },
+          [&](const answers::Checkpoint& checkpoint) {
+            fields.carried = checkpoint.carried, fields.names = checkpoint.left_behind;
+            fields.micros = checkpoint.micros;
+          },
+          [&](const answers::Size& size) { fields.bytes = size.bytes; },
+          [&](const answers::Ended& ended) { fields.text = ended.why; },
+          [&](const answers::Image& image) { fields.bytes = image.bytes, fields.micros = image.inodes; },
+      },
+      answer);
+  return fields;
+}
+
+AnyAnswer answer_of(Verb verb, ReplyFields fields) {
+  switch (verb) {
+    case Verb::hello:
+    case Verb::list:
+      return answers::Hello{.version = fields.version,
+                            .pid = fields.pid,
+                            .parent_group = std::move(fields.text),
+                            .isolation = std::move(fields.isolation),
+                            .names = std::move(fields.names)};
+    case Verb::create:
+    case Verb::adopt:
+      return answers::Sandbox{.group = std::move(fields.group),
+                              .pid = fields.pid,
+                              .isolation = std::move(fields.isolation),
+                              .frozen = fields.text == kFrozen,
+                              .spec = std::move(fields.spec)};
+    case Verb::fork_interpreter:
+    case Verb::revive: return answers::Interpreter{fields.pid};
+    case Verb::checkpoint:
+      return answers::Checkpoint{std::move(fields.carried), std::move(fields.names), fields.micros};
+    case Verb::measure: return answers::Size{fields.bytes};
+    case Verb::ended: return answers::Ended{std::move(fields.text)};
+    case Verb::image_made: return answers::Image{fields.bytes, fields.micros};
+    default: return std::monostate{};
+  }
+}
+
+void put_fields(Out& out, const ReplyFields& fields) {
+  out.text(fields.group);
+  out.number(fields.pid);
+  put_walls(out, fields.isolation.walls);
+  put_walls(out, fields.isolation.missing);
+  out.list(fields.names, [&](const std::string& name) { out.text(name); });
+  out.text(fields.text);
+  out.number(fields.version);
+  out.flag(fields.spec.has_value());
+  if (fields.spec) put_spec(out, *fields.spec);
+  out.list(fields.carried, [&](const std::string& id) { out.text(id); });
+  out.number(fields.micros);
+  out.number(fields.bytes);
+}
+
+ReplyFields get_fields(In& in) {
+  ReplyFields fields;
+  fields.group = in.text();
+  fields.pid = in.small();
+  fields.isolation.walls = get_walls(in);
+  fields.isolation.missing = get_walls(in);
+  in.list([&] { fields.names.push_back(in.text()); });
+  fields.text = in.text();
+  fields.version = in.small();
+  if (in.flag()) fields.spec = get_spec(in);
+  in.list([&] { fields.carried.push_back(in.text()); });
+  fields.micros = in.number();
+  fields.bytes = in.number();
+  return fields;
+}
+
+}  // namespace
+
 std::string encode(const Reply& reply) {
   Out out;
   out.writer.u8(static_cast<std::uint8_t>(reply.verb));
@@ -336,18 +443,7 @@ std::string encode(const Reply& reply) {
     out.text(reply.error->detail());
   }
   out.text(reply.name);
-  out.text(reply.group);
-  out.number(reply.pid);
-  put_walls(out, reply.isolation.walls);
-  put_walls(out, reply.isolation.missing);
-  out.list(reply.names, [&](const std::string& name) { out.text(name); });
-  out.text(reply.text);
-  out.number(reply.version);
-  out.flag(reply.verb == Verb::adopt);
-  if (reply.verb == Verb::adopt) put_spec(out, reply.spec);
-  out.list(reply.carried, [&](const std::string& id) { out.text(id); });
-  out.number(reply.micros);
-  out.number(reply.bytes);
+  put_fields(out, fields_of(reply.answer));
   return std::move(out.bytes);
 }
 
@@ -362,17 +458,7 @@ Result<Reply> decode_reply(const std::string& bytes) {
     reply.error = Error(code, std::move(message)).with_detail(in.text());
   }
   reply.name = in.text();
-  reply.group = in.text();
-  reply.pid = in.small();
-  reply.isolation.walls = get_walls(in);
-  reply.isolation.missing = get_walls(in);
-  in.list([&] { reply.names.push_back(in.text()); });
-  reply.text = in.text();
-  reply.version = in.small();
-  if (in.flag()) reply.spec = get_spec(in);
-  in.list([&] { reply.carried.push_back(in.text()); });
-  reply.micros = in.number();
-  reply.bytes = in.number();
+  reply.answer = answer_of(reply.verb, get_fields(in));
   if (!in.done()) return fail(Code::internal, "a reply of the spawner is malformed");
   return reply;
 }

@@ -43,6 +43,9 @@ enum class Verb : std::uint8_t {
   open_volume,
   close_volume,
   measure,
+  // Between the spawner and its own children, never to a daemon.
+  files_written,  // a checkpoint's files are in place; the interpreters follow
+  image_made,
 };
 
 // What a daemon can ask for, a type for each verb. "The sandbox" is the one that Request::name names; without
@@ -172,21 +175,68 @@ struct Request {
   }
 };
 
+// What the spawner gives beside "done", a type for each kind of answer. Which verbs it belongs to stands with
+// it; every other verb has std::monostate. After a failure it is empty, except for an image's size.
+namespace answers {
+
+// hello, list.
+struct Hello {
+  std::uint32_t version = kSpawnerProtocolVersion;  // of the spawner, which may be older or newer than ours
+  std::uint32_t pid = 0;                            // of the spawner
+  std::string parent_group;                         // below which the control groups of sandboxes are
+  Isolation isolation;                              // what this machine gives, and what it does not
+  std::vector<std::string> names;                   // of all sandboxes that have not ended
+};
+// create, adopt.
+struct Sandbox {
+  std::string group;      // control group below the parent
+  std::uint32_t pid = 0;  // of the guest, in the host's numbers
+  Isolation isolation;
+  bool frozen = false;
+  std::optional<Spec> spec;  // adopt: what it was created from
+};
+// fork_interpreter, revive.
+struct Interpreter {
+  std::uint32_t pid = 0;  // in the sandbox's numbers
+};
+// checkpoint.
+struct Checkpoint {
+  std::vector<std::string> carried;      // interpreters, by id
+  std::vector<std::string> left_behind;  // what was not carried, in words for the user
+  std::uint64_t micros = 0;              // how long the sandbox stood still
+};
+// measure.
+struct Size {
+  std::uint64_t bytes = 0;
+};
+// ended.
+struct Ended {
+  std::string why;
+};
+// image_made: which size of image has come.
+struct Image {
+  std::uint64_t bytes = 0, inodes = 0;
+};
+
+}  // namespace answers
+
+using AnyAnswer = std::variant<std::monostate, answers::Hello, answers::Sandbox, answers::Interpreter,
+                               answers::Checkpoint, answers::Size, answers::Ended, answers::Image>;
+
 struct Reply {
   Verb verb = Verb::hello;
-  std::uint64_t token = 0;
-  std::optional<Error> error;
-  std::string name;
-  std::string group;      // control group below the parent
-  std::uint32_t pid = 0;  // of the guest, in the host's numbers; fork_interpreter: in the sandbox's
-  Isolation isolation;
-  std::vector<std::string> names;  // hello: sandboxes; checkpoint: what was left behind
-  std::string text;  // hello: parent control group; ended: why; create, adopt: "frozen" if it is
-  std::uint32_t version = kSpawnerProtocolVersion;
-  Spec spec;                         // adopt: what it was created from
-  std::vector<std::string> carried;  // checkpoint: interpreters, by id
-  std::uint64_t micros = 0;          // checkpoint: how long the sandbox stood still
-  std::uint64_t bytes = 0;           // measure
+  std::uint64_t token = 0;     // of the request; 0 if nobody asked
+  std::optional<Error> error;  // then nothing was done
+  std::string name;            // of the sandbox
+  AnyAnswer answer;
+
+  // The answer if it is that one. A reply of another kind, which only a spawner that is confused sends, gives
+  // an empty one.
+  template <class T>
+  T as() const {
+    const T* const found = std::get_if<T>(&answer);
+    return found ? *found : T{};
+  }
 };
 
 std::string encode(const Request& request);

@@ -81,17 +81,17 @@ Result<void> check_spec(const Spec& spec, const std::string& sandbox_name) {
 
 Result<void> check_checkpoint(const ask::Checkpoint& checkpoint) {
   if (!is_path(checkpoint.directory)) return wrong("directory", "is no path");
-  if (checkpoint.interpreters.size() > 256) return wrong("capture.kernels", "are too many");
+  if (checkpoint.interpreters.size() > 256) return wrong("checkpoint.interpreters", "are too many");
   for (const ask::Checkpoint::Interpreter& interpreter : checkpoint.interpreters) {
     const bool is_good = is_name(interpreter.id) && is_text(interpreter.user, 256) &&
                          is_text(interpreter.directory, kPathMax) && interpreter.pid > 0 &&
                          interpreter.pid <= kPidMax && interpreter.forked_pid > 0 &&
                          interpreter.forked_pid <= kPidMax;
-    if (!is_good) return wrong("capture.kernels", "hold something that is no kernel");
+    if (!is_good) return wrong("checkpoint.interpreters", "hold something that is no interpreter");
   }
   if (!std::ranges::all_of(checkpoint.left_behind,
                            [](const std::string& text) { return is_text(text, kPathMax); }))
-    return wrong("capture.left_behind", "holds something too long");
+    return wrong("checkpoint.left_behind", "holds something too long");
   return {};
 }
 
@@ -100,7 +100,7 @@ Result<void> check_interpreter(const CheckpointedInterpreter& interpreter) {
                        is_text(interpreter.directory, kPathMax) && is_text(interpreter.zygote, 64) &&
                        interpreter.pid > 0 && static_cast<std::uint32_t>(interpreter.pid) <= kPidMax &&
                        interpreter.control >= 0;
-  return is_good ? Result<void>() : wrong("kernel", "is no parked kernel");
+  return is_good ? Result<void>() : wrong("interpreter", "is no parked interpreter");
 }
 
 Result<void> check_directory(const std::string& directory) {

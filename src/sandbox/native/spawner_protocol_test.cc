@@ -174,7 +174,7 @@ TEST(SpawnerProtocol, OtherRequestsAreLookedAtToo) {
   EXPECT_FALSE(spoiled(volume, [](Request& r) { of<ask::OpenVolume>(r).inodes = UINT64_MAX; }));
   EXPECT_FALSE(decode_request(encode(Request{.name = "box", .ask = ask::Rename{}})));
   // Numbers that can be asked for by nobody, and one that only the spawner says.
-  for (const int verb : {6, 200, static_cast<int>(Verb::ended)}) {
+  for (const int verb : {6, 200, static_cast<int>(Verb::ended), static_cast<int>(Verb::files_written)}) {
     std::string bytes = encode(good_checkpoint());
     bytes[0] = static_cast<char>(verb);
     const auto decoded = decode_request(bytes);
@@ -191,6 +191,82 @@ TEST(SpawnerProtocol, ListsAndNumbersAreNotCutToFit) {
   EXPECT_EQ(*token_of(bytes), 8U);
   EXPECT_FALSE(token_of("abc"));
   EXPECT_FALSE(decode_request(bytes + "x"));
+}
+
+// What the other side has of a reply, if nothing was spoiled on the way.
+template <class T>
+T answered(Verb verb, T answer) {
+  const auto decoded = decode_reply(encode(Reply{.verb = verb, .token = 3, .name = "box", .answer = answer}));
+  EXPECT_TRUE(decoded);
+  if (!decoded) return {};
+  EXPECT_EQ(decoded->verb, verb);
+  EXPECT_EQ(decoded->token, 3U);
+  EXPECT_EQ(decoded->name, "box");
+  EXPECT_TRUE(std::holds_alternative<T>(decoded->answer));
+  return decoded->template as<T>();
+}
+
+TEST(SpawnerProtocol, AReplyThatIsCutOrTooLongIsRefused) {
+  const std::string bytes = encode(Reply{.verb = Verb::measure, .answer = answers::Size{7}});
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const auto decoded = decode_reply(bytes.substr(0, length));
+    ASSERT_FALSE(decoded) << length;
+    EXPECT_EQ(decoded.error().code(), Code::internal);
+  }
+  EXPECT_FALSE(decode_reply(bytes + "x"));
+}
+
+TEST(SpawnerProtocol, AFailedReplyHasItsErrorAndAnEmptyAnswer) {
+  const Reply failed{.verb = Verb::create, .token = 4, .error = Error(Code::not_found, "no such layer")};
+  const auto decoded = decode_reply(encode(failed));
+  ASSERT_TRUE(decoded);
+  ASSERT_TRUE(decoded->error);
+  EXPECT_EQ(decoded->error->code(), Code::not_found);
+  EXPECT_EQ(decoded->error->message(), "no such layer");
+  EXPECT_TRUE(decoded->as<answers::Sandbox>().group.empty());
+  // The size says which image will not come.
+  const Reply image{.verb = Verb::image_made,
+                    .error = Error(Code::resource_exhausted, "full"),
+                    .answer = answers::Image{1 << 20, 512}};
+  EXPECT_EQ(decode_reply(encode(image))->as<answers::Image>().inodes, 512U);
+}
+
+TEST(SpawnerProtocol, AReplyOfAnotherKindGivesAnEmptyAnswer) {
+  const auto decoded = decode_reply(encode(Reply{.verb = Verb::measure, .answer = answers::Size{7}}));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->as<answers::Interpreter>().pid, 0U);
+}
+
+TEST(SpawnerProtocol, EveryKindOfAnswerArrivesWhole) {
+  const Isolation isolation{.walls = {{"seccomp", "a filter"}}, .missing = {{"cgroup", "not mounted"}}};
+  const auto hello = answered(
+      Verb::hello,
+      answers::Hello{
+          .version = 8, .pid = 12, .parent_group = "atoll", .isolation = isolation, .names = {"one", "two"}});
+  EXPECT_EQ(hello.version, 8U);
+  EXPECT_EQ(hello.pid, 12U);
+  EXPECT_EQ(hello.parent_group, "atoll");
+  EXPECT_EQ(hello.names, (std::vector<std::string>{"one", "two"}));
+  ASSERT_EQ(hello.isolation.missing.size(), 1U);
+  EXPECT_EQ(hello.isolation.missing[0].name, "cgroup");
+  Spec spec;
+  spec.id = "box";
+  const auto sandbox = answered(
+      Verb::adopt,
+      answers::Sandbox{.group = "g", .pid = 99, .isolation = isolation, .frozen = true, .spec = spec});
+  EXPECT_EQ(sandbox.group, "g");
+  EXPECT_EQ(sandbox.pid, 99U);
+  EXPECT_TRUE(sandbox.frozen);
+  ASSERT_TRUE(sandbox.spec);
+  EXPECT_EQ(sandbox.spec->id, "box");
+  EXPECT_FALSE(answered(Verb::create, answers::Sandbox{.group = "g"}).spec);
+  EXPECT_EQ(answered(Verb::revive, answers::Interpreter{5}).pid, 5U);
+  const auto checkpoint = answered(Verb::checkpoint, answers::Checkpoint{{"k"}, {"a server"}, 1500});
+  EXPECT_EQ(checkpoint.carried, std::vector<std::string>{"k"});
+  EXPECT_EQ(checkpoint.left_behind, std::vector<std::string>{"a server"});
+  EXPECT_EQ(checkpoint.micros, 1500U);
+  EXPECT_EQ(answered(Verb::measure, answers::Size{1ULL << 40}).bytes, 1ULL << 40);
+  EXPECT_EQ(answered(Verb::ended, answers::Ended{"out of memory"}).why, "out of memory");
 }
 
 // Whatever comes, it is a request or an error.

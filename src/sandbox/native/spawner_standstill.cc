@@ -49,9 +49,9 @@ Result<void> Spawner::begin_standstill(SpawnedSandbox& sandbox) {
     // By signals, from a process of its own: it walks the tree until nothing in it moves.
     Copying copying{.verb = Verb::freeze, .name = sandbox.spec.id};
     copying.stops = true;
-    const auto stop = [&]() -> Result<Reply> {
+    const auto stop = [&]() -> Result<AnyAnswer> {
       TRY(stop_tree(builder_.proc(), sandbox.built.pid));
-      return Reply{};
+      return AnyAnswer{};
     };
     TRY(copy(std::move(copying), stop));
   }

@@ -251,7 +251,7 @@ TEST_F(SpawnerTest, LayersAreTrustedByWordOfTheStartOnly) {
     }));
     if (box.error) return;
     talk.expect(talk.ask(named(ask::ForkInterpreter{"root", "/"}, box.name)).error.has_value(),
-                "an interpreter of untrusted layers was born from a zygote");
+                "an interpreter of untrusted layers was forked from a zygote");
     (void)talk.ask(named(ask::Destroy{}, box.name));
   });
   EXPECT_EQ(said, "");
@@ -278,19 +278,21 @@ TEST_F(SpawnerTest, WhatIsNobodysIsNotTouched) {
                         "another's name");
     // Numbers of processes are those inside: the host's mean nothing.
     ask::Checkpoint checkpoint{.directory = base_ + "/data/snapshots/c"};
-    for (const std::uint32_t pid : {1U, two.pid, static_cast<std::uint32_t>(::getpid())})
+    for (const std::uint32_t pid :
+         {1U, two.as<answers::Sandbox>().pid, static_cast<std::uint32_t>(::getpid())})
       checkpoint.interpreters.push_back(
           {.id = "k", .user = "root", .directory = "/", .pid = pid, .forked_pid = pid});
     const Reply taken = talk.ask(named(checkpoint, one.name));
-    talk.expect(taken.carried.empty(), "a process was copied that is no kernel");
+    talk.expect(taken.as<answers::Checkpoint>().carried.empty(),
+                "a process was copied that is no interpreter");
     // A pipe would never answer, and a device is no file of interpreters.
     int pipe[2];
     talk.expect(::pipe(pipe) == 0, "a pipe");
     CheckpointedInterpreter interpreter{
         .id = "k", .directory = "/", .user = "user", .zygote = "z", .layout = 1, .pid = 5, .control = 60};
     const Request revive = named(ask::Revive{0, interpreter}, one.name);
-    talk.expect_refused(talk.ask(revive, pipe[0]), Code::invalid_argument, "a pipe of kernels");
-    talk.expect(talk.ask(revive).error.has_value(), "kernels without a file");
+    talk.expect_refused(talk.ask(revive, pipe[0]), Code::invalid_argument, "a pipe of interpreters");
+    talk.expect(talk.ask(revive).error.has_value(), "interpreters without a file");
     for (const Reply& box : {one, two})
       talk.expect(!talk.ask(named(ask::Destroy{}, box.name)).error, "an end");
   });
@@ -313,8 +315,9 @@ TEST_F(SpawnerTest, GarbageIsAnsweredOrIgnoredAndHurtsNobody) {
     }
     const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
     talk.expect(!hello.error, "it is gone");
-    talk.expect(std::ranges::find(hello.names, box.name) != hello.names.end(), "the sandbox is gone");
-    for (const std::string& name : hello.names) (void)talk.ask(named(ask::Destroy{}, name));
+    const auto names = hello.as<answers::Hello>().names;
+    talk.expect(std::ranges::find(names, box.name) != names.end(), "the sandbox is gone");
+    for (const std::string& name : names) (void)talk.ask(named(ask::Destroy{}, name));
   });
   EXPECT_EQ(said, "");
 }
@@ -343,7 +346,7 @@ TEST_F(SpawnerTest, NearItsLimitOfOpenFilesItMakesNoMoreAndTheOthersGoOn) {
   const Reply box = talk.ask(create(), -1, &fds);
   ASSERT_FALSE(box.error) << box.error->message();
   const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
-  const auto spawner = static_cast<pid_t>(hello.pid);
+  const auto spawner = static_cast<pid_t>(hello.as<answers::Hello>().pid);
   const auto open_files = [&] {
     std::uint64_t highest = 0;
     for (const std::string& name :
@@ -417,7 +420,7 @@ TEST_F(SpawnerTest, AnotherLineIsGoneOnWithWhenOneIsLost) {
   Talk talk(socket_.get());
   const Reply hello = talk.ask(Request{.ask = ask::Hello{}});
   ASSERT_FALSE(hello.error) << hello.error->message();
-  EXPECT_EQ(hello.names, std::vector<std::string>{name});
+  EXPECT_EQ(hello.as<answers::Hello>().names, std::vector<std::string>{name});
   EXPECT_FALSE(talk.ask(named(ask::Destroy{}, name)).error);
 }
 

@@ -61,7 +61,7 @@ void Spawner::mount_volume(const VolumeDiskJob& job, int report) {
       return fail(Code::provider_failed, "the spawner's files are out of reach");
     return mount_volume_image(job, image);
   }();
-  Reply reply;
+  Reply reply{.verb = Verb::open_volume};
   if (!mounted) reply.error = std::move(mounted).error();
   const int fd = mounted ? mounted->get() : -1;
   ::_exit(os::send_message(report, encode(reply), std::span(&fd, fd >= 0 ? 1 : 0)) ? 0 : 1);

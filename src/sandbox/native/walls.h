@@ -78,6 +78,7 @@ struct WallPlan {
 };
 
 // Written by the child into the parent's memory.
+// Complete when the child has executed the guest or has ended; the parent sleeps until then.
 struct WallReport {
   Isolation isolation;
   std::optional<Error> error;

@@ -18,6 +18,7 @@ class Watcher {
   Watcher(boost::asio::any_io_executor executor, MonitorOptions alerts)
       : executor_(executor), alerts_(std::move(alerts)), monitor_(std::move(executor)) {}
 
+  // Keeps no sandbox alive.
   void add(const std::shared_ptr<NativeState>& state);
   void remove(const std::string& name);
 

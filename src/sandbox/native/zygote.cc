@@ -294,7 +294,7 @@ Result<ForkedChild> Zygote::fork_interpreter(const ForkTarget& fork_target) {
   guest::ForkAnswer answer;
   std::memcpy(&answer, message->bytes.data(), sizeof answer);
   if (answer.error != 0 || message->fds.empty())
-    return fail(errno_error(answer.error, "bear an interpreter"));
+    return fail(errno_error(answer.error, "fork an interpreter"));
   ForkedChild forked;
   forked.pid = answer.pid;
   forked.pidfd = std::move(message->fds.front());

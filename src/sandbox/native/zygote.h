@@ -73,6 +73,7 @@ class Zygote {
   };
   // Returns at once; the process becomes ready later.
   static Result<std::unique_ptr<Zygote>> start(Start start);
+  // A random one.
   static std::uint64_t new_layout();
   ~Zygote();
   Zygote(const Zygote&) = delete;
@@ -96,6 +97,8 @@ class Zygote {
   // Also when what it runs in was removed.
   bool is_worn(const ZygoteOptions& options) const;
 
+  // Code::unavailable if it is not ready or dies meanwhile; then no child is left. On success the child is
+  // the caller's to watch and to end.
   Result<ForkedChild> fork_interpreter(const ForkTarget& fork_target);
   // Ends it. Whoever has the descriptor reaps it: nobody waits here.
   os::Fd end();
