@@ -94,7 +94,7 @@ constexpr std::array kSettings = {
     Setting{"session.count", ValueType::integer, "0",
             "sessions that a tenant may have running at once; 0: any number"},
     Setting{"session.machine_count", ValueType::integer, "0",
-            "sandboxes that may stand on this machine, also paused in memory; 0: as many as it bears"},
+            "sandboxes that may stand on this machine, also paused in memory; 0: as many as it can hold"},
     Setting{"limits.max.memory_mb", ValueType::integer, "0",
             "the most memory that a session may ask for; 0: what the machine has"},
     Setting{"limits.max.cpu_cores", ValueType::integer, "0",

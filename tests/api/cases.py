@@ -430,7 +430,7 @@ def read_until(response, word):
 
 
 def warm(client, box):
-    """A Python kernel that was born from the zygote, which may still be on its way: others cannot be carried."""
+    """A Python interpreter that was forked from the zygote, which may still be on its way: others cannot be carried."""
     def try_one():
         box.client.ok("POST", box.base + "/execute", {"code": "x = 1", "language": "python"})
         forked = client.ok("POST", box.base + "/fork")
@@ -440,7 +440,7 @@ def warm(client, box):
         for context in client.ok("GET", box.base + "/contexts")["contexts"]:
             client.ok("DELETE", box.base + "/contexts/" + context["id"])
         return False
-    until(try_one, "a kernel of a zygote")
+    until(try_one, "an interpreter of a zygote")
 
 
 @case("live_fork")

@@ -185,7 +185,7 @@ def _(programs):
     assert lines[4].split()[1] == "96", lines
     groups = [line for line in lines[5:] if line]
     assert groups and all(line.split(":")[2] == "/" for line in groups), groups
-    # As an interpreter sees it that was born from outside.
+    # As an interpreter sees it that was forked from outside.
     with daemon() as served:
         session = served.session()
         answer = served.ok("POST", f"/api/sessions/{session}/execute", {
