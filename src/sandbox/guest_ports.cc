@@ -12,10 +12,50 @@ namespace {
 
 constexpr std::size_t kWaitingConnectionsMax = 128;
 
-class Connection final : public FrameChannel {
+// What the channels of this file have in common. The handle that a caller holds closes its channel when it
+// goes.
+class RelayChannel : public FrameChannel {
  public:
-  explicit Connection(std::shared_ptr<FrameStream> frames)
+  explicit RelayChannel(std::shared_ptr<FrameStream> frames)
       : frames_(std::move(frames)), changed_(frames_->executor()) {}
+
+  // The first reason stays.
+  void lost(const Error& why) override {
+    changed_.notify();
+    if (!failure_) failure_ = why;
+  }
+  // The guest says that it failed, and that it knows this channel no more.
+  bool failed(std::string_view payload) {
+    lost(failure_of(payload));
+    frames_->forget(id_);
+    return true;
+  }
+  void close() {
+    frames_->send(id_, Type::close, 0, {});
+    frames_->forget(id_);
+  }
+
+  std::shared_ptr<FrameStream> frames_;
+  os::Event changed_;
+  std::uint32_t id_ = 0;
+  std::optional<Error> failure_;
+};
+
+// The oldest of what waits at a channel, as soon as there is something; what had come before a failure is
+// given out first.
+template <class Channel>
+auto take_waiting(std::shared_ptr<Channel> channel)
+    -> Task<typename decltype(channel->waiting_)::value_type> {
+  while (channel->waiting_.empty() && !channel->failure_) CO_CHECK(co_await channel->changed_.wait());
+  if (channel->waiting_.empty()) co_return fail(*channel->failure_);
+  auto first = std::move(channel->waiting_.front());
+  channel->waiting_.pop_front();
+  co_return first;
+}
+
+class Connection final : public RelayChannel {
+ public:
+  using RelayChannel::RelayChannel;
 
   bool frame(Type type, std::uint16_t, std::string_view payload) override {
     changed_.notify();
@@ -34,13 +74,9 @@ class Connection final : public FrameChannel {
         credit_ += bytes;
         return true;
       }
-      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      case Type::failed: return failed(payload);
       default: return false;
     }
-  }
-  void lost(const Error& why) override {
-    changed_.notify();
-    if (!failure_) failure_ = why;
   }
   // A client outside would wait for a server that stands still. What programs inside opened goes on with
   // them.
@@ -48,23 +84,16 @@ class Connection final : public FrameChannel {
     if ((id_ & guest::kGuestChannel) == 0) lost(why);
   }
 
-  std::shared_ptr<FrameStream> frames_;
-  os::Event changed_;
-  std::uint32_t id_ = 0;
   bool connected_ = false, ended_ = false, input_ended_ = false;
   std::uint32_t credit_ = guest::kInputWindow;
   std::uint64_t unacknowledged_ = 0, queued_ = 0;
   std::deque<std::string> pieces_;
-  std::optional<Error> failure_;
 };
 
 class RelayStream final : public ByteStream {
  public:
   explicit RelayStream(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
-  ~RelayStream() override {
-    connection_->frames_->send(connection_->id_, Type::close, 0, {});
-    connection_->frames_->forget(connection_->id_);
-  }
+  ~RelayStream() override { connection_->close(); }
 
   Task<std::string> read() override {
     Connection& from = *connection_;
@@ -109,10 +138,9 @@ class RelayStream final : public ByteStream {
   std::shared_ptr<Connection> connection_;
 };
 
-class Server final : public FrameChannel {
+class Server final : public RelayChannel {
  public:
-  explicit Server(std::shared_ptr<FrameStream> frames)
-      : frames_(std::move(frames)), changed_(frames_->executor()) {}
+  using RelayChannel::RelayChannel;
 
   bool frame(Type type, std::uint16_t, std::string_view payload) override {
     changed_.notify();
@@ -125,13 +153,9 @@ class Server final : public FrameChannel {
         return true;
       }
       case Type::accepted: return accepted(in);
-      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      case Type::failed: return failed(payload);
       default: return false;
     }
-  }
-  void lost(const Error& why) override {
-    changed_.notify();
-    if (!failure_) failure_ = why;
   }
 
   bool accepted(guest::Reader in) {
@@ -150,39 +174,25 @@ class Server final : public FrameChannel {
     return true;
   }
 
-  std::shared_ptr<FrameStream> frames_;
-  os::Event changed_;
-  std::uint32_t id_ = 0, newest_ = 0;
+  std::uint32_t newest_ = 0;
   std::uint16_t port_ = 0;
   std::deque<std::unique_ptr<ByteStream>> waiting_;
-  std::optional<Error> failure_;
 };
 
 class RelayListener final : public PortListener {
  public:
   explicit RelayListener(std::shared_ptr<Server> server) : server_(std::move(server)) {}
-  ~RelayListener() override {
-    server_->frames_->send(server_->id_, Type::close, 0, {});
-    server_->frames_->forget(server_->id_);
-  }
+  ~RelayListener() override { server_->close(); }
   std::uint16_t port() const override { return server_->port_; }
-  Task<std::unique_ptr<ByteStream>> accept() override {
-    Server& server = *server_;
-    while (server.waiting_.empty() && !server.failure_) CO_CHECK(co_await server.changed_.wait());
-    if (server.waiting_.empty()) co_return fail(*server.failure_);
-    auto stream = std::move(server.waiting_.front());
-    server.waiting_.pop_front();
-    co_return stream;
-  }
+  Task<std::unique_ptr<ByteStream>> accept() override { return take_waiting(server_); }
 
  private:
   std::shared_ptr<Server> server_;
 };
 
-class DatagramServer final : public FrameChannel {
+class DatagramServer final : public RelayChannel {
  public:
-  explicit DatagramServer(std::shared_ptr<FrameStream> frames)
-      : frames_(std::move(frames)), changed_(frames_->executor()) {}
+  using RelayChannel::RelayChannel;
 
   bool frame(Type type, std::uint16_t, std::string_view payload) override {
     changed_.notify();
@@ -197,38 +207,20 @@ class DatagramServer final : public FrameChannel {
           waiting_.push_back({sender, std::string(bytes.data, bytes.size)});
         return true;
       }
-      case Type::failed: return lost(failure_of(payload)), frames_->forget(id_), true;
+      case Type::failed: return failed(payload);
       default: return false;
     }
   }
-  void lost(const Error& why) override {
-    changed_.notify();
-    if (!failure_) failure_ = why;
-  }
 
-  std::shared_ptr<FrameStream> frames_;
-  os::Event changed_;
-  std::uint32_t id_ = 0;
   bool bound_ = false;
   std::deque<DatagramPort::Datagram> waiting_;
-  std::optional<Error> failure_;
 };
 
 class RelayDatagrams final : public DatagramPort {
  public:
   explicit RelayDatagrams(std::shared_ptr<DatagramServer> server) : server_(std::move(server)) {}
-  ~RelayDatagrams() override {
-    server_->frames_->send(server_->id_, Type::close, 0, {});
-    server_->frames_->forget(server_->id_);
-  }
-  Task<Datagram> receive() override {
-    DatagramServer& server = *server_;
-    while (server.waiting_.empty() && !server.failure_) CO_CHECK(co_await server.changed_.wait());
-    if (server.waiting_.empty()) co_return fail(*server.failure_);
-    Datagram datagram = std::move(server.waiting_.front());
-    server.waiting_.pop_front();
-    co_return datagram;
-  }
+  ~RelayDatagrams() override { server_->close(); }
+  Task<Datagram> receive() override { return take_waiting(server_); }
   void answer(std::uint32_t sender, std::string_view bytes) override {
     if (bytes.size() > guest::kDatagramBytesMax) return;
     std::string frame;

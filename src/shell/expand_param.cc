@@ -36,129 +36,151 @@ Expansion::Value Expansion::positional(bool star, bool from_zero) {
   return out;
 }
 
-Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscript, const Word* index,
-                                       const std::string& index_text, const ArithText* index_arith) {
+Expansion::Value Expansion::special_parameter(char name) {
   Value out;
-  if (name.size() == 1 && !std::isalpha(static_cast<unsigned char>(name[0]))) {
-    switch (name[0]) {
-      case '@':
-      case '*': return positional(name[0] == '*');
-      case '#': out.text = std::to_string(shell_.calls().args ? shell_.calls().args->size() : 0); break;
-      case '?': out.text = std::to_string(shell_.last().status); break;
-      case '$': out.text = std::to_string(shell_.origin().pid); break;
-      case '!':
-        if (!shell_.jobs().last_pid()) return out;
-        out.text = std::to_string(shell_.jobs().last_pid());
-        break;
-      case '-': out.text = option_letters(shell_); break;
-      case '0': out.text = shell_.calls().arg0; break;
-      case '_': out.text = shell_.last().argument; break;
-      default: {
-        auto at = static_cast<std::size_t>(name[0] - '1');
-        if (!shell_.calls().args || at >= shell_.calls().args->size()) return out;
-        out.text = (*shell_.calls().args)[at];
+  switch (name) {
+    case '@':
+    case '*': return positional(name == '*');
+    case '#': out.text = std::to_string(shell_.calls().args ? shell_.calls().args->size() : 0); break;
+    case '?': out.text = std::to_string(shell_.last().status); break;
+    case '$': out.text = std::to_string(shell_.origin().pid); break;
+    case '!':
+      if (!shell_.jobs().last_pid()) return out;
+      out.text = std::to_string(shell_.jobs().last_pid());
+      break;
+    case '-': out.text = option_letters(shell_); break;
+    case '_': out.text = shell_.last().argument; break;
+    default: return positional_parameter(std::string_view(&name, 1));
+  }
+  out.set = true;
+  return out;
+}
+
+Expansion::Value Expansion::positional_parameter(std::string_view digits) {
+  Value out;
+  std::size_t at = 0;
+  for (char c : digits) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 1U << 30);
+  if (at == 0) {
+    out.set = true;
+    out.text = shell_.calls().arg0;
+  } else if (shell_.calls().args && at <= shell_.calls().args->size()) {
+    out.set = true;
+    out.text = (*shell_.calls().args)[at - 1];
+  }
+  return out;
+}
+
+Expansion::Value Expansion::all_elements(const Variable* variable, bool star) {
+  Value out;
+  out.list = true;
+  out.star = star;
+  if (!variable) return out;
+  if (variable->is(attr::array)) {
+    for (const auto& [i, value] : *variable->array) out.items.push_back(value);
+  } else if (variable->is(attr::assoc)) {
+    for (const std::string& key : variable->assoc->keys()) out.items.push_back(*variable->assoc->find(key));
+  } else if (variable->set) {
+    out.items.push_back(variable->value);
+  }
+  out.set = !out.items.empty();
+  return out;
+}
+
+Expansion::Value Expansion::one_element(const std::string& name, const Variable* variable, const Word* index,
+                                        const std::string& index_text, const ArithText* index_arith) {
+  Value out;
+  if (variable && variable->is(attr::assoc)) {
+    std::string key = index ? shell_.expander().single(*index) : index_text;
+    const std::string* value = variable->assoc->find(key);
+    if (value) out.set = true, out.text = *value;
+    return out;
+  }
+  if (index && index->parts.empty()) shell_.abandon(fmt::format("{}[]: bad array subscript", name));
+  std::int64_t at =
+      index_arith ? shell_.expander().evaluate(*index_arith) : shell_.expander().evaluate(index_text);
+  if (!variable) return out;
+  if (variable->is(attr::array)) {
+    if (at < 0) {
+      std::int64_t size = variable->array->empty() ? 0 : variable->array->rbegin()->first + 1;
+      at += size;
+      if (at < 0) {
+        shell_.error(fmt::format("{}: bad array subscript", name));
+        return out;
       }
     }
+    auto it = variable->array->find(at);
+    if (it != variable->array->end()) out.set = true, out.text = it->second;
+  } else if (variable->set && (at == 0 || at == -1)) {
     out.set = true;
-    return out;
+    out.text = variable->value;
   }
-  if (std::isdigit(static_cast<unsigned char>(name[0]))) {
-    std::size_t at = 0;
-    for (char c : name) at = std::min<std::size_t>(at * 10 + static_cast<std::size_t>(c - '0'), 1U << 30);
-    if (at == 0) {
-      out.set = true;
-      out.text = shell_.calls().arg0;
-    } else if (shell_.calls().args && at <= shell_.calls().args->size()) {
-      out.set = true;
-      out.text = (*shell_.calls().args)[at - 1];
-    }
-    return out;
+  return out;
+}
+
+Expansion::Value Expansion::whole_variable(const Variable& variable) {
+  Value out;
+  if (variable.is(attr::array)) {
+    auto it = variable.array->find(0);
+    if (it != variable.array->end()) out.set = true, out.text = it->second;
+  } else if (variable.is(attr::assoc)) {
+    const std::string* value = variable.assoc->find("0");
+    if (value) out.set = true, out.text = *value;
+  } else {
+    out.set = variable.set;
+    if (out.set) out.text = variable.value;
   }
+  return out;
+}
+
+std::optional<Expansion::Value> Expansion::follow_reference(const std::string& name, Subscript subscript,
+                                                            std::string& target, const Variable*& variable) {
+  Value out;
   std::string target_subscript;
+  bool loop = false;
+  target = shell_.variables().resolve_name(name, &target_subscript, &loop);
+  if (loop) {
+    shell_.error(fmt::format("warning: {}: circular name reference", name));
+    return out;
+  }
+  if (!target_subscript.empty() && subscript != Subscript::none) {
+    out.list = subscript != Subscript::index;
+    return out;
+  }
+  if (!target_subscript.empty()) {
+    if (target_subscript == "@" || target_subscript == "*")
+      return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "",
+                        nullptr);
+    auto value = shell_.variables().get_element(target, target_subscript, nullptr);
+    out.set = value.has_value();
+    out.text = value.value_or("");
+    return out;
+  }
+  variable = shell_.variables().find(target);
+  if (variable && variable->is(attr::nameref)) return out;
+  return std::nullopt;
+}
+
+Expansion::Value Expansion::fetch_name(const std::string& name, Subscript subscript, const Word* index,
+                                       const std::string& index_text, const ArithText* index_arith) {
+  if (name.size() == 1 && !std::isalpha(static_cast<unsigned char>(name[0])))
+    return special_parameter(name[0]);
+  if (std::isdigit(static_cast<unsigned char>(name[0]))) return positional_parameter(name);
   const Variable* variable = shell_.variables().find(name);
   std::string target = name;
+  if (variable && variable->is(attr::nameref))
+    if (auto done = follow_reference(name, subscript, target, variable)) return std::move(*done);
   std::optional<Variable> computed;
-  if (variable && variable->is(attr::nameref)) {
-    bool loop = false;
-    target = shell_.variables().resolve_name(name, &target_subscript, &loop);
-    if (loop) {
-      shell_.error(fmt::format("warning: {}: circular name reference", name));
-      return out;
-    }
-    if (!target_subscript.empty() && subscript != Subscript::none) {
-      out.list = subscript != Subscript::index;
-      return out;
-    }
-    if (!target_subscript.empty() && subscript == Subscript::none) {
-      if (target_subscript == "@" || target_subscript == "*")
-        return fetch_name(target, target_subscript == "@" ? Subscript::at : Subscript::star, nullptr, "",
-                          nullptr);
-      auto value = shell_.variables().get_element(target, target_subscript, nullptr);
-      out.set = value.has_value();
-      out.text = value.value_or("");
-      return out;
-    }
-    variable = shell_.variables().find(target);
-    if (variable && variable->is(attr::nameref)) return out;
-  }
   if (!variable) {
     computed = computed_variable(shell_, target);
     if (computed) variable = &*computed;
   }
-  if (subscript == Subscript::at || subscript == Subscript::star) {
-    out.list = true;
-    out.star = subscript == Subscript::star;
-    if (!variable) return out;
-    if (variable->is(attr::array)) {
-      for (const auto& [i, value] : *variable->array) out.items.push_back(value);
-    } else if (variable->is(attr::assoc)) {
-      for (const std::string& key : variable->assoc->keys()) out.items.push_back(*variable->assoc->find(key));
-    } else if (variable->set) {
-      out.items.push_back(variable->value);
-    }
-    out.set = !out.items.empty();
-    return out;
+  switch (subscript) {
+    case Subscript::at:
+    case Subscript::star: return all_elements(variable, subscript == Subscript::star);
+    case Subscript::index: return one_element(name, variable, index, index_text, index_arith);
+    case Subscript::none: break;
   }
-  if (subscript == Subscript::index) {
-    if (variable && variable->is(attr::assoc)) {
-      std::string key = index ? shell_.expander().single(*index) : index_text;
-      const std::string* value = variable->assoc->find(key);
-      if (value) out.set = true, out.text = *value;
-      return out;
-    }
-    if (index && index->parts.empty()) shell_.abandon(fmt::format("{}[]: bad array subscript", name));
-    std::int64_t at =
-        index_arith ? shell_.expander().evaluate(*index_arith) : shell_.expander().evaluate(index_text);
-    if (!variable) return out;
-    if (variable->is(attr::array)) {
-      if (at < 0) {
-        std::int64_t size = variable->array->empty() ? 0 : variable->array->rbegin()->first + 1;
-        at += size;
-        if (at < 0) {
-          shell_.error(fmt::format("{}: bad array subscript", name));
-          return out;
-        }
-      }
-      auto it = variable->array->find(at);
-      if (it != variable->array->end()) out.set = true, out.text = it->second;
-    } else if (variable->set && (at == 0 || at == -1)) {
-      out.set = true;
-      out.text = variable->value;
-    }
-    return out;
-  }
-  if (!variable) return out;
-  if (variable->is(attr::array)) {
-    auto it = variable->array->find(0);
-    if (it != variable->array->end()) out.set = true, out.text = it->second;
-  } else if (variable->is(attr::assoc)) {
-    const std::string* value = variable->assoc->find("0");
-    if (value) out.set = true, out.text = *value;
-  } else {
-    out.set = variable->set;
-    if (out.set) out.text = variable->value;
-  }
-  return out;
+  return variable ? whole_variable(*variable) : Value{};
 }
 
 Expansion::Value Expansion::fetch(const Param& param) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,17 @@ class Expansion {
   Value fetch(const Param& param);
   Value fetch_name(const std::string& name, Subscript subscript, const Word* index,
                    const std::string& index_text, const ArithText* index_arith);
+  // The cases of fetch_name(): $@ $? $1 ..., ${12}, ${a[@]}, ${a[i]}, $a. What is not set has `set` false.
+  Value special_parameter(char name);
+  Value positional_parameter(std::string_view digits);
+  Value all_elements(const Variable* variable, bool star);
+  Value one_element(const std::string& name, const Variable* variable, const Word* index,
+                    const std::string& index_text, const ArithText* index_arith);
+  static Value whole_variable(const Variable& variable);
+  // `name` refers to another variable: its value, or nothing and that variable, which may be null, to go on
+  // with.
+  std::optional<Value> follow_reference(const std::string& name, Subscript subscript, std::string& target,
+                                        const Variable*& variable);
   Value positional(bool star, bool from_zero = false);
   bool operate(const Param& param, Value& value, bool quoted);
   bool conditional(const Param& param, Value& value, bool quoted);

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/utf8.h"
 #include "shell/arguments/command_line.h"
@@ -157,54 +160,116 @@ std::string describe(std::string_view d, std::string& mime) {
   return describe_text(d.substr(0, 1 << 20), mime);
 }
 
-}  // namespace
-
-int run_file(Invocation& call) {
-  enum { kMimeType = 256, kMimeEncoding, kExtension };
-  static constexpr Option kOptions[] = {{'b', 'b', "brief"},
-                                        {'i', 'i', "mime"},
-                                        {kMimeType, 0, "mime-type"},
-                                        {kMimeEncoding, 0, "mime-encoding"},
-                                        {'L', 'L', "dereference"},
-                                        {'h', 'h', "no-dereference"},
-                                        {'s', 's', "special-files"},
-                                        {'F', 'F', "separator", Arg::required},
-                                        {'N', 'N', "no-pad"},
-                                        {'0', '0', "print0"},
-                                        {'f', 'f', "files-from", Arg::required},
-                                        {kExtension, 0, "extension"},
-                                        {'n', 'n', "no-buffer"},
-                                        {'p', 'p', "preserve-date"},
-                                        {'r', 'r', "raw"},
-                                        {'S', 'S', "no-sandbox"},
-                                        {'E', 'E', ""},
-                                        {'v', 'v', ""}};
-  CommandLine options(call, kOptions);
-  if (options.stopped()) return options.status();
+struct Settings {
   bool brief = false, pad = true, follow = false, type = false, encoding = false, extension = false,
        fatal = false;
   int zeros = 0;  // behind a name, and from two on behind the line as well
-  auto& operands = options.operands();
   std::string separator = ":";
+};
+
+// What is known of one operand.
+struct Described {
+  std::string text, mime;
+  std::string data;    // what was looked at
+  bool exists = true;  // false: `text` says that it does not
+};
+
+enum { kMimeType = 256, kMimeEncoding, kExtension };
+constexpr Option kOptions[] = {{'b', 'b', "brief"},
+                               {'i', 'i', "mime"},
+                               {kMimeType, 0, "mime-type"},
+                               {kMimeEncoding, 0, "mime-encoding"},
+                               {'L', 'L', "dereference"},
+                               {'h', 'h', "no-dereference"},
+                               {'s', 's', "special-files"},
+                               {'F', 'F', "separator", Arg::required},
+                               {'N', 'N', "no-pad"},
+                               {'0', '0', "print0"},
+                               {'f', 'f', "files-from", Arg::required},
+                               {kExtension, 0, "extension"},
+                               {'n', 'n', "no-buffer"},
+                               {'p', 'p', "preserve-date"},
+                               {'r', 'r', "raw"},
+                               {'S', 'S', "no-sandbox"},
+                               {'E', 'E', ""},
+                               {'v', 'v', ""}};
+
+// The status to end with at once, if there is one. Names of -f are added to the operands.
+std::optional<int> read_options(Invocation& call, CommandLine& options, Settings& s) {
   for (auto& [id, value] : options.found()) {
-    if (id == 'b') brief = true;
-    if (id == 'L') follow = true;
-    if (id == 'h') follow = false;
-    if (id == 'N') pad = false;
-    if (id == '0') ++zeros;
-    if (id == 'E') fatal = true;
-    if (id == kExtension) extension = true;
+    if (id == 'b') s.brief = true;
+    if (id == 'L') s.follow = true;
+    if (id == 'h') s.follow = false;
+    if (id == 'N') s.pad = false;
+    if (id == '0') ++s.zeros;
+    if (id == 'E') s.fatal = true;
+    if (id == kExtension) s.extension = true;
     if (id == 'v') return call.out().write(fmt::format("file (Atoll) {}\n", ATOLL_VERSION)), 0;
     if (id == 'f') {
       auto in = value == "-" ? nullptr : open_or_complain(call, value);
       if (value != "-" && !in) return 1;
       std::string line;
-      while ((in ? *in : call.in()).read_line(line)) operands.push_back(line);
+      while ((in ? *in : call.in()).read_line(line)) options.operands().push_back(line);
     }
-    if (id == 'i' || id == kMimeType) type = true;
-    if (id == 'i' || id == kMimeEncoding) encoding = true;
-    if (id == 'F') separator = value;
+    if (id == 'i' || id == kMimeType) s.type = true;
+    if (id == 'i' || id == kMimeEncoding) s.encoding = true;
+    if (id == 'F') s.separator = value;
   }
+  return std::nullopt;
+}
+
+Described describe_operand(Invocation& call, const std::string& operand, const Settings& s) {
+  Described d;
+  if (operand == "-") {
+    d.data = call.in().read_all(), d.text = describe(d.data, d.mime);
+    return d;
+  }
+  if (operand == "/dev/null") return {"character special (1/3)", "inode/chardevice"};
+  if (operand == "/dev/zero") return {"character special (1/5)", "inode/chardevice"};
+  const auto path = call.resolve(operand);
+  const auto stat =
+      path ? call.fs().find(*path, s.follow ? vfs::Follow::yes : vfs::Follow::no) : std::nullopt;
+  if (!stat) {
+    d.text = d.mime = fmt::format("cannot open `{}' (No such file or directory)", operand);
+    d.exists = false;
+    return d;
+  }
+  if (stat->is_directory()) return {"directory", "inode/directory"};
+  if (stat->type == vfs::Type::fifo) return {"fifo (named pipe)", "inode/fifo"};
+  if (stat->is_symlink()) {
+    std::string target = call.fs().read_link(*path).value_or("");
+    return {fmt::format("{}symbolic link to {}", call.fs().find(*path) ? "" : "broken ", target),
+            "inode/symlink"};
+  }
+  d.data = call.fs().read_bytes(*path).value_or("");
+  call.charge(d.data.size() / 16 + 1);
+  d.text = describe(d.data, d.mime);
+  return d;
+}
+
+// The description, or what the options ask for in its place.
+std::string shown(const Described& d, const Settings& s) {
+  if (s.extension)
+    return d.mime == "image/png"    ? "png"
+           : d.mime == "image/jpeg" ? "jpeg/jpg/jpe/jfif"
+           : d.mime == "image/gif"  ? "gif"
+                                    : "???";
+  if (!s.type && !s.encoding) return d.text;
+  bool utf8 =
+      std::any_of(d.data.begin(), d.data.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
+  std::string charset =
+      d.mime.starts_with("text/") || d.mime == "application/json" ? (utf8 ? "utf-8" : "us-ascii") : "binary";
+  return s.type && s.encoding ? d.mime + "; charset=" + charset : s.type ? d.mime : charset;
+}
+
+}  // namespace
+
+int run_file(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  Settings s;
+  if (const auto status = read_options(call, options, s)) return *status;
+  const auto& operands = options.operands();
   if (operands.empty()) {
     call.err().write(
         "Usage: file [-bcCdEhikLlNnprsSvzZ0] [--apple] [--extension] [--mime-encoding]\n            "
@@ -213,55 +278,19 @@ int run_file(Invocation& call) {
         "   file [--help]\n");
     return 1;
   }
+  const auto name_of = [](const std::string& operand) { return operand == "-" ? "/dev/stdin" : operand; };
   std::size_t width = 0;
-  for (const std::string& operand : operands)
-    width = std::max(width, (operand == "-" ? std::string("/dev/stdin") : operand).size());
+  for (const std::string& operand : operands) width = std::max(width, name_of(operand).size());
   std::string out;
   int status = 0;
   for (const std::string& operand : operands) {
-    std::string text, mime, data;
-    auto path = call.resolve(operand);
-    auto stat = path && operand != "-" ? call.fs().find(*path, follow ? vfs::Follow::yes : vfs::Follow::no)
-                                       : std::nullopt;
-    if (operand == "-")
-      data = call.in().read_all(), text = describe(data, mime);
-    else if (operand == "/dev/null")
-      text = "character special (1/3)", mime = "inode/chardevice";
-    else if (operand == "/dev/zero")
-      text = "character special (1/5)", mime = "inode/chardevice";
-    else if (!stat)
-      text = fmt::format("cannot open `{}' (No such file or directory)", operand), mime = text;
-    else if (stat->is_directory())
-      text = "directory", mime = "inode/directory";
-    else if (stat->type == vfs::Type::fifo)
-      text = "fifo (named pipe)", mime = "inode/fifo";
-    else if (stat->is_symlink()) {
-      std::string target = call.fs().read_link(*path).value_or("");
-      text = fmt::format("{}symbolic link to {}", call.fs().find(*path) ? "" : "broken ", target);
-      mime = "inode/symlink";
-    } else {
-      data = call.fs().read_bytes(*path).value_or("");
-      call.charge(data.size() / 16 + 1);
-      text = describe(data, mime);
-    }
-    if (type || encoding) {
-      bool utf8 =
-          std::any_of(data.begin(), data.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; });
-      std::string charset =
-          mime.starts_with("text/") || mime == "application/json" ? (utf8 ? "utf-8" : "us-ascii") : "binary";
-      text = type && encoding ? mime + "; charset=" + charset : type ? mime : charset;
-    }
-    if (extension)
-      text = mime == "image/png"    ? "png"
-             : mime == "image/jpeg" ? "jpeg/jpg/jpe/jfif"
-             : mime == "image/gif"  ? "gif"
-                                    : "???";
-    std::string name = operand == "-" ? "/dev/stdin" : operand;
-    if (!brief)
-      out += name + (zeros ? std::string(1, '\0') : "") + separator +
-             std::string(pad ? width - name.size() + 1 : 1, ' ');
-    out += text + (zeros > 1 ? std::string(1, '\0') : "\n");
-    if (fatal && !stat && mime == text) status = 1;
+    const Described described = describe_operand(call, operand, s);
+    const std::string name = name_of(operand), text = shown(described, s);
+    if (!s.brief)
+      out += name + (s.zeros ? std::string(1, '\0') : "") + s.separator +
+             std::string(s.pad ? width - name.size() + 1 : 1, ' ');
+    out += text + (s.zeros > 1 ? std::string(1, '\0') : "\n");
+    if (s.fatal && !described.exists && described.mime == text) status = 1;
   }
   call.out().write(out);
   return status;

@@ -1,6 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "shell/arguments/command_line.h"
 #include "shell/arguments/usage.h"
@@ -188,12 +195,33 @@ class Joiner {
   bool told_[2] = {}, unpairable_ = false;
 };
 
-}  // namespace
+// "1.2,0,2.1" of -o. False after a complaint.
+bool read_format(Invocation& call, std::string_view text, Request& r) {
+  while (!text.empty()) {
+    std::uint64_t n = 0;
+    std::size_t end = text.find_first_of(", ");
+    std::string_view one = text.substr(0, end);
+    if (one == "0") {
+      r.format.emplace_back(0, 0);
+    } else if (one.size() > 2 && (one[0] == '1' || one[0] == '2') && one[1] == '.' &&
+               parse_size(one.substr(2), n) && n > 0) {
+      r.format.emplace_back(one[0] - '0', static_cast<std::size_t>(n - 1));
+    } else {
+      bool other_file = one.size() > 1 && one[1] == '.' && isdigit(static_cast<unsigned char>(one[0])) &&
+                        one[0] != '1' && one[0] != '2';
+      call.fail(fmt::format("{}: {}",
+                            other_file ? "invalid file number in field spec" : "invalid field specifier",
+                            quote_operand(one)));
+      return false;
+    }
+    if (end == std::string_view::npos) break;
+    text.remove_prefix(end + 1);
+  }
+  return true;
+}
 
-int run_join(Invocation& call) {
-  CommandLine options(call, kOptions);
-  if (options.stopped()) return options.status();
-  Request r;
+// What the options ask for. The status to end with after a complaint.
+std::optional<int> read_options(Invocation& call, const CommandLine& options, Request& r) {
   for (auto& [id, value] : options.found()) {
     std::uint64_t n = 0;
     switch (id) {
@@ -219,30 +247,12 @@ int run_join(Invocation& call) {
         if (value.size() > 1 && value != "\\0")
           return call.fail(fmt::format("multi-character tab {}", quote_operand(value)));
         break;
-      case 'o': {
-        if (value == "auto") {
+      case 'o':
+        if (value == "auto")
           r.automatic = true;
-          break;
-        }
-        std::string_view rest = value;
-        while (!rest.empty()) {
-          std::size_t end = rest.find_first_of(", ");
-          std::string_view one = rest.substr(0, end);
-          if (one == "0")
-            r.format.emplace_back(0, 0);
-          else if (one.size() > 2 && (one[0] == '1' || one[0] == '2') && one[1] == '.' &&
-                   parse_size(one.substr(2), n) && n > 0)
-            r.format.emplace_back(one[0] - '0', static_cast<std::size_t>(n - 1));
-          else if (one.size() > 1 && one[1] == '.' && isdigit(static_cast<unsigned char>(one[0])) &&
-                   one[0] != '1' && one[0] != '2')
-            return call.fail(fmt::format("invalid file number in field spec: {}", quote_operand(one)));
-          else
-            return call.fail(fmt::format("invalid field specifier: {}", quote_operand(one)));
-          if (end == std::string_view::npos) break;
-          rest.remove_prefix(end + 1);
-        }
+        else if (!read_format(call, value, r))
+          return 1;
         break;
-      }
       case kHeader: r.header = true; break;
       case 'z': r.delimiter = '\0'; break;
       case kCheck: r.check = Request::Check::always; break;
@@ -250,6 +260,31 @@ int run_join(Invocation& call) {
       default: break;
     }
   }
+  return std::nullopt;
+}
+
+// Every line of a file, cut into its fields. False after a complaint.
+bool read_rows(Invocation& call, const std::string& name, const Request& r, std::vector<Row>& rows) {
+  std::unique_ptr<Input> owned;
+  if (name != "-" && !(owned = open_or_complain(call, name))) return false;
+  Lines lines(owned ? *owned : call.in(), r.delimiter);
+  std::string_view line;
+  while (lines.next(line)) {
+    rows.push_back({std::string(line), {}});
+    call.charge(line.size() / 8 + 1);
+  }
+  // Fields are views into rows that no longer move.
+  for (Row& row : rows) split_row(row, r);
+  return true;
+}
+
+}  // namespace
+
+int run_join(Invocation& call) {
+  CommandLine options(call, kOptions);
+  if (options.stopped()) return options.status();
+  Request r;
+  if (const auto status = read_options(call, options, r)) return *status;
   auto& operands = options.operands();
   if (operands.size() < 2)
     return usage_error(call, operands.empty()
@@ -259,17 +294,8 @@ int run_join(Invocation& call) {
     return usage_error(call, fmt::format("extra operand {}", quote_operand(operands[2])));
   if (operands[0] == "-" && operands[1] == "-") return call.fail("both files cannot be standard input");
   std::vector<Row> rows[2];
-  for (std::size_t f = 0; f < 2; ++f) {
-    std::unique_ptr<Input> owned;
-    if (operands[f] != "-" && !(owned = open_or_complain(call, operands[f]))) return 1;
-    Lines lines(owned ? *owned : call.in(), r.delimiter);
-    std::string_view line;
-    while (lines.next(line)) {
-      rows[f].push_back({std::string(line), {}});
-      call.charge(line.size() / 8 + 1);
-    }
-    for (Row& row : rows[f]) split_row(row, r);
-  }
+  for (std::size_t f = 0; f < 2; ++f)
+    if (!read_rows(call, operands[f], r, rows[f])) return 1;
   Sink out(call.out());
   Joiner joiner(call, r, operands, rows, out);
   if (!joiner.run()) return out.finish(call, 1);
