@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "config/checked.h"
 #include "config/configuration.h"
+#include "daemon/auditing.h"
 #include "daemon/certificate.h"
 #include "daemon/data_directory.h"
 #include "daemon/data_lock.h"
@@ -35,6 +36,8 @@
 #include "os/privileges.h"
 #include "sandbox/emulated/virtual.h"
 #include "sandbox/native/native.h"
+#include "session/audited/observer.h"
+#include "session/audited/service.h"
 #include "session/local_service.h"
 #include "store/blobs.h"
 #include "store/store.h"
@@ -204,12 +207,17 @@ Result<auth::RateLimit> rate_limit(const config::Configuration& configuration) {
 // What the header rules of one tenant's sessions may name.
 class TenantSecrets final : public egress::Secrets {
  public:
-  TenantSecrets(vault::Vault& vault, std::string tenant) : vault_(vault), tenant_(std::move(tenant)) {}
-  Task<std::string> reveal(std::string name) override { return vault_.reveal(tenant_, std::move(name)); }
+  TenantSecrets(vault::Vault& vault, Auditing& auditing, std::string tenant)
+      : vault_(vault), auditing_(auditing), tenant_(std::move(tenant)) {}
+  Task<std::string> reveal(std::string name) override {
+    auditing_.tell_secret(tenant_, name);
+    return vault_.reveal(tenant_, std::move(name));
+  }
   Task<std::string> unseal(std::string sealed) override { co_return vault_.unseal(tenant_, sealed); }
 
  private:
   vault::Vault& vault_;
+  Auditing& auditing_;
   std::string tenant_;
 };
 
@@ -241,6 +249,9 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
   const store::Durability wanted = TRY(durability(configuration));
   daemon->store_ = TRY(store::Store::open(daemon->data_, wanted));
+  daemon->auditing_ = TRY(Auditing::open(
+      configuration, daemon->data_,
+      wanted == store::Durability::power ? audit::Durability::power : audit::Durability::process));
   daemon->keys_ = std::make_unique<auth::Keys>(*daemon->store_);
   volume::VolumeOptions volumes;
   volumes.bytes_max = configuration.bytes("volume.bytes");
@@ -425,7 +436,8 @@ Result<void> Daemon::build_service() {
   for (const auto& provider : providers_) dependencies.providers.push_back(provider.get());
   for (const auto& absent : absent_providers_) dependencies.providers.add_absent(absent);
   dependencies.clock = &Clock::machine();
-  dependencies.observer = metrics_.get();
+  observer_ = std::make_unique<session::audited::AuditedObserver>(*metrics_, auditing_->log());
+  dependencies.observer = observer_.get();
   dependencies.workers = workers_.get();
   dependencies.layers = layers_.get();
   dependencies.volumes = volumes_.get();
@@ -438,7 +450,7 @@ Result<void> Daemon::build_service() {
   dependencies.outside.internal_proxies = TRY(ranges_of(configuration_, "network.proxies"));
   dependencies.outside.internal = TRY(internal_addresses(configuration_));
   dependencies.secrets = [this](const std::string& tenant) {
-    return std::make_shared<TenantSecrets>(*vault_, tenant);
+    return std::make_shared<TenantSecrets>(*vault_, *auditing_, tenant);
   };
   session::ServiceOptions options;
   options.default_provider = default_provider_;
@@ -461,8 +473,10 @@ Result<void> Daemon::build_service() {
   options.keeping = TRY(keeping_of(configuration_));
   options.ports = configuration_.boolean("ports.public") ? session::Ports::open : session::Ports::closed;
   service_ = std::make_unique<session::LocalService>(std::move(dependencies), std::move(options));
+  audited_ =
+      std::make_unique<session::audited::AuditedService>(loop_.get_executor(), *service_, auditing_->log());
   admission_ = std::make_unique<api::Admission>(api::Admission::Dependencies{
-      .keys = keys_.get(), .limiter = limiter_.get(), .service = service_.get(), .volumes = volumes_.get()});
+      .keys = keys_.get(), .limiter = limiter_.get(), .service = audited_.get(), .volumes = volumes_.get()});
   return {};
 }
 
@@ -471,7 +485,7 @@ Result<void> Daemon::build_tools() {
   tools::ToolExecutor::Options options;
   options.plugin_directories = configuration_.list("tools.plugins");
   options.plugin_host = data_ + "/plugin-host";
-  tool_executor_ = std::make_unique<tools::ToolExecutor>(loop_.get_executor(), service_.get(), tools_.get(),
+  tool_executor_ = std::make_unique<tools::ToolExecutor>(loop_.get_executor(), audited_.get(), tools_.get(),
                                                          &Clock::machine(), std::move(options));
   return {};
 }
@@ -491,7 +505,7 @@ Result<void> Daemon::set_access_sink() {
 void Daemon::mount_rest(const std::string& address) {
   api::rest::Dependencies dependencies;
   dependencies.executor = loop_.get_executor();
-  dependencies.service = service_.get();
+  dependencies.service = audited_.get();
   dependencies.admission = admission_.get();
   dependencies.metrics = metrics_.get();
   dependencies.tools = tools_.get();
@@ -515,7 +529,7 @@ void Daemon::mount_e2b(std::vector<std::string> addresses) {
     domain = "e2b.localhost" + (address.starts_with("http") ? address.substr(address.rfind(':')) : "");
   }
   e2b_ = std::make_unique<api::e2b::Dialect>(api::e2b::Context{
-      loop_.get_executor(), *service_, *admission_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
+      loop_.get_executor(), *audited_, *admission_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
       [domain] { return domain; }, data_ + "/e2b", stored_bounds_of(configuration_)});
   e2b_->mount(*server_);
 }
@@ -591,6 +605,7 @@ Result<std::vector<std::string>> Daemon::listen() {
 Task<Ready> Daemon::start() {
   Ready ready;
   CO_CHECK(co_await service_->start());
+  audited_->tell_adopted();
   CO_TRY(const Key key, co_await check_key());
   CO_TRY(ready.addresses, listen());
   // Nothing is served before this coroutine waits again.
@@ -600,6 +615,7 @@ Task<Ready> Daemon::start() {
   // sees. Until then every key is refused.
   if (key == Key::wanted) {
     CO_TRY(auto created, co_await keys_->create("default", "first", ""));
+    auditing_->tell("key.create", created.row.key_id, created.row.tenant);
     ready.new_key = std::move(created.key);
   }
   boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
@@ -618,6 +634,7 @@ boost::asio::awaitable<void> Daemon::stop() {
     }
   }
   workers_->join();
+  auditing_->close();
 }
 
 void Daemon::abandon() {

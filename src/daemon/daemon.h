@@ -45,6 +45,10 @@ class Provider;
 namespace atl::session {
 class LocalService;
 }
+namespace atl::session::audited {
+class AuditedObserver;
+class AuditedService;
+}  // namespace atl::session::audited
 namespace atl::store {
 class Blobs;
 class Store;
@@ -67,6 +71,7 @@ class Volumes;
 // Wiring: a running service from a configuration. Nothing here decides anything about sandboxes.
 namespace atl::daemon {
 
+class Auditing;
 class DataLock;
 
 struct Ready {
@@ -127,6 +132,7 @@ class Daemon {
   std::string default_provider_;
   std::unique_ptr<boost::asio::thread_pool> workers_;
   std::unique_ptr<store::Store> store_;
+  std::unique_ptr<Auditing> auditing_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<auth::Keys> keys_;
   std::unique_ptr<volume::Disks> volume_disks_;
@@ -138,7 +144,10 @@ class Daemon {
   std::unique_ptr<egress::Authority> authority_;
   os::DescriptorBudget descriptors_;
   std::unique_ptr<egress::DialBudget> dials_;
+  std::unique_ptr<session::audited::AuditedObserver> observer_;
   std::unique_ptr<session::LocalService> service_;
+  // What everybody but this class sees of it.
+  std::unique_ptr<session::audited::AuditedService> audited_;
   std::unique_ptr<tools::ToolRegistry> tools_;
   std::unique_ptr<tools::ToolExecutor> tool_executor_;
   std::unique_ptr<api::Admission> admission_;
