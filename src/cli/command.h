@@ -10,6 +10,7 @@ namespace atl::cli {
 using Define = Action (*)(Command& top);
 
 Action define_serve(Command& top);
+Action define_audit(Command& top);
 Action define_check(Command& top);
 Action define_config(Command& top);
 Action define_env(Command& top);

@@ -310,6 +310,16 @@ Task<ExecutionRecord> AuditedService::run_command(Principal who, std::string id,
   co_return record;
 }
 
+Task<ExecutionRecord> AuditedService::admit_tool(Principal who, std::string id, ToolCall call) {
+  Entry what = trail(who).entry("tool.run", with_part(session_id_of(id), call.name));
+  CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
+  Result<ExecutionRecord> record = co_await inner_.admit_tool(std::move(who), std::move(id), std::move(call));
+  auto written = finish_record(ticket, record);
+  if (written) written = co_await log_->settle();
+  if (!written && record) co_return fail(std::move(written).error());
+  co_return record;
+}
+
 Task<std::vector<std::shared_ptr<sandbox::Process>>> AuditedService::processes(Principal who,
                                                                                std::string id) {
   const Trail mine = trail(who);

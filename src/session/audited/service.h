@@ -59,6 +59,10 @@ class AuditedService final : public Service {
   Task<CommandStart> start(Principal who, std::string id, CommandRequest request) override;
   Task<ExecutionRecord> run_command(Principal who, std::string id, CommandRequest request,
                                     std::string standard_input) override;
+  Task<ExecutionRecord> admit_tool(Principal who, std::string id, ToolCall call) override;
+  Task<ExecutionRecord> finish_tool(Principal who, ExecutionRecord record) override {
+    return inner_.finish_tool(std::move(who), std::move(record));
+  }
   Task<std::vector<std::shared_ptr<sandbox::Process>>> processes(Principal who, std::string id) override;
   Task<std::shared_ptr<sandbox::Process>> process(Principal who, std::string id,
                                                   ProcessSelector selector) override;

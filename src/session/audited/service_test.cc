@@ -226,6 +226,11 @@ TEST_F(AuditedTest, CommandsTerminalsSignals) {
   EXPECT_THAT(last("process.signal").entry.details, HasSubstr("9"));
   EXPECT_EQ(last("process.signal").entry.object, object);
 
+  const auto tool = wait(audited_->admit_tool(ann_, id, {.name = "word_count"}));
+  ASSERT_TRUE(tool);
+  expect_ok("tool.run", id + ":word_count");
+  EXPECT_TRUE(wait(audited_->finish_tool(ann_, *tool)));
+
   request.pty = sandbox::PtySize{};
   auto terminal = wait(audited_->start(ann_, id, request));
   ASSERT_TRUE(terminal);
