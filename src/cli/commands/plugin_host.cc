@@ -1,10 +1,10 @@
+#include <atoll/tool_plugin.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <iostream>
 #include <iterator>
 
-#include "../sdk/plugin/atoll/tool_plugin.h"
 #include "cli/command.h"
 
 // Loads a plugin and makes one call of one of its tools: input from standard input, output to standard
