@@ -90,8 +90,8 @@ Result<Message> receive_message(int socket, Wait wait) {
     n = ::recvmsg(socket, &header, MSG_CMSG_CLOEXEC | (wait == Wait::no ? MSG_DONTWAIT : 0));
     if (n >= 0) break;
     if (errno == EINTR) continue;
-    // A peer that ended without reading our last message is reported as a reset, once, before the messages that
-    // it had sent itself.
+    // A peer that ended without reading our last message is reported as a reset, once, before the messages
+    // that it had sent itself.
     if (errno == ECONNRESET && !std::exchange(was_reset, true)) continue;
     if (errno == ECONNRESET) {
       n = 0;

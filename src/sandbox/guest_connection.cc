@@ -266,7 +266,8 @@ std::vector<std::shared_ptr<Interpreter>> GuestConnection::interpreters() const 
 Task<void> GuestConnection::remove_interpreter(std::string id) {
   const auto found =
       std::ranges::find(interpreters_, id, [](const auto& interpreter) { return interpreter->info().id; });
-  if (found == interpreters_.end()) co_return fail(Code::not_found, fmt::format("there is no interpreter {}", id));
+  if (found == interpreters_.end())
+    co_return fail(Code::not_found, fmt::format("there is no interpreter {}", id));
   const auto interpreter = *found;
   interpreters_.erase(found);
   const auto process = interpreter->process();

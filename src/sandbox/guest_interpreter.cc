@@ -210,8 +210,9 @@ void GuestInterpreter::shut_down(const std::string& reason) {
 Task<std::unique_ptr<ExecutionStream>> GuestInterpreter::execute(ExecutionSpec spec) {
   const auto self = shared_from_this();
   if (state_ == State::dead)
-    co_return fail(Error(Code::conflict, fmt::format("interpreter {} is dead ({}): restart it", info_.id, death_))
-                       .with_field(std::string(kDeadInterpreter)));
+    co_return fail(
+        Error(Code::conflict, fmt::format("interpreter {} is dead ({}): restart it", info_.id, death_))
+            .with_field(std::string(kDeadInterpreter)));
   if (waiting_.size() >= kWaitingExecutionsMax)
     co_return fail(Code::resource_exhausted, "too many executions wait for this interpreter");
   if (spec.language && interpreter_language(*spec.language) != interpreter_language(info_.language))

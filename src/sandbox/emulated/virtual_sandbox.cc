@@ -230,7 +230,8 @@ std::vector<std::shared_ptr<Interpreter>> VirtualSandbox::interpreters() {
 Task<void> VirtualSandbox::remove_interpreter(std::string id) {
   auto place = std::ranges::find_if(life_->interpreters,
                                     [&](const auto& interpreter) { return interpreter->info().id == id; });
-  if (place == life_->interpreters.end()) co_return fail(Code::not_found, fmt::format("no interpreter {}", id));
+  if (place == life_->interpreters.end())
+    co_return fail(Code::not_found, fmt::format("no interpreter {}", id));
   (*place)->close("the kernel was removed");
   life_->interpreters.erase(place);
   co_return Result<void>();

@@ -106,7 +106,8 @@ Result<CheckpointReport> write_checkpoint(CheckpointJob job) {
 
 Result<void> revive(const ReviveJob& job) {
   const std::vector<CheckpointedInterpreter> interpreters = TRY(read_checkpoint(job.file));
-  if (job.index >= interpreters.size()) return fail(Code::not_found, "there is no such interpreter in the file");
+  if (job.index >= interpreters.size())
+    return fail(Code::not_found, "there is no such interpreter in the file");
   const CheckpointPages pages = TRY(CheckpointPages::open(job.file, interpreters[job.index]));
   const LiveProcess process = TRY(LiveProcess::open(job.proc, job.process.pid, job.process.start_time));
   const LiveProcess zygote = TRY(LiveProcess::open(job.proc, job.zygote.pid, job.zygote.start_time));

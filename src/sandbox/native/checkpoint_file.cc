@@ -381,8 +381,8 @@ Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file) {
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
     return fail(Code::data_loss, "this is not a file of parked interpreters");
   if (head.version != kVersion)
-    return fail(Code::unsupported,
-                fmt::format("parked interpreters of version {}; this program reads {}", head.version, kVersion));
+    return fail(Code::unsupported, fmt::format("parked interpreters of version {}; this program reads {}",
+                                               head.version, kVersion));
   struct stat info {};
   if (head.checksum != checksum_of({bytes.data(), offsetof(Head, checksum)}) || ::fstat(file, &info) < 0)
     return fail(damaged("its beginning"));
@@ -404,7 +404,8 @@ Result<std::vector<CheckpointedInterpreter>> read_checkpoint(int file) {
 }
 
 Result<std::uint32_t> count_revival(int proc, int file, std::uint32_t index) {
-  if (index >= kInterpretersMax) return fail(Code::invalid_argument, "there is no such interpreter in the file");
+  if (index >= kInterpretersMax)
+    return fail(Code::invalid_argument, "there is no such interpreter in the file");
   // The caller opened the file for reading only: open it again for writing.
   const os::Fd writable = TRY(os::open_at(proc, fmt::format("self/fd/{}", file).c_str(), O_RDWR));
   const off_t at = kRevivalsAt + static_cast<off_t>(index * sizeof(std::uint32_t));

@@ -9,9 +9,10 @@
 #include "os/fd.h"
 #include "sandbox/native/process_image.h"
 
-// A file of parked interpreters (docs/formats/parked-interpreters.md): versioned, with checksums over all of it.
-// It holds a user's memory and comes back to a spawner that writes it into processes of a sandbox, so reading
-// believes nothing: every size is checked before it is used, and what does not add up is Code::data_loss.
+// A file of parked interpreters (docs/formats/parked-interpreters.md): versioned, with checksums over all of
+// it. It holds a user's memory and comes back to a spawner that writes it into processes of a sandbox, so
+// reading believes nothing: every size is checked before it is used, and what does not add up is
+// Code::data_loss.
 namespace atl::sandbox::native {
 
 inline constexpr const char* kCheckpointName = "kernels";  // in a snapshot's directory

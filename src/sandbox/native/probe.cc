@@ -119,9 +119,10 @@ Finding dynmods() {
   const bool on =
       os::read_file("/proc/self/mountinfo").value_or("").find("favordynmods") != std::string::npos;
   if (on) return {Grade::good, "favordynmods", "on: joining a control group is fast", ""};
-  return {Grade::note, "favordynmods",
-          "off: on an idle machine an interpreter that is forked waits some milliseconds for its control group",
-          "the setting favor_dynmods switches it on for the whole machine; pools hide it"};
+  return {
+      Grade::note, "favordynmods",
+      "off: on an idle machine an interpreter that is forked waits some milliseconds for its control group",
+      "the setting favor_dynmods switches it on for the whole machine; pools hide it"};
 }
 
 Finding loop_devices() {

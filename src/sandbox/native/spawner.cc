@@ -236,7 +236,8 @@ void Spawner::hello(const Request& request) {
   hello.isolation = builder_.probed();
   if (builder_.privileges().rootless || !options_.zygote.enabled)
     hello.isolation.missing.push_back(
-        {"python_zygote", "Python interpreters are started as any program: forking them from a zygote needs root"});
+        {"python_zygote",
+         "Python interpreters are started as any program: forking them from a zygote needs root"});
   hello.pid = static_cast<std::uint32_t>(::getpid());
   answer(Reply{.verb = request.verb(), .token = request.token, .answer = std::move(hello)});
 }

@@ -321,8 +321,8 @@ void Spawner::on_reaped(int pidfd) {
   reaping_.erase(pidfd);
 }
 
-// A child has reported its result, or has ended without one. Its end is awaited elsewhere (on_reaped), because
-// it takes a moment.
+// A child has reported its result, or has ended without one. Its end is awaited elsewhere (on_reaped),
+// because it takes a moment.
 void Spawner::on_copied(int report) {
   on_report(report);
   revive_next();
