@@ -19,6 +19,7 @@ Action define_registry(Command& top);
 Action define_plugin_host(Command& top);
 Action define_tools(Command& top);
 Action define_shell(Command& top);
+Action define_usage(Command& top);
 Action define_version(Command& top);
 Action define_run(Command& top);
 Action define_doctor(Command& top);

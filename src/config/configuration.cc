@@ -173,6 +173,35 @@ constexpr std::array kSettings = {
     Setting{"rate.burst", ValueType::integer, "0",
             "requests a key may make at once; 0: what five seconds of rate.per_second give"},
     Setting{
+        "auth.delay_max", ValueType::duration, "2s",
+        "the longest that the refusal of a wrong credential is held back while somebody guesses; 0s: never"},
+    Setting{"auth.oidc.issuer", ValueType::text, "",
+            "address of an OpenID Connect issuer whose tokens are accepted; empty: none"},
+    Setting{"auth.oidc.audience", ValueType::text, "", "the audience that its tokens must name"},
+    Setting{
+        "auth.oidc.roles", ValueType::text, "",
+        "claim and map: 'groups: staff=developer@acme, root=admin' gives whoever has the group a role in a "
+        "tenant (default: default)"},
+    Setting{"auth.oidc.skew", ValueType::duration, "60s", "how far the issuer's clock may be off"},
+    Setting{"auth.oidc.ca", ValueType::text, "",
+            "PEM file with the authorities of the issuer's TLS; empty: the machine's"},
+    Setting{
+        "auth.mtls.ca", ValueType::text, "",
+        "PEM file with the authorities whose client certificates are accepted on the TLS listener; empty: "
+        "none"},
+    Setting{"auth.mtls.subjects", ValueType::text, "",
+            "map of common names: 'alice=developer@acme, root=admin'"},
+    Setting{
+        "auth.proxies", ValueType::list, "",
+        "addresses and ranges of reverse proxies whose X-Forwarded-For and identity headers are believed"},
+    Setting{"auth.proxy.user_header", ValueType::text, "",
+            "header in which such a proxy names the user; empty: none"},
+    Setting{"auth.proxy.groups_header", ValueType::text, "X-Forwarded-Groups",
+            "header in which it lists the user's groups"},
+    Setting{"auth.proxy.roles", ValueType::text, "", "map of groups, as in auth.mtls.subjects"},
+    Setting{"tenants.grace", ValueType::duration, "7d",
+            "how long a removed tenant can still be brought back"},
+    Setting{
         "ports.public", ValueType::boolean, "true",
         "ports of sandboxes are open to whoever knows their URL; false: each asks for its session's traffic "
         "token, or a key of its tenant, whatever its creator said"},

@@ -19,14 +19,19 @@ namespace atl::api::e2b {
 class Dialect;
 }
 namespace atl::auth {
+class Attempts;
+class IdentityProvider;
 class Keys;
 class RateLimiter;
+class Roles;
+class Tenants;
 }  // namespace atl::auth
 namespace atl::config {
 class Configuration;
 }
 namespace atl::egress {
 class Authority;
+class Cidr;
 class DialBudget;
 class Machine;
 }  // namespace atl::egress
@@ -36,6 +41,9 @@ class Store;
 namespace atl::net {
 class Server;
 }
+namespace atl::quota {
+class QuotaBook;
+}
 namespace atl::registry {
 class Registry;
 }
@@ -43,8 +51,9 @@ namespace atl::sandbox {
 class Provider;
 }
 namespace atl::session {
+class AuthorizedService;
 class LocalService;
-}
+}  // namespace atl::session
 namespace atl::session::audited {
 class AuditedObserver;
 class AuditedService;
@@ -117,8 +126,21 @@ class Daemon {
   Result<void> set_access_sink();
   void mount_basics();
   void mount_rest(const std::string& address);
+  void mount_governance();
   void mount_e2b(std::vector<std::string> addresses);
-  // Keys that `atoll keys` made or revoked meanwhile.
+  // Who may ask: roles, keys, tenants and the other ways to show who one is.
+  Result<void> build_identities();
+  Result<void> add_identities();
+  // Quotas of tenants over those that the settings give to all.
+  Result<void> build_quotas();
+  // Reads what others changed in the store: keys, tenants and their quotas.
+  boost::asio::awaitable<void> reread();
+  // Tenants whose time has come, with everything that is theirs.
+  boost::asio::awaitable<void> remove_tenants();
+  Task<void> remove_tenant(std::string name);
+  // Ends what somebody has open who may no longer ask.
+  void end_on_revocation();
+  // Keys and tenants that `atoll keys` made or revoked meanwhile.
   boost::asio::awaitable<void> refresh_keys();
 
   boost::asio::io_context& loop_;
@@ -134,7 +156,13 @@ class Daemon {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Auditing> auditing_;
   std::unique_ptr<store::Blobs> blobs_;
+  std::unique_ptr<auth::Roles> roles_;
   std::unique_ptr<auth::Keys> keys_;
+  std::unique_ptr<auth::Tenants> tenants_;
+  std::unique_ptr<auth::Attempts> attempts_;
+  std::unique_ptr<quota::QuotaBook> quotas_;
+  std::vector<std::unique_ptr<auth::IdentityProvider>> identities_;
+  std::vector<egress::Cidr> trusted_proxies_;
   std::unique_ptr<volume::Disks> volume_disks_;
   std::unique_ptr<volume::Volumes> volumes_;
   std::unique_ptr<vault::Vault> vault_;
@@ -146,6 +174,8 @@ class Daemon {
   std::unique_ptr<egress::DialBudget> dials_;
   std::unique_ptr<session::audited::AuditedObserver> observer_;
   std::unique_ptr<session::LocalService> service_;
+  // Between it and everybody else: who may do what, and then what was done.
+  std::unique_ptr<session::AuthorizedService> authorized_;
   // What everybody but this class sees of it.
   std::unique_ptr<session::audited::AuditedService> audited_;
   std::unique_ptr<tools::ToolRegistry> tools_;

@@ -45,6 +45,7 @@ struct Outside {
   std::shared_ptr<const InternalAddresses> internal;  // null: special-purpose ranges only, nothing opened
   std::optional<DialBudget::Account> dials;           // how many connections it may open; none: any number
   std::vector<Cidr> internal_proxies;  // internal addresses where an owner may have a proxy of theirs
+  std::shared_ptr<Connector> own_connector = {};  // keeps `connector` alive if nobody else does
 };
 
 // One attempt to get out, for the session's log.

@@ -337,6 +337,7 @@ asio::awaitable<bool> Connection::read_head(RequestParser& parser, Request& requ
   request.id = sane_request_id(id) ? std::string(id) : shared->next_request_id();
   request.peer = peer;
   request.secure = transport->secure();
+  if (request.secure) request.tls_subject = transport->subject();
   co_return true;
 }
 
@@ -367,6 +368,7 @@ asio::awaitable<bool> Connection::serve_one() {
   } else if (!exchange.finished()) {
     exchange.abort();
   }
+  if (!exchange.upgraded()) grant.reset();
   if (shared->access) {
     auto duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - started_at);
     shared->access(Access{request.id, request.peer, request.method_word, request.target,

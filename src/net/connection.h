@@ -123,9 +123,10 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<Server::Shared> shared;
   std::unique_ptr<Transport> transport;
   std::string peer;
-  bool gone = false;         // the client left, or we closed
-  bool input_ended = false;  // the client sends nothing more, but may wait for the answer
-  bool admitted = false;     // at least one of its requests was admitted
+  bool gone = false;                  // the client left, or we closed
+  bool input_ended = false;           // the client sends nothing more, but may wait for the answer
+  bool admitted = false;              // at least one of its requests was admitted
+  std::shared_ptr<const void> grant;  // of the request under way
   bool timed_out = false;
   bool closing = false;   // no further request on this connection
   bool upgraded = false;  // somebody else has the transport now and ends it

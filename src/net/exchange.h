@@ -33,7 +33,10 @@ class ConnectionExchange final : public Exchange {
   // For the connection.
   void set_body_limit(std::uint64_t bytes) { body_bytes_max_ = bytes; }
   // The client of this connection is known: it is shed after those that are not.
-  void note_admitted() { connection_.admitted = true; }
+  void note_admitted() {
+    connection_.admitted = true;
+    connection_.grant = request_.grant;
+  }
   bool body_done() const { return parser_.is_done(); }
   bool upgraded() const { return state_ == State::upgraded; }
   bool aborted() const { return state_ == State::aborted; }

@@ -70,6 +70,7 @@ struct Request {
   std::string id;                     // request id: the client's X-Request-Id if sane, else ours
   std::string peer;                   // address of the other side, or "unix"
   bool secure = false;                // came over TLS
+  std::string tls_subject;            // common name of a client certificate that was verified; empty: none
   Fields params;                      // {name} segments of the route, decoded
   std::shared_ptr<const void> grant;  // what the route's access rule found out about the caller
   // What answering makes the service hold beyond the body: grow() it before holding much.

@@ -289,6 +289,11 @@ const BodyBudget& Server::bodies() const {
   return shared_->bodies;
 }
 
+void Server::cut_if(const std::function<bool(const void* grant)>& unwanted) {
+  for (const auto& connection : shared_->held_connections())
+    if (connection->grant && unwanted(connection->grant.get())) connection->reset();
+}
+
 std::size_t Server::connections() const {
   return shared_->connections.size();
 }

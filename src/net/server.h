@@ -68,6 +68,10 @@ class Server {
   // No new connections; idle ones close; running requests may finish within `grace`, then they are aborted.
   boost::asio::awaitable<void> stop(std::chrono::milliseconds grace);
 
+  // Cuts every connection whose request under way has a grant that the predicate takes, upgraded ones too, as
+  // if the client had gone away.
+  void cut_if(const std::function<bool(const void* grant)>& unwanted);
+
   std::size_t connections() const;
   const BodyBudget& bodies() const;
 

@@ -116,6 +116,18 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(const Certificate& certific
   if (SSL_CTX_check_private_key(made->context.native_handle()) != 1) {
     return fail(Code::invalid_argument, "TLS: the private key does not belong to the certificate");
   }
+  if (!certificate.client_ca_pem.empty()) {
+    made->context.add_certificate_authority(boost::asio::buffer(certificate.client_ca_pem), error);
+    TRY(check("the authority of client certificates"));
+    made->context.set_verify_mode(boost::asio::ssl::verify_peer, error);
+    TRY(check("the verification of clients"));
+    // Sessions that are resumed carry their client's certificate; OpenSSL wants to know for whom.
+    constexpr std::string_view kName = "atoll";
+    SSL_CTX_set_session_id_context(
+        made->context.native_handle(),
+        reinterpret_cast<const unsigned char*>(kName.data()),  // JUSTIFICATION: OpenSSL's char type
+        kName.size());
+  }
   return std::shared_ptr<TlsContext>(std::move(made));
 }
 

@@ -11,6 +11,9 @@ namespace atl::net {
 struct Certificate {
   std::string chain_pem;
   std::string key_pem;
+  // Authorities whose client certificates are accepted; empty: none is asked for. A client may still come
+  // without one, but not with a wrong one.
+  std::string client_ca_pem = {};
 };
 
 // A new key (P-256) and a certificate for these DNS names or addresses, valid ten years, signed by itself.

@@ -155,6 +155,22 @@ class TlsTransport final : public Transport {
   Socket& socket() override { return stream_->next_layer(); }
   std::unique_ptr<TlsStream> release_tls() override { return std::move(stream_); }
   bool secure() const override { return true; }
+  std::string subject() const override {
+    SSL* const tls = stream_->native_handle();
+    const std::unique_ptr<X509, decltype(&X509_free)> shown(SSL_get1_peer_certificate(tls), X509_free);
+    if (!shown || SSL_get_verify_result(tls) != X509_V_OK) return {};
+    const X509_NAME* name = X509_get_subject_name(shown.get());
+    const int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
+    // Two common names are nobody's.
+    if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0) return {};
+    unsigned char* text = nullptr;
+    const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));
+    if (size < 0) return {};
+    // JUSTIFICATION: OpenSSL's char type
+    std::string common(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
+    OPENSSL_free(text);
+    return common.find('\0') == std::string::npos ? common : std::string();
+  }
 
  private:
   std::unique_ptr<TlsStream> stream_;

@@ -41,6 +41,8 @@ class Transport {
   virtual Socket& socket() = 0;
   virtual std::unique_ptr<TlsStream> release_tls() { return nullptr; }
   virtual bool secure() const { return false; }
+  // The common name of the other side's certificate, once the handshake verified it; empty: none.
+  virtual std::string subject() const { return {}; }
 
   bool is_open() { return socket().is_open(); }
   // Pending operations end with an error.

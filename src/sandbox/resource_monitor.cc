@@ -215,9 +215,8 @@ Result<std::vector<LimitStatus>> ResourceMonitor::status(const std::string& subj
   return limit_status(usage, state_->subjects.at(subject)->limits);
 }
 
-ResourceController::ResourceController(ResourceMonitor& monitor, std::string subject,
-                                       ResourceMonitor::Source source, Limits limits, End end,
-                                       MonitorOptions options)
+LimitEnforcer::LimitEnforcer(ResourceMonitor& monitor, std::string subject, ResourceMonitor::Source source,
+                             Limits limits, End end, MonitorOptions options)
     : monitor_(monitor), subject_(std::move(subject)), ended_(std::make_shared<bool>(false)) {
   auto tell = std::move(options.on_alert);
   options.on_alert = [tell = std::move(tell), end = std::move(end), ended = ended_](const Alert& alert) {
@@ -229,7 +228,7 @@ ResourceController::ResourceController(ResourceMonitor& monitor, std::string sub
   (void)monitor_.start(subject_, std::move(source), limits, std::move(options));
 }
 
-ResourceController::~ResourceController() {
+LimitEnforcer::~LimitEnforcer() {
   monitor_.stop(subject_);
 }
 

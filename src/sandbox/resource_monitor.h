@@ -82,17 +82,17 @@ class ResourceMonitor {
 // written.
 Result<Usage> process_usage(pid_t pid);
 
-// Ends what goes over a limit that no kernel mechanism enforces. One controller a sandbox.
-class ResourceController {
+// Ends what goes over a limit that no kernel mechanism enforces. One enforcer a sandbox.
+class LimitEnforcer {
  public:
   using End = std::function<void(const LimitStatus&)>;
 
   // `end` is called once, for the first resource found over its limit.
-  ResourceController(ResourceMonitor& monitor, std::string subject, ResourceMonitor::Source source,
-                     Limits limits, End end, MonitorOptions options = {});
-  ~ResourceController();
-  ResourceController(const ResourceController&) = delete;
-  ResourceController& operator=(const ResourceController&) = delete;
+  LimitEnforcer(ResourceMonitor& monitor, std::string subject, ResourceMonitor::Source source, Limits limits,
+                End end, MonitorOptions options = {});
+  ~LimitEnforcer();
+  LimitEnforcer(const LimitEnforcer&) = delete;
+  LimitEnforcer& operator=(const LimitEnforcer&) = delete;
 
   bool has_ended() const { return *ended_; }
 

@@ -96,14 +96,14 @@ TEST_F(ResourceMonitorTest, AControllerEndsOnce) {
   limits.disk_bytes = 10;
   usage_.disk_bytes = 5;
   std::vector<Resource> ended;
-  const ResourceController controller(
+  const LimitEnforcer enforcer(
       monitor_, "s", [&] { return Result<Usage>(usage_); }, limits,
       [&](const LimitStatus& status) { ended.push_back(status.resource); }, options());
   usage_.disk_bytes = 11;
   let_it_look();
   let_it_look();
   EXPECT_EQ(ended, std::vector<Resource>{Resource::disk});
-  EXPECT_TRUE(controller.has_ended());
+  EXPECT_TRUE(enforcer.has_ended());
 }
 
 // Any process that the caller owns, here a child that takes memory and then ends.

@@ -182,12 +182,37 @@ Task<ExecutionRecord> ExecutionEngine::finish_tool(ExecutionRecord record) {
   co_return record;
 }
 
+Result<void> ExecutionEngine::claim(const ExecutionRecord& record) {
+  if (dependencies_.controller == nullptr) return {};
+  quota::Claim claim{record.record_id, {record.tenant, record.key_id}, {}};
+  claim.amounts[quota::Quota::executions] = 1;
+  TRY(dependencies_.controller->check(claim.holder, quota::Quota::cpu_seconds_per_day, 0, 0));
+  return dependencies_.controller->admit(claim);
+}
+
+void ExecutionEngine::give_back(const ExecutionRecord& record) {
+  if (dependencies_.controller == nullptr) return;
+  dependencies_.controller->release(record.record_id);
+  dependencies_.controller->charge({record.tenant, record.key_id}, record.session_id,
+                                   quota::Quota::cpu_seconds_per_day,
+                                   static_cast<std::uint64_t>(record.usage.cpu_time.count()));
+}
+
 Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::Principal who,
                                              ExecutionRecord record, policy::Language language) {
   if (record.code.size() > options_.code_bytes_max) {
     co_return fail(Code::too_large, fmt::format("code is over {} bytes", options_.code_bytes_max));
   }
   identify(*live, who, record);
+  CO_CHECK(claim(record));
+  Result<void> admitted = co_await judge(live, record, language);
+  if (!admitted || record.status == Status::denied) give_back(record);
+  if (!admitted) co_return fail(std::move(admitted).error());
+  co_return record;
+}
+
+Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& record,
+                                  policy::Language language) {
   CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts().policy, record.code, language));
   record.verdict = policy::to_json(verdict);
   if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {
@@ -205,11 +230,12 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
     if (dependencies_.observer != nullptr)
       dependencies_.observer->finished(live->facts(), record, std::chrono::nanoseconds(0));
   }
-  co_return record;
+  co_return Result<void>{};
 }
 
 Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started) {
   record.finished_at = dependencies_.clock->now();
+  give_back(record);
   std::vector<store::ArtifactRow> rows;
   for (Artifact& artifact : record.artifacts) {
     artifact.created_at = *record.finished_at;
@@ -461,6 +487,11 @@ Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_pt
   if (row.session_id != live->facts().session_id || row.finished_at)
     co_return fail(Code::not_found, "no open record of this session");
   ExecutionRecord record = from_row(row);
+  if (dependencies_.controller != nullptr) {
+    quota::Claim held{record.record_id, {record.tenant, record.key_id}, {}};
+    held.amounts[quota::Quota::executions] = 1;
+    dependencies_.controller->hold(held);
+  }
   // What it wrote to the service before is not in this one, and nobody reads it now.
   record.out_truncated = record.err_truncated = true;
   auto kept = std::make_shared<KeptOutput>(dependencies_.blobs, options_);

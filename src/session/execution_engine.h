@@ -8,6 +8,7 @@
 #include "auth/principal.h"
 #include "base/clock.h"
 #include "policy/security_manager.h"
+#include "quota/controller.h"
 #include "registry/registry.h"
 #include "session/artifacts.h"
 #include "session/execution.h"
@@ -32,6 +33,7 @@ class ExecutionEngine {
     Observer* observer = nullptr;  // may be null
     // For reading long code; null: on the loop.
     boost::asio::thread_pool* workers = nullptr;
+    quota::ResourceController* controller = nullptr;  // null: executions are not counted
   };
   struct Options {
     std::size_t text_kept_bytes = 1U << 20;  // of each output stream, in answers and records
@@ -78,9 +80,13 @@ class ExecutionEngine {
   std::chrono::milliseconds wall_time_of(const Live& live, sandbox::Language language) const;
   // Fills in who asked, where and when.
   void identify(const Live& live, const auth::Principal& who, ExecutionRecord& record) const;
-  // Asks the policy and writes the first record.
+  // Counts it against the quotas of whoever asked, and gives that back with what it used.
+  Result<void> claim(const ExecutionRecord& record);
+  void give_back(const ExecutionRecord& record);
+  // Asks quotas and policy and writes the first record.
   Task<ExecutionRecord> admit(std::shared_ptr<Live> live, auth::Principal who, ExecutionRecord record,
                               policy::Language language);
+  Task<void> judge(std::shared_ptr<Live> live, ExecutionRecord& record, policy::Language language);
   // Fills in how it ended and writes the last record.
   Task<void> finish(std::shared_ptr<Live> live, ExecutionRecord& record, SteadyTime started);
   static void end_with_session(const Live& live, ExecutionRecord& record);

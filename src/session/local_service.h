@@ -53,6 +53,7 @@ class LocalService final : public Service {
     egress::Outside outside;                      // without a resolver: no session gets a network
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
+    quota::ResourceController* controller = nullptr;  // null: only the bounds of the options hold
   };
   LocalService(Dependencies dependencies, ServiceOptions options);
 

@@ -67,7 +67,7 @@ Task<Session> Pauses::resume(Principal who, std::string id, std::optional<std::c
 }
 
 Task<void> Pauses::resume_held(LivePtr live) {
-  CO_CHECK(dependencies_.table->admit(live->facts().tenant, live.get()));
+  CO_CHECK(dependencies_.table->admit(live, SessionTable::Begin::resumed));
   const During waking = live->mark_waking();
   const std::string woken = live->facts().hibernation, older = live->facts().snapshot;
   if (woken.empty()) {
@@ -115,7 +115,10 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   if (!can || !states.is_enabled())
     co_return fail(live->lacks(request.files_only ? "snapshot" : "live_fork"));
   // When the service ends, a paused session has no other place to go.
-  if (!table.is_ending()) CO_CHECK(check_room(*live));
+  if (!table.is_ending()) {
+    CO_CHECK(check_room(*live));
+    CO_CHECK(co_await table.check_stored(live->facts().tenant, live->facts().key_id, 1));
+  }
   const std::string state = SavedStates::name_of_hibernation(live->incarnation());
   const State before = live->state();
   Result<sandbox::Carried> carried = sandbox::Carried();

@@ -152,7 +152,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
   Observer* const observer = dependencies_.observer;
   const SteadyTime started = dependencies_.clock->steady();
   if (table.is_ending()) co_return fail(Code::unavailable, "the service is ending");
-  if (auto admitted = table.admit(live->facts().tenant, nullptr); !admitted) {
+  if (auto admitted = table.admit(live, SessionTable::Begin::created); !admitted) {
     if (observer != nullptr) observer->create_failed(live->facts().provider, admitted.error().code());
     co_return fail(std::move(admitted).error());
   }

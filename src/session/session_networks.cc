@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "egress/authority.h"
+#include "session/metered_connector.h"
 
 namespace atl::session {
 namespace {
@@ -61,6 +62,13 @@ std::shared_ptr<egress::Proxy> SessionNetworks::make_proxy(const LivePtr& live) 
   egress::Outside outside = dependencies_.outside;
   if (dependencies_.secrets) outside.secrets = dependencies_.secrets(live->facts().tenant);
   if (dependencies_.dials != nullptr) outside.dials = dependencies_.dials->account(live->facts().tenant);
+  if (dependencies_.controller != nullptr && outside.connector != nullptr) {
+    const Session& facts = live->facts();
+    outside.own_connector =
+        std::make_shared<MeteredConnector>(*outside.connector, *dependencies_.controller,
+                                           quota::Holder{facts.tenant, facts.key_id}, facts.session_id);
+    outside.connector = outside.own_connector.get();
+  }
   // Weak: the session owns the proxy.
   auto observe = [weak = std::weak_ptr(live), clock = dependencies_.clock](const egress::Attempt& attempt) {
     const auto self = weak.lock();

@@ -27,6 +27,7 @@ class SessionNetworks {
     egress::DialBudget* dials = nullptr;  // null: connections to the world are not counted
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
+    quota::ResourceController* controller = nullptr;  // null: what leaves is not counted
   };
   explicit SessionNetworks(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 

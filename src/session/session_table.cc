@@ -95,6 +95,7 @@ void SessionTable::add(const LivePtr& live) {
 }
 
 void SessionTable::forget(const LivePtr& live) {
+  if (dependencies_.controller != nullptr) dependencies_.controller->release(live->facts().session_id);
   by_session_.erase(live->facts().session_id);
   by_sandbox_.erase(live->facts().sandbox_id);
 }
@@ -120,6 +121,59 @@ Result<void> SessionTable::admit(const std::string& tenant, const Live* one) con
   return {};
 }
 
+// A session that is paused in memory keeps its memory and its disk, and does not run.
+static quota::Claim claim_of(const Live& live, bool runs) {
+  constexpr std::uint64_t kMegabyte = 1U << 20;
+  const Session& facts = live.facts();
+  quota::Claim claim{facts.session_id, {facts.tenant, facts.key_id}, {}};
+  if (runs) claim.amounts[quota::Quota::sessions] = 1;
+  if (runs || live.sandbox()) {
+    claim.amounts[quota::Quota::memory_mb] = (facts.limits.memory_bytes + kMegabyte - 1) / kMegabyte;
+    claim.amounts[quota::Quota::disk_mb] = (facts.limits.disk_bytes + kMegabyte - 1) / kMegabyte;
+  }
+  return claim;
+}
+
+void SessionTable::count(const Live& live) {
+  if (dependencies_.controller == nullptr) return;
+  const quota::Claim claim = claim_of(live, live.counts_as_running());
+  if (is_final(live.state()) || claim.amounts.empty()) {
+    dependencies_.controller->release(claim.id);
+  } else {
+    dependencies_.controller->hold(claim);
+  }
+}
+
+Result<void> SessionTable::admit(const LivePtr& live, Begin begin) {
+  const Session& facts = live->facts();
+  TRY(admit(facts.tenant, begin == Begin::created ? nullptr : live.get()));
+  if (dependencies_.controller == nullptr) return {};
+  const quota::Claim claim = claim_of(*live, true);
+  if (!dependencies_.controller->admit(claim)) {
+    // Something may have ended on a way that nobody counted: what exists decides.
+    for (const LivePtr& other : all())
+      if (other->facts().tenant == facts.tenant && other != live) count(*other);
+    TRY(dependencies_.controller->admit(claim));
+  }
+  if (begin == Begin::resumed) return {};
+  auto created = dependencies_.controller->admit_create(claim.holder);
+  if (!created) dependencies_.controller->release(claim.id);
+  return created;
+}
+
+Task<void> SessionTable::check_stored(std::string tenant, std::string key_id,
+                                      std::uint64_t more_bytes) const {
+  if (dependencies_.controller == nullptr) co_return Result<void>{};
+  CO_TRY(const store::Amount snapshots, co_await dependencies_.store->snapshot_amount(tenant));
+  auto bytes = static_cast<std::uint64_t>(snapshots.bytes);
+  for (const LivePtr& live : all())
+    if (live->facts().tenant == tenant && live->is_on_disk()) bytes += live->facts().hibernation_bytes;
+  const auto megabytes = [](std::uint64_t size) { return (size + (1U << 20) - 1) >> 20U; };
+  const quota::Holder holder{std::move(tenant), std::move(key_id)};
+  co_return dependencies_.controller->check(holder, quota::Quota::stored_mb, megabytes(bytes),
+                                            megabytes(bytes + more_bytes) - megabytes(bytes));
+}
+
 void SessionTable::enter(const LivePtr& live, State state, std::string reason) {
   const State from = live->state();
   if (!live->set_state(state, std::move(reason), options_.to_disk_after)) {
@@ -129,10 +183,12 @@ void SessionTable::enter(const LivePtr& live, State state, std::string reason) {
                 {"to", std::string(to_string(state))}});
     return;
   }
+  count(*live);
   if (dependencies_.observer != nullptr) dependencies_.observer->changed(live->facts(), from, state);
 }
 
 void SessionTable::announce(const LivePtr& live) {
+  count(*live);
   if (dependencies_.observer != nullptr)
     dependencies_.observer->changed(live->facts(), live->state(), live->state());
 }
@@ -154,6 +210,7 @@ Result<void> SessionTable::apply(Live& live, const UpdateRequest& request) const
 
 Task<void> SessionTable::save(LivePtr live) {
   live->mark_saving();
+  if (by_session_.contains(live->facts().session_id)) count(*live);
   auto saved = co_await dependencies_.store->put_session(to_row(live->facts(), live->incarnation()));
   if (!saved) live->mark_changed();
   if (saved && live->network_log().changed()) {

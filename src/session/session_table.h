@@ -11,6 +11,7 @@
 
 #include "auth/principal.h"
 #include "base/clock.h"
+#include "quota/controller.h"
 #include "session/live.h"
 #include "session/observer.h"
 #include "session/service_options.h"
@@ -31,7 +32,8 @@ class SessionTable {
   struct Dependencies {
     store::Store* store = nullptr;
     Clock* clock = nullptr;
-    Observer* observer = nullptr;  // may be null
+    Observer* observer = nullptr;                     // may be null
+    quota::ResourceController* controller = nullptr;  // null: only the bounds of `options` hold
   };
   // `options` must outlive this.
   SessionTable(Dependencies dependencies, const ServiceOptions& options)
@@ -60,6 +62,17 @@ class SessionTable {
   // that session if it is in the table already. Nothing may be awaited between this call and the change that
   // makes it count.
   Result<void> admit(const std::string& tenant, const Live* one) const;
+
+  // Whether the session is a new one or goes on.
+  enum class Begin : std::uint8_t { created, resumed };
+  // The same for this session, which is about to run, and counts it against the quotas of its tenant and key:
+  // Code::resource_exhausted with the facts of auth::over_quota. Held until the session no longer runs.
+  Result<void> admit(const LivePtr& live, Begin begin);
+  // Counts the session against quotas as it is now.
+  void count(const Live& live);
+  // Whether so many bytes more may be stored for the session's tenant: snapshots, and sessions that are
+  // paused on the disk.
+  Task<void> check_stored(std::string tenant, std::string key_id, std::uint64_t more_bytes) const;
 
   // Changes the state and tells the observer. A change that the table of state.h does not have is logged as a
   // defect and not made.

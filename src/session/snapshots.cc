@@ -35,6 +35,7 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
   CO_TRY(auto hold, co_await found->take_turn());
   const Session& facts = found->facts();
   CO_CHECK(co_await check_room(facts.tenant, 0));
+  CO_CHECK(co_await dependencies_.table->check_stored(facts.tenant, facts.key_id, 1));
   Snapshot snapshot;
   snapshot.snapshot_id = "snp_" + random_word(20);
   snapshot.tenant = facts.tenant;
@@ -51,6 +52,8 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
   snapshot.size_bytes = size.value_or(0);
   Result<void> stored = size ? Result<void>() : fail(size.error());
   if (stored) stored = co_await check_room(snapshot.tenant, snapshot.size_bytes);
+  if (stored)
+    stored = co_await dependencies_.table->check_stored(facts.tenant, facts.key_id, snapshot.size_bytes);
   if (stored) stored = co_await dependencies_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
     auto removed = co_await states.remove(snapshot.snapshot_id, found->provider());
@@ -72,7 +75,7 @@ Task<Session> Snapshots::restore(Principal who, std::string id, std::string snap
   }
   CO_TRY(auto hold, co_await found->take_turn());
   if (!is_live(found->state())) co_return fail(found->wrong_state(id));
-  if (found->state() == State::paused) CO_CHECK(table.admit(found->facts().tenant, found.get()));
+  if (found->state() == State::paused) CO_CHECK(table.admit(found, SessionTable::Begin::resumed));
   table.enter(found, State::creating, "restore");
   const std::shared_ptr<sandbox::Sandbox> old = found->detach();
   Result<void> done = old ? co_await old->stop() : Result<void>();

@@ -5,9 +5,34 @@ namespace atl::store {
 Task<void> Store::put_key(KeyRow row) {
   return write<void>([k = std::move(row)](Connection& db) -> Result<void> {
     TRY(
-        db.run("INSERT INTO keys (key_id, tenant, role, name, hash, prefix, created_at, revoked_at) "
-               "VALUES (?,?,?,?,?,?,?,?)",
-               k.key_id, k.tenant, k.role, k.name, k.hash, k.prefix, k.created_at, k.revoked_at));
+        db.run("INSERT INTO keys (key_id, tenant, role, name, hash, prefix, created_at, revoked_at, kind, "
+               "scopes, networks, quotas, expires_at, last_used_at, old_hash, old_until) "
+               "VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+               k.key_id, k.tenant, k.role, k.name, k.hash, k.prefix, k.created_at, k.revoked_at, k.kind,
+               k.scopes, k.networks, k.quotas, k.expires_at, k.last_used_at, k.old_hash, k.old_until));
+    // A tenant begins with its first key.
+    TRY(
+        db.run("INSERT OR IGNORE INTO tenants (name, state, created_at, changed_at, quotas) "
+               "VALUES (?1,'active',?2,?2,'{}')",
+               k.tenant, k.created_at));
+    return {};
+  });
+}
+
+Task<bool> Store::update_key(KeyRow row) {
+  return write<bool>([k = std::move(row)](Connection& db) -> Result<bool> {
+    return TRY(db.run(
+               "UPDATE keys SET role=?2, name=?3, hash=?4, prefix=?5, scopes=?6, networks=?7, quotas=?8, "
+               "expires_at=?9, last_used_at=?10, old_hash=?11, old_until=?12 WHERE key_id=?1",
+               k.key_id, k.role, k.name, k.hash, k.prefix, k.scopes, k.networks, k.quotas, k.expires_at,
+               k.last_used_at, k.old_hash, k.old_until)) > 0;
+  });
+}
+
+Task<void> Store::touch_keys(std::vector<std::pair<std::string, WallTime>> used) {
+  return write<void>([used = std::move(used)](Connection& db) -> Result<void> {
+    for (const auto& [key_id, at] : used)
+      TRY(db.run("UPDATE keys SET last_used_at=?2 WHERE key_id=?1", key_id, at));
     return {};
   });
 }
@@ -22,13 +47,15 @@ Task<void> Store::rename_key(std::string key_id, std::string name) {
 Task<std::vector<KeyRow>> Store::list_keys() {
   return read<std::vector<KeyRow>>([](Connection& db) -> Result<std::vector<KeyRow>> {
     std::vector<KeyRow> keys;
-    TRY(
-        db.query("SELECT key_id, tenant, role, name, hash, prefix, created_at, revoked_at FROM keys ORDER BY "
-                 "created_at",
-                 [&](const Row& row) {
-                   keys.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4),
-                                   row.text(5), row.time(6), row.maybe_time(7)});
-                 }));
+    TRY(db.query(
+        "SELECT key_id, tenant, role, name, hash, prefix, created_at, revoked_at, kind, scopes, "
+        "networks, quotas, expires_at, last_used_at, old_hash, old_until FROM keys ORDER BY created_at",
+        [&](const Row& row) {
+          keys.push_back({row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5),
+                          row.time(6), row.maybe_time(7), row.text(8), row.text(9), row.text(10),
+                          row.text(11), row.maybe_time(12), row.maybe_time(13), row.text(14),
+                          row.maybe_time(15)});
+        }));
     return keys;
   });
 }

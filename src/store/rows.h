@@ -99,6 +99,37 @@ struct KeyRow {
   std::string prefix;  // enough to recognise it by
   WallTime created_at;
   std::optional<WallTime> revoked_at;
+  std::string kind = "key";     // or "token": E2B's access tokens, which stand in no list of keys
+  std::string scopes = "{}";    // JSON object: what it is narrowed to
+  std::string networks = "[]";  // JSON array: addresses it may be used from; empty: any
+  std::string quotas = "{}";    // JSON object: of this key alone
+  std::optional<WallTime> expires_at, last_used_at;
+  std::string old_hash = {};  // of the key before the last rotation; empty: none
+  std::optional<WallTime> old_until;
+};
+
+struct TenantRow {
+  std::string name;
+  std::string state = "active";  // active, suspended, removing
+  WallTime created_at, changed_at;
+  std::optional<WallTime> remove_at;  // of one that is removing
+  std::string quotas = "{}";          // JSON object
+};
+
+// What was consumed in one day (UTC) by a key in a session. Filled by the end of every record, and by
+// add_usage.
+struct UsageRow {
+  std::int64_t day = 0;  // since 1970-01-01
+  std::string tenant, key_id, session_id;
+  std::int64_t executions = 0, cpu_us = 0, wall_us = 0, egress_bytes = 0;
+};
+
+struct UsageFilter {
+  std::string tenant, key_id, session_id;  // empty: all
+  std::int64_t from_day = 0, to_day = 1LL << 40;
+  // Which of them rows are told apart by; the others are empty in the answer.
+  bool by_day = true, by_key = false, by_session = false;
+  std::uint32_t limit = 10'000;
 };
 
 struct AuditRow {

@@ -165,12 +165,64 @@ ALTER TABLE sessions ADD COLUMN egress TEXT NOT NULL DEFAULT '{}';
     R"sql(
 CREATE TABLE journal (one INTEGER PRIMARY KEY CHECK (one = 1), applied INTEGER NOT NULL);
 INSERT INTO journal VALUES (1, 0);
-)sql", "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
+)sql",
+    "ALTER TABLE sessions ADD COLUMN hibernation TEXT NOT NULL DEFAULT '{}';" MOVE_HIBERNATION,
     R"sql(
 ALTER TABLE record_ends ADD COLUMN interpreter_restarted TEXT NOT NULL DEFAULT '';
 )sql",
     R"sql(
 ALTER TABLE record_ends ADD COLUMN tool TEXT NOT NULL DEFAULT '';
+)sql",
+    // Rights and quotas. Every key could do everything before there were roles: it becomes an admin's.
+    R"sql(
+ALTER TABLE keys ADD COLUMN kind TEXT NOT NULL DEFAULT 'key';
+ALTER TABLE keys ADD COLUMN scopes TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE keys ADD COLUMN networks TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE keys ADD COLUMN quotas TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE keys ADD COLUMN expires_at INTEGER;
+ALTER TABLE keys ADD COLUMN last_used_at INTEGER;
+ALTER TABLE keys ADD COLUMN old_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE keys ADD COLUMN old_until INTEGER;
+UPDATE keys SET kind = 'token' WHERE role = 'token';
+UPDATE keys SET role = 'admin' WHERE role IN ('owner', 'token');
+
+CREATE TABLE tenants (
+  name TEXT PRIMARY KEY,
+  state TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  changed_at INTEGER NOT NULL,
+  remove_at INTEGER,
+  quotas TEXT NOT NULL
+);
+INSERT INTO tenants (name, state, created_at, changed_at, quotas)
+  SELECT tenant, 'active', min(created_at), min(created_at), '{}' FROM
+    (SELECT tenant, created_at FROM keys UNION ALL SELECT tenant, created_at FROM sessions) GROUP BY tenant;
+
+CREATE TABLE usage (
+  day INTEGER NOT NULL,
+  tenant TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  executions INTEGER NOT NULL,
+  cpu_us INTEGER NOT NULL,
+  wall_us INTEGER NOT NULL,
+  egress_bytes INTEGER NOT NULL,
+  PRIMARY KEY (tenant, day, key_id, session_id)
+) WITHOUT ROWID;
+CREATE INDEX usage_by_day ON usage (day);
+INSERT INTO usage SELECT e.finished_at / 86400000000, r.tenant, r.key_id, r.session_id, count(*),
+    sum(CASE WHEN json_valid(e.usage) THEN coalesce(json_extract(e.usage, '$.cpu_time_us'), 0) ELSE 0 END),
+    sum(CASE WHEN json_valid(e.usage) THEN coalesce(json_extract(e.usage, '$.wall_time_us'), 0) ELSE 0 END), 0
+  FROM record_ends e JOIN records r ON r.seq = e.seq WHERE e.status <> 'denied' GROUP BY 1, 2, 3, 4;
+CREATE TRIGGER record_ends_usage AFTER INSERT ON record_ends WHEN NEW.status <> 'denied' BEGIN
+  INSERT INTO usage SELECT NEW.finished_at / 86400000000, tenant, key_id, session_id, 1,
+      CASE WHEN json_valid(NEW.usage) THEN coalesce(json_extract(NEW.usage, '$.cpu_time_us'), 0) ELSE 0 END,
+      CASE WHEN json_valid(NEW.usage) THEN coalesce(json_extract(NEW.usage, '$.wall_time_us'), 0) ELSE 0 END, 0
+    FROM records WHERE seq = NEW.seq
+  ON CONFLICT (tenant, day, key_id, session_id) DO UPDATE SET executions = executions + 1,
+    cpu_us = cpu_us + excluded.cpu_us, wall_us = wall_us + excluded.wall_us;
+END;
+CREATE INDEX sessions_by_creation ON sessions (created_at);
 )sql",
 };
 

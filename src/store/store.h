@@ -80,10 +80,33 @@ class Store {
   Task<std::vector<SnapshotRow>> snapshots_before(WallTime time);
 
   // Keys.
-  Task<void> put_key(KeyRow row);
+  Task<void> put_key(KeyRow row);  // and its tenant, if there is none of that name
   Task<void> rename_key(std::string key_id, std::string name);
   Task<std::vector<KeyRow>> list_keys();
   Task<bool> revoke_key(std::string key_id, WallTime at);
+  // Everything of it but its id, tenant, kind and times of creation and revocation. False if there is none.
+  Task<bool> update_key(KeyRow row);
+  // Notes when keys were last used; unknown ones are passed over.
+  Task<void> touch_keys(std::vector<std::pair<std::string, WallTime>> used);
+
+  // Tenants.
+  Task<void> put_tenant(TenantRow row);  // inserts, or replaces the one of this name
+  Task<std::vector<TenantRow>> list_tenants();
+  // The tenant and every row that is its own: keys, sessions, history, artifacts, snapshots, documents,
+  // usage.
+  Task<void> remove_tenant(std::string name);
+
+  // What was consumed.
+  Task<void> add_usage(std::vector<UsageRow> rows);
+  Task<std::vector<UsageRow>> list_usage(UsageFilter filter);
+  // Days before this one.
+  Task<std::int64_t> remove_usage_before(std::int64_t day);
+  // When sessions were created, of all tenants, since then: tenant, key and time. Those that ended count too.
+  struct Creation {
+    std::string tenant, key_id;
+    WallTime at;
+  };
+  Task<std::vector<Creation>> creations_since(WallTime time);
 
   Task<void> audit(AuditRow row);
   Task<std::vector<AuditRow>> list_audit(std::uint32_t limit);

@@ -346,13 +346,23 @@ TEST(Store, ASchemaFromTheFutureIsRefused) {
   EXPECT_NE(opened.error().message().find("9999"), std::string::npos);
 }
 
+constexpr const char* kUndoRights =
+    "DROP TRIGGER record_ends_usage; DROP TABLE usage; DROP TABLE tenants; DROP INDEX sessions_by_creation; "
+    "ALTER TABLE keys DROP COLUMN kind; ALTER TABLE keys DROP COLUMN scopes; "
+    "ALTER TABLE keys DROP COLUMN networks; ALTER TABLE keys DROP COLUMN quotas; "
+    "ALTER TABLE keys DROP COLUMN expires_at; ALTER TABLE keys DROP COLUMN last_used_at; "
+    "ALTER TABLE keys DROP COLUMN old_hash; ALTER TABLE keys DROP COLUMN old_until";
+
 // A store of every version that there was, with something in it, becomes one of today and loses nothing.
 TEST(Store, OlderSchemasAreBroughtForward) {
   const std::vector<std::string> undo = {"ALTER TABLE sessions DROP COLUMN volumes",
-                                         "ALTER TABLE sessions DROP COLUMN egress", "DROP TABLE journal",
+                                         "ALTER TABLE sessions DROP COLUMN egress",
+                                         "DROP TABLE journal",
                                          "ALTER TABLE sessions DROP COLUMN hibernation",
                                          "ALTER TABLE record_ends DROP COLUMN interpreter_restarted",
-                                         "ALTER TABLE record_ends DROP COLUMN tool"};
+                                         "ALTER TABLE record_ends DROP COLUMN tool",
+
+                                         kUndoRights};
   ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1)
       << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
@@ -406,7 +416,8 @@ TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
   {
     auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
     ASSERT_TRUE(
-        db.script("ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN "
+        db.script(std::string(kUndoRights) +
+                  "; ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN "
                   "interpreter_restarted; ALTER TABLE record_ends DROP COLUMN tool; "
                   "PRAGMA user_version=4"));
   }

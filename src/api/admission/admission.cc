@@ -2,8 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <stdexcept>
+
 #include "api/admission/place.h"
 #include "api/admission/signature.h"
+#include "auth/denial.h"
 #include "base/bytes.h"
 
 namespace atl::api {
@@ -16,6 +22,8 @@ using Kind = Refusal::Kind;
 
 constexpr std::string_view kAccessToken = "X-Access-Token";
 constexpr std::string_view kTrafficToken = "E2b-Traffic-Access-Token";
+// Names the tenant that somebody with the right to do so wants to look into.
+constexpr std::string_view kOtherTenant = "X-Atoll-Tenant";
 
 Refusal unauthenticated(std::string message) {
   return {Kind::unauthenticated, Error(Code::unauthenticated, std::move(message)), {}};
@@ -101,21 +109,41 @@ const Rule* rule_of(const net::Route& route) {
 }
 
 net::AccessRule Admission::rule(Rule needed, RefusalRenderer refuse) const {
+  if (needed.permission == Permission::unset)
+    throw std::invalid_argument("a route does not name the permission that it needs");
   return std::make_shared<RuleAccess>(*this, needed, std::move(refuse));
 }
 
 boost::asio::awaitable<std::variant<Grant, Refusal>> Admission::admit(Rule needed,
                                                                       const net::Request& request) const {
+  Outcome outcome = co_await decide(needed, request);
+  if (auto* grant = std::get_if<Grant>(&outcome)) {
+    grant->permission = needed.permission;
+    grant->who.request_id = request.id;
+    if (grant->who.address.empty()) grant->who.address = address_of(request);
+  }
+  if (watcher_) {
+    auto noted = co_await watcher_(needed, request, outcome);
+    if (!noted && std::holds_alternative<Grant>(outcome))
+      co_return Refusal{Kind::failed, std::move(noted).error(), {}};
+  }
+  co_return outcome;
+}
+
+boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const net::Request& request) const {
   Outcome outcome = Grant{};
   switch (needed.credential) {
     case Credential::none: break;
-    case Credential::key: outcome = by_key(request); break;
+    case Credential::key: outcome = co_await by_key(request); break;
     case Credential::volume: outcome = co_await by_volume(request); break;
     case Credential::upload: outcome = by_upload(request); break;
-    default: outcome = by_session(needed.credential, request);
+    default: outcome = co_await by_session(needed, request);
   }
   const auto* grant = std::get_if<Grant>(&outcome);
-  if (grant == nullptr || needed.rate == Rate::never || grant->caller.empty()) co_return outcome;
+  if (grant == nullptr) co_return outcome;
+  if (!grant->who.may(needed.permission))
+    co_return Refusal{Kind::forbidden, auth::missing_permission(needed.permission), {}};
+  if (needed.rate == Rate::never || grant->caller.empty()) co_return outcome;
   if (const auto wait = parts_.limiter->take(grant->caller)) {
     co_return Refusal{Kind::limited,
                       Error(Code::resource_exhausted,
@@ -125,24 +153,109 @@ boost::asio::awaitable<std::variant<Grant, Refusal>> Admission::admit(Rule neede
   co_return outcome;
 }
 
-Admission::Outcome Admission::by_key(const net::Request& request) const {
-  const std::string_view key = shown_key(request);
-  if (key.empty()) return unauthenticated("API key is missing");
-  auto who = parts_.keys->check(key);
-  if (!who) return unauthenticated("Invalid API key");
-  Grant grant;
-  grant.caller = who->key_id;
-  grant.who = std::move(*who);
-  return grant;
+// "192.0.2.1" of "192.0.2.1:50000" and of "[::1]:50000"; "unix" as it is.
+static std::string host_of(std::string_view peer) {
+  if (peer.starts_with('[')) return std::string(peer.substr(1, peer.find(']') - 1));
+  return std::string(peer.substr(0, peer.rfind(':')));
 }
 
-std::optional<auth::Principal> Admission::key_of_tenant(const net::Request& request,
-                                                        const std::string& tenant) const {
-  const std::string_view key = shown_key(request);
-  if (key.empty()) return std::nullopt;
-  auto who = parts_.keys->check(key);
-  if (!who || who->tenant != tenant) return std::nullopt;
-  return std::move(*who);
+// Proxies append whom they were asked by, so the last address that is not a proxy's own is the client's.
+std::string Admission::address_of(const net::Request& request) const {
+  std::string address = host_of(request.peer);
+  if (parts_.proxies == nullptr || parts_.proxies->empty()) return address;
+  const auto is_proxy = [&](std::string_view text) {
+    if (text == "unix") return true;
+    const auto parsed = egress::Address::parse(text);
+    return parsed &&
+           std::ranges::any_of(*parts_.proxies, [&](const auto& range) { return range.contains(*parsed); });
+  };
+  std::string_view list = request.headers.get("X-Forwarded-For");
+  while (is_proxy(address) && !list.empty()) {
+    const auto comma = list.rfind(',');
+    std::string_view last = comma == std::string_view::npos ? list : list.substr(comma + 1);
+    list = comma == std::string_view::npos ? std::string_view() : list.substr(0, comma);
+    while (last.starts_with(' ')) last.remove_prefix(1);
+    while (last.ends_with(' ')) last.remove_suffix(1);
+    if (!egress::Address::parse(last)) break;
+    address = last;
+  }
+  return address;
+}
+
+auth::Presented Admission::presented(const net::Request& request) const {
+  auth::Presented shown;
+  shown.credential = shown_key(request);
+  shown.address = address_of(request);
+  shown.peer = host_of(request.peer);
+  shown.tls_subject = request.tls_subject;
+  shown.header = [&request](std::string_view name) { return std::string(request.headers.get(name)); };
+  return shown;
+}
+
+Task<std::optional<auth::Principal>> Admission::identify(const net::Request& request) const {
+  const auth::Presented shown = presented(request);
+  if (parts_.providers != nullptr) {
+    for (const auto& provider : *parts_.providers) {
+      CO_TRY(auto who, co_await provider->identify(shown));
+      if (who) co_return std::move(who);
+    }
+  } else if (!shown.credential.empty()) {
+    CO_TRY(auth::Principal who, parts_.keys->check(shown.credential, shown.address));
+    co_return std::optional(std::move(who));
+  }
+  if (!shown.credential.empty()) co_return fail(Code::unauthenticated, "Invalid API key");
+  co_return std::optional<auth::Principal>();
+}
+
+boost::asio::awaitable<Admission::Outcome> Admission::slow_down(const net::Request& request,
+                                                                Refusal refusal) const {
+  if (parts_.attempts == nullptr || refusal.kind != Kind::unauthenticated) co_return refusal;
+  const auto delay =
+      parts_.attempts->failed(address_of(request), parts_.keys->id_by_prefix(shown_key(request)));
+  if (delay.count() == 0) co_return refusal;
+  if (!parts_.attempts->begin_wait())
+    co_return Refusal{
+        Kind::limited, Error(Code::resource_exhausted, "too many wrong credentials; try again later"), {}};
+  struct Waiting {
+    auth::Attempts& attempts;
+    ~Waiting() { attempts.end_wait(); }
+  } waiting{*parts_.attempts};
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, delay);
+  boost::system::error_code ignored;
+  co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+  co_return refusal;
+}
+
+std::optional<Refusal> Admission::check_tenant(const net::Request& request, auth::Principal& who) const {
+  const std::string_view other = request.headers.get(kOtherTenant);
+  const auto closed = [](const std::string& tenant) {
+    return Refusal{
+        Kind::forbidden, Error(Code::permission_denied, "the tenant " + tenant + " is closed"), {}};
+  };
+  if (parts_.tenants != nullptr && !parts_.tenants->is_open(who.tenant)) return closed(who.tenant);
+  if (other.empty() || other == who.tenant) return std::nullopt;
+  if (!who.may(Permission::tenants_look))
+    return Refusal{Kind::forbidden, auth::missing_permission(Permission::tenants_look), {}};
+  if (parts_.tenants != nullptr)
+    if (auto known = parts_.tenants->get(other); !known)
+      return Refusal{Kind::failed, std::move(known).error(), {}};
+  who.looks_from = std::exchange(who.tenant, std::string(other));
+  who.permissions = who.permissions & auth::kLookPermissions;
+  return std::nullopt;
+}
+
+boost::asio::awaitable<Admission::Outcome> Admission::by_key(const net::Request& request) const {
+  auto who = co_await identify(request);
+  if (!who && who.error().code() != Code::unauthenticated)
+    co_return Refusal{Kind::failed, std::move(who).error(), {}};
+  if (!who) co_return co_await slow_down(request, unauthenticated("Invalid API key"));
+  if (!*who) co_return unauthenticated("API key is missing");
+  Grant grant;
+  grant.who = std::move(**who);
+  if (auto refused = check_tenant(request, grant.who)) co_return std::move(*refused);
+  grant.caller = grant.who.key_id;
+  grant.by_key = true;
+  co_return grant;
 }
 
 // A /files request may name no sandbox: it is the one whose secret it carries, or whose secret makes its
@@ -209,28 +322,59 @@ std::optional<Refusal> Admission::check_secret(Credential credential, const net:
       "unauthorized access, please provide a valid access token or method signing if supported");
 }
 
-Admission::Outcome Admission::by_session(Credential credential, const net::Request& request) const {
+// A session's secret stands for its owner, for this session and its data plane alone.
+static auth::Principal data_plane_of(const Session& session) {
+  auth::Principal who = session::Service::owner(session);
+  who.role = "session";
+  who.permissions = auth::kDataPlanePermissions;
+  auth::Scopes scopes;
+  scopes.sessions = {session.session_id, session.sandbox_id};
+  who.scopes = std::make_shared<const auth::Scopes>(std::move(scopes));
+  return who;
+}
+
+static bool covers(const auth::Principal& who, const Session& session) {
+  if (who.tenant != session.tenant) return false;
+  if (who.scopes == nullptr) return true;
+  const auth::Scopes& scopes = *who.scopes;
+  return (scopes.environment.empty() || scopes.environment == session.environment) &&
+         (scopes.sessions.empty() || scopes.sessions.contains(session.session_id) ||
+          scopes.sessions.contains(session.sandbox_id));
+}
+
+boost::asio::awaitable<Admission::Outcome> Admission::by_session(Rule needed,
+                                                                 const net::Request& request) const {
+  const Credential credential = needed.credential;
   Grant grant;
-  if (auto refused = find_session(request, grant)) return std::move(*refused);
+  if (auto refused = find_session(request, grant)) co_return std::move(*refused);
   const Session& session = *grant.session;
+  if (parts_.tenants != nullptr && !parts_.tenants->is_open(session.tenant))
+    co_return Refusal{Kind::gone, Error(Code::not_found, "The sandbox was not found"), session.sandbox_id};
   // A key of the tenant opens what is the tenant's. A secret that is shown beside it must be right all the
   // same.
   if (!request.headers.has(kAccessToken) && !request.headers.has(kTrafficToken)) {
-    if (auto who = key_of_tenant(request, session.tenant)) {
-      grant.caller = who->key_id;
-      grant.who = std::move(*who);
-      return grant;
+    auto who = co_await identify(request);
+    const bool known = who && *who && covers(**who, session);
+    // Where nothing needs to be shown, a key that may not is no worse than none.
+    const bool is_open = credential == Credential::port || credential == Credential::sandbox ||
+                         session.data_plane == DataPlane::open;
+    if (known && ((*who)->may(needed.permission) || !is_open)) {
+      grant.who = std::move(**who);
+      grant.caller = grant.who.key_id;
+      grant.by_key = true;
+      co_return grant;
     }
   }
-  if (auto refused = check_traffic(credential, request, grant)) return std::move(*refused);
-  if (auto refused = check_secret(credential, request, grant)) return std::move(*refused);
-  grant.who = session::Service::owner(session);
+  if (auto refused = check_traffic(credential, request, grant)) co_return std::move(*refused);
+  if (auto refused = check_secret(credential, request, grant))
+    co_return co_await slow_down(request, std::move(*refused));
+  grant.who = data_plane_of(session);
   const bool proved = session.data_plane == DataPlane::secured && credential != Credential::port &&
                       credential != Credential::sandbox;
   // Calls that need no secret are not counted in the owner's name, so that others cannot use up the owner's
   // rate.
   grant.caller = proved ? session.key_id : session.sandbox_id;
-  return grant;
+  co_return grant;
 }
 
 boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Request& request) const {
@@ -243,7 +387,11 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Reque
     co_return Refusal{kind, std::move(opened).error(), {}};
   }
   Grant grant;
+  if (parts_.tenants != nullptr && !parts_.tenants->is_open(opened->tenant))
+    co_return unauthenticated("the volume's tenant is closed");
   grant.who.tenant = opened->tenant;
+  grant.who.role = "volume";
+  grant.who.permissions = {Permission::volumes};
   grant.caller = opened->id;
   grant.volume = std::move(*opened);
   co_return grant;
@@ -252,6 +400,7 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_volume(const net::Reque
 Admission::Outcome Admission::by_upload(const net::Request& request) const {
   std::optional<auth::Principal> owner;
   if (upload_owner_) owner = upload_owner_(request.param("token"));
+  if (owner && parts_.tenants != nullptr && !parts_.tenants->is_open(owner->tenant)) owner.reset();
   if (!owner) return Refusal{Kind::unauthenticated, Error(Code::not_found, "no such upload"), {}};
   Grant grant;
   grant.caller = owner->key_id;

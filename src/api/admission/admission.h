@@ -8,7 +8,10 @@
 #include <variant>
 
 #include "api/admission/rule.h"
+#include "auth/attempts.h"
 #include "auth/keys.h"
+#include "auth/provider.h"
+#include "auth/tenants.h"
 #include "base/clock.h"
 #include "net/router.h"
 #include "session/service.h"
@@ -21,8 +24,10 @@ struct Grant {
   auth::Principal who;                      // whose rights the call has; of a session's secret: its owner
   std::optional<session::Session> session;  // of the sandbox's planes and ports
   std::uint16_t port = 0;
-  std::optional<volume::Volume> volume;  // of Credential::volume
-  std::string caller;                    // in whose name the call is counted; empty: it is not
+  std::optional<volume::Volume> volume;       // of Credential::volume
+  std::string caller;                         // in whose name the call is counted; empty: it is not
+  bool by_key = false;                        // a credential of a tenant's, not of one session or volume
+  Permission permission = Permission::unset;  // what the route is for
 };
 
 // Why a request was refused. Rendered as `error` unless a plane has an answer of its own for it.
@@ -33,6 +38,7 @@ struct Refusal {
     changing,         // it is being made or paused
     unauthenticated,  // no credential, or one that opens something else
     closed_port,      // the traffic token is missing or wrong
+    forbidden,        // a good credential that may not do this
     limited,          // too many requests
     failed,           // it could not be found out
   };
@@ -50,6 +56,10 @@ class Admission {
  public:
   struct Dependencies {
     const auth::Keys* keys = nullptr;
+    const auth::IdentityProviders* providers = nullptr;  // asked in this order; null: only `keys`
+    const auth::Tenants* tenants = nullptr;              // null: every tenant is open
+    auth::Attempts* attempts = nullptr;                  // null: guessing is not slowed down
+    const std::vector<egress::Cidr>* proxies = nullptr;  // whose X-Forwarded-For is believed; null: nobody's
     auth::RateLimiter* limiter = nullptr;
     const session::Service* service = nullptr;
     volume::Volumes* volumes = nullptr;
@@ -60,11 +70,18 @@ class Admission {
   Admission& operator=(const Admission&) = delete;
 
   // Finds out who asks, whether that one may do this, and how often. A Refusal leaves nothing behind but its
-  // count.
+  // count. Refusals of wrong keys may be held back for a while (auth/attempts.h).
   boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
 
-  // The rule as a router takes it.
+  // The rule as a router takes it. std::invalid_argument if its permission is unset: such a service does not
+  // start.
   net::AccessRule rule(Rule needed, RefusalRenderer refuse = {}) const;
+
+  // Told of every decision, before the body is read, for whoever keeps a record of them (the audit). A grant
+  // for which it gives an Error is refused with it.
+  using Watcher =
+      std::function<Task<void>(const Rule&, const net::Request&, const std::variant<Grant, Refusal>&)>;
+  void set_watcher(Watcher watcher) { watcher_ = std::move(watcher); }
 
   // Whose upload a token of Credential::upload is for; nothing: nobody's. Asked by the rule, answered by the
   // dialect.
@@ -73,8 +90,17 @@ class Admission {
 
  private:
   using Outcome = std::variant<Grant, Refusal>;
-  Outcome by_key(const net::Request& request) const;
-  Outcome by_session(Credential credential, const net::Request& request) const;
+  boost::asio::awaitable<Outcome> decide(Rule needed, const net::Request& request) const;
+  boost::asio::awaitable<Outcome> by_key(const net::Request& request) const;
+  boost::asio::awaitable<Outcome> by_session(Rule needed, const net::Request& request) const;
+  // Who shows a credential of a tenant's; nothing if none is shown. Errors as of auth::IdentityProvider.
+  Task<std::optional<auth::Principal>> identify(const net::Request& request) const;
+  auth::Presented presented(const net::Request& request) const;
+  // Holds a refusal back if somebody seems to be guessing.
+  boost::asio::awaitable<Outcome> slow_down(const net::Request& request, Refusal refusal) const;
+  // Nothing: go on. Looking into another tenant is decided here.
+  std::optional<Refusal> check_tenant(const net::Request& request, auth::Principal& who) const;
+  std::string address_of(const net::Request& request) const;
   // The sandbox that the request is for, if it can be reached.
   std::optional<Refusal> find_session(const net::Request& request, Grant& grant) const;
   std::optional<Refusal> check_traffic(Credential credential, const net::Request& request,
@@ -83,11 +109,10 @@ class Admission {
                                       const Grant& grant) const;
   boost::asio::awaitable<Outcome> by_volume(const net::Request& request) const;
   Outcome by_upload(const net::Request& request) const;
-  // The owner of the key that the request shows, if it is one of this tenant's in force.
-  std::optional<auth::Principal> key_of_tenant(const net::Request& request, const std::string& tenant) const;
 
   Dependencies parts_;
   UploadOwner upload_owner_;
+  Watcher watcher_;
 };
 
 // What the route's rule found out. Only for requests that a rule of the admission let in.

@@ -24,10 +24,11 @@ enum class Credential : std::uint8_t {
 // Calls that end or release something are never limited: whoever is throttled must be able to stop.
 enum class Rate : std::uint8_t { counted, never };
 
-// Who may call a route, what for, and whether it counts. A route without one does not compile.
+// Who may call a route, what for, and whether it counts. A route without one does not compile, and one whose
+// permission is unset does not start.
 struct Rule {
   Credential credential;
-  Permission permission;
+  Permission permission = Permission::unset;
   Rate rate = Rate::counted;
 
   constexpr Rule ending() const { return {credential, permission, Rate::never}; }
@@ -38,6 +39,10 @@ constexpr Rule for_anybody() {
 }
 constexpr Rule with_key(Permission permission) {
   return {Credential::key, permission};
+}
+// For everybody whom we know, whatever they may do.
+constexpr Rule with_any_key() {
+  return {Credential::key, Permission::none};
 }
 constexpr Rule with_secret(Permission permission) {
   return {Credential::secret, permission};

@@ -12,6 +12,7 @@
 #include "api/e2b/message.h"
 #include "auth/keys.h"
 #include "net/http.h"
+#include "quota/controller.h"
 #include "session/service.h"
 #include "store/store.h"
 #include "vault/vault.h"
@@ -69,6 +70,7 @@ struct Context {
   std::function<std::string()> domain;
   std::string data = {};  // directory of the host for uploads of template builds
   StoredBounds bounds = {};
+  quota::ResourceController* controller = nullptr;  // null: volumes and templates have no quotas
 
   // What seals passwords of this tenant.
   std::function<Result<std::string>(const std::string&)> seal_for(const auth::Principal& who) const {

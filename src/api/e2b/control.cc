@@ -119,9 +119,10 @@ Object Control::sandbox_object(const Session& session) const {
   if (body["templateID"].as_string().empty()) body["templateID"] = session.environment;
   if (auto alias = attribute_of(session, attribute::kAlias); !alias.empty()) body["alias"] = alias;
   const bool secured = session.data_plane == session::DataPlane::secured;
-  if (secured) body["envdAccessToken"] = session.secret;
+  if (secured && !session.secret.empty()) body["envdAccessToken"] = session.secret;
   // Also where ports are open: with it, and with nothing else, clients call the interpreter's contexts.
-  if (secured || session.ports == session::Ports::closed) body["trafficAccessToken"] = session.traffic_token;
+  if ((secured || session.ports == session::Ports::closed) && !session.traffic_token.empty())
+    body["trafficAccessToken"] = session.traffic_token;
   if (auto domain = context_.domain ? context_.domain() : std::string(); !domain.empty())
     body["domain"] = domain;
   return body;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "auth/granting.h"
+
 namespace atl::api::e2b {
 namespace {
 
@@ -17,9 +19,13 @@ Object mask_of(const store::KeyRow& row) {
 }
 
 Object key_object(const store::KeyRow& row) {
-  return Object{{"id", row.key_id},     {"name", row.name},
-                {"mask", mask_of(row)}, {"createdAt", to_timestamp(row.created_at)},
-                {"createdBy", nullptr}, {"lastUsed", nullptr}};
+  return Object{
+      {"id", row.key_id},
+      {"name", row.name},
+      {"mask", mask_of(row)},
+      {"createdAt", to_timestamp(row.created_at)},
+      {"createdBy", nullptr},
+      {"lastUsed", row.last_used_at ? boost::json::value(to_timestamp(*row.last_used_at)) : nullptr}};
 }
 
 Result<std::string> name_of(const net::Request& request) {
@@ -57,16 +63,19 @@ void Credentials::mount(net::Router& router) {
 }
 
 Task<auth::Keys::Created> Credentials::make(const net::Request& request, auth::Principal who,
-                                            std::string role) {
+                                            std::string kind) {
   CO_TRY(std::string name, name_of(request));
-  co_return co_await context_.keys.create(std::move(who.tenant), std::move(name), std::string(),
-                                          std::move(role));
+  auth::NewKey wanted = auth::like(who, context_.keys);
+  wanted.name = std::move(name);
+  wanted.kind = std::move(kind);
+  CO_CHECK(auth::check_grant(who, context_.keys, wanted));
+  co_return co_await context_.keys.create(std::move(wanted));
 }
 
-Task<store::KeyRow> Credentials::find(auth::Principal who, std::string id, std::string role) {
+Task<store::KeyRow> Credentials::find(auth::Principal who, std::string id, std::string kind) {
   CO_TRY(auto rows, co_await context_.keys.list());
   for (store::KeyRow& row : rows)
-    if (row.key_id == id && row.tenant == who.tenant && row.role == role && !row.revoked_at)
+    if (row.key_id == id && row.tenant == who.tenant && row.kind == kind && !row.revoked_at)
       co_return std::move(row);
   co_return fail(Code::not_found, fmt::format("'{}' not found", id));
 }
@@ -75,13 +84,13 @@ Task<net::Response> Credentials::list_keys(net::Request&, auth::Principal who) {
   CO_TRY(const auto rows, co_await context_.keys.list());
   Array list;
   for (const store::KeyRow& row : rows)
-    if (row.tenant == who.tenant && row.role == auth::kKeyRole && !row.revoked_at)
+    if (row.tenant == who.tenant && row.kind == auth::kKeyKind && !row.revoked_at)
       list.push_back(key_object(row));
   co_return json_response(200, list);
 }
 
 Task<net::Response> Credentials::create_key(net::Request& request, auth::Principal who) {
-  CO_TRY(const auth::Keys::Created made, co_await make(request, std::move(who), auth::kKeyRole));
+  CO_TRY(const auth::Keys::Created made, co_await make(request, std::move(who), auth::kKeyKind));
   Object body = key_object(made.row);
   body["key"] = made.key;
   co_return json_response(201, body);
@@ -89,19 +98,19 @@ Task<net::Response> Credentials::create_key(net::Request& request, auth::Princip
 
 Task<net::Response> Credentials::rename_key(net::Request& request, auth::Principal who) {
   CO_TRY(std::string name, name_of(request));
-  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("key"), auth::kKeyRole));
+  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("key"), auth::kKeyKind));
   CO_CHECK(co_await context_.store.rename_key(row.key_id, std::move(name)));
   co_return net::Response::empty(200);
 }
 
 Task<net::Response> Credentials::remove_key(net::Request& request, auth::Principal who) {
-  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("key"), auth::kKeyRole));
+  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("key"), auth::kKeyKind));
   CO_CHECK(co_await context_.keys.revoke(row.key_id));
   co_return net::Response::empty(204);
 }
 
 Task<net::Response> Credentials::create_token(net::Request& request, auth::Principal who) {
-  CO_TRY(const auth::Keys::Created made, co_await make(request, std::move(who), auth::kTokenRole));
+  CO_TRY(const auth::Keys::Created made, co_await make(request, std::move(who), auth::kTokenKind));
   co_return json_response(201, Object{{"id", made.row.key_id},
                                       {"name", made.row.name},
                                       {"token", made.key},
@@ -110,7 +119,7 @@ Task<net::Response> Credentials::create_token(net::Request& request, auth::Princ
 }
 
 Task<net::Response> Credentials::remove_token(net::Request& request, auth::Principal who) {
-  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("token"), auth::kTokenRole));
+  CO_TRY(const store::KeyRow row, co_await find(std::move(who), request.param("token"), auth::kTokenKind));
   CO_CHECK(co_await context_.keys.revoke(row.key_id));
   co_return net::Response::empty(204);
 }

@@ -6,8 +6,8 @@
 namespace atl::api::e2b {
 
 // What opens a tenant: API keys, and access tokens, which are keys that stand in a list of their own. Whoever
-// holds one can make others of the same tenant; what is made is shown once and kept hashed. Nobody here is an
-// administrator of the machine, so /nodes and /admin are refused.
+// may make keys makes others like the own one, never with more rights; what is made is shown once and kept
+// hashed. E2B's own administration of machines, /nodes and /admin, is not here and refused.
 class Credentials {
  public:
   explicit Credentials(Context& context) : context_(context) {}
@@ -25,9 +25,9 @@ class Credentials {
   Task<net::Response> remove_token(net::Request& request, auth::Principal who);
   Task<net::Response> refuse(net::Request& request, auth::Principal who);
 
-  Task<auth::Keys::Created> make(const net::Request& request, auth::Principal who, std::string role);
+  Task<auth::Keys::Created> make(const net::Request& request, auth::Principal who, std::string kind);
   // One of the tenant's that is in force. Code::not_found otherwise.
-  Task<store::KeyRow> find(auth::Principal who, std::string id, std::string role);
+  Task<store::KeyRow> find(auth::Principal who, std::string id, std::string kind);
 
   Context& context_;
 };

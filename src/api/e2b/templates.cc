@@ -154,10 +154,11 @@ void Templates::add(net::Router& router, net::Method method, std::string_view pa
 void Templates::mount(net::Router& router) {
   add(router, net::Method::post, "/sandboxes/{id}/snapshots", with_key(Permission::snapshots),
       &Templates::create_snapshot);
-  add(router, net::Method::get, "/snapshots", with_key(Permission::snapshots), &Templates::list_snapshots);
-  add(router, net::Method::get, "/templates", with_key(Permission::templates), &Templates::list);
-  add(router, net::Method::get, "/v2/templates", with_key(Permission::templates), &Templates::list);
-  add(router, net::Method::get, "/templates/{template}", with_key(Permission::templates), &Templates::get);
+  add(router, net::Method::get, "/snapshots", with_key(Permission::sessions_read),
+      &Templates::list_snapshots);
+  add(router, net::Method::get, "/templates", with_key(Permission::catalog_read), &Templates::list);
+  add(router, net::Method::get, "/v2/templates", with_key(Permission::catalog_read), &Templates::list);
+  add(router, net::Method::get, "/templates/{template}", with_key(Permission::catalog_read), &Templates::get);
   add(router, net::Method::get, "/templates/aliases/{alias}", with_key(Permission::templates),
       &Templates::alias);
   add(router, net::Method::get, "/templates/{template}/tags", with_key(Permission::templates),
@@ -297,6 +298,10 @@ Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string n
     co_return fail(
         Code::no_space,
         fmt::format("there are {} templates, and {} may be kept: delete some first", others.size(), most));
+  if (context_.controller != nullptr) {
+    const quota::Holder holder{who.tenant, who.key_id};
+    CO_CHECK(context_.controller->check(holder, quota::Quota::templates, others.size(), 1));
+  }
   BuiltTemplate made;
   made.id = random_word(20);
   made.name = name;
@@ -554,6 +559,7 @@ Task<void> Templates::remove_old(WallTime before) {
     if (is_used(document.id)) continue;
     auth::Principal owner;
     owner.tenant = row.tenant;
+    owner.permissions = {auth::Permission::snapshots, auth::Permission::templates};
     CO_CHECK(co_await erase(std::move(owner), std::move(document)));
   }
   co_return Result<void>{};

@@ -160,6 +160,11 @@ Object Volumes::volume_object(const Volume& volume) const {
 Task<net::Response> Volumes::create(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
+  if (context_.controller != nullptr) {
+    CO_TRY(const auto there, co_await context_.volumes.list(who.tenant));
+    const quota::Holder holder{who.tenant, who.key_id};
+    CO_CHECK(context_.controller->check(holder, quota::Quota::volumes, there.size(), 1));
+  }
   auto made = co_await context_.volumes.create(who.tenant, std::move(name));
   if (!made && made.error().code() == Code::already_exists)
     co_return fail(Code::invalid_argument, made.error().message());

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "api/rest/context.h"
+#include "auth/denial.h"
 #include "base/json.h"
 
 namespace atl::api::rest {
@@ -12,15 +13,20 @@ namespace atl::api::rest {
 namespace {
 
 std::string error_json(const Error& error, std::string_view name, const Request& request) {
-  const CodeRow& facts = row(error.code());
+  const CodeRow& known = row(error.code());
   std::string body = R"({"error":{"code":)";
   json::append_quoted(body, name);
   body += R"(,"message":)";
   json::append_quoted(body, error.message());
   body += R"(,"details":{"category":)";
-  json::append_quoted(body, to_string(facts.category));
-  body += facts.retryable ? R"(,"retryable":true)" : R"(,"retryable":false)";
-  if (!error.field().empty()) {
+  json::append_quoted(body, to_string(known.category));
+  body += known.retryable ? R"(,"retryable":true)" : R"(,"retryable":false)";
+  const auto facts = auth::facts_of(error);
+  for (const auth::Fact& fact : facts) {
+    body += fmt::format(",\"{}\":", fact.name);
+    body += fact.is_number ? fact.value : json::quoted(fact.value);
+  }
+  if (facts.empty() && !error.field().empty()) {
     body += R"(,"field":)";
     json::append_quoted(body, error.field());
   }
@@ -34,7 +40,8 @@ std::string error_json(const Error& error, std::string_view name, const Request&
 Response render_error(const Error& error, const Request& request) {
   const CodeRow& facts = row(error.code());
   Response response = Response::json(facts.http_status, error_json(error, facts.name, request));
-  if (error.code() == Code::resource_exhausted) response.headers.set("Retry-After", "1");
+  if (error.code() == Code::resource_exhausted)
+    response.headers.set("Retry-After", std::to_string(auth::retry_after_of(error).value_or(1)));
   if (error.code() == Code::unauthenticated) response.headers.set("WWW-Authenticate", "Bearer");
   return response;
 }

@@ -306,7 +306,7 @@ void mount_sessions(net::Router& router, const Context& context) {
         resume);
   route(router, context, Method::post, "/api/sessions/{id}/snapshots", with_key(Permission::snapshots),
         take_snapshot);
-  route(router, context, Method::get, "/api/sessions/{id}/snapshots", with_key(Permission::snapshots),
+  route(router, context, Method::get, "/api/sessions/{id}/snapshots", with_key(Permission::sessions_read),
         session_snapshots);
   route(router, context, Method::post, "/api/sessions/{id}/restore", with_key(Permission::sessions_write),
         restore);
@@ -314,7 +314,7 @@ void mount_sessions(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/sessions/{id}/usage", with_key(Permission::sessions_read), usage);
   route(router, context, Method::get, "/api/sessions/{id}/metrics", with_key(Permission::sessions_read),
         metrics);
-  route(router, context, Method::get, "/api/snapshots", with_key(Permission::snapshots), all_snapshots);
+  route(router, context, Method::get, "/api/snapshots", with_key(Permission::sessions_read), all_snapshots);
   route(router, context, Method::del, "/api/snapshots/{snapshot_id}",
         with_key(Permission::snapshots).ending(), remove_snapshot);
 }

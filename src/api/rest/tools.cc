@@ -115,7 +115,7 @@ Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
 void mount_tools(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/tools", with_key(Permission::catalog_read), list_tools);
   route(router, context, Method::get, "/api/tools/{name}", with_key(Permission::catalog_read), show_tool);
-  stream(router, context, Method::post, "/api/sessions/{id}/tools/{name}", with_key(Permission::execute),
+  stream(router, context, Method::post, "/api/sessions/{id}/tools/{name}", with_key(Permission::tools_run),
          call_tool, {.body_bytes_max = 4U << 20});
 }
 

@@ -40,13 +40,13 @@ void Watcher::add(const std::shared_ptr<NativeState>& state) {
   const std::weak_ptr<NativeState> weak = state;
   MonitorOptions options = alerts_;
   if (sums) options.interval = std::min(options.interval, kSumEvery);
-  // Over the limit is what the controller ends for, whatever the caller wants to hear of.
+  // Over the limit is what the enforcer ends for, whatever the caller wants to hear of.
   if (sums) options.thresholds.push_back(1.0);
   const auto end = [weak](const LimitStatus& status) {
     if (const auto alive = weak.lock()) end_over_limit(*alive, status);
   };
   auto watched = std::make_shared<Watched>();
-  watched->controller = std::make_unique<ResourceController>(
+  watched->enforcer = std::make_unique<LimitEnforcer>(
       monitor_, state->name, source_of(weak), of_the_sandbox(state->spawned.spec.limits), end, options);
   watched_[state->name] = watched;
   if (!alerts_.on_alert) return;

@@ -24,7 +24,7 @@ class Watcher {
 
  private:
   struct Watched {
-    std::unique_ptr<ResourceController> controller;
+    std::unique_ptr<LimitEnforcer> enforcer;
     // Word from the kernel that the memory limit was reached, or one of the thresholds below it.
     std::unique_ptr<boost::asio::posix::stream_descriptor> memory;
     std::unique_ptr<boost::asio::posix::stream_descriptor> levels;

@@ -1,0 +1,237 @@
+#include "quota/book.h"
+
+#include <algorithm>
+
+#include "auth/denial.h"
+
+namespace atl::quota {
+namespace {
+
+constexpr std::int64_t kDayMicros = 86'400'000'000;
+constexpr std::chrono::seconds kMinute(60);
+constexpr std::array kHeld = {Quota::sessions, Quota::executions, Quota::memory_mb, Quota::disk_mb};
+
+}  // namespace
+
+QuotaBook::QuotaBook(store::Store& store, Quotas defaults, Clock& clock)
+    : store_(store), defaults_(std::move(defaults)), clock_(clock) {}
+
+std::int64_t QuotaBook::today() const {
+  return unix_micros(clock_.now()) / kDayMicros;
+}
+
+Task<void> QuotaBook::start() {
+  store::UsageFilter filter;
+  filter.from_day = filter.to_day = today();
+  filter.by_key = true;
+  filter.limit = 1'000'000;
+  CO_TRY(const auto rows, co_await store_.list_usage(std::move(filter)));
+  for (const store::UsageRow& row : rows) {
+    for (Account* account : {&tenants_[row.tenant], &keys_[row.key_id]}) {
+      turn_day(*account);
+      account->cpu_us += static_cast<std::uint64_t>(row.cpu_us);
+      account->egress_bytes += static_cast<std::uint64_t>(row.egress_bytes);
+    }
+  }
+  CO_TRY(const auto creations, co_await store_.creations_since(clock_.now() - kMinute));
+  for (const auto& one : creations) {
+    tenants_[one.tenant].creations.push_back(one.at);
+    keys_[one.key_id].creations.push_back(one.at);
+  }
+  co_return Result<void>{};
+}
+
+Task<void> QuotaBook::save() {
+  if (unsaved_.empty()) co_return Result<void>{};
+  std::vector<store::UsageRow> rows = std::move(unsaved_);
+  unsaved_.clear();
+  auto saved = co_await store_.add_usage(rows);
+  // What could not be written is written with the next.
+  if (!saved) unsaved_.insert(unsaved_.end(), rows.begin(), rows.end());
+  co_return saved;
+}
+
+void QuotaBook::set_tenant(const std::string& tenant, Quotas quotas) {
+  tenants_[tenant].own = std::move(quotas);
+}
+
+void QuotaBook::set_key(const std::string& key_id, Quotas quotas) {
+  keys_[key_id].own = std::move(quotas);
+}
+
+Quotas QuotaBook::of_tenant(const std::string& tenant) const {
+  const auto found = tenants_.find(tenant);
+  return found == tenants_.end() ? defaults_ : found->second.own.over(defaults_);
+}
+
+void QuotaBook::turn_day(Account& account) const {
+  if (account.day == today()) return;
+  account.day = today();
+  account.cpu_us = account.egress_bytes = 0;
+}
+
+void QuotaBook::forget_creations(Account& account) const {
+  const WallTime before = clock_.now() - kMinute;
+  while (!account.creations.empty() && account.creations.front() <= before) account.creations.pop_front();
+}
+
+std::uint64_t QuotaBook::used(const Account& account, Quota quota) const {
+  const bool is_today = account.day == today();
+  switch (quota) {
+    case Quota::creates_per_minute: {
+      const WallTime before = clock_.now() - kMinute;
+      return static_cast<std::uint64_t>(
+          std::ranges::count_if(account.creations, [&](WallTime at) { return at > before; }));
+    }
+    case Quota::cpu_seconds_per_day: return is_today ? account.cpu_us / 1'000'000 : 0;
+    case Quota::egress_bytes_per_day: return is_today ? account.egress_bytes : 0;
+    default: return account.held[quota];
+  }
+}
+
+Amounts QuotaBook::used_by_tenant(const std::string& tenant) const {
+  Amounts amounts;
+  const auto found = tenants_.find(tenant);
+  if (found == tenants_.end()) return amounts;
+  for (std::size_t at = 0; at < kQuotaCount; ++at)
+    amounts[static_cast<Quota>(at)] = used(found->second, static_cast<Quota>(at));
+  return amounts;
+}
+
+Amounts QuotaBook::used_by_key(const std::string& key_id) const {
+  Amounts amounts;
+  const auto found = keys_.find(key_id);
+  if (found == keys_.end()) return amounts;
+  for (std::size_t at = 0; at < kQuotaCount; ++at)
+    amounts[static_cast<Quota>(at)] = used(found->second, static_cast<Quota>(at));
+  return amounts;
+}
+
+std::vector<QuotaBook::Payer> QuotaBook::payers(const Holder& holder) const {
+  static const Account nothing;
+  std::vector<Payer> all;
+  const auto tenant = tenants_.find(holder.tenant);
+  all.push_back({tenant == tenants_.end() ? &nothing : &tenant->second, "tenant", of_tenant(holder.tenant)});
+  const auto key = keys_.find(holder.key_id);
+  if (!holder.key_id.empty() && key != keys_.end()) all.push_back({&key->second, "key", key->second.own});
+  return all;
+}
+
+void QuotaBook::add(const Holder& holder, const Amounts& amounts, bool more) {
+  const auto change = [&](Account& account) {
+    for (const Quota quota : kHeld) {
+      std::uint64_t& held = account.held[quota];
+      held = more ? held + amounts[quota] : held - std::min(held, amounts[quota]);
+    }
+  };
+  change(tenants_[holder.tenant]);
+  if (!holder.key_id.empty()) change(keys_[holder.key_id]);
+}
+
+Result<void> QuotaBook::admit(const Claim& claim) {
+  const auto before = claims_.find(claim.id);
+  for (const Payer& payer : payers(claim.holder)) {
+    for (const Quota quota : kHeld) {
+      const std::uint64_t had = before == claims_.end() ? 0 : before->second.amounts[quota];
+      const std::uint64_t wanted = claim.amounts[quota];
+      const auto& limit = payer.quotas[quota];
+      if (!limit || wanted <= had) continue;
+      const std::uint64_t in_use = payer.account->held[quota];
+      if (in_use - std::min(in_use, had) + wanted > *limit)
+        return fail(auth::over_quota(
+            {std::string(to_string(quota)), payer.kind, *limit, in_use, wanted - had, std::nullopt}));
+    }
+  }
+  hold(claim);
+  return {};
+}
+
+void QuotaBook::hold(const Claim& claim) {
+  release(claim.id);
+  if (claim.amounts.empty()) return;
+  add(claim.holder, claim.amounts, true);
+  claims_.insert_or_assign(claim.id, claim);
+}
+
+void QuotaBook::release(std::string_view claim_id) {
+  const auto found = claims_.find(claim_id);
+  if (found == claims_.end()) return;
+  add(found->second.holder, found->second.amounts, false);
+  claims_.erase(found);
+}
+
+Result<void> QuotaBook::admit_create(const Holder& holder) {
+  const WallTime now = clock_.now();
+  for (const Payer& payer : payers(holder)) {
+    const auto& limit = payer.quotas[Quota::creates_per_minute];
+    if (!limit) continue;
+    const std::uint64_t in_use = used(*payer.account, Quota::creates_per_minute);
+    if (in_use < *limit) continue;
+    // The oldest of those that fill the minute makes room.
+    std::chrono::seconds wait = kMinute;
+    if (*limit > 0) {
+      const WallTime oldest = payer.account->creations[payer.account->creations.size() - *limit];
+      wait = std::chrono::ceil<std::chrono::seconds>(oldest + kMinute - now);
+    }
+    return fail(auth::over_quota({std::string(to_string(Quota::creates_per_minute)), payer.kind, *limit,
+                                  in_use, 1, std::max(wait, std::chrono::seconds(1))}));
+  }
+  const auto note = [&](Account& account) {
+    forget_creations(account);
+    account.creations.push_back(now);
+  };
+  note(tenants_[holder.tenant]);
+  if (!holder.key_id.empty()) note(keys_[holder.key_id]);
+  return {};
+}
+
+std::chrono::seconds QuotaBook::until_tomorrow() const {
+  const std::int64_t left = (today() + 1) * kDayMicros - unix_micros(clock_.now());
+  return std::chrono::seconds(left / 1'000'000 + 1);
+}
+
+Result<void> QuotaBook::check(const Holder& holder, Quota quota, std::uint64_t in_use,
+                              std::uint64_t more) const {
+  const bool daily = quota == Quota::cpu_seconds_per_day || quota == Quota::egress_bytes_per_day;
+  for (const Payer& payer : payers(holder)) {
+    const auto& limit = payer.quotas[quota];
+    if (!limit) continue;
+    if (daily) {
+      const std::uint64_t today_used = used(*payer.account, quota);
+      if (today_used >= *limit)
+        return fail(auth::over_quota(
+            {std::string(to_string(quota)), payer.kind, *limit, today_used, more, until_tomorrow()}));
+    } else if (in_use + more > *limit) {
+      return fail(
+          auth::over_quota({std::string(to_string(quota)), payer.kind, *limit, in_use, more, std::nullopt}));
+    }
+  }
+  return {};
+}
+
+void QuotaBook::charge(const Holder& holder, std::string_view session_id, Quota quota, std::uint64_t amount) {
+  const auto note = [&](Account& account) {
+    turn_day(account);
+    (quota == Quota::cpu_seconds_per_day ? account.cpu_us : account.egress_bytes) += amount;
+  };
+  note(tenants_[holder.tenant]);
+  if (!holder.key_id.empty()) note(keys_[holder.key_id]);
+  if (quota != Quota::egress_bytes_per_day) return;
+  const auto same = std::ranges::find_if(unsaved_, [&](const store::UsageRow& row) {
+    return row.session_id == session_id && row.tenant == holder.tenant && row.key_id == holder.key_id &&
+           row.day == today();
+  });
+  if (same != unsaved_.end()) {
+    same->egress_bytes += static_cast<std::int64_t>(amount);
+    return;
+  }
+  store::UsageRow row;
+  row.day = today();
+  row.tenant = holder.tenant;
+  row.key_id = holder.key_id;
+  row.session_id = session_id;
+  row.egress_bytes = static_cast<std::int64_t>(amount);
+  unsaved_.push_back(std::move(row));
+}
+
+}  // namespace atl::quota

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "os/task.h"
+#include "quota/controller.h"
+#include "store/store.h"
+
+namespace atl::quota {
+
+// The shipped ResourceController. What is held is counted from what exists; what was consumed today, and when
+// sessions were created, is read from the store at the start, so that a restart forgets nothing.
+class QuotaBook final : public ResourceController {
+ public:
+  // `defaults` hold for every tenant that has no quota of its own.
+  QuotaBook(store::Store& store, Quotas defaults, Clock& clock = Clock::machine());
+
+  // Reads what was consumed so far. Call once, before anything is admitted.
+  Task<void> start();
+  // Writes what was charged and is not stored yet (egress). CPU time is stored with its records.
+  Task<void> save();
+
+  void set_tenant(const std::string& tenant, Quotas quotas);
+  void set_key(const std::string& key_id, Quotas quotas);
+  // Of the tenant, defaults included.
+  Quotas of_tenant(const std::string& tenant) const;
+  // What is in use now; `today` for what counts by day.
+  Amounts used_by_tenant(const std::string& tenant) const;
+  Amounts used_by_key(const std::string& key_id) const;
+
+  Result<void> admit(const Claim& claim) override;
+  void hold(const Claim& claim) override;
+  void release(std::string_view claim_id) override;
+  Result<void> admit_create(const Holder& holder) override;
+  Result<void> check(const Holder& holder, Quota quota, std::uint64_t used,
+                     std::uint64_t more) const override;
+  void charge(const Holder& holder, std::string_view session_id, Quota quota, std::uint64_t amount) override;
+
+  std::size_t claims() const { return claims_.size(); }
+
+ private:
+  // All that is known of one tenant or one key.
+  struct Account {
+    Quotas own;
+    Amounts held;
+    std::deque<WallTime> creations;  // of the last minute
+    std::int64_t day = 0;
+    std::uint64_t cpu_us = 0, egress_bytes = 0;  // of that day
+  };
+  struct Payer {
+    const Account* account = nullptr;
+    const char* kind = "";
+    Quotas quotas;
+  };
+  std::int64_t today() const;
+  std::vector<Payer> payers(const Holder& holder) const;
+  std::uint64_t used(const Account& account, Quota quota) const;
+  std::chrono::seconds until_tomorrow() const;
+  void add(const Holder& holder, const Amounts& amounts, bool more);
+  void turn_day(Account& account) const;
+  void forget_creations(Account& account) const;
+
+  store::Store& store_;
+  Quotas defaults_;
+  Clock& clock_;
+  std::map<std::string, Account, std::less<>> tenants_, keys_;
+  std::map<std::string, Claim, std::less<>> claims_;
+  std::vector<store::UsageRow> unsaved_;
+};
+
+}  // namespace atl::quota
