@@ -18,6 +18,7 @@ Action define_keys(Command& top);
 Action define_registry(Command& top);
 Action define_plugin_host(Command& top);
 Action define_tools(Command& top);
+Action define_skills(Command& top);
 Action define_shell(Command& top);
 Action define_usage(Command& top);
 Action define_version(Command& top);

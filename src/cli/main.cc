@@ -16,9 +16,9 @@ namespace {
 
 // In the order of `atoll --help`.
 constexpr Define kCommands[] = {
-    define_serve,  define_audit,    define_check, define_config,      define_env,
-    define_keys,   define_registry, define_tools, define_plugin_host, define_run,
-    define_doctor, define_shell,    define_usage, define_version,
+    define_serve, define_audit,    define_check,  define_config, define_env,
+    define_keys,  define_registry, define_skills, define_tools,  define_plugin_host,
+    define_run,   define_doctor,   define_shell,  define_usage,  define_version,
 };
 
 // If a standard descriptor is closed when we start, the first file that we open would get its number, and our

@@ -12,6 +12,7 @@
 
 #include "config/checked.h"
 #include "config/document.h"
+#include "config/node_json.h"
 
 extern char** environ;
 
@@ -44,7 +45,18 @@ constexpr std::array kSettings = {
     Setting{"tools.plugins", ValueType::list, "",
             "directories with plugins (shared objects) that tools of the registry may name"},
     Setting{"registry", ValueType::text, "",
-            "directory with environments, agents, limits over the shipped ones"},
+            "directory with environments, agents, tools, prompts, policies, limits, skills, roles over the "
+            "shipped ones"},
+    Setting{"registry_watch", ValueType::boolean, "false",
+            "read the registry's directory again when a file in it changes"},
+    Setting{"skills", ValueType::text, "",
+            "directory with skills for everybody: one directory each, with SKILL.md"},
+    Setting{
+        "storages", ValueType::document, "",
+        "where virtual sessions may keep files: {NAME: {kind: sqlite | redis | directory, share: session | "
+        "tenant | all, access: read_write | read_only, tenants: [...], path, host, port, socket, password, "
+        "keys}}",
+        true},
     Setting{"provider.default", ValueType::text, "",
             "provider of sessions that name none; empty: native where it works, else virtual"},
     Setting{
@@ -262,6 +274,7 @@ Result<void> check_type(ValueType type, std::string_view text) {
     case ValueType::text:
     case ValueType::list: return {};
     case ValueType::map: return check_pairs(text);
+    case ValueType::document: TRY(Document::parse(text, "setting")); return {};
     case ValueType::boolean: TRY(parse_bool(text)); return {};
     case ValueType::bytes: TRY(parse_bytes(text)); return {};
     case ValueType::duration: TRY(parse_milliseconds(text)); return {};
@@ -353,6 +366,7 @@ Result<std::string> file_text(const Node& node, const Setting& setting) {
     return fmt::format("{}", fmt::join(items, ","));
   }
   if (setting.type == ValueType::map && node.is_map()) return map_text(node, setting);
+  if (setting.type == ValueType::document) return to_json(node);
   std::string text = TRY(node.as<std::string>());
   if (auto good = check_value(setting, text); !good) return fail(node.error(good.error().message()));
   return text;

@@ -15,7 +15,16 @@
 namespace atl::config {
 
 // A map is NAME=VALUE pairs with commas between them; in a file it may be a map of YAML.
-enum class ValueType : std::uint8_t { text, boolean, integer, bytes, duration, list, map };
+enum class ValueType : std::uint8_t {
+  text,
+  boolean,
+  integer,
+  bytes,
+  duration,
+  list,
+  map,
+  document,  // in a file any YAML; elsewhere the same as JSON on one line
+};
 
 // One thing an operator may decide. `key` is its place in the file ("tls.certificate"); the environment
 // variable is ATOLL_ and the key in capitals with '_' for '.' ("ATOLL_TLS_CERTIFICATE").

@@ -35,6 +35,7 @@
 #include "daemon/local_access.h"
 #include "daemon/network.h"
 #include "daemon/providers.h"
+#include "daemon/toolkit.h"
 #include "egress/authority.h"
 #include "egress/dial_budget.h"
 #include "egress/machine.h"
@@ -43,6 +44,7 @@
 #include "os/file.h"
 #include "os/privileges.h"
 #include "quota/book.h"
+#include "registry/tenant_entries.h"
 #include "sandbox/emulated/virtual.h"
 #include "sandbox/native/native.h"
 #include "session/audited/observer.h"
@@ -254,6 +256,7 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
       std::make_unique<registry::Registry>(TRY(registry::Registry::load(configuration.text("registry"))));
   daemon->layers_ = TRY(layer::Store::open(daemon->data_ + "/layers"));
   daemon->registry_->attach(*daemon->layers_);
+  TRY(daemon->open_skills());
   TRY(daemon->start_providers());
   TRY(daemon->give_up_root());
   daemon->workers_ = std::make_unique<boost::asio::thread_pool>(worker_count(configuration));
@@ -285,11 +288,13 @@ Result<std::unique_ptr<Daemon>> Daemon::build(boost::asio::io_context& loop,
 // The directories that the spawner may touch for this service. It is told once, while the service is still
 // root, and accepts no others later.
 static sandbox::native::RootPaths spawner_roots(const std::string& data, const registry::Registry& registry,
-                                                bool stays_root) {
+                                                skill::Library& skills, bool stays_root) {
   sandbox::native::RootPaths roots;
   roots.layers = {data + "/layers/trees"};
   roots.snapshots = {data + "/snapshots"};
   roots.mounts = {{.path = data + "/volumes", .writable = true}};
+  for (const std::string& directory : skills.roots())
+    roots.mounts.push_back({.path = directory, .writable = false});
   if (!stays_root) roots.trusted.emplace();
   for (const auto& [name, environment] : registry.environments()) {
     roots.layers.insert(roots.layers.end(), environment.layers.begin(), environment.layers.end());
@@ -328,9 +333,29 @@ Result<void> Daemon::divide_descriptors() {
   return {};
 }
 
+Result<void> Daemon::open_skills() {
+  skill::Library::Options options = TRY(skill_options(configuration_, data_));
+  skills_ = TRY(skill::Library::open(std::move(options)));
+  TRY(registry_->add_checker("skills", [this](const registry::Entry& entry) -> Result<void> {
+    auto declared = declared_skill(entry);
+    if (!declared) return fail(std::move(declared).error());
+    return skills_->check(*declared);
+  }));
+  auto declared = TRY(declared_skills(*registry_));
+  return skills_->declare(std::move(declared));
+}
+
+Result<void> Daemon::reload() {
+  // The checker of open_skills() has agreed to every declared skill before the registry changes.
+  TRY(registry_->reload());
+  auto declared = TRY(declared_skills(*registry_));
+  return skills_->declare(std::move(declared));
+}
+
 Result<void> Daemon::start_providers() {
   TRY(start_native());
-  providers_.push_back(sandbox::emulated::make(loop_.get_executor()));
+  sandbox::emulated::Storages storages = TRY(storages_of(configuration_, data_));
+  providers_.push_back(sandbox::emulated::make(loop_.get_executor(), std::move(storages)));
   TRY(start_optional_providers());
   const std::string& asked = configuration_.text("provider.default");
   if (!asked.empty() && asked != "auto" && !session::is_provider_name(asked))
@@ -350,7 +375,7 @@ Result<void> Daemon::start_optional_providers() {
   const ProviderContext context{.executor = loop_.get_executor(),
                                 .configuration = configuration_,
                                 .data = data_,
-                                .layers = spawner_roots(data_, *registry_, true).layers,
+                                .layers = spawner_roots(data_, *registry_, *skills_, true).layers,
                                 .installation = TRY(installation_id(data_)),
                                 .secret = [this](std::string tenant, std::string name) -> Task<std::string> {
                                   return vault_->reveal(std::move(tenant), std::move(name));
@@ -367,7 +392,7 @@ Result<void> Daemon::start_optional_providers() {
 
 Result<void> Daemon::start_native() {
   sandbox::native::NativeOptions options;
-  options.spawner.roots = spawner_roots(data_, *registry_, configuration_.text("run_as").empty());
+  options.spawner.roots = spawner_roots(data_, *registry_, *skills_, configuration_.text("run_as").empty());
   const std::vector<std::string> plugins = configuration_.list("tools.plugins");
   TRY(place_plugin_host(data_, plugins));
   for (const std::string& directory : plugins) options.spawner.roots.mounts.push_back({.path = directory});
@@ -540,6 +565,8 @@ Result<void> Daemon::build_service() {
   dependencies.workers = workers_.get();
   dependencies.layers = layers_.get();
   dependencies.volumes = volumes_.get();
+  dependencies.skills = skills_.get();
+  tenant_entries_ = std::make_unique<registry::TenantEntries>(*store_, *registry_);
   machine_ = std::make_unique<egress::Machine>(loop_.get_executor());
   authority_ = TRY(egress::Authority::create());
   dependencies.dials = dials_.get();
@@ -618,6 +645,11 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.metrics = metrics_.get();
   dependencies.tools = tools_.get();
   dependencies.tool_executor = tool_executor_.get();
+  dependencies.registry = registry_.get();
+  dependencies.tenant_entries = tenant_entries_.get();
+  dependencies.skills = skills_.get();
+  dependencies.workers = workers_.get();
+  dependencies.reload = [this] { return reload(); };
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
     const auto colon = address.rfind(':');
@@ -707,6 +739,20 @@ void Daemon::mount_governance() {
   api::governance::mount(server_->router(), dependencies);
 }
 
+boost::asio::awaitable<void> Daemon::watch_registry() {
+  constexpr std::chrono::seconds kEvery(1);
+  boost::asio::steady_timer timer(loop_);
+  while (!stopping_) {
+    timer.expires_after(kEvery);
+    boost::system::error_code ignored;
+    co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
+    if (stopping_ || !registry_->is_outdated()) continue;
+    if (auto done = reload(); !done)
+      log::error("the registry changed and cannot be used; what was there stays",
+                 {{"error", done.error().message()}});
+  }
+}
+
 void Daemon::mount_basics() {
   net::Router& router = server_->router();
   router.add(net::Method::get, "/health", admission_->rule(api::for_anybody()),
@@ -767,6 +813,7 @@ Task<Ready> Daemon::start() {
   Ready ready;
   CO_CHECK(co_await tenants_->reload());
   CO_CHECK(co_await quotas_->start());
+  CO_CHECK(co_await tenant_entries_->load());
   CO_CHECK(co_await service_->start());
   audited_->tell_adopted();
   CO_TRY(const Key key, co_await check_key());
@@ -786,6 +833,8 @@ Task<Ready> Daemon::start() {
   keys_->set_local_key(access.key);
   CO_CHECK(write_local_access(data_, access));
   boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
+  if (configuration_.boolean("registry_watch"))
+    boost::asio::co_spawn(loop_, watch_registry(), boost::asio::detached);
   co_return ready;
 }
 

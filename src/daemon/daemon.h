@@ -46,7 +46,8 @@ class QuotaBook;
 }
 namespace atl::registry {
 class Registry;
-}
+class TenantEntries;
+}  // namespace atl::registry
 namespace atl::sandbox {
 class Provider;
 }
@@ -58,6 +59,9 @@ namespace atl::session::audited {
 class AuditedObserver;
 class AuditedService;
 }  // namespace atl::session::audited
+namespace atl::skill {
+class Library;
+}
 namespace atl::store {
 class Blobs;
 class Store;
@@ -103,6 +107,9 @@ class Daemon {
   const net::Server& server() const { return *server_; }
   // Lets requests finish (http.stop_time), then ends everything in reverse order.
   boost::asio::awaitable<void> stop();
+  // Reads the registry again, and what it says about skills: all of it, or an error that names the file, and
+  // then everything is as it was.
+  Result<void> reload();
   // For a process that ends at once, while stop() may be under way: sandboxes end without being waited for.
   void abandon();
 
@@ -142,6 +149,9 @@ class Daemon {
   void end_on_revocation();
   // Keys and tenants that `atoll keys` made or revoked meanwhile.
   boost::asio::awaitable<void> refresh_keys();
+  // The setting registry_watch.
+  boost::asio::awaitable<void> watch_registry();
+  Result<void> open_skills();
 
   boost::asio::io_context& loop_;
   const config::Configuration& configuration_;
@@ -149,6 +159,7 @@ class Daemon {
   std::unique_ptr<DataLock> lock_;
   std::unique_ptr<layer::Store> layers_;
   std::unique_ptr<registry::Registry> registry_;
+  std::unique_ptr<skill::Library> skills_;
   std::vector<std::unique_ptr<sandbox::Provider>> providers_;
   std::vector<session::AbsentProvider> absent_providers_;
   std::string default_provider_;
@@ -157,6 +168,7 @@ class Daemon {
   std::unique_ptr<Auditing> auditing_;
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<auth::Roles> roles_;
+  std::unique_ptr<registry::TenantEntries> tenant_entries_;
   std::unique_ptr<auth::Keys> keys_;
   std::unique_ptr<auth::Tenants> tenants_;
   std::unique_ptr<auth::Attempts> attempts_;

@@ -1,11 +1,21 @@
 #include "sandbox/provider.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "os/file.h"
 #include "os/tree_size.h"
 
 namespace atl::sandbox {
+
+Result<void> Provider::check_storage(const StorageUse&) const {
+  return fail(Error(Code::unsupported, fmt::format("provider {} lacks the trait 'storages'", name()))
+                  .with_field("storage"));
+}
+
+Task<void> Provider::discard_storage(StorageUse) {
+  co_return Result<void>{};
+}
 
 Task<void> Provider::discard_snapshot(std::string directory) {
   co_return os::remove_tree(AT_FDCWD, directory);

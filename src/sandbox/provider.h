@@ -57,6 +57,11 @@ class Provider {
   // filesystem's NAME from then on. Code::unsupported where the machine or the provider has none.
   virtual Task<os::Fd> open_volume(std::string directory, VolumeSize size);
   virtual Task<void> close_volume(std::string directory);
+  // Code::invalid_argument, with the field "storage", if the tenant may not use a storage of this name, or if
+  // there is none.
+  virtual Result<void> check_storage(const StorageUse& use) const;
+  // Removes what only this session has in its storage; what others share stays. Nothing there is success.
+  virtual Task<void> discard_storage(StorageUse use);
   virtual std::vector<PoolLevel> pools() const = 0;
   // Ends everything, pools included.
   virtual Task<void> shut_down() = 0;

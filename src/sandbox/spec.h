@@ -27,6 +27,13 @@ struct HostMount {
 
 enum class Network { none, egress };
 
+// Where the files of the working directory are kept, instead of in the sandbox alone.
+struct StorageUse {
+  std::string name;     // a storage that the operator declared
+  std::string tenant;   // whose session it is
+  std::string session;  // its id
+};
+
 // What a sandbox is asked to be. Everything is optional but the root; defaults are safe.
 struct Spec {
   std::string id;  // chosen by the caller, unique on this machine
@@ -62,6 +69,7 @@ struct Spec {
   Limits limits;
   Variables env;  // for every process inside
   std::vector<HostMount> host_mounts;
+  std::optional<StorageUse> storage;
   // Walls that must stand; create fails with Code::unsupported if the machine cannot give one. Names as in
   // Wall.
   std::vector<std::string> required_walls;

@@ -150,8 +150,50 @@ constexpr const char* kDataPlane = "session.data_plane";
 constexpr const char* kPorts = "session.ports";
 constexpr const char* kImage = "session.image";
 constexpr const char* kProviderReason = "session.provider_reason";
+constexpr const char* kToolkit = "session.toolkit";
 constexpr const char* kFormerSecret = "e2b.token";
 constexpr const char* kFormerTrafficToken = "e2b.traffic_token";
+
+// Tools, skills, prompt and storage; empty if it has none of them.
+std::string toolkit_json(const Session& session) {
+  bj::object object;
+  if (!session.tools.empty()) object["tools"] = bj::value_from(session.tools);
+  if (!session.prompt.empty()) object["prompt"] = session.prompt;
+  if (!session.storage.empty()) object["storage"] = session.storage;
+  bj::array skills;
+  for (const SkillUse& use : session.skills)
+    skills.push_back(bj::object{{"name", use.name}, {"digest", use.digest}, {"pinned", use.pinned}});
+  if (!skills.empty()) {
+    object["skills"] = std::move(skills);
+    object["copied"] = session.skill_view == SkillView::copy;
+  }
+  return object.empty() ? std::string() : bj::serialize(object);
+}
+
+void read_toolkit(const std::string& json, Session& session) {
+  if (json.empty()) return;
+  const bj::object object = object_of(json);
+  const auto array = [&](std::string_view key) -> const bj::array& {
+    static const bj::array none;
+    const bj::value* value = object.if_contains(key);
+    return value != nullptr && value->is_array() ? value->get_array() : none;
+  };
+  session.prompt = json_text(object, "prompt");
+  session.storage = json_text(object, "storage");
+  const auto is_set = [](const bj::object& of, std::string_view key) {
+    const bj::value* value = of.if_contains(key);
+    return value != nullptr && value->is_bool() && value->get_bool();
+  };
+  for (const bj::value& name : array("tools"))
+    if (name.is_string()) session.tools.emplace_back(name.get_string());
+  for (const bj::value& item : array("skills")) {
+    if (!item.is_object()) continue;
+    const bj::object& use = item.get_object();
+    session.skills.push_back({json_text(use, "name"), json_text(use, "digest"), is_set(use, "pinned")});
+  }
+  if (!session.skills.empty())
+    session.skill_view = is_set(object, "copied") ? SkillView::copy : SkillView::link;
+}
 
 std::string attributes_json(const Session& session) {
   TextMap all = session.attributes;
@@ -161,6 +203,7 @@ std::string attributes_json(const Session& session) {
   if (session.ports == Ports::closed) all[kPorts] = "closed";
   if (!session.image.empty()) all[kImage] = session.image;
   if (!session.provider_reason.empty()) all[kProviderReason] = session.provider_reason;
+  if (std::string toolkit = toolkit_json(session); !toolkit.empty()) all[kToolkit] = std::move(toolkit);
   return to_json(all);
 }
 
@@ -176,6 +219,7 @@ void read_attributes(const std::string& json, Session& session) {
   if (take(kPorts) == "closed") session.ports = Ports::closed;
   session.image = take(kImage);
   session.provider_reason = take(kProviderReason);
+  read_toolkit(take(kToolkit), session);
   if (std::string former = take(kFormerSecret); session.secret.empty()) session.secret = std::move(former);
   if (std::string former = take(kFormerTrafficToken); !former.empty() && session.traffic_token.empty()) {
     session.traffic_token = std::move(former);

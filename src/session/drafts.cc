@@ -87,11 +87,13 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& fac
   static const registry::Agent nobody;
   Choice choice;
   if (!request.agent.empty()) {
-    choice.agent = registry.agent(request.agent);
-    if (choice.agent == nullptr) return fail(unknown_name("agent", request.agent));
+    const registry::Agent* named = registry.agent(request.agent, facts.tenant);
+    if (named == nullptr) return fail(unknown_name("agent", request.agent));
+    choice.agent = *named;
+    facts.agent = named->name;
   }
-  const registry::Agent& agent = choice.agent != nullptr ? *choice.agent : nobody;
-  facts.agent = request.agent;
+  facts.registry_version = registry.version();
+  const registry::Agent& agent = choice.agent ? *choice.agent : nobody;
   const std::string wanted = first_of(request.environment, agent.environment, "");
   choice.provider = TRY(choose_provider(request, agent, wanted, facts));
   choice.environment = TRY(choose_environment(registry, choice.provider->traits(), wanted, request.image,
@@ -99,14 +101,33 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& fac
   facts.policy = first_of(request.policy, agent.policy, choice.environment->policy);
   if (registry.policies().find(facts.policy) == nullptr) return fail(unknown_name("policy", facts.policy));
   facts.policy_mode = request.policy_mode;
-  if (!request.skills.empty())
-    return fail(Error(Code::invalid_argument, "there are no skills yet").with_field("skills"));
   return choice;
+}
+
+Result<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const {
+  static const registry::Agent nobody;
+  const registry::Agent& agent = choice.agent ? *choice.agent : nobody;
+  facts.tools = agent.tools;
+  facts.prompt = agent.prompt;
+  facts.storage = first_of(request.storage, agent.storage, std::string());
+  if (!facts.storage.empty())
+    TRY(choice.provider->check_storage({facts.storage, facts.tenant, facts.session_id}));
+  if (dependencies_.skills == nullptr || !dependencies_.skills->are_there()) {
+    if (request.skills.empty()) return {};
+    return fail(Error(Code::invalid_argument, "this service has no skills").with_field("skills"));
+  }
+  facts.skills = TRY(dependencies_.skills->choose(facts.tenant, facts.agent,
+                                                  request.skills.empty() ? agent.skills : request.skills));
+  if (facts.skills.empty()) return {};
+  facts.skill_view = choice.provider->traits().mounts ? SkillView::link : SkillView::copy;
+  SessionSkills::add_variables(
+      request.local.working_directory.value_or(choice.environment->working_directory), facts.env);
+  return {};
 }
 
 Result<void> Drafts::set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const {
   TRY(registry::check(request.limits, options_.ceilings));
-  registry::LimitsPatch limits = choice.agent != nullptr ? choice.agent->limits : registry::LimitsPatch{};
+  registry::LimitsPatch limits = choice.agent ? choice.agent->limits : registry::LimitsPatch{};
   registry::merge(request.limits, limits);
   facts.limits = dependencies_.registry->sandbox_limits(*choice.environment, limits);
   registry::clamp(facts.limits, options_.ceilings);
@@ -117,8 +138,9 @@ Result<void> Drafts::set_limits(const CreateRequest& request, const Choice& choi
 Task<void> Drafts::set_network(CreateRequest& request, const Choice& choice, Session& facts) const {
   const bool has_network = choice.provider->traits().network;
   const auto usual =
-      choice.agent != nullptr && choice.agent->network ? *choice.agent->network : choice.environment->network;
+      choice.agent && choice.agent->network ? *choice.agent->network : choice.environment->network;
   facts.network = request.network.value_or(usual);
+  if (!request.network && choice.agent) request.egress = choice.agent->egress;
   if (request.network_if_possible && !has_network) {
     facts.network = sandbox::Network::none;
     request.egress = {};
@@ -134,7 +156,7 @@ Task<void> Drafts::set_network(CreateRequest& request, const Choice& choice, Ses
 
 Result<void> Drafts::set_maps(CreateRequest& request, const Choice& choice, Session& facts) const {
   facts.env = choice.environment->env;
-  if (choice.agent != nullptr) facts.env.insert(choice.agent->env.begin(), choice.agent->env.end());
+  if (choice.agent) facts.env.insert(choice.agent->env.begin(), choice.agent->env.end());
   for (auto& [name, value] : request.env) facts.env.insert_or_assign(name, std::move(value));
   TRY(check_env(facts.env));
   TRY(check_map(request.metadata, "metadata"));
@@ -147,10 +169,12 @@ Result<void> Drafts::set_maps(CreateRequest& request, const Choice& choice, Sess
 
 Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   Session facts;
+  facts.tenant = who.tenant;
   CO_TRY(const Choice choice, choose(request, facts));
   CO_CHECK(set_limits(request, choice, facts));
   CO_CHECK(co_await set_network(request, choice, facts));
   CO_CHECK(set_maps(request, choice, facts));
+  CO_CHECK(set_toolkit(request, choice, facts));
   give_secrets(facts);
   facts.data_plane = request.data_plane;
   facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
@@ -159,14 +183,13 @@ Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   facts.session_id = choice.provider->reserve_session(kind);
   if (facts.session_id.empty()) facts.session_id = new_session_id();
   facts.sandbox_id = new_sandbox_id();
-  facts.tenant = who.tenant;
   facts.key_id = who.key_id;
   facts.created_at = facts.last_used_at = dependencies_.clock->now();
   facts.extend_on_use = request.extend_on_use;
   facts.on_expiry = request.on_expiry;
   facts.auto_resume = request.auto_resume;
   UpdateRequest first;
-  const bool has_agent_ttl = choice.agent != nullptr && choice.agent->ttl;
+  const bool has_agent_ttl = choice.agent && choice.agent->ttl;
   first.ttl = request.ttl.value_or(has_agent_ttl ? *choice.agent->ttl : options_.default_ttl);
   std::string incarnation = facts.sandbox_id;
   auto live = std::make_shared<Live>(dependencies_.executor, *dependencies_.clock, std::move(facts),

@@ -6,6 +6,7 @@
 #include "registry/registry.h"
 #include "session/providers.h"
 #include "session/session_networks.h"
+#include "session/session_skills.h"
 #include "session/session_table.h"
 
 namespace atl::session {
@@ -25,6 +26,7 @@ class Drafts {
     Clock* clock = nullptr;
     const SessionTable* table = nullptr;
     const SessionNetworks* networks = nullptr;
+    const SessionSkills* skills = nullptr;
   };
   // `options` must outlive this.
   Drafts(Dependencies dependencies, const ServiceOptions& options)
@@ -41,7 +43,7 @@ class Drafts {
 
  private:
   struct Choice {
-    const registry::Agent* agent = nullptr;
+    std::optional<registry::Agent> agent;  // a copy: a tenant may replace its own meanwhile
     const registry::Environment* environment = nullptr;
     sandbox::Provider* provider = nullptr;
   };
@@ -49,6 +51,8 @@ class Drafts {
   Result<sandbox::Provider*> choose_provider(const CreateRequest& request, const registry::Agent& agent,
                                              const std::string& environment, Session& facts) const;
   Result<Choice> choose(const CreateRequest& request, Session& facts) const;
+  // Tools, skills, prompt and storage, the agent's where nothing else is asked for.
+  Result<void> set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Task<void> set_network(CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_maps(CreateRequest& request, const Choice& choice, Session& facts) const;

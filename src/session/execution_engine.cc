@@ -113,8 +113,9 @@ Status status_of(const sandbox::Outcome& outcome, bool raised) {
 
 // Short code is read in microseconds; a megabyte of it would hold everybody up.
 Task<policy::Verdict> ExecutionEngine::evaluate(std::string policy_name, std::string code,
-                                                policy::Language language) const {
-  const auto found = dependencies_.registry->policies().find(policy_name);
+                                                policy::Language language,
+                                                std::uint64_t registry_version) const {
+  const auto found = dependencies_.registry->policies_of(registry_version).find(policy_name);
   if (!found) {
     co_return fail(Error(Code::invalid_argument, fmt::format("no policy is called '{}'", policy_name))
                        .with_field("policy"));
@@ -213,7 +214,8 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
 
 Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& record,
                                   policy::Language language) {
-  CO_TRY(const policy::Verdict verdict, co_await evaluate(live->facts().policy, record.code, language));
+  CO_TRY(const policy::Verdict verdict,
+         co_await evaluate(live->facts().policy, record.code, language, live->facts().registry_version));
   record.verdict = policy::to_json(verdict);
   if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {
     record.status = Status::denied;

@@ -68,7 +68,8 @@ class ExecutionEngine {
   Task<void> cleanup_environment(std::shared_ptr<Live> live, std::string context);
 
   // What the session's policy says.
-  Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language) const;
+  Task<policy::Verdict> evaluate(std::string policy_name, std::string code, policy::Language language,
+                                 std::uint64_t registry_version = 0) const;
 
  private:
   friend class RunningExecution;

@@ -3,6 +3,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <set>
 
+#include "base/ids.h"
 #include "base/log.h"
 #include "os/event.h"
 #include "session/codec.h"
@@ -59,6 +60,11 @@ Task<void> Handover::take_back(const store::SessionRow& row, Adoptable& adoptabl
     table.announce(live);
     co_return Result<void>{};
   }
+  if (!live->sandbox() && live->state() == State::running && !live->facts().storage.empty()) {
+    auto rebuilt = co_await rebuild(live);
+    if (rebuilt) co_return Result<void>{};
+    reason = "its sandbox could not be made again: " + rebuilt.error().message();
+  }
   if (!live->sandbox() || !is_live(live->state())) {
     const bool was_stopping = live->state() == State::stopping;
     if (was_stopping) reason = live->facts().reason;
@@ -66,6 +72,18 @@ Task<void> Handover::take_back(const store::SessionRow& row, Adoptable& adoptabl
                                                      reason);
   }
   co_return co_await go_on(live, still_running);
+}
+
+// A session whose files are in a storage goes on with them in a new sandbox; its processes are gone.
+Task<void> Handover::rebuild(LivePtr live) {
+  live->set_incarnation(new_sandbox_id());
+  CO_CHECK(co_await dependencies_.lifecycle->build(live, std::nullopt, Interpreters::fresh));
+  live->restore_end();
+  live->set_sample_due_now();
+  CO_CHECK(co_await dependencies_.table->save(live));
+  dependencies_.table->announce(live);
+  log::info("a session goes on with the files of its storage", {{"session", live->facts().session_id}});
+  co_return Result<void>{};
 }
 
 // A session of the earlier service that has its sandbox.
@@ -136,6 +154,11 @@ Task<void> Handover::end_all(std::string reason) {
 Task<void> Handover::end_one(LivePtr live, std::string reason) {
   CO_TRY(auto hold, co_await live->take_turn());
   if (is_final(live->state())) co_return co_await dependencies_.table->store_end(live);
+  if (live->state() == State::running && !live->facts().storage.empty()) {
+    // The store says running: the next service makes its sandbox again (rebuild).
+    if (const auto sandbox = live->detach()) co_return co_await sandbox->stop();
+    co_return Result<void>{};
+  }
   if (live->state() == State::paused) {
     const auto kept = co_await dependencies_.pauses->hibernate_at_shutdown(live);
     if (kept) co_return Result<void>{};

@@ -43,8 +43,9 @@ class Handover {
   // without a session are ended; records of executions that no longer run become interrupted. Fails if the
   // store cannot be read or written.
   Task<void> take_back_all();
-  // Ends every session with this reason, all at once. Sessions on the disk stay there, and sessions that are
-  // paused in memory are hibernated if they can be: both go on with the next service.
+  // Ends every session with this reason, all at once. Sessions on the disk stay there, sessions that are
+  // paused in memory are hibernated if they can be, and those whose files are in a storage lose only their
+  // sandbox: all of them go on with the next service.
   Task<void> end_all(std::string reason);
 
  private:
@@ -54,6 +55,7 @@ class Handover {
   // Each adds the records of commands that still run.
   Task<void> take_back(const store::SessionRow& row, Adoptable& adoptable,
                        std::vector<std::string>& still_running);
+  Task<void> rebuild(LivePtr live);
   Task<void> go_on(LivePtr live, std::vector<std::string>& still_running);
   Task<void> find_commands(LivePtr live, std::vector<std::string>& still_running);
   boost::asio::awaitable<void> end_orphans(Adoptable orphans);

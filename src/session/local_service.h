@@ -49,6 +49,7 @@ class LocalService final : public Service {
     boost::asio::thread_pool* workers = nullptr;  // for long computations; null: on the loop
     layer::Store* layers = nullptr;               // null: environments have no layers of a store
     volume::Volumes* volumes = nullptr;           // null: no session can mount one
+    const skill::Library* skills = nullptr;       // null: there are none
     egress::DialBudget* dials = nullptr;          // null: connections to the world are not counted
     egress::Outside outside;                      // without a resolver: no session gets a network
     // A tenant's secrets, for header rules that name them. Unset: there are none.
@@ -131,6 +132,7 @@ class LocalService final : public Service {
   LayerUse layer_use_;
   SessionTable table_;
   SessionNetworks networks_;
+  SessionSkills skills_;
   SavedStates states_;
   ExecutionEngine engine_;
   Drafts drafts_;

@@ -65,8 +65,10 @@ Task<std::vector<sandbox::HostMount>> SessionLifecycle::volume_mounts(Session fa
 }
 
 // Both are asked of the guest together: one after the other would cost two more switches between processes.
-Task<void> SessionLifecycle::prepare_inside(LivePtr live) {
+Task<void> SessionLifecycle::prepare_inside(LivePtr live, std::string directory) {
   using namespace boost::asio::experimental::awaitable_operators;
+  if (live->facts().skill_view == SkillView::copy && dependencies_.skills != nullptr)
+    CO_CHECK(co_await dependencies_.skills->copy_into(live->sandbox(), live->facts(), std::move(directory)));
   if (live->facts().network != sandbox::Network::egress)
     co_return co_await make_output_directory(live->sandbox());
   auto [output, network] =
@@ -105,6 +107,14 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
   spec.limits = live.facts().limits;
   spec.env = live.facts().env;
   fill_in(live.local(), spec);
+  const Session& facts = live.facts();
+  if (!facts.storage.empty())
+    spec.storage = sandbox::StorageUse{facts.storage, facts.tenant, facts.session_id};
+  if (facts.skill_view == SkillView::link && dependencies_.skills != nullptr) {
+    auto shown = TRY(dependencies_.skills->mounts(facts, spec.working_directory));
+    spec.host_mounts.insert(spec.host_mounts.end(), std::make_move_iterator(shown.begin()),
+                            std::make_move_iterator(shown.end()));
+  }
   return spec;
 }
 
@@ -122,6 +132,7 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   CO_TRY(const auto volumes, co_await volume_mounts(live->facts()));
   CO_TRY(sandbox::Spec spec, spec_of(*live, *environment, std::move(state), interpreters));
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
+  std::string directory = spec.working_directory;
   auto make = [live, spec = std::move(spec)]() -> Task<std::unique_ptr<sandbox::Sandbox>> {
     auto made = co_await live->provider()->create(spec);
     if (!made) co_return fail(error_for_caller(std::move(made).error(), live->local()));
@@ -136,7 +147,7 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   }
   live->attach(std::move(*made), interpreters == Interpreters::carried ? "it could not be brought here"
                                                                        : "only files were brought here");
-  if (auto prepared = co_await prepare_inside(live); !prepared) {
+  if (auto prepared = co_await prepare_inside(live, std::move(directory)); !prepared) {
     const auto sandbox = live->detach();
     CO_CHECK(co_await sandbox->stop());
     dependencies_.layer_use->end_sandbox(live->incarnation());
@@ -213,6 +224,13 @@ Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
   live->detach();
   dependencies_.layer_use->end_sandbox(live->incarnation());
   dependencies_.states->discard(*live, {live->facts().snapshot, live->facts().hibernation});
+  if (!live->facts().storage.empty() && live->provider() != nullptr) {
+    auto removed = co_await live->provider()->discard_storage(
+        {live->facts().storage, live->facts().tenant, live->facts().session_id});
+    if (!removed)
+      log::warn("the files of an ended session are still in their storage",
+                {{"session", live->facts().session_id}, {"error", removed.error().message()}});
+  }
   co_return co_await dependencies_.table->store_end(live);
 }
 

@@ -9,6 +9,7 @@
 #include "session/layer_use.h"
 #include "session/saved_states.h"
 #include "session/session_networks.h"
+#include "session/session_skills.h"
 #include "session/session_table.h"
 #include "volume/volumes.h"
 
@@ -33,7 +34,8 @@ class SessionLifecycle {
     const registry::Registry* registry = nullptr;
     volume::Volumes* volumes = nullptr;  // null: no session can mount one
     Clock* clock = nullptr;
-    Observer* observer = nullptr;  // may be null
+    Observer* observer = nullptr;           // may be null
+    const SessionSkills* skills = nullptr;  // null: there are none
   };
   explicit SessionLifecycle(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 
@@ -65,8 +67,9 @@ class SessionLifecycle {
   Result<sandbox::Spec> spec_of(const Live& live, const registry::Environment& environment,
                                 std::optional<std::string> state, Interpreters interpreters);
   Task<std::vector<sandbox::HostMount>> volume_mounts(Session facts) const;
-  // Makes what every session has in its sandbox: a directory for output, and its network.
-  Task<void> prepare_inside(LivePtr live);
+  // Makes what every session has in its sandbox: a directory for output, its network, and copies of its
+  // skills where they cannot be mounted in `directory`.
+  Task<void> prepare_inside(LivePtr live, std::string directory);
   boost::asio::awaitable<void> watch_end(LivePtr live, std::shared_ptr<sandbox::Sandbox> sandbox);
 
   Dependencies dependencies_;

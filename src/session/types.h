@@ -75,10 +75,11 @@ struct CreateRequest {
   OnExpiry on_expiry = OnExpiry::destroy;
   bool auto_resume = false;  // a call that needs the sandbox wakes a paused one
   TextMap env;
-  TextMap metadata;    // of the client; sessions can be listed by it
-  TextMap attributes;  // of the dialect that made the session; other dialects do not show them
-  std::vector<std::string> skills;
-  std::string snapshot;  // id of a snapshot to start from; empty: fresh
+  TextMap metadata;                 // of the client; sessions can be listed by it
+  TextMap attributes;               // of the dialect that made the session; other dialects do not show them
+  std::vector<std::string> skills;  // names, NAME@DIGEST, or "*"; over the agent's
+  std::string storage;              // where the files of the working directory are kept; empty: the agent's
+  std::string snapshot;             // id of a snapshot to start from; empty: fresh
   // The tenant that owns that snapshot. A dialect sets it if it knows that the owner shares the snapshot; it
   // never comes from a client's request.
   std::string snapshot_tenant;  // empty: the caller's own
@@ -87,6 +88,20 @@ struct CreateRequest {
   Ports ports = Ports::open;  // closed by the service's option too
   LocalRequest local;
 };
+
+// A skill that a session was given.
+struct SkillUse {
+  std::string name;
+  std::string digest;   // of its contents when the session was made
+  bool pinned = false;  // it stays so; otherwise it follows its source where the sandbox is shown the source
+
+  bool operator==(const SkillUse&) const = default;
+};
+// How the sandbox has its skills: the directories themselves, read-only, or copies.
+enum class SkillView : std::uint8_t { none, link, copy };
+constexpr std::string_view to_string(SkillView view) {
+  return view == SkillView::link ? "link" : view == SkillView::copy ? "copy" : "none";
+}
 
 // What is known of one session at the moment of the call. A copy: it does not follow what happens to the
 // session later.
@@ -129,9 +144,17 @@ struct Session {
   std::string traffic_token;  // for its ports where they are closed, and the list of its interpreters
   DataPlane data_plane = DataPlane::secured;
   Ports ports = Ports::open;
-  std::string parent;                     // session_id it was forked from, or empty
-  std::string snapshot;                   // snapshot it was started from, or empty
-  TextMap volumes;                        // path inside to the volume's name
+  std::string parent;    // session_id it was forked from, or empty
+  std::string snapshot;  // snapshot it was started from, or empty
+  TextMap volumes;       // path inside to the volume's name
+  // What its agent names, and what was asked for over that.
+  std::vector<std::string> tools;
+  std::vector<SkillUse> skills;
+  SkillView skill_view = SkillView::none;
+  std::string prompt, storage;
+  // The version of the registry it was made by: its policies stay those, as long as that version is kept.
+  // Zero after a start of the service: the newest.
+  std::uint64_t registry_version = 0;
   std::string hibernation;                // name of its saved state while it is paused on the disk, or empty
   std::uint64_t hibernation_bytes = 0;    // of that state
   std::optional<WallTime> hibernated_at;  // since when it is there

@@ -44,9 +44,11 @@ RedisAddress RedisServer::address(std::string keys) const {
   return address;
 }
 
-std::shared_ptr<RedisStorage> RedisServer::storage(std::string keys) const {
+std::shared_ptr<RedisStorage> RedisServer::storage(std::string keys, RedisWriters writers) const {
+  RedisAddress where = address(std::move(keys));
+  where.writers = writers;
   for (int attempt = 0; attempt < 500; ++attempt) {
-    if (auto storage = RedisStorage::connect(address(keys))) return *storage;
+    if (auto storage = RedisStorage::connect(where)) return *storage;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return nullptr;
@@ -161,6 +163,11 @@ std::vector<StorageBackend> storage_backends() {
        [] {
          static int number = 0;
          return redis_server().storage(fmt::format("test{}", number++));
+       }},
+      {"RedisOfSeveral",
+       [] {
+         static int number = 0;
+         return redis_server().storage(fmt::format("several{}", number++), RedisWriters::several);
        }},
       {"Host", host, false},
       {"Overlay", overlay},

@@ -66,7 +66,7 @@ class RedisServer {
   RedisServer& operator=(const RedisServer&) = delete;
   RedisAddress address(std::string keys) const;
   // Waits until the server answers; null if it does not.
-  std::shared_ptr<RedisStorage> storage(std::string keys) const;
+  std::shared_ptr<RedisStorage> storage(std::string keys, RedisWriters writers = RedisWriters::one) const;
   void end() { ::kill(pid_, SIGKILL); }
 
  private:

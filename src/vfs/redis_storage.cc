@@ -97,7 +97,8 @@ RedisStorage::RedisStorage(RedisAddress address)
     : address_(std::move(address)),
       entries_(address_.keys + ":entries"),
       paths_(address_.keys + ":paths"),
-      children_(address_.keys + ":children") {}
+      children_(address_.keys + ":children"),
+      version_(address_.keys + ":version") {}
 
 RedisStorage::~RedisStorage() {
   disconnect();
@@ -185,13 +186,34 @@ Result<bool> RedisStorage::exists(const Path& path) const {
   return reply->integer == 1;
 }
 
+Error RedisStorage::lost() const {
+  return {Code::conflict,
+          "somebody else changed the storage first; nothing was changed, look again and repeat"};
+}
+
+Result<void> RedisStorage::begin_optimistic() {
+  TRY(ask({"WATCH", version_}));
+  auto reply = TRY(ask({"GET", version_}));
+  const std::string now = reply->type == REDIS_REPLY_NIL ? "0" : std::string(text(*reply));
+  if (known_version_.empty()) known_version_ = now;
+  if (known_version_ == now) return {};
+  TRY(ask({"UNWATCH"}));
+  return fail(lost());
+}
+
 Result<void> RedisStorage::apply(const Batch& batch) {
   for (const FileEntry& entry : batch.entries)
     if (entry.path.is_root()) return fail(Code::invalid_argument, "the root is not an entry");
   std::lock_guard lock(lock_);
   TRY(ensure_connected());
+  const bool is_optimistic = address_.writers == RedisWriters::several;
+  if (is_optimistic) TRY(begin_optimistic());
   std::size_t sent = 1;
   send({"MULTI"});
+  if (is_optimistic) {
+    send({"INCR", version_});
+    ++sent;
+  }
   for (const Path& path : batch.removals) {
     std::string child = child_key(path);
     send({"HDEL", entries_, path.str()});
@@ -218,10 +240,13 @@ Result<void> RedisStorage::apply(const Batch& batch) {
   auto done = receive();
   if (!refused) return refused;
   if (!done) return fail(std::move(done).error());
+  // Somebody wrote between our look at the version and here.
+  if (is_optimistic && (*done)->type == REDIS_REPLY_NIL) return fail(lost());
   bool whole = (*done)->type == REDIS_REPLY_ARRAY;
   for (std::size_t i = 0; whole && i < (*done)->elements; ++i)
     whole = (*done)->element[i]->type != REDIS_REPLY_ERROR;
   if (!whole) return fail(Code::data_loss, "the storage holds keys of another kind");
+  if (is_optimistic) known_version_ = std::to_string((*done)->element[0]->integer);
   return {};
 }
 
@@ -254,6 +279,11 @@ Result<std::vector<Path>> RedisStorage::children(const Path& directory) const {
 
 Result<std::vector<FileEntry>> RedisStorage::get_all() const {
   std::lock_guard lock(lock_);
+  if (address_.writers == RedisWriters::several) {
+    // Before the entries: a version that is older than what is read costs a needless conflict, never a loss.
+    auto version = TRY(ask({"GET", version_}));
+    known_version_ = version->type == REDIS_REPLY_NIL ? "0" : std::string(text(*version));
+  }
   auto reply = TRY(ask({"HGETALL", entries_}));
   std::vector<FileEntry> out;
   for (std::size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -271,6 +301,10 @@ Result<std::uint64_t> RedisStorage::count() const {
 Result<void> RedisStorage::clear() {
   std::lock_guard lock(lock_);
   TRY(ask({"DEL", entries_, paths_, children_}));
+  if (address_.writers == RedisWriters::several) {
+    auto reply = TRY(ask({"INCR", version_}));
+    known_version_ = std::to_string(reply->integer);
+  }
   return {};
 }
 

@@ -13,6 +13,11 @@ struct redisReply;
 
 namespace atl::vfs {
 
+// one: nobody else writes, and batches are applied as they come. several: a batch is applied only if nobody
+// else wrote since this storage was read (get_all) or written the last time; otherwise it is refused with
+// Code::conflict, nothing of it is applied, and get_all() shows what the others wrote.
+enum class RedisWriters : std::uint8_t { one, several };
+
 struct RedisAddress {
   std::string unix_socket;  // if not empty, instead of host and port
   std::string host = "127.0.0.1";
@@ -20,6 +25,7 @@ struct RedisAddress {
   std::string password;            // empty: none
   std::string keys = "atoll:vfs";  // what every key begins with; two storages on one server need two of these
   std::chrono::milliseconds timeout{5000};
+  RedisWriters writers = RedisWriters::one;
 };
 
 // Entries in a Redis server: a hash of entries, and two sorted sets that answer for prefixes and children. A
@@ -55,9 +61,13 @@ class RedisStorage final : public FileStorage {
   Result<Reply> receive() const;
   Result<Reply> ask(const Words& words) const;
   void disconnect() const;
+  // With several writers: watches the version and compares it with the one that is known.
+  Result<void> begin_optimistic();
+  Error lost() const;
 
   RedisAddress address_;
-  std::string entries_, paths_, children_;  // names of keys
+  std::string entries_, paths_, children_, version_;  // names of keys
+  mutable std::string known_version_;                 // of what was read or written last; empty: nothing yet
   mutable std::mutex lock_;
   mutable redisContext* context_ = nullptr;
 };

@@ -34,7 +34,10 @@ Result<void> VirtualFileSystem::change(Undo undo, F&& operation, G&& afterwards)
     lock.unlock();
     done = persist(next);
     lock.lock();
-    if (!done) return done;
+    if (!done) {
+      follow_storage(done.error());
+      return done;
+    }
     state_ = next;
   } else if (!done) {
     if (keep) std::swap(state_, before);

@@ -210,10 +210,26 @@ Result<void> VirtualFileSystem::persist(const tree::State& next) {
   return {};
 }
 
+void VirtualFileSystem::follow_storage(const Error& failure) {
+  if (failure.code() != Code::conflict) return;
+  auto fresh = load();
+  if (!fresh) return;  // the next call fails in the same way and tries this again
+  const tree::State old = state_;
+  state_ = *fresh;
+  behind_->synced = *fresh;
+  ++version_;
+  orphan_everything(old);
+}
+
 Result<void> VirtualFileSystem::sync() {
   if (behind_ == nullptr) return {};
   auto behind = lock_behind();
-  return persist(snapshot().state());
+  Result<void> done = persist(snapshot().state());
+  if (!done) {
+    const std::unique_lock lock(lock_);
+    follow_storage(done.error());
+  }
+  return done;
 }
 
 // ---- changing an open file ----

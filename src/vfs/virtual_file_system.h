@@ -40,7 +40,8 @@ struct VirtualOptions {
 // With a storage every call writes through before it answers, in one atomic batch; if the storage refuses,
 // the call fails and nothing changed. Writes through an open File reach it at flush(), close() or sync(). The
 // storage belongs to this filesystem alone while it lives; changes made behind its back appear after
-// reload().
+// reload(). A storage with several writers says Code::conflict when another was first: the call fails, and the
+// other's state is loaded at once.
 class VirtualFileSystem final : public FileSystem {
  public:
   explicit VirtualFileSystem(const VirtualOptions& options = {});
@@ -149,6 +150,9 @@ class VirtualFileSystem final : public FileSystem {
   Result<Path> destination(const Path& from, const Path& to, const CopyOptions& options) const;
 
   Result<void> persist(const tree::State& next);
+  // After `failure` of the storage, with both locks held: if it was a conflict, what the storage holds now
+  // becomes the state.
+  void follow_storage(const Error& failure);
   Result<tree::State> load() const;
   std::unique_lock<std::mutex> lock_behind() const;
   Result<OpenInode*> open_locked(const Path& path, const OpenOptions& options);

@@ -41,27 +41,26 @@ Task<Response> environments(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-Task<Response> agents(Context context, Principal, Request&) {
+Task<Response> agents(Context context, Principal who, Request&) {
+  const registry::Registry& registry = context->service->registry();
   bj::array list;
-  for (const auto& [name, agent] : context->service->registry().agents()) {
-    list.push_back(bj::object{{"name", name},
+  for (const registry::Entry* entry : registry.entries("agents", who.tenant)) {
+    const registry::Agent* const found = registry.agent(entry->name, who.tenant);
+    if (found == nullptr) continue;
+    const registry::Agent& agent = *found;
+    list.push_back(bj::object{{"name", agent.name},
                               {"description", agent.description},
                               {"environment", agent.environment},
                               {"provider", agent.provider},
-                              {"policy", agent.policy}});
+                              {"policy", agent.policy},
+                              {"tools", bj::value_from(agent.tools)},
+                              {"skills", bj::value_from(agent.skills)},
+                              {"prompt", agent.prompt},
+                              {"storage", agent.storage}});
   }
   bj::object body{{"agents", std::move(list)}};
   co_return json_response(200, std::move(body));
 }
-
-// Skills have routes, but there are none yet.
-template <char const* Name>
-Task<Response> nothing_yet(Context, Principal, Request&) {
-  bj::object body{{Name, bj::array()}};
-  co_return json_response(200, std::move(body));
-}
-constexpr char kPrompts[] = "prompts";
-constexpr char kSkills[] = "skills";
 
 Task<Response> validate(Context context, Principal who, Request& request) {
   CO_TRY(const Body body, Body::parse(request.body, {"code", "language", "policy"}));
@@ -122,10 +121,6 @@ Task<Response> openapi(Context, Principal, Request&) {
 void mount_catalog(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/environments", with_key(Permission::catalog_read), environments);
   route(router, context, Method::get, "/api/agents", with_key(Permission::catalog_read), agents);
-  route(router, context, Method::get, "/api/prompts", with_key(Permission::catalog_read),
-        nothing_yet<kPrompts>);
-  route(router, context, Method::get, "/api/skills", with_key(Permission::catalog_read),
-        nothing_yet<kSkills>);
   route(router, context, Method::post, "/api/validate", with_key(Permission::catalog_read), validate,
         {.body_bytes_max = 16U << 20});
   route(router, context, Method::get, "/api/capabilities", with_key(Permission::catalog_read), capabilities);

@@ -33,6 +33,8 @@ void mount_archive(net::Router& router, const Context& context);
 void mount_history(net::Router& router, const Context& context);
 void mount_catalog(net::Router& router, const Context& context);
 void mount_tools(net::Router& router, const Context& context);
+void mount_registry(net::Router& router, const Context& context);
+void mount_skills(net::Router& router, const Context& context);
 void mount_network(net::Router& router, const Context& context);
 void mount_original(net::Router& router, const Context& context);
 

@@ -43,6 +43,12 @@ bj::string valid(std::string_view text) {
   return bj::string(fixed);
 }
 
+bj::array skill_names(const session::Session& session) {
+  bj::array names;
+  for (const session::SkillUse& use : session.skills) names.push_back(bj::value(use.name));
+  return names;
+}
+
 bj::array texts(const std::vector<std::string>& all) {
   bj::array array;
   for (const std::string& one : all) array.push_back(bj::string(valid(one)));
@@ -163,6 +169,8 @@ bj::object to_json(const sandbox::Traits& traits) {
           {"fork", traits.fork},
           {"live_fork", traits.live_fork},
           {"watch", traits.watch},
+          {"mounts", traits.mounts},
+          {"storages", traits.storages},
           {"images", traits.images},
           {"templates", traits.templates}};
 }
@@ -225,6 +233,11 @@ bj::object to_json(const session::Session& s, const Dependencies& dependencies) 
           {"isolation", to_json(s.isolation)},
           {"parent", maybe_text(s.parent)},
           {"snapshot", maybe_text(s.snapshot)},
+          {"tools", texts(s.tools)},
+          {"skills", skill_names(s)},
+          {"skill_view", to_string(s.skill_view)},
+          {"prompt", maybe_text(s.prompt)},
+          {"storage", maybe_text(s.storage)},
           {"on_disk", !s.hibernation.empty()},
           {"left_behind", texts(s.left_behind)}};
 }

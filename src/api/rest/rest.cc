@@ -132,6 +132,8 @@ void mount(net::Router& router, Dependencies dependencies) {
   mount_history(router, context);
   mount_catalog(router, context);
   mount_tools(router, context);
+  mount_registry(router, context);
+  mount_skills(router, context);
   mount_network(router, context);
   mount_original(router, context);
 }

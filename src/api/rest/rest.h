@@ -1,13 +1,16 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <string>
 
 #include "api/admission/admission.h"
 #include "net/router.h"
 #include "net/server.h"
+#include "registry/tenant_entries.h"
 #include "session/service.h"
+#include "skill/library.h"
 #include "telemetry/metrics.h"
 #include "tools/tool_executor.h"
 #include "tools/tool_registry.h"
@@ -22,6 +25,11 @@ struct Dependencies {
   telemetry::Metrics* metrics = nullptr;
   const tools::ToolRegistry* tools = nullptr;
   tools::ToolExecutor* tool_executor = nullptr;
+  registry::Registry* registry = nullptr;
+  registry::TenantEntries* tenant_entries = nullptr;
+  skill::Library* skills = nullptr;
+  boost::asio::thread_pool* workers = nullptr;  // for what blocks on the disk
+  std::function<Result<void>()> reload;         // of the registry and what depends on it, all or nothing
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
   std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here
@@ -29,7 +37,7 @@ struct Dependencies {
   std::uint64_t archive_bytes_max = 4ULL << 30;
 };
 
-// Adds /api/*, /metrics and /openapi.json to `router`, and errors in the form
+// Adds /api/*, /schemas/*, /metrics and /openapi.json to `router`, and errors in the form
 // {"error":{"code","message","details":{"category","retryable","field"?},"request_id"}}.
 void mount(net::Router& router, Dependencies dependencies);
 

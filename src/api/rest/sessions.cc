@@ -53,17 +53,32 @@ Result<std::optional<session::OnExpiry>> read_on_expiry(const Body& body) {
   return fail(body.wrong("on_expiry", "'on_expiry' is 'destroy' or 'pause'"));
 }
 
+// An agent by name, or as the first design wrote it: {"type": "code_executor"}, alone or as the agent.
+Result<std::string> read_agent(const Body& body) {
+  const auto type = TRY(body.text("type"));
+  const bj::value* const agent = body.find("agent");
+  if (type && agent != nullptr)
+    return fail(body.wrong("type", "'type' and 'agent' both name the agent: give one of them"));
+  if (type) return *type;
+  if (agent == nullptr || !agent->is_object()) return TRY(body.text("agent")).value_or("");
+  const auto named = TRY(body.object("agent", {"type", "name"}));
+  const auto word = TRY(named->text("type"));
+  if (word) return *word;
+  return named->required_text("name");
+}
+
 Result<session::CreateRequest> read_create(const std::string& text) {
   const Body body =
       TRY(Body::parse(text, {"provider", "environment", "agent", "metadata", "limits", "policy", "network",
                              "ttl_seconds", "env", "skills", "snapshot", "extend_on_use", "on_expiry",
-                             "auto_resume", "public_ports", "image", "fallback"}));
+                             "auto_resume", "public_ports", "image", "fallback", "storage", "type"}));
   session::CreateRequest request;
   request.image = TRY(body.text("image")).value_or("");
   request.provider = TRY(body.text("provider")).value_or("");
   request.fallback = TRY(body.texts("fallback")).value_or(std::vector<std::string>{});
   request.environment = TRY(body.text("environment")).value_or("");
-  request.agent = TRY(body.text("agent")).value_or("");
+  request.agent = TRY(read_agent(body));
+  request.storage = TRY(body.text("storage")).value_or("");
   request.policy = TRY(body.text("policy")).value_or("");
   request.snapshot = TRY(body.text("snapshot")).value_or("");
   request.metadata = TRY(body.text_map("metadata")).value_or(session::TextMap{});

@@ -28,6 +28,18 @@ bool announce(const daemon::Ready& ready) {
   return flush_output();
 }
 
+// SIGHUP reads the registry again. Ends when the signals are canceled.
+asio::awaitable<void> reload_on_hangup(asio::signal_set& hangup, daemon::Daemon& daemon) {
+  while (true) {
+    const auto [failed, number] = co_await hangup.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (failed) co_return;
+    if (auto done = daemon.reload(); !done)
+      log::error("the registry cannot be used; what was there stays", {{"error", done.error().message()}});
+    else
+      log::info("the registry was read again");
+  }
+}
+
 // Starts, waits for SIGTERM or SIGINT, stops. A second signal while stopping ends the process at once.
 asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int& status) {
   Result<daemon::Ready> ready = co_await daemon.start();
@@ -40,6 +52,8 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
   // The service works without anybody reading its output, but a key that could not be shown is of no use.
   if (!announce(*ready) && !ready->new_key.empty())
     log::warn("the first API key could not be shown; `atoll keys create` makes another");
+  asio::signal_set hangup(loop, SIGHUP);
+  asio::co_spawn(loop, reload_on_hangup(hangup, daemon), asio::detached);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   co_await signals.async_wait(asio::as_tuple(asio::use_awaitable));
   signals.async_wait([&daemon](boost::system::error_code error, int) {
@@ -47,6 +61,7 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
     daemon.abandon();
     std::_Exit(130);
   });
+  hangup.cancel();
   log::info("stopping");
   co_await daemon.stop();
   signals.cancel();

@@ -19,16 +19,18 @@ constexpr std::size_t kSnapshotBytesMax = std::size_t{1} << 30;
 
 class VirtualProvider final : public Provider {
  public:
-  explicit VirtualProvider(boost::asio::any_io_executor executor)
-      : executor_(std::move(executor)), base_(shell::base_snapshot()) {
+  VirtualProvider(boost::asio::any_io_executor executor, Storages storages)
+      : executor_(std::move(executor)), storages_(std::move(storages)), base_(shell::base_snapshot()) {
     if (const auto stats = vfs::VirtualFileSystem(base_).stats()) own_nodes_ = stats->nodes();
   }
 
   std::string_view name() const override { return "virtual"; }
   const Traits& traits() const override { return virtual_traits(); }
   Isolation probed() const override {
-    auto fs = std::make_shared<vfs::VirtualFileSystem>(base_);
-    return VirtualSandbox(executor_, Spec(), fs, own_nodes_).isolation();
+    VirtualTree tree;
+    tree.memory = std::make_shared<vfs::VirtualFileSystem>(base_);
+    tree.view = tree.memory;
+    return VirtualSandbox(executor_, Spec(), tree, own_nodes_).isolation();
   }
 
   Task<std::unique_ptr<Sandbox>> create(Spec spec) override {
@@ -42,11 +44,10 @@ class VirtualProvider final : public Provider {
       CO_TRY(auto stored, vfs::import_snapshot(bytes));
       start = std::move(stored);
     }
-    auto fs = std::make_shared<vfs::VirtualFileSystem>(start);
-    CO_TRY(auto home, vfs::Path::posix(spec.working_directory));
-    CO_CHECK(fs->make_directory(home, 0755, vfs::Parents::create));
+    const auto beginning = spec.snapshot ? Beginning::from_snapshot : Beginning::fresh;
+    CO_TRY(auto tree, make_tree(spec, start, beginning, storages_));
     auto required = spec.required_walls;
-    auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(fs), own_nodes_);
+    auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(tree), own_nodes_);
     const auto& walls = sandbox->isolation().walls;
     for (const std::string& wanted : required)
       if (std::ranges::none_of(walls, [&](const Wall& wall) { return wall.name == wanted; }))
@@ -55,6 +56,9 @@ class VirtualProvider final : public Provider {
     std::unique_ptr<Sandbox> handle = std::move(sandbox);
     co_return handle;
   }
+
+  Result<void> check_storage(const StorageUse& use) const override { return storages_.check(use); }
+  Task<void> discard_storage(StorageUse use) override { co_return storages_.discard(use); }
 
   Task<std::vector<std::string>> adoptable() override { co_return std::vector<std::string>(); }
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
@@ -74,7 +78,8 @@ class VirtualProvider final : public Provider {
                       .with_field(std::string(field)));
     };
     if (spec.network != Network::none) return lacks("network", "network");
-    if (!spec.host_mounts.empty()) return lacks("host mounts", "host_mounts");
+    for (const HostMount& mount : spec.host_mounts)
+      if (mount.writable) return lacks("directories of the host for writing", "host_mounts");
     if (!spec.layers.empty()) return lacks("layers", "layers");
     if (spec.user != "user" && spec.user != "root")
       return fail(Error(Code::invalid_argument, fmt::format("no user {}", spec.user)).with_field("user"));
@@ -82,6 +87,7 @@ class VirtualProvider final : public Provider {
   }
 
   boost::asio::any_io_executor executor_;
+  Storages storages_;
   vfs::Snapshot base_;
   std::uint64_t own_nodes_ = 0;  // of base_
   std::map<std::string, std::shared_ptr<Life>> sandboxes_;
@@ -89,8 +95,8 @@ class VirtualProvider final : public Provider {
 
 }  // namespace
 
-std::unique_ptr<Provider> make(boost::asio::any_io_executor executor) {
-  return std::make_unique<VirtualProvider>(std::move(executor));
+std::unique_ptr<Provider> make(boost::asio::any_io_executor executor, Storages storages) {
+  return std::make_unique<VirtualProvider>(std::move(executor), std::move(storages));
 }
 
 }  // namespace atl::sandbox::emulated

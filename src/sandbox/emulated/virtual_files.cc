@@ -84,7 +84,7 @@ class Reader final : public FileReader {
 
 class Writer final : public FileWriter {
  public:
-  Writer(std::shared_ptr<vfs::VirtualFileSystem> fs, Path path, std::unique_ptr<vfs::File> file)
+  Writer(std::shared_ptr<vfs::FileSystem> fs, Path path, std::unique_ptr<vfs::File> file)
       : fs_(std::move(fs)), path_(std::move(path)), file_(std::move(file)) {}
   Task<void> write(std::string bytes) override { co_return file_->write(bytes); }
   Task<FileInfo> finish() override {
@@ -93,22 +93,23 @@ class Writer final : public FileWriter {
   }
 
  private:
-  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  std::shared_ptr<vfs::FileSystem> fs_;
   Path path_;
   std::unique_ptr<vfs::File> file_;
 };
 
-// Looks at the version of the tree from time to time and compares when it moved.
+// Looks at the versions of its parts from time to time and compares when one moved.
 class Watcher final : public Watch {
  public:
-  Watcher(boost::asio::any_io_executor executor, std::shared_ptr<vfs::VirtualFileSystem> fs, Path path,
-          bool deep)
-      : timer_(std::move(executor)),
-        fs_(std::move(fs)),
-        path_(std::move(path)),
-        deep_(deep),
-        seen_(fs_->snapshot()) {
-    version_ = fs_->version();
+  Watcher(boost::asio::any_io_executor executor, std::vector<VirtualTree::Part> parts, bool deep)
+      : timer_(std::move(executor)), deep_(deep) {
+    for (VirtualTree::Part& part : parts) {
+      // What hangs in below is seen by whoever looks below only.
+      if (!deep && !part.prefix.empty()) continue;
+      vfs::Snapshot seen = part.fs->snapshot();
+      const std::uint64_t version = part.fs->version();
+      watched_.push_back({std::move(part), std::move(seen), version});
+    }
   }
 
   Task<std::vector<WatchEvent>> next() override {
@@ -126,34 +127,42 @@ class Watcher final : public Watch {
   Task<std::vector<WatchEvent>> poll() override { co_return take(); }
 
  private:
+  struct Watched {
+    VirtualTree::Part part;
+    vfs::Snapshot seen;
+    std::uint64_t version = 0;
+  };
+
   std::vector<WatchEvent> take() {
     std::vector<WatchEvent> events;
-    if (fs_->version() == version_) return events;
-    version_ = fs_->version();
-    auto now = fs_->snapshot();
-    for (const vfs::Change& change : vfs::diff(seen_, now)) {
-      if (!change.path.is_child_of(path_)) continue;
-      if (!deep_ && change.path.parent() != path_) continue;
+    for (Watched& one : watched_) take_of(one, events);
+    return events;
+  }
+
+  void take_of(Watched& one, std::vector<WatchEvent>& events) const {
+    const VirtualTree::Part& part = one.part;
+    if (part.fs->version() == one.version) return;
+    one.version = part.fs->version();
+    auto now = part.fs->snapshot();
+    for (const vfs::Change& change : vfs::diff(one.seen, now)) {
+      if (!change.path.is_child_of(part.inside)) continue;
+      if (!deep_ && change.path.parent() != part.inside) continue;
       bool directory = change.type == vfs::Type::directory;
       if (change.kind == vfs::ChangeKind::changed && directory) continue;
       auto type = change.kind == vfs::ChangeKind::added     ? WatchEventType::create
                   : change.kind == vfs::ChangeKind::removed ? WatchEventType::remove
                                                             : WatchEventType::write;
-      std::string name = change.path.relative_to(path_).str().substr(1);
+      std::string name = part.prefix + change.path.relative_to(part.inside).str().substr(1);
       events.push_back({type, name});
       // A new file with bytes was also written.
       if (type == WatchEventType::create && !directory) events.push_back({WatchEventType::write, name});
     }
-    seen_ = now;
-    return events;
+    one.seen = now;
   }
 
   boost::asio::steady_timer timer_;
-  std::shared_ptr<vfs::VirtualFileSystem> fs_;
-  Path path_;
+  std::vector<Watched> watched_;
   bool deep_;
-  vfs::Snapshot seen_;
-  std::uint64_t version_ = 0;
 };
 
 }  // namespace
@@ -288,7 +297,7 @@ Task<std::unique_ptr<Watch>> VirtualFiles::watch(std::string path, Recursive rec
   if (!fs_->is_directory(real))
     co_return fail(Code::not_a_directory, fmt::format("{}: Not a directory", path));
   std::unique_ptr<Watch> watch =
-      std::make_unique<Watcher>(executor_, fs_, std::move(real), recursive == Recursive::yes);
+      std::make_unique<Watcher>(executor_, tree_.parts_below(real), recursive == Recursive::yes);
   co_return watch;
 }
 

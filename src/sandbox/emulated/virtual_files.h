@@ -4,17 +4,17 @@
 #include <memory>
 
 #include "sandbox/files.h"
-#include "vfs/virtual_file_system.h"
+#include "sandbox/virtual_tree.h"
 
 namespace atl::sandbox::emulated {
 
-// Files of a sandbox whose filesystem is in memory. Extended attributes are not kept
+// Files of a virtual sandbox. Extended attributes are not kept
 // (Code::unsupported). Permissions are not enforced: a user must merely exist.
 // Belongs to the loop thread.
 class VirtualFiles final : public Files {
  public:
-  VirtualFiles(boost::asio::any_io_executor executor, std::shared_ptr<vfs::VirtualFileSystem> fs)
-      : executor_(std::move(executor)), fs_(std::move(fs)) {}
+  VirtualFiles(boost::asio::any_io_executor executor, VirtualTree tree)
+      : executor_(std::move(executor)), tree_(std::move(tree)), fs_(tree_.view) {}
 
   Task<FileInfo> stat(std::string path, std::string user) override;
   Task<std::vector<FileInfo>> list(std::string path, std::uint32_t depth, ListBounds bounds,
@@ -31,7 +31,8 @@ class VirtualFiles final : public Files {
 
  private:
   boost::asio::any_io_executor executor_;
-  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  VirtualTree tree_;
+  std::shared_ptr<vfs::FileSystem> fs_;  // all of it together
 };
 
 }  // namespace atl::sandbox::emulated

@@ -57,7 +57,7 @@ std::unexpected<Error> lacks(std::string_view trait) {
 const Traits& virtual_traits() {
   static const Traits traits = [] {
     Traits t;
-    t.interpreters = t.snapshot = t.fork = t.watch = true;
+    t.interpreters = t.snapshot = t.fork = t.watch = t.mounts = t.storages = true;
     return t;
   }();
   return traits;
@@ -96,18 +96,19 @@ class VirtualProcess final : public Process {
   std::shared_ptr<Script> script_;
 };
 
-VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
-                               std::shared_ptr<vfs::VirtualFileSystem> fs, std::uint64_t own_nodes)
+VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec, VirtualTree tree,
+                               std::uint64_t own_nodes)
     : executor_(executor),
       spec_(std::move(spec)),
-      fs_(std::move(fs)),
+      tree_(std::move(tree)),
       own_nodes_(own_nodes),
-      files_(executor, fs_),
+      files_(executor, tree_),
       life_(std::make_shared<Life>(executor)) {
-  fs_->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max + own_nodes_});
+  tree_.memory->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max + own_nodes_});
   isolation_.walls = {
       {"no_process", "commands are emulated inside the daemon; nothing of the host is executed"},
-      {"virtual_filesystem", "in memory; no path leads to the host"},
+      {"virtual_filesystem", tree_.stored ? "in memory and on a storage; no path leads to the host"
+                                          : "in memory; no path leads to the host"},
       {"filesystem_quota",
        fmt::format("{} bytes, {} files", spec_.limits.disk_bytes, spec_.limits.inodes_max)},
       {"network", "none"},
@@ -140,8 +141,9 @@ std::shared_ptr<shell::SandboxShell> VirtualSandbox::make_shell(const Variables&
   options.limits.descriptors = spec_.limits.open_files_max;
   if (spec_.limits.cpu_time) options.limits.cpu_time = *spec_.limits.cpu_time;
   // The filesystem must outlive the shell, whoever of the two owners goes first.
-  auto* made = new shell::SandboxShell(*fs_, std::move(options));
-  std::shared_ptr<shell::SandboxShell> shell(made, [fs = fs_](shell::SandboxShell* gone) { delete gone; });
+  auto* made = new shell::SandboxShell(*tree_.view, std::move(options));
+  std::shared_ptr<shell::SandboxShell> shell(made,
+                                             [tree = tree_](shell::SandboxShell* gone) { delete gone; });
   // Makes its machine here, so that a cancellation from another thread finds one.
   (void)shell->execute(":");
   return shell;
@@ -162,7 +164,7 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
       co_return fail(Code::already_exists, fmt::format("a process with the tag {} runs", spec.tag));
   std::string cwd = spec.cwd.empty() ? spec_.working_directory : spec.cwd;
   CO_TRY(auto directory, vfs::Path::posix(cwd));
-  if (!fs_->is_directory(directory))
+  if (!tree_.view->is_directory(directory))
     co_return fail(Error(Code::not_found, fmt::format("{}: no such directory", cwd)).with_field("cwd"));
 
   auto command = command_of(spec.argv);
@@ -206,14 +208,14 @@ Task<std::shared_ptr<Interpreter>> VirtualSandbox::create_interpreter(Language l
   InterpreterInfo info{fmt::format("shell-{}", next_interpreter_++), language,
                        cwd.empty() ? spec_.working_directory : cwd};
   CO_TRY(auto directory, vfs::Path::posix(info.cwd));
-  if (!fs_->is_directory(directory))
+  if (!tree_.view->is_directory(directory))
     co_return fail(Error(Code::not_found, fmt::format("{}: no such directory", info.cwd)).with_field("cwd"));
   // The interpreter may outlive the sandbox, so it makes its shells from a copy of what they need.
   Spec spec = spec_;
-  auto fs = fs_;
+  auto tree = tree_;
   auto executor = executor_;
-  auto make = [spec, fs, executor, own_nodes = own_nodes_, directory_text = info.cwd] {
-    VirtualSandbox maker(executor, spec, fs, own_nodes);
+  auto make = [spec, tree, executor, own_nodes = own_nodes_, directory_text = info.cwd] {
+    VirtualSandbox maker(executor, spec, tree, own_nodes);
     return maker.make_shell({}, directory_text, {}, "bash");
   };
   auto interpreter =
@@ -246,14 +248,20 @@ Task<std::vector<std::uint16_t>> VirtualSandbox::listening_ports() {
 
 Task<Usage> VirtualSandbox::usage() {
   Usage usage;
-  CO_TRY(auto stats, fs_->stats());
+  CO_TRY(auto stats, tree_.memory->stats());
+  std::uint64_t stored_bytes = 0, stored_nodes = 0;
+  if (tree_.stored) {
+    CO_TRY(const auto stored, tree_.stored->stats());
+    stored_bytes = stored.bytes;
+    stored_nodes = stored.nodes();
+  }
   usage.cpu_time = life_->cpu_time;
   usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - created_);
   usage.memory_bytes = usage.memory_peak_bytes = stats.bytes;
-  usage.disk_bytes = stats.bytes;
+  usage.disk_bytes = stats.bytes + stored_bytes;
   usage.disk_limit_bytes = spec_.limits.disk_bytes;
-  usage.inodes = stats.nodes() - std::min(stats.nodes(), own_nodes_);
+  usage.inodes = stats.nodes() - std::min(stats.nodes(), own_nodes_) + stored_nodes;
   usage.processes = static_cast<std::uint32_t>(life_->processes.size());
   usage.processes_peak = life_->peak;
   usage.output_bytes = life_->output_bytes;
@@ -269,7 +277,8 @@ Task<void> VirtualSandbox::resume() {
 
 Task<void> VirtualSandbox::snapshot(std::string target) {
   CO_CHECK(check_alive());
-  auto bytes = vfs::export_snapshot(fs_->snapshot());
+  CO_TRY(const auto state, tree_.snapshot());
+  auto bytes = vfs::export_snapshot(state);
   if (os::exists(target)) co_return fail(Code::already_exists, "the snapshot exists");
   CO_CHECK(os::make_directory(target, 0700));
   co_return os::write_file(target + "/vfs.snapshot", bytes, 0600);

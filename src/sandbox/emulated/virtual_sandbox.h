@@ -36,11 +36,10 @@ struct Life {
 // every call fails with Code::unavailable.
 class VirtualSandbox final : public Sandbox {
  public:
-  // The filesystem holds what the sandbox starts with; quotas are set here.
+  // The tree holds what the sandbox starts with; the quota of its memory is set here.
   // `own_nodes`: files and directories that every sandbox has from the start. They are not the workload's and
   // count towards none of its limits.
-  VirtualSandbox(boost::asio::any_io_executor executor, Spec spec, std::shared_ptr<vfs::VirtualFileSystem> fs,
-                 std::uint64_t own_nodes);
+  VirtualSandbox(boost::asio::any_io_executor executor, Spec spec, VirtualTree tree, std::uint64_t own_nodes);
   ~VirtualSandbox() override;
 
   const std::string& id() const override { return spec_.id; }
@@ -72,7 +71,7 @@ class VirtualSandbox final : public Sandbox {
 
   boost::asio::any_io_executor executor_;
   Spec spec_;
-  std::shared_ptr<vfs::VirtualFileSystem> fs_;
+  VirtualTree tree_;
   std::uint64_t own_nodes_;
   VirtualFiles files_;
   Isolation isolation_;

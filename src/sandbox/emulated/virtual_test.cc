@@ -73,7 +73,7 @@ TEST_F(Virtual, RefusesWhatItLacks) {
   spec.required_walls = {"seccomp"};
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
   spec = good;
-  spec.host_mounts.push_back({"/", "/host", false});
+  spec.host_mounts.push_back({"/", "/host", true});
   EXPECT_EQ(run(provider_->create(spec)).error().code(), Code::unsupported);
   auto sandbox = create();
   EXPECT_EQ(run(sandbox->create_interpreter(Language::python, "")).error().code(), Code::unsupported);

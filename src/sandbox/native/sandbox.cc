@@ -30,7 +30,8 @@ const Traits& native_traits() {
                              .snapshot = true,
                              .fork = true,
                              .live_fork = true,
-                             .watch = true};
+                             .watch = true,
+                             .mounts = true};
   return traits;
 }
 

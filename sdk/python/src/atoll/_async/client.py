@@ -48,12 +48,13 @@ class AsyncSandboxClient:
                      network: Union[str, Mapping[str, Any], None] = None, ttl_seconds: Optional[float] = None,
                      env: Optional[Mapping[str, str]] = None, snapshot: Union[str, Snapshot, None] = None,
                      extend_on_use: Optional[bool] = None, on_expiry: Optional[str] = None,
-                     auto_resume: Optional[bool] = None, public_ports: Optional[bool] = None) -> AsyncSession:
+                     auto_resume: Optional[bool] = None, public_ports: Optional[bool] = None,
+                     skills: Optional[Sequence[str]] = None, storage: Optional[str] = None) -> AsyncSession:
         body = given(provider=provider, environment=environment, agent=agent, metadata=metadata, limits=limits,
                      policy=policy, network=network, ttl_seconds=ttl_seconds, env=env,
                      snapshot=snapshot.snapshot_id if isinstance(snapshot, Snapshot) else snapshot,
                      extend_on_use=extend_on_use, on_expiry=on_expiry, auto_resume=auto_resume,
-                     public_ports=public_ports)
+                     public_ports=public_ports, skills=None if skills is None else [*skills], storage=storage)
         answer = await self._transport.json("POST", "/api/sessions", body=body)
         return AsyncSession(self._transport, parse(SessionInfo.from_json, answer, "session"))
 
@@ -123,6 +124,10 @@ class AsyncSandboxClient:
 
     async def remove_tool(self, name: str) -> None:
         await self._transport.call("DELETE", f"/api/registry/tools/{quoted(name)}")
+
+    async def list_skills(self) -> List[Dict[str, Any]]:
+        """Skills that sessions may use: name, description and more."""
+        return await self.skills()
 
     async def skills(self) -> List[Dict[str, Any]]:
         return list((await self._transport.json("GET", "/api/skills"))["skills"])

@@ -230,6 +230,10 @@ class Session:
         answer = self._transport.json("GET", f"{self._base}/artifacts")
         return parse_list(Artifact.from_json, answer.get("artifacts"), "artifacts")
 
+    def list_skills(self) -> List[Dict[str, Any]]:
+        """Skills that this session was given; in its working directory they are skills/NAME."""
+        return list((self._transport.json("GET", f"{self._base}/skills"))["skills"])
+
     def usage(self) -> Usage:
         return parse(Usage.from_json, self._transport.json("GET", f"{self._base}/usage"), "usage")
 

@@ -1,0 +1,1 @@
+"""Write reports as Markdown and HTML."""

@@ -1,0 +1,1 @@
+"""Find and change text in files."""

@@ -1,0 +1,1 @@
+"""Fetch pages and turn HTML into readable text."""

@@ -1,0 +1,138 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "cli/settings.h"
+#include "config/checked.h"
+#include "daemon/toolkit.h"
+#include "skill/library.h"
+
+namespace atl::cli {
+namespace {
+
+namespace bj = boost::json;
+
+struct SkillFlags {
+  SettingFlags settings;
+  std::string name, directory;
+  bool json = false, text = false;
+};
+
+// The shipped skills and those of the settings, as a daemon with these settings has them for every tenant. A
+// place of its own for the shipped ones, so that a daemon's data is not touched.
+class Shelf {
+ public:
+  static Result<Shelf> open(const SkillFlags& flags) {
+    Shelf shelf;
+    std::string pattern = (std::filesystem::temp_directory_path() / "atoll-skills-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr)
+      return fail(errno_error(errno, "make a directory for the skills"));
+    shelf.place_ = pattern;
+    const config::Configuration configuration = TRY(flags.settings.load());
+    skill::Library::Options options = TRY(daemon::skill_options(configuration, shelf.place_));
+    shelf.library_ = TRY(skill::Library::open(std::move(options)));
+    const registry::Registry registry = TRY(registry::Registry::load(configuration.text("registry")));
+    auto declared = TRY(daemon::declared_skills(registry));
+    TRY(shelf.library_->declare(std::move(declared)));
+    return shelf;
+  }
+  Shelf(Shelf&& other) noexcept
+      : place_(std::exchange(other.place_, {})), library_(std::move(other.library_)) {}
+  Shelf& operator=(Shelf&&) = delete;
+  ~Shelf() {
+    std::error_code ignored;
+    if (!place_.empty()) std::filesystem::remove_all(place_, ignored);
+  }
+  const skill::Library& library() const { return *library_; }
+
+ private:
+  Shelf() = default;
+  std::string place_;
+  std::unique_ptr<skill::Library> library_;
+};
+
+bj::object json_of(const skill::Skill& skill) {
+  return {{"name", skill.name},     {"description", skill.description}, {"source", to_string(skill.source)},
+          {"digest", skill.digest}, {"pinned", skill.pinned},           {"files", skill.files}};
+}
+
+Result<void> list_skills(const SkillFlags& flags) {
+  const Shelf shelf = TRY(Shelf::open(flags));
+  const skill::Listing listing = shelf.library().list("");
+  if (flags.text) {
+    fmt::print("{}", skill::as_text(listing.skills, "skills"));
+    return {};
+  }
+  if (flags.json) {
+    bj::array skills;
+    for (const skill::Skill& skill : listing.skills) skills.push_back(json_of(skill));
+    fmt::print("{}\n", bj::serialize(bj::object{{"skills", std::move(skills)}}));
+    return {};
+  }
+  fmt::print("{:<20} {:<10} {:>5} {}\n", "NAME", "FROM", "FILES", "DESCRIPTION");
+  for (const skill::Skill& skill : listing.skills)
+    fmt::print("{:<20} {:<10} {:>5} {}\n", skill.name, to_string(skill.source), skill.files,
+               config::shown(skill.description, 70));
+  for (const skill::Problem& problem : listing.problems)
+    fmt::print(stderr, "atoll: not usable: {}\n", problem.message);
+  return {};
+}
+
+Result<void> show_skill(const SkillFlags& flags) {
+  const Shelf shelf = TRY(Shelf::open(flags));
+  const skill::Skill skill = TRY(shelf.library().find("", flags.name));
+  fmt::print("name: {}\ndescription: {}\nfrom: {}\ndigest: sha256:{}\n", skill.name, skill.description,
+             to_string(skill.source), skill.digest);
+  if (!skill.allowed_tools.empty())
+    fmt::print("asks for tools: {} (never granted by itself)\n", fmt::join(skill.allowed_tools, " "));
+  if (!skill.network.empty())
+    fmt::print("asks for names: {} (never granted by itself)\n", fmt::join(skill.network, " "));
+  for (const skill::FileFacts& file : TRY(skill::list_files(skill.directory)))
+    fmt::print("file: {} ({} bytes)\n", config::shown(file.path, 200), file.bytes);
+  fmt::print("\n{}", skill.body);
+  return {};
+}
+
+Result<void> validate_skill(const SkillFlags& flags) {
+  std::error_code failed;
+  const std::string directory = std::filesystem::canonical(flags.directory, failed).string();
+  const skill::Skill skill = TRY(skill::read_skill(failed ? flags.directory : directory));
+  for (const std::string& remark : skill.remarks) fmt::print("remark: {}\n", remark);
+  fmt::print("{}: good, sha256:{}\n", skill.name, skill.digest);
+  return {};
+}
+
+}  // namespace
+
+Action define_skills(Command& top) {
+  Command command = top.add_command("skills", "List, show and check skills");
+  auto flags = std::make_unique<SkillFlags>();
+  flags->settings.add_to(command);
+  command.require_command();
+  using Body = Result<void> (*)(const SkillFlags&);
+  std::vector<std::pair<Command, Body>> bodies;
+  const auto add = [&](const char* word, const char* about, Body body) {
+    Command sub = command.add_command(word, about);
+    bodies.emplace_back(sub, body);
+    return sub;
+  };
+  Command listing = add("list", "List the skills that sessions may use", list_skills);
+  listing.add_flag("--json", flags->json, "As JSON");
+  listing.add_flag("--text", flags->text, "As text for a model");
+  Command showing = add("show", "Show a skill: its instructions and files", show_skill);
+  showing.add_option("NAME", flags->name, "the skill; NAME@DIGEST for exact contents").required();
+  Command checking = add("validate", "Check a skill's directory: file, line and column", validate_skill);
+  checking.add_option("DIR", flags->directory, "the directory").required().existing_directory();
+  return [flags = std::move(flags), bodies = std::move(bodies)] {
+    for (const auto& [sub, body] : bodies) {
+      if (!sub.was_chosen()) continue;
+      if (auto done = body(*flags); !done) return report(done.error());
+    }
+    return flush_output() ? 0 : 1;
+  };
+}
+
+}  // namespace atl::cli

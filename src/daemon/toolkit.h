@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "registry/registry.h"
+#include "sandbox/storages.h"
+#include "skill/library.h"
+
+namespace atl::config {
+class Configuration;
+}
+
+// What the settings and the registry say about skills and storages.
+namespace atl::daemon {
+
+// A skill that the registry declares. Code::invalid_argument for a directory that is no absolute path.
+Result<skill::Declared> declared_skill(const registry::Entry& entry);
+Result<std::vector<skill::Declared>> declared_skills(const registry::Registry& registry);
+// Where skills are looked for and kept. Code::invalid_argument if the setting `skills` names no directory.
+Result<skill::Library::Options> skill_options(const config::Configuration& configuration,
+                                              const std::string& data);
+// The setting `storages`. Code::invalid_argument that names what is wrong in it.
+Result<sandbox::emulated::Storages> storages_of(const config::Configuration& configuration,
+                                                const std::string& data);
+
+}  // namespace atl::daemon

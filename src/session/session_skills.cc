@@ -1,0 +1,96 @@
+#include "session/session_skills.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace atl::session {
+namespace {
+
+std::vector<std::string> places_in(const std::string& directory) {
+  return {directory + "/skills", directory + "/.agents/skills"};
+}
+
+Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes, std::uint32_t mode) {
+  sandbox::WriteOptions options;
+  options.mode = mode;
+  CO_TRY(auto writer, co_await files.open_write(path, std::move(options)));
+  CO_CHECK(co_await writer->write(std::move(bytes)));
+  CO_CHECK(co_await writer->finish());
+  // Some providers make new files by their own mask.
+  std::string user;
+  co_return co_await files.chmod(std::move(path), mode, std::move(user));
+}
+
+}  // namespace
+
+Result<std::vector<SkillUse>> SessionSkills::choose(const std::string& tenant, const std::string& agent,
+                                                    const std::vector<std::string>& names) const {
+  std::vector<SkillUse> uses;
+  if (names.empty()) return uses;
+  if (library_ == nullptr)
+    return fail(Error(Code::invalid_argument, "this service has no skills").with_field("skills"));
+  const auto chosen = TRY(library_->choose(tenant, agent, names));
+  for (const skill::Skill& skill : chosen) uses.push_back({skill.name, skill.digest, skill.pinned});
+  return uses;
+}
+
+std::vector<skill::Skill> SessionSkills::find(const Session& facts) const {
+  std::vector<skill::Skill> found;
+  if (library_ == nullptr) return found;
+  for (const SkillUse& use : facts.skills) {
+    auto skill =
+        library_->find(facts.tenant, use.pinned ? use.name + "@" + use.digest : use.name, facts.agent);
+    if (!skill && use.pinned) skill = library_->find(facts.tenant, use.name, facts.agent);
+    if (skill)
+      found.push_back(std::move(*skill));
+    else
+      log::warn("a skill of a session is gone",
+                {{"session", facts.session_id}, {"skill", use.name}, {"error", skill.error().message()}});
+  }
+  return found;
+}
+
+Result<std::vector<sandbox::HostMount>> SessionSkills::mounts(const Session& facts,
+                                                              const std::string& directory) const {
+  std::vector<sandbox::HostMount> mounts;
+  const std::vector<skill::Skill> skills = find(facts);
+  if (skills.empty()) return mounts;
+  const std::string points = TRY(library_->mount_points(skills));
+  for (const std::string& place : places_in(directory)) {
+    mounts.push_back({points, place, false, sandbox::MountIds::owner});
+    for (const skill::Skill& skill : skills)
+      mounts.push_back({skill.directory, place + "/" + skill.name, false, sandbox::MountIds::owner});
+  }
+  return mounts;
+}
+
+Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Session facts,
+                                    std::string directory) const {
+  const std::vector<skill::Skill> skills = find(facts);
+  sandbox::Files& files = in->files();
+  for (const std::string& place : places_in(directory)) {
+    for (const skill::Skill& skill : skills) {
+      const std::string target = place + "/" + skill.name;
+      std::string stale = target, nobody;
+      auto removed = co_await files.remove(std::move(stale), sandbox::Recursive::yes, std::move(nobody));
+      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
+      CO_TRY(const auto list, skill::list_files(skill.directory));
+      for (const skill::FileFacts& file : list) {
+        CO_TRY(std::string bytes, skill::read_file(skill.directory, file.path, skill::Bounds{}.bytes_max));
+        const std::uint32_t mode = file.executable ? 0555 : 0444;
+        CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode));
+      }
+    }
+  }
+  co_return Result<void>{};
+}
+
+void SessionSkills::add_variables(const std::string& directory, TextMap& env) {
+  env.try_emplace("SKILLS_DIR", directory + "/skills");
+  // `require('skills/web/http.js')` from wherever the program is.
+  std::string& modules = env["NODE_PATH"];
+  if (modules.find(directory) == std::string::npos) modules += (modules.empty() ? "" : ":") + directory;
+}
+
+}  // namespace atl::session
