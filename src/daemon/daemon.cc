@@ -475,8 +475,10 @@ Result<void> Daemon::build_service() {
   service_ = std::make_unique<session::LocalService>(std::move(dependencies), std::move(options));
   audited_ =
       std::make_unique<session::audited::AuditedService>(loop_.get_executor(), *service_, auditing_->log());
+  trail_ = std::make_unique<api::AuditTrail>(auditing_->log());
   admission_ = std::make_unique<api::Admission>(api::Admission::Dependencies{
       .keys = keys_.get(), .limiter = limiter_.get(), .service = audited_.get(), .volumes = volumes_.get()});
+  admission_->set_trail(trail_.get());
   return {};
 }
 
@@ -508,6 +510,8 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.service = audited_.get();
   dependencies.admission = admission_.get();
   dependencies.metrics = metrics_.get();
+  dependencies.workers = workers_.get();
+  dependencies.data = data_;
   dependencies.tools = tools_.get();
   dependencies.tool_executor = tool_executor_.get();
   std::string domain = configuration_.text("e2b.domain");

@@ -72,6 +72,7 @@ struct Request {
   bool secure = false;                // came over TLS
   Fields params;                      // {name} segments of the route, decoded
   std::shared_ptr<const void> grant;  // what the route's access rule found out about the caller
+  std::shared_ptr<void> pending;      // what the rule wants to see again when the request was answered
   // What answering makes the service hold beyond the body: grow() it before holding much.
   BodyBudget::Share held;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "api/admission/audit_trail.h"
 #include "api/admission/rule.h"
 #include "auth/keys.h"
 #include "base/clock.h"
@@ -59,6 +60,10 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
+  // Who keeps a record of calls; must outlive this. Null: nobody.
+  void set_trail(const AuditTrail* trail) { trail_ = trail; }
+  const AuditTrail* trail() const { return trail_; }
+
   // Finds out who asks, whether that one may do this, and how often. A Refusal leaves nothing behind but its
   // count.
   boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
@@ -87,6 +92,7 @@ class Admission {
   std::optional<auth::Principal> key_of_tenant(const net::Request& request, const std::string& tenant) const;
 
   Dependencies parts_;
+  const AuditTrail* trail_ = nullptr;
   UploadOwner upload_owner_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <string>
 
@@ -22,6 +23,8 @@ struct Dependencies {
   telemetry::Metrics* metrics = nullptr;
   const tools::ToolRegistry* tools = nullptr;
   tools::ToolExecutor* tool_executor = nullptr;
+  boost::asio::thread_pool* workers = nullptr;  // for reading the audit log; null: it is not served
+  std::string data;                             // the data directory, where that log is
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
   std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here
