@@ -34,6 +34,7 @@ void add_who_and_what(std::string& out, const Entry& entry, std::size_t object_b
   add_text(out, "tenant", entry.actor.tenant, kWordBytesMax);
   add_text(out, "address", entry.actor.address, kWordBytesMax);
   add_text(out, "request_id", entry.actor.request_id, kWordBytesMax);
+  if (!entry.actor.looks_from.empty()) add_text(out, "looks_from", entry.actor.looks_from, kWordBytesMax);
   add_text(out, "action", entry.action, kWordBytesMax);
   add_text(out, "object", entry.object, object_bytes_max);
 }
@@ -46,8 +47,8 @@ std::string text_of(const bj::object& object, std::string_view name) {
 
 Entry who_and_what(const bj::object& object) {
   Entry entry;
-  entry.actor = {text_of(object, "actor"), text_of(object, "role"), text_of(object, "tenant"),
-                 text_of(object, "address"), text_of(object, "request_id")};
+  entry.actor = {text_of(object, "actor"),   text_of(object, "role"),       text_of(object, "tenant"),
+                 text_of(object, "address"), text_of(object, "request_id"), text_of(object, "looks_from")};
   entry.action = text_of(object, "action");
   entry.object = text_of(object, "object");
   return entry;

@@ -13,8 +13,9 @@ namespace atl::audit {
 // credential it is kAnonymous; both have no tenant unless the thing that was touched has one.
 struct Actor {
   std::string key_id, role, tenant;
-  std::string address;     // of the other side; empty for the service itself
-  std::string request_id;  // as in the answer's X-Request-Id
+  std::string address;          // of the other side; empty for the service itself
+  std::string request_id;       // as in the answer's X-Request-Id
+  std::string looks_from = {};  // whose key it is, if that is another tenant than the one it looks into
 };
 inline constexpr std::string_view kSystem = "system";
 inline constexpr std::string_view kAnonymous = "anonymous";

@@ -603,6 +603,7 @@ Result<void> Daemon::build_service() {
   authorized_ = std::make_unique<session::AuthorizedService>(*service_);
   audited_ = std::make_unique<session::audited::AuditedService>(loop_.get_executor(), *authorized_,
                                                                 auditing_->log());
+  trail_ = std::make_unique<api::AuditTrail>(auditing_->log());
   admission_ = std::make_unique<api::Admission>(api::Admission::Dependencies{.keys = keys_.get(),
                                                                              .providers = &identities_,
                                                                              .tenants = tenants_.get(),
@@ -611,6 +612,7 @@ Result<void> Daemon::build_service() {
                                                                              .limiter = limiter_.get(),
                                                                              .service = audited_.get(),
                                                                              .volumes = volumes_.get()});
+  admission_->set_trail(trail_.get());
   end_on_revocation();
   return {};
 }
@@ -643,6 +645,7 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.service = audited_.get();
   dependencies.admission = admission_.get();
   dependencies.metrics = metrics_.get();
+  dependencies.data = data_;
   dependencies.tools = tools_.get();
   dependencies.tool_executor = tool_executor_.get();
   dependencies.registry = registry_.get();

@@ -14,7 +14,8 @@ class thread_pool;
 }
 namespace atl::api {
 class Admission;
-}
+class AuditTrail;
+}  // namespace atl::api
 namespace atl::api::e2b {
 class Dialect;
 }
@@ -192,6 +193,7 @@ class Daemon {
   std::unique_ptr<session::audited::AuditedService> audited_;
   std::unique_ptr<tools::ToolRegistry> tools_;
   std::unique_ptr<tools::ToolExecutor> tool_executor_;
+  std::unique_ptr<api::AuditTrail> trail_;
   std::unique_ptr<api::Admission> admission_;
   std::unique_ptr<api::e2b::Dialect> e2b_;
   std::unique_ptr<net::Server> server_;

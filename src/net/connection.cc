@@ -57,13 +57,32 @@ Response not_routed(const Router& router, const Router::Match& match, const Requ
 }
 
 // The body's share of the budget is held until the handler is done with the body.
-Task<void> run_simple(const SimpleHandler& handler, ConnectionExchange& exchange) {
+Task<void> run_simple(const SimpleHandler& handler, const Guard& access, ConnectionExchange& exchange) {
   Request& request = exchange.request();
   CO_TRY(WholeBody body, co_await exchange.read_whole());
   request.held = std::move(body.share);
   request.body = std::move(body.text);
-  CO_TRY(Response response, co_await handler(request));
-  co_return co_await exchange.send(std::move(response));
+  Result<Response> response = co_await handler(request);
+  if (request.pending) {
+    Guard::Answer answer;
+    if (response) answer = {response->status, nullptr, response->body};
+    if (!response) answer.error = &response.error();
+    auto seen = co_await access.answered(request, answer);
+    if (!seen && response) response = fail(std::move(seen).error());
+  }
+  if (!response) co_return fail(std::move(response).error());
+  co_return co_await exchange.send(std::move(*response));
+}
+
+Task<void> run_streaming(const StreamHandler& handler, const Guard& access, ConnectionExchange& exchange) {
+  Result<void> result = co_await handler(exchange);
+  if (exchange.request().pending) {
+    Guard::Answer answer{exchange.started() ? exchange.status() : 0, nullptr, {}};
+    if (!result) answer.error = &result.error();
+    auto seen = co_await access.answered(exchange.request(), answer);
+    if (!seen && result && !exchange.started()) result = fail(std::move(seen).error());
+  }
+  co_return result;
 }
 
 Result<void> decode_params(Request& request, Fields params) {
@@ -99,9 +118,10 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   if (request.grant) exchange.note_admitted();
   exchange.set_body_limit(match.route->options.body_bytes_max);
   if (const auto* simple = std::get_if<SimpleHandler>(&match.route->handler)) {
-    co_return co_await run_simple(*simple, exchange);
+    co_return co_await run_simple(*simple, *match.route->access, exchange);
   }
-  co_return co_await std::get<StreamHandler>(match.route->handler)(exchange);
+  co_return co_await run_streaming(std::get<StreamHandler>(match.route->handler), *match.route->access,
+                                   exchange);
 }
 
 // The one place where a handler's exception ends.

@@ -73,6 +73,7 @@ struct Request {
   std::string tls_subject;            // common name of a client certificate that was verified; empty: none
   Fields params;                      // {name} segments of the route, decoded
   std::shared_ptr<const void> grant;  // what the route's access rule found out about the caller
+  std::shared_ptr<void> pending;      // what the rule wants to see again when the request was answered
   // What answering makes the service hold beyond the body: grow() it before holding much.
   BodyBudget::Share held;
 

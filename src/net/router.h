@@ -23,6 +23,15 @@ class Guard {
   // Nothing: go on; what was found out about the caller is in request.grant. A Response: refused, in this
   // form. An Error: refused, in the form of the route's router.
   virtual Task<std::optional<Response>> admit(Request& request) const = 0;
+  // Of a request that was let in: what became of it, before a whole answer is sent, and after one that was
+  // streamed. An Error takes the place of an answer that was not sent yet. `body` is empty for what was
+  // streamed.
+  struct Answer {
+    int status = 0;                // 0: none was sent
+    const Error* error = nullptr;  // the handler failed
+    std::string_view body;
+  };
+  virtual Task<void> answered(Request&, Answer) const { co_return Result<void>{}; }
 };
 using AccessRule = std::shared_ptr<const Guard>;
 

@@ -71,13 +71,23 @@ class RuleAccess final : public net::Guard {
 
   Task<std::optional<net::Response>> admit(net::Request& request) const override {
     auto outcome = co_await admission_.admit(rule, request);
+    const AuditTrail* trail = admission_.trail();
     if (auto* refusal = std::get_if<Refusal>(&outcome)) {
+      // Requests for sandboxes that are not there say nothing about anybody and are in the access log.
+      const bool wrong = refusal->kind == Kind::unauthenticated || refusal->kind == Kind::closed_port;
+      if (trail != nullptr && wrong) trail->refused(request, request.peer, refusal->error);
       if (refuse_)
         if (auto response = refuse_(*refusal, request)) co_return std::move(*response);
       co_return fail(std::move(refusal->error));
     }
+    if (trail != nullptr) {
+      CO_TRY(request.pending, trail->begin(rule, request, std::get<Grant>(outcome).who));
+    }
     request.grant = std::make_shared<const Grant>(std::get<Grant>(std::move(outcome)));
     co_return std::nullopt;
+  }
+  Task<void> answered(net::Request& request, Answer answer) const override {
+    return admission_.trail()->answered(request.pending, request, answer);
   }
 
   const Rule rule;

@@ -7,6 +7,7 @@
 #include <string>
 #include <variant>
 
+#include "api/admission/audit_trail.h"
 #include "api/admission/rule.h"
 #include "auth/attempts.h"
 #include "auth/keys.h"
@@ -69,6 +70,10 @@ class Admission {
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
+  // Who keeps a record of calls; must outlive this. Null: nobody.
+  void set_trail(const AuditTrail* trail) { trail_ = trail; }
+  const AuditTrail* trail() const { return trail_; }
+
   // Finds out who asks, whether that one may do this, and how often. A Refusal leaves nothing behind but its
   // count. Refusals of wrong keys may be held back for a while (auth/attempts.h).
   boost::asio::awaitable<std::variant<Grant, Refusal>> admit(Rule needed, const net::Request& request) const;
@@ -111,6 +116,7 @@ class Admission {
   Outcome by_upload(const net::Request& request) const;
 
   Dependencies parts_;
+  const AuditTrail* trail_ = nullptr;
   UploadOwner upload_owner_;
   Watcher watcher_;
 };

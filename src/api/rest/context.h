@@ -31,6 +31,7 @@ void mount_commands(net::Router& router, const Context& context);
 void mount_files(net::Router& router, const Context& context);
 void mount_archive(net::Router& router, const Context& context);
 void mount_history(net::Router& router, const Context& context);
+void mount_audit(net::Router& router, const Context& context);
 void mount_catalog(net::Router& router, const Context& context);
 void mount_tools(net::Router& router, const Context& context);
 void mount_registry(net::Router& router, const Context& context);

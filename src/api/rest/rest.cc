@@ -130,6 +130,7 @@ void mount(net::Router& router, Dependencies dependencies) {
   mount_files(router, context);
   mount_archive(router, context);
   mount_history(router, context);
+  mount_audit(router, context);
   mount_catalog(router, context);
   mount_tools(router, context);
   mount_registry(router, context);

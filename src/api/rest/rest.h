@@ -28,8 +28,9 @@ struct Dependencies {
   registry::Registry* registry = nullptr;
   registry::TenantEntries* tenant_entries = nullptr;
   skill::Library* skills = nullptr;
-  boost::asio::thread_pool* workers = nullptr;  // for what blocks on the disk
+  boost::asio::thread_pool* workers = nullptr;  // for what blocks on the disk; null: no audit log
   std::function<Result<void>()> reload;         // of the registry and what depends on it, all or nothing
+  std::string data;                             // the data directory, where the audit log is
   // Where the ports of a sandbox are reached; {sandbox_id} is filled in, {port} is the client's to fill.
   std::string sandbox_url = "http://{port}-{sandbox_id}.localhost:8000";
   std::string spool_directory = "/tmp";  // uploads of archives pass through a nameless file here
