@@ -49,8 +49,11 @@ class Drafts {
   };
   // Sets facts.provider and, where it is not simply what was asked for, facts.provider_reason.
   Result<sandbox::Provider*> choose_provider(const CreateRequest& request, const registry::Agent& agent,
-                                             const std::string& environment, Session& facts) const;
-  Result<Choice> choose(const CreateRequest& request, Session& facts) const;
+                                             const std::string& environment, const std::string& tenant,
+                                             Session& facts) const;
+  Situation situation_of(const CreateRequest& request, const registry::Agent& agent,
+                         const std::string& environment, const std::string& tenant) const;
+  Result<Choice> choose(const CreateRequest& request, const std::string& tenant, Session& facts) const;
   // Tools, skills, prompt and storage, the agent's where nothing else is asked for.
   Result<void> set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const;

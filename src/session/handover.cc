@@ -160,6 +160,8 @@ Task<void> Handover::end_one(LivePtr live, std::string reason) {
     co_return Result<void>{};
   }
   if (live->state() == State::paused) {
+    // A remote sandbox stands still without us, and the next service finds it again.
+    if (live->traits().templates && live->sandbox()) co_return co_await dependencies_.table->save(live);
     const auto kept = co_await dependencies_.pauses->hibernate_at_shutdown(live);
     if (kept) co_return Result<void>{};
     log::warn("a paused session could not be kept and ends",
