@@ -49,7 +49,8 @@ struct ServerTest : ::testing::Test {
     });
     router.add_stream(Method::get, "/nothing", anyone(),
                       [](Exchange&) -> Task<void> { co_return Result<void>(); });
-    router.add(Method::get, "/slow", anyone(), [](Request&) -> Task<Response> {
+    router.add(Method::get, "/slow", anyone(), [this](Request&) -> Task<Response> {
+      slow_began = true;
       co_await sleep_for(300ms);
       co_return Response::text(200, "slow done");
     });
@@ -61,6 +62,13 @@ struct ServerTest : ::testing::Test {
     ::shutdown(client.fd(), SHUT_WR);
     return client.receive_all();
   }
+  // Until the handler of "/slow" is at work, however busy the machine is.
+  void wait_for_slow() const {
+    const auto until = std::chrono::steady_clock::now() + 30s;
+    while (!slow_began && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(slow_began);
+  }
+  std::atomic<bool> slow_began = false;
   std::unique_ptr<TestServer> test;
 };
 
@@ -210,7 +218,7 @@ TEST_F(ServerTest, GracefulStopLetsRequestsFinish) {
   idle.send(get("/echo"));
   idle.receive_until("[]");
   busy.send(get("/slow"));
-  std::this_thread::sleep_for(50ms);
+  wait_for_slow();
   test->stop(5s);
   EXPECT_THAT(busy.receive_all(), AllOf(EndsWith("slow done"), HasSubstr("Connection: close")));
   EXPECT_EQ(idle.receive_all(), "");
@@ -221,7 +229,7 @@ TEST_F(ServerTest, StopWithoutGraceCutsRequests) {
   serve();
   RawClient busy(test->port());
   busy.send(get("/slow"));
-  std::this_thread::sleep_for(50ms);
+  wait_for_slow();
   test->stop(0ms);
   EXPECT_EQ(busy.receive_all(), "");
 }
