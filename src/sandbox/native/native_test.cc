@@ -251,7 +251,7 @@ TEST_F(NativeTest, NothingIsSeenOfAnEarlierNetwork) {
 
 TEST_F(NativeTest, APoolGrowsWithDemandAndFallsBackWhenItIsCalm) {
   NativeOptions options;
-  options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .calm = 300ms});
+  options.pools.push_back({.environment = "host", .spec = {}, .ready = 1, .calm = 300ms * slowness()});
   Provider& provider = open(std::move(options));
   std::vector<std::unique_ptr<Sandbox>> taken;
   std::uint32_t highest = 0;
