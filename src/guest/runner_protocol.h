@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// What the host and a runner (kernels/) say to each other on the runner's control stream. A message is a line
+// What the host and a runner (runners/) say to each other on the runner's control stream. A message is a line
 // of its letter and the size of its payload, and then the payload:
 //
 //   X 5\n          host to runner: letter, size
