@@ -12,7 +12,7 @@ using Duration = std::chrono::nanoseconds;
 using WallTime = std::chrono::time_point<std::chrono::system_clock, Duration>;
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 
-// Time as a parameter, so that tests turn the hands themselves. The default is the machine's.
+// Time as a parameter, so that tests decide what time it is. The default is the machine's clock.
 class Clock {
  public:
   virtual ~Clock() = default;
