@@ -47,6 +47,8 @@ constexpr std::array kSettings = {
             "directory with environments, agents, limits over the shipped ones"},
     Setting{"provider.default", ValueType::text, "",
             "provider of sessions that name none; empty: native where it works, else virtual"},
+    Setting{"provider.rules", ValueType::text, "",
+            "YAML file with the rules by which 'auto' chooses a provider; empty: the shipped ones"},
     Setting{
         "provider.docker.host", ValueType::text, "",
         "container engine: unix:///PATH, tcp://HOST:PORT or https://HOST:PORT; empty: DOCKER_HOST, docker's "

@@ -28,6 +28,7 @@
 #include "base/log.h"
 #include "config/checked.h"
 #include "config/configuration.h"
+#include "config/document.h"
 #include "daemon/auditing.h"
 #include "daemon/certificate.h"
 #include "daemon/data_directory.h"
@@ -555,6 +556,10 @@ Result<void> Daemon::build_service() {
   dependencies.controller = quotas_.get();
   session::ServiceOptions options;
   options.default_provider = default_provider_;
+  if (const std::string& rules = configuration_.text("provider.rules"); !rules.empty()) {
+    const config::Document document = TRY(config::Document::load(rules));
+    options.provider_rules = TRY(session::ProviderRules::parse(document));
+  }
   options.snapshot_directory = data_ + "/snapshots";
   options.default_ttl = configuration_.duration("session.ttl");
   options.idle_after = configuration_.duration("session.idle");

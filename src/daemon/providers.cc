@@ -5,6 +5,7 @@
 #include "os/file.h"
 #include "sandbox/docker/docker.h"
 #include "sandbox/docker/seccomp_profile.h"
+#include "sandbox/e2b/e2b.h"
 #include "sandbox/gvisor/gvisor.h"
 #include "sandbox/native/filter.h"
 
@@ -51,18 +52,50 @@ Result<void> probe_gvisor(const ProviderContext& context) {
   return sandbox::gvisor::probe(context.configuration.text("provider.gvisor.runsc"));
 }
 
-Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no e2b provider");
+// A tenant's own secret goes first, then the operator's key.
+Task<std::string> remote_key(ProviderContext context, std::string tenant) {
+  const std::string& name = context.configuration.text("provider.e2b.api_key_secret");
+  if (!name.empty() && !tenant.empty() && context.secret) {
+    auto own = co_await context.secret(std::move(tenant), name);
+    if (own) co_return std::move(*own);
+    if (own.error().code() != Code::not_found) co_return fail(std::move(own).error());
+  }
+  co_return context.configuration.text("provider.e2b.api_key");
 }
-Result<void> probe_e2b(const ProviderContext&) {
-  return fail(Code::unsupported, "this version of Atoll has no e2b provider");
+
+sandbox::e2b::E2bOptions e2b_options(const ProviderContext& context) {
+  const config::Configuration& configuration = context.configuration;
+  sandbox::e2b::E2bOptions options;
+  options.api_url = configuration.text("provider.e2b.api_url");
+  options.sandbox_url = configuration.text("provider.e2b.sandbox_url");
+  options.templates = configuration.map("provider.e2b.templates");
+  options.count_max = static_cast<std::uint32_t>(configuration.integer("provider.e2b.count"));
+  options.installation = context.installation;
+  if (!context.data.empty()) options.tenants_file = context.data + "/e2b-provider-tenants";
+  options.key = [context](std::string tenant) { return remote_key(context, std::move(tenant)); };
+  return options;
 }
-constexpr sandbox::Traits kE2bTraits{.templates = true};
+
+Result<void> probe_e2b(const ProviderContext& context) {
+  const bool has_key = !context.configuration.text("provider.e2b.api_key").empty() ||
+                       !context.configuration.text("provider.e2b.api_key_secret").empty();
+  if (!has_key)
+    return fail(
+        Code::unsupported,
+        "there is no key: set provider.e2b.api_key (ATOLL_PROVIDER_E2B_API_KEY), or the name of tenants' "
+        "secrets as provider.e2b.api_key_secret; docs/guides/e2b-provider.md");
+  return sandbox::e2b::check(e2b_options(context));
+}
+
+Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext& context) {
+  TRY(probe_e2b(context));
+  return sandbox::e2b::make(context.executor, e2b_options(context));
+}
 
 const OptionalProvider kProviders[] = {
     {"docker", sandbox::docker::docker_traits(), start_docker, probe_docker},
     {"gvisor", sandbox::gvisor::kTraits, start_gvisor, probe_gvisor},
-    {"e2b", kE2bTraits, start_e2b, probe_e2b},
+    {"e2b", sandbox::e2b::remote_traits(), start_e2b, probe_e2b},
 };
 
 }  // namespace

@@ -348,6 +348,8 @@ TEST_P(ProviderContract, UsageIsMeasured) {
   EXPECT_EQ(usage->disk_limit_bytes, sandbox->limits().disk_bytes);
   if (!provider().traits().real_processes) return;
   EXPECT_GT(usage->memory_bytes, 0U);
+  // A remote service tells how busy it is at the moment, which may be not at all.
+  if (provider().traits().templates) return;
   EXPECT_GT(usage->cpu_time.count(), 0);
 }
 

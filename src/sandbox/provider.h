@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -58,6 +60,8 @@ class Provider {
   virtual Task<os::Fd> open_volume(std::string directory, VolumeSize size);
   virtual Task<void> close_volume(std::string directory);
   virtual std::vector<PoolLevel> pools() const = 0;
+  // What happened since it was made, by name and for metrics: how many were created, swept, lost.
+  virtual std::map<std::string, std::uint64_t> counters() const { return {}; }
   // Ends everything, pools included.
   virtual Task<void> shut_down() = 0;
   // The same for a process that ends at once: whatever lives in other processes is told to end, and nobody

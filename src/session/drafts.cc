@@ -54,35 +54,60 @@ bool Drafts::complete_secrets(Session& facts) const {
   return changed;
 }
 
+// What the rules of "auto" look at. The environment may be one that the registry does not know.
+Situation Drafts::situation_of(const CreateRequest& request, const registry::Agent& agent,
+                               const std::string& environment, const std::string& tenant) const {
+  Situation situation;
+  const std::string name = environment.empty() ? options_.default_environment : environment;
+  const registry::Environment* const declared = dependencies_.registry->environment(name);
+  situation.environment = environment.empty() && !request.image.empty() ? request.image : name;
+  situation.image = !request.image.empty() || (declared != nullptr && is_only_image(*declared));
+  if (declared != nullptr && declared->default_language)
+    situation.language = to_string(*declared->default_language);
+  situation.policy =
+      first_of(request.policy, agent.policy, declared != nullptr ? declared->policy : "standard");
+  situation.tenant = tenant;
+  situation.load = machine_load();
+  return situation;
+}
+
 // A name that nobody gave, "auto" or an image leaves the choice to us.
 Result<sandbox::Provider*> Drafts::choose_provider(const CreateRequest& request, const registry::Agent& agent,
-                                                   const std::string& environment, Session& facts) const {
+                                                   const std::string& environment, const std::string& tenant,
+                                                   Session& facts) const {
   constexpr const char* kAuto = "auto";
+  const Providers& providers = dependencies_.providers;
   std::string name = first_of(request.provider, agent.provider, "");
-  if (name.empty() || name == kAuto) {
-    const registry::Environment* const declared =
-        environment.empty() ? nullptr : dependencies_.registry->environment(environment);
-    const bool from_image = !request.image.empty() || (declared != nullptr && is_only_image(*declared));
-    const bool asked = name == kAuto;
-    name = from_image ? "docker" : options_.default_provider;
-    if (name == kAuto) name = (*dependencies_.providers.begin())->name();
-    if (from_image) facts.provider_reason = "the sandbox is made from an image";
-    if (asked && !from_image) facts.provider_reason = "the default of this service";
+  const Situation situation = situation_of(request, agent, environment, tenant);
+  if (name.empty() && situation.image) {
+    name = "docker";
+    facts.provider_reason = "the sandbox is made from an image";
   }
-  auto found = require_provider(dependencies_.providers, name);
+  if (name.empty()) name = options_.default_provider;
+  if (name == kAuto) {
+    const auto why_not = [&](const std::string& one) -> std::string {
+      const auto found = require_provider(providers, one);
+      return found ? "" : found.error().message();
+    };
+    ProviderDecision decision = TRY(options_.provider_rules.choose(situation, why_not));
+    name = std::move(decision.provider);
+    facts.provider_reason = std::move(decision.reason);
+  }
+  auto found = require_provider(providers, name);
   for (const std::string& next : request.fallback) {
     if (found) break;
     // A name that no provider has is a mistake, which a fallback must not hide.
     if (found.error().code() == Code::invalid_argument) break;
     std::string why = fmt::format("fallback: {}", found.error().message());
-    found = require_provider(dependencies_.providers, next);
+    found = require_provider(providers, next);
     facts.provider_reason = std::move(why);
   }
   if (found) facts.provider = (*found)->name();
   return found;
 }
 
-Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& facts) const {
+Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, const std::string& tenant,
+                                      Session& facts) const {
   const registry::Registry& registry = *dependencies_.registry;
   static const registry::Agent nobody;
   Choice choice;
@@ -93,7 +118,7 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, Session& fac
   const registry::Agent& agent = choice.agent != nullptr ? *choice.agent : nobody;
   facts.agent = request.agent;
   const std::string wanted = first_of(request.environment, agent.environment, "");
-  choice.provider = TRY(choose_provider(request, agent, wanted, facts));
+  choice.provider = TRY(choose_provider(request, agent, wanted, tenant, facts));
   choice.environment = TRY(choose_environment(registry, choice.provider->traits(), wanted, request.image,
                                               options_.default_environment, facts));
   facts.policy = first_of(request.policy, agent.policy, choice.environment->policy);
@@ -147,7 +172,7 @@ Result<void> Drafts::set_maps(CreateRequest& request, const Choice& choice, Sess
 
 Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   Session facts;
-  CO_TRY(const Choice choice, choose(request, facts));
+  CO_TRY(const Choice choice, choose(request, who.tenant, facts));
   CO_CHECK(set_limits(request, choice, facts));
   CO_CHECK(co_await set_network(request, choice, facts));
   CO_CHECK(set_maps(request, choice, facts));

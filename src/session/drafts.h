@@ -47,8 +47,11 @@ class Drafts {
   };
   // Sets facts.provider and, where it is not simply what was asked for, facts.provider_reason.
   Result<sandbox::Provider*> choose_provider(const CreateRequest& request, const registry::Agent& agent,
-                                             const std::string& environment, Session& facts) const;
-  Result<Choice> choose(const CreateRequest& request, Session& facts) const;
+                                             const std::string& environment, const std::string& tenant,
+                                             Session& facts) const;
+  Situation situation_of(const CreateRequest& request, const registry::Agent& agent,
+                         const std::string& environment, const std::string& tenant) const;
+  Result<Choice> choose(const CreateRequest& request, const std::string& tenant, Session& facts) const;
   Result<void> set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Task<void> set_network(CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_maps(CreateRequest& request, const Choice& choice, Session& facts) const;

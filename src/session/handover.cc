@@ -137,6 +137,8 @@ Task<void> Handover::end_one(LivePtr live, std::string reason) {
   CO_TRY(auto hold, co_await live->take_turn());
   if (is_final(live->state())) co_return co_await dependencies_.table->store_end(live);
   if (live->state() == State::paused) {
+    // A remote sandbox stands still without us, and the next service finds it again.
+    if (live->traits().templates && live->sandbox()) co_return co_await dependencies_.table->save(live);
     const auto kept = co_await dependencies_.pauses->hibernate_at_shutdown(live);
     if (kept) co_return Result<void>{};
     log::warn("a paused session could not be kept and ends",

@@ -426,10 +426,10 @@ std::vector<ProviderFacts> LocalService::providers() const {
   std::vector<ProviderFacts> facts;
   for (const sandbox::Provider* provider : dependencies_.providers) {
     facts.push_back({std::string(provider->name()), provider->traits(), provider->probed(), provider->pools(),
-                     provider->unavailable_because()});
+                     provider->counters(), provider->unavailable_because()});
   }
   for (const AbsentProvider& absent : dependencies_.providers.absent())
-    facts.push_back({absent.name, absent.traits, {}, {}, absent.reason});
+    facts.push_back({absent.name, absent.traits, {}, {}, {}, absent.reason});
   std::ranges::stable_sort(facts, {}, [](const ProviderFacts& one) {
     return std::ranges::find(kProviderNames, one.name) - std::begin(kProviderNames);
   });

@@ -44,7 +44,8 @@ struct ProviderFacts {
   sandbox::Traits traits;
   sandbox::Isolation isolation;
   std::vector<sandbox::PoolLevel> pools;
-  std::string unavailable_because;  // why it makes no sandboxes now, with the way out; empty: it does
+  std::map<std::string, std::uint64_t> counters = {};  // what happened, by name; for metrics
+  std::string unavailable_because = {};                // why it makes no sandboxes now, with the way out; empty: it does
 };
 
 // The session service. Every dialect, tool and command goes through it, and nothing else reaches a sandbox,

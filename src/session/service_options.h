@@ -6,6 +6,7 @@
 
 #include "registry/ceilings.h"
 #include "session/execution_engine.h"
+#include "session/provider_rules.h"
 #include "session/types.h"
 
 namespace atl::session {
@@ -22,7 +23,8 @@ struct Keeping {
 
 // What the operator decides about the sessions of this machine. Constant once the service was made.
 struct ServiceOptions {
-  std::string default_provider = "native";
+  std::string default_provider = "native";  // or "auto"
+  ProviderRules provider_rules;             // of "auto"
   std::string default_environment = "host";
   std::chrono::milliseconds default_ttl = std::chrono::hours(1);
   std::chrono::milliseconds max_ttl = std::chrono::hours(24 * 30);

@@ -154,6 +154,11 @@ std::string Metrics::render(const std::vector<session::ProviderFacts>& providers
   rows(out, "atoll_pool_ready", {"provider", "environment"}, ready);
   head(out, "atoll_pool_target", "gauge", "Sandboxes that should wait ready.");
   rows(out, "atoll_pool_target", {"provider", "environment"}, target);
+  std::map<Key, std::uint64_t> events;
+  for (const session::ProviderFacts& provider : providers)
+    for (const auto& [event, count] : provider.counters) events[{provider.name, event}] = count;
+  head(out, "atoll_provider_events_total", "counter", "What happened to a provider's sandboxes.");
+  rows(out, "atoll_provider_events_total", {"provider", "event"}, events);
   head(out, "atoll_http_requests_total", "counter", "Requests by method and status; 0 is an aborted answer.");
   rows(out, "atoll_http_requests_total", {"method", "status"}, requests_);
   head(out, "atoll_http_request_seconds", "histogram", "Time to answer a request.");
