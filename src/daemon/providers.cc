@@ -76,7 +76,7 @@ sandbox::e2b::E2bOptions e2b_options(const ProviderContext& context) {
   return options;
 }
 
-Result<void> probe_e2b(const ProviderContext& context) {
+Result<void> check_e2b(const ProviderContext& context) {
   const bool has_key = !context.configuration.text("provider.e2b.api_key").empty() ||
                        !context.configuration.text("provider.e2b.api_key_secret").empty();
   if (!has_key)
@@ -87,8 +87,13 @@ Result<void> probe_e2b(const ProviderContext& context) {
   return sandbox::e2b::check(e2b_options(context));
 }
 
+Result<void> probe_e2b(const ProviderContext& context) {
+  TRY(check_e2b(context));
+  return sandbox::e2b::try_out(e2b_options(context));
+}
+
 Result<std::unique_ptr<sandbox::Provider>> start_e2b(const ProviderContext& context) {
-  TRY(probe_e2b(context));
+  TRY(check_e2b(context));
   return sandbox::e2b::make(context.executor, e2b_options(context));
 }
 

@@ -32,6 +32,10 @@ std::string template_of(const std::map<std::string, std::string>& templates, con
 // Code::invalid_argument, naming the setting, for addresses that are none.
 Result<void> check(const E2bOptions& options);
 
+// Asks the service something small with the operator's key, on a loop of its own: whether it is reached and
+// takes the key. Waits for the answer, 15 seconds at most; for commands, not for the daemon.
+Result<void> try_out(const E2bOptions& options);
+
 // A provider whose sandboxes another service runs: E2B's cloud, a self-hosted E2B, or another Atoll. It asks
 // nobody before the first call.
 //

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -31,6 +32,10 @@ using Steady = std::chrono::steady_clock;
 Error lacks(std::string_view trait, std::string_view field) {
   return Error(Code::unsupported, fmt::format("provider e2b lacks the trait '{}'", trait))
       .with_field(std::string(field));
+}
+
+std::string address_of(const E2bOptions& options) {
+  return options.api_url.empty() ? kDefaultApi + options.domain : options.api_url;
 }
 
 // One sandbox of ours, as the rounds see it.
@@ -83,7 +88,6 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   Task<void> make_round();
   Task<void> compare(std::shared_ptr<Account> account);
   Task<void> prolong();
-  std::string host() const;
 
   boost::asio::any_io_executor executor_;
   E2bOptions options_;
@@ -98,13 +102,9 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   Steady::time_point began_ = Steady::now();
 };
 
-std::string E2bProvider::host() const {
-  return options_.api_url.empty() ? kDefaultApi + options_.domain : options_.api_url;
-}
-
 Isolation E2bProvider::isolation(const Limits& limits) const {
   Isolation isolation;
-  isolation.walls.push_back({"remote", "run by the service at " + host()});
+  isolation.walls.push_back({"remote", "run by the service at " + address_of(options_)});
   if (limits.memory_bytes > 0)
     isolation.walls.push_back(
         {"memory_limit", fmt::format("{} bytes, by the template", limits.memory_bytes)});
@@ -154,7 +154,7 @@ Task<std::shared_ptr<Account>> E2bProvider::account_of(std::string tenant) {
             .with_field("provider"));
   std::shared_ptr<Account>& account = accounts_[sha256_hex(key)];
   if (!account) {
-    CO_TRY(net::Url url, net::Url::parse(host()));
+    CO_TRY(net::Url url, net::Url::parse(address_of(options_)));
     account = std::make_shared<Account>(executor_, std::move(url), key);
   }
   const std::shared_ptr<Account> found = account;
@@ -523,6 +523,29 @@ Result<void> check(const E2bOptions& options) {
       return fail(Error(Code::invalid_argument, url.error().message()).with_field(setting));
   }
   return {};
+}
+
+Result<void> try_out(const E2bOptions& options) {
+  TRY(check(options));
+  boost::asio::io_context loop;
+  Result<void> answer = fail(Code::unavailable, "the remote service did not answer in time");
+  const auto ask = [&]() -> boost::asio::awaitable<void> {
+    std::string operators;
+    auto key = co_await options.key(std::move(operators));
+    if (!key || key->empty()) {
+      // Only tenants have keys, and theirs are not to be used for a look around.
+      answer = Result<void>();
+      co_return;
+    }
+    auto url = net::Url::parse(address_of(options));
+    Account account(loop.get_executor(), std::move(*url), std::move(*key));
+    std::map<std::string, std::string> nobody{{kInstallation, "nobody"}};
+    auto listed = co_await account.list(std::move(nobody));
+    answer = listed ? Result<void>() : Result<void>(fail(std::move(listed).error()));
+  };
+  boost::asio::co_spawn(loop, ask, boost::asio::detached);
+  loop.run_for(kLookTime);
+  return answer;
 }
 
 Result<std::unique_ptr<Provider>> make(boost::asio::any_io_executor executor, E2bOptions options) {
