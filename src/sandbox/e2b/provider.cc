@@ -26,6 +26,7 @@ constexpr const char* kDefaultApi = "https://api.";
 // service is about to take back.
 constexpr std::chrono::seconds kTakeBackTime(120);
 constexpr std::chrono::seconds kLookTime(15);
+constexpr const char* kRemovals = "-removals";  // beside the file of the tenants
 
 using Steady = std::chrono::steady_clock;
 
@@ -53,6 +54,7 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   E2bProvider(boost::asio::any_io_executor executor, E2bOptions options)
       : executor_(std::move(executor)), options_(std::move(options)), wake_(executor_) {
     read_tenants();
+    read_removals();
   }
 
   std::string_view name() const override { return "e2b"; }
@@ -83,6 +85,10 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   std::size_t running() const;
   void forget(const std::string& id) { known_.erase(id); }
   void read_tenants();
+  void read_removals();
+  Task<void> remove_remotely(StoredSnapshot stored);
+  Result<void> write_removals() const;
+  Task<void> remove_noted();
   void note_tenant(const std::string& tenant);
 
   Task<void> make_round();
@@ -97,6 +103,7 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   std::map<std::string, Known> known_;                        // by our id
   std::map<std::string, std::shared_ptr<Account>> accounts_;  // by the digest of the key
   std::vector<std::string> tenants_;                          // that used a key of their own
+  std::vector<StoredSnapshot> removals_;  // remote snapshots that could not be removed yet
   std::map<std::string, std::pair<std::shared_ptr<Account>, RemoteFacts>> adoptable_;
   std::map<std::string, std::uint64_t> counters_{{"created", 0}, {"adopted", 0}, {"swept", 0}, {"lost", 0}};
   Steady::time_point began_ = Steady::now();
@@ -175,6 +182,19 @@ void E2bProvider::read_tenants() {
     const std::string_view line = left.substr(0, left.find('\n'));
     left.remove_prefix(std::min(left.size(), line.size() + 1));
     if (!line.empty()) tenants_.emplace_back(line);
+  }
+}
+
+void E2bProvider::read_removals() {
+  if (options_.tenants_file.empty()) return;
+  const auto text = os::read_file(options_.tenants_file + kRemovals);
+  std::string_view left = text ? std::string_view(*text) : std::string_view();
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    removals_.push_back({std::string(line.substr(0, space)), std::string(line.substr(space + 1))});
   }
 }
 
@@ -369,11 +389,42 @@ Task<std::unique_ptr<Sandbox>> E2bProvider::adopt(std::string id) {
 Task<void> E2bProvider::discard_snapshot(std::string directory) {
   const auto self = shared_from_this();
   auto stored = read_snapshot(directory);
-  if (stored) {
-    CO_TRY(const auto account, co_await account_of(stored->tenant));
-    CO_CHECK(co_await account->remove_snapshot(stored->snapshot_id));
-  }
+  if (stored) CO_CHECK(co_await remove_remotely(*stored));
   co_return os::remove_tree(AT_FDCWD, directory);
+}
+
+// The other side keeps a snapshot for as long as sandboxes stand on it, and may not be reached just now. Such
+// a one is noted, and the rounds remove it later.
+Task<void> E2bProvider::remove_remotely(StoredSnapshot stored) {
+  auto account = co_await account_of(stored.tenant);
+  Result<void> removed{};
+  if (account) removed = co_await (*account)->remove_snapshot(stored.snapshot_id);
+  if (account && removed) co_return Result<void>();
+  const bool noted = std::ranges::any_of(
+      removals_, [&](const StoredSnapshot& one) { return one.snapshot_id == stored.snapshot_id; });
+  if (noted) co_return Result<void>();
+  removals_.push_back(std::move(stored));
+  co_return write_removals();
+}
+
+Result<void> E2bProvider::write_removals() const {
+  if (options_.tenants_file.empty()) return {};
+  std::string text;
+  for (const StoredSnapshot& one : removals_) text += one.snapshot_id + " " + one.tenant + "\n";
+  return os::write_file_durably(options_.tenants_file + kRemovals, text, 0600);
+}
+
+Task<void> E2bProvider::remove_noted() {
+  const std::vector<StoredSnapshot> noted = removals_;
+  for (const StoredSnapshot& one : noted) {
+    CO_TRY(const auto account, co_await account_of(one.tenant));
+    auto removed = co_await account->remove_snapshot(one.snapshot_id);
+    if (!removed) continue;
+    std::erase_if(removals_,
+                  [&](const StoredSnapshot& other) { return other.snapshot_id == one.snapshot_id; });
+    CO_CHECK(write_removals());
+  }
+  co_return Result<void>();
 }
 
 Task<void> E2bProvider::shut_down() {
@@ -418,7 +469,7 @@ Task<void> E2bProvider::make_round() {
   CO_CHECK(co_await prolong());
   CO_TRY(const auto all, co_await accounts());
   for (const auto& account : all) CO_CHECK(co_await compare(account));
-  co_return Result<void>();
+  co_return co_await remove_noted();
 }
 
 Task<void> E2bProvider::prolong() {

@@ -189,7 +189,7 @@ Task<void> RemoteSandbox::resume() {
 
 Task<void> RemoteSandbox::snapshot(std::string target) {
   CO_CHECK(parts_.plane->check_running());
-  CO_CHECK(os::make_directory(target, 0700));
+  if (::mkdir(target.c_str(), 0700) != 0) co_return fail(errno_error(errno, "make the snapshot's directory"));
   auto taken = co_await parts_.account->snapshot(parts_.plane->id());
   if (taken) {
     const Object kept{{"snapshot_id", *taken}, {"tenant", parts_.tenant}};

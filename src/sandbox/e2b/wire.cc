@@ -165,9 +165,10 @@ Error rpc_error(std::string_view code, std::string message) {
                                           {"canceled", Code::canceled},
                                           {"data_loss", Code::data_loss}};
   // A user that the sandbox does not have is refused with the same word as a bad token.
-  if (code == "unauthenticated")
-    return Error(message.find("user") != std::string::npos ? Code::invalid_argument : Code::provider_failed,
-                 std::move(message));
+  if (code == "unauthenticated") {
+    const bool user = message.find("user") != std::string::npos;
+    return Error(user ? Code::invalid_argument : Code::provider_failed, std::move(message));
+  }
   for (const Meaning& meaning : kMeanings)
     if (meaning.word == code) return Error(meaning.code, std::move(message));
   return Error(Code::provider_failed, std::move(message));
