@@ -238,6 +238,7 @@ Task<Broker::Reply> Broker::create(Object request) {
   CO_TRY(plan.seccomp_profile, co_await seccomp_option());
   if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
   CO_CHECK(co_await prepare_guest(plan));
+  plan.with_user_task_limit = engine_kind_ == "podman";
   plan.with_disk_limit = has_disk_limit_.value_or(true);
   auto container = std::make_shared<BrokeredContainer>();
   // The name is taken from here on.
@@ -280,10 +281,15 @@ Task<Broker::Reply> Broker::create(Object request) {
 }
 
 Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan) {
+  const std::string start = fmt::format("/containers/{}/start", container->id);
+  // Podman attaches to running containers only; what the guest said until then is lost, so it is asked again.
+  const bool starts_first = engine_kind_ == "podman";
+  if (starts_first) CO_CHECK(co_await engine_.post(start));
   CO_TRY(auto attached, co_await engine_.attach(container->id));
-  container->relay = std::make_shared<Relay>(loop_.get_executor(), std::move(attached));
-  CO_TRY(auto answered, co_await engine_.post(fmt::format("/containers/{}/start", container->id)));
-  (void)answered;
+  container->relay =
+      std::make_shared<Relay>(loop_.get_executor(), std::move(attached),
+                              starts_first ? Relay::Guest::has_spoken : Relay::Guest::is_silent);
+  if (!starts_first) CO_CHECK(co_await engine_.post(start));
   CO_TRY(const bj::value inspected, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
   const auto pid = static_cast<pid_t>(number_at(inspected, {"State", "Pid"}));
   const auto kernel = kernel_facts(options_.engine, pid, container->id);
