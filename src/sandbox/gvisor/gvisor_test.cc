@@ -97,7 +97,7 @@ TEST_F(GvisorTest, TheKernelInsideIsNotTheHosts) {
   for (const char* name : {"seccomp", "user_namespace", "mount_namespace", "network_namespace",
                            "memory_limit", "cpu_limit", "process_limit", "disk_limit", "root_filesystem"})
     EXPECT_NE(wall(sandbox->isolation(), name), "") << name;
-  EXPECT_EQ(shell(*sandbox, "ls /root/h /work 2>/dev/null | wc -l").out, "0\n");
+  EXPECT_EQ(shell(*sandbox, "echo /root/* /boot/* /var/log/*").out, "/root/* /boot/* /var/log/*\n");
 }
 
 TEST_F(GvisorTest, TheDiskIsFullAtItsLimit) {
@@ -166,7 +166,7 @@ TEST_F(GvisorTest, ACopyKnowsEverythingAndTheOriginalGoesOn) {
 TEST_F(GvisorTest, AFilesSnapshotIsWhatPausedProgramsHadWritten) {
   const auto sandbox = box();
   ASSERT_TRUE(sandbox);
-  EXPECT_EQ(shell(*sandbox, "echo new > new; mkdir /tmp/d; ls -d /tmp/d").out, "/tmp/d\n");
+  EXPECT_EQ(shell(*sandbox, "echo new > new; mkdir /tmp/d; echo /tmp/d*").out, "/tmp/d\n");
   EXPECT_TRUE(shell(*sandbox, "rm /etc/debian_version; touch /usr/new", "root").outcome.succeeded());
   ASSERT_TRUE(run(sandbox->snapshot(snapshot("files"))));
   EXPECT_EQ(run(sandbox->snapshot(snapshot("files"))).error().code(), Code::already_exists);
@@ -174,8 +174,8 @@ TEST_F(GvisorTest, AFilesSnapshotIsWhatPausedProgramsHadWritten) {
   spec.snapshot = snapshot("files");
   const auto later = box(spec);
   ASSERT_TRUE(later);
-  EXPECT_EQ(shell(*later, "cat new; ls -d /tmp/d /usr/new; ls /etc/debian_version 2>&1 | grep -c No").out,
-            "new\n/tmp/d\n/usr/new\n1\n");
+  EXPECT_EQ(shell(*later, "cat new; echo /tmp/d* /usr/new*; test -e /etc/debian_version || echo gone").out,
+            "new\n/tmp/d /usr/new\ngone\n");
 }
 
 TEST_F(GvisorTest, PausedIsPaused) {

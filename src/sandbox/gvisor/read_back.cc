@@ -69,9 +69,11 @@ void tell_limits(const Watched& watched, const container::GroupReader& groups, I
     isolation.missing.push_back({"cpu_limit", remedy});
   const auto tasks = groups.task_limit();
   if (tasks)
-    isolation.walls.push_back({"process_limit", fmt::format("{} processes, counted by the host; {} tasks, by "
-                                                            "the kernel",
-                                                            limits.processes_max, *tasks)});
+    isolation.walls.push_back(
+        {"process_limit",
+         fmt::format("{} tasks of the host, by the kernel: a bomb ends its sandbox; how many "
+                     "processes are inside nobody counts",
+                     *tasks)});
   else
     isolation.missing.push_back({"process_limit", remedy});
   if (limits.io_bytes_per_second > 0)
@@ -86,6 +88,11 @@ void read_back(const Watched& watched, Started& started) {
       {"user_space_kernel",
        fmt::format("gVisor, runsc {}, platform {}", watched.runsc.version, watched.runsc.platform)});
   tell_namespaces(watched.pid, isolation);
+  // Not a wall, but whoever wonders why `ls` says "Invalid argument" looks here.
+  if (!watched.runsc.leaves_running)
+    isolation.missing.push_back({"system_calls",
+                                 "this runsc is so old that it refuses statx as coreutils 9 calls it: ls and "
+                                 "stat fail; name a current one in provider.gvisor.runsc"});
   if (has_filter(watched.pid))
     isolation.walls.push_back({"seccomp", "runsc's own filter around gVisor's kernel"});
   else

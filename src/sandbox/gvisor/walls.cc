@@ -21,8 +21,6 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::chrono::seconds kTakeOverPatience{20};
-// gVisor's kernel, its file server, and the process from which it makes those that run programs.
-constexpr std::uint32_t kOwnProcesses = 3;
 
 }  // namespace
 
@@ -123,12 +121,6 @@ Usage GvisorWalls::measured() const {
     usage.inodes = space->inodes_used;
   }
   return usage;
-}
-
-std::optional<std::uint32_t> GvisorWalls::process_count() const {
-  if (!groups_.counts_processes()) return std::nullopt;
-  const std::uint32_t all = groups_.processes();
-  return all > kOwnProcesses ? all - kOwnProcesses : 0;
 }
 
 std::string encode(const CheckpointNotes& notes) {
