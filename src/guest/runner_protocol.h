@@ -51,7 +51,7 @@ enum class ToRunner : char {
   park = 'B',              // answered by FromRunner::parked
   unpark = 'U',            // read where it parked (zygote/park.cc)
   change_directory = 'W',  // answered by FromRunner::directory
-  reseed = 'G',            // Python that was restored with its whole sandbox: kernels/python_chance.py
+  reseed = 'G',            // Python that was restored with its whole sandbox: runners/python_chance.py
 };
 
 enum class FromRunner : char {
