@@ -15,10 +15,12 @@ enum class Level { debug, info, warn, error, off };
 // A field's value is text; secrets do not belong in any of them.
 using Field = std::pair<std::string_view, std::string>;
 
+// For the whole process. What is below the level costs a comparison.
 void set_level(Level level);
 // False if the word names no level.
 bool set_level(std::string_view word);
 
+// Never fails: a line that cannot be written is lost.
 void write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
 
 inline void debug(std::string_view message, std::initializer_list<Field> fields = {}) {

@@ -49,8 +49,10 @@ class DialBudget {
     struct Sandbox;
     std::shared_ptr<Sandbox> sandbox_;
   };
+  // One for each sandbox. Nothing is taken by having an account.
   Account account(std::string tenant) const;
 
+  // Tickets that are out now, of all accounts together.
   std::uint64_t open() const;
 
  private:

@@ -30,6 +30,7 @@ class Resolver {
 class Connector {
  public:
   virtual ~Connector() = default;
+  // The stream is the caller's.
   virtual Task<std::unique_ptr<ByteStream>> connect(Address address, std::uint16_t port) = 0;
   // TLS over a connection, to a server that proves to be `name`.
   virtual Task<std::unique_ptr<ByteStream>> secure(std::unique_ptr<ByteStream> stream, std::string name) = 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-// What the host and a runner (kernels/) say to each other on the runner's control stream. A message is a line
+// What the host and a runner (runners/) say to each other on the runner's control stream. A message is a line
 // of its letter and the size of its payload, and then the payload:
 //
 //   X 5\n          host to runner: letter, size
@@ -51,7 +51,7 @@ enum class ToRunner : char {
   park = 'B',              // answered by FromRunner::parked
   unpark = 'U',            // read where it parked (zygote/park.cc)
   change_directory = 'W',  // answered by FromRunner::directory
-  reseed = 'G',            // Python that was restored with its whole sandbox: kernels/python_chance.py
+  reseed = 'G',            // Python that was restored with its whole sandbox: runners/python_chance.py
 };
 
 enum class FromRunner : char {

@@ -38,6 +38,7 @@ std::string name_of(const Recipe& recipe, const std::string& below);
 // Asked to stop from elsewhere: another thread, a signal's handler thread.
 class Interrupt {
  public:
+  // From any thread, any number of times. Runs the action of on_raise() on this thread.
   void raise();
   bool raised() const { return raised_; }
   // Code::canceled once raised.
@@ -56,6 +57,7 @@ class Interrupt {
 class StepRunner {
  public:
   virtual ~StepRunner() = default;
+  // After a failure the caller throws the draft away.
   virtual Result<void> run(const Step& step, const std::vector<std::string>& layers, Draft& draft) = 0;
 };
 
@@ -76,6 +78,7 @@ struct BuildResult {
 
 // All or nothing: an interrupted build leaves only whole layers that the next one takes up again (and that
 // collect() removes otherwise).
+// Errors name the step. Code::canceled after an interrupt.
 Result<BuildResult> build(Store& store, const Recipe& recipe, StepRunner& runner, Interrupt& interrupt,
                           const BuildOptions& options);
 

@@ -10,6 +10,7 @@
 // was not written by us.
 namespace atl::layer {
 
+// What read_layer() and its kind read back.
 std::string to_text(const Layer& layer);
 std::string to_text(const Stack& stack);
 std::string to_text(const Reference& reference);

@@ -128,7 +128,7 @@ class Extraction {
     return std::pair{static_cast<uid_t>(uid), static_cast<gid_t>(gid)};
   }
 
-  // Whoever is no root must be able to read its own layers again.
+  // A user who is not root must be able to read its own layers again.
   mode_t mode_of(archive_entry* entry, mode_t at_least) const {
     const mode_t mode = archive_entry_perm(entry) & 07777;
     return owners_ == Owners::kept ? mode : mode | at_least;

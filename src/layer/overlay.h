@@ -16,6 +16,7 @@ namespace atl::layer {
 // mounted without (option userxattr).
 enum class OverlayAttributes { trusted, user };
 
+// A character device 0:0.
 bool is_whiteout(const struct stat& info);
 Result<void> make_whiteout(int dir, const char* name);
 

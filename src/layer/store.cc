@@ -82,7 +82,7 @@ Result<std::unique_ptr<Store>> Store::open(std::string directory, Durability dur
 
 Result<void> Store::prepare() {
   TRY(os::make_directories(directory_, 0700));
-  // What is inside belongs to sandboxes, set-uid programs included: nobody else may walk in.
+  // What is inside belongs to sandboxes, set-uid programs included, so no other user may enter.
   if (::chmod(directory_.c_str(), 0700) < 0) return fail(errno_error(errno, "protect the layer store"));
   // A service that gave up root still reads stacks and refers to layers, in a directory that only it and root
   // can reach.

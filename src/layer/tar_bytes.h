@@ -22,6 +22,7 @@ struct TarEntry {
   std::string size_field;  // instead of the true one
 };
 
+// Each call appends one entry. Nothing is checked: names are cut at 100 bytes, and a size may be a lie.
 class TarBytes {
  public:
   TarBytes& add(const TarEntry& entry) {

@@ -110,7 +110,7 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   if (head_size(request) > match.route->options.header_bytes_max) {
     co_return co_await exchange.send(Response::text(431, "request header fields too large\n"));
   }
-  // Before the body: whoever may not call costs us a head and no more.
+  // Before the body, so that a caller who is refused costs us no more than its head.
   auto refused = co_await match.route->access->admit(request);
   if (!refused && refused.error().code() == Code::internal) co_return fail(refused.error());
   if (!refused) co_return co_await exchange.send(router.error_renderer()(refused.error(), request));

@@ -20,6 +20,7 @@ namespace atl::net {
 enum class Method : std::uint8_t { get, head, post, put, patch, del, options, other };
 
 std::string_view to_string(Method method);
+// `other` for a word that is none of ours.
 Method parse_method(std::string_view word);
 
 // Fields in the order they came. Names compare without regard to case.
@@ -37,6 +38,7 @@ class Headers {
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // The first of that name; empty if there is none.
   std::string_view get(std::string_view name) const;
+  // Null if there is none. Valid until the headers change.
   const std::string* find(std::string_view name) const;
   // True if a field of that name lists `token` (comma separated, any case): Connection: keep-alive, Upgrade.
   bool lists(std::string_view name, std::string_view token) const;
@@ -59,6 +61,8 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 // application/x-www-form-urlencoded: "a=1&b=%20+". Broken escapes are kept as they are.
 Fields parse_form(std::string_view text);
 
+// Belongs to the connection that read it and is valid until its handler returns. The handler may move out of
+// it.
 struct Request {
   Method method = Method::other;
   std::string method_word;     // as sent
@@ -89,6 +93,7 @@ struct Request {
   std::string_view host() const { return headers.get("Host"); }
 };
 
+// A whole answer. The server adds Content-Length, Date and what CORS needs.
 struct Response {
   int status = 200;
   Headers headers;
@@ -100,6 +105,7 @@ struct Response {
   static Response empty(int status = 204);
 };
 
+// "Not Found"
 std::string_view reason_phrase(int status);
 
 struct Message {

@@ -11,6 +11,7 @@
 
 namespace atl::net {
 
+// What a request to this route may bring: beyond it the answer is 413 or 431.
 struct RouteOptions {
   std::uint64_t body_bytes_max = 1U << 20;
   std::size_t header_bytes_max = 32U << 10;
@@ -35,6 +36,7 @@ class Guard {
 };
 using AccessRule = std::shared_ptr<const Guard>;
 
+// One row of the router. Owned by it; immutable once it serves.
 struct Route {
   Method method;
   std::string pattern;
@@ -74,6 +76,7 @@ class Router {
     Fields params;                // not yet decoded
     std::vector<Method> allowed;  // when the path exists but not with this method
   };
+  // Never fails: without a route for the path, `route` is null and `allowed` empty.
   Match match(Method method, std::string_view path) const;
   // Every route there is, for whoever checks them all. Valid until the next add().
   std::vector<const Route*> routes() const;

@@ -13,6 +13,7 @@
 
 namespace atl::net {
 
+// Which pages of other origins a browser may let read our answers.
 struct Cors {
   std::vector<std::string> origins;  // empty: no CORS headers at all; "*": any
   std::vector<std::string> exposed_headers;
@@ -39,6 +40,7 @@ struct Access {
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::chrono::microseconds duration{0};
 };
+// Called on the loop when the answer is complete or given up; the views are valid during the call only.
 using AccessSink = std::function<void(const Access&)>;
 
 class TlsContext;
@@ -63,6 +65,8 @@ class Server {
 
   // "127.0.0.1:8000", "[::1]:0", "localhost:80" or "unix:/path/to.sock" (an old socket file is replaced, mode
   // 0600). Gives the address in the same form with the real port. With `tls` every connection is TLS.
+  // Code::invalid_argument for an address of another form; what the system says if it cannot be bound, and
+  // then nothing listens there. May be called for several addresses.
   Result<std::string> listen(std::string_view address, std::shared_ptr<TlsContext> tls = nullptr);
 
   // No new connections; idle ones close; running requests may finish within `grace`, then they are aborted.

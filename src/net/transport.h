@@ -33,7 +33,7 @@ class Transport {
   virtual boost::asio::awaitable<error_code> handshake() { co_return error_code(); }
   // Tells the other side that nothing more comes.
   virtual boost::asio::awaitable<void> shut_down_write() = 0;
-  // Sends what fits at once, for last words. Nothing under TLS.
+  // Sends what the kernel takes at once, for a final message before closing. Sends nothing under TLS.
   virtual void try_send(std::string_view) {}
   // For a connection whose other side has ended its half: called once, on the loop, when it is found to have
   // left altogether. A bare socket needs bytes sent to find out. Never called after close().

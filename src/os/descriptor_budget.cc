@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kLimitMin = 256;
 constexpr std::uint64_t kReserveMin = 96, kReserveMax = 1024;
-// More than this serves nobody, and every connection costs memory.
+// More than this is of no use, and every connection costs memory.
 constexpr std::uint64_t kConnectionsMax = 20'000, kEgressMax = 20'000, kEgressOfSessionMax = 256;
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace atl::os {
 class Fd {
  public:
   Fd() = default;
+  // Takes over; a negative number is a closed one.
   explicit Fd(int fd) : fd_(fd) {}
   Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Fd& operator=(Fd&& other) noexcept {
@@ -24,6 +25,7 @@ class Fd {
   bool is_open() const { return fd_ >= 0; }
   // Gives up ownership.
   [[nodiscard]] int release() { return std::exchange(fd_, -1); }
+  // Closes what it had. Errors of close are not reported: whoever must know syncs first.
   void reset(int fd = -1) {
     if (fd_ >= 0) ::close(fd_);
     fd_ = fd;

@@ -14,6 +14,7 @@
 // guest's: for those there is open_beneath.
 namespace atl::os {
 
+// An error is errno's, with the path in its detail, which is for the log.
 Result<Fd> open(const char* path, int flags, mode_t mode = 0);
 Result<Fd> open_at(int dir, const char* path, int flags, mode_t mode = 0);
 
@@ -32,6 +33,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes, mode_t 
 Result<void> write_file_at(int dir, const char* path, std::string_view bytes, mode_t mode = 0644);
 // The same, there whole or not at all even if the power fails: written beside, synced, then renamed.
 Result<void> write_file_durably(const std::string& path, std::string_view bytes, mode_t mode = 0644);
+// Goes on after short writes; an error leaves what was written so far.
 Result<void> write_all(int fd, std::string_view bytes);
 
 // An existing directory is success.

@@ -16,6 +16,7 @@ namespace atl::os {
 // Hands `start` a one-shot function that takes the result from any thread and brings it back to the waiting
 // coroutine's own executor. The loop stays alive meanwhile.
 template <class T, class Start>
+// The function must be called exactly once: a coroutine whose result never comes waits for ever.
 Task<T> completed_elsewhere(Start start) {
   auto initiate = [](auto handler, Start begin) {
     auto executor = boost::asio::get_associated_executor(handler);
@@ -39,6 +40,7 @@ Task<T> completed_elsewhere(Start start) {
 
 // Runs `work` (Result<T>()) on `pool` and brings its result back.
 template <class T, class Pool, class Work>
+// `work` must not throw, and must own what it uses: a canceled coroutine may be gone before it runs.
 Task<T> offload(Pool& pool, Work work) {
   auto start = [&pool, work = std::move(work)](auto done) mutable {
     boost::asio::post(pool, [work = std::move(work), done = std::move(done)]() mutable { done(work()); });

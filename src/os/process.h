@@ -9,6 +9,8 @@
 
 namespace atl::os {
 
+// Code::not_found if there is no such process. The descriptor goes on meaning this process when its number
+// has become another's.
 Result<Fd> pidfd_open(pid_t pid);
 // A process that has ended already is success.
 Result<void> pidfd_kill(int pidfd, int signal);
@@ -25,6 +27,7 @@ Result<Exit> pidfd_wait(int pidfd);
 enum class UnshareTable { no, yes };
 Result<void> close_range(unsigned first, unsigned last, UnshareTable unshare);
 
+// setns(2) for the calling thread.
 Result<void> enter_namespace(int fd, int kind);
 // This process's namespace of that name in /proc/self/ns ("net", "user", ...).
 Result<Fd> own_namespace(const char* name);

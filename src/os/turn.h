@@ -40,6 +40,8 @@ class Turn {
     std::shared_ptr<struct TurnState> state_;
   };
 
+  // Ends with a hold when it is this caller's turn, in the order of asking. Code::canceled if the wait is
+  // canceled; the place in the queue is then given up.
   inline Task<Hold> take();
 
  private:
@@ -47,6 +49,7 @@ class Turn {
   std::shared_ptr<State> state_;
 };
 
+// Shared by the Turn and everyone who holds or waits, so that each may go first. On the loop only.
 struct TurnState {
   TurnState(boost::asio::any_io_executor e, std::uint32_t at_once) : executor(std::move(e)), free(at_once) {}
   struct Waiter {
@@ -59,6 +62,7 @@ struct TurnState {
   std::uint32_t free;
   std::deque<std::shared_ptr<Waiter>> waiting;
 
+  // The next waiter has the turn before anybody who asks from now on.
   void pass_on() {
     if (waiting.empty()) {
       ++free;

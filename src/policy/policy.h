@@ -26,6 +26,7 @@ std::string_view to_string(Mode mode);
 enum class Effect : std::uint8_t { deny, audit, off };
 std::string_view to_string(Effect effect);
 
+// Code beyond max_bytes or max_nesting is a finding of its own rule and is not read further.
 struct PolicyLimits {
   std::size_t max_bytes = 1U << 20;
   std::size_t max_nesting = 200;   // depth of the syntax: blocks, brackets, operators
@@ -45,6 +46,7 @@ class Policy {
   const std::string& description() const { return description_; }
   Mode mode() const { return mode_; }
   const PolicyLimits& limits() const { return limits_; }
+  // For the scanners of this room. Lives as long as the policy.
   const Compiled& compiled() const { return *compiled_; }
 
  private:
@@ -68,6 +70,7 @@ class PolicySet {
   static Result<PolicySet> compile(std::span<const config::Document> documents);
 
   // Null if there is none.
+  // Shared with the caller: a policy that is replaced stays valid for those who still use it.
   std::shared_ptr<const Policy> find(std::string_view name) const;
   std::vector<std::string> names() const;
 
@@ -83,6 +86,7 @@ struct Rule {
   std::string_view explanation;  // what it finds and why that matters, with an example
   std::string_view recommendation;
 };
+// All of them, constant, in a fixed order.
 std::span<const Rule> rules();
 // Null if no rule is called so.
 const Rule* find_rule(std::string_view id);

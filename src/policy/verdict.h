@@ -13,6 +13,7 @@ namespace atl::policy {
 // Nothing here reads the last two: their code is judged by its text alone, and by the rule that says so.
 enum class Language : std::uint8_t { python, javascript, shell, r, java };
 inline constexpr std::size_t kLanguagesRead = 3;
+// The word that documents and the API use. Constant text.
 std::string_view to_string(Language language);
 // Also the usual short forms ("py", "python3", "js", "node", "sh", "bash"); nothing for any other word.
 std::optional<Language> parse_language(std::string_view word);
@@ -43,12 +44,15 @@ struct Import {
   bool relative = false;  // "from . import x", "./x.js"
 };
 
+// A place that the language's grammar could not read. Not a reason to deny by itself: the rule parse-error
+// decides.
 struct ParseError {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string message;
 };
 
+// What one rule adds to the score, over all its occurrences.
 struct RiskFactor {
   std::string rule;
   std::uint32_t occurrences = 0;
@@ -62,6 +66,7 @@ struct Risk {
   std::vector<RiskFactor> factors;
 };
 
+// Nothing in it refers to the code.
 struct Verdict {
   bool allowed = true;
   Risk risk;

@@ -249,7 +249,7 @@ class WatchStream final : public FileChannel {
       const std::uint8_t kind = in.u8();
       std::string name(view(in.text()));
       if (!in.ok() || kind > static_cast<std::uint8_t>(WatchEventType::chmod)) return false;
-      // Whoever does not listen loses the newest, not our memory.
+      // A listener that does not read loses the newest events, so that they do not fill our memory.
       if (events.size() >= kEventsMax) continue;
       const WatchEvent event{static_cast<WatchEventType>(kind), std::move(name)};
       const bool repeats =

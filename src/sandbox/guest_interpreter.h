@@ -14,7 +14,7 @@
 
 namespace atl::sandbox {
 
-// An interpreter behind a FrameStream: a process that runs one of our runner programs (guest/kernels) and
+// An interpreter behind a FrameStream: a process that runs one of our runner programs (guest/runners) and
 // speaks with us on its control stream. What the runner says is as untrusted as the code it runs: bounded,
 // checked, and a runner that breaks the rules is killed.
 class GuestInterpreter final : public Interpreter,

@@ -11,7 +11,7 @@
 namespace atl::sandbox {
 
 // When a copy of an interpreter is kept that goes on in its place if it dies
-// (docs/decisions/spare-kernels.md).
+// (docs/decisions/spare-interpreters.md).
 struct SpareOptions {
   // Of an interpreter's private memory; with more none is made. 0: none ever.
   std::uint64_t bytes_max = 0;

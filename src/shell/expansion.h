@@ -15,6 +15,9 @@ struct Variable;
 
 // The expansion of one word (or of a whole command line): collects fields while the parts are walked. Inside
 // a field a character that is special in patterns but was quoted carries a quote_mark (\x01) before it.
+// Used once, on the fiber of the shell, which must outlive it. Every member may run commands, change
+// variables and throw Abandoned (after a message) or Stopped; what was collected by then is lost with the
+// object.
 class Expansion {
  public:
   enum class Mode : unsigned char {
@@ -35,6 +38,7 @@ class Expansion {
   bool quoted_all = false;  // here-documents, arithmetic: nothing is split, tilde is text
 
  private:
+  // What a parameter is: not set, one text, or a list of items.
   struct Value {
     bool set = false;
     bool list = false;  // several items, from @ or *
@@ -43,6 +47,8 @@ class Expansion {
     std::vector<std::string> items;
   };
 
+  // The parts in their order. `quoted`: inside double quotes, where nothing is split. `split_literals`:
+  // literal text is split as well, as in the word of ${x:-word}.
   void parts(const std::vector<Part>& parts, bool quoted, bool split_literals);
   void part(const Part& part, bool quoted, bool split_literals);
   void literal(std::string_view text, bool first, bool last, bool split);
@@ -51,6 +57,8 @@ class Expansion {
   void split(std::string_view text);
   void boundary();  // the current field ends here
   void param(const Param& param, bool quoted);
+  // Appends the value to the current field, or to several: unquoted text is split by IFS, "$@" begins a field
+  // for each item.
   void emit(Value& value, bool quoted);
   void emit_scalar(std::string_view text, bool quoted);
   Value fetch(const Param& param);
@@ -68,7 +76,9 @@ class Expansion {
   std::optional<Value> follow_reference(const std::string& name, Subscript subscript, std::string& target,
                                         const Variable*& variable);
   Value positional(bool star, bool from_zero = false);
+  // Changes the value as the operator behind the name says. False for operators that are none of these.
   bool operate(const Param& param, Value& value, bool quoted);
+  // The operators - = ? +. True: the value was appended already; ? with a message may end the shell.
   bool conditional(const Param& param, Value& value, bool quoted);
   void default_word(const Word& word, bool quoted);
   void assign_default(const Param& param, const std::string& text);
@@ -80,7 +90,9 @@ class Expansion {
   void map(Value& value, F&& change);
   std::string replace(const Param& param, const Pattern& pattern, const std::string& replacement,
                       bool literal, const std::string& text);
+  // ^ ^^ , ,, and ~: the characters that the pattern matches, or all of them.
   std::string recase(const Param& param, const Pattern* pattern, const std::string& text);
+  // ${x@Q} and its kind.
   void transform(const Param& param, Value& value);
   void transform_assignment(const Param& param, const std::string& name, const Variable* variable,
                             Value& value);
@@ -90,6 +102,7 @@ class Expansion {
   void process(const Part& part);
   std::string describe_name(const Param& param);
   Pattern make_pattern(const Word& word, bool ignore_case = false);
+  // Ends the script when a word grows beyond its limit.
   void check_size();
 
   ShellRunner& shell_;

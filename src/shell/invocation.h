@@ -33,6 +33,7 @@ class ClaimedInput final : public Input {
 
 // What a command of commands/ is given when a ShellRunner runs it. Refers to the shell and to its arguments,
 // which must outlive it.
+// On the stack of the fiber that runs the command. The contract of the members is Invocation's (command.h).
 class CommandInvocation final : public Invocation {
  public:
   CommandInvocation(ShellRunner& shell, const Args& args) : shell_(shell), args_(args) {}
@@ -65,6 +66,7 @@ class CommandInvocation final : public Invocation {
   ShellRunner& runner() override { return shell_; }
 
  private:
+  // Runs `body` in a subshell whose standard streams are those of the redirects, and gives its status.
   int run_in(const Redirects& redirects, const std::function<int(ShellRunner&)>& body);
 
   ShellRunner& shell_;

@@ -47,6 +47,7 @@ class Machine {
   void begin();
   // Ends the script if a limit was reached, it was canceled, or a signal says so; rings alarms that are due.
   void check();
+  // Counts work done, in bytes looked at or steps taken. Every so much of it comes to check().
   void charge(std::uint64_t work) {
     meter_ += work;
     if (meter_ >= next_check_) [[unlikely]]
@@ -120,6 +121,7 @@ class Machine {
   void kill_others();
 
   // Commands that the embedder added; they come before our own.
+  // Set before a script runs and not changed while it does.
   std::map<std::string, const Command*, std::less<>> commands_added;
   std::vector<NetworkGrant> network;                   // what curl may reach
   std::map<std::uint64_t, std::weak_ptr<Pipe>> fifos;  // by inode
@@ -128,6 +130,7 @@ class Machine {
   int next_pid = 1001;
 
   // Sends a signal to a process and what it started when the time comes, whoever runs then.
+  // On the stack of whoever waits: the machine knows it from construction to destruction.
   class Alarm {
    public:
     Alarm(Machine& machine, int pid, int signal, SteadyTime when);
@@ -146,6 +149,8 @@ class Machine {
   };
 
  private:
+  // What the scheduler calls when every fiber waits: sleeps until the next timer, or ends a script whose
+  // processes all wait for each other.
   bool idle(SteadyTime next);
   void ring_alarms(SteadyTime now);
   void end_slice();

@@ -43,6 +43,8 @@ class CommandNames {
   };
 
   CommandNames(ShellRunner& shell, Tables tables) : shell_(shell), tables_(std::move(tables)) {}
+  // What a subshell of this shell starts with. The accessors below give one table each: a const one for
+  // looking, the other for edit().
   const Tables& tables() const { return tables_; }
   Cow<Functions>& functions() { return tables_.functions; }
   const Cow<Functions>& functions() const { return tables_.functions; }

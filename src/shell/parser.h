@@ -73,10 +73,13 @@ class Parser {
   static std::shared_ptr<const ArithText> make_arith(Word word);
 
  private:
+  // Where text stands, which decides what is special in it.
   enum class Mode : unsigned char { plain, dquote, here, arith };
   struct Nested;
 
   // parser_words.cc
+  // The functions below read from pos_ on and leave it behind what they took. All throw SyntaxError; those
+  // that return bool return false and move nothing if what they look for does not stand here.
   Word word(bool pattern = false);
   bool word_part(Word& out, Mode mode, bool pattern);
   void dollar(std::vector<Part>& out, Mode mode);
@@ -102,6 +105,7 @@ class Parser {
   Word text_word(std::size_t from, std::size_t to, Mode mode);
 
   // parser.cc
+  // One function for each construct of the grammar. A null result is an empty list.
   NodePtr list_until_newline();
   NodePtr compound_list(std::string_view after);
   NodePtr and_or();

@@ -54,6 +54,7 @@ struct Variable {
 
   bool is(std::uint16_t bits) const { return (attrs & bits) != 0; }
   bool is_array() const { return is(attr::array | attr::assoc); }
+  // Only for arrays.
   bool has_elements() const { return is(attr::array) ? !array->empty() : assoc->size() > 0; }
 };
 

@@ -15,6 +15,7 @@ namespace atl::vfs {
 // host's own.
 class HostStorage final : public FileStorage, public StorageStats {
  public:
+  // `directory` must exist. Errors are those of HostFileSystem.
   static Result<std::shared_ptr<HostStorage>> open(const std::string& directory);
 
   Result<std::optional<FileEntry>> get(const Path& path) const override;

@@ -34,6 +34,7 @@ struct RedisAddress {
 // the call that met it fails with Code::unavailable, and then a batch may or may not have been applied.
 class RedisStorage final : public FileStorage {
  public:
+  // Code::unavailable if no server answers within the time-out.
   static Result<std::shared_ptr<RedisStorage>> connect(const RedisAddress& address);
   ~RedisStorage() override;
   RedisStorage(const RedisStorage&) = delete;

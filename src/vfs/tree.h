@@ -31,6 +31,8 @@ namespace atl::vfs::tree {
 
 enum class Kind : std::uint8_t { file, directory, symlink, fifo, link };
 
+// Counted references: retain() and release(), or a Ref. A node that more than one reference reaches must not
+// be changed; own() and Spine give one that may be.
 struct Node {
   std::atomic<std::uint32_t> refs{1};
   std::uint16_t mode = 0;
@@ -119,6 +121,7 @@ inline bool is_directory(const Node& node) {
 Type type_of(Kind kind);
 
 // ---- one directory ----
+// Null if there is none. Borrowed: valid until the directory changes.
 Node* find_entry(const DirNode& directory, std::string_view name);
 // Takes over `node`'s reference. The name must be free.
 void insert_entry(DirNode& directory, Node* node);
@@ -128,6 +131,7 @@ Node* take_entry(DirNode& directory, std::string_view name);
 // points to.
 Node*& entry_slot(DirNode& directory, std::string_view name);
 std::size_t entry_count(const DirNode& directory);
+// Memory of its blocks, for measuring.
 std::size_t block_bytes(const DirNode& directory);
 
 // Calls visit(Node&) for each entry in order. The directory must not change meanwhile.
@@ -182,6 +186,8 @@ class Spine {
   std::vector<DirNode*> directories_;
 };
 
+// Each gives a node that only this state reaches, copying it first if it is shared; references to the old one
+// are no longer part of the state.
 DirNode& own_root(State& state);
 DirNode& own_links(State& state);
 // Makes the node in `slot` only ours.

@@ -5,6 +5,7 @@
 namespace atl::vfs {
 
 // An open file of a VirtualFileSystem, which outlives it.
+// Takes the filesystem's locks itself. The contract of the members is File's.
 class VirtualFile final : public File {
  public:
   VirtualFile(VirtualFileSystem& fs, VirtualFileSystem::OpenInode& open, const OpenOptions& options)

@@ -125,20 +125,29 @@ class VirtualFileSystem final : public FileSystem {
   template <class F>
   Result<void> change(F&& operation);
 
+  // Unless it says otherwise, what follows is called with lock_ held.
   std::int64_t now() const;
   Result<void> locate(std::string_view path, Follow follow, tree::Located& out) const;
+  // Code::no_space if that much more would go over the quota. Bytes of files that are open and have no name
+  // count.
   Result<void> check_room(std::uint64_t more_bytes, std::uint64_t more_nodes) const;
   template <class F>
   void edit(const tree::Located& where, F&& change_node);
+  // Puts a node into a directory that exists; takes over its reference and keeps the sums right. The name
+  // must be free.
   void attach(std::string_view parent, tree::Node* node);
+  // Takes the node out of its directory; the caller has its reference.
   tree::Node* detach(const tree::Located& where);
+  // Takes out a node with all below it, and notes in `removed` what open files still need.
   void remove_located(const tree::Located& where, Removed& removed);
   void unlink_below(tree::Node& node, Removed& removed);
   void unlink_one(std::uint64_t inode, Removed& removed);
   tree::Node* new_node(tree::Kind kind, std::string_view name, std::uint32_t mode);
+  // A copy under another name that shares contents.
   tree::Node* copy_of(const tree::State& from, const tree::Node& node, std::string_view name,
                       bool keep_times);
 
+  // The missing directories on the way. `more_bytes`: what the caller will add, for the quota.
   Result<void> make_parents(const Path& path, std::uint64_t more_bytes);
   Result<void> write_locked(const Path& path, Content content, const WriteOptions& options);
   Result<void> write_existing(const tree::Located& where, Content content, bool append);
@@ -147,19 +156,24 @@ class VirtualFileSystem final : public FileSystem {
   Result<void> copy_locked(const Path& from, const Path& to, const CopyOptions& options, Removed& replaced);
   Result<void> copy_merging(const tree::State& source, const tree::Located& from, const tree::Located& to,
                             const CopyOptions& options, Removed& replaced);
+  // Where copy() and move() lead: `to`, or below it under the source's name.
   Result<Path> destination(const Path& from, const Path& to, const CopyOptions& options) const;
 
+  // Gives the storage what differs from what it holds. Called without lock_.
   Result<void> persist(const tree::State& next);
   // After `failure` of the storage, with both locks held: if it was a conflict, what the storage holds now
   // becomes the state.
   void follow_storage(const Error& failure);
   Result<tree::State> load() const;
+  // Empty where no storage stands behind.
   std::unique_lock<std::mutex> lock_behind() const;
   Result<OpenInode*> open_locked(const Path& path, const OpenOptions& options);
+  // Files that were removed and are open keep their bytes here until they are closed.
   void orphan(const Removed& removed);
   void orphan_everything(const tree::State& old);
   void move_names(std::string_view from, std::string_view to);
   void close_inode(OpenInode& open);
+  // The open file itself, wherever it is now. Null would be a defect of ours.
   const tree::Node* node_of(const OpenInode& open) const;
   template <class F>
   Result<void> edit_open(OpenInode& open, std::uint64_t new_size, F&& change_content);

@@ -34,6 +34,7 @@ inline void put_fixed32(std::string& out, std::uint32_t value) {
 }
 
 // Reads untrusted bytes; every call fails with Code::data_loss rather than go beyond the end.
+// Borrows the bytes; what it returns are views into them. After a failure the position is not defined.
 class WireReader {
  public:
   explicit WireReader(std::string_view bytes) : rest_(bytes) {}

@@ -237,7 +237,7 @@ Result<void> Incoming::write(std::string_view bytes) {
 Result<Entry> Incoming::finish() {
   TRY(give(file_.get(), ownership_, true));
   TRY(check_existing(parent_.get(), name_, path_, existing_));
-  // The kernel decides: whoever came first between the look and this stays.
+  // The kernel decides: a file that was made between the look and this call stays.
   const unsigned how = existing_ == Existing::refuse ? RENAME_NOREPLACE : 0;
   if (::renameat2(place_.get(), temporary_.c_str(), parent_.get(), name_.c_str(), how) < 0) {
     if (errno == EEXIST) return already_there(path_);

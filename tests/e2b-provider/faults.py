@@ -51,7 +51,7 @@ class FaultProxy:
             if fault and fault[0] == "delay":
                 time.sleep(fault[1])
             server = socket.create_connection(("127.0.0.1", self.target))
-            server.sendall(head)
+            server.sendall(one_request(head))
             up = threading.Thread(target=self.pump, args=(client, server), daemon=True)
             up.start()
             if fault and fault[0] == "lose":
@@ -96,6 +96,16 @@ class FaultProxy:
 
     def close(self):
         self.listener.close()
+
+
+def one_request(head):
+    """Asks the server to close after its answer, so that every request comes on a connection of its own and is seen."""
+    lines, rest = head.split(b"\r\n\r\n", 1)
+    lines = lines.split(b"\r\n")
+    if any(line.lower().startswith(b"upgrade:") for line in lines):
+        return head
+    lines = [line for line in lines if not line.lower().startswith((b"connection:", b"keep-alive:"))]
+    return b"\r\n".join([*lines, b"Connection: close"]) + b"\r\n\r\n" + rest
 
 
 def answer(status, body='{"code":0,"message":"spoiled"}', headers=""):

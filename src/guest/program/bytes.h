@@ -33,6 +33,7 @@ class Bytes {
   bool empty() const { return begin_ == end_; }
 
   // Room for `size` more bytes after the end; commit() makes them part of it.
+  // Pointers into the bytes are no longer valid afterwards.
   char* reserve(size_t size) {
     if (end_ + size > capacity_) grow(size);
     return data_ + end_;
@@ -44,10 +45,12 @@ class Bytes {
     commit(size);
   }
   void append(const char* word) { append(word, strlen(word)); }
+  // At most size() bytes.
   void consume(size_t size) {
     begin_ += size;
     if (begin_ == end_) clear();
   }
+  // Drops what is behind the first `size` bytes, of which there must be as many.
   void shrink_to(size_t size) { end_ = begin_ + size; }
   void clear() {
     begin_ = end_ = 0;

@@ -23,6 +23,8 @@ void close_source(Source* source);                   // stops and closes; safe t
 void forget_events(const Source* source);
 
 // An open channel. Made by a request, ended by end_channel().
+// Owned by whoever made it, until end_channel(); `destroy` frees it afterwards. All on the guest's only
+// thread.
 struct Channel {
   uint32_t id = 0;
   Channel* next = nullptr;
@@ -42,6 +44,7 @@ struct Channel {
 };
 
 void add_channel(Channel* channel, uint32_t id);
+// Null if there is none, or it has ended.
 Channel* find_channel(uint32_t id);
 // Removes it from the table at once; its memory goes after the current round.
 void end_channel(Channel* channel);

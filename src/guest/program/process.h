@@ -40,6 +40,7 @@ struct Ends {
 
 // Makes the process a channel. Takes over the descriptors.
 void add_process(Process* process, uint32_t channel, const Ends& ends);
+// Does nothing for a process that has ended.
 void signal_process(Process* process, int number, SignalScope scope);
 // The first of the processes that the host started, in no order.
 const Process* first_process();

@@ -198,7 +198,7 @@ void stop_everything(Tasks* before) {
   if (getpid() == 1) kill(-1, SIGSTOP);
 }
 
-// Lets those go on that are not to be killed and stood still by nobody's will but ours.
+// Continues the processes that are not to be killed and that only we had stopped.
 void continue_others(const Tasks& before, const Tasks& now) {
   if (getpid() != 1) return;
   for (size_t i = 0; i < now.count; ++i) {

@@ -181,8 +181,8 @@ void append_group_name(Bytes* out, gid_t gid) {
 
 bool become(const User& user) {
   if (geteuid() != 0) return getuid() == user.uid;
-  // Where there is one id only, the kernel lets nobody change groups: whoever stays who he is goes on with
-  // none.
+  // Where there is one id only, the kernel lets no process change groups: one that stays the same user goes
+  // on with none.
   if (syscall(SYS_setgroups, user.group_count, user.groups) != 0 && (user.uid != 0 || user.gid != 0))
     return false;
   return syscall(SYS_setresgid, user.gid, user.gid, user.gid) == 0 &&

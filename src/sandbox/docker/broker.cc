@@ -54,13 +54,18 @@ Result<os::Fd> listen_for_daemons(const std::string& run_directory) {
   return socket;
 }
 
-// The owner of the engine's socket needs none of them to open it.
+// All but the one by which root reaches its own files below a data directory that was given to another user.
 void give_up_capabilities() {
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  for (int number = 0; number <= 63; ++number) ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+  for (int number = 0; number <= 63; ++number)
+    if (number != CAP_DAC_OVERRIDE) ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct none[2]{};
-  ::syscall(SYS_capset, &header, none);
+  __user_cap_data_struct kept[2]{};
+  kept[0].permitted = kept[0].effective = 1U << CAP_DAC_OVERRIDE;
+  if (::syscall(SYS_capset, &header, kept) == 0) return;
+  // An ordinary user has none to keep.
+  kept[0] = {};
+  ::syscall(SYS_capset, &header, kept);
 }
 
 [[noreturn]] void broker_main(os::Fd daemon, const BrokerOptions& options) {
@@ -190,10 +195,12 @@ void Broker::accept_daemon() {
 // Sandboxes wait for another daemon for a while; those that nobody had asked for go at once.
 void Broker::lose_daemon() {
   daemon_.close();
+  std::vector<std::string> unused;
   for (const auto& [name, container] : containers_) {
-    container->relay->close();
-    if (name.starts_with(kPoolPrefix)) boost::asio::co_spawn(loop_, destroy(name), boost::asio::detached);
+    if (container->relay) container->relay->close();
+    if (name.starts_with(kPoolPrefix)) unused.push_back(name);
   }
+  for (const std::string& name : unused) boost::asio::co_spawn(loop_, destroy(name), boost::asio::detached);
   orphaned_.expires_after(options_.orphan_time);
   orphaned_.async_wait([this](boost::system::error_code error) {
     if (error || daemon_.is_open()) return;
@@ -214,6 +221,7 @@ boost::asio::awaitable<void> Broker::serve(Object request) {
   const bj::value* verb = request.if_contains("verb");
   Object reply;
   if (token != nullptr) reply["token"] = *token;
+  reply["name"] = text_in(request, "name");
   if (verb == nullptr || !verb->is_string()) co_return;
   const std::string what(verb->as_string());
   auto done = co_await answer(what, request);

@@ -15,8 +15,8 @@
 // it made, by names of the daemon's, and touches no other.
 //
 // Daemon and broker exchange JSON objects, one a packet, on a SOCK_SEQPACKET socket. A request has "token",
-// "verb" and "name" (of a sandbox); its answer has the same token, and "error" {"code", "message", "field"}
-// if it failed. Verbs, with what they take and give:
+// "verb" and "name" (of a sandbox); its answer has the same token and name, and "error" {"code", "message",
+// "field"} if it failed. Verbs, with what they take and give:
 //   hello                                 -> "version", "names" (of sandboxes that can be taken back)
 //   probe                                 -> "kind", "engine_version", "api", "walls", "missing"
 //   create {image | snapshot, session, hostname, limits, note}
@@ -57,7 +57,7 @@ struct BrokerOptions {
 };
 
 // Starts the broker and gives the socket to it. Call it before the first thread. It closes every other
-// descriptor that it inherited and gives up all capabilities.
+// descriptor that it inherited and gives up all capabilities but the one to reach its own files.
 Result<os::Fd> start_broker(const BrokerOptions& options);
 // A broker of an earlier daemon, if one still lives; Code::not_found if not.
 Result<os::Fd> find_broker(const std::string& run_directory);

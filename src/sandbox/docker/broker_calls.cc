@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "os/event.h"
 #include "os/file.h"
 #include "sandbox/container/group_reader.h"
 #include "sandbox/docker/broker_state.h"
@@ -238,6 +239,7 @@ Task<Broker::Reply> Broker::create(Object request) {
   CO_TRY(plan.seccomp_profile, co_await seccomp_option());
   if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
   CO_CHECK(co_await prepare_guest(plan));
+  plan.with_user_task_limit = engine_kind_ == "podman";
   plan.with_disk_limit = has_disk_limit_.value_or(true);
   auto container = std::make_shared<BrokeredContainer>();
   // The name is taken from here on.
@@ -280,10 +282,15 @@ Task<Broker::Reply> Broker::create(Object request) {
 }
 
 Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan) {
+  const std::string start = fmt::format("/containers/{}/start", container->id);
+  // Podman attaches to running containers only; what the guest said until then is lost, so it is asked again.
+  const bool starts_first = engine_kind_ == "podman";
+  if (starts_first) CO_CHECK(co_await engine_.post(start));
   CO_TRY(auto attached, co_await engine_.attach(container->id));
-  container->relay = std::make_shared<Relay>(loop_.get_executor(), std::move(attached));
-  CO_TRY(auto answered, co_await engine_.post(fmt::format("/containers/{}/start", container->id)));
-  (void)answered;
+  container->relay =
+      std::make_shared<Relay>(loop_.get_executor(), std::move(attached),
+                              starts_first ? Relay::Guest::has_spoken : Relay::Guest::is_silent);
+  if (!starts_first) CO_CHECK(co_await engine_.post(start));
   CO_TRY(const bj::value inspected, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
   const auto pid = static_cast<pid_t>(number_at(inspected, {"State", "Pid"}));
   const auto kernel = kernel_facts(options_.engine, pid, container->id);
@@ -455,11 +462,17 @@ Task<Broker::Reply> Broker::measure(std::string name) {
 Task<Broker::Reply> Broker::shut_down() {
   std::vector<std::string> names;
   for (const auto& [name, container] : containers_) names.push_back(name);
+  // Together: the engine takes some tenths of a second for each.
   std::optional<Error> failure;
-  for (const std::string& name : names) {
-    auto gone = co_await destroy(name);
-    if (!gone && gone.error().code() != Code::not_found) failure = gone.error();
-  }
+  std::size_t left = names.size();
+  os::Event one_is_gone(loop_.get_executor());
+  for (const std::string& name : names)
+    boost::asio::co_spawn(loop_, destroy(name), [&](std::exception_ptr, Result<Reply> gone) {
+      if (!gone && gone.error().code() != Code::not_found) failure = gone.error();
+      --left;
+      one_is_gone.notify();
+    });
+  while (left > 0) CO_CHECK(co_await one_is_gone.wait());
   if (failure) co_return fail(std::move(*failure));
   co_return Reply{};
 }

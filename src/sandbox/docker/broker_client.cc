@@ -67,7 +67,11 @@ void BrokerClient::receive() {
     const bj::value* token = body.if_contains("token");
     if (token == nullptr || !token->is_number()) continue;
     auto node = pending_.extract(token->to_number<std::uint64_t>());
-    if (node.empty()) continue;
+    if (node.empty()) {
+      // Whoever asked for this sandbox does not wait any more, so nobody would ever end it.
+      if (!message->fds.empty()) tell({{"verb", "destroy"}, {"name", text_in(body, "name")}});
+      continue;
+    }
     if (message->fds_lost)
       node.mapped()->answer.emplace(fail(
           Code::resource_exhausted, "too many files are open: raise the limit (ulimit -n, LimitNOFILE)"));
@@ -105,7 +109,6 @@ Task<BrokerClient::Answer> BrokerClient::call(bj::object request) {
   while (!pending->answer) {
     auto waited = co_await pending->arrived.wait();
     if (!waited) {
-      // Whatever is answered later is nobody's; a container of that name is removed by its owner's end.
       pending_.erase(token);
       co_return fail(std::move(waited).error());
     }

@@ -17,6 +17,8 @@ namespace bj = boost::json;
 
 // Threads are counted as tasks; sandbox/limits.h says how many a process may have.
 constexpr std::uint64_t kTasksOfProcess = 16;
+// Of one user of the machine in all containers together: far above what one of them may have.
+constexpr std::uint64_t kTasksOfUser = 16384;
 constexpr std::uint64_t kSharedMemoryMax = 64U << 20;
 constexpr double kNanoCores = 1e9;
 
@@ -38,9 +40,14 @@ bj::object host_config(const ContainerPlan& plan) {
   host["MemorySwap"] = limits.memory_bytes;
   host["NanoCpus"] = static_cast<std::int64_t>(std::llround(limits.cpu_cores * kNanoCores));
   host["PidsLimit"] = task_limit(limits);
-  host["Ulimits"] = bj::array{
-      bj::object{{"Name", "nofile"}, {"Soft", limits.open_files_max}, {"Hard", limits.open_files_max}},
-      bj::object{{"Name", "core"}, {"Soft", 0}, {"Hard", 0}}};
+  bj::array ulimits;
+  const auto limit = [&](const char* name, std::uint64_t value) {
+    ulimits.push_back(bj::object{{"Name", name}, {"Soft", value}, {"Hard", value}});
+  };
+  limit("nofile", limits.open_files_max);
+  limit("core", 0);
+  if (plan.with_user_task_limit) limit("nproc", kTasksOfUser);
+  host["Ulimits"] = std::move(ulimits);
   host["ShmSize"] = std::min(kSharedMemoryMax, limits.memory_bytes / 4);
   host["Tmpfs"] = bj::object{{"/run/atoll", "rw,noexec,nosuid,nodev,size=8m,mode=1777"}};
   bj::object guest{{"Target", kGuestPath}, {"ReadOnly", true}};

@@ -39,6 +39,9 @@ struct ContainerPlan {
   // As the engine takes it: JSON, or the path of a file; empty: the engine's own.
   std::string seccomp_profile;
   bool with_disk_limit = false;
+  // Podman asks for the most processes a user can have unless told otherwise, which not every engine may
+  // raise.
+  bool with_user_task_limit = false;
 };
 boost::json::value container_config(const ContainerPlan& plan);
 

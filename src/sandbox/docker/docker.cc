@@ -37,6 +37,8 @@ using container::ContainerState;
 
 constexpr std::chrono::seconds kGreetPatience{20};
 constexpr std::chrono::seconds kProbeInterval{15};
+// After the engine did not answer.
+constexpr std::chrono::seconds kAgainInterval{2};
 // A waiting container that was promised to a session and was not taken in this time is removed: its label is
 // of no use to another session.
 constexpr std::chrono::seconds kReservation{60};
@@ -292,7 +294,7 @@ class DockerProvider final : public Provider {
         alive->heard(answer.error());
       }
       if (alive->is_closing) co_return;
-      alive->looking.expires_after(kProbeInterval);
+      alive->looking.expires_after(alive->unavailable.empty() ? kProbeInterval : kAgainInterval);
       boost::system::error_code ignored;
       co_await alive->looking.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     }

@@ -194,7 +194,12 @@ Task<std::unique_ptr<net::ByteStream>> Engine::attach(std::string container) {
   if (!call) co_return fail(explained(std::move(call).error()));
   auto head = co_await (*call)->head();
   if (!head) co_return fail(explained(std::move(head).error()));
-  if (head->status != 101) co_return fail(refusal(head->status, ""));
+  if (head->status != 101) {
+    auto body = co_await (*call)->read();
+    std::string words;
+    if (body) words = std::move(*body);
+    co_return fail(refusal(head->status, words));
+  }
   co_return (*call)->release();
 }
 

@@ -109,8 +109,11 @@ struct Relay::Host {
   asio::local::stream_protocol::socket socket;
 };
 
-Relay::Relay(asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached)
-    : executor_(executor), attached_(std::move(attached)), writing_(executor, 1) {}
+Relay::Relay(asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached, Guest guest)
+    : executor_(executor),
+      attached_(std::move(attached)),
+      writing_(executor, 1),
+      was_open_(guest == Guest::has_spoken) {}
 
 void Relay::start(std::function<void(std::string)> on_end) {
   on_end_ = std::move(on_end);

@@ -55,10 +55,13 @@ class FrameCollector {
 // the loop thread of the broker. Without a daemon, what the guest says is dropped; it is never held up.
 class Relay : public std::enable_shared_from_this<Relay> {
  public:
-  Relay(boost::asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached);
+  // Whether the guest may have said something before anybody was attached.
+  enum class Guest : std::uint8_t { is_silent, has_spoken };
+  Relay(boost::asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached, Guest guest);
   // Begins; `on_end` is called once, when the container's side is over, for that reason.
   void start(std::function<void(std::string)> on_end);
-  // A daemon's end of the stream, instead of the one before. Not the first: the guest is told to begin anew.
+  // A daemon's end of the stream, instead of the one before. If that is not the first, or if the guest has
+  // spoken before, it is told to begin anew.
   Result<os::Fd> open();
   // Nothing goes to or from a daemon any more.
   void close();
@@ -74,7 +77,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
   BlockReader blocks_;
   FrameFilter filter_;
   os::Turn writing_;
-  bool was_open_ = false;
+  bool was_open_;
   std::function<void(std::string)> on_end_;
 };
 

@@ -25,7 +25,7 @@
 namespace atl::sandbox::native {
 namespace {
 
-// Nothing began or ended for so long: whoever works with sandboxes has paused.
+// If nothing began or ended for so long, clients are taking a break.
 constexpr std::chrono::milliseconds kQuiet{10};
 // A pool that is not low waits so long for a quiet moment, for each that it lacks.
 constexpr std::chrono::milliseconds kPatience{200};
@@ -110,7 +110,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     std::erase(alive_->adoptable, id);
     Spec spec = answer.reply.as<answers::Sandbox>().spec.value_or(Spec{});
     SpawnResult spawned = spawn_result(std::move(answer), std::move(spec));
-    // A guest that stands still greets nobody: it is asked when it goes on (NativeSandbox::resume).
+    // A frozen guest cannot send its greeting: it is asked for when it goes on (NativeSandbox::resume).
     if (spawned.frozen) co_return take_frozen(alive_, std::move(spawned));
     co_return co_await take_over(alive_, std::move(spawned));
   }

@@ -96,8 +96,8 @@ bool append_page(std::vector<Run>& runs, std::uint64_t address) {
   return begins;
 }
 
-// Programs and constants, half of an interpreter's memory: nobody has written to them, and nobody can. What
-// can be written to may have got a page of its own since the list was read.
+// Programs and constants are half of an interpreter's memory. They have not been written to and cannot be.
+// What can be written to may have got a page of its own since the list was read.
 static bool is_file_alone(const Area& area, const std::vector<Area>& before) {
   const auto holds_nothing = [](const Area& one) {
     return !one.has_own_pages && (one.protection & PROT_WRITE) == 0;

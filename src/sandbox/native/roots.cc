@@ -35,7 +35,7 @@ Result<Roots> Roots::open(const RootPaths& paths) {
   Roots roots;
   const auto open_root = [](const std::string& path, bool writable) {
     Root root{.path = without_slash(path), .writable = writable};
-    // One that is missing holds nothing. Whoever asks for something beneath it is told.
+    // A root that is missing holds nothing, and requests for something beneath it fail.
     if (auto directory = os::open(path.c_str(), O_PATH)) root.directory = std::move(*directory);
     return root;
   };

@@ -244,7 +244,7 @@ void NativeState::end_excess(std::uint32_t held) {
       ends.emplace_back([=] { interpreter->end_current(Ending::too_many_processes, reason); });
     }
   const std::vector<TreeProcess> processes = describe_processes(proc_.get(), process_numbers());
-  // Where the host's /proc shows nothing of them, nobody can be told from the others.
+  // Where the host's /proc does not show them, they cannot be told apart.
   if (processes.empty()) return end_executions(Ending::too_many_processes, reason);
   const Excess excess = find_excess(processes, runners, connection->began(), held, allowed);
   for (const std::size_t index : excess.runners) ends[index]();

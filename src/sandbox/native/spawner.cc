@@ -28,7 +28,7 @@ namespace atl::sandbox::native {
 namespace {
 
 constexpr std::chrono::seconds kImagePatience{30};
-// Whoever asked for a checkpoint to copy it does so at once.
+// A checkpoint that is taken for a copy is copied at once.
 constexpr std::chrono::seconds kPreparedForkPatience{2};
 
 }  // namespace

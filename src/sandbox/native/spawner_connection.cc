@@ -101,7 +101,7 @@ void Spawner::on_daemon_ready() {
       outbox_.pop_front();
       continue;
     }
-    // Whoever waits is told, in its place; what was made for it ends.
+    // The caller gets an error in the place of this answer, and the sandbox that was made for it ends.
     if (SpawnedSandbox* const sandbox = next.failure.verb == Verb::create ? find(next.failure.name) : nullptr)
       kill(*sandbox);
     next.failure.error = std::move(sent).error();

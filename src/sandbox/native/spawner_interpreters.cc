@@ -84,7 +84,7 @@ void Spawner::on_zygote(int fd) {
     zygote->hear();
     const ZygoteKind kind = zygote->kind();
     if (zygote->state() == Zygote::State::ready) {
-      // It only forks from here on: whoever waits for a fork waits for the spawner too.
+      // From here on it only forks, and those who wait for a fork wait for the spawner as well.
       const sched_param priority{.sched_priority = 1};
       if (builder_.realtime()) ::sched_setscheduler(zygote->pid(), SCHED_FIFO, &priority);
       ensure_copier();
@@ -225,7 +225,7 @@ void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd f
   SpawnedSandbox& sandbox = *find(request.name);
   if (!file.is_open())
     return answer_error(request, Error(Code::internal, "the file of parked interpreters is missing"));
-  // Whoever reads a pipe or a device may wait for ever.
+  // Reading a pipe or a device could wait for ever.
   struct stat info {};
   if (::fstat(file.get(), &info) < 0 || !S_ISREG(info.st_mode))
     return answer_error(request, Error(Code::invalid_argument, "parked interpreters come in a file"));

@@ -29,7 +29,7 @@ constexpr const char* kImage = "disk.ext4";
 constexpr const char* kDraft = "disk.new";
 constexpr unsigned kLoopMajor = 7;
 
-// With a journal, unlike the disks of sandboxes: this one outlives whoever pulls the plug.
+// With a journal, unlike the disks of sandboxes: this one must survive a loss of power.
 Result<void> format(int file, std::uint64_t inodes) {
   const std::string count = std::to_string(inodes);
   const char* const arguments[] = {"mke2fs",

@@ -137,7 +137,7 @@ Result<void> Child::fill_upper() {
       "127.0.0.1\tlocalhost\n127.0.1.1\t{}\n::1\tlocalhost ip6-localhost ip6-loopback\n", plan.spec.hostname);
   TRY(os::write_file_at(upper, "root/etc/hostname", plan.spec.hostname + "\n"));
   TRY(os::write_file_at(upper, "root/etc/hosts", hosts));
-  // Nobody answers there until a network is opened (sandbox/proxy endpoint.h).
+  // Nothing listens there until a network is opened (sandbox/proxy_endpoint.h).
   TRY(os::write_file_at(upper, "root/etc/resolv.conf", "nameserver 127.0.0.1\n"));
   for (const char* name :
        {"root/etc", "root/etc/machine-id", "root/etc/hostname", "root/etc/hosts", "root/etc/resolv.conf"})
