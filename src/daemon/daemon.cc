@@ -254,26 +254,6 @@ static sandbox::native::RootPaths spawner_roots(const std::string& data, const r
   return roots;
 }
 
-// Sandboxes of plugins see this program in a directory that has nothing else in it.
-static Result<void> place_plugin_host(const std::string& data, const std::vector<std::string>& plugins) {
-  if (plugins.empty()) return {};
-  for (const std::string& directory : plugins) {
-    std::error_code failed;
-    if (!directory.starts_with('/') || !std::filesystem::is_directory(directory, failed))
-      return fail(Error(Code::invalid_argument,
-                        fmt::format("'{}' is no absolute path of a directory", config::shown(directory)))
-                      .with_field("tools.plugins"));
-  }
-  const std::string place = data + "/plugin-host";
-  TRY(os::make_directories(place, 0755));
-  std::error_code failed;
-  std::filesystem::copy_file("/proc/self/exe", place + "/atoll.new",
-                             std::filesystem::copy_options::overwrite_existing, failed);
-  if (!failed) std::filesystem::rename(place + "/atoll.new", place + "/atoll", failed);
-  if (failed) return fail(errno_error(failed.value(), "put the program that loads plugins into its place"));
-  return {};
-}
-
 Result<void> Daemon::divide_descriptors() {
   const std::uint64_t limit = TRY(os::raise_descriptor_limit());
   descriptors_ = TRY(os::divide_descriptors(limit));
@@ -344,10 +324,8 @@ Result<void> Daemon::start_optional_providers() {
 Result<void> Daemon::start_native() {
   sandbox::native::NativeOptions options;
   options.spawner.roots = spawner_roots(data_, *registry_, *skills_, configuration_.text("run_as").empty());
-  const std::vector<std::string> plugins = configuration_.list("tools.plugins");
-  TRY(place_plugin_host(data_, plugins));
-  for (const std::string& directory : plugins) options.spawner.roots.mounts.push_back({.path = directory});
-  if (!plugins.empty()) options.spawner.roots.mounts.push_back({.path = data_ + "/plugin-host"});
+  for (std::string& directory : TRY(plugin_mounts(configuration_, data_)))
+    options.spawner.roots.mounts.push_back({.path = std::move(directory)});
   options.spawner.run_directory = data_ + "/run";
   options.spawner.cgroup_parent = configuration_.text("native.cgroup_parent");
   options.spawner.image_directory = data_ + "/sandboxes";

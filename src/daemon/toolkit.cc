@@ -6,6 +6,7 @@
 
 #include "config/checked.h"
 #include "config/configuration.h"
+#include "os/file.h"
 
 namespace atl::daemon {
 
@@ -58,6 +59,28 @@ Result<sandbox::emulated::Storages> storages_of(const config::Configuration& con
   const auto document = TRY(config::Document::parse(setting.text, "storages (" + setting.origin + ")"));
   auto declared = TRY(sandbox::emulated::parse_storages(document.root, kinds, data + "/storages"));
   return sandbox::emulated::Storages(std::move(kinds), std::move(declared));
+}
+
+Result<std::vector<std::string>> plugin_mounts(const config::Configuration& configuration,
+                                               const std::string& data) {
+  std::vector<std::string> plugins = configuration.list("tools.plugins");
+  if (plugins.empty()) return plugins;
+  for (const std::string& directory : plugins) {
+    std::error_code failed;
+    if (!directory.starts_with('/') || !std::filesystem::is_directory(directory, failed))
+      return fail(Error(Code::invalid_argument,
+                        fmt::format("'{}' is no absolute path of a directory", config::shown(directory)))
+                      .with_field("tools.plugins"));
+  }
+  const std::string place = data + "/plugin-host";
+  TRY(os::make_directories(place, 0755));
+  std::error_code failed;
+  std::filesystem::copy_file("/proc/self/exe", place + "/atoll.new",
+                             std::filesystem::copy_options::overwrite_existing, failed);
+  if (!failed) std::filesystem::rename(place + "/atoll.new", place + "/atoll", failed);
+  if (failed) return fail(errno_error(failed.value(), "put the program that loads plugins into its place"));
+  plugins.push_back(place);
+  return plugins;
 }
 
 }  // namespace atl::daemon

@@ -12,7 +12,7 @@ namespace atl::config {
 class Configuration;
 }
 
-// What the settings and the registry say about skills and storages.
+// What the settings and the registry say about skills, storages and plugins.
 namespace atl::daemon {
 
 // A skill that the registry declares. Code::invalid_argument for a directory that is no absolute path.
@@ -24,5 +24,11 @@ Result<skill::Library::Options> skill_options(const config::Configuration& confi
 // The setting `storages`. Code::invalid_argument that names what is wrong in it.
 Result<sandbox::emulated::Storages> storages_of(const config::Configuration& configuration,
                                                 const std::string& data);
+
+// The directories of the host that sandboxes of plugins see: those of the setting `tools.plugins`, and one of
+// the data directory that has this program in it, which is put there. None without the setting.
+// Code::invalid_argument if it names something else than a directory.
+Result<std::vector<std::string>> plugin_mounts(const config::Configuration& configuration,
+                                               const std::string& data);
 
 }  // namespace atl::daemon

@@ -34,8 +34,8 @@ struct Traits {
   bool watch = false;
   bool images = false;     // a root filesystem by the name of an image
   bool templates = false;  // environments are names that the provider knows, also those the registry does not
-  bool mounts = false;    // directories of the host can be shown inside, read-only and live
-  bool storages = false;  // files can be kept in a storage that the operator declared
+  bool mounts = false;     // directories of the host can be shown inside, read-only and live
+  bool storages = false;   // files can be kept in a storage that the operator declared
 };
 
 }  // namespace atl::sandbox

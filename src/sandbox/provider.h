@@ -39,8 +39,8 @@ class Provider {
   // one, or ..."); empty: one can. Cheap: what was found out last, nobody is asked. A provider that can never
   // work on this machine is not made at all (session/providers.h).
   virtual std::string unavailable_because() const { return ""; }
-  // The id of the session that a waiting sandbox of this kind was made for, where the provider's sandboxes carry
-  // that id from the beginning; it is kept for that session for some seconds. Empty: any id will do.
+  // The id of the session that a waiting sandbox of this kind was made for, where the provider's sandboxes
+  // carry that id from the beginning; it is kept for that session for some seconds. Empty: any id will do.
   virtual std::string reserve_session(const Spec&) { return ""; }
   // Sandboxes of an earlier daemon that still run and can be taken back, by id. A provider that cannot find
   // out says so in the log and names none.

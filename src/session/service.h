@@ -45,7 +45,7 @@ struct ProviderFacts {
   sandbox::Isolation isolation;
   std::vector<sandbox::PoolLevel> pools;
   std::map<std::string, std::uint64_t> counters = {};  // what happened, by name; for metrics
-  std::string unavailable_because = {};                // why it makes no sandboxes now, with the way out; empty: it does
+  std::string unavailable_because = {};  // why it makes no sandboxes now, with the way out; empty: it does
 };
 
 // The session service. Every dialect, tool and command goes through it, and nothing else reaches a sandbox,

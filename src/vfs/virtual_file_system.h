@@ -40,8 +40,8 @@ struct VirtualOptions {
 // With a storage every call writes through before it answers, in one atomic batch; if the storage refuses,
 // the call fails and nothing changed. Writes through an open File reach it at flush(), close() or sync(). The
 // storage belongs to this filesystem alone while it lives; changes made behind its back appear after
-// reload(). A storage with several writers says Code::conflict when another was first: the call fails, and the
-// other's state is loaded at once.
+// reload(). A storage with several writers says Code::conflict when another was first: the call fails, and
+// the other's state is loaded at once.
 class VirtualFileSystem final : public FileSystem {
  public:
   explicit VirtualFileSystem(const VirtualOptions& options = {});

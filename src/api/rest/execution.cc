@@ -168,7 +168,8 @@ Task<Response> interrupt_context(Context context, Principal who, Request& reques
 void mount_execution(net::Router& router, const Context& context) {
   stream(router, context, Method::post, "/api/sessions/{id}/execute", with_key(Permission::execute), execute,
          {.body_bytes_max = 16U << 20});
-  route(router, context, Method::get, "/api/sessions/{id}/contexts", with_key(Permission::sessions_read), contexts);
+  route(router, context, Method::get, "/api/sessions/{id}/contexts", with_key(Permission::sessions_read),
+        contexts);
   route(router, context, Method::post, "/api/sessions/{id}/contexts", with_key(Permission::execute),
         create_context);
   route(router, context, Method::del, "/api/sessions/{id}/contexts/{context}",
