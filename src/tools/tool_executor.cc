@@ -128,6 +128,8 @@ Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, T
     auto ran = co_await run_with_retries(who, tool, std::move(request));
     if (!ran) {
       const Error error = ran.error();
+      // Whoever waited left: the record is closed as killed when `open` goes.
+      if (error.code() == Code::canceled) co_return fail(error);
       co_await open.fail_with(error);
       counted(who.tenant, tool->name).count(session::Status::error, open.took(), {});
       co_return fail(error);

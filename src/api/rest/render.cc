@@ -353,6 +353,9 @@ bj::object record_json(const session::ExecutionRecord& r) {
       bj::object{{"return_code", r.exit_code}, {"usage", object["usage"]},   {"verdict", object["verdict"]},
                  {"session_id", r.session_id}, {"sandbox_id", r.sandbox_id}, {"principal", r.key_id},
                  {"tenant", r.tenant}};
+  object["tool"] = nullptr;
+  if (!r.tool.empty())
+    if (auto parsed = json::parse(r.tool)) object["tool"] = std::move(*parsed);
   return object;
 }
 
