@@ -151,8 +151,16 @@ boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const 
   }
   const auto* grant = std::get_if<Grant>(&outcome);
   if (grant == nullptr) co_return outcome;
-  if (!grant->who.may(needed.permission))
-    co_return Refusal{Kind::forbidden, auth::missing_permission(needed.permission), {}};
+  if (!grant->who.may(needed.permission)) {
+    Error missing = auth::missing_permission(needed.permission);
+    if (trail_ != nullptr) {
+      auth::Principal who = grant->who;
+      who.request_id = request.id;
+      if (who.address.empty()) who.address = address_of(request);
+      trail_->denied(needed, request, who, missing);
+    }
+    co_return Refusal{Kind::forbidden, std::move(missing), {}};
+  }
   if (needed.rate == Rate::never || grant->caller.empty()) co_return outcome;
   if (const auto wait = parts_.limiter->take(grant->caller)) {
     co_return Refusal{Kind::limited,

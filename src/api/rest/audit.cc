@@ -71,7 +71,7 @@ Task<Response> entries(Context context, Principal who, Request& request) {
 
 void mount_audit(net::Router& router, const Context& context) {
   if (context->workers == nullptr) return;
-  route(router, context, Method::get, "/api/audit", with_key(Permission::history_read), entries);
+  route(router, context, Method::get, "/api/audit", with_key(Permission::audit_read), entries);
 }
 
 }  // namespace atl::api::rest
