@@ -215,10 +215,11 @@ TEST_F(RightsTest, RevocationEndsOpenStreams) {
   const bj::object session = create();
   const bj::object key = make_key("developer");
   net::RawClient client(port_);
-  const std::string body = R"({"command":"sleep 30","stream":true})";
+  const std::string body = R"({"command":"sleep 30"})";
   client.send(
       fmt::format("POST /api/sessions/{}/commands HTTP/1.1\r\nHost: x\r\n{}Content-Length: {}\r\n\r\n{}",
-                  text(session, "session_id"), key_header(text(key, "key")), body.size(), body));
+                  text(session, "session_id"), key_header(text(key, "key")) + "Accept: text/event-stream\r\n",
+                  body.size(), body));
   const std::string head = client.receive_until("\r\n\r\n");
   ASSERT_NE(head.find("200"), std::string::npos) << head;
   const auto began = std::chrono::steady_clock::now();
