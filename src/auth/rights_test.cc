@@ -63,8 +63,16 @@ TEST(Roles, OfTenantsAreReadFromFiles) {
   EXPECT_FALSE(roles.find("default", "ci"));
   EXPECT_EQ(roles.of("acme").size(), 5U);
   EXPECT_TRUE(roles.load("/nowhere"));
+  Folder all;
+  all.write("a.yaml", "name: helper\nextends: [viewer]\npermissions: [execute]\n");
+  Roles open;
+  ASSERT_TRUE(open.load(all.path()));
+  EXPECT_TRUE(open.find("acme", "helper")->has(Permission::files_read));
+  EXPECT_TRUE(open.find("other", "helper")->has(Permission::execute));
+  all.write("a.yaml", "name: helper\nextends: [king]\n");
+  EXPECT_FALSE(open.load(all.path()));
   for (const char* bad :
-       {"name: ci\n", "name: ci\ntenant: acme\npermissions: [fly]\n",
+       {"name: ci\n", "tenant: acme\npermissions: []\n", "name: ci\ntenant: acme\npermissions: [fly]\n",
         "name: admin\ntenant: acme\npermissions: []\n", "name: a b\ntenant: x\npermissions: []\n",
         "name: ci\ntenant: acme\npermissions: execute\n", "wings: 2\n"}) {
     Folder other;

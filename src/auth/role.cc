@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "auth/principal.h"
 #include "config/checked.h"
 #include "config/document.h"
 
@@ -28,16 +29,37 @@ constexpr PermissionSet kOperatorPermissions =
                                           Permission::audit_read, Permission::tenants_look,
                                           Permission::cluster};
 
-Result<Role> parse_role(const config::Document& document) {
+// The permissions of shipped roles that a role has too.
+Result<PermissionSet> read_extended(const config::Node& root, const Roles& shipped) {
+  PermissionSet permissions;
+  const config::Node* list = root.find("extends");
+  if (list == nullptr || list->is_null()) return permissions;
+  TRY(list->expect(config::Kind::sequence));
+  for (const config::Node& item : list->items()) {
+    const auto found = shipped.find(kDefaultTenant, item.text());
+    if (!found)
+      return fail(item.error(fmt::format("'{}' is no shipped role: viewer, developer, operator or admin",
+                                         config::shown(item.text()))));
+    permissions = permissions | *found;
+  }
+  return permissions;
+}
+
+Result<Role> parse_role(const config::Document& document, const Roles& shipped) {
   const config::Node& root = document.root;
-  TRY(root.check_keys({"name", "tenant", "description", "permissions"}));
+  TRY(root.check_keys({"name", "tenant", "description", "permissions", "extends"}));
   Role role;
   role.name = TRY(root.require<std::string>("name"));
-  role.tenant = TRY(root.require<std::string>("tenant"));
-  for (const auto& [key, text] : {std::pair("name", &role.name), std::pair("tenant", &role.tenant)})
+  role.tenant = TRY(root.get_or<std::string>("tenant", ""));
+  for (const auto& [key, text] : {std::pair("name", &role.name), std::pair("tenant", &role.tenant)}) {
+    const config::Node* node = root.find(key);
+    if (node == nullptr || node->is_null()) continue;
     if (auto good = config::Checked(key, *text).name(kNameMax); !good)
-      return fail(root.find(key)->error(good.error().message()));
+      return fail(node->error(good.error().message()));
+  }
+  role.permissions = TRY(read_extended(root, shipped));
   const config::Node* list = root.find("permissions");
+  if (list == nullptr && root.find("extends") != nullptr) return role;
   if (list == nullptr || !list->is_sequence())
     return fail(root.error("missing key 'permissions', a list such as [sessions:read, execute]"));
   for (const config::Node& item : list->items()) {
@@ -77,7 +99,7 @@ Result<void> Roles::load(const std::string& directory) {
   Roles read;
   for (const std::string& path : paths) {
     const config::Document document = TRY(config::Document::load(path));
-    Role role = TRY(parse_role(document));
+    Role role = TRY(parse_role(document, read));
     if (auto added = read.add(std::move(role)); !added)
       return fail(document.root.error(added.error().message()));
   }
@@ -99,7 +121,8 @@ Result<void> Roles::add(Role role) {
 std::optional<PermissionSet> Roles::find(std::string_view tenant, std::string_view name) const {
   if (const auto shipped = shipped_.find(name); shipped != shipped_.end())
     return in_tenant(shipped->second.permissions, tenant);
-  const auto own = own_.find(std::pair(std::string(tenant), std::string(name)));
+  auto own = own_.find(std::pair(std::string(tenant), std::string(name)));
+  if (own == own_.end()) own = own_.find(std::pair(std::string(), std::string(name)));
   if (own == own_.end()) return std::nullopt;
   return in_tenant(own->second.permissions, tenant);
 }
@@ -111,7 +134,7 @@ std::vector<Role> Roles::of(std::string_view tenant) const {
     roles.back().permissions = in_tenant(role.permissions, tenant);
   }
   for (const auto& [place, role] : own_) {
-    if (place.first != tenant) continue;
+    if (!place.first.empty() && place.first != tenant) continue;
     roles.push_back(role);
     roles.back().permissions = in_tenant(role.permissions, tenant);
   }

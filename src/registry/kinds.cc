@@ -258,6 +258,9 @@ Kind roles_kind() {
       .help = "A named set of permissions.",
       .fields = {name_field(),
                  description_field(),
+                 {.name = "tenant",
+                  .shape = Shape::name,
+                  .help = "Whose role it is; left out: every tenant has it."},
                  {.name = "permissions", .shape = Shape::texts, .help = "Permissions by name."},
                  {.name = "extends", .shape = Shape::texts, .help = "Roles whose permissions it has too."}}};
 }
