@@ -144,7 +144,8 @@ Task<void> Daemon::remove_tenant(std::string name) {
   }
   CO_TRY(const auto volumes, co_await volumes_->list(name));
   for (const volume::Volume& one : volumes) CO_CHECK(co_await volumes_->remove(name, one.id));
-  co_return co_await tenants_->forget(name);
+  CO_CHECK(co_await tenants_->forget(name));
+  co_return co_await keys_->reload();
 }
 
 void Daemon::mount_governance() {

@@ -42,6 +42,10 @@ Task<void> QuotaBook::start() {
 }
 
 Task<void> QuotaBook::save() {
+  if (tidied_day_ != today()) {
+    tidied_day_ = today();
+    CO_CHECK(co_await store_.remove_usage_before(today() - kKeptDays));
+  }
   if (unsaved_.empty()) co_return Result<void>{};
   std::vector<store::UsageRow> rows = std::move(unsaved_);
   unsaved_.clear();

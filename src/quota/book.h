@@ -14,6 +14,8 @@
 
 namespace atl::quota {
 
+inline constexpr std::int64_t kKeptDays = 400;
+
 // The shipped ResourceController. What is held is counted from what exists; what was consumed today, and when
 // sessions were created, is read from the store at the start, so that a restart forgets nothing.
 class QuotaBook final : public ResourceController {
@@ -23,7 +25,8 @@ class QuotaBook final : public ResourceController {
 
   // Reads what was consumed so far. Call once, before anything is admitted.
   Task<void> start();
-  // Writes what was charged and is not stored yet (egress). CPU time is stored with its records.
+  // Writes what was charged and is not stored yet (egress). CPU time is stored with its records. Once a day
+  // it removes what was consumed more than kKeptDays ago.
   Task<void> save();
 
   void set_tenant(const std::string& tenant, Quotas quotas);
@@ -72,6 +75,7 @@ class QuotaBook final : public ResourceController {
   std::map<std::string, Account, std::less<>> tenants_, keys_;
   std::map<std::string, Claim, std::less<>> claims_;
   std::vector<store::UsageRow> unsaved_;
+  std::int64_t tidied_day_ = 0;
 };
 
 }  // namespace atl::quota

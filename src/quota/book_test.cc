@@ -171,6 +171,18 @@ TEST_F(QuotaBookTest, WhatWasConsumedSurvivesARestart) {
   EXPECT_EQ(rows[0].egress_bytes, 100);
 }
 
+TEST_F(QuotaBookTest, OldUsageGoes) {
+  QuotaBook book(*store_, {}, clock_);
+  book.charge({"t", "k"}, "s", Quota::egress_bytes_per_day, 5);
+  ASSERT_TRUE(wait(book.save()));
+  clock_.advance(std::chrono::hours(24 * kKeptDays));
+  ASSERT_TRUE(wait(book.save()));
+  EXPECT_EQ(wait(store_->list_usage({}))->size(), 1U);
+  clock_.advance(std::chrono::hours(24));
+  ASSERT_TRUE(wait(book.save()));
+  EXPECT_TRUE(wait(store_->list_usage({}))->empty());
+}
+
 TEST_F(QuotaBookTest, CountedElsewhereIsCheckedOnly) {
   QuotaBook book(*store_, quotas(R"({"volumes":2})"), clock_);
   EXPECT_TRUE(book.check({"t", ""}, Quota::volumes, 1, 1));
