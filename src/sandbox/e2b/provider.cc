@@ -26,7 +26,8 @@ constexpr const char* kDefaultApi = "https://api.";
 // service is about to take back.
 constexpr std::chrono::seconds kTakeBackTime(120);
 constexpr std::chrono::seconds kLookTime(15);
-constexpr const char* kRemovals = "-removals";  // beside the file of the tenants
+constexpr const char* kRemovals = "-removals";  // both beside the file of the tenants
+constexpr const char* kInterpreters = "-interpreters";
 
 using Steady = std::chrono::steady_clock;
 
@@ -55,6 +56,7 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
       : executor_(std::move(executor)), options_(std::move(options)), wake_(executor_) {
     read_tenants();
     read_removals();
+    read_interpreters();
   }
 
   std::string_view name() const override { return "e2b"; }
@@ -86,6 +88,8 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   void forget(const std::string& id) { known_.erase(id); }
   void read_tenants();
   void read_removals();
+  void read_interpreters();
+  void keep_interpreters(const std::string& id, const std::vector<InterpreterInfo>& all);
   Task<void> remove_remotely(StoredSnapshot stored);
   Result<void> write_removals() const;
   Task<void> remove_noted();
@@ -103,7 +107,8 @@ class E2bProvider final : public Provider, public std::enable_shared_from_this<E
   std::map<std::string, Known> known_;                        // by our id
   std::map<std::string, std::shared_ptr<Account>> accounts_;  // by the digest of the key
   std::vector<std::string> tenants_;                          // that used a key of their own
-  std::vector<StoredSnapshot> removals_;  // remote snapshots that could not be removed yet
+  std::vector<StoredSnapshot> removals_;                    // remote snapshots that could not be removed yet
+  std::map<std::string, boost::json::array> interpreters_;  // of each sandbox, by our id
   std::map<std::string, std::pair<std::shared_ptr<Account>, RemoteFacts>> adoptable_;
   std::map<std::string, std::uint64_t> counters_{{"created", 0}, {"adopted", 0}, {"swept", 0}, {"lost", 0}};
   Steady::time_point began_ = Steady::now();
@@ -183,6 +188,33 @@ void E2bProvider::read_tenants() {
     left.remove_prefix(std::min(left.size(), line.size() + 1));
     if (!line.empty()) tenants_.emplace_back(line);
   }
+}
+
+// While a sandbox is paused nobody can ask it what it has; its session goes on with the same interpreters.
+void E2bProvider::keep_interpreters(const std::string& id, const std::vector<InterpreterInfo>& all) {
+  if (options_.tenants_file.empty() || (all.empty() && !interpreters_.contains(id))) return;
+  interpreters_.erase(id);
+  boost::json::array list;
+  for (const InterpreterInfo& one : all)
+    list.push_back(Object{{"id", one.id}, {"language", to_string(one.language)}, {"cwd", one.cwd}});
+  if (!list.empty()) interpreters_[id] = std::move(list);
+  Object text;
+  for (const auto& [name, kept] : interpreters_) text[name] = kept;
+  if (auto written =
+          os::write_file_durably(options_.tenants_file + kInterpreters, boost::json::serialize(text), 0600);
+      !written)
+    log::warn("the interpreters of remote sandboxes could not be written",
+              {{"error", written.error().message()}});
+}
+
+void E2bProvider::read_interpreters() {
+  if (options_.tenants_file.empty()) return;
+  const auto text = os::read_file(options_.tenants_file + kInterpreters, 16U << 20);
+  if (!text) return;
+  const auto kept = parse_answer(*text);
+  if (!kept) return;
+  for (const auto& member : *kept)
+    if (member.value().is_array()) interpreters_.emplace(member.key(), member.value().get_array());
 }
 
 void E2bProvider::read_removals() {
@@ -334,8 +366,17 @@ Task<std::unique_ptr<Sandbox>> E2bProvider::sandbox_of(std::shared_ptr<Account> 
     const auto self = weak.lock();
     return self ? self->lease_of(id) : std::chrono::seconds(300);
   };
+  parts.on_interpreters = [weak, id = spec.id](const std::vector<InterpreterInfo>& all) {
+    if (const auto self = weak.lock()) self->keep_interpreters(id, all);
+  };
   parts.on_end = [weak, id = spec.id] {
-    if (const auto self = weak.lock()) self->forget(id);
+    const auto self = weak.lock();
+    if (!self) return;
+    self->forget(id);
+    self->keep_interpreters(id, {});
+    // Whether it is really gone is looked at soon.
+    self->doubt_ = true;
+    self->wake_.notify();
   };
   std::unique_ptr<Sandbox> made = std::make_unique<RemoteSandbox>(std::move(parts));
   co_return made;
@@ -374,13 +415,17 @@ Task<std::unique_ptr<Sandbox>> E2bProvider::adopt(std::string id) {
   const std::shared_ptr<Account> account = node.mapped().first;
   // Lists do not tell the token of the data plane.
   CO_TRY(RemoteFacts facts, co_await account->get(node.mapped().second.access.id));
+  const bool is_paused = facts.state == RemoteState::paused;
   Spec spec;
   spec.id = id;
   spec.limits.disk_bytes = 0;
   Known& known = known_[id];
   known.remote_ends = Steady::now();  // not known: the next round asks for a new lease
   CO_TRY(std::unique_ptr<Sandbox> made, co_await sandbox_of(account, std::move(facts), std::move(spec)));
-  CO_CHECK(co_await static_cast<RemoteSandbox&>(*made).find_what_runs());
+  auto& remote = static_cast<RemoteSandbox&>(*made);
+  const auto kept = interpreters_.find(id);
+  if (is_paused && kept != interpreters_.end()) remote.take_interpreters(kept->second);
+  CO_CHECK(co_await remote.find_what_runs());
   ++counters_["adopted"];
   wake_.notify();
   co_return std::move(made);
@@ -445,6 +490,7 @@ Task<void> E2bProvider::shut_down() {
     known.plane->set_ended("the provider was shut down");
     if (!killed && all) all = fail(std::move(killed).error());
     forget(id);
+    keep_interpreters(id, {});
   }
   co_return all;
 }
@@ -532,6 +578,7 @@ Task<void> E2bProvider::compare(std::shared_ptr<Account> account) {
     if (++known.misses < 2) continue;
     ++counters_["lost"];
     known.plane->set_ended("the remote service does not have it any more");
+    keep_interpreters(here->first, {});
     known_.erase(here);
   }
   co_return Result<void>();

@@ -95,7 +95,21 @@ Task<std::shared_ptr<Interpreter>> RemoteSandbox::create_interpreter(Language la
   CO_CHECK(parts_.plane->check_running());
   CO_TRY(auto made, co_await RemoteInterpreter::create(parts_.plane, language, std::move(cwd)));
   interpreters_.push_back(made);
+  tell_interpreters();
   co_return made;
+}
+
+void RemoteSandbox::tell_interpreters() const {
+  std::vector<InterpreterInfo> all;
+  for (const auto& one : interpreters_) all.push_back(one->info());
+  parts_.on_interpreters(all);
+}
+
+void RemoteSandbox::take_interpreters(const boost::json::array& kept) {
+  for (const auto& entry : kept)
+    if (entry.is_object())
+      if (auto one = RemoteInterpreter::adopt(parts_.plane, entry.get_object()))
+        interpreters_.push_back(std::move(one));
 }
 
 std::vector<std::shared_ptr<Interpreter>> RemoteSandbox::interpreters() {
@@ -110,6 +124,7 @@ Task<void> RemoteSandbox::remove_interpreter(std::string id) {
   auto removed = co_await interpreter->remove();
   if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
   std::erase(interpreters_, interpreter);
+  tell_interpreters();
   co_return Result<void>();
 }
 
@@ -214,14 +229,15 @@ Result<StoredSnapshot> read_snapshot(const std::string& directory) {
   return stored;
 }
 
+// One that could not be ended is not ours any more either: the provider's rounds end what nobody knows.
 Task<void> RemoteSandbox::stop() {
   if (parts_.plane->has_ended()) co_return Result<void>();
-  CO_CHECK(co_await parts_.account->kill(parts_.plane->id()));
+  auto killed = co_await parts_.account->kill(parts_.plane->id());
   if (parts_.plane->has_ended()) co_return Result<void>();
   parts_.plane->set_ended("it was stopped");
   lose_processes(Ending::killed, "its sandbox was stopped");
   parts_.on_end();
-  co_return Result<void>();
+  co_return killed;
 }
 
 Task<std::string> RemoteSandbox::ended() {

@@ -38,6 +38,8 @@ class RemoteSandbox final : public Sandbox {
     std::function<void(std::chrono::milliseconds)> on_time_left;
     // How many more seconds the other side is to keep it from now.
     std::function<std::chrono::seconds()> lease;
+    // Its interpreters changed. Kept for a restart while it is paused, when nobody can be asked.
+    std::function<void(const std::vector<InterpreterInfo>&)> on_interpreters;
     // Its end, told once.
     std::function<void()> on_end;
   };
@@ -68,8 +70,11 @@ class RemoteSandbox final : public Sandbox {
 
   // After a restart of this program: what still runs inside.
   Task<void> find_what_runs();
+  // The same for one that is paused, of what on_interpreters was told.
+  void take_interpreters(const boost::json::array& kept);
 
  private:
+  void tell_interpreters() const;
   void lose_processes(Ending ending, const std::string& reason);
 
   Parts parts_;
