@@ -12,7 +12,7 @@ struct EnvironmentChoice : testing::Test {
          {"environments/slim.yaml", "name: slim\nimage: python:3.13-slim\n"},
          {"environments/both.yaml", "name: both\nimage: debian\nlayers: [/nonexistent]\nuser: root\n"},
          {"limits/limits.yaml", "default_limits: {}\n"},
-         {"policies/standard.yaml", "name: standard\nrules: []\n"}},
+         {"policies/standard.yaml", "name: standard\n"}},
         {});
     ASSERT_TRUE(loaded) << loaded.error().message();
     registry = std::make_unique<registry::Registry>(std::move(*loaded));
