@@ -59,8 +59,8 @@ Error plain_error(int status, std::string_view body) {
 
 // One execution under way: what it said and nobody has taken yet.
 struct RemoteInterpreter::Execution {
-  Execution(const boost::asio::any_io_executor& on, std::shared_ptr<CuttableCall> with, os::Turn::Hold turn)
-      : executor(on), call(std::move(with)), changed(on), hold(std::move(turn)) {}
+  Execution(const boost::asio::any_io_executor& on, os::Turn::Hold turn)
+      : executor(on), changed(on), hold(std::move(turn)) {}
 
   void push(ExecutionEvent event, std::size_t size) {
     waiting.push_back(std::move(event));
@@ -72,12 +72,12 @@ struct RemoteInterpreter::Execution {
     if (over || ending) return;
     ending = how;
     reason = std::move(why);
-    call->cut();
+    if (call) call->cut();
     changed.notify();
   }
 
   boost::asio::any_io_executor executor;
-  std::shared_ptr<CuttableCall> call;
+  std::shared_ptr<CuttableCall> call;  // null until the other side has answered
   os::Event changed;
   os::Turn::Hold hold;
   std::deque<ExecutionEvent> waiting;
@@ -187,10 +187,12 @@ Task<std::unique_ptr<ExecutionStream>> RemoteInterpreter::execute(ExecutionSpec 
     co_return fail(Error(Code::conflict, "the interpreter is dead: " + death_)
                        .with_field(std::string(kDeadInterpreter)));
   CO_TRY(os::Turn::Hold hold, co_await turn_.take());
-  CO_TRY(auto call, co_await post(spec));
-  auto execution = std::make_shared<Execution>(plane_->executor(), std::move(call), std::move(hold));
+  // Known before it is sent: an interrupt may come while the other side has not answered yet.
+  auto execution = std::make_shared<Execution>(plane_->executor(), std::move(hold));
   if (spec.output_bytes) execution->output_max = *spec.output_bytes;
   running_ = execution;
+  CO_TRY(execution->call, co_await post(spec));
+  if (execution->ending) execution->call->cut();
   boost::asio::co_spawn(plane_->executor(), follow(self, execution), boost::asio::detached);
   if (spec.wall_time)
     boost::asio::co_spawn(plane_->executor(), end_in_time(execution, *spec.wall_time), boost::asio::detached);
