@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/this_coro.hpp>
 
 #include "base/bytes.h"
 
@@ -31,18 +32,25 @@ constexpr std::size_t kAnswerMax = 64U << 20;
 
 }  // namespace
 
+Error broken(const boost::asio::cancellation_state& state, std::string message) {
+  if (state.cancelled() != boost::asio::cancellation_type::none) return Error(Code::canceled, "canceled");
+  return Error(Code::unavailable, std::move(message));
+}
+
 void add_user(net::Headers& headers, const std::string& user) {
   if (user.empty() || user == "user") return;
   headers.add("Authorization", "Basic " + to_base64(user + ":"));
 }
 
 Task<std::optional<Object>> RpcStream::next() {
+  co_await boost::asio::this_coro::throw_if_cancelled(false);
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
   for (;;) {
     CO_TRY(auto whole, envelopes_.next());
     if (!whole) {
       auto piece = co_await (*call_)->read();
       if (!piece || piece->empty())
-        co_return fail(Code::unavailable, "the connection to the remote sandbox broke");
+        co_return fail(broken(state, "the connection to the remote sandbox broke"));
       envelopes_.add(*piece);
       continue;
     }
@@ -121,25 +129,29 @@ Task<std::unique_ptr<net::ByteStream>> Plane::dial(std::uint16_t port) {
 Task<std::shared_ptr<CuttableCall>> Plane::open(std::uint16_t port, net::ClientRequest request,
                                                 net::RequestBody body) {
   CO_CHECK(check_running());
+  co_await boost::asio::this_coro::throw_if_cancelled(false);
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
   CO_TRY(const net::Url url, url_of(port));
   for (const auto& [name, value] : headers_of(port)) request.headers.add(name, value);
   request.target = url.base + request.target;
   auto dialled = co_await dial(port);
   if (!dialled)
-    co_return fail(Code::unavailable, "the remote sandbox is not reached: " + dialled.error().message());
+    co_return fail(broken(state, "the remote sandbox is not reached: " + dialled.error().message()));
   std::shared_ptr<net::ByteStream> stream = std::move(*dialled);
   auto call = net::make_call(executor_, std::make_unique<SharedStream>(stream), client_options());
-  CO_CHECK(co_await net::send_head(*call, request, url.authority(), body));
+  auto sent = co_await net::send_head(*call, request, url.authority(), body);
+  if (!sent) co_return fail(broken(state, "the remote sandbox: " + sent.error().message()));
   co_return std::make_shared<CuttableCall>(std::move(stream), std::move(call));
 }
 
 Task<net::ClientResponse> Plane::send(std::uint16_t port, net::ClientRequest request) {
   CO_TRY(const auto call, co_await open(port, std::move(request), net::RequestBody::whole));
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
   auto answer = co_await (*call)->head();
-  if (!answer) co_return fail(Code::unavailable, "the remote sandbox: " + answer.error().message());
+  if (!answer) co_return fail(broken(state, "the remote sandbox: " + answer.error().message()));
   for (;;) {
     auto piece = co_await (*call)->read();
-    if (!piece) co_return fail(Code::unavailable, "the remote sandbox: " + piece.error().message());
+    if (!piece) co_return fail(broken(state, "the remote sandbox: " + piece.error().message()));
     if (piece->empty()) break;
     answer->body += *piece;
     if (answer->body.size() > kAnswerMax)
@@ -171,8 +183,9 @@ Task<std::unique_ptr<RpcStream>> Plane::open_stream(std::string method, Object m
   add_user(request.headers, user);
   request.body = envelope(boost::json::serialize(message));
   CO_TRY(auto call, co_await open(kAgentPort, std::move(request), net::RequestBody::whole));
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
   auto head = co_await (*call)->head();
-  if (!head) co_return fail(Code::unavailable, "the remote sandbox: " + head.error().message());
+  if (!head) co_return fail(broken(state, "the remote sandbox: " + head.error().message()));
   note_status(head->status);
   if (head->status != 200) {
     auto body = co_await (*call)->read();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -104,6 +105,10 @@ class Plane {
   bool paused_ = false;
   std::string why_ended_;
 };
+
+// Why a connection gave nothing: Code::canceled if whoever waited left, else Code::unavailable with this
+// message. A coroutine that asks has called throw_if_cancelled(false) before.
+Error broken(const boost::asio::cancellation_state& state, std::string message);
 
 // "Basic" with the user's name, as the agent wants it. Nothing for the default user.
 void add_user(net::Headers& headers, const std::string& user);

@@ -172,8 +172,9 @@ Task<std::shared_ptr<CuttableCall>> RemoteInterpreter::post(const ExecutionSpec&
   net::ClientRequest request{.method = "POST", .target = "/execute", .body = boost::json::serialize(message)};
   request.headers.add("Content-Type", "application/json");
   CO_TRY(auto call, co_await plane_->open(kInterpreterPort, std::move(request), net::RequestBody::whole));
+  const auto state = co_await boost::asio::this_coro::cancellation_state;
   auto head = co_await (*call)->head();
-  if (!head) co_return fail(Code::unavailable, "the remote interpreter: " + head.error().message());
+  if (!head) co_return fail(broken(state, "the remote interpreter: " + head.error().message()));
   if (head->status != 200) {
     auto body = co_await (*call)->read();
     co_return fail(plain_error(head->status, body.value_or("")));
