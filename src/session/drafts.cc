@@ -144,7 +144,10 @@ Result<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& cho
   facts.skills = TRY(dependencies_.skills->choose(facts.tenant, facts.agent,
                                                   request.skills.empty() ? agent.skills : request.skills));
   if (facts.skills.empty()) return {};
-  facts.skill_view = choice.provider->traits().mounts ? SkillView::link : SkillView::copy;
+  // Each is mounted twice, and a sandbox has room for 64 mounts.
+  constexpr std::size_t kMountedMax = 30;
+  const bool is_mounted = choice.provider->traits().mounts && facts.skills.size() <= kMountedMax;
+  facts.skill_view = is_mounted ? SkillView::link : SkillView::copy;
   SessionSkills::add_variables(
       request.local.working_directory.value_or(choice.environment->working_directory), facts.env);
   return {};

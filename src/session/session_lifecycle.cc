@@ -43,8 +43,10 @@ Error error_for_caller(Error error, const LocalRequest& local) {
 Task<void> make_output_directory(std::shared_ptr<sandbox::Sandbox> in) {
   std::string path(kOutputDirectory), user;
   auto made = co_await in->files().make_directory(std::move(path), std::move(user));
-  // A user of an image may not be allowed to make it; such a session has no artifacts.
-  if (!made && made.error().code() != Code::already_exists && made.error().code() != Code::permission_denied)
+  // A user of an image may not be allowed to make it, and a storage may be read-only; such a session has no
+  // artifacts.
+  if (!made && made.error().code() != Code::already_exists &&
+      made.error().code() != Code::permission_denied && made.error().code() != Code::read_only)
     co_return fail(std::move(made).error().context("make the output directory"));
   co_return Result<void>{};
 }

@@ -11,15 +11,31 @@ std::vector<std::string> places_in(const std::string& directory) {
   return {directory + "/skills", directory + "/.agents/skills"};
 }
 
-Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes, std::uint32_t mode) {
+Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes, std::uint32_t mode,
+                      std::string user) {
   sandbox::WriteOptions options;
+  options.user = user;
   options.mode = mode;
   CO_TRY(auto writer, co_await files.open_write(path, std::move(options)));
   CO_CHECK(co_await writer->write(std::move(bytes)));
   CO_CHECK(co_await writer->finish());
   // Some providers make new files by their own mask.
-  std::string user;
   co_return co_await files.chmod(std::move(path), mode, std::move(user));
+}
+
+// As root, so that programs of the sandbox's user cannot change them; as that user where root may not write.
+Task<void> copy_skill(sandbox::Files& files, const skill::Skill& skill, std::string target,
+                      std::string user) {
+  std::string stale = target;
+  auto removed = co_await files.remove(std::move(stale), sandbox::Recursive::yes, user);
+  if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
+  CO_TRY(const auto list, skill::list_files(skill.directory));
+  for (const skill::FileFacts& file : list) {
+    CO_TRY(std::string bytes, skill::read_file(skill.directory, file.path, skill::Bounds{}.bytes_max));
+    const std::uint32_t mode = file.executable ? 0555 : 0444;
+    CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode, user));
+  }
+  co_return Result<void>{};
 }
 
 }  // namespace
@@ -71,16 +87,9 @@ Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Sessio
   sandbox::Files& files = in->files();
   for (const std::string& place : places_in(directory)) {
     for (const skill::Skill& skill : skills) {
-      const std::string target = place + "/" + skill.name;
-      std::string stale = target, nobody;
-      auto removed = co_await files.remove(std::move(stale), sandbox::Recursive::yes, std::move(nobody));
-      if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
-      CO_TRY(const auto list, skill::list_files(skill.directory));
-      for (const skill::FileFacts& file : list) {
-        CO_TRY(std::string bytes, skill::read_file(skill.directory, file.path, skill::Bounds{}.bytes_max));
-        const std::uint32_t mode = file.executable ? 0555 : 0444;
-        CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode));
-      }
+      auto copied = co_await copy_skill(files, skill, place + "/" + skill.name, std::string("root"));
+      if (!copied) copied = co_await copy_skill(files, skill, place + "/" + skill.name, std::string());
+      if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
     }
   }
   co_return Result<void>{};

@@ -63,6 +63,10 @@ constexpr AuditedRoute kRoutes[] = {
     {Method::del, "/templates/{id}", "template.delete", kHere, Kind::ending, "id"},
     {Method::put, "/upload/{token}", "template.upload", kHere, Kind::change},
     {Method::post, "/api/registry/reload", "registry.reload", kHere, Kind::change},
+    {Method::put, "/api/registry/{kind}/{name}", "registry.write", kHere, Kind::change, "name"},
+    {Method::del, "/api/registry/{kind}/{name}", "registry.delete", kHere, Kind::ending, "name"},
+    {Method::post, "/api/skills", "skill.create", kHere, Kind::change},
+    {Method::del, "/api/skills/{name}", "skill.delete", kHere, Kind::ending, "name"},
     // What the session service writes; the rows give refusals their names.
     {Method::post, "/api/sessions", "session.create", kInside},
     {Method::get, "/api/sessions", "session.list", kInside, Kind::reveal},
