@@ -227,8 +227,9 @@ Task<void> SessionLifecycle::stop(LivePtr live, State end, std::string reason) {
   dependencies_.layer_use->end_sandbox(live->incarnation());
   dependencies_.states->discard(*live, {live->facts().snapshot, live->facts().hibernation});
   if (!live->facts().storage.empty() && live->provider() != nullptr) {
-    auto removed = co_await live->provider()->discard_storage(
-        {live->facts().storage, live->facts().tenant, live->facts().session_id});
+    // A variable of its own: g++ 12 destroys an aggregate that is made inside of an awaited call twice.
+    sandbox::StorageUse use{live->facts().storage, live->facts().tenant, live->facts().session_id};
+    auto removed = co_await live->provider()->discard_storage(std::move(use));
     if (!removed)
       log::warn("the files of an ended session are still in their storage",
                 {{"session", live->facts().session_id}, {"error", removed.error().message()}});

@@ -354,7 +354,8 @@ Result<std::vector<Skill>> Library::keep(const std::string& tenant, const std::s
   TRY(os::make_directories(own, 0755));
   std::vector<Skill> kept;
   for (const Skill& skill : fresh) {
-    const std::string place = own + "/" + skill.name, old = unpacked + "/../old-" + skill.name;
+    const std::string place = own + "/" + skill.name,
+                      old = fs::path(unpacked).parent_path().string() + "/old-" + skill.name;
     TRY(make_read_only(skill.directory));
     if (os::exists(place) && ::rename(place.c_str(), old.c_str()) < 0)
       return fail(errno_error(errno, "replace a skill"));
