@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # . skills/csv/table.sh: for plain files with commas and without quoted fields.
 csv_columns() {
   head -n 1 -- "$1" | tr ',' '\n'

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # . skills/textkit/textkit.sh
 find_text() {
   grep -rn -- "$1" "${2:-.}" | head -n 200
