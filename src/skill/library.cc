@@ -52,8 +52,10 @@ std::string fingerprint_of(const std::string& directory) {
        at.increment(failed), ++count) {
     struct stat info {};
     if (::lstat(at->path().c_str(), &info) < 0) continue;
-    hash.update(fmt::format("{} {} {}.{} {}\n", at->path().string(), info.st_size, info.st_mtim.tv_sec,
-                            info.st_mtim.tv_nsec, info.st_mode));
+    // Archives choose times of change: what was replaced shows by its inode and by when that was written.
+    hash.update(fmt::format("{} {} {}.{} {} {} {}.{}\n", at->path().string(), info.st_size,
+                            info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_mode, info.st_ino,
+                            info.st_ctim.tv_sec, info.st_ctim.tv_nsec));
   }
   return hash.finish();
 }

@@ -262,13 +262,22 @@ TEST_F(LibraryTest, TenantsHaveTheirOwn) {
   EXPECT_EQ(library_->find("acme", "kit")->license, "");
   ASSERT_TRUE(library_->remove_all("acme"));
   EXPECT_FALSE(library_->find("acme", "second"));
+  // Another archive of the same size and times is another skill.
+  put("up/kit/bin/run", "#!/bin/su\n");
+  for (const auto& entry : fs::recursive_directory_iterator(root_ + "/up"))
+    fs::last_write_time(entry.path(), fs::file_time_type{});
+  const std::string first = library_->add("acme", tar(root_ + "/up", "kit").get())->front().digest;
+  put("up/kit/bin/run", "#!/bin/sh\n");
+  for (const auto& entry : fs::recursive_directory_iterator(root_ + "/up"))
+    fs::last_write_time(entry.path(), fs::file_time_type{});
+  EXPECT_NE(library_->add("acme", tar(root_ + "/up", "kit").get())->front().digest, first);
   // One at the top is named by itself.
   EXPECT_EQ(library_->add("acme", tar(root_ + "/up/kit").get())->front().name, "kit");
   EXPECT_EQ(fs::directory_iterator(root_ + "/data/incoming"), fs::directory_iterator());
 }
 
 TEST_F(LibraryTest, TenantsAreBound) {
-  auto small = open({.skills_max = 1, .bytes_max = 4096});
+  auto small = open({.skills_max = 1, .bytes_max = 64U << 10});
   put("up/one/SKILL.md", document("one"));
   put("up/two/SKILL.md", document("two"));
   EXPECT_EQ(small->add("acme", tar(root_ + "/up").get()).error().code(), Code::resource_exhausted);
@@ -276,7 +285,7 @@ TEST_F(LibraryTest, TenantsAreBound) {
   EXPECT_TRUE(small->add("acme", tar(root_ + "/up", "one").get()));
   EXPECT_EQ(small->add("acme", tar(root_ + "/up", "two").get()).error().code(), Code::resource_exhausted);
   EXPECT_TRUE(small->add("acme", tar(root_ + "/up", "one").get())) << "replacing needs no room";
-  put("up/one/large", std::string(10'000, 'x'));
+  put("up/one/large", std::string(100'000, 'x'));
   EXPECT_FALSE(small->add("acme", tar(root_ + "/up", "one").get()));
 }
 
