@@ -15,6 +15,7 @@ struct Source {
   uint32_t events = 0;  // what is watched now; 0: nothing
   void (*ready)(Source*, uint32_t events) = nullptr;
   void* owner = nullptr;
+  Source *next_watched = nullptr, *previous_watched = nullptr;  // while events are watched
 };
 
 void watch_source(Source* source, uint32_t events);  // 0 stops watching

@@ -23,6 +23,7 @@ namespace {
 // Two sets, so that all sources can be left alone at the cost of one call while the host is slow.
 int main_set = -1, source_set = -1;
 int child_fd = -1, again_fd = -1;
+Source* watched = nullptr;
 bool handover_open = false;
 // Standard output as it was, where frames go if the stream is a pair of pipes. The number after the stream's
 // is not needed then: nobody hands over another.
@@ -99,8 +100,16 @@ void expect_host() {
   if (from_outside) stream_expect_host();
 }
 
-// While the guest is held or waits for a new host, this is all it does: children end and write unseen.
+void set_all_watches(int operation) {
+  for (Source* source = watched; source != nullptr; source = source->next_watched)
+    set_watch(source_set, operation, source->fd, source->events, source);
+}
+
+// While the guest is held or waits for a new host, this is all it does: children end and write unseen. An old
+// gVisor cannot save a connection that somebody waits for in a set, so nobody does meanwhile.
 void stay_quiet() {
+  if (!stream_is_quiet()) return;
+  set_all_watches(EPOLL_CTL_DEL);
   while (stream_is_quiet() && stream_fd() >= 0 && !stream_lost()) {
     stream_flush();
     pollfd ready[3] = {{stream_fd(), POLLIN, 0}, {again_fd, POLLIN, 0}, {-1, POLLOUT, 0}};
@@ -109,6 +118,7 @@ void stay_quiet() {
     if (ready[1].revents != 0) expect_host();
     if (ready[0].revents != 0) stream_receive();
   }
+  set_all_watches(EPOLL_CTL_ADD);
 }
 
 // Moves the standard streams to where the stream is expected, so that no program inherits them.
@@ -279,6 +289,15 @@ int serve() {
 
 void watch_source(Source* source, uint32_t events) {
   if (source->fd < 0 || source->events == events) return;
+  if (source->events == 0) {
+    source->next_watched = watched, source->previous_watched = nullptr;
+    if (watched != nullptr) watched->previous_watched = source;
+    watched = source;
+  } else if (events == 0) {
+    Source* const next = source->next_watched;
+    if (next != nullptr) next->previous_watched = source->previous_watched;
+    (source->previous_watched != nullptr ? source->previous_watched->next_watched : watched) = next;
+  }
   const int operation = source->events == 0 ? EPOLL_CTL_ADD : events == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD;
   set_watch(source_set, operation, source->fd, events, source);
   source->events = events;

@@ -225,6 +225,23 @@ bool make_pipe(int* read_end, int* write_end) {
   return true;
 }
 
+// For kernels that cannot do it by descriptor (an old gVisor's). What is opened must be a terminal's device.
+int open_terminal_by_name(int master) {
+  unsigned number = 0;
+  if (ioctl(master, TIOCGPTN, &number) != 0) return -1;
+  Bytes path;
+  path.append("/dev/pts/");
+  char digits[12];
+  size_t at = sizeof digits;
+  do digits[--at] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) != 0);
+  path.append(digits + at, sizeof digits - at);
+  const int terminal = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW);
+  if (terminal >= 0 && isatty(terminal)) return terminal;
+  if (terminal >= 0) close(terminal);
+  return -1;
+}
+
 bool open_terminal(Plan* plan, Ends* ends) {
   ends->pty = true;
   ends->out = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
@@ -233,6 +250,7 @@ bool open_terminal(Plan* plan, Ends* ends) {
   if (ioctl(ends->out, TIOCSPTLCK, &unlock) != 0) return false;
   // By descriptor: a path in /dev/pts could have been planted.
   plan->terminal = ioctl(ends->out, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (plan->terminal < 0) plan->terminal = open_terminal_by_name(ends->out);
   if (plan->terminal < 0) return false;
   winsize size{};
   size.ws_col = plan->columns, size.ws_row = plan->rows;

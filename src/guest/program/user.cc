@@ -189,18 +189,45 @@ bool become(const User& user) {
          syscall(SYS_setresuid, user.uid, user.uid, user.uid) == 0;
 }
 
+namespace {
+
+// gVisor's kernel has no ids for files alone: there the effective ones stand in for them, and the saved ones
+// are the way back.
+bool has_file_ids() {
+  static const bool has = [] {
+    setfsuid(1);
+    const bool took = setfsuid(static_cast<uid_t>(-1)) == 1;
+    setfsuid(0);
+    return took;
+  }();
+  return has;
+}
+
+void set_file_ids(uid_t uid, gid_t gid) {
+  if (has_file_ids()) {
+    setfsgid(gid);
+    setfsuid(uid);
+    return;
+  }
+  constexpr auto keep = static_cast<uid_t>(-1);
+  // Root first, where it is given up last: only root may change the group.
+  if (uid == 0) syscall(SYS_setresuid, keep, uid, keep);
+  syscall(SYS_setresgid, keep, gid, keep);
+  if (uid != 0) syscall(SYS_setresuid, keep, uid, keep);
+}
+
+}  // namespace
+
 ActAs::ActAs(const User& user) : changed_(geteuid() == 0 && (user.uid != 0 || user.gid != 0)) {
   if (!changed_) return;
   syscall(SYS_setgroups, user.group_count, user.groups);
-  setfsgid(user.gid);
-  setfsuid(user.uid);
+  set_file_ids(user.uid, user.gid);
 }
 
 ActAs::~ActAs() {
   if (!changed_) return;
   const int error = errno;  // of what was done as the user
-  setfsuid(0);
-  setfsgid(0);
+  set_file_ids(0, 0);
   syscall(SYS_setgroups, 0, nullptr);
   errno = error;
 }

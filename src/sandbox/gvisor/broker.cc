@@ -341,8 +341,10 @@ void Broker::checkpoint(Request request, Box& box) {
     answer(std::move(reply), {mine.stream.get()});
   };
   const std::string target = request.path, notes = request.text;
+  const Durable durable = request.memory ? Durable::yes : Durable::no;
   begin(std::move(request), std::move(job), [=, this](const auto&) -> Result<Reply> {
-    const Engine::Saved saved = TRY(engine_.checkpoint(directory, container, next, target, notes, guest_end));
+    const Engine::Saved saved =
+        TRY(engine_.checkpoint(directory, container, next, target, notes, durable, guest_end));
     Reply reply{.number = saved.replaced ? static_cast<std::uint64_t>(saved.pid) : 0};
     reply.groups = saved.groups;
     return reply;

@@ -38,7 +38,9 @@ struct Request {
   Verb verb = Verb::hello;
   std::string id;  // of the sandbox
   std::string path, text;
-  bool memory = false;  // create: go on from the memory of the checkpoint that spec.snapshot is
+  // create: go on from the memory of the checkpoint that spec.snapshot is. checkpoint: it is to outlive the
+  // power, which copies that are made now need not.
+  bool memory = false;
   Spec spec;
 };
 

@@ -43,6 +43,7 @@ std::string path_of(const os::Fd& fd) {
 }
 
 Result<void> copy_tree(const std::string& from, const std::string& to) {
+  if (os::list_directory_at(AT_FDCWD, from.c_str()).empty()) return {};
   auto done = ask_command({.program = "/bin/cp",
                            .arguments = {"-a", "--", from + "/.", to},
                            .patience = std::chrono::milliseconds(600'000)});
@@ -324,9 +325,10 @@ Result<void> Engine::copy_upper(const std::string& box, const Place& draft) cons
 
 namespace {
 
-// Makes "NAME.part", fills it, and gives it its name when all of it is on the disk.
+// Makes "NAME.part", fills it, and gives it its name when it is complete, or, if it must outlive the power,
+// when all of it is on the disk.
 template <class Fill>
-Result<void> make_whole(const Place& place, Fill fill) {
+Result<void> make_whole(const Place& place, Durable durable, Fill fill) {
   const Place draft{TRY(os::open_at(place.directory.get(), ".", O_RDONLY | O_DIRECTORY)),
                     place.name + kDraftSuffix};
   TRY(os::remove_tree(draft.directory.get(), draft.name));
@@ -335,7 +337,8 @@ Result<void> make_whole(const Place& place, Fill fill) {
   if (::mkdirat(draft.directory.get(), draft.name.c_str(), 0755) < 0)
     return fail(errno_error(errno, "make the snapshot"));
   Result<void> done = fill(draft);
-  if (done && ::syncfs(draft.directory.get()) < 0) done = fail(errno_error(errno, "write the snapshot"));
+  if (done && durable == Durable::yes && ::syncfs(draft.directory.get()) < 0)
+    done = fail(errno_error(errno, "write the snapshot"));
   if (done &&
       ::renameat(draft.directory.get(), draft.name.c_str(), draft.directory.get(), place.name.c_str()) < 0)
     done = fail(errno_error(errno, "name the snapshot"));
@@ -346,20 +349,20 @@ Result<void> make_whole(const Place& place, Fill fill) {
 }  // namespace
 
 Result<void> Engine::snapshot(const std::string& box, const std::string& target) const {
-  return make_whole(TRY(snapshots_.place(target)),
+  return make_whole(TRY(snapshots_.place(target)), Durable::yes,
                     [&](const Place& draft) { return copy_upper(box, draft); });
 }
 
 Result<Engine::Saved> Engine::checkpoint(const std::string& box, const std::string& container,
                                          const std::string& next, const std::string& target,
-                                         const std::string& notes, int stream) const {
+                                         const std::string& notes, Durable durable, int stream) const {
   Saved saved;
   const Place place = TRY(snapshots_.place(target));
   TRY(pause(container));
   const bool leaves = options_.runsc.leaves_running;
   bool ended = false;
   std::string image;
-  auto done = make_whole(place, [&](const Place& draft) -> Result<void> {
+  auto done = make_whole(place, durable, [&](const Place& draft) -> Result<void> {
     image = path_of(draft.directory) + "/" + draft.name + "/" + kMemory;
     std::vector<std::string> arguments{"checkpoint", "--image-path", image};
     if (leaves) arguments.emplace_back("--leave-running");

@@ -24,6 +24,9 @@ struct EngineOptions {
   std::string_view guest_program;
 };
 
+// Whether what is written must be on the disk when it is said to be there.
+enum class Durable : std::uint8_t { no, yes };
+
 // A sandbox that runs.
 struct Started {
   pid_t pid = 0;  // of gVisor's kernel
@@ -60,7 +63,8 @@ class Engine {
     std::vector<std::string> groups;
   };
   Result<Saved> checkpoint(const std::string& box, const std::string& container, const std::string& next,
-                           const std::string& target, const std::string& notes, int stream) const;
+                           const std::string& target, const std::string& notes, Durable durable,
+                           int stream) const;
   // The caller's file of a checkpoint.
   Result<std::string> notes(const std::string& snapshot) const;
   // Kills everything in it: no process of it is left when this returns. `pid` is gVisor's kernel, as a

@@ -1,5 +1,6 @@
 #include "sandbox/gvisor/walls.h"
 
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "guest/protocol.h"
 #include "os/file.h"
 #include "sandbox/guest_interpreter.h"
+#include "sandbox/proxy_endpoint.h"
 
 namespace atl::sandbox::gvisor {
 namespace {
@@ -74,6 +76,17 @@ Task<Carried> GvisorWalls::checkpoint(std::string target, CheckpointOptions opti
   if (!state || !state->connection || state->made.frozen)
     co_return fail(Code::conflict, "the sandbox is paused: resume it first");
   const auto inside = state->connection;
+  // It would end the sandbox in the attempt.
+  if (version_.ends_with("ptrace")) {
+    CO_TRY(auto ports, co_await inside->listening_ports());
+    std::erase_if(ports, is_proxy_port);
+    if (!ports.empty())
+      co_return fail(
+          Code::conflict,
+          fmt::format("a server listens on port {}, which this runsc cannot save: end it, or name a "
+                      "current runsc in provider.gvisor.runsc",
+                      ports.front()));
+  }
   const auto began = std::chrono::steady_clock::now();
   CO_CHECK(co_await inside->hold());
   Carried carried;
@@ -87,7 +100,9 @@ Task<Carried> GvisorWalls::checkpoint(std::string target, CheckpointOptions opti
     inside->release();
     co_return fail(Code::conflict, "it cannot be carried: " + carried.left_behind.front());
   }
-  auto done = co_await ask(Verb::checkpoint, std::move(target), encode(notes));
+  Request request{.verb = Verb::checkpoint, .id = id_, .path = std::move(target), .text = encode(notes)};
+  request.memory = options.whole;
+  auto done = co_await broker_->call(std::move(request));
   os::Fd stream;
   if (done && !done->fds.empty()) {
     stream = std::move(done->fds.front());
