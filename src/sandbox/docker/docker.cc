@@ -37,6 +37,8 @@ using container::ContainerState;
 
 constexpr std::chrono::seconds kGreetPatience{20};
 constexpr std::chrono::seconds kProbeInterval{15};
+// Before a pool is filled again.
+constexpr std::chrono::milliseconds kQuiet{250};
 // After the engine did not answer.
 constexpr std::chrono::seconds kAgainInterval{2};
 // A waiting container that was promised to a session and was not taken in this time is removed: its label is
@@ -430,6 +432,10 @@ class DockerProvider final : public Provider {
   }
 
   static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Kind> kind) {
+    // Whoever was just given a container works with it first: making another keeps the engine busy.
+    asio::steady_timer quiet(alive->executor, kQuiet);
+    boost::system::error_code ignored;
+    co_await quiet.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     while (!alive->is_closing && kind->ready.size() < alive->options.pool) {
       Spec spec;
       spec.id = std::string(kPoolPrefix) + random_word(16);
