@@ -149,9 +149,10 @@ Task<void> open_proxy_endpoint(std::shared_ptr<GuestConnection> connection,
   co_return Result<void>();
 }
 
-Task<void> trust_authority(std::shared_ptr<GuestConnection> connection, std::string certificate) {
-  const std::string bundle = fmt::format("{}/ca-certificates.crt", kTrustDirectory);
-  const std::string alone = fmt::format("{}/egress-authority.crt", kTrustDirectory);
+Task<void> trust_authority(std::shared_ptr<GuestConnection> connection, std::string certificate,
+                           std::string directory) {
+  const std::string bundle = fmt::format("{}/ca-certificates.crt", directory);
+  const std::string alone = fmt::format("{}/egress-authority.crt", directory);
   CO_TRY(std::string trusted, co_await own_bundle(connection->files()));
   trusted += certificate;
   if (certificate.empty()) certificate = trusted;  // some complain of an empty one

@@ -25,10 +25,11 @@ Task<void> open_proxy_endpoint(std::shared_ptr<GuestConnection> connection,
                                std::shared_ptr<egress::Proxy> proxy);
 
 // Has programs inside trust an authority besides those of the sandbox's own store (an empty one: no longer):
-// a bundle below kTrustDirectory, which no snapshot holds, and the variables that name it, which no copied
+// a bundle in that directory, which no snapshot holds, and the variables that name it, which no copied
 // kernel keeps.
 inline constexpr const char* kTrustDirectory = "/run/atoll";
-Task<void> trust_authority(std::shared_ptr<GuestConnection> connection, std::string certificate);
+Task<void> trust_authority(std::shared_ptr<GuestConnection> connection, std::string certificate,
+                           std::string directory = kTrustDirectory);
 
 // The wall "network", as it stands.
 void say_network(Isolation& isolation, Network network);

@@ -1,6 +1,8 @@
 #include "session/saved_states.h"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <filesystem>
 
@@ -83,6 +85,12 @@ void SavedStates::discard(const Live& live, const std::vector<std::string>& name
     });
     if (shared) continue;
     dependencies_.layer_use->end_snapshot(name);
+    // More than a directory: an engine's image, or something at another service.
+    if (live.provider() != nullptr && (live.traits().images || live.traits().templates)) {
+      boost::asio::co_spawn(dependencies_.executor, live.provider()->discard_snapshot(path(name)),
+                            boost::asio::detached);
+      continue;
+    }
     boost::asio::post(disk_, [directory = path(name)] {
       std::error_code ignored;
       std::filesystem::remove_all(directory, ignored);

@@ -18,6 +18,7 @@ struct Connection : Channel {
   uint32_t credit = kInputWindow;  // bytes the host still takes
   bool connecting = false;
   bool try_six = false;   // the other loopback is left to try
+  int four_error = 0;     // why the first one failed
   bool told_end = false;  // no more from inside
   bool input_ended = false;
   uint16_t port = 0;
@@ -71,9 +72,13 @@ void connected(Connection* connection, int error) {
   }
   if (error != 0 && connection->try_six) {
     connection->try_six = false;
+    connection->four_error = error;
     return connected(connection, dial(connection, true));
   }
   connection->connecting = false;
+  // A container may have no other loopback: then the first one's answer stands.
+  if (error == EADDRNOTAVAIL || error == EAFNOSUPPORT || error == ENETUNREACH)
+    return abort_connection(connection, connection->four_error);
   if (error != 0) return abort_connection(connection, error);
   send_empty(connection->id, Type::reply);
   refresh(connection);

@@ -261,7 +261,7 @@ Task<void> ContainerSandbox::open_network(std::shared_ptr<egress::Proxy> proxy) 
 Task<void> ContainerSandbox::trust(std::string certificate) {
   const auto state = state_;
   CO_CHECK(check_running());
-  co_return co_await trust_authority(state->connection, std::move(certificate));
+  co_return co_await trust_authority(state->connection, std::move(certificate), state->made.trust_directory);
 }
 
 Task<Usage> ContainerSandbox::usage() {

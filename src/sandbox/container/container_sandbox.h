@@ -55,6 +55,9 @@ struct Made {
   std::vector<SavedInterpreter> saved;
   // Whom `spec.user` and "user" mean in a request where the image has no such user; empty: themselves.
   std::string own_user;
+  // Where programs find the authorities that they trust (proxy_endpoint.h): in no snapshot, and the guest may
+  // write there.
+  std::string trust_directory = "/run/atoll";
 };
 
 // What is known of a live sandbox, shared by its handle, its processes' ends and the provider. Belongs to the

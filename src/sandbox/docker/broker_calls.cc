@@ -4,13 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "os/event.h"
 #include "os/file.h"
 #include "sandbox/container/group_reader.h"
 #include "sandbox/docker/broker_state.h"
@@ -23,6 +25,8 @@ namespace {
 
 namespace bj = boost::json;
 constexpr const char* kDescription = "docker.json";
+// How long an orderly end may wait for the engine.
+constexpr std::chrono::seconds kShutDownTime{20};
 constexpr const char* kSnapshotRepository = "atoll-snapshot";
 
 bj::array wall_array(const std::vector<Wall>& walls) {
@@ -463,17 +467,16 @@ Task<Broker::Reply> Broker::shut_down() {
   std::vector<std::string> names;
   for (const auto& [name, container] : containers_) names.push_back(name);
   // Together: the engine takes some tenths of a second for each.
-  std::optional<Error> failure;
-  std::size_t left = names.size();
-  os::Event one_is_gone(loop_.get_executor());
-  for (const std::string& name : names)
-    boost::asio::co_spawn(loop_, destroy(name), [&](std::exception_ptr, Result<Reply> gone) {
-      if (!gone && gone.error().code() != Code::not_found) failure = gone.error();
-      --left;
-      one_is_gone.notify();
-    });
-  while (left > 0) CO_CHECK(co_await one_is_gone.wait());
-  if (failure) co_return fail(std::move(*failure));
+  for (const std::string& name : names) boost::asio::co_spawn(loop_, destroy(name), boost::asio::detached);
+  // Also for those that are being removed already, or being made at this moment.
+  boost::asio::steady_timer moment(loop_);
+  const auto until = std::chrono::steady_clock::now() + kShutDownTime;
+  while (!containers_.empty() && std::chrono::steady_clock::now() < until) {
+    moment.expires_after(std::chrono::milliseconds(10));
+    co_await moment.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+  }
+  if (!containers_.empty())
+    co_return fail(Code::unavailable, "the engine did not remove every container in time");
   co_return Reply{};
 }
 

@@ -49,7 +49,6 @@ bj::object host_config(const ContainerPlan& plan) {
   if (plan.with_user_task_limit) limit("nproc", kTasksOfUser);
   host["Ulimits"] = std::move(ulimits);
   host["ShmSize"] = std::min(kSharedMemoryMax, limits.memory_bytes / 4);
-  host["Tmpfs"] = bj::object{{"/run/atoll", "rw,noexec,nosuid,nodev,size=8m,mode=1777"}};
   bj::object guest{{"Target", kGuestPath}, {"ReadOnly", true}};
   if (!plan.guest_volume.empty()) {
     guest["Type"] = "volume", guest["Source"] = plan.guest_volume, guest["Target"] = kGuestDirectory;

@@ -13,7 +13,7 @@
 
 namespace atl::sandbox::docker {
 
-// Where the guest's program is inside, and where what programs trust is put; neither is part of a snapshot.
+// Where the guest's program is inside; a snapshot has an empty file there.
 inline constexpr const char* kGuestDirectory = "/.atoll";
 inline constexpr const char* kGuestPath = "/.atoll/guest";
 

@@ -37,11 +37,16 @@ using container::ContainerState;
 
 constexpr std::chrono::seconds kGreetPatience{20};
 constexpr std::chrono::seconds kProbeInterval{15};
+// Before a pool is filled again.
+constexpr std::chrono::milliseconds kQuiet{250};
 // After the engine did not answer.
 constexpr std::chrono::seconds kAgainInterval{2};
 // A waiting container that was promised to a session and was not taken in this time is removed: its label is
 // of no use to another session.
 constexpr std::chrono::seconds kReservation{60};
+// In memory, writable for everybody inside, and no commit holds it. An engine gives a directory that an image
+// has already that directory's owner and mode, so a mount of our own would not do after a commit.
+constexpr const char* kTrustedInside = "/dev/shm/.atoll";
 constexpr std::size_t kKindsMax = 4;
 
 std::vector<Wall> walls_in(const bj::object& object, const char* key) {
@@ -323,6 +328,7 @@ class DockerProvider final : public Provider {
     honour_image(answer.body, spec, made.own_user);
     made.stream = std::move(answer.fd);
     made.frozen = frozen;
+    made.trust_directory = kTrustedInside;
     const auto required = spec.required_walls;
     made.spec = std::move(spec);
     auto walls =
@@ -426,6 +432,10 @@ class DockerProvider final : public Provider {
   }
 
   static boost::asio::awaitable<void> fill(std::shared_ptr<Alive> alive, std::shared_ptr<Kind> kind) {
+    // Whoever was just given a container works with it first: making another keeps the engine busy.
+    asio::steady_timer quiet(alive->executor, kQuiet);
+    boost::system::error_code ignored;
+    co_await quiet.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
     while (!alive->is_closing && kind->ready.size() < alive->options.pool) {
       Spec spec;
       spec.id = std::string(kPoolPrefix) + random_word(16);
