@@ -277,6 +277,13 @@ Result<void> Daemon::open_skills() {
 }
 
 Result<void> Daemon::reload() {
+  auto done = read_registry_again();
+  const Error* error = done ? nullptr : &done.error();
+  auditing_->tell("registry.reload", "registry", {}, error);
+  return done;
+}
+
+Result<void> Daemon::read_registry_again() {
   // The checker of open_skills() has agreed to every declared skill before the registry changes.
   TRY(registry_->reload());
   auto declared = TRY(declared_skills(*registry_));
@@ -585,7 +592,8 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.tenant_entries = tenant_entries_.get();
   dependencies.skills = skills_.get();
   dependencies.workers = workers_.get();
-  dependencies.reload = [this] { return reload(); };
+  // Who asked for it is in the entry of the route.
+  dependencies.reload = [this] { return read_registry_again(); };
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
     const auto colon = address.rfind(':');
@@ -724,7 +732,8 @@ Task<Daemon::Key> Daemon::check_key() {
             .with_field(setting));
   }
   if (preset.empty()) co_return Key::wanted;
-  CO_CHECK(co_await keys_->create(auth::kDefaultTenant, "preset", preset));
+  CO_TRY(const auto created, co_await keys_->create(auth::kDefaultTenant, "preset", preset));
+  auditing_->tell("key.preset", created.row.key_id, created.row.tenant);
   co_return Key::there;
 }
 
