@@ -20,6 +20,7 @@ std::unexpected<Error> bad(std::string_view field, std::string message) {
 Result<audit::Query> read_query(const Request& request) {
   audit::Query query;
   for (const auto& [name, value] : request.query_fields()) {
+    if (name == "after" && value.empty()) continue;  // from the beginning
     if (name == "after") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), query.after);
       if (error != std::errc() || end != value.data() + value.size())
