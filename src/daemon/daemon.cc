@@ -37,7 +37,9 @@
 #include "daemon/local_access.h"
 #include "daemon/network.h"
 #include "daemon/providers.h"
+#include "daemon/tenant_secrets.h"
 #include "daemon/toolkit.h"
+#include "daemon/volume_disks.h"
 #include "egress/authority.h"
 #include "egress/dial_budget.h"
 #include "egress/machine.h"
@@ -76,36 +78,12 @@ std::size_t worker_count(const config::Configuration& configuration) {
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
 }
 
-// Only this machine can reach it. A name other than localhost may be anything.
-bool is_local(std::string_view address) {
-  if (address.starts_with("unix:")) return true;
-  std::string host(address.substr(0, address.rfind(':')));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host == "localhost") return true;
-  boost::system::error_code failed;
-  const auto parsed = boost::asio::ip::make_address(host, failed);
-  return !failed && parsed.is_loopback();
-}
-
 Result<std::uint32_t> count_of(const config::Configuration& configuration, std::string_view key) {
   const std::int64_t count = configuration.integer(key);
   if (count < 0 || count > std::numeric_limits<std::uint32_t>::max())
     return fail(Code::invalid_argument, fmt::format("{}: {} is no number of sandboxes", key, count));
   return static_cast<std::uint32_t>(count);
 }
-
-// Filesystems of volumes are the provider's to mount: its sandboxes use them.
-class VolumeDisks final : public volume::Disks {
- public:
-  explicit VolumeDisks(sandbox::Provider& provider) : provider_(provider) {}
-  Task<os::Fd> open(std::string directory, volume::Bounds bounds) override {
-    return provider_.open_volume(std::move(directory), {bounds.bytes_max, bounds.inodes_max});
-  }
-  Task<void> close(std::string directory) override { return provider_.close_volume(std::move(directory)); }
-
- private:
-  sandbox::Provider& provider_;
-};
 
 // Not negative; zero is no bound.
 Result<std::uint64_t> bound_of(const config::Configuration& configuration, std::string_view key) {
@@ -166,23 +144,6 @@ Result<auth::RateLimit> rate_limit(const config::Configuration& configuration) {
                     .with_field("rate.burst"));
   return auth::RateLimit{static_cast<double>(rate), static_cast<double>(burst)};
 }
-
-// What the header rules of one tenant's sessions may name.
-class TenantSecrets final : public egress::Secrets {
- public:
-  TenantSecrets(vault::Vault& vault, Auditing& auditing, std::string tenant)
-      : vault_(vault), auditing_(auditing), tenant_(std::move(tenant)) {}
-  Task<std::string> reveal(std::string name) override {
-    auditing_.tell_secret(tenant_, name);
-    return vault_.reveal(tenant_, std::move(name));
-  }
-  Task<std::string> unseal(std::string sealed) override { co_return vault_.unseal(tenant_, sealed); }
-
- private:
-  vault::Vault& vault_;
-  Auditing& auditing_;
-  std::string tenant_;
-};
 
 }  // namespace
 
