@@ -83,11 +83,15 @@ Auditing::~Auditing() {
   close();
 }
 
-void Auditing::tell(std::string action, std::string object, std::string tenant) {
+void Auditing::tell(std::string action, std::string object, std::string tenant, const Error* error) {
   audit::Entry entry;
   entry.actor = {std::string(audit::kSystem), {}, std::move(tenant), {}, {}};
   entry.action = std::move(action);
   entry.object = std::move(object);
+  if (error != nullptr) {
+    entry.outcome = audit::Outcome::error;
+    entry.reason = error->message();
+  }
   if (auto written = log_->append(entry); !written)
     log::error("an entry of the audit log could not be written", {{"error", written.error().message()}});
 }

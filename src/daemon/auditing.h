@@ -19,8 +19,8 @@ class Auditing {
   ~Auditing();
 
   const std::shared_ptr<audit::Log>& log() const { return log_; }
-  // The service itself did it.
-  void tell(std::string action, std::string object, std::string tenant = {});
+  // The service itself did it, or failed to.
+  void tell(std::string action, std::string object, std::string tenant = {}, const Error* error = nullptr);
   // A tenant's secret went into a request of one of its sessions. Only its name is written.
   void tell_secret(const std::string& tenant, const std::string& name);
   // Signs the head and ends: later entries are refused.

@@ -35,7 +35,9 @@
 #include "daemon/local_access.h"
 #include "daemon/network.h"
 #include "daemon/providers.h"
+#include "daemon/tenant_secrets.h"
 #include "daemon/toolkit.h"
+#include "daemon/volume_disks.h"
 #include "egress/authority.h"
 #include "egress/dial_budget.h"
 #include "egress/machine.h"
@@ -74,46 +76,6 @@ std::size_t worker_count(const config::Configuration& configuration) {
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
 }
 
-// Only this machine can reach it. A name other than localhost may be anything.
-bool is_local(std::string_view address) {
-  if (address.starts_with("unix:")) return true;
-  std::string host(address.substr(0, address.rfind(':')));
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host == "localhost") return true;
-  boost::system::error_code failed;
-  const auto parsed = boost::asio::ip::make_address(host, failed);
-  return !failed && parsed.is_loopback();
-}
-
-// Filesystems of volumes are the provider's to mount: its sandboxes use them.
-class VolumeDisks final : public volume::Disks {
- public:
-  explicit VolumeDisks(sandbox::Provider& provider) : provider_(provider) {}
-  Task<os::Fd> open(std::string directory, volume::Bounds bounds) override {
-    return provider_.open_volume(std::move(directory), {bounds.bytes_max, bounds.inodes_max});
-  }
-  Task<void> close(std::string directory) override { return provider_.close_volume(std::move(directory)); }
-
- private:
-  sandbox::Provider& provider_;
-};
-
-// What the header rules of one tenant's sessions may name.
-class TenantSecrets final : public egress::Secrets {
- public:
-  TenantSecrets(vault::Vault& vault, Auditing& auditing, std::string tenant)
-      : vault_(vault), auditing_(auditing), tenant_(std::move(tenant)) {}
-  Task<std::string> reveal(std::string name) override {
-    auditing_.tell_secret(tenant_, name);
-    return vault_.reveal(tenant_, std::move(name));
-  }
-  Task<std::string> unseal(std::string sealed) override { co_return vault_.unseal(tenant_, sealed); }
-
- private:
-  vault::Vault& vault_;
-  Auditing& auditing_;
-  std::string tenant_;
-};
 
 }  // namespace
 
@@ -208,6 +170,13 @@ Result<void> Daemon::open_skills() {
 }
 
 Result<void> Daemon::reload() {
+  auto done = read_registry_again();
+  const Error* error = done ? nullptr : &done.error();
+  auditing_->tell("registry.reload", "registry", {}, error);
+  return done;
+}
+
+Result<void> Daemon::read_registry_again() {
   // The checker of open_skills() has agreed to every declared skill before the registry changes.
   TRY(registry_->reload());
   auto declared = TRY(declared_skills(*registry_));
@@ -427,7 +396,8 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.tenant_entries = tenant_entries_.get();
   dependencies.skills = skills_.get();
   dependencies.workers = workers_.get();
-  dependencies.reload = [this] { return reload(); };
+  // Who asked for it is in the entry of the route.
+  dependencies.reload = [this] { return read_registry_again(); };
   std::string domain = configuration_.text("e2b.domain");
   if (domain.empty()) {
     const auto colon = address.rfind(':');
@@ -514,7 +484,8 @@ Task<Daemon::Key> Daemon::check_key() {
             .with_field(setting));
   }
   if (preset.empty()) co_return Key::wanted;
-  CO_CHECK(co_await keys_->create(auth::kDefaultTenant, "preset", preset));
+  CO_TRY(const auto created, co_await keys_->create(auth::kDefaultTenant, "preset", preset));
+  auditing_->tell("key.preset", created.row.key_id, created.row.tenant);
   co_return Key::there;
 }
 

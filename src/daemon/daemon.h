@@ -119,6 +119,8 @@ class Daemon {
   enum class Key { there, wanted };
   // Whether a key is to be made up. Refuses to listen beyond this machine without one.
   Task<Key> check_key();
+  // What reload() does, without an entry in the audit log.
+  Result<void> read_registry_again();
   // Before anything is opened or started: how many open files there are, and who may have how many.
   Result<void> divide_descriptors();
   Result<std::vector<std::string>> listen();

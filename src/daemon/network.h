@@ -7,7 +7,7 @@
 #include "config/configuration.h"
 #include "egress/internal.h"
 
-// The settings `network.*` as the proxy wants them.
+// The settings `network.*` as the proxy wants them, and what is said of addresses.
 namespace atl::daemon {
 
 // A setting that lists addresses and ranges. A bad one is Code::invalid_argument that names the setting.
@@ -17,5 +17,9 @@ Result<std::vector<egress::Cidr>> ranges_of(const config::Configuration& configu
 // add and open.
 Result<std::shared_ptr<const egress::InternalAddresses>> internal_addresses(
     const config::Configuration& configuration);
+
+// Whether only this machine can reach what listens on this address. A name other than localhost may be
+// anything.
+bool is_local(std::string_view address);
 
 }  // namespace atl::daemon

@@ -73,9 +73,6 @@ class RuleAccess final : public net::Guard {
     auto outcome = co_await admission_.admit(rule, request);
     const AuditTrail* trail = admission_.trail();
     if (auto* refusal = std::get_if<Refusal>(&outcome)) {
-      // Requests for sandboxes that are not there say nothing about anybody and are in the access log.
-      const bool wrong = refusal->kind == Kind::unauthenticated || refusal->kind == Kind::closed_port;
-      if (trail != nullptr && wrong) trail->refused(request, request.peer, refusal->error);
       if (refuse_)
         if (auto response = refuse_(*refusal, request)) co_return std::move(*response);
       co_return fail(std::move(refusal->error));
@@ -132,12 +129,22 @@ boost::asio::awaitable<std::variant<Grant, Refusal>> Admission::admit(Rule neede
     grant->who.request_id = request.id;
     if (grant->who.address.empty()) grant->who.address = address_of(request);
   }
-  if (watcher_) {
-    auto noted = co_await watcher_(needed, request, outcome);
-    if (!noted && std::holds_alternative<Grant>(outcome))
-      co_return Refusal{Kind::failed, std::move(noted).error(), {}};
-  }
+  if (const auto* refusal = std::get_if<Refusal>(&outcome)) record(needed, request, *refusal);
   co_return outcome;
+}
+
+// Requests for sandboxes that are not there say nothing about anybody and are in the access log.
+void Admission::record(Rule needed, const net::Request& request, const Refusal& refusal) const {
+  if (trail_ == nullptr) return;
+  const bool is_known = refusal.kind == Kind::forbidden || refusal.kind == Kind::limited;
+  if (is_known && !refusal.who.key_id.empty()) {
+    auth::Principal who = refusal.who;
+    who.request_id = request.id;
+    if (who.address.empty()) who.address = address_of(request);
+    trail_->denied(needed, request, who, refusal.error);
+  } else if (refusal.kind == Kind::unauthenticated || refusal.kind == Kind::closed_port || is_known) {
+    trail_->refused(request, address_of(request), refusal.error);
+  }
 }
 
 boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const net::Request& request) const {
@@ -151,22 +158,14 @@ boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const 
   }
   const auto* grant = std::get_if<Grant>(&outcome);
   if (grant == nullptr) co_return outcome;
-  if (!grant->who.may(needed.permission)) {
-    Error missing = auth::missing_permission(needed.permission);
-    if (trail_ != nullptr) {
-      auth::Principal who = grant->who;
-      who.request_id = request.id;
-      if (who.address.empty()) who.address = address_of(request);
-      trail_->denied(needed, request, who, missing);
-    }
-    co_return Refusal{Kind::forbidden, std::move(missing), {}};
-  }
+  if (!grant->who.may(needed.permission))
+    co_return Refusal{Kind::forbidden, auth::missing_permission(needed.permission), {}, grant->who};
   if (needed.rate == Rate::never || grant->caller.empty()) co_return outcome;
   if (const auto wait = parts_.limiter->take(grant->caller)) {
     co_return Refusal{Kind::limited,
                       Error(Code::resource_exhausted,
                             fmt::format("too many requests for this key; try again in {} ms", wait->count())),
-                      grant->session ? grant->session->sandbox_id : std::string()};
+                      grant->session ? grant->session->sandbox_id : std::string(), grant->who};
   }
   co_return outcome;
 }
@@ -270,7 +269,10 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_key(const net::Request&
   if (!*who) co_return unauthenticated("API key is missing");
   Grant grant;
   grant.who = std::move(**who);
-  if (auto refused = check_tenant(request, grant.who)) co_return std::move(*refused);
+  if (auto refused = check_tenant(request, grant.who)) {
+    refused->who = std::move(grant.who);
+    co_return std::move(*refused);
+  }
   grant.caller = grant.who.key_id;
   grant.by_key = true;
   co_return grant;

@@ -46,6 +46,7 @@ struct Refusal {
   Kind kind;
   Error error;
   std::string sandbox_id;
+  auth::Principal who = {};  // of forbidden and limited: whom we know
 };
 
 // A plane's own way to refuse; nothing: as the route's router renders the error.
@@ -82,12 +83,6 @@ class Admission {
   // start.
   net::AccessRule rule(Rule needed, RefusalRenderer refuse = {}) const;
 
-  // Told of every decision, before the body is read, for whoever keeps a record of them (the audit). A grant
-  // for which it gives an Error is refused with it.
-  using Watcher =
-      std::function<Task<void>(const Rule&, const net::Request&, const std::variant<Grant, Refusal>&)>;
-  void set_watcher(Watcher watcher) { watcher_ = std::move(watcher); }
-
   // Whose upload a token of Credential::upload is for; nothing: nobody's. Asked by the rule, answered by the
   // dialect.
   using UploadOwner = std::function<std::optional<auth::Principal>(const std::string& token)>;
@@ -95,6 +90,8 @@ class Admission {
 
  private:
   using Outcome = std::variant<Grant, Refusal>;
+  // In the audit log, if somebody was refused.
+  void record(Rule needed, const net::Request& request, const Refusal& refusal) const;
   boost::asio::awaitable<Outcome> decide(Rule needed, const net::Request& request) const;
   boost::asio::awaitable<Outcome> by_key(const net::Request& request) const;
   boost::asio::awaitable<Outcome> by_session(Rule needed, const net::Request& request) const;
@@ -118,7 +115,6 @@ class Admission {
   Dependencies parts_;
   const AuditTrail* trail_ = nullptr;
   UploadOwner upload_owner_;
-  Watcher watcher_;
 };
 
 // What the route's rule found out. Only for requests that a rule of the admission let in.

@@ -65,7 +65,7 @@ constexpr AuditedRoute kRoutes[] = {
     {Method::post, "/api/registry/reload", "registry.reload", kHere, Kind::change},
     {Method::put, "/api/registry/{kind}/{name}", "registry.write", kHere, Kind::change, "name"},
     {Method::del, "/api/registry/{kind}/{name}", "registry.delete", kHere, Kind::ending, "name"},
-    {Method::post, "/api/skills", "skill.create", kHere, Kind::change},
+    {Method::post, "/api/skills", "skill.create", kHere, Kind::change, ".name"},
     {Method::del, "/api/skills/{name}", "skill.delete", kHere, Kind::ending, "name"},
     // What the session service writes; the rows give refusals their names.
     {Method::post, "/api/sessions", "session.create", kInside},
@@ -119,6 +119,13 @@ constexpr Fallback kFallbacks[] = {
     {Permission::secrets_write, "secret", "read", "update", kHere},
     {Permission::keys, "key", "read", "update", kHere},
     {Permission::cluster, "cluster", "read", "update", kHere},
+    {Permission::quotas, "quota", "read", "update", kHere},
+    {Permission::tenants, "tenant", "read", "update", kHere},
+    {Permission::tenants_look, "tenant", "read", "read", kHere},
+    {Permission::usage_read, "usage", "read", "read", kHere},
+    {Permission::audit_read, "audit", "read", "read", kHere},
+    {Permission::secrets_use, "secret", "read", "use", kHere},
+    {Permission::tools_run, "tool", "read", "run", kInside},
 };
 
 std::string_view segment_of(std::string_view& path) {

@@ -5,6 +5,7 @@
 #include "auth/role.h"
 #include "cli/command.h"
 #include "cli/daemon_client.h"
+#include "cli/local_audit.h"
 #include "cli/open_store.h"
 #include "cli/settings.h"
 #include "config/checked.h"
@@ -77,7 +78,10 @@ Result<Made> create_in(OpenStore& open, const KeyFlags& flags) {
   }
   if (!flags.expires.empty())
     wanted.expires_at = Clock::machine().now() + std::chrono::seconds(std::stoll(flags.expires));
-  const auto created = TRY(open.wait(keys.create(std::move(wanted))));
+  LocalAudit audit = TRY(LocalAudit::begin(open.directory(), "key.create", "", flags.tenant));
+  auto made = open.wait(keys.create(std::move(wanted)));
+  const std::string key_id = made ? made->row.key_id : std::string();
+  const auto created = TRY(audit.finish(std::move(made), key_id));
   return Made{created.key, created.row.key_id, created.row.tenant};
 }
 
@@ -89,7 +93,8 @@ Result<void> revoke_with(std::optional<DaemonClient>& daemon, const SettingFlags
   }
   const auto open = TRY(OpenStore::open(settings, OpenStore::Missing::refuse));
   auth::Keys keys(open->store());
-  return open->wait(keys.revoke(key_id));
+  LocalAudit audit = TRY(LocalAudit::begin(open->directory(), "key.delete", key_id, ""));
+  return audit.finish(open->wait(keys.revoke(key_id)));
 }
 
 int create(const KeyFlags& flags) {
@@ -150,7 +155,9 @@ Result<Made> rotate_by(const KeyFlags& flags) {
   }
   auth::Keys keys(open->store());
   TRY(open->wait(keys.reload()));
-  const auto created = TRY(open->wait(keys.rotate(flags.key_id, std::chrono::seconds(overlap))));
+  LocalAudit audit = TRY(LocalAudit::begin(open->directory(), "key.rotate", flags.key_id, ""));
+  auto rotated = open->wait(keys.rotate(flags.key_id, std::chrono::seconds(overlap)));
+  const auto created = TRY(audit.finish(std::move(rotated)));
   return Made{created.key, created.row.key_id, created.row.tenant};
 }
 

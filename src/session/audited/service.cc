@@ -41,11 +41,15 @@ Result<void> finish_start(Ticket& ticket, const Result<Start<Started>>& start, c
   return ticket.finish(Outcome::ok);
 }
 
-Result<void> finish_record(Ticket& ticket, const Result<ExecutionRecord>& record) {
+Result<void> finish_record(Ticket& ticket, const Result<ExecutionRecord>& record, const Service& service) {
   if (!record) return Trail::finish(ticket, &record.error());
   ticket.entry().details = member("record_id", record->record_id);
-  if (record->status == Status::denied) return ticket.finish(Outcome::denied, record->error_value);
-  return ticket.finish(Outcome::ok);
+  if (record->status != Status::denied) return ticket.finish(Outcome::ok);
+  const auto session = service.peek(record->session_id);
+  const std::string policy = session ? session->policy : std::string();
+  ticket.entry().details = fmt::format(R"({{"record_id":{},"policy":{}}})", json::quoted(record->record_id),
+                                       json::quoted(audit::clipped(policy, 160)));
+  return ticket.finish(Outcome::denied, fmt::format("policy {}: {}", policy, record->error_value));
 }
 
 }  // namespace
@@ -223,7 +227,7 @@ Task<ExecutionRecord> AuditedService::run(Principal who, std::string id, Execute
   Entry what = trail(who).entry("session.execute", session_id_of(id));
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
   Result<ExecutionRecord> record = co_await inner_.run(std::move(who), std::move(id), std::move(request));
-  auto written = finish_record(ticket, record);
+  auto written = finish_record(ticket, record, inner_);
   if (written) written = co_await log_->settle();
   if (!written && record) co_return fail(std::move(written).error());
   co_return record;
@@ -304,7 +308,7 @@ Task<ExecutionRecord> AuditedService::run_command(Principal who, std::string id,
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
   Result<ExecutionRecord> record = co_await inner_.run_command(std::move(who), std::move(id),
                                                                std::move(request), std::move(standard_input));
-  auto written = finish_record(ticket, record);
+  auto written = finish_record(ticket, record, inner_);
   if (written) written = co_await log_->settle();
   if (!written && record) co_return fail(std::move(written).error());
   co_return record;
@@ -314,7 +318,7 @@ Task<ExecutionRecord> AuditedService::admit_tool(Principal who, std::string id, 
   Entry what = trail(who).entry("tool.run", with_part(session_id_of(id), call.name));
   CO_TRY(Ticket ticket, log_->begin(Kind::change, std::move(what)));
   Result<ExecutionRecord> record = co_await inner_.admit_tool(std::move(who), std::move(id), std::move(call));
-  auto written = finish_record(ticket, record);
+  auto written = finish_record(ticket, record, inner_);
   if (written) written = co_await log_->settle();
   if (!written && record) co_return fail(std::move(written).error());
   co_return record;

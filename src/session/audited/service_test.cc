@@ -99,6 +99,7 @@ TEST_F(AuditedTest, APolicyThatDeniesIsDenied) {
   ASSERT_TRUE(wait(audited_->run(ann_, session->session_id, {.code = "import os\nos.system('reboot')"})));
   EXPECT_EQ(entries("session.execute").size(), 2U);
   EXPECT_EQ(last("session.execute").entry.outcome, Outcome::denied);
+  EXPECT_THAT(last("session.execute").entry.reason, HasSubstr("policy strict"));
   ASSERT_TRUE(wait(audited_->validate(ann_, {.code = "import os\nos.system('reboot')", .policy = "strict"})));
   EXPECT_EQ(last("policy.check").entry.outcome, Outcome::denied);
 }

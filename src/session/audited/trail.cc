@@ -1,23 +1,11 @@
 #include "session/audited/trail.h"
 
 namespace atl::session::audited {
-namespace {
-
-template <class Who>
-audit::Actor from(const Who& who) {
-  audit::Actor actor;
-  actor.key_id = who.key_id.empty() ? std::string(audit::kSystem) : who.key_id;
-  actor.tenant = who.tenant;
-  if constexpr (requires { actor.role = who.role; }) actor.role = who.role;
-  if constexpr (requires { actor.address = who.address; }) actor.address = who.address;
-  if constexpr (requires { actor.request_id = who.request_id; }) actor.request_id = who.request_id;
-  return actor;
-}
-
-}  // namespace
 
 audit::Actor actor_of(const auth::Principal& who) {
-  return from(who);
+  audit::Actor actor{who.key_id, who.role, who.tenant, who.address, who.request_id, who.looks_from};
+  if (actor.key_id.empty()) actor.key_id = audit::kSystem;
+  return actor;
 }
 
 audit::Outcome outcome_of(const Error& error) {
