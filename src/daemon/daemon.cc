@@ -76,7 +76,6 @@ std::size_t worker_count(const config::Configuration& configuration) {
   return asked > 0 ? static_cast<std::size_t>(asked) : std::max(2U, std::thread::hardware_concurrency());
 }
 
-
 }  // namespace
 
 Daemon::Daemon(boost::asio::io_context& loop, const config::Configuration& configuration)

@@ -207,7 +207,8 @@ void mount_registry(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/registry", reading, registry_overview);
   route(router, context, Method::get, "/api/registry/versions", reading, registry_versions);
   route(router, context, Method::get, "/api/registry/diff", reading, registry_diff);
-  route(router, context, Method::post, "/api/registry/reload", with_key(Permission::cluster), reload_registry);
+  route(router, context, Method::post, "/api/registry/reload", with_key(Permission::cluster),
+        reload_registry);
   route(router, context, Method::get, "/api/registry/{kind}", reading, list_kind);
   route(router, context, Method::get, "/api/registry/{kind}/{name}", reading, get_entry);
   route(router, context, Method::put, "/api/registry/{kind}/{name}", writing, put_entry,
