@@ -1,5 +1,6 @@
 // What the broker does for each verb.
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ namespace bj = boost::json;
 constexpr const char* kDescription = "docker.json";
 // How long an orderly end may wait for the engine.
 constexpr std::chrono::seconds kShutDownTime{20};
+constexpr std::chrono::milliseconds kRemovalTime{500};
 constexpr const char* kSnapshotRepository = "atoll-snapshot";
 
 bj::array wall_array(const std::vector<Wall>& walls) {
@@ -322,7 +324,15 @@ Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container,
 // Says why a container ended before its stream does, then clears up behind it.
 boost::asio::awaitable<void> Broker::explain_end(std::shared_ptr<BrokeredContainer> container,
                                                  std::string why) {
-  const auto inspected = co_await engine_.get(fmt::format("/containers/{}/json", container->id));
+  const std::string target = fmt::format("/containers/{}/json", container->id);
+  auto inspected = co_await engine_.get(target);
+  if (inspected && number_at(*inspected, {"State", "ExitCode"}) == 128 + SIGKILL &&
+      !is_true_at(*inspected, {"State", "OOMKilled"})) {
+    // Somebody killed it, perhaps in order to remove it: that takes the engine a moment.
+    boost::asio::steady_timer moment(loop_, kRemovalTime);
+    co_await moment.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    inspected = co_await engine_.get(target);
+  }
   if (inspected) {
     const std::int64_t code = number_at(*inspected, {"State", "ExitCode"});
     if (is_true_at(*inspected, {"State", "OOMKilled"}))

@@ -68,9 +68,11 @@ bool FrameFilter::feed(std::string_view bytes, std::string& out) {
       if (!fill(header_, bytes, sizeof(guest::Header))) return true;
       const guest::Header header = header_of(header_);
       if (header.size > guest::kFrameMax) return false;
-      if (header.type == static_cast<std::uint16_t>(guest::Type::hello) && header.channel == 0)
-        skipping_ = false;
-      passing_ = !skipping_;
+      const bool is_hello =
+          header.type == static_cast<std::uint16_t>(guest::Type::hello) && header.channel == 0;
+      if (is_hello) skipping_ = false;
+      passing_ = !skipping_ && !(is_hello && has_greeted_);
+      has_greeted_ |= is_hello;
       if (passing_) out += header_;
       left_ = header.size;
       header_.clear();
@@ -87,6 +89,7 @@ bool FrameFilter::feed(std::string_view bytes, std::string& out) {
 void FrameFilter::skip_to_hello() {
   skipping_ = true;
   passing_ = false;
+  has_greeted_ = false;
 }
 
 bool FrameCollector::feed(std::string_view bytes, std::string& out) {

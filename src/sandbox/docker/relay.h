@@ -32,13 +32,15 @@ class FrameFilter {
  public:
   // Appends what the present host may see. False: what came are no frames of a guest.
   bool feed(std::string_view bytes, std::string& out);
-  // From now on nothing until a guest says hello.
+  // From now on nothing until a guest says hello. One hello is enough: a guest that was told to begin anew
+  // while its first one was on the way says two.
   void skip_to_hello();
 
  private:
   std::string header_;
   std::uint32_t left_ = 0;
   bool passing_ = true, skipping_ = false;
+  bool has_greeted_ = false;  // the present host has heard a hello
 };
 
 // Gathers what a host sends until it is whole frames, so that a host that dies leaves no half of one behind.
