@@ -42,6 +42,7 @@ class GvisorWalls final : public container::Walls {
   os::Fd upper_;
   container::GroupReader groups_;
   std::string version_;  // runsc's
+  std::optional<std::chrono::microseconds> cpu_when_paused_;
   std::weak_ptr<container::ContainerState> state_;
 };
 
