@@ -122,14 +122,34 @@ class FakeFiles final : public sandbox::Files {
     if (!state_->files.contains(path)) co_return fail(Code::not_found, path);
     co_return std::make_unique<Reader>(state_->files[path]);
   }
-  Task<std::unique_ptr<sandbox::FileWriter>> open_write(std::string, sandbox::WriteOptions) override {
-    co_return fail(Code::unsupported, "open_write");
+  Task<std::unique_ptr<sandbox::FileWriter>> open_write(std::string path, sandbox::WriteOptions) override {
+    co_return std::make_unique<Writer>(this, state_, std::move(path));
   }
   Task<std::unique_ptr<sandbox::Watch>> watch(std::string, sandbox::Recursive, std::string) override {
     co_return fail(Code::unsupported, "watch");
   }
 
  private:
+  // A file is there once its writer has finished.
+  class Writer final : public sandbox::FileWriter {
+   public:
+    Writer(FakeFiles* files, std::shared_ptr<State> state, std::string path)
+        : files_(files), state_(std::move(state)), path_(std::move(path)) {}
+    Task<void> write(std::string bytes) override {
+      bytes_ += bytes;
+      co_return Result<void>{};
+    }
+    Task<sandbox::FileInfo> finish() override {
+      state_->files[path_] = bytes_;
+      co_return files_->info(path_);
+    }
+
+   private:
+    FakeFiles* files_;
+    std::shared_ptr<State> state_;
+    std::string path_, bytes_;
+  };
+
   std::shared_ptr<State> state_;
 };
 
