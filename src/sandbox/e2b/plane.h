@@ -88,6 +88,9 @@ class Plane {
   const std::string& why_ended() const { return why_ended_; }
   void set_paused(bool paused);
   void set_ended(std::string why);
+  // It goes on without this service: nobody is told that it ended, and nobody ends it.
+  void leave() { left_ = true; }
+  bool is_left() const { return left_; }
   // After a resume: the tokens may be new.
   void set_access(Access access);
   // Wakes at every change of these.
@@ -104,6 +107,7 @@ class Plane {
   os::Event changed_;
   bool paused_ = false;
   std::string why_ended_;
+  bool left_ = false;
 };
 
 // Why a connection gave nothing: Code::canceled if whoever waited left, else Code::unavailable with this

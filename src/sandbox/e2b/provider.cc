@@ -481,8 +481,9 @@ Task<void> E2bProvider::shut_down() {
   for (const auto& [id, known] : left) {
     if (!known.plane || known.plane->has_ended()) continue;
     if (known.plane->is_paused()) {
-      // It stands still without us, and the next start finds it again.
-      known.plane->set_ended("it is left to the next start of the service");
+      // It stands still without us, and the next start finds it again. Its session must not hear of an end:
+      // it would be stored as lost while other providers shut down.
+      known.plane->leave();
       forget(id);
       continue;
     }

@@ -60,7 +60,7 @@ const Traits& remote_traits() {
 RemoteSandbox::RemoteSandbox(Parts parts) : parts_(std::move(parts)), files_(parts_.plane) {}
 
 RemoteSandbox::~RemoteSandbox() {
-  if (parts_.plane->has_ended()) return;
+  if (parts_.plane->has_ended() || parts_.plane->is_left()) return;
   lose_processes(Ending::killed, "its sandbox was ended");
   parts_.plane->set_ended("it was dropped");
   boost::asio::co_spawn(parts_.plane->executor(), kill_or_log(parts_.account, parts_.plane->id()),
