@@ -35,6 +35,16 @@ def neighbour_key(daemon):
     return key
 
 
+def settle(daemon):
+    """Until the pools are full: each waiting sandbox has descriptors of its own."""
+    count, since = descriptors(daemon), time.time()
+    deadline = since + 60
+    while time.time() - since < 2 and time.time() < deadline:
+        time.sleep(0.1)
+        if descriptors(daemon) != count:
+            count, since = descriptors(daemon), time.time()
+
+
 class Watch:
     """A neighbour that works all the time, on connections of its own, and how much the daemon takes meanwhile."""
 
@@ -173,6 +183,7 @@ def idle_strangers_take_nothing_from_anybody():
         client = daemon.client()
         session = client.ok("POST", "/api/sessions", {})
         path = "/api/sessions/" + session["session_id"]
+        settle(daemon)
         with Watch(daemon) as watch:
             for number in range(1200):
                 sock = connect(daemon.port)

@@ -1,5 +1,7 @@
 #include "session/audited/trail.h"
 
+#include "base/log.h"
+
 namespace atl::session::audited {
 
 audit::Actor actor_of(const auth::Principal& who) {
@@ -23,6 +25,10 @@ audit::Entry Trail::entry(std::string_view action, std::string object) const {
   entry.action = action;
   entry.object = std::move(object);
   return entry;
+}
+
+void Trail::warn_unwritten(const Error& error) {
+  log::warn("an entry of the audit log could not be written", {{"error", error.message()}});
 }
 
 Result<void> Trail::finish(audit::Ticket& ticket, const Error* error) {

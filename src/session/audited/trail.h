@@ -41,17 +41,29 @@ class Trail {
     return looked<T>(log_, std::move(what), std::move(call));
   }
 
+  static void warn_unwritten(const Error& error);
   // Writes what became of a call that was begun.
   static Result<void> finish(audit::Ticket& ticket, const Error* error);
 
  private:
   template <class T>
   static Task<T> audited(std::shared_ptr<audit::Log> log, audit::Kind kind, audit::Entry what, Task<T> call) {
-    CO_TRY(audit::Ticket ticket, log->begin(kind, std::move(what)));
+    Result<audit::Ticket> begun = log->begin(kind, std::move(what));
+    // A disk that cannot be written stops changes; whoever only reads goes on, and the service's log says so.
+    if (!begun && kind == audit::Kind::reveal && begun.error().code() != Code::no_space) {
+      warn_unwritten(begun.error());
+      co_return co_await std::move(call);
+    }
+    if (!begun) co_return fail(std::move(begun).error());
+    audit::Ticket ticket = std::move(*begun);
     Result<T> result = co_await std::move(call);
     const Error* error = result ? nullptr : &result.error();
     auto written = finish(ticket, error);
     if (written) written = co_await log->settle();
+    if (!written && kind == audit::Kind::reveal && written.error().code() != Code::no_space) {
+      warn_unwritten(written.error());
+      co_return result;
+    }
     if (!written && result && kind != audit::Kind::ending) co_return fail(std::move(written).error());
     co_return result;
   }
