@@ -154,7 +154,7 @@ def test_the_lifecycle_as_the_design_writes_it(here, plain):
 def test_the_lifecycle_refuses(here, monkeypatch):
     lifecycle = atoll.Lifecycle("./storage", "./run")
     with pytest.raises(errors.InvalidArgumentError) as caught:
-        lifecycle.sandbox_mgr.start_sandbox("mine", "Python3", provider="docker")
+        lifecycle.sandbox_mgr.start_sandbox("mine", "Python3", provider="nowhere")
     assert caught.value.field == "provider"
     with pytest.raises(errors.NotFoundError):
         lifecycle.sandbox_mgr.execute_code("mine", "1")

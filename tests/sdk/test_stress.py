@@ -10,7 +10,7 @@ WORKERS, ROUNDS = 8, 12
 
 def test_threads_share_a_client_and_a_session(daemon):
     wrong = []
-    with atoll.SandboxClient() as client, client.create(provider="virtual") as shared:
+    with atoll.SandboxClient() as client, client.create(provider="virtual", limits={"max_processes": 100}) as shared:
         def work(me):
             try:
                 for i in range(ROUNDS):
