@@ -33,6 +33,11 @@ Task<Forked> Forks::fork(Principal who, std::string id, ForkRequest request) {
   }
   const Interpreters interpreters = with_interpreters ? Interpreters::carried : Interpreters::fresh;
   CO_TRY(forked.sessions, co_await bring_up_all(std::move(copies), state, interpreters));
+  // Where a quota left room for none of them, nothing was forked.
+  const auto is_over_quota = [](const Result<Session>& one) {
+    return !one && one.error().code() == Code::resource_exhausted;
+  };
+  if (std::ranges::all_of(forked.sessions, is_over_quota)) co_return fail(forked.sessions.front().error());
   const auto took = dependencies_.clock->steady() - began;
   forked.total = std::chrono::duration_cast<std::chrono::microseconds>(took);
   co_return forked;
