@@ -187,7 +187,7 @@ constexpr std::array kSettings = {
     Setting{"rate.burst", ValueType::integer, "0",
             "requests a key may make at once; 0: what five seconds of rate.per_second give"},
     Setting{
-        "auth.delay_max", ValueType::duration, "2s",
+        "auth.delay_max", ValueType::duration, "200ms",
         "the longest that the refusal of a wrong credential is held back while somebody guesses; 0s: never"},
     Setting{"auth.oidc.issuer", ValueType::text, "",
             "address of an OpenID Connect issuer whose tokens are accepted; empty: none"},
