@@ -47,6 +47,10 @@ bool set_level(std::string_view word) {
   return false;
 }
 
+std::string_view level() {
+  return word_of(threshold.load(std::memory_order_relaxed));
+}
+
 void write(Level level, std::string_view message, std::initializer_list<Field> fields) {
   if (level < threshold.load(std::memory_order_relaxed) || level == Level::off) return;
   std::string line;

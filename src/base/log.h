@@ -20,6 +20,9 @@ void set_level(Level level);
 // False if the word names no level.
 bool set_level(std::string_view word);
 
+// The word of the level that is in force.
+std::string_view level();
+
 // Never fails: a line that cannot be written is lost.
 void write(Level level, std::string_view message, std::initializer_list<Field> fields = {});
 

@@ -42,6 +42,12 @@ constexpr std::array kSettings = {
             "memory for the bodies of all requests that are being gathered; 0: a thirty-second of the "
             "machine's, 64M to 512M"},
     Setting{"http.connection_body_bytes", ValueType::bytes, "64M", "the same for one connection"},
+    Setting{
+        "mcp.url", ValueType::text, "",
+        "where clients of /mcp reach the service from outside, such as https://atoll.example.org; empty: as "
+        "their requests say"},
+    Setting{"mcp.fixtures", ValueType::boolean, "false",
+            "tools for the conformance tests of MCP; refused where others can reach the service"},
     Setting{"tools.plugins", ValueType::list, "",
             "directories with plugins (shared objects) that tools of the registry may name"},
     Setting{"registry", ValueType::text, "",
@@ -65,10 +71,18 @@ constexpr std::array kSettings = {
         "provider.docker.host", ValueType::text, "",
         "container engine: unix:///PATH, tcp://HOST:PORT or https://HOST:PORT; empty: DOCKER_HOST, docker's "
         "context, then the usual sockets"},
+    Setting{
+        "provider.docker.certificates", ValueType::text, "",
+        "directory with ca.pem, cert.pem and key.pem for an engine behind TLS; empty: DOCKER_CERT_PATH, or "
+        "those of docker's context"},
     Setting{"provider.docker.images", ValueType::list, "",
             "patterns of images that tenants may name, such as python:*; empty: what the engine has already"},
     Setting{"provider.docker.pull", ValueType::boolean, "false",
             "let the engine fetch images that it does not have"},
+    Setting{
+        "provider.docker.build_network", ValueType::text, "default",
+        "what the steps of recipes in the registry's containers/ may reach, in the engine's words: default, "
+        "host or none"},
     Setting{"provider.docker.image", ValueType::text, "",
             "image of sessions with the provider docker that name none; empty: they are refused"},
     Setting{"provider.docker.pool", ValueType::integer, "1",
@@ -105,8 +119,10 @@ constexpr std::array kSettings = {
     Setting{
         "session.to_disk", ValueType::duration, "1m",
         "what is paused in memory for this long goes to the disk, if nothing of it would be lost; 0s: never"},
-    Setting{"session.count", ValueType::integer, "0",
-            "sessions that a tenant may have running at once; 0: any number"},
+    Setting{
+        "session.count", ValueType::integer, "0",
+        "sessions that a tenant may have running at once, unless its quota sessions says otherwise; 0: any "
+        "number"},
     Setting{"session.machine_count", ValueType::integer, "0",
             "sandboxes that may stand on this machine, also paused in memory; 0: as many as it can hold"},
     Setting{"limits.max.memory_mb", ValueType::integer, "0",
@@ -152,6 +168,27 @@ constexpr std::array kSettings = {
             "secret that X-Atoll-Signature of these posts is made with", true},
     Setting{"audit.forward.spool_bytes", ValueType::bytes, "256M",
             "how far a target of audit entries may fall behind before it misses some"},
+    Setting{"index.backend", ValueType::text, "embedded", "where vectors are kept: embedded"},
+    Setting{"graph.backend", ValueType::text, "embedded", "where relations are kept: embedded"},
+    Setting{"index.embedder", ValueType::text, "hash",
+            "what makes vectors of text: hash (shared words, needs nothing) or http (a server with OpenAI's "
+            "interface)"},
+    Setting{"index.http.url", ValueType::text, "",
+            "its address, such as http://127.0.0.1:8080/v1/embeddings"},
+    Setting{"index.http.model", ValueType::text, "", "the model it is asked for"},
+    Setting{"index.http.dimension", ValueType::integer, "384", "how many numbers its vectors have"},
+    Setting{"index.http.api_key", ValueType::text, "", "key for it", true},
+    Setting{"trace.otlp_endpoint", ValueType::text, "",
+            "OpenTelemetry collector that gets traces over HTTP, such as http://127.0.0.1:4318; empty: none"},
+    Setting{"trace.sample", ValueType::text, "1",
+            "which part of the requests is traced, 0 to 1; a caller's traceparent decides for its own"},
+    Setting{"events.webhook", ValueType::text, "", "URL that every event is posted to; empty: none"},
+    Setting{"events.webhook_secret", ValueType::text, "",
+            "secret that X-Atoll-Signature of these posts is made with", true},
+    Setting{"events.nats", ValueType::text, "",
+            "NATS server that every event is published on, nats://HOST:PORT; empty: none", true},
+    Setting{"events.keep_bytes", ValueType::bytes, "64M",
+            "how much events take on the disk: what followers and targets that were away can catch up on"},
     Setting{"keep.sessions", ValueType::duration, "7d", "how long ended sessions stay readable"},
     Setting{"keep.records", ValueType::duration, "30d", "how long history is kept"},
     Setting{"keep.record_bytes", ValueType::bytes, "1G",
@@ -183,9 +220,13 @@ constexpr std::array kSettings = {
     Setting{"keep.uploads", ValueType::duration, "7d", "how long an upload for builds is kept"},
     Setting{"keep.upload_links", ValueType::duration, "1h", "how long the address of an upload is good"},
     Setting{"rate.per_second", ValueType::integer, "0",
-            "requests a key may make each second, lastingly, in any dialect; 0: any number"},
+            "requests a key may make each second, lastingly, in any dialect, unless its quota "
+            "requests_per_second "
+            "says otherwise; 0: any number"},
     Setting{"rate.burst", ValueType::integer, "0",
-            "requests a key may make at once; 0: what five seconds of rate.per_second give"},
+            "requests a key may make at once, unless its quota requests_burst says otherwise; 0: what five "
+            "seconds "
+            "of rate.per_second give"},
     Setting{
         "auth.delay_max", ValueType::duration, "200ms",
         "the longest that the refusal of a wrong credential is held back while somebody guesses; 0s: never"},
@@ -308,6 +349,7 @@ constexpr Range kRanges[] = {
     {"provider.e2b.count", 0, UINT32_MAX},
     {"provider.gvisor.pool", 0, 100},
     {"provider.docker.pool", 0, 1000},
+    {"index.http.dimension", 1, 4096},
 };
 
 Result<void> check_value(const Setting& setting, std::string_view text) {
@@ -426,7 +468,7 @@ Result<Configuration> Configuration::load(const Sources& sources) {
     Document document = TRY(Document::load(sources.file));
     TRY(read_level(document.root, "", made.values_));
   }
-  std::vector<std::string> known_names{"ATOLL_CONFIG"};
+  std::vector<std::string> known_names{"ATOLL_CONFIG", "ATOLL_URL"};
   for (const Setting& setting : kSettings) {
     std::string name = environment_name(setting.key);
     known_names.push_back(name);

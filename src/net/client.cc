@@ -65,6 +65,12 @@ Result<std::shared_ptr<asio::ssl::context>> client_context(const ClientOptions& 
     context->load_verify_file(options.ca_file, error);
   }
   if (error) return fail(Code::invalid_argument, "TLS: the authorities are not readable: " + error.message());
+  if (options.certificate_file.empty()) return context;
+  context->use_certificate_chain_file(options.certificate_file, error);
+  if (error) return fail(Code::invalid_argument, "TLS: our certificate is not readable: " + error.message());
+  context->use_private_key_file(options.key_file, asio::ssl::context::pem, error);
+  if (error)
+    return fail(Code::invalid_argument, "TLS: the key of our certificate does not do: " + error.message());
   return context;
 }
 
@@ -239,9 +245,15 @@ Client::Client(asio::any_io_executor executor, Url url, ClientOptions options)
 
 Client::~Client() = default;
 
+// A URL without a path and a request without one of its own ask for the root.
+static std::string whole_target(const Url& url, const std::string& target) {
+  std::string whole = url.base + target;
+  return whole.empty() ? "/" : whole;
+}
+
 Task<ClientResponse> Client::send(ClientRequest request) {
   auto state = state_;
-  request.target = state->url.base + request.target;
+  request.target = whole_target(state->url, request.target);
   bool again = is_idempotent(request.method);
   for (int attempt = 0;; ++attempt) {
     bool stale = false;
@@ -258,7 +270,7 @@ Task<ClientResponse> Client::send(ClientRequest request) {
 
 Task<std::unique_ptr<ClientCall>> Client::open(ClientRequest request, RequestBody body) {
   auto state = state_;
-  request.target = state->url.base + request.target;
+  request.target = whole_target(state->url, request.target);
   CO_TRY(auto stream, co_await connect(state->executor, state->url, state->options));
   auto call = std::make_unique<HttpCall>(state->executor, std::move(stream), state->options);
   CO_CHECK(co_await call->start(request, state->url.authority(), body));

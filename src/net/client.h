@@ -36,6 +36,9 @@ struct ClientOptions {
   std::uint64_t body_bytes_max = 64U << 20;      // of a collected answer
   std::size_t idle_connections_max = 8;
   std::string ca_file;  // PEM of authorities to trust instead of the system's
+  // PEM of the certificate (and what leads to its authority) that we show to servers that ask, and its key;
+  // both or none.
+  std::string certificate_file = {}, key_file = {};
 };
 
 struct ClientRequest {
@@ -77,7 +80,8 @@ std::unique_ptr<ClientCall> make_call(boost::asio::any_io_executor executor,
 // Sends the head (and the whole body) of `request` on a call of make_call.
 Task<void> send_head(ClientCall& call, const ClientRequest& request, std::string host, RequestBody body);
 
-// Connects; TLS certificates are verified against the system's authorities or options.ca_file.
+// Connects; TLS certificates are verified against the system's authorities or options.ca_file. A certificate
+// of ours that cannot be read, or whose key is another's, is Code::invalid_argument.
 Task<std::unique_ptr<ByteStream>> connect(boost::asio::any_io_executor executor, Url url,
                                           ClientOptions options);
 

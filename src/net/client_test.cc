@@ -183,6 +183,33 @@ TEST_F(ClientTest, SpeaksTlsAndVerifies) {
   ::unlink(file.c_str());
 }
 
+// That a certificate is shown to those who ask is for sandbox/docker's tests, which have a server that
+// insists.
+TEST_F(ClientTest, RefusesACertificateOfItsOwnThatIsOfNoUse) {
+  const Certificate server = make_self_signed({"localhost"}).value();
+  const Certificate own = make_self_signed({"somebody"}).value();
+  test.start("127.0.0.1:0", TlsContext::make(server).value());
+  const std::string file = fmt::format("/tmp/atoll-own-{}", ::getpid());
+  std::ofstream(file + ".ca") << server.chain_pem;
+  std::ofstream(file + ".pem") << own.chain_pem;
+  std::ofstream(file + ".key") << own.key_pem;
+  std::ofstream(file + ".other") << server.key_pem;
+  const std::string url = fmt::format("https://localhost:{}", test.port());
+  const ClientRequest request{.method = "POST", .target = "/echo", .body = "it is me"};
+  ClientOptions options{.tries = 1, .ca_file = file + ".ca", .certificate_file = file + ".pem"};
+  for (const char* key : {"", ".none", ".other"}) {
+    options.key_file = *key == '\0' ? "" : file + key;
+    const auto refused = wait(test, client(url, options).send(request));
+    ASSERT_FALSE(refused) << key;
+    EXPECT_EQ(refused.error().code(), Code::invalid_argument) << refused.error().message();
+  }
+  options.key_file = file + ".key";
+  EXPECT_EQ(wait(test, client(url, options).send(request)).value().body, "it is me");
+  options.certificate_file = "/nonexistent.pem";
+  EXPECT_FALSE(wait(test, client(url, options).send(request)));
+  for (const char* end : {".ca", ".pem", ".key", ".other"}) ::unlink((file + end).c_str());
+}
+
 TEST_F(ClientTest, SpeaksOverUnixSockets) {
   std::string path = fmt::format("/tmp/atoll-client-test-{}.sock", ::getpid());
   test.start("unix:" + path);

@@ -96,6 +96,14 @@ std::size_t head_size(const Request& request) {
   return size;
 }
 
+void name_span(Request& request, std::string_view pattern) {
+  if (!request.span.is_recorded()) return;
+  request.span.rename(fmt::format("{} {}", request.method_word, pattern));
+  request.span.set("http.request.method", request.method_word);
+  request.span.set("http.route", pattern);
+  request.span.set("atoll.request_id", request.id);
+}
+
 // Finds the handler and runs it. An Error means that nothing was answered yet, or that the answer broke.
 Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchange) {
   Request& request = exchange.request();
@@ -105,6 +113,7 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   }
   Router::Match match = router.match(request.method, request.path);
   if (match.route == nullptr) co_return co_await exchange.send(not_routed(router, match, request));
+  name_span(request, match.route->pattern);
   if (auto decoded = decode_params(request, std::move(match.params)); !decoded)
     co_return fail(decoded.error());
   if (head_size(request) > match.route->options.header_bytes_max) {
@@ -122,6 +131,14 @@ Task<void> dispatch(Router& router, const Cors& cors, ConnectionExchange& exchan
   }
   co_return co_await run_streaming(std::get<StreamHandler>(match.route->handler), *match.route->access,
                                    exchange);
+}
+
+// Answers that are the client's own fault do not make a span fail: OpenTelemetry's rule for servers.
+void end_span(Request& request, int status) {
+  request.span.set("http.response.status_code", status);
+  if (status == 0) request.span.fail("the answer was given up");
+  if (status >= 500) request.span.fail(reason_phrase(status));
+  request.span.end();
 }
 
 // The one place where a handler's exception ends.
@@ -368,6 +385,7 @@ asio::awaitable<bool> Connection::serve_one() {
   auto started_at = Steady::now();
   std::uint64_t in_before = bytes_in, out_before = bytes_out;
 
+  request.span = trace::Span::of_request(request.headers.get("traceparent"));
   request.held = BodyBudget::Share(shared->bodies);
   Router& router = shared->router_for(request);
   ConnectionExchange exchange(*this, request, parser);
@@ -389,11 +407,12 @@ asio::awaitable<bool> Connection::serve_one() {
     exchange.abort();
   }
   if (!exchange.upgraded()) grant.reset();
+  end_span(request, exchange.aborted() ? 0 : exchange.status());
   if (shared->access) {
     auto duration = std::chrono::duration_cast<std::chrono::microseconds>(Steady::now() - started_at);
     shared->access(Access{request.id, request.peer, request.method_word, request.target,
                           exchange.aborted() ? 0 : exchange.status(), bytes_in - in_before,
-                          bytes_out - out_before, duration});
+                          bytes_out - out_before, duration, request.span.context()});
   }
   upgraded = exchange.upgraded();
   if (upgraded || gone) co_return false;

@@ -159,6 +159,8 @@ std::string ConnectionExchange::head(int status, const Headers& headers, std::op
   out.reserve(512);
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\nDate: {}\r\nX-Request-Id: {}\r\n", status,
                  reason_phrase(status), connection_.shared->date(), request_.id);
+  if (const trace::Context& context = request_.span.context(); context.is_valid())
+    append_field(out, "traceparent", trace::to_traceparent(context));
   for (const auto& [name, value] : headers) append_field(out, name, value);
   append_cors(out);
   if (chunked) out += "Transfer-Encoding: chunked\r\n";

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/trace.h"
 #include "net/body_budget.h"
 #include "net/byte_stream.h"
 #include "os/task.h"
@@ -80,6 +81,7 @@ struct Request {
   std::shared_ptr<void> pending;      // what the rule wants to see again when the request was answered
   // What answering makes the service hold beyond the body: grow() it before holding much.
   BodyBudget::Share held;
+  trace::Span span;  // from the head to the end of the answer
 
   Request() = default;
   Request(const Request&) = delete;  // path and raw_query point into target

@@ -39,6 +39,7 @@ struct Access {
   int status = 0;  // 0: aborted before an answer
   std::uint64_t bytes_in = 0, bytes_out = 0;
   std::chrono::microseconds duration{0};
+  trace::Context trace = {};  // of the request's span
 };
 // Called on the loop when the answer is complete or given up; the views are valid during the call only.
 using AccessSink = std::function<void(const Access&)>;

@@ -31,11 +31,17 @@ std::uint64_t mask_of(std::span<const int> capabilities) {
   return mask;
 }
 
-Result<void> keep_only(std::uint64_t kept) {
+// What no program that is executed from here on could get. Only who has CAP_SETPCAP can say so.
+Result<void> bound_by(std::uint64_t kept) {
   for (int capability = 0; capability < 64; ++capability)
     if (((kept >> capability) & 1) == 0 && ::prctl(PR_CAPBSET_DROP, capability) < 0 && errno != EINVAL &&
         errno != EPERM)
       return fail(errno_error(errno, "drop capabilities"));
+  return {};
+}
+
+Result<void> keep_only(std::uint64_t kept) {
+  TRY(bound_by(kept));
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2]{};
   data[0].effective = data[0].permitted = static_cast<std::uint32_t>(kept);
@@ -90,13 +96,14 @@ Result<void> give_directory(const std::string& directory, const Account& account
 }
 
 Result<void> become(const Account& account) {
+  constexpr int kept[] = {CAP_NET_BIND_SERVICE};
   if (::prctl(PR_SET_KEEPCAPS, 1) < 0) return fail(errno_error(errno, "keep one capability"));
+  TRY(bound_by(mask_of(kept)));
   if (::initgroups(account.name.c_str(), account.gid) < 0)
     return fail(errno_error(errno, "take the user's groups"));
   if (::setresgid(account.gid, account.gid, account.gid) < 0 ||
       ::setresuid(account.uid, account.uid, account.uid) < 0)
     return fail(errno_error(errno, "become the user"));
-  constexpr int kept[] = {CAP_NET_BIND_SERVICE};
   return keep_only(mask_of(kept));
 }
 

@@ -2,6 +2,19 @@
 
 namespace atl::store {
 
+// Of a tenant's keys that were revoked or expired the last ones stay, for whoever looks back. All keys are
+// looked through with every new one, so they cannot be kept for ever.
+constexpr std::int64_t kEndedKeysKept = 1000;
+
+static Result<void> forget_ended_keys(Connection& db, const std::string& tenant, WallTime now) {
+  TRY(db.run(
+      "DELETE FROM keys WHERE key_id IN (SELECT key_id FROM keys WHERE tenant=?1 AND (revoked_at IS NOT "
+      "NULL OR expires_at<=?2) ORDER BY coalesce(revoked_at, expires_at) DESC, created_at DESC LIMIT -1 "
+      "OFFSET ?3)",
+      tenant, now, kEndedKeysKept));
+  return {};
+}
+
 Task<void> Store::put_key(KeyRow row) {
   return write<void>([k = std::move(row)](Connection& db) -> Result<void> {
     TRY(
@@ -15,7 +28,7 @@ Task<void> Store::put_key(KeyRow row) {
         db.run("INSERT OR IGNORE INTO tenants (name, state, created_at, changed_at, quotas) "
                "VALUES (?1,'active',?2,?2,'{}')",
                k.tenant, k.created_at));
-    return {};
+    return forget_ended_keys(db, k.tenant, k.created_at);
   });
 }
 

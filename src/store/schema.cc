@@ -224,6 +224,9 @@ CREATE TRIGGER record_ends_usage AFTER INSERT ON record_ends WHEN NEW.status <> 
 END;
 CREATE INDEX sessions_by_creation ON sessions (created_at);
 )sql",
+    R"sql(
+CREATE INDEX artifacts_by_tenant ON artifacts (tenant, digest, size_bytes);
+)sql",
 };
 
 }  // namespace

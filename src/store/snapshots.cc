@@ -82,6 +82,18 @@ Task<Amount> Store::snapshot_amount(std::string tenant) {
   });
 }
 
+Task<std::int64_t> Store::stored_bytes(std::string tenant) {
+  return read_all<std::int64_t>([tenant = std::move(tenant)](Connection& db) -> Result<std::int64_t> {
+    std::int64_t bytes = 0;
+    TRY(db.query(
+        "SELECT (SELECT coalesce(sum(size_bytes), 0) FROM snapshots WHERE tenant=?1) + "
+        "(SELECT coalesce(sum(size), 0) FROM (SELECT max(size_bytes) AS size FROM artifacts "
+        "WHERE tenant=?1 GROUP BY digest))",
+        [&](const Row& row) { bytes = row.integer(0); }, tenant));
+    return bytes;
+  });
+}
+
 Task<std::vector<SnapshotRow>> Store::snapshots_before(WallTime time) {
   return read<std::vector<SnapshotRow>>([=](Connection& db) -> Result<std::vector<SnapshotRow>> {
     std::vector<SnapshotRow> rows;

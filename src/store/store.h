@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/latency.h"
 #include "os/task.h"
 #include "store/rows.h"
 #include "store/sqlite.h"
@@ -37,6 +38,11 @@ class Store {
   static Result<std::unique_ptr<Store>> open_in_memory();
   // Writes what still waits.
   ~Store();
+
+  // How long the database took for transactions.
+  const Latency& commits() const { return writer_->commits(); }
+  // Why the database takes nothing at the moment, while the journal does; nothing: all is well.
+  std::optional<Error> refusal() const { return writer_->refusal(); }
 
   // Sessions.
   Task<void> put_session(SessionRow row);        // inserts, or replaces the one with this session_id
@@ -76,6 +82,8 @@ class Store {
   Task<bool> remove_snapshot(std::string tenant, std::string snapshot_id);
   Task<std::vector<std::string>> snapshot_ids();
   Task<Amount> snapshot_amount(std::string tenant);
+  // Of its snapshots and artifacts together, each content once.
+  Task<std::int64_t> stored_bytes(std::string tenant);
   // Of all tenants, made before `time`.
   Task<std::vector<SnapshotRow>> snapshots_before(WallTime time);
 

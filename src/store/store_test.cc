@@ -361,8 +361,8 @@ TEST(Store, OlderSchemasAreBroughtForward) {
                                          "ALTER TABLE sessions DROP COLUMN hibernation",
                                          "ALTER TABLE record_ends DROP COLUMN interpreter_restarted",
                                          "ALTER TABLE record_ends DROP COLUMN tool",
-
-                                         kUndoRights};
+                                         kUndoRights,
+                                         "DROP INDEX artifacts_by_tenant"};
   ASSERT_EQ(static_cast<std::size_t>(schema_version()), undo.size() + 1)
       << "a new step needs its way back here";
   for (int version = 1; version < schema_version(); ++version) {
@@ -415,11 +415,11 @@ TEST(Store, WhatHibernatesGetsAColumnOfItsOwn) {
   }
   {
     auto db = *Connection::open(folder.path() + "/atoll.db", Access::read_write);
-    ASSERT_TRUE(
-        db.script(std::string(kUndoRights) +
-                  "; ALTER TABLE sessions DROP COLUMN hibernation; ALTER TABLE record_ends DROP COLUMN "
-                  "interpreter_restarted; ALTER TABLE record_ends DROP COLUMN tool; "
-                  "PRAGMA user_version=4"));
+    ASSERT_TRUE(db.script(std::string(kUndoRights) +
+                          "; DROP INDEX artifacts_by_tenant; ALTER TABLE sessions DROP COLUMN hibernation; "
+                          "ALTER TABLE record_ends DROP COLUMN "
+                          "interpreter_restarted; ALTER TABLE record_ends DROP COLUMN tool; "
+                          "PRAGMA user_version=4"));
   }
   auto store = Store::open(folder.path());
   ASSERT_TRUE(store) << store.error().message();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/entry.h"
 
@@ -126,12 +127,18 @@ void Writer::write_batch(Batch& batch) {
   }
 }
 
+std::optional<Error> Writer::refusal() const {
+  const std::lock_guard lock(mutex_);
+  return refusal_;
+}
+
 void Writer::refuse(Job& job, const Error& why) {
   job.result = fail(why);
   job.kept = !job.done;
 }
 
 Writer::Attempt Writer::transact(std::span<Job> jobs) {
+  const SteadyTime began = Clock::machine().steady();
   if (auto begun = connection_.run("BEGIN IMMEDIATE"); !begun) {
     for (Job& job : jobs) refuse(job, begun.error());
     return Attempt::refused;
@@ -147,7 +154,10 @@ Writer::Attempt Writer::transact(std::span<Job> jobs) {
   }
   if (state) state = note_position(jobs);
   if (state) state = connection_.run("COMMIT");
-  if (state) return Attempt::committed;
+  if (state) {
+    commits_.add(Clock::machine().steady() - began);
+    return Attempt::committed;
+  }
   if (connection_.in_transaction()) (void)connection_.run("ROLLBACK");
   for (Job& job : jobs) refuse(job, state.error());
   return Attempt::broken;

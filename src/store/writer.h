@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/latency.h"
 #include "os/offload.h"
 #include "os/task.h"
 #include "store/journal.h"
@@ -42,8 +43,12 @@ class Writer {
   Result<void> append(std::string payload);
   // From any thread. `done` is called on the writer's thread.
   void submit(Operation operation, Done done);
+  // How long transactions took.
+  const Latency& commits() const { return commits_; }
   // True if something acknowledged is not in the database yet.
   bool is_behind() const;
+  // Why the database took nothing the last time; nothing: it did.
+  std::optional<Error> refusal() const;
 
   // `operation` runs on the writer's thread inside a transaction; its value comes back once committed.
   template <class T, class Work>
@@ -103,6 +108,7 @@ class Writer {
   std::chrono::milliseconds pause_{0};
   std::optional<Error> refusal_;  // why the database took nothing the last time
   bool stopping_ = false;
+  Latency commits_;
   std::thread thread_;
 };
 

@@ -107,7 +107,7 @@ Result<FileEntry> read_entry(const boost::json::value& value) {
   return entry;
 }
 
-Result<Snapshot> import_parts(std::string_view text, const ImportLimits& limits) {
+Result<Snapshot> import_json_parts(std::string_view text, const ImportLimits& limits) {
   json::Bounds bounds;
   bounds.max_bytes = static_cast<std::size_t>(limits.bytes_max);
   bounds.max_depth = 8;
@@ -148,7 +148,7 @@ std::string export_json(const Snapshot& snapshot) {
 }
 
 Result<Snapshot> import_json(std::string_view text, const ImportLimits& limits) {
-  return TRY_CONTEXT("import snapshot", import_parts(text, limits));
+  return TRY_CONTEXT("import snapshot", import_json_parts(text, limits));
 }
 
 }  // namespace atl::vfs

@@ -9,7 +9,7 @@ namespace atl::vfs {
 namespace {
 
 constexpr int kApplication = 0x41544c56;  // "ATLV"
-constexpr int kVersion = 1;
+constexpr int kSchemaVersion = 1;
 constexpr std::uint64_t kContentBytesMax = 900'000'000;
 
 }  // namespace
@@ -117,17 +117,17 @@ Result<void> SqliteStorage::prepare_schema() {
   auto tables = TRY(number("SELECT count(*) FROM sqlite_master"));
   if ((application != 0 || tables > 0) && application != kApplication)
     return fail(Code::unsupported, "this is the database of another application");
-  if (version > kVersion)
+  if (version > kSchemaVersion)
     return fail(Code::unsupported, fmt::format("version {} of the storage is newer", version));
   TRY(execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"));
-  if (version == kVersion) return {};
+  if (version == kSchemaVersion) return {};
   return execute(
       fmt::format("BEGIN;"
                   "CREATE TABLE entries(path BLOB PRIMARY KEY, parent BLOB NOT NULL, size INTEGER NOT NULL,"
                   " directory INTEGER NOT NULL, attributes BLOB NOT NULL, content BLOB NOT NULL);"
                   "CREATE INDEX entries_by_parent ON entries(parent, path);"
                   "PRAGMA application_id={}; PRAGMA user_version={}; COMMIT",
-                  kApplication, kVersion)
+                  kApplication, kSchemaVersion)
           .c_str());
 }
 

@@ -10,10 +10,12 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "guest/handover.h"
 #include "guest/program/guest.h"
 #include "guest/program/stream.h"
 
@@ -132,27 +134,56 @@ bool take_standard_streams() {
   return dup2(null, 0) == 0 && dup2(null, 1) == 1 && dup2(null, 2) == 2;
 }
 
-void take_handover() {
+constexpr int kNothingCame = -1, kNobodyComes = -2;
+
+// A stream that somebody handed over.
+int receive_handover(int flags) {
   char byte[16];
   iovec piece{byte, sizeof byte};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
   msghdr message{};
   message.msg_iov = &piece, message.msg_iovlen = 1;
   message.msg_control = control, message.msg_controllen = sizeof control;
-  const ssize_t got = recvmsg(kHandoverFd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (got <= 0) {
-    epoll_ctl(main_set, EPOLL_CTL_DEL, kHandoverFd, nullptr);
-    close(kHandoverFd);
-    handover_open = false;
-    return;
-  }
-  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    memcpy(&fd, CMSG_DATA(part), sizeof fd);
-    replace_stream(fd);
-  }
+  const ssize_t got = recvmsg(kHandoverFd, &message, flags | MSG_CMSG_CLOEXEC);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return kNothingCame;
+  if (got <= 0) return kNobodyComes;
+  int fd = kNothingCame;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part))
+    if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_RIGHTS)
+      memcpy(&fd, CMSG_DATA(part), sizeof fd);
+  return fd;
+}
+
+void take_handover() {
+  const int fd = receive_handover(MSG_DONTWAIT);
+  if (fd >= 0) return replace_stream(fd);
+  if (fd != kNobodyComes) return;
+  epoll_ctl(main_set, EPOLL_CTL_DEL, kHandoverFd, nullptr);
+  close(kHandoverFd);
+  handover_open = false;
+}
+
+// Connects to whoever hands over streams, and waits for the first one. Standard streams are an engine's: no
+// program inherits them.
+bool meet_host(const char* path) {
+  syscall(SYS_close_range, kStreamFd, ~0U, 0);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0 || dup2(null, 0) != 0 || dup2(null, 1) != 1 || dup2(null, 2) != 2) return false;
+  close(null);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (strlen(path) >= sizeof address.sun_path) return false;
+  memcpy(address.sun_path, path, strlen(path));
+  const int host = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  // JUSTIFICATION: the system call takes addresses of every kind by this type
+  if (host < 0 || connect(host, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+    return false;
+  if (dup2(host, kHandoverFd) != kHandoverFd) return false;
+  close(host);
+  int stream = kNothingCame;
+  while (stream == kNothingCame) stream = receive_handover(0);
+  if (stream < 0) return false;
+  return stream == kStreamFd || dup2(stream, kStreamFd) == kStreamFd;
 }
 
 bool is_socket(int fd) {
@@ -364,6 +395,8 @@ int64_t unix_micros() {
 }  // namespace atl::guest
 
 int main(int argc, char** argv) {
+  const bool meets = argc > 2 && strcmp(argv[1], atl::guest::kByHandover) == 0;
+  if (meets && !atl::guest::meet_host(argv[2])) return atl::guest::kNobodyThere;
   atl::guest::on_standard_streams = argc > 1 && strcmp(argv[1], atl::guest::kOnStandardStreams) == 0;
   if (!atl::guest::set_up()) return 2;
   return atl::guest::serve();

@@ -10,7 +10,7 @@ set +m
 
 # An expansion ends the shell whatever became of its commands.
 __atoll_done() {
-  builtin printf 'D %d %s\n%s' "${#1}" "$__atoll_mark" "$1" >&"$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot answer any more}
+  builtin printf 'D %d %s\n%s' "${#1}" "$__atoll_mark" "$1" >&"$__atoll_fd" || _=${__atoll_nothing:?the interpreter cannot answer any more}
 }
 
 __atoll_failed() {
@@ -22,10 +22,10 @@ __atoll_failed() {
 # Reads one message into __atoll_kind and __atoll_body. Bytes, not characters, and nothing split.
 __atoll_receive() {
   builtin local LC_ALL=C REPLY || _=${__atoll_nothing:?LC_ALL or REPLY cannot be set}
-  builtin read -r -u "$__atoll_fd" || _=${__atoll_nothing:?the kernel cannot hear any more}
+  builtin read -r -u "$__atoll_fd" || _=${__atoll_nothing:?the interpreter cannot hear any more}
   __atoll_kind=${REPLY%% *} __atoll_body=
   (( ${REPLY#* } == 0 )) || builtin read -r -d '' -N "${REPLY#* }" -u "$__atoll_fd" __atoll_body ||
-    _=${__atoll_nothing:?the kernel cannot hear any more}
+    _=${__atoll_nothing:?the interpreter cannot hear any more}
 }
 
 # An interrupt leaves all loops, and from then on no command of the cell is executed any more: with extdebug a DEBUG trap
@@ -38,7 +38,7 @@ __atoll_stop() {
 }
 
 # After a cell, which may have defined functions of any name and traces what is executed. In POSIX mode "unset" is the
-# shell's own whatever was defined, and with it "builtin" is again what leads to all the others. Variables of the kernel's
+# shell's own whatever was defined, and with it "builtin" is again what leads to all the others. Variables of the interpreter's
 # that are no longer plain would make it lie. Leaving POSIX mode turns aliases off. What is parsed after a cell was executed
 # is quoted where an alias could stand.
 __atoll_settle() {
@@ -61,7 +61,7 @@ __atoll_settle() {
     _=${__atoll_nothing:?}
   __atoll_settled=1
 }
-# How a cell ended, after what was set for its time only; before the first one, that there is a kernel.
+# How a cell ended, after what was set for its time only; before the first one, that there is an interpreter.
 __atoll_answer() {
   if (( __atoll_count == 0 )); then
     builtin printf 'K 0\n' >&"$__atoll_fd"
@@ -105,7 +105,7 @@ __atoll_lend() {
 __atoll_cells='
 until (( 0 )); do
   { __atoll_settle; builtin trap - DEBUG; } >/dev/null 2>&1
-  [[ $- != *r* ]] && (( __atoll_rounds++ < 3 )) || _=${__atoll_nothing:?the kernel cannot go on}
+  [[ $- != *r* ]] && (( __atoll_rounds++ < 3 )) || _=${__atoll_nothing:?the interpreter cannot go on}
   __atoll_answer
   __atoll_await
   __atoll_count=$((__atoll_count + 1)) __atoll_stopped=0 __atoll_status=0 __atoll_settled=0

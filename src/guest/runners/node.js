@@ -447,7 +447,7 @@ function isSound() {
 }
 function giveUp(problem) {
   try {
-    writeSync(2, bytes(`the kernel cannot go on: ${plain(problem)}\n`));
+    writeSync(2, bytes(`the interpreter cannot go on: ${plain(problem)}\n`));
   } finally {
     exit(1);
   }

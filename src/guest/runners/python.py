@@ -437,7 +437,7 @@ def shell_lines(command):
 
 
 def magic(line):
-    return load_rest()["magic"](line, shell, expand)
+    return load_rest()["magic"](line, shell, expand, names)
 
 
 names["__atoll_shell__"], names["__atoll_lines__"], names["__atoll_magic__"] = shell, shell_lines, magic
@@ -558,8 +558,7 @@ def run_cell(code):
     code = dedent(code)
     if code.lstrip().startswith("%%"):
         flush_streams()
-        load_rest()["cell_magic"](code.lstrip())
-        return b""
+        return load_rest()["cell_magic"](code, names, display, run_cell) or b""
     name = f"<cell {count}>"
     cells[name] = code
     unlisted.append(name)

@@ -137,10 +137,16 @@ def show_saved(module, display):
     module.Image.save = saved
 
 
-# ---- magics
+# ---- magics: the policy (policy/scan/cell.cc) reads what each of them runs, so one more here is one more there
 
-def magic(line, shell, expand):
-    """What a line that begins with % does."""
+SHOWN = {"html": "text/html", "markdown": "text/markdown", "latex": "text/latex", "svg": "image/svg+xml",
+         "javascript": "application/javascript", "js": "application/javascript"}
+LINES = ("autoreload", "cd", "config", "env", "load_ext", "lsmagic", "matplotlib", "pip", "pip3", "pwd", "run", "time", "timeit", "who")
+CELLS = ("bash", "capture", "file", "script", "sh", "time", "timeit", "writefile", *SHOWN)
+
+
+def magic(line, shell, expand, names):
+    """What a line that begins with % does, and its value."""
     word, _, rest = line.partition(" ")
     rest = rest.strip()
     if word in ("pip", "pip3"):
@@ -154,20 +160,134 @@ def magic(line, shell, expand):
         return None
     if word in ("matplotlib", "config", "load_ext", "autoreload"):
         return None
+    if word == "pwd":
+        return os.getcwd()
+    if word == "time":
+        return timed(lambda: value_of(rest, names))
+    if word == "timeit":
+        return measure(rest, None, names)
+    if word == "run":
+        return run_file(expand(rest), names)
+    if word == "who":
+        return print(*sorted(name for name in names if not name.startswith("_") and name not in ("display", "exit", "quit")), sep="\t")
+    if word == "lsmagic":
+        return print(*(f"%{one}" for one in LINES), *(f"%%{one}" for one in CELLS))
     raise NameError(f"there is no %{word} here")
 
 
-def cell_magic(code):
-    """%%bash and %%writefile take the whole cell."""
-    head, _, body = code.partition("\n")
+def value_of(statement, names):
+    """That of an expression; of other statements None."""
+    try:
+        code = compile(statement, "<magic>", "eval")
+    except SyntaxError:
+        code = compile(statement, "<magic>", "exec")
+    return eval(code, names)
+
+
+def span(seconds):
+    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def timed(run):
+    """What it gives, after telling how long it took."""
+    import resource
+    import time
+    before, wall = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    try:
+        return run()
+    finally:
+        wall, after = time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_SELF)
+        user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+        print(f"CPU times: user {span(user)}, sys: {span(system)}, total: {span(user + system)}\nWall time: {span(wall)}")
+
+
+def measure(rest, body, names):
+    """%timeit [-n loops] [-r runs] statement, and %%timeit, whose line is run once before each measure."""
+    import re
+    import statistics
+    import timeit
+    given = {"n": 0, "r": 7}
+    while option := re.match(r"-([nr])\s*(\d+)(\s+|$)|-[qoc](\s+|$)", rest):
+        if option[1]:
+            given[option[1]] = int(option[2])
+        rest = rest[option.end():]
+    if rest.startswith("-"):
+        raise ValueError(f"%timeit knows -n, -r, -q, -o and -c, and not {rest.split()[0]}")
+    timer = timeit.Timer(rest, globals=names) if body is None else timeit.Timer(body, rest or "pass", globals=names)
+    loops = given["n"] or timer.autorange()[0]
+    runs = [whole / loops for whole in timer.repeat(max(given["r"], 1), loops)]
+    print(f"{span(statistics.fmean(runs))} ± {span(statistics.pstdev(runs))} per loop "
+          f"(mean ± std. dev. of {len(runs)} runs, {loops:,} loops each)")
+
+
+def run_file(words, names):
+    """%run file arguments: as a program of its own, whose names are the cell's afterwards."""
+    import runpy
+    import shlex
+    arguments = shlex.split(words)
+    if not arguments:
+        raise ValueError("%run needs the name of a file")
+    before, sys.argv = sys.argv, arguments
+    try:
+        made = runpy.run_path(arguments[0], run_name="__main__")
+    finally:
+        sys.argv = before
+    names.update((name, value) for name, value in made.items() if not name.startswith("__"))
+
+
+class Captured:
+    """What a cell wrote under %%capture."""
+
+    def __init__(self, stdout, stderr):
+        self.stdout, self.stderr = stdout, stderr
+
+    def show(self):
+        sys.stdout.write(self.stdout)
+        sys.stderr.write(self.stderr)
+
+    __call__ = show
+
+    def __str__(self):
+        return self.stdout
+
+
+def capture(words, names, run):
+    import contextlib
+    import io
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            run()
+    finally:
+        for name in (word for word in words if not word.startswith("-")):
+            names[name] = Captured(out.getvalue(), err.getvalue())
+
+
+def cell_magic(code, names, display, run_cell):
+    """%%words take the whole cell. Gives what the cell has to say at its end, or nothing. Lines keep their numbers."""
+    above = len(code) - len(code.lstrip())
+    head, _, body = code.lstrip().partition("\n")
     word, *words = head[2:].split() or [""]
+    below = "\n" * (code[:above].count("\n") + 1) + body
     if word in ("bash", "sh", "script"):
         import subprocess
         done = subprocess.run(["/bin/bash", "-s"], input=body.encode())
         if done.returncode:
             raise RuntimeError(f"the script ended with status {done.returncode}")
-    elif word == "writefile" and words:
+    elif word in ("writefile", "file") and words:
         with open(words[-1], "a" if words[0] == "-a" else "w") as file:
             file.write(body)
+    elif word == "time":
+        return timed(lambda: run_cell(below))
+    elif word == "timeit":
+        measure(head[2:].partition("timeit")[2].strip(), body, names)
+    elif word == "capture":
+        capture(words, names, lambda: run_cell(below))
+    elif word in SHOWN:
+        display({SHOWN[word]: body}, raw=True)
     else:
         raise NameError(f"there is no %%{word} here")
+    return None

@@ -77,6 +77,21 @@ constexpr std::array kInstallers = {"pip"sv, "pip3"sv, "conda"sv, "mamba"sv, "mi
 // Of these the body is shown, or the line sets something.
 constexpr std::array kShownWords = {"html"sv, "markdown"sv, "latex"sv, "svg"sv, "writefile"sv, "file"sv};
 
+// Of `%timeit -n 5 -r3 statement` what is run; options that the interpreter does not take stay.
+std::string_view without_options(std::string_view word, std::string_view rest) {
+  if (word != "timeit") return rest;
+  const auto skip = [&](std::string_view set) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(set), rest.size()));
+  };
+  while (rest.size() > 1 && rest[0] == '-' && "nrqoc"sv.contains(rest[1])) {
+    rest.remove_prefix(2);
+    skip(" \t");
+    skip("0123456789");
+    skip(" \t");
+  }
+  return rest;
+}
+
 bool is_identifier_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -253,7 +268,7 @@ std::string CellReader::run_magic(std::string_view line, std::uint32_t offset) {
   if (is_one_of(word, kShellWords)) return run_shell(rest, offset);
   if (word == "run") return run_shell("python3 " + std::string(rest), offset);
   if (is_one_of(word, kPythonWords)) {
-    embed(offset, Language::python, std::string(rest));
+    embed(offset, Language::python, std::string(without_options(word, rest)));
     return "''";
   }
   // %cd {path}, %env NAME={value}: expressions alone are run.
@@ -324,7 +339,8 @@ void CellReader::read_whole(std::string_view body_of_cell) {
   } else if (is_one_of(word, kScriptWords)) {
     take_body(Language::javascript);
   } else if (is_one_of(word, kPythonWords)) {
-    if (!rest.empty() && is_python(rest)) embed(0, Language::python, std::string(rest));
+    const std::string_view line = without_options(word, rest);
+    if (!line.empty() && is_python(line)) embed(0, Language::python, std::string(line));
     Cell inner = read_cell(body);
     for (Embedded& one : inner.embedded) one.offset += static_cast<std::uint32_t>(above);
     std::ranges::move(inner.embedded, std::back_inserter(cell_.embedded));

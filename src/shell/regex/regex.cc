@@ -27,10 +27,21 @@ constexpr std::uint64_t kSimulatedPerStep = 5;
 struct Unbounded {};
 thread_local bool refuse_simulation = false;
 
+#ifdef ATOLL_RE2_WITHOUT_HOOKS
+// In a shared object there is no archive of RE2 to link: what would be refused is simulated slowly instead.
+bool set_hook() {
+  return true;
+}
+#else
 // RE2 calls it between the two, holding nothing.
 void on_automaton_too_large(const re2::hooks::DFASearchFailure&) {
   if (refuse_simulation) throw Unbounded{};
 }
+bool set_hook() {
+  re2::hooks::SetDFASearchFailureHook(on_automaton_too_large);
+  return true;
+}
+#endif
 
 std::string escape_plain(std::string_view text) {
   std::string out;
@@ -118,7 +129,7 @@ bool Regex::Body::run_re2_bounded(re2::StringPiece text, std::size_t from, std::
                                   re2::RE2::Anchor anchor, re2::StringPiece* found, int count,
                                   std::uint64_t bound) const {
   if (regex_limits().charge) regex_limits().charge((to - from) / 8);
-  static const bool hooked = (re2::hooks::SetDFASearchFailureHook(on_automaton_too_large), true);
+  static const bool hooked = set_hook();
   bool matched = false, refused = !hooked;
   try {
     Restored<bool> outer(refuse_simulation);
