@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 LISTEN ?= 127.0.0.1:8000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build test test-long test-vm check build-times house-figures bench conformance sanitize fuzz coverage wheel format lint clean
+.PHONY: help setup run build test test-long test-vm check build-times house-figures bench conformance sanitize fuzz coverage wheel install deb tarball image docs format lint clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,8 +53,25 @@ fuzz:  ## Run every fuzz target for FUZZ_SECONDS each (default 60)
 coverage:  ## Line coverage of the unit tests
 	@scripts/coverage
 
-wheel:  ## Put the Python package's wheel into build/wheels
+wheel:  ## Put the Python package's wheels into build/wheels
 	@scripts/wheel
+
+install: build  ## Install into PREFIX (default /usr/local); DESTDIR is heeded
+	@scripts/install $(PREFIX)
+
+deb: build  ## Put a Debian package into build/packages
+	@scripts/package deb
+
+tarball: build  ## Put an archive for other distributions into build/packages
+	@scripts/package tarball
+
+image: deb  ## Put an OCI image of the service into build/packages
+	@scripts/image
+
+docs: build  ## Build the documentation site, with the reference of the C++ headers, into build/site
+	@scripts/setup docs
+	@scripts/docs
+	@scripts/site
 
 format:  ## Format the C++ sources
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

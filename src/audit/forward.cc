@@ -57,6 +57,7 @@ struct Forwarder::Lane {
   std::unique_ptr<Target> target;
   Paths paths;
   std::atomic<std::uint64_t> sent = 0;
+  std::atomic<bool> failing = false;
   std::string head_sent;
   std::thread thread;
 };
@@ -138,6 +139,7 @@ void Forwarder::Lane::run(Shared& shared, std::shared_ptr<Log> log) {
     seen = shared.turn;
     lock.unlock();
     const auto done = step(*log);
+    failing = !done;
     if (!done) {
       if (pause.count() == 0)
         log::warn("audit entries cannot be forwarded",
@@ -187,6 +189,13 @@ std::uint64_t Forwarder::sent() const {
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   for (const auto& lane : lanes_) least = std::min(least, lane->sent.load());
   return least;
+}
+
+std::vector<std::string> Forwarder::failing() const {
+  std::vector<std::string> names;
+  for (const auto& lane : lanes_)
+    if (lane->failing) names.push_back(lane->target->name());
+  return names;
 }
 
 }  // namespace atl::audit

@@ -59,6 +59,8 @@ class Forwarder {
   void start(std::shared_ptr<Log> log);
   // The last entry that every target has; what nobody needs any more. The largest number without targets.
   std::uint64_t sent() const;
+  // The names of the targets that did not take what they were sent last.
+  std::vector<std::string> failing() const;
 
  private:
   struct Shared;

@@ -243,8 +243,10 @@ Result<std::uint64_t> Log::append_locked(const Entry& entry) {
   if (size_ >= options_.segment_bytes)
     if (auto begun = begin_segment(); !begun && begun.error().code() != Code::no_space)
       return fail(std::move(begun).error());
+  const SteadyTime began = Clock::machine().steady();
   const Line line = render(seq_ + 1, options_.clock->now(), entry, digest_);
   TRY(write_line(line.text));
+  writes_.add(Clock::machine().steady() - began);
   ++seq_;
   digest_ = line.digest;
   mark_.set_end({seq_, digest_, boot_});

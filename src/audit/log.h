@@ -16,6 +16,7 @@
 #include "audit/mark.h"
 #include "audit/paths.h"
 #include "audit/signer.h"
+#include "base/latency.h"
 #include "os/fd.h"
 #include "os/task.h"
 
@@ -88,6 +89,8 @@ class Log : public std::enable_shared_from_this<Log> {
     bool full = false;       // changes are being refused
   };
   Facts facts() const;
+  // How long it took to write entries.
+  const Latency& writes() const { return writes_; }
   const Signer& signer() const { return signer_; }
   const Paths& paths() const { return paths_; }
   // Called on the log's thread after entries were added; at most about ten times a second.
@@ -140,6 +143,7 @@ class Log : public std::enable_shared_from_this<Log> {
   std::uint64_t lost_ = 0;
   bool full_ = false;
   bool closed_ = false;
+  Latency writes_;
   std::function<void()> listener_;
 
   // Group commit.

@@ -6,17 +6,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <cerrno>
 #include <cstring>
-#include <optional>
 
 #include "audit/entry.h"
 #include "audit/forward.h"
 #include "base/bytes.h"
-#include "net/client.h"
+#include "net/blocking_client.h"
 #include "os/fd.h"
 #include "os/file.h"
 
@@ -128,7 +124,8 @@ class SyslogTarget final : public Target {
 
 class WebhookTarget final : public Target {
  public:
-  WebhookTarget(net::Url url, std::string secret) : url_(std::move(url)), secret_(std::move(secret)) {}
+  WebhookTarget(net::Url url, std::string secret)
+      : client_(std::move(url), kSendTime), secret_(std::move(secret)) {}
   const std::string& name() const override {
     static const std::string kName = "webhook";
     return kName;
@@ -146,40 +143,17 @@ class WebhookTarget final : public Target {
           "X-Atoll-Signature",
           fmt::format("t={},v1={}", seconds, to_hex(hmac_sha256(secret_, seconds + "." + request.body))));
     }
-    const net::ClientResponse answer = TRY(call(std::move(request)));
+    auto sent = client_.send(std::move(request));
+    if (!sent) return fail(std::move(sent).error().context("webhook"));
+    const net::ClientResponse& answer = *sent;
     if (answer.status / 100 == 2) return {};
     return fail(Code::unavailable, fmt::format("webhook: it answered {}", answer.status));
   }
-  void stop() override {
-    stopped_ = true;
-    loop_.stop();
-  }
+  void stop() override { client_.stop(); }
 
  private:
-  Result<net::ClientResponse> call(net::ClientRequest request) {
-    net::ClientOptions options;
-    options.tries = 1;
-    options.connect_time = options.head_time = options.stall_time = kSendTime;
-    options.body_bytes_max = 1U << 20;
-    std::optional<Result<net::ClientResponse>> result;
-    loop_.restart();
-    if (stopped_) return fail(Code::canceled, "webhook: stopping");
-    net::Client client(loop_.get_executor(), url_, options);
-    boost::asio::co_spawn(loop_, client.send(std::move(request)),
-                          [&](std::exception_ptr thrown, Result<net::ClientResponse> value) {
-                            if (thrown) value = fail(Code::internal, "webhook: failed");
-                            result.emplace(std::move(value));
-                          });
-    while (!result && !stopped_ && loop_.run_one() > 0) {
-    }
-    if (!result) return fail(Code::canceled, "webhook: stopping");
-    return std::move(*result);
-  }
-
-  net::Url url_;
+  net::BlockingClient client_;
   std::string secret_;
-  boost::asio::io_context loop_;
-  std::atomic<bool> stopped_ = false;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <boost/json.hpp>
-#include <cmath>
 
 #include "base/bytes.h"
 #include "base/ids.h"
@@ -17,7 +16,8 @@ namespace {
 constexpr std::string_view kPrefix = "e2b_";
 constexpr std::size_t kKeyBytes = 20;
 constexpr std::size_t kShownLetters = 8;
-constexpr double kBurstSeconds = 5;
+// Of one tenant, access tokens among them.
+constexpr std::ptrdiff_t kInForceMax = 1000;
 
 std::string scopes_json(const Narrowing& narrowing) {
   boost::json::object scopes;
@@ -39,6 +39,17 @@ std::string networks_json(const Narrowing& narrowing) {
   boost::json::array ranges;
   for (const std::string& range : narrowing.networks) ranges.emplace_back(range);
   return boost::json::serialize(ranges);
+}
+
+Result<void> check_room(const std::vector<store::KeyRow>& rows, const std::string& tenant, WallTime now) {
+  const auto in_force = std::ranges::count_if(rows, [&](const store::KeyRow& row) {
+    return row.tenant == tenant && !row.revoked_at && !(row.expires_at && *row.expires_at <= now);
+  });
+  if (in_force < kInForceMax) return {};
+  return fail(Code::resource_exhausted,
+              fmt::format("the tenant has {} keys and access tokens, which is the most there can be; revoke "
+                          "those that nobody uses",
+                          in_force));
 }
 
 }  // namespace
@@ -167,6 +178,19 @@ void Keys::set_local_key(const std::string& key) {
   put(local_);
 }
 
+void Keys::apply_roles() {
+  std::vector<EntryPtr> before;
+  for (const auto& [key_id, entry] : by_id_)
+    if (entry != local_) before.push_back(entry);
+  for (const EntryPtr& old : before) {
+    EntryPtr entry = make_entry(old->row);
+    entry->used_at = old->used_at;
+    const bool less = !entry->who.permissions.contains(old->who.permissions);
+    put(std::move(entry));
+    if (less && listener_) listener_(old->row.key_id);
+  }
+}
+
 Task<void> Keys::reload() {
   std::vector<store::KeyRow> rows;
   for (std::uint64_t seen = changes_ + 1; seen != changes_;) {
@@ -290,6 +314,7 @@ Task<Keys::Created> Keys::create(NewKey wanted) {
     Created created{std::move(wanted.key), known};
     co_return created;
   }
+  CO_CHECK(check_room(rows, row.tenant, row.created_at));
   CO_CHECK(co_await store_.put_key(row));
   store::AuditRow entry{row.created_at, row.tenant, row.key_id, "key.create", row.key_id, row.name};
   CO_CHECK(co_await store_.audit(std::move(entry)));
@@ -352,39 +377,6 @@ Task<void> Keys::save_last_uses() {
   }
   if (used.empty()) co_return Result<void>{};
   co_return co_await store_.touch_keys(std::move(used));
-}
-
-RateLimiter::RateLimiter(RateLimit limit, Clock& clock) : limit_(limit), clock_(clock) {
-  if (limit_.burst <= 0) limit_.burst = std::max(1.0, limit_.per_second * kBurstSeconds);
-}
-
-double RateLimiter::filled(const Bucket& bucket, SteadyTime now) const {
-  const double passed = std::chrono::duration<double>(now - bucket.filled_at).count();
-  return std::min(limit_.burst, bucket.tokens + passed * limit_.per_second);
-}
-
-// A full bucket says as much as none. Looked for when there are twice as many as were left the last time, so
-// that a call costs the same whatever the number of callers is.
-void RateLimiter::forget_full(SteadyTime now) {
-  if (buckets_.size() < forget_at_) return;
-  std::erase_if(buckets_, [&](const auto& one) { return filled(one.second, now) >= limit_.burst; });
-  forget_at_ = std::max<std::size_t>(1024, buckets_.size() * 2);
-}
-
-std::optional<std::chrono::milliseconds> RateLimiter::take(const std::string& caller) {
-  if (limit_.per_second <= 0) return std::nullopt;
-  const SteadyTime now = clock_.steady();
-  forget_full(now);
-  auto [found, fresh] = buckets_.try_emplace(caller, Bucket{limit_.burst, now});
-  Bucket& bucket = found->second;
-  bucket.tokens = filled(bucket, now);
-  bucket.filled_at = now;
-  if (bucket.tokens >= 1) {
-    bucket.tokens -= 1;
-    return std::nullopt;
-  }
-  const double wait_seconds = (1 - bucket.tokens) / limit_.per_second;
-  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(wait_seconds * 1000)));
 }
 
 }  // namespace atl::auth

@@ -58,6 +58,9 @@ class Keys {
   // its own addresses only. An admin's of `default`, with the id kLocalKeyId.
   void set_local_key(const std::string& key);
 
+  // The roles changed: every key has from now on what its role has now.
+  void apply_roles();
+
   // Reads the keys again: other processes (`atoll keys`) change them too.
   Task<void> reload();
   // Who the key stands for, as seen from `address` ("192.0.2.1", "unix"; empty: not known, which opens only
@@ -130,34 +133,6 @@ class Keys {
   std::function<void(const std::string& key_id)> listener_;
   std::function<void(const store::KeyRow& row)> quota_listener_;
   std::uint64_t changes_ = 0;  // made here; whoever reads the store meanwhile reads it again
-};
-
-// How much one caller may ask in a while: a bucket of `burst` calls that fills at `per_second`.
-struct RateLimit {
-  double per_second = 0;  // 0: any number
-  double burst = 0;       // 0: what five seconds of `per_second` give
-};
-
-// Each caller has a bucket of its own. What it holds is bounded: a bucket that is full again is forgotten.
-class RateLimiter {
- public:
-  explicit RateLimiter(RateLimit limit, Clock& clock = Clock::machine());
-  // Nothing: go ahead. Otherwise how long to wait.
-  std::optional<std::chrono::milliseconds> take(const std::string& caller);
-  std::size_t buckets() const { return buckets_.size(); }
-
- private:
-  struct Bucket {
-    double tokens = 0;
-    SteadyTime filled_at{};
-  };
-  double filled(const Bucket& bucket, SteadyTime now) const;
-  void forget_full(SteadyTime now);
-
-  RateLimit limit_;
-  Clock& clock_;
-  std::map<std::string, Bucket> buckets_;
-  std::size_t forget_at_ = 1024;  // buckets
 };
 
 }  // namespace atl::auth

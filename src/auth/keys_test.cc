@@ -1,5 +1,6 @@
 #include "auth/keys.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/co_spawn.hpp>
@@ -43,6 +44,44 @@ TEST(Keys, AWrongKeyIsRefusedAndARevokedOneToo) {
   EXPECT_EQ(wait(keys.create("default", "again", created->key)).error().code(), Code::conflict);
 }
 
+constexpr std::size_t kMost = 1000;  // in force, and kept of those that ended
+
+TEST(Keys, ATenantHasAsManyAsItMayAndNoMoreIsKeptOfThoseThatEnded) {
+  auto store = *store::Store::open_in_memory();
+  Keys keys(*store);
+  const auto row = [](std::size_t i, std::string tenant) {
+    return store::KeyRow{.key_id = fmt::format("key_{:05}", i),
+                         .tenant = std::move(tenant),
+                         .role = "viewer",
+                         .name = "n",
+                         .hash = fmt::format("hash{}", i),
+                         .prefix = "e2b_",
+                         .created_at = from_unix_micros(static_cast<std::int64_t>(i))};
+  };
+  for (std::size_t i = 0; i < kMost; ++i) ASSERT_TRUE(wait(store->put_key(row(i, "full"))));
+  ASSERT_TRUE(wait(keys.reload()));
+  const auto refused = wait(keys.create("full", "more", ""));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::resource_exhausted);
+  EXPECT_NE(refused.error().message().find("revoke"), std::string::npos);
+  // Others have room of their own, and one that is revoked makes some.
+  EXPECT_TRUE(wait(keys.create("other", "n", "")));
+  ASSERT_TRUE(wait(keys.revoke("key_00000")));
+  EXPECT_TRUE(wait(keys.create("full", "more", "")));
+  // Those that ended: by revocation or by their time, the oldest go first.
+  for (std::size_t i = 0; i < kMost + 5; ++i) {
+    auto ended = row(10'000 + i, "other");
+    (i % 2 == 0 ? ended.revoked_at : ended.expires_at) = from_unix_micros(static_cast<std::int64_t>(1 + i));
+    ASSERT_TRUE(wait(store->put_key(ended)));
+  }
+  ASSERT_TRUE(wait(keys.create("other", "n", "")));
+  std::vector<std::string> left;
+  for (const store::KeyRow& one : *wait(store->list_keys()))
+    if (one.tenant == "other" && one.key_id.starts_with("key_1")) left.push_back(one.key_id);
+  ASSERT_EQ(left.size(), kMost);
+  EXPECT_EQ(left.front(), "key_10005");
+}
+
 TEST(Keys, AreStoredHashedOnly) {
   auto store = *store::Store::open_in_memory();
   Keys keys(*store);
@@ -65,45 +104,6 @@ TEST(Keys, PresettingTheSameKeyAgainChangesNothing) {
   EXPECT_FALSE(other.check(key));
   ASSERT_TRUE(wait(other.reload()));
   EXPECT_EQ(other.check(key)->key_id, first.row.key_id);
-}
-
-TEST(RateLimiter, AdmitsABurstThenTheRateEachKeyForItself) {
-  ManualClock clock;
-  RateLimiter limiter({.per_second = 10, .burst = 1000}, clock);
-  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(limiter.take("a"));
-  auto wait_for = limiter.take("a");
-  ASSERT_TRUE(wait_for);
-  EXPECT_EQ(wait_for->count(), 100);
-  EXPECT_FALSE(limiter.take("b"));
-  clock.advance(std::chrono::milliseconds(100));
-  EXPECT_FALSE(limiter.take("a"));
-  EXPECT_TRUE(limiter.take("a"));
-}
-
-TEST(RateLimiter, WithoutARateThereIsNoLimit) {
-  ManualClock clock;
-  RateLimiter limiter({}, clock);
-  for (int i = 0; i < 100'000; ++i) ASSERT_FALSE(limiter.take("a"));
-  EXPECT_EQ(limiter.buckets(), 0U);
-}
-
-TEST(RateLimiter, ARateAloneBringsFiveSecondsOfBurst) {
-  ManualClock clock;
-  RateLimiter limiter({.per_second = 2}, clock);
-  for (int i = 0; i < 10; ++i) ASSERT_FALSE(limiter.take("a"));
-  EXPECT_EQ(limiter.take("a")->count(), 500);
-}
-
-TEST(RateLimiter, ForgetsWhoHasBeenQuiet) {
-  ManualClock clock;
-  RateLimiter limiter({.per_second = 1, .burst = 2}, clock);
-  for (int i = 0; i < 1024; ++i) ASSERT_FALSE(limiter.take(std::to_string(i)));
-  clock.advance(std::chrono::milliseconds(500));
-  EXPECT_FALSE(limiter.take("late"));
-  EXPECT_GT(limiter.buckets(), 1024U);  // none is full yet: whoever waits is not let in early
-  clock.advance(std::chrono::seconds(5));
-  for (int i = 0; i < 1100; ++i) ASSERT_FALSE(limiter.take("again" + std::to_string(i)));
-  EXPECT_LT(limiter.buckets(), 1200U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "auth/permission.h"
+#include "base/trace.h"
 
 namespace atl::auth {
 
@@ -34,7 +35,8 @@ struct Principal {
   std::string request_id = {};
   // Whose key it is, if that is another tenant than the one it looks into (Permission::tenants_look).
   std::string looks_from = {};
-  std::string name = {};  // of the key, or the subject of an identity; for logs
+  std::string name = {};      // of the key, or the subject of an identity; for logs
+  trace::Context trace = {};  // the request's span, for spans of what is done for it
 
   bool may(Permission permission) const { return permissions.has(permission); }
   bool operator==(const Principal&) const = default;

@@ -62,7 +62,7 @@ TEST(Roles, OfTenantsAreReadFromFiles) {
   EXPECT_EQ(roles.find("acme", "ci"), (PermissionSet{Permission::sessions_write, Permission::execute}));
   EXPECT_FALSE(roles.find("default", "ci"));
   EXPECT_EQ(roles.of("acme").size(), 5U);
-  EXPECT_TRUE(roles.load("/nowhere"));
+  EXPECT_TRUE(Roles().load("/nowhere"));
   Folder all;
   all.write("a.yaml", "name: helper\nextends: [viewer]\npermissions: [execute]\n");
   Roles open;

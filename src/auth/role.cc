@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <set>
 
 #include "auth/principal.h"
 #include "config/checked.h"
@@ -86,24 +85,37 @@ Roles::Roles() {
   ship(kAdmin, PermissionSet::all());
 }
 
-Result<void> Roles::load(const std::string& directory) {
+Result<Roles::Marks> Roles::look(const std::string& directory) {
+  Marks marks;
   std::error_code failed;
-  if (!std::filesystem::is_directory(directory, failed)) return {};
-  std::set<std::string> paths;
+  if (!std::filesystem::is_directory(directory, failed)) return marks;
   for (const auto& entry : std::filesystem::directory_iterator(directory, failed)) {
     const auto extension = entry.path().extension();
-    if (extension == ".yaml" || extension == ".yml") paths.insert(entry.path().string());
+    std::error_code gone;
+    if (extension == ".yaml" || extension == ".yml")
+      marks[entry.path().string()] = {entry.file_size(gone), entry.last_write_time(gone)};
   }
   if (failed)
     return fail(Code::invalid_argument, fmt::format("{}: cannot be read: {}", directory, failed.message()));
+  return marks;
+}
+
+bool Roles::is_outdated(const std::string& directory) const {
+  const auto now = look(directory);
+  return !now || *now != marks_;
+}
+
+Result<void> Roles::load(const std::string& directory) {
   Roles read;
-  for (const std::string& path : paths) {
+  read.marks_ = TRY(look(directory));
+  for (const auto& [path, mark] : read.marks_) {
     const config::Document document = TRY(config::Document::load(path));
     Role role = TRY(parse_role(document, read));
     if (auto added = read.add(std::move(role)); !added)
       return fail(document.root.error(added.error().message()));
   }
   own_ = std::move(read.own_);
+  marks_ = std::move(read.marks_);
   return {};
 }
 

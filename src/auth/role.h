@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ class Roles {
   // Reads every *.yaml of `directory` (docs/guides/governance.md). A directory that is not there has none.
   // Code::invalid_argument naming file and key for what is wrong; then nothing is changed.
   Result<void> load(const std::string& directory);
+  // Whether the files there are no longer those that load() read.
+  bool is_outdated(const std::string& directory) const;
   // Code::already_exists, or Code::invalid_argument for a name that a shipped role has.
   Result<void> add(Role role);
 
@@ -40,6 +43,11 @@ class Roles {
   std::vector<Role> of(std::string_view tenant) const;
 
  private:
+  // A file's path to its size and when it was changed.
+  using Marks = std::map<std::string, std::pair<std::uint64_t, std::filesystem::file_time_type>>;
+  static Result<Marks> look(const std::string& directory);
+
+  Marks marks_;
   std::map<std::string, Role, std::less<>> shipped_;
   std::map<std::pair<std::string, std::string>, Role> own_;  // by tenant and name
 };

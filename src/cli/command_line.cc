@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "cli/command.h"
+#include "cli/mistakes.h"
 #include "config/checked.h"
-#include "config/document.h"
 
 namespace atl::cli {
 namespace {
@@ -32,6 +32,43 @@ void guard(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) guard(*command);
 }
 
+std::vector<std::string> names_of(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  if (names.empty()) names.push_back(option.get_name());
+  return names;
+}
+
+OptionFacts facts_of(const CLI::Option& option) {
+  OptionFacts facts;
+  facts.names = names_of(option);
+  facts.positional = option.get_positional();
+  if (option.get_expected_max() > 0) {
+    facts.value = option.get_type_name() == kAnyText ? "TEXT" : option.get_type_name();
+    if (facts.value.empty()) facts.value = "TEXT";
+    facts.repeats = option.get_expected_max() > 1 || option.get_allow_extra_args();
+  }
+  facts.about = option.get_description();
+  facts.default_text = option.get_default_str();
+  facts.required = option.get_required();
+  return facts;
+}
+
+CommandFacts facts_of(const CLI::App& app) {
+  CommandFacts facts;
+  facts.name = app.get_name();
+  facts.about = app.get_description();
+  facts.notes = app.get_footer();
+  facts.hidden = app.get_group().empty();
+  facts.arguments_end_options = app.get_positionals_at_end();
+  for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; }))
+    facts.options.push_back(facts_of(*option));
+  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
+    facts.commands.push_back(facts_of(*below));
+  return facts;
+}
+
 }  // namespace
 
 Option Option::required() {
@@ -48,6 +85,10 @@ Option Option::one_value_each() {
 
 Option Option::any_text() {
   return Option(option_->type_name(kAnyText));
+}
+
+Option Option::value(const std::string& word) {
+  return Option(option_->type_name(word));
 }
 
 Option Option::existing_directory() {
@@ -91,6 +132,18 @@ void Command::end_options_at_arguments() {
   app_->positionals_at_end();
 }
 
+void Command::notes(const std::string& text) {
+  app_->footer(text);
+}
+
+void Command::hide() {
+  app_->group("");
+}
+
+CommandFacts Command::facts() const {
+  return facts_of(*app_);
+}
+
 bool Command::was_chosen() const {
   return app_->parsed();
 }
@@ -111,27 +164,37 @@ void CommandLine::add(Action (*define)(Command& top)) {
   command->callback([this, action = actions_.back().get()] { status_ = (*action)(); });
 }
 
-// The library says of a word that it does not know only that a subcommand is required.
-bool CommandLine::knows(std::string_view word) const {
-  std::vector<std::string> names;
-  for (const CLI::App* command : std::as_const(*app_).get_subcommands([](const CLI::App*) { return true; }))
-    names.push_back(command->get_name());
-  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return true;
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  fmt::print(stderr, "atoll: no command is called '{}'{}; `atoll --help` lists them\n", config::shown(word),
-             config::did_you_mean(word, known));
-  return false;
+CommandFacts CommandLine::facts() const {
+  return facts_of(*app_);
+}
+
+int CommandLine::answer(const std::vector<std::string>& words, const std::string& complaint) const {
+  const CommandFacts program = facts();
+  const CommandPath path = path_of(program, words);
+  fmt::print(stderr, "atoll: {}\nwrite `{} {}`; `{} --help` says more\n", complaint, typed(path),
+             usage_of(*path.back()), typed(path));
+  return 2;
 }
 
 int CommandLine::run(int argc, char** argv) {
   guard(*app_);
+  std::vector<std::string> words;
   try {
-    if (argc > 1 && !knows(argv[1])) return 2;
-    app_->parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int parsed = app_->exit(error);
+    const CommandFacts program = facts();
+    words = put_in_order(program, std::vector<std::string>(argv + 1, argv + std::max(argc, 1)));
+    if (words.empty()) words.emplace_back("--help");
+    if (const auto mistake = mistake_in(program, words)) {
+      fmt::print(stderr, "{}", *mistake);
+      return 2;
+    }
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library wants them
+    app_->parse(std::move(reversed));
+  } catch (const CLI::Success& asked) {
+    (void)app_->exit(asked);
     std::cout.flush();
-    return parsed == 0 && flush_output() ? 0 : 2;
+    return flush_output() ? 0 : 2;
+  } catch (const CLI::ParseError& error) {
+    return answer(words, error.what());
   }
   return flush_output() || status_ != 0 ? status_ : 1;
 }

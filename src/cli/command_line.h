@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command_tree.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -31,6 +33,9 @@ class Option {
   // Its value is anybody's text: a script, an argument of a command, a variable. Every other value is refused
   // where it is empty or holds control characters, before a subcommand sees it.
   Option any_text();
+  // What stands for its value in the help, and what completion offers for it: "FILE", "DIR", "SESSION",
+  // "ENVIRONMENT", "COMMAND", words with | between them, or any other word to be read by people.
+  Option value(const std::string& word);
   // Its value names a directory that is there.
   Option existing_directory();
   bool was_given() const;
@@ -54,6 +59,12 @@ class Command {
   void require_command();
   // What follows the first positional argument is not read as an option.
   void end_options_at_arguments();
+  // Examples and what else is good to know: the end of its help and of its page of the manual.
+  void notes(const std::string& text);
+  // Not listed in help, manual and completion: for programs, not for people.
+  void hide();
+  // Itself and all below it, as they are defined now.
+  CommandFacts facts() const;
   bool was_chosen() const;
 
  private:
@@ -73,12 +84,14 @@ class CommandLine {
   void add(Action (*define)(Command& top));
 
   // Reads the words and runs the chosen command; gives the exit status. What is asked for (--help, --version)
-  // goes to standard output, what is wrong to standard error: then the status is 2 and nothing ran.
-  // Exceptions of a command pass through.
+  // goes to standard output, what is wrong to standard error with the line that works where we know it: then
+  // the status is 2 and nothing ran. Exceptions of a command pass through.
   int run(int argc, char** argv);
+  // All commands as they are defined now.
+  CommandFacts facts() const;
 
  private:
-  bool knows(std::string_view word) const;
+  int answer(const std::vector<std::string>& words, const std::string& complaint) const;
 
   std::unique_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Action>> actions_;

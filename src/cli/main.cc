@@ -10,15 +10,17 @@
 #include <system_error>
 
 #include "cli/command.h"
+#include "cli/version.h"
 
 namespace atl::cli {
 namespace {
 
 // In the order of `atoll --help`.
 constexpr Define kCommands[] = {
-    define_serve, define_audit,    define_check,  define_config, define_env,
-    define_keys,  define_registry, define_skills, define_tools,  define_plugin_host,
-    define_run,   define_doctor,   define_shell,  define_usage,  define_version,
+    define_serve,      define_quickstart, define_session, define_top,     define_events,      define_run,
+    define_shell,      define_mcp,        define_check,   define_env,     define_keys,        define_registry,
+    define_skills,     define_tools,      define_audit,   define_usage,   define_config,      define_doctor,
+    define_completion, define_man,        define_help,    define_version, define_plugin_host,
 };
 
 // If a standard descriptor is closed when we start, the first file that we open would get its number, and our
@@ -31,9 +33,16 @@ void occupy_standard_descriptors() {
 
 int run(int argc, char** argv) {
   occupy_standard_descriptors();
-  CommandLine line("atoll", "Atoll: stateful sandboxes for AI agents", "atoll " ATOLL_VERSION);
+  CommandLine line("atoll", "Atoll: stateful sandboxes for AI agents", fmt::format("atoll {}", version()));
   for (const Define define : kCommands) line.add(define);
+  line.top().notes(
+      "Without a service:  atoll run -- python3 -c 'print(6 * 7)'\n"
+      "With one:           atoll serve, and in another terminal: atoll quickstart\n"
+      "`atoll help COMMAND` or `man atoll-COMMAND` says more; `man atoll` has exit statuses and variables.");
   try {
+    // What the scripts of `atoll completion` call.
+    if (argc > 2 && std::string_view(argv[1]) == "__complete")
+      return complete_words(line.facts(), std::vector<std::string>(argv + 2, argv + argc));
     return line.run(argc, argv);
   } catch (const std::system_error& error) {
     // fmt throws if output cannot be written. Standard error may be what failed, so it is written to

@@ -9,13 +9,13 @@ namespace atl::cli {
 void SettingFlags::add_to(Command& command) {
   command.add_option("--listen", listen_,
                      "address of the API: HOST:PORT or unix:PATH (default 127.0.0.1:8000)");
-  command.add_option("--data", data_, "data directory (default: the XDG data directory)");
-  command.add_option("--config", config_, "configuration file (YAML)");
+  command.add_option("--data", data_, "data directory (default: the XDG data directory)").value("DIR");
+  command.add_option("--config", config_, "configuration file (YAML)").value("FILE");
   command.add_option("--set", set_, "any other setting: KEY=VALUE; `atoll config` lists them")
       .one_value_each();
 }
 
-Result<config::Configuration> SettingFlags::load() const {
+Result<config::Configuration> SettingFlags::load(const std::map<std::string, std::string>& over) const {
   config::Sources sources;
   sources.file = file();
   sources.environment = config::atoll_environment();
@@ -31,6 +31,7 @@ Result<config::Configuration> SettingFlags::load() const {
     sources.flags[key] = *given;
     sources.spelled[key] = fmt::format("--{}", key);
   }
+  for (const auto& [key, value] : over) sources.flags[key] = value;
   return config::Configuration::load(sources);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +15,8 @@ namespace atl::cli {
 class SettingFlags {
  public:
   void add_to(Command& command);
-  // File, environment and flags together.
-  Result<config::Configuration> load() const;
+  // File, environment and flags together; `over` stands above all of them.
+  Result<config::Configuration> load(const std::map<std::string, std::string>& over = {}) const;
   std::string file() const { return config::find_file(config_); }
 
  private:

@@ -9,6 +9,11 @@ namespace {
 
 class AdmissionTest : public ServiceTest {};
 
+// Collections are called as their tenant likes: another tenant's of the same name is another one.
+bool names_ones_own(const Probe& probe) {
+  return probe.route->pattern == "/api/index/collections/{name}";
+}
+
 TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
   start();
   const bj::object mine = create(), neighbour = create();
@@ -50,7 +55,7 @@ TEST_F(AdmissionTest, EveryRouteAsksForItsCredential) {
         case Credential::key:
           if (!others) {
             EXPECT_EQ(answer.status, 401) << answer.body;
-          } else if (probe.route->pattern.find('{') != std::string::npos) {
+          } else if (probe.route->pattern.find('{') != std::string::npos && !names_ones_own(probe)) {
             EXPECT_TRUE(answer.status >= 400 && answer.status < 500) << answer.status << answer.body;
           }
           break;
@@ -192,8 +197,8 @@ TEST_F(AdmissionTest, EverythingThatEndsSomethingSaysSo) {
     const std::string& pattern = probe.route->pattern;
     bool ends = probe.route->method == Method::del && probe.rule.credential != Credential::port &&
                 probe.rule.permission != api::Permission::cluster;
-    for (const char* tail :
-         {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove", "/RemoveWatcher"})
+    for (const char* tail : {"/pause", "/signal", "/interrupt", "/SendSignal", "/CloseStdin", "/Remove",
+                             "/RemoveWatcher", "/points/delete", "/tool-calls/{call}/result"})
       ends = ends || pattern.ends_with(tail);
     EXPECT_EQ(ends, probe.rule.rate == api::Rate::never) << probe.name();
   }

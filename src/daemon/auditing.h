@@ -19,6 +19,10 @@ class Auditing {
   ~Auditing();
 
   const std::shared_ptr<audit::Log>& log() const { return log_; }
+  // Targets that take nothing at the moment.
+  std::vector<std::string> failing_targets() const {
+    return forwarder_ ? forwarder_->failing() : std::vector<std::string>();
+  }
   // The service itself did it, or failed to.
   void tell(std::string action, std::string object, std::string tenant = {}, const Error* error = nullptr);
   // A tenant's secret went into a request of one of its sessions. Only its name is written.

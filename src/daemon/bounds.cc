@@ -60,7 +60,7 @@ api::e2b::StoredBounds stored_bounds_of(const config::Configuration& configurati
   return bounds;
 }
 
-Result<auth::RateLimit> rate_limit(const config::Configuration& configuration) {
+Result<quota::Quotas> key_quotas_of(const config::Configuration& configuration) {
   const std::int64_t rate = configuration.integer("rate.per_second"),
                      burst = configuration.integer("rate.burst");
   for (const auto& [key, value] : {std::pair("rate.per_second", rate), std::pair("rate.burst", burst)})
@@ -71,7 +71,10 @@ Result<auth::RateLimit> rate_limit(const config::Configuration& configuration) {
   if (rate == 0 && burst > 0)
     return fail(Error(Code::invalid_argument, "rate.burst alone limits nothing: set rate.per_second too")
                     .with_field("rate.burst"));
-  return auth::RateLimit{static_cast<double>(rate), static_cast<double>(burst)};
+  quota::Quotas quotas;
+  if (rate > 0) quotas[quota::Quota::requests_per_second] = static_cast<std::uint64_t>(rate);
+  if (burst > 0) quotas[quota::Quota::requests_burst] = static_cast<std::uint64_t>(burst);
+  return quotas;
 }
 
 }  // namespace atl::daemon

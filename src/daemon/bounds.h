@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/e2b/context.h"
-#include "auth/keys.h"
+#include "quota/quotas.h"
 #include "registry/ceilings.h"
 #include "session/service_options.h"
 
@@ -25,6 +25,7 @@ Result<std::uint64_t> bound_of(const config::Configuration& configuration, std::
 Result<registry::Ceilings> ceilings_of(const config::Configuration& configuration, const std::string& data);
 Result<session::Keeping> keeping_of(const config::Configuration& configuration);
 api::e2b::StoredBounds stored_bounds_of(const config::Configuration& configuration);
-Result<auth::RateLimit> rate_limit(const config::Configuration& configuration);
+// What every key may have that has no quota of its own: rate.*.
+Result<quota::Quotas> key_quotas_of(const config::Configuration& configuration);
 
 }  // namespace atl::daemon

@@ -16,6 +16,7 @@
 
 #include "api/admission/admission.h"
 #include "api/e2b/dialect.h"
+#include "api/mcp/mcp.h"
 #include "api/rest/rest.h"
 #include "auth/attempts.h"
 #include "auth/keys.h"
@@ -32,9 +33,12 @@
 #include "daemon/data_directory.h"
 #include "daemon/data_lock.h"
 #include "daemon/http_settings.h"
+#include "daemon/indexing.h"
 #include "daemon/local_access.h"
 #include "daemon/network.h"
 #include "daemon/providers.h"
+#include "daemon/storage_plugins.h"
+#include "daemon/telemetry.h"
 #include "daemon/tenant_secrets.h"
 #include "daemon/toolkit.h"
 #include "daemon/volume_disks.h"
@@ -46,6 +50,7 @@
 #include "os/file.h"
 #include "os/privileges.h"
 #include "quota/book.h"
+#include "quota/inventory.h"
 #include "registry/tenant_entries.h"
 #include "sandbox/emulated/virtual.h"
 #include "sandbox/native/native.h"
@@ -55,7 +60,6 @@
 #include "session/local_service.h"
 #include "store/blobs.h"
 #include "store/store.h"
-#include "telemetry/metrics.h"
 #include "tools/tool_executor.h"
 #include "tools/tool_registry.h"
 #include "vault/vault.h"
@@ -176,15 +180,24 @@ Result<void> Daemon::reload() {
 }
 
 Result<void> Daemon::read_registry_again() {
-  // The checker of open_skills() has agreed to every declared skill before the registry changes.
+  // Roles that cannot be read, and declared skills that the checker of open_skills() does not agree to, keep
+  // the registry from changing.
+  auth::Roles roles;
+  TRY(read_roles(roles));
   TRY(registry_->reload());
   auto declared = TRY(declared_skills(*registry_));
-  return skills_->declare(std::move(declared));
+  TRY(skills_->declare(std::move(declared)));
+  use_roles(std::move(roles));
+  return {};
 }
 
 Result<void> Daemon::start_providers() {
-  TRY(start_native());
-  sandbox::emulated::Storages storages = TRY(storages_of(configuration_, data_));
+  auto declared = TRY(declared_storages(configuration_, data_));
+  const auto plugins =
+      TRY(storage_plugins(declared, configuration_.list("tools.plugins"), plugin_sockets(data_)));
+  TRY(start_native(plugins));
+  TRY(keep_storage_plugins(plugins));
+  auto storages = std::make_shared<sandbox::emulated::Storages>(storage_kinds(data_), std::move(declared));
   providers_.push_back(sandbox::emulated::make(loop_.get_executor(), std::move(storages)));
   TRY(start_optional_providers());
   const std::string& asked = configuration_.text("provider.default");
@@ -220,11 +233,26 @@ Result<void> Daemon::start_optional_providers() {
   return {};
 }
 
-Result<void> Daemon::start_native() {
+Result<void> Daemon::keep_storage_plugins(const std::vector<StoragePlugin>& plugins) {
+  if (plugins.empty()) return {};
+  if (!absent_providers_.empty())
+    return fail(Error(Code::unsupported,
+                      fmt::format("the storage '{}' is a plugin, which runs in a native sandbox: {}",
+                                  plugins.front().name, absent_providers_.front().reason))
+                    .with_field("storages"));
+  storage_plugins_ = std::make_unique<StoragePlugins>(loop_.get_executor(), providers_.front().get(),
+                                                      data_ + "/plugin-host", plugins);
+  return {};
+}
+
+Result<void> Daemon::start_native(const std::vector<StoragePlugin>& plugins) {
   sandbox::native::NativeOptions options;
   options.spawner.roots = spawner_roots(data_, *registry_, *skills_, configuration_.text("run_as").empty());
   for (std::string& directory : TRY(plugin_mounts(configuration_, data_)))
     options.spawner.roots.mounts.push_back({.path = std::move(directory)});
+  for (const StoragePlugin& plugin : plugins)
+    for (const std::string& directory : {plugin.path, plugin.socket_place})
+      options.spawner.roots.mounts.push_back({.path = directory, .writable = true});
   options.spawner.run_directory = data_ + "/run";
   options.spawner.cgroup_parent = configuration_.text("native.cgroup_parent");
   options.spawner.image_directory = data_ + "/sandboxes";
@@ -289,8 +317,13 @@ Result<void> Daemon::give_up_root() {
 
 Result<void> Daemon::build_service() {
   blobs_ = TRY(store::Blobs::open(data_ + "/artifacts"));
-  metrics_ = std::make_unique<telemetry::Metrics>();
-  limiter_ = std::make_unique<auth::RateLimiter>(TRY(rate_limit(configuration_)));
+  std::string installation = TRY(installation_id(data_));
+  telemetry_ = TRY(Telemetry::open(configuration_, data_, std::move(installation)));
+  indexing_ = TRY(Indexing::open(configuration_, data_));
+  telemetry_->watch(*indexing_);
+  telemetry_->watch(*store_);
+  telemetry_->watch(*auditing_);
+  for (const auto& provider : providers_) telemetry_->watch(*provider);
   session::LocalService::Dependencies dependencies;
   dependencies.executor = loop_.get_executor();
   dependencies.store = store_.get();
@@ -299,7 +332,7 @@ Result<void> Daemon::build_service() {
   for (const auto& provider : providers_) dependencies.providers.push_back(provider.get());
   for (const auto& absent : absent_providers_) dependencies.providers.add_absent(absent);
   dependencies.clock = &Clock::machine();
-  observer_ = std::make_unique<session::audited::AuditedObserver>(*metrics_, auditing_->log());
+  observer_ = std::make_unique<session::audited::AuditedObserver>(telemetry_->observer(), auditing_->log());
   dependencies.observer = observer_.get();
   dependencies.workers = workers_.get();
   dependencies.layers = layers_.get();
@@ -319,6 +352,7 @@ Result<void> Daemon::build_service() {
   };
   TRY(build_quotas());
   dependencies.controller = quotas_.get();
+  dependencies.inventory = inventory_.get();
   session::ServiceOptions options;
   options.default_provider = default_provider_;
   if (const std::string& rules = configuration_.text("provider.rules"); !rules.empty()) {
@@ -352,7 +386,7 @@ Result<void> Daemon::build_service() {
                                                                              .tenants = tenants_.get(),
                                                                              .attempts = attempts_.get(),
                                                                              .proxies = &trusted_proxies_,
-                                                                             .limiter = limiter_.get(),
+                                                                             .controller = quotas_.get(),
                                                                              .service = audited_.get(),
                                                                              .volumes = volumes_.get()});
   admission_->set_trail(trail_.get());
@@ -367,6 +401,8 @@ Result<void> Daemon::build_tools() {
   options.plugin_host = data_ + "/plugin-host";
   tool_executor_ = std::make_unique<tools::ToolExecutor>(loop_.get_executor(), audited_.get(), tools_.get(),
                                                          &Clock::machine(), std::move(options));
+  telemetry_->watch(*tool_executor_);
+  indexing_->watch(*registry_, *tools_, *skills_);
   return {};
 }
 
@@ -376,7 +412,7 @@ Result<void> Daemon::set_access_sink() {
     log_line = TRY(net::open_access_log(loop_.get_executor(), target));
   }
   server_->set_access_sink([this, log_line = std::move(log_line)](const net::Access& access) {
-    metrics_->served(access);
+    telemetry_->metrics().served(access);
     if (log_line) log_line(access);
   });
   return {};
@@ -387,13 +423,19 @@ void Daemon::mount_rest(const std::string& address) {
   dependencies.executor = loop_.get_executor();
   dependencies.service = audited_.get();
   dependencies.admission = admission_.get();
-  dependencies.metrics = metrics_.get();
+  dependencies.metrics = &telemetry_->metrics();
+  dependencies.events = &telemetry_->events();
+  dependencies.followers = &telemetry_->followers();
+  dependencies.health = &telemetry_->health();
+  dependencies.index = &indexing_->index();
+  dependencies.refresh_index = [this](const std::string& tenant) { return indexing_->refresher(tenant); };
   dependencies.data = data_;
   dependencies.tools = tools_.get();
   dependencies.tool_executor = tool_executor_.get();
   dependencies.registry = registry_.get();
   dependencies.tenant_entries = tenant_entries_.get();
   dependencies.skills = skills_.get();
+  dependencies.inventory = inventory_.get();
   dependencies.workers = workers_.get();
   // Who asked for it is in the entry of the route.
   dependencies.reload = [this] { return read_registry_again(); };
@@ -417,7 +459,10 @@ void Daemon::mount_e2b(std::vector<std::string> addresses) {
   }
   e2b_ = std::make_unique<api::e2b::Dialect>(api::e2b::Context{
       loop_.get_executor(), *audited_, *admission_, *keys_, *store_, *volumes_, *vault_, Clock::machine(),
-      [domain] { return domain; }, data_ + "/e2b", stored_bounds_of(configuration_), quotas_.get()});
+      [domain] { return domain; }, data_ + "/e2b", stored_bounds_of(configuration_), inventory_.get(),
+      [this](net::Exchange& exchange, const session::Session& session) {
+        return mcp_->serve_sandbox(exchange, session);
+      }});
   e2b_->mount(*server_);
 }
 
@@ -441,7 +486,7 @@ boost::asio::awaitable<void> Daemon::watch_registry() {
     timer.expires_after(kEvery);
     boost::system::error_code ignored;
     co_await timer.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-    if (stopping_ || !registry_->is_outdated()) continue;
+    if (stopping_ || (!registry_->is_outdated() && !roles_->is_outdated(roles_directory()))) continue;
     if (auto done = reload(); !done)
       log::error("the registry changed and cannot be used; what was there stays",
                  {{"error", done.error().message()}});
@@ -510,6 +555,7 @@ Task<Ready> Daemon::start() {
   CO_CHECK(co_await tenants_->reload());
   CO_CHECK(co_await quotas_->start());
   CO_CHECK(co_await tenant_entries_->load());
+  if (storage_plugins_) CO_CHECK(co_await storage_plugins_->start());
   CO_CHECK(co_await service_->start());
   audited_->tell_adopted();
   CO_TRY(const Key key, co_await check_key());
@@ -518,6 +564,7 @@ Task<Ready> Daemon::start() {
   mount_rest(ready.addresses.front());
   mount_governance();
   mount_e2b(ready.addresses);
+  CO_CHECK(mount_mcp());
   // Only after all addresses could be opened: otherwise a failed start would make a key that nobody ever
   // sees. Until then every key is refused.
   if (key == Key::wanted) {
@@ -529,6 +576,7 @@ Task<Ready> Daemon::start() {
   keys_->set_local_key(access.key);
   CO_CHECK(write_local_access(data_, access));
   boost::asio::co_spawn(loop_, refresh_keys(), boost::asio::detached);
+  telemetry_->start(loop_);
   if (configuration_.boolean("registry_watch"))
     boost::asio::co_spawn(loop_, watch_registry(), boost::asio::detached);
   co_return ready;
@@ -536,11 +584,14 @@ Task<Ready> Daemon::start() {
 
 boost::asio::awaitable<void> Daemon::stop() {
   stopping_ = true;
+  telemetry_->stop();
   remove_local_access(data_);
+  if (mcp_) mcp_->close();
   co_await server_->stop(configuration_.duration("http.stop_time"));
   if (auto ended = co_await service_->shut_down("the service was stopped"); !ended) {
     log::error("sessions could not be ended", {{"error", ended.error().message()}});
   }
+  if (storage_plugins_) (void)co_await storage_plugins_->stop();
   for (const auto& provider : providers_) {
     if (auto down = co_await provider->shut_down(); !down) {
       log::error("a provider could not be shut down", {{"error", down.error().message()}});

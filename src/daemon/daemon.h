@@ -19,11 +19,13 @@ class AuditTrail;
 namespace atl::api::e2b {
 class Dialect;
 }
+namespace atl::api::mcp {
+class Dialect;
+}
 namespace atl::auth {
 class Attempts;
 class IdentityProvider;
 class Keys;
-class RateLimiter;
 class Roles;
 class Tenants;
 }  // namespace atl::auth
@@ -43,8 +45,9 @@ namespace atl::net {
 class Server;
 }
 namespace atl::quota {
+class Inventory;
 class QuotaBook;
-}
+}  // namespace atl::quota
 namespace atl::registry {
 class Registry;
 class TenantEntries;
@@ -67,9 +70,6 @@ namespace atl::store {
 class Blobs;
 class Store;
 }  // namespace atl::store
-namespace atl::telemetry {
-class Metrics;
-}
 namespace atl::tools {
 class ToolExecutor;
 class ToolRegistry;
@@ -87,6 +87,10 @@ namespace atl::daemon {
 
 class Auditing;
 class DataLock;
+class Indexing;
+class StoragePlugins;
+struct StoragePlugin;
+class Telemetry;
 
 struct Ready {
   std::vector<std::string> addresses;  // "http://127.0.0.1:8000", ...
@@ -126,7 +130,9 @@ class Daemon {
   Result<std::vector<std::string>> listen();
   // Before the first thread: the spawner is forked off this process.
   Result<void> start_providers();
-  Result<void> start_native();
+  // What sandboxes of storage plugins see is told to the spawner.
+  Result<void> start_native(const std::vector<StoragePlugin>& plugins);
+  Result<void> keep_storage_plugins(const std::vector<StoragePlugin>& plugins);
   Result<void> start_optional_providers();
   // After the spawner was started, before the first thread: from here on the service has no power over the
   // machine.
@@ -138,9 +144,15 @@ class Daemon {
   void mount_rest(const std::string& address);
   void mount_governance();
   void mount_e2b(std::vector<std::string> addresses);
+  Result<void> mount_mcp();
   // Who may ask: roles, keys, tenants and the other ways to show who one is.
   Result<void> build_identities();
   Result<void> add_identities();
+  std::string roles_directory() const;
+  // Roles of tenants, from the registry directory.
+  Result<void> read_roles(auth::Roles& roles) const;
+  // From now on these count, also for what is open.
+  void use_roles(auth::Roles roles);
   // Quotas of tenants over those that the settings give to all.
   Result<void> build_quotas();
   // Reads what others changed in the store: keys, tenants and their quotas.
@@ -148,6 +160,11 @@ class Daemon {
   // Tenants whose time has come, with everything that is theirs.
   boost::asio::awaitable<void> remove_tenants();
   Task<void> remove_tenant(std::string name);
+  // What such a tenant has beside sessions, snapshots and volumes: uploads, skills, registry entries, shared
+  // storages.
+  Task<void> remove_belongings(std::string name);
+  // Where things lie that tenants keep.
+  void add_meters();
   // Ends what somebody has open who may no longer ask.
   void end_on_revocation();
   // Keys and tenants that `atoll keys` made or revoked meanwhile.
@@ -165,6 +182,7 @@ class Daemon {
   std::unique_ptr<skill::Library> skills_;
   std::vector<std::unique_ptr<sandbox::Provider>> providers_;
   std::vector<session::AbsentProvider> absent_providers_;
+  std::unique_ptr<StoragePlugins> storage_plugins_;  // null: there are none
   std::string default_provider_;
   std::unique_ptr<boost::asio::thread_pool> workers_;
   std::unique_ptr<store::Store> store_;
@@ -176,13 +194,14 @@ class Daemon {
   std::unique_ptr<auth::Tenants> tenants_;
   std::unique_ptr<auth::Attempts> attempts_;
   std::unique_ptr<quota::QuotaBook> quotas_;
+  std::unique_ptr<quota::Inventory> inventory_;
   std::vector<std::unique_ptr<auth::IdentityProvider>> identities_;
   std::vector<egress::Cidr> trusted_proxies_;
   std::unique_ptr<volume::Disks> volume_disks_;
   std::unique_ptr<volume::Volumes> volumes_;
   std::unique_ptr<vault::Vault> vault_;
-  std::unique_ptr<auth::RateLimiter> limiter_;
-  std::unique_ptr<telemetry::Metrics> metrics_;
+  std::unique_ptr<Indexing> indexing_;
+  std::unique_ptr<Telemetry> telemetry_;
   std::unique_ptr<egress::Machine> machine_;
   std::unique_ptr<egress::Authority> authority_;
   os::DescriptorBudget descriptors_;
@@ -198,6 +217,7 @@ class Daemon {
   std::unique_ptr<api::AuditTrail> trail_;
   std::unique_ptr<api::Admission> admission_;
   std::unique_ptr<api::e2b::Dialect> e2b_;
+  std::unique_ptr<api::mcp::Dialect> mcp_;
   std::unique_ptr<net::Server> server_;
   bool stopping_ = false;
 };

@@ -58,7 +58,8 @@ Result<net::ServerOptions> server_options(const config::Configuration& configura
   options.body_stall_time = configuration.duration("http.body_stall_time");
   options.write_stall_time = configuration.duration("http.write_stall_time");
   options.cors.origins = configuration.list("cors.origins");
-  options.cors.exposed_headers = {"X-Next-Token",    "X-Total-Running",     "X-Request-Id",   "Retry-After",
+  options.cors.exposed_headers = {"Mcp-Session-Id",  "WWW-Authenticate",    "X-Next-Token",
+                                  "X-Total-Running", "X-Request-Id",        "Retry-After",
                                   "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"};
   return options;
 }

@@ -12,16 +12,25 @@
 namespace atl::daemon {
 namespace {
 
+Result<sandbox::docker::EngineAddress> docker_engine(const config::Configuration& configuration) {
+  return sandbox::docker::find_engine(
+      {configuration.text("provider.docker.host"), configuration.text("provider.docker.certificates")},
+      sandbox::docker::Surroundings::machine());
+}
+
 Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext& context) {
   const config::Configuration& configuration = context.configuration;
   sandbox::docker::DockerOptions options;
-  options.engine = TRY(sandbox::docker::find_engine(configuration.text("provider.docker.host"),
-                                                    sandbox::docker::Surroundings::machine()));
+  options.engine = TRY(docker_engine(configuration));
   options.run_directory = context.data + "/run/docker";
   options.snapshot_directory = context.data + "/snapshots";
   options.installation = context.installation;
   options.images = configuration.list("provider.docker.images");
   options.may_pull = configuration.boolean("provider.docker.pull");
+  const std::string& registry = configuration.text("registry");
+  options.recipes =
+      TRY(sandbox::docker::Recipes::read(registry.empty() ? registry : registry + "/containers"));
+  options.build_network = configuration.text("provider.docker.build_network");
   options.default_image = configuration.text("provider.docker.image");
   options.pool = static_cast<std::uint32_t>(configuration.integer("provider.docker.pool"));
   options.seccomp_profile = sandbox::docker::seccomp_profile(sandbox::native::allowed_system_calls(),
@@ -30,10 +39,7 @@ Result<std::unique_ptr<sandbox::Provider>> start_docker(const ProviderContext& c
 }
 Result<void> probe_docker(const ProviderContext& context) {
   constexpr std::chrono::seconds kPatience{5};
-  return sandbox::docker::probe(
-      TRY(sandbox::docker::find_engine(context.configuration.text("provider.docker.host"),
-                                       sandbox::docker::Surroundings::machine())),
-      kPatience);
+  return sandbox::docker::probe(TRY(docker_engine(context.configuration)), kPatience);
 }
 
 Result<std::unique_ptr<sandbox::Provider>> start_gvisor(const ProviderContext& context) {

@@ -1,5 +1,7 @@
 // Who may ask, how much, and what happens when that ends: the part of the wiring that is about rights.
+#include "api/e2b/dialect.h"
 #include "api/governance/governance.h"
+#include "api/mcp/mcp.h"
 #include "auth/attempts.h"
 #include "auth/keys.h"
 #include "auth/oidc/provider.h"
@@ -9,11 +11,19 @@
 #include "auth/vouched.h"
 #include "base/log.h"
 #include "config/configuration.h"
+#include "daemon/auditing.h"
+#include "daemon/bounds.h"
 #include "daemon/daemon.h"
+#include "daemon/indexing.h"
 #include "daemon/network.h"
+#include "daemon/toolkit.h"
 #include "net/server.h"
+#include "os/offload.h"
 #include "quota/book.h"
+#include "quota/inventory.h"
+#include "registry/tenant_entries.h"
 #include "session/local_service.h"
+#include "skill/library.h"
 #include "store/store.h"
 #include "volume/volumes.h"
 
@@ -21,8 +31,7 @@ namespace atl::daemon {
 
 Result<void> Daemon::build_identities() {
   roles_ = std::make_unique<auth::Roles>();
-  if (const std::string& registry = configuration_.text("registry"); !registry.empty())
-    TRY(roles_->load(registry + "/roles"));
+  TRY(read_roles(*roles_));
   keys_ = std::make_unique<auth::Keys>(*store_);
   keys_->set_roles(roles_.get());
   tenants_ = std::make_unique<auth::Tenants>(*store_);
@@ -32,6 +41,30 @@ Result<void> Daemon::build_identities() {
   identities_.push_back(std::make_unique<auth::KeyProvider>(*keys_));
   trusted_proxies_ = TRY(ranges_of(configuration_, "auth.proxies"));
   return add_identities();
+}
+
+// Without a registry directory there are none, and no such directory.
+std::string Daemon::roles_directory() const {
+  const std::string& registry = configuration_.text("registry");
+  return registry.empty() ? std::string() : registry + "/roles";
+}
+
+Result<void> Daemon::read_roles(auth::Roles& roles) const {
+  return roles.load(roles_directory());
+}
+
+// Keys tell themselves whose rights became less. Of those that have no key, such as tokens of an issuer, the
+// role that they were let in with says it.
+void Daemon::use_roles(auth::Roles roles) {
+  *roles_ = std::move(roles);
+  keys_->apply_roles();
+  server_->cut_if([&](const void* grant) {
+    const auto* one = static_cast<const api::Grant*>(grant);
+    if (!one->by_key || keys_->find(one->who.key_id)) return false;
+    const std::string& home = one->who.looks_from.empty() ? one->who.tenant : one->who.looks_from;
+    const auto now = roles_->find(home, one->who.role);
+    return one->permission != api::Permission::none && (!now || !now->contains({one->permission}));
+  });
 }
 
 // A provider of one's own is one class (auth/provider.h) and one line here.
@@ -71,18 +104,26 @@ Result<void> Daemon::add_identities() {
   return {};
 }
 
-// Settings from before there were quotas are what every tenant has that no quota of its own says otherwise.
+// Settings from before there were quotas are what every tenant (session.count) and every key (rate.*) has
+// that no quota of its own says otherwise.
 Result<void> Daemon::build_quotas() {
   quota::Quotas defaults;
   if (const std::int64_t count = configuration_.integer("session.count"); count > 0)
     defaults[quota::Quota::sessions] = static_cast<std::uint64_t>(count);
-  quotas_ = std::make_unique<quota::QuotaBook>(*store_, defaults);
+  quotas_ = std::make_unique<quota::QuotaBook>(*store_, defaults, Clock::machine(),
+                                               TRY(key_quotas_of(configuration_)));
+  inventory_ = std::make_unique<quota::Inventory>(*quotas_);
+  add_meters();
   tenants_->on_quotas([this](const auth::Tenant& tenant) {
     auto quotas = quota::Quotas::parse(tenant.quotas);
     if (quotas) return quotas_->set_tenant(tenant.name, *quotas);
     log::error("the quotas of a tenant are damaged and it gets none of anything", {{"tenant", tenant.name}});
     quota::Quotas nothing;
-    for (std::size_t at = 0; at < quota::kQuotaCount; ++at) nothing[static_cast<quota::Quota>(at)] = 0;
+    // Whoever is to repair it must be able to ask.
+    for (std::size_t at = 0; at < quota::kQuotaCount; ++at)
+      if (const auto one = static_cast<quota::Quota>(at);
+          one != quota::Quota::requests_per_second && one != quota::Quota::requests_burst)
+        nothing[one] = 0;
     quotas_->set_tenant(tenant.name, nothing);
   });
   keys_->on_quotas([this](const store::KeyRow& key) {
@@ -91,9 +132,32 @@ Result<void> Daemon::build_quotas() {
   return {};
 }
 
+// Sessions that are paused on the disk, uploads and templates are added by those who keep them.
+void Daemon::add_meters() {
+  using quota::Quota;
+  inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    CO_TRY(const std::int64_t bytes, co_await store_->stored_bytes(std::move(tenant)));
+    co_return static_cast<std::uint64_t>(bytes);
+  });
+  inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    return volumes_->bytes_of(std::move(tenant));
+  });
+  inventory_->add(Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    auto look = [library = skills_.get(), tenant = std::move(tenant)]() -> Result<std::uint64_t> {
+      return library->bytes_of(tenant);
+    };
+    return os::offload<std::uint64_t>(*workers_, std::move(look));
+  });
+  inventory_->add(Quota::volumes, [this](std::string tenant) -> Task<std::uint64_t> {
+    CO_TRY(const auto all, co_await volumes_->list(std::move(tenant)));
+    co_return all.size();
+  });
+}
+
 // Calls that change keys and tenants are short, and whoever ends their own key is to hear that it worked.
 void Daemon::end_on_revocation() {
   keys_->on_end([this](const std::string& key_id) {
+    if (mcp_) mcp_->end_key(key_id);
     server_->cut_if([&](const void* grant) {
       const auto* one = static_cast<const api::Grant*>(grant);
       return one->by_key && one->who.key_id == key_id && one->permission != api::Permission::keys;
@@ -121,6 +185,7 @@ boost::asio::awaitable<void> Daemon::reread() {
 boost::asio::awaitable<void> Daemon::remove_tenants() {
   for (const std::string& name : tenants_->due()) {
     auto removed = co_await remove_tenant(name);
+    auditing_->tell("tenant.remove", name, name, removed ? nullptr : &removed.error());
     if (removed) log::info("a tenant was removed", {{"tenant", name}});
     if (!removed)
       log::warn("a tenant could not be removed yet",
@@ -144,8 +209,23 @@ Task<void> Daemon::remove_tenant(std::string name) {
   }
   CO_TRY(const auto volumes, co_await volumes_->list(name));
   for (const volume::Volume& one : volumes) CO_CHECK(co_await volumes_->remove(name, one.id));
+  CO_CHECK(co_await remove_belongings(name));
+  auto forget = [index = &indexing_->index(), name] { return index->forget_tenant(name); };
+  CO_CHECK(co_await os::offload<void>(*workers_, std::move(forget)));
   CO_CHECK(co_await tenants_->forget(name));
   co_return co_await keys_->reload();
+}
+
+Task<void> Daemon::remove_belongings(std::string name) {
+  CO_CHECK(co_await e2b_->forget_tenant(name));
+  tenant_entries_->forget(name);
+  CO_TRY(auto declared, declared_storages(configuration_, data_));
+  auto storages = std::make_shared<sandbox::emulated::Storages>(storage_kinds(data_), std::move(declared));
+  auto work = [library = skills_.get(), name, storages]() -> Result<void> {
+    TRY(library->remove_all(name));
+    return storages->discard_tenant(name);
+  };
+  co_return co_await os::offload<void>(*workers_, std::move(work));
 }
 
 void Daemon::mount_governance() {
@@ -155,6 +235,7 @@ void Daemon::mount_governance() {
   dependencies.tenants = tenants_.get();
   dependencies.roles = roles_.get();
   dependencies.quotas = quotas_.get();
+  dependencies.inventory = inventory_.get();
   dependencies.store = store_.get();
   dependencies.grace =
       std::chrono::duration_cast<std::chrono::seconds>(configuration_.duration("tenants.grace"));

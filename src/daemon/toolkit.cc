@@ -7,6 +7,8 @@
 #include "config/checked.h"
 #include "config/configuration.h"
 #include "os/file.h"
+#include "storage/plugin_storage.h"
+#include "storage/s3_storage.h"
 
 namespace atl::daemon {
 
@@ -52,13 +54,22 @@ Result<skill::Library::Options> skill_options(const config::Configuration& confi
   return options;
 }
 
-Result<sandbox::emulated::Storages> storages_of(const config::Configuration& configuration,
-                                                const std::string& data) {
-  const config::Value& setting = configuration.value("storages");
+std::string plugin_sockets(const std::string& data) {
+  return data + "/storage-plugins";
+}
+
+vfs::StorageKinds storage_kinds(const std::string& data) {
   vfs::StorageKinds kinds;
+  kinds.add("s3", storage::s3_kind());
+  kinds.add("plugin", storage::plugin_kind(plugin_sockets(data)));
+  return kinds;
+}
+
+Result<std::vector<sandbox::emulated::StorageDeclaration>> declared_storages(
+    const config::Configuration& configuration, const std::string& data) {
+  const config::Value& setting = configuration.value("storages");
   const auto document = TRY(config::Document::parse(setting.text, "storages (" + setting.origin + ")"));
-  auto declared = TRY(sandbox::emulated::parse_storages(document.root, kinds, data + "/storages"));
-  return sandbox::emulated::Storages(std::move(kinds), std::move(declared));
+  return sandbox::emulated::parse_storages(document.root, storage_kinds(data), data + "/storages");
 }
 
 Result<std::vector<std::string>> plugin_mounts(const config::Configuration& configuration,

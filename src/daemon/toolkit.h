@@ -21,9 +21,13 @@ Result<std::vector<skill::Declared>> declared_skills(const registry::Registry& r
 // Where skills are looked for and kept. Code::invalid_argument if the setting `skills` names no directory.
 Result<skill::Library::Options> skill_options(const config::Configuration& configuration,
                                               const std::string& data);
+// The kinds that an operator can declare. A storage of one's own is one more line here.
+vfs::StorageKinds storage_kinds(const std::string& data);
+// Where the processes of storage plugins listen.
+std::string plugin_sockets(const std::string& data);
 // The setting `storages`. Code::invalid_argument that names what is wrong in it.
-Result<sandbox::emulated::Storages> storages_of(const config::Configuration& configuration,
-                                                const std::string& data);
+Result<std::vector<sandbox::emulated::StorageDeclaration>> declared_storages(
+    const config::Configuration& configuration, const std::string& data);
 
 // The directories of the host that sandboxes of plugins see: those of the setting `tools.plugins`, and one of
 // the data directory that has this program in it, which is put there. None without the setting.

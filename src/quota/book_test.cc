@@ -190,6 +190,88 @@ TEST_F(QuotaBookTest, CountedElsewhereIsCheckedOnly) {
   EXPECT_TRUE(book.check({"t", ""}, Quota::templates, 1000, 1));
 }
 
+TEST(Quotas, RatesThatMakeNoSenseAreRefused) {
+  const auto field = [](const char* json, const Quotas& defaults) {
+    auto checked = Quotas::parse(json)->check(defaults);
+    return checked ? std::string() : checked.error().field();
+  };
+  Quotas rate;
+  rate[Quota::requests_per_second] = 5;
+  EXPECT_EQ(field(R"({"requests_per_second":0})", {}), "requests_per_second");
+  EXPECT_EQ(field(R"({"requests_per_second":1,"requests_burst":0})", {}), "requests_burst");
+  EXPECT_EQ(field(R"({"requests_burst":7})", {}), "requests_burst");
+  EXPECT_EQ(field(R"({"requests_burst":7})", rate), "");
+  EXPECT_EQ(field(R"({"sessions":0})", {}), "");
+}
+
+TEST_F(QuotaBookTest, CallsAreCountedForKeyAndTenant) {
+  Quotas of_keys = quotas(R"({"requests_per_second":1,"requests_burst":3})");
+  QuotaBook book(*store_, {}, clock_, of_keys);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(book.admit_call({"t", "k"}));
+  auto fourth = book.admit_call({"t", "k"});
+  ASSERT_FALSE(fourth);
+  EXPECT_EQ(fourth.error().code(), Code::resource_exhausted);
+  EXPECT_EQ(fact(fourth.error(), "quota"), "requests_per_second");
+  EXPECT_EQ(fact(fourth.error(), "holder"), "key");
+  EXPECT_EQ(auth::retry_after_of(fourth.error()), 1U);
+  EXPECT_TRUE(book.admit_call({"t", "other"})) << "each key for itself";
+  book.set_key("k", quotas(R"({"requests_per_second":100,"requests_burst":100})"));
+  clock_.advance(std::chrono::seconds(1));
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(book.admit_call({"t", "k"})) << "its own over the default";
+  EXPECT_EQ(book.of_key("k")[Quota::requests_per_second], 100U);
+  EXPECT_EQ(book.of_key("other")[Quota::requests_burst], 3U);
+
+  book.set_tenant("t", quotas(R"({"requests_per_second":1,"requests_burst":2})"));
+  EXPECT_TRUE(book.admit_call({"t", "a"}));
+  EXPECT_TRUE(book.admit_call({"t", "b"}));
+  auto third = book.admit_call({"t", "c"});
+  ASSERT_FALSE(third);
+  EXPECT_EQ(fact(third.error(), "holder"), "tenant");
+  EXPECT_TRUE(book.admit_call({"", "box"})) << "calls that nobody proved are not the tenant's";
+  // Refused by the tenant's quota, the key has lost nothing.
+  book.set_tenant("t", {});
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(book.admit_call({"t", "c"}));
+  EXPECT_FALSE(book.admit_call({"t", "c"}));
+}
+
+TEST_F(QuotaBookTest, WhatIsUnderWayCountsAgainstTheDay) {
+  QuotaBook book(*store_, quotas(R"({"cpu_seconds_per_day":10})"), clock_);
+  const Holder holder{"t", "k"};
+  EXPECT_FALSE(QuotaBook(*store_, {}, clock_).cpu_left(holder)) << "nobody bounds it";
+  Claim one{"one", holder, {}}, two{"two", holder, {}};
+  one.amounts[Quota::executions] = two.amounts[Quota::executions] = 1;
+  ASSERT_TRUE(book.admit(one));
+  ASSERT_TRUE(book.admit(two));
+  book.note_cpu("one", std::chrono::seconds(3));
+  book.note_cpu("two", std::chrono::seconds(2));
+  book.note_cpu("one", std::chrono::seconds(4));
+  book.note_cpu("never", std::chrono::seconds(100));
+  ASSERT_TRUE(book.cpu_left(holder));
+  EXPECT_EQ(book.cpu_left(holder)->time, std::chrono::seconds(4));
+  EXPECT_EQ(book.cpu_left(holder)->executions, 2U);
+  EXPECT_EQ(book.used_by_tenant("t")[Quota::cpu_seconds_per_day], 6U);
+  // Its end takes the place of what was noted.
+  book.release("one");
+  book.charge(holder, "s", Quota::cpu_seconds_per_day, 5'000'000);
+  EXPECT_EQ(book.cpu_left(holder)->time, std::chrono::seconds(3));
+  book.note_cpu("two", std::chrono::seconds(9));
+  EXPECT_EQ(book.cpu_left(holder)->time, std::chrono::seconds(0));
+  EXPECT_FALSE(book.check(holder, Quota::cpu_seconds_per_day, 0, 0));
+  book.release("two");
+  EXPECT_EQ(book.cpu_left(holder)->time, std::chrono::seconds(5));
+  book.set_key("k", quotas(R"({"cpu_seconds_per_day":6})"));
+  EXPECT_EQ(book.cpu_left(holder)->time, std::chrono::seconds(1)) << "the least of both";
+}
+
+TEST_F(QuotaBookTest, TheLeastOfTenantAndKeyIsTheLimit) {
+  QuotaBook book(*store_, quotas(R"({"stored_mb":10})"), clock_);
+  EXPECT_EQ(book.limit({"t", "k"}, Quota::stored_mb), 10U);
+  book.set_key("k", quotas(R"({"stored_mb":3})"));
+  EXPECT_EQ(book.limit({"t", "k"}, Quota::stored_mb), 3U);
+  EXPECT_EQ(book.limit({"t", ""}, Quota::stored_mb), 10U);
+  EXPECT_FALSE(book.limit({"t", "k"}, Quota::volumes));
+}
+
 // Whatever comes and goes: never over, and nothing is left when all is given back.
 TEST_F(QuotaBookTest, RandomClaimsNeverExceedAndNeverStick) {
   QuotaBook book(*store_, quotas(R"({"sessions":7,"memory_mb":300})"), clock_);

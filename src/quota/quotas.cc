@@ -42,6 +42,21 @@ Result<Quotas> Quotas::parse(std::string_view text) {
   return quotas;
 }
 
+Result<void> Quotas::check(const Quotas& defaults) const {
+  for (const Quota quota : {Quota::requests_per_second, Quota::requests_burst})
+    if ((*this)[quota] == 0U)
+      return fail(Error(Code::invalid_argument,
+                        fmt::format("'{}' is at least 1: suspend a tenant or revoke a key to close it",
+                                    to_string(quota)))
+                      .with_field(std::string(to_string(quota))));
+  const Quotas all = over(defaults);
+  if (all[Quota::requests_burst] && !all[Quota::requests_per_second])
+    return fail(
+        Error(Code::invalid_argument, "'requests_burst' alone limits nothing: set 'requests_per_second' too")
+            .with_field("requests_burst"));
+  return {};
+}
+
 std::string Quotas::to_json() const {
   boost::json::object object;
   for (std::size_t at = 0; at < kQuotaCount; ++at) {

@@ -19,11 +19,13 @@ enum class Quota : std::uint8_t {
   egress_bytes_per_day,  // sent by sandboxes, by UTC day
   memory_mb,             // the limits of all sandboxes that exist, together
   disk_mb,               // the same of their disks
-  stored_mb,             // snapshots and what is paused on the disk
+  stored_mb,             // everything that is kept on the disk and is no sandbox's own
   volumes,
   templates,
+  requests_per_second,  // calls that are not about ending something
+  requests_burst,       // of these, at once
 };
-inline constexpr std::array<std::string_view, 10> kQuotaWords = {"sessions",
+inline constexpr std::array<std::string_view, 12> kQuotaWords = {"sessions",
                                                                  "creates_per_minute",
                                                                  "executions",
                                                                  "cpu_seconds_per_day",
@@ -32,7 +34,9 @@ inline constexpr std::array<std::string_view, 10> kQuotaWords = {"sessions",
                                                                  "disk_mb",
                                                                  "stored_mb",
                                                                  "volumes",
-                                                                 "templates"};
+                                                                 "templates",
+                                                                 "requests_per_second",
+                                                                 "requests_burst"};
 inline constexpr std::size_t kQuotaCount = kQuotaWords.size();
 constexpr std::string_view to_string(Quota quota) {
   return kQuotaWords[static_cast<std::size_t>(quota)];
@@ -64,6 +68,9 @@ class Quotas {
   // {"sessions": 5, "memory_mb": null}: null and absent are unset. Code::invalid_argument naming the field
   // for an unknown word and for what is no whole number from 0 to 2^53.
   static Result<Quotas> parse(std::string_view json);
+  // Code::invalid_argument naming the field for what makes no sense together with the defaults that it stands
+  // over: a burst without a rate, or a rate that would lock out whoever could change it.
+  Result<void> check(const Quotas& defaults) const;
   // With every word; null where it is unset.
   std::string to_json() const;
 

@@ -184,6 +184,12 @@ TEST_F(ReloadTest, TenantsDeclareTheirOwn) {
   EXPECT_TRUE(registry.remove_tenant_entry("acme", "prompts", "greet"));
   EXPECT_FALSE(registry.remove_tenant_entry("acme", "prompts", "greet"));
   EXPECT_EQ(registry.entry("prompts", "greet", "acme")->origin, Origin::directory);
+  const auto revision = registry.revision();
+  registry.remove_tenant("acme");
+  EXPECT_EQ(registry.tenant_entry_count("acme"), 0U);
+  EXPECT_GT(registry.revision(), revision);
+  registry.remove_tenant("acme");
+  EXPECT_EQ(registry.revision(), revision + 1) << "there was nothing more to remove";
 }
 
 }  // namespace

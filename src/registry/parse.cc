@@ -208,7 +208,7 @@ Result<Agent> parse_agent(const config::Document& document) {
     agent.ttl = std::chrono::seconds(static_cast<std::int64_t>(*ttl));
   }
   agent.env = TRY(variables_in(root));
-  agent.tools = TRY(root.get_or<std::vector<std::string>>("tools", {}));
+  agent.tools = TRY(root.get<std::vector<std::string>>("tools"));
   agent.skills = TRY(root.get_or<std::vector<std::string>>("skills", {}));
   agent.prompt = TRY(root.get_or<std::string>("prompt", ""));
   agent.storage = TRY(root.get_or<std::string>("storage", ""));

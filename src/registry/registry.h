@@ -65,7 +65,9 @@ struct Agent {
   egress::RuleTexts egress;  // what may be reached in mode egress
   std::optional<std::chrono::seconds> ttl;
   sandbox::Variables env;
-  std::vector<std::string> tools, skills;
+  // The only tools that a session of it may call. Unset, or with "*" among them: every tool there is.
+  std::optional<std::vector<std::string>> tools;
+  std::vector<std::string> skills;
   std::string prompt, storage;
   std::string where;
 };
@@ -155,6 +157,8 @@ class Registry {
   void put_tenant_entry(const std::string& tenant, Entry entry);
   // False if there was none.
   bool remove_tenant_entry(const std::string& tenant, std::string_view kind, std::string_view name);
+  // All of them; the tenant sees what everybody sees.
+  void remove_tenant(const std::string& tenant);
   // Those of one tenant alone, all kinds.
   std::size_t tenant_entry_count(std::string_view tenant) const;
 

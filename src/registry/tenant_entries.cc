@@ -12,6 +12,16 @@ std::string stored_kind(std::string_view kind) {
   return fmt::format("registry.{}", kind);
 }
 
+// What the tenant has declared already, but for what `entry` replaces.
+std::size_t bytes_besides(const Registry& registry, const std::string& tenant, const Entry& entry) {
+  std::size_t bytes = 0;
+  for (const Kind& kind : kinds())
+    for (const Entry* one : registry.entries(kind.folder, tenant))
+      if (one->origin == Origin::tenant && !(one->kind == entry.kind && one->name == entry.name))
+        bytes += one->json.size();
+  return bytes;
+}
+
 }  // namespace
 
 Task<void> TenantEntries::load() {
@@ -45,6 +55,9 @@ Task<Entry> TenantEntries::put(std::string tenant, std::string kind, std::string
   const bool is_new = had == nullptr || had->origin != Origin::tenant;
   if (is_new && registry_.tenant_entry_count(tenant) >= kEntriesMax)
     co_return fail(Code::resource_exhausted, fmt::format("a tenant declares at most {} things", kEntriesMax));
+  if (bytes_besides(registry_, tenant, entry) + entry.json.size() > kTotalBytesMax)
+    co_return fail(Code::resource_exhausted,
+                   fmt::format("what a tenant declares has at most {} bytes together", kTotalBytesMax));
   store::DocumentRow row;
   row.kind = stored_kind(kind);
   row.tenant = tenant;
@@ -63,6 +76,10 @@ Task<void> TenantEntries::remove(std::string tenant, std::string kind, std::stri
     co_return fail(Code::not_found, fmt::format("there is no '{}' of your own among the {}", name, kind));
   registry_.remove_tenant_entry(tenant, kind, name);
   co_return Result<void>{};
+}
+
+void TenantEntries::forget(const std::string& tenant) {
+  registry_.remove_tenant(tenant);
 }
 
 }  // namespace atl::registry

@@ -14,6 +14,7 @@ class TenantEntries {
  public:
   static constexpr std::size_t kEntriesMax = 500;
   static constexpr std::size_t kBytesMax = 256U << 10;
+  static constexpr std::size_t kTotalBytesMax = 8U << 20;  // of all that one tenant declares
 
   TenantEntries(store::Store& store, Registry& registry) : store_(store), registry_(registry) {}
 
@@ -25,6 +26,8 @@ class TenantEntries {
   Task<Entry> put(std::string tenant, std::string kind, std::string name, std::string text);
   // Code::not_found if the tenant has none of its own.
   Task<void> remove(std::string tenant, std::string kind, std::string name);
+  // Everything that the tenant declared is no longer shown; its rows go with the tenant's others.
+  void forget(const std::string& tenant);
 
  private:
   store::Store& store_;

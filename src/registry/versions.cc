@@ -177,6 +177,10 @@ void Registry::put_tenant_entry(const std::string& tenant, Entry entry) {
   ++revision_;
 }
 
+void Registry::remove_tenant(const std::string& tenant) {
+  if (tenants_.erase(tenant) > 0) ++revision_;
+}
+
 bool Registry::remove_tenant_entry(const std::string& tenant, std::string_view kind, std::string_view name) {
   const auto own = tenants_.find(tenant);
   if (own == tenants_.end()) return false;

@@ -351,9 +351,21 @@ TEST_P(ProviderContract, UsageIsMeasured) {
   EXPECT_EQ(usage->disk_limit_bytes, sandbox->limits().disk_bytes);
   if (!provider().traits().real_processes) return;
   EXPECT_GT(usage->memory_bytes, 0U);
-  // A remote service tells how busy it is at the moment, which may be not at all.
-  if (provider().traits().templates) return;
-  EXPECT_GT(usage->cpu_time.count(), 0);
+  if (!provider().traits().templates) {
+    EXPECT_GT(usage->cpu_time.count(), 0);
+    return;
+  }
+  // A remote service tells how busy it is at the moment, so it must be.
+  ProcessSpec busy;
+  busy.argv = {"sh", "-c", "while :; do :; done"};
+  ASSERT_TRUE(run(sandbox->start(busy)));
+  auto later = run(sandbox->usage());
+  for (int round = 0; round < 200 && later && later->cpu_time.count() == 0; ++round) {
+    ::usleep(50'000);
+    later = run(sandbox->usage());
+  }
+  ASSERT_TRUE(later);
+  EXPECT_GT(later->cpu_time.count(), 0);
 }
 
 }  // namespace atl::sandbox

@@ -209,7 +209,7 @@ TEST_F(DenoInterpreterTest, HearsInterruptsWhileItWaits) {
   EXPECT_EQ(execute("clearInterval(t); kept").text(), "5");
   spec.code = "for (;;);";
   spec.wall_time = 300ms;
-  EXPECT_THAT(execute(spec).outcome.reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(execute(spec).outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("console.log('back')", "back\n");
 }
 

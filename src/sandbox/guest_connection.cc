@@ -271,7 +271,7 @@ Task<void> GuestConnection::remove_interpreter(std::string id) {
   const auto interpreter = *found;
   interpreters_.erase(found);
   const auto process = interpreter->process();
-  interpreter->shut_down("the kernel was removed");
+  interpreter->shut_down("the interpreter was removed");
   if (process) CO_CHECK(co_await process->wait());
   co_return Result<void>();
 }

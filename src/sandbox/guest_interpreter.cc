@@ -167,13 +167,13 @@ void GuestInterpreter::unpark() {
 
 Task<void> GuestInterpreter::change_directory(std::string path) {
   const auto self = shared_from_this();
-  if (state_ != State::idle || !process_) co_return fail(Code::conflict, "the kernel is busy or dead");
+  if (state_ != State::idle || !process_) co_return fail(Code::conflict, "the interpreter is busy or dead");
   moved_.reset();
   const auto process = process_;
   std::string words = encode_message(ToRunner::change_directory, path);
   CO_CHECK(co_await process->write_control(std::move(words)));
   while (!moved_ && state_ != State::dead) CO_CHECK(co_await changed_.wait());
-  if (!moved_) co_return fail(Code::provider_failed, fmt::format("the kernel died: {}", death_));
+  if (!moved_) co_return fail(Code::provider_failed, fmt::format("the interpreter died: {}", death_));
   if (!moved_->empty()) co_return fail(Code::invalid_argument, fmt::format("cwd '{}': {}", path, *moved_));
   info_.cwd = std::move(path);
   co_return Result<void>();
@@ -297,7 +297,7 @@ void GuestInterpreter::interrupt_again(int attempt) {
   const bool spared = spare_.is_fresh(true);
   if (attempt >= (spared ? kInterruptsWithSpare : kInterrupts)) {
     std::string reason = stopping_ ? stopping_->second : "it did not react to an interrupt";
-    reason += spared ? "; the interpreter was killed" : "; the kernel was killed";
+    reason += "; the interpreter was killed";
     if (const std::string lack = spare_.lack(); !spared && !lack.empty())
       reason += fmt::format(", and no copy of it was kept: {}", lack);
     return end_current(stopping_ ? stopping_->first : Ending::killed, std::move(reason));
@@ -328,7 +328,7 @@ Task<void> GuestInterpreter::interrupt() {
 Task<void> GuestInterpreter::restart() {
   const auto self = shared_from_this();
   const auto old = process_;
-  shut_down("the kernel was restarted");
+  shut_down("the interpreter was restarted");
   if (old) CO_CHECK(co_await old->wait());
   co_return co_await start();
 }
@@ -505,8 +505,8 @@ namespace {
 Outcome with_reason(Outcome outcome) {
   if (outcome.reason.empty()) {
     outcome.reason = outcome.ending == Ending::exited
-                         ? fmt::format("the kernel's process exited with code {}", outcome.exit_code)
-                         : fmt::format("the kernel's process was ended by signal {}", outcome.signal);
+                         ? fmt::format("the interpreter's process exited with code {}", outcome.exit_code)
+                         : fmt::format("the interpreter's process was ended by signal {}", outcome.signal);
   }
   return outcome;
 }

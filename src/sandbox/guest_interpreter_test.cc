@@ -137,13 +137,13 @@ TEST_F(PythonInterpreterTest, ReportsItsDeathAndRestarts) {
   execute("x = 1");
   const Cell cell = execute("import os; os._exit(9)");
   EXPECT_EQ(cell.outcome.exit_code, 9);
-  EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 9");
+  EXPECT_EQ(cell.outcome.reason, "the interpreter's process exited with code 9");
   ExecutionSpec spec;
   spec.code = "1";
   const auto refused = run(cell_of(interpreter(), spec));
   EXPECT_EQ(refused.error().code(), Code::conflict);
   EXPECT_THAT(refused.error().message(),
-              HasSubstr("is dead (the kernel's process exited with code 9): restart it"));
+              HasSubstr("is dead (the interpreter's process exited with code 9): restart it"));
   EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("'x' in globals()").text(), "False");
   EXPECT_EQ(execute("import os, signal; os.kill(os.getpid(), 11)").outcome.ending, Ending::signaled);
@@ -155,7 +155,7 @@ TEST_F(PythonInterpreterTest, KillsWhatDoesNotListen) {
   spec.wall_time = 50ms;
   const Cell cell = execute(spec);
   EXPECT_EQ(cell.outcome.ending, Ending::timed_out);
-  EXPECT_EQ(cell.outcome.reason, "wall time limit of 0.050 s; the kernel was killed");
+  EXPECT_EQ(cell.outcome.reason, "wall time limit of 0.050 s; the interpreter was killed");
 }
 
 TEST_F(PythonInterpreterTest, SurvivesHostileCode) {
@@ -389,7 +389,7 @@ TEST_F(BashInterpreterTest, SurvivesHostileCode) {
 TEST_F(BashInterpreterTest, ReportsItsDeath) {
   const Cell cell = execute("exit 3");
   EXPECT_EQ(cell.outcome.exit_code, 3);
-  EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 3");
+  EXPECT_EQ(cell.outcome.reason, "the interpreter's process exited with code 3");
   EXPECT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("echo back").out, "back\n");
 }

@@ -224,12 +224,12 @@ TEST_F(SpareInterpreterTest, CrashesExitsAndKillsCostOneExecution) {
   Cell cell = die("kept['n'] = 50; ctypes.string_at(0)");
   EXPECT_EQ(cell.outcome.ending, Ending::signaled);
   EXPECT_EQ(cell.outcome.signal, SIGSEGV);
-  EXPECT_EQ(cell.outcome.reason, std::string("the kernel's process was ended by signal 11") + kGoesOn);
+  EXPECT_EQ(cell.outcome.reason, std::string("the interpreter's process was ended by signal 11") + kGoesOn);
   EXPECT_EQ(execute("f()").text(), "2");
   cell = die("os._exit(9)");
   EXPECT_EQ(cell.outcome.ending, Ending::exited);
   EXPECT_EQ(cell.outcome.exit_code, 9);
-  EXPECT_EQ(cell.outcome.reason, std::string("the kernel's process exited with code 9") + kGoesOn);
+  EXPECT_EQ(cell.outcome.reason, std::string("the interpreter's process exited with code 9") + kGoesOn);
   EXPECT_EQ(die("os.abort()").outcome.signal, SIGABRT);
   EXPECT_EQ(die("os.kill(os.getpid(), 9)").outcome.signal, SIGKILL);
   EXPECT_EQ(die("os.execv('/bin/echo', ['echo', 'other'])").out, "other\n");
@@ -438,8 +438,9 @@ TEST_F(SpareInterpreterTest, WithThreadsNoneIsKeptAndTheLossIsTold) {
   EXPECT_FALSE(has_spare());
   const Cell cell = limited("sum(range(1 << 62))");
   EXPECT_EQ(cell.outcome.ending, Ending::timed_out);
-  EXPECT_EQ(cell.outcome.reason,
-            "wall time limit of 0.100 s; the kernel was killed, and no copy of it was kept: it has threads");
+  EXPECT_EQ(
+      cell.outcome.reason,
+      "wall time limit of 0.100 s; the interpreter was killed, and no copy of it was kept: it has threads");
   EXPECT_TRUE(is_dead());
   ASSERT_TRUE(run(interpreter()->restart()));
   EXPECT_EQ(execute("'x' in globals()").text(), "False");
@@ -466,7 +467,7 @@ TEST_F(SpareInterpreterTest, AnOlderStateNeverGoesOn) {
   spare_.at_once_after = 1h;
   execute("x = 1");
   EXPECT_FALSE(guest_interpreter()->has_spare());
-  EXPECT_EQ(execute("import os; os._exit(9)").outcome.reason, "the kernel's process exited with code 9");
+  EXPECT_EQ(execute("import os; os._exit(9)").outcome.reason, "the interpreter's process exited with code 9");
   EXPECT_TRUE(is_dead());
 }
 

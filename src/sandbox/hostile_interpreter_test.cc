@@ -103,7 +103,7 @@ TEST_F(HostileNodeTest, RecursesForEver) {
 TEST_F(HostileNodeTest, EndsItself) {
   Cell cell = attack("process.exit(4)");
   EXPECT_EQ(cell.outcome.exit_code, 4);
-  EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 4");
+  EXPECT_EQ(cell.outcome.reason, "the interpreter's process exited with code 4");
   expect_restart("console.log('back')", "back\n");
   EXPECT_EQ(attack("process.abort()").outcome.signal, SIGABRT);
   expect_restart("console.log('back')", "back\n");
@@ -115,8 +115,8 @@ TEST_F(HostileNodeTest, EndsItself) {
 TEST_F(HostileNodeTest, BreaksWhatRunsScripts) {
   for (const char* code : {"Object.freeze(process); 1", "Object.freeze(process._events); 1"}) {
     const Cell cell = attack(code);
-    EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 1") << code;
-    EXPECT_THAT(cell.err, HasSubstr("the kernel cannot go on: TypeError"));
+    EXPECT_EQ(cell.outcome.reason, "the interpreter's process exited with code 1") << code;
+    EXPECT_THAT(cell.err, HasSubstr("the interpreter cannot go on: TypeError"));
     expect_restart("console.log('back')", "back\n");
   }
 }
@@ -182,7 +182,7 @@ TEST_F(HostileNodeTest, NeverYields) {
   spec.code = "2";
   const Cell next = execute(spec);
   EXPECT_EQ(next.outcome.ending, Ending::timed_out);
-  EXPECT_THAT(next.outcome.reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(next.outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("console.log('back')", "back\n");
 }
 
@@ -244,7 +244,7 @@ TEST_F(HostileBashTest, BecomesAnotherProgram) {
 TEST_F(HostileBashTest, EndsItself) {
   const Cell cell = attack("trap 'echo bye' EXIT; exit 3");
   EXPECT_EQ(cell.outcome.exit_code, 3);
-  EXPECT_EQ(cell.outcome.reason, "the kernel's process exited with code 3");
+  EXPECT_EQ(cell.outcome.reason, "the interpreter's process exited with code 3");
   expect_restart("echo back", "back\n");
   EXPECT_EQ(attack("kill -9 $$").outcome.signal, SIGKILL);
   expect_restart("echo back", "back\n");
@@ -299,7 +299,7 @@ TEST_F(HostileBashTest, IgnoresInterrupts) {
   spec.code = "trap '' INT; while :; do :; done";
   const Cell cell = execute(spec);
   EXPECT_EQ(cell.outcome.ending, Ending::timed_out);
-  EXPECT_THAT(cell.outcome.reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(cell.outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("echo back", "back\n");
   spec.code = "kill -STOP $$";
   EXPECT_EQ(execute(spec).outcome.ending, Ending::timed_out);

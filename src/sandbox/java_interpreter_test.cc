@@ -145,7 +145,7 @@ TEST_F(JavaInterpreterTest, ReportsItsDeathAndRestarts) {
   ExecutionSpec endless;
   endless.code = "for (;;) {}";
   endless.wall_time = 500ms;
-  EXPECT_THAT(execute(endless).outcome.reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(execute(endless).outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("System.out.print(\"back\")", "back");
   attack("for (Thread t : Thread.getAllStackTraces().keySet()) if (t != Thread.currentThread()) t.stop();");
   if (is_dead())

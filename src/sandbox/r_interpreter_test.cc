@@ -112,7 +112,7 @@ TEST_F(RInterpreterTest, StopsAndGoesOn) {
   ExecutionSpec deaf;
   deaf.code = "suspendInterrupts(repeat {})";
   deaf.wall_time = 200ms;
-  EXPECT_THAT(execute(deaf).outcome.reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(execute(deaf).outcome.reason, HasSubstr("the interpreter was killed"));
   expect_restart("cat('back')", "back");
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/trace.h"
 #include "sandbox/limits.h"
 
 namespace atl::sandbox {
@@ -73,6 +74,7 @@ struct Spec {
   // Walls that must stand; create fails with Code::unsupported if the machine cannot give one. Names as in
   // Wall.
   std::vector<std::string> required_walls;
+  trace::Context trace = {};  // of the request that wants it; never part of what is made
 };
 
 }  // namespace atl::sandbox

@@ -107,13 +107,26 @@ std::string Storages::space_of(const StorageDeclaration& storage, const StorageU
   std::unreachable();
 }
 
+std::shared_ptr<boost::asio::thread_pool> Storages::pool() {
+  constexpr std::size_t kThreads = 8;
+  const std::lock_guard hold(lock_);
+  if (pool_ == nullptr) pool_ = std::make_shared<boost::asio::thread_pool>(kThreads);
+  return pool_;
+}
+
+std::shared_ptr<vfs::VirtualFileSystem> Storages::known(const std::string& key) {
+  const std::lock_guard hold(lock_);
+  std::erase_if(open_, [](const auto& one) { return one.second.expired(); });
+  const auto found = open_.find(key);
+  return found == open_.end() ? nullptr : found->second.lock();
+}
+
 Result<StoredFiles> Storages::open(const StorageUse& use, const vfs::Quota& quota) {
   TRY(check(use));
   const StorageDeclaration& storage = declared_.find(use.name)->second;
   const std::string space = space_of(storage, use);
-  std::erase_if(open_, [](const auto& one) { return one.second.expired(); });
-  std::weak_ptr<vfs::VirtualFileSystem>& known = open_[storage.name + "/" + space];
-  std::shared_ptr<vfs::VirtualFileSystem> fs = known.lock();
+  const std::string key = storage.name + "/" + space;
+  std::shared_ptr<vfs::VirtualFileSystem> fs = known(key);
   if (fs == nullptr) {
     auto behind = TRY_CONTEXT(fmt::format("open the storage '{}'", storage.name),
                               kinds_.find(storage.kind)->open(storage.options, space));
@@ -121,7 +134,12 @@ Result<StoredFiles> Storages::open(const StorageUse& use, const vfs::Quota& quot
     options.quota = quota;
     fs = TRY_CONTEXT(fmt::format("read the storage '{}'", storage.name),
                      vfs::VirtualFileSystem::open(std::move(behind), options));
-    known = fs;
+    const std::lock_guard hold(lock_);
+    // Somebody may have opened the same space meanwhile: everybody has that one.
+    if (auto first = open_[key].lock())
+      fs = std::move(first);
+    else
+      open_[key] = fs;
   }
   return StoredFiles{std::move(fs), storage.access, storage.share == Share::session};
 }
@@ -129,10 +147,24 @@ Result<StoredFiles> Storages::open(const StorageUse& use, const vfs::Quota& quot
 Result<void> Storages::discard(const StorageUse& use) {
   const auto found = declared_.find(use.name);
   if (found == declared_.end() || found->second.share != Share::session) return {};
-  const StorageDeclaration& storage = found->second;
+  return drop(found->second, space_of(found->second, use));
+}
+
+Result<void> Storages::discard_tenant(const std::string& tenant) {
+  for (const auto& [name, storage] : declared_) {
+    const bool is_theirs = storage.share == Share::tenant && storage.access == StorageAccess::read_write;
+    const StorageUse use{name, tenant, {}};
+    if (is_theirs && check(use)) TRY(drop(storage, space_of(storage, use)));
+  }
+  return {};
+}
+
+Result<void> Storages::drop(const StorageDeclaration& storage, const std::string& space) {
   const vfs::StorageKind& kind = *kinds_.find(storage.kind);
-  const std::string space = space_of(storage, use);
-  open_.erase(storage.name + "/" + space);
+  {
+    const std::lock_guard hold(lock_);
+    open_.erase(storage.name + "/" + space);
+  }
   if (kind.discard) return kind.discard(storage.options, space);
   auto opened = TRY(kind.open(storage.options, space));
   return opened->clear();

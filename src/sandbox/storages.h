@@ -1,7 +1,9 @@
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -42,7 +44,8 @@ struct StoredFiles {
   bool is_own = false;  // of one session alone
 };
 
-// The storages of a service. Belongs to the loop thread; opening one blocks on the storage.
+// The storages of a service. Opening and discarding block on the storage: they are called on the pool,
+// several at once. The rest belongs to the loop thread.
 class Storages {
  public:
   Storages() = default;
@@ -55,13 +58,24 @@ class Storages {
   Result<StoredFiles> open(const StorageUse& use, const vfs::Quota& quota);
   // Of a session's own space everything goes; a shared one stays.
   Result<void> discard(const StorageUse& use);
+  // Every space that a tenant shares among its sessions. Those that other tenants share stay, and so do
+  // storages that can only be read. Whatever still has one open is to be gone.
+  Result<void> discard_tenant(const std::string& tenant);
+  // Threads on which a storage is waited for. They begin with the first call, because a process with threads
+  // must not be forked.
+  std::shared_ptr<boost::asio::thread_pool> pool();
 
  private:
+  Result<void> drop(const StorageDeclaration& storage, const std::string& space);
   std::string space_of(const StorageDeclaration& storage, const StorageUse& use) const;
+  // The files of a space that is open already; null if it is not.
+  std::shared_ptr<vfs::VirtualFileSystem> known(const std::string& key);
 
   vfs::StorageKinds kinds_;
   std::map<std::string, StorageDeclaration, std::less<>> declared_;
+  std::mutex lock_;                                                    // of what follows
   std::map<std::string, std::weak_ptr<vfs::VirtualFileSystem>> open_;  // by storage and space
+  std::shared_ptr<boost::asio::thread_pool> pool_;
 };
 
 }  // namespace atl::sandbox::emulated

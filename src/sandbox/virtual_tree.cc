@@ -68,6 +68,7 @@ Result<void> hang_in_storage(const Spec& spec, Beginning beginning, Storages& st
   StoredFiles files =
       TRY(storages.open(*spec.storage, vfs::Quota{spec.limits.disk_bytes, spec.limits.inodes_max}));
   tree.stored = std::move(files.fs);
+  tree.pool = storages.pool();
   if (beginning == Beginning::from_snapshot && files.is_own && files.access == StorageAccess::read_write)
     TRY(replace_files(*tree.memory, tree.stored_at, *tree.stored));
   // They are on the storage now, or shared files stand in their place.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct VirtualTree {
   std::shared_ptr<vfs::VirtualFileSystem> memory;
   std::shared_ptr<vfs::VirtualFileSystem> stored;  // null: no storage
   vfs::Path stored_at;
+  std::shared_ptr<boost::asio::thread_pool> pool;  // where the storage is waited for; null: no storage
   std::shared_ptr<vfs::FileSystem> view;  // all of it together; `memory` itself where nothing hangs in it
 
   // A part that changes, seen from a directory of the view: `inside` is the directory within the part, or the

@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::uint32_t kDepthMax = 8;
 constexpr std::size_t kEntriesMax = 2000;
+// Room is taken in pieces: each costs a look at everything that the tenant has.
+constexpr std::uint64_t kPieceOfRoom = 4U << 20;
 
 struct Suffix {
   std::string_view suffix, type;
@@ -43,6 +45,14 @@ std::string media_type_of(std::string_view path) {
   return std::string(found == kTypes.end() ? "application/octet-stream" : found->type);
 }
 
+Task<std::uint64_t> ArtifactRoom::take(std::uint64_t bytes) {
+  if (inventory_ == nullptr) co_return bytes;
+  CO_TRY(quota::Reservation taken, co_await inventory_->reserve_up_to(holder_, bytes));
+  const std::uint64_t fits = taken.bytes();
+  taken_.push_back(std::move(taken));
+  co_return fits;
+}
+
 Task<void> OutputKeeper::add(std::string_view bytes) {
   const std::string_view all = bytes;
   const std::uint64_t before = total_;
@@ -52,10 +62,19 @@ Task<void> OutputKeeper::add(std::string_view bytes) {
   if (!file_) {
     CO_TRY(file_, co_await blobs_->create());
     std::string head = text_.substr(0, before);
+    CO_TRY(granted_, co_await room_.take(head.size() + kPieceOfRoom));
+    if (head.size() > granted_) head.resize(granted_);
     CO_CHECK(co_await file_->write(std::move(head)));
   }
-  const std::uint64_t room = file_max_ > file_->size() ? file_max_ - file_->size() : 0;
-  std::string part(all.substr(0, room));
+  const std::uint64_t wanted = std::min<std::uint64_t>(file_->size() + all.size(), file_max_);
+  // What did not fit once leaves a gap that nothing may follow.
+  if (wanted > granted_ && file_->size() < file_max_ && !full_) {
+    CO_TRY(const std::uint64_t more, co_await room_.take(std::max(wanted - granted_, kPieceOfRoom)));
+    granted_ += more;
+    full_ = wanted > granted_;
+  }
+  const std::uint64_t most = std::min(file_max_, granted_);
+  std::string part(all.substr(0, most > file_->size() ? most - file_->size() : 0));
   if (!part.empty()) CO_CHECK(co_await file_->write(std::move(part)));
   co_return Result<void>{};
 }
@@ -94,16 +113,25 @@ Task<std::vector<sandbox::FileInfo>> look(std::shared_ptr<Live> live, std::share
 }  // namespace
 
 Task<std::vector<Artifact>> collect_artifacts(std::shared_ptr<Live> live, store::Blobs* blobs,
-                                              ArtifactLimits limits, WallTime now, std::string record_id) {
+                                              ArtifactLimits limits, WallTime now, std::string record_id,
+                                              ArtifactRoom& room) {
   std::vector<Artifact> artifacts;
   const std::shared_ptr<sandbox::Sandbox> from = live->sandbox();
   if (blobs == nullptr || !from) co_return artifacts;
   auto listed = co_await look(live, from, now);
   if (!listed) co_return artifacts;
+  std::uint64_t room_left = 0;
   for (sandbox::FileInfo& file : *listed) {
     if (file.type != sandbox::FileType::file || file.size > limits.file_bytes_max) continue;
-    if (!live->outputs().note(file.path, file.size, file.modified_at)) continue;
+    if (!live->outputs().is_new(file.path, file.size, file.modified_at)) continue;
     if (artifacts.size() == limits.files_max) break;
+    if (file.size > room_left) {
+      CO_TRY(const std::uint64_t more, co_await room.take(std::max(file.size - room_left, kPieceOfRoom)));
+      room_left += more;
+    }
+    if (file.size > room_left) continue;
+    if (!live->outputs().note(file.path, file.size, file.modified_at)) continue;
+    room_left -= file.size;
     auto digest = co_await copy_in(*from, blobs, file.path, limits.file_bytes_max);
     if (!digest) continue;
     artifacts.push_back({std::move(*digest), file.path, media_type_of(file.path), file.size, now, record_id});

@@ -157,7 +157,7 @@ constexpr const char* kFormerTrafficToken = "e2b.traffic_token";
 // Tools, skills, prompt and storage; empty if it has none of them.
 std::string toolkit_json(const Session& session) {
   bj::object object;
-  if (!session.tools.empty()) object["tools"] = bj::value_from(session.tools);
+  if (session.tools) object["tools"] = bj::value_from(*session.tools);
   if (!session.prompt.empty()) object["prompt"] = session.prompt;
   if (!session.storage.empty()) object["storage"] = session.storage;
   bj::array skills;
@@ -184,8 +184,9 @@ void read_toolkit(const std::string& json, Session& session) {
     const bj::value* value = of.if_contains(key);
     return value != nullptr && value->is_bool() && value->get_bool();
   };
+  if (object.contains("tools")) session.tools.emplace();
   for (const bj::value& name : array("tools"))
-    if (name.is_string()) session.tools.emplace_back(name.get_string());
+    if (name.is_string()) session.tools->emplace_back(name.get_string());
   for (const bj::value& item : array("skills")) {
     if (!item.is_object()) continue;
     const bj::object& use = item.get_object();

@@ -26,6 +26,11 @@ class CpuShare {
     running_ = std::max(running_, 1U) - 1;
     return Micros(static_cast<std::int64_t>(std::max(clock_ - entered, 0.0)));
   }
+  // What one has used since its enter(), while it goes on.
+  Micros read(Micros used, double entered) {
+    advance(used);
+    return Micros(static_cast<std::int64_t>(std::max(clock_ - entered, 0.0)));
+  }
   // It ended and nobody could read what was used.
   void leave() { running_ = std::max(running_, 1U) - 1; }
 

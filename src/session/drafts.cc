@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/ids.h"
 #include "session/environment_choice.h"
 
@@ -9,6 +12,16 @@ namespace atl::session {
 namespace {
 
 constexpr std::size_t kSecretBytes = 20;
+
+// What is mounted over these would take a sandbox its devices, its users or its programs.
+bool is_systems_own(const std::string& path) {
+  const std::string plain = std::filesystem::path(path + "/").lexically_normal().string();
+  constexpr std::string_view kTrees[] = {"/proc/", "/sys/", "/dev/"};
+  constexpr std::string_view kPlaces[] = {"/",       "/bin/", "/etc/",  "/lib/",
+                                          "/lib64/", "/run/", "/sbin/", "/usr/"};
+  return std::ranges::any_of(kTrees, [&](std::string_view tree) { return plain.starts_with(tree); }) ||
+         std::ranges::find(kPlaces, plain) != std::end(kPlaces);
+}
 
 Result<void> check_volumes(const TextMap& volumes) {
   for (const auto& [path, name] : volumes) {
@@ -19,6 +32,12 @@ Result<void> check_volumes(const TextMap& volumes) {
           Error(Code::invalid_argument, fmt::format("volume '{}' needs an absolute path inside", name))
               .with_field("volumes"));
     }
+    if (is_systems_own(path))
+      return fail(Error(Code::invalid_argument,
+                        fmt::format("volume '{}' cannot be mounted at '{}', which the sandbox itself needs: "
+                                    "name another directory",
+                                    name, path))
+                      .with_field("volumes"));
   }
   return check_map(volumes, "volumes");
 }
@@ -129,28 +148,31 @@ Result<Drafts::Choice> Drafts::choose(const CreateRequest& request, const std::s
   return choice;
 }
 
-Result<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const {
+Task<void> Drafts::set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const {
   static const registry::Agent nobody;
   const registry::Agent& agent = choice.agent ? *choice.agent : nobody;
   facts.tools = agent.tools;
   facts.prompt = agent.prompt;
   facts.storage = first_of(request.storage, agent.storage, std::string());
   if (!facts.storage.empty())
-    TRY(choice.provider->check_storage({facts.storage, facts.tenant, facts.session_id}));
+    CO_CHECK(choice.provider->check_storage({facts.storage, facts.tenant, facts.session_id}));
   if (dependencies_.skills == nullptr || !dependencies_.skills->are_there()) {
-    if (request.skills.empty()) return {};
-    return fail(Error(Code::invalid_argument, "this service has no skills").with_field("skills"));
+    if (request.skills.empty()) co_return Result<void>();
+    co_return fail(Error(Code::invalid_argument, "this service has no skills").with_field("skills"));
   }
-  facts.skills = TRY(dependencies_.skills->choose(facts.tenant, facts.agent,
-                                                  request.skills.empty() ? agent.skills : request.skills));
-  if (facts.skills.empty()) return {};
+  std::vector<std::string> names = request.skills.empty() ? agent.skills : request.skills;
+  if (names.empty()) co_return Result<void>();
+  auto look = [skills = dependencies_.skills, tenant = facts.tenant, of = facts.agent,
+               names = std::move(names)] { return skills->choose(tenant, of, names); };
+  CO_TRY(facts.skills, co_await dependencies_.skills->off_loop<std::vector<SkillUse>>(std::move(look)));
+  if (facts.skills.empty()) co_return Result<void>();
   // Each is mounted twice, and a sandbox has room for 64 mounts.
   constexpr std::size_t kMountedMax = 30;
   const bool is_mounted = choice.provider->traits().mounts && facts.skills.size() <= kMountedMax;
   facts.skill_view = is_mounted ? SkillView::link : SkillView::copy;
   SessionSkills::add_variables(
       request.local.working_directory.value_or(choice.environment->working_directory), facts.env);
-  return {};
+  co_return Result<void>();
 }
 
 Result<void> Drafts::set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const {
@@ -202,7 +224,7 @@ Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   CO_CHECK(set_limits(request, choice, facts));
   CO_CHECK(co_await set_network(request, choice, facts));
   CO_CHECK(set_maps(request, choice, facts));
-  CO_CHECK(set_toolkit(request, choice, facts));
+  CO_CHECK(co_await set_toolkit(request, choice, facts));
   give_secrets(facts);
   facts.data_plane = request.data_plane;
   facts.ports = options_.ports == Ports::closed ? Ports::closed : request.ports;
@@ -222,6 +244,7 @@ Task<LivePtr> Drafts::create(Principal who, CreateRequest request) const {
   std::string incarnation = facts.sandbox_id;
   auto live = std::make_shared<Live>(dependencies_.executor, *dependencies_.clock, std::move(facts),
                                      std::move(incarnation), choice.provider, std::move(request.local));
+  live->set_trace(who.trace);
   CO_CHECK(dependencies_.table->apply(*live, first));
   co_return live;
 }
@@ -243,6 +266,7 @@ Result<LivePtr> Drafts::copy(const Principal& who, const Live& source, const Upd
   std::string incarnation = facts.sandbox_id;
   auto child = std::make_shared<Live>(dependencies_.executor, *dependencies_.clock, std::move(facts),
                                       std::move(incarnation), source.provider());
+  child->set_trace(who.trace);
   child->interpreters().copy_losses(source.interpreters());
   TRY(dependencies_.table->apply(*child, complete));
   return child;

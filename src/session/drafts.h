@@ -55,7 +55,7 @@ class Drafts {
                          const std::string& environment, const std::string& tenant) const;
   Result<Choice> choose(const CreateRequest& request, const std::string& tenant, Session& facts) const;
   // Tools, skills, prompt and storage, the agent's where nothing else is asked for.
-  Result<void> set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const;
+  Task<void> set_toolkit(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_limits(const CreateRequest& request, const Choice& choice, Session& facts) const;
   Task<void> set_network(CreateRequest& request, const Choice& choice, Session& facts) const;
   Result<void> set_maps(CreateRequest& request, const Choice& choice, Session& facts) const;

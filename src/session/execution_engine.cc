@@ -153,12 +153,14 @@ void ExecutionEngine::identify(const Live& live, const auth::Principal& who, Exe
   record.sandbox_id = live.facts().sandbox_id;
   record.tenant = live.facts().tenant;
   record.key_id = who.key_id;
+  record.trace = who.trace;
   record.admitted_at = dependencies_.clock->now();
   record.status = Status::admitted;
 }
 
 Task<ExecutionRecord> ExecutionEngine::admit_tool(std::shared_ptr<Live> live, auth::Principal who,
                                                   ToolCall call) {
+  CO_CHECK(check_tool(live->facts(), call.name));
   ExecutionRecord record;
   record.kind = "tool";
   record.type = std::move(call.name);
@@ -214,8 +216,11 @@ Task<ExecutionRecord> ExecutionEngine::admit(std::shared_ptr<Live> live, auth::P
 
 Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& record,
                                   policy::Language language) {
+  trace::Span span(record.trace, "policy");
+  span.set("atoll.policy", live->facts().policy);
   CO_TRY(const policy::Verdict verdict,
          co_await evaluate(live->facts().policy, record.code, language, live->facts().registry_version));
+  span.set("atoll.allowed", verdict.allowed ? 1 : 0);
   record.verdict = policy::to_json(verdict);
   if (!verdict.allowed && live->facts().policy_mode == PolicyMode::enforce) {
     record.status = Status::denied;
@@ -224,6 +229,8 @@ Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& r
     record.error_value = policy::summary(verdict);
     record.exit_code = -1;
   }
+  span = trace::Span(record.trace, "record.admit");
+  span.set("atoll.record_id", record.record_id);
   // History is text: what is not, is marked where it stands.
   if (!is_utf8(record.code)) record.code = to_valid_utf8(record.code);
   CO_CHECK(co_await dependencies_.store->admit(to_row(record)));
@@ -231,6 +238,8 @@ Task<void> ExecutionEngine::judge(std::shared_ptr<Live> live, ExecutionRecord& r
     CO_CHECK(co_await dependencies_.store->finish(to_row(record), {}));
     if (dependencies_.observer != nullptr)
       dependencies_.observer->finished(live->facts(), record, std::chrono::nanoseconds(0));
+  } else if (dependencies_.observer != nullptr) {
+    dependencies_.observer->started(live->facts(), record);
   }
   co_return Result<void>{};
 }
@@ -251,7 +260,11 @@ Task<void> ExecutionEngine::finish(std::shared_ptr<Live> live, ExecutionRecord& 
     record.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(took);
   }
   store::RecordRow row = to_row(record);
+  trace::Span span(record.trace, "record.finish");
+  span.set("atoll.record_id", record.record_id);
+  span.set("atoll.status", to_string(record.status));
   CO_CHECK(co_await dependencies_.store->finish(std::move(row), std::move(rows)));
+  span.end();
   if (dependencies_.observer != nullptr) dependencies_.observer->finished(live->facts(), record, took);
   co_return Result<void>{};
 }
@@ -316,7 +329,7 @@ Task<std::shared_ptr<sandbox::Interpreter>> ExecutionEngine::create_interpreter(
   auto call = [in, language, cwd = std::move(cwd)] { return in->create_interpreter(language, cwd); };
   auto go_on = [live, in] { return live->sandbox() == in && !live->is_ending(); };
   co_return co_await with_retries<std::shared_ptr<sandbox::Interpreter>>(
-      dependencies_.executor, "start a kernel", std::move(call), std::move(go_on));
+      dependencies_.executor, "start an interpreter", std::move(call), std::move(go_on));
 }
 
 Task<void> ExecutionEngine::cleanup_environment(std::shared_ptr<Live> live, std::string context) {
@@ -411,14 +424,20 @@ Task<void> ExecutionEngine::finish_command(std::shared_ptr<Live> live, Execution
   record.out_truncated |= kept->out.truncated();
   record.err_truncated |= kept->err.truncated();
   if (outcome.ending != sandbox::Ending::lost) {
-    CO_TRY(record.artifacts, co_await collect_artifacts(live, dependencies_.blobs, options_.artifacts,
-                                                        dependencies_.clock->now(), record.record_id));
+    CO_TRY(record.artifacts,
+           co_await collect_artifacts(live, dependencies_.blobs, options_.artifacts,
+                                      dependencies_.clock->now(), record.record_id, kept->room));
   }
   CO_TRY(auto out_file, co_await kept->out.finish("stdout"));
   if (out_file) record.artifacts.push_back(std::move(*out_file));
   CO_TRY(auto err_file, co_await kept->err.finish("stderr"));
   if (err_file) record.artifacts.push_back(std::move(*err_file));
   co_return co_await finish(live, record, started);
+}
+
+std::shared_ptr<KeptOutput> ExecutionEngine::keep_output(const ExecutionRecord& record) const {
+  ArtifactRoom room(dependencies_.inventory, {record.tenant, record.key_id});
+  return std::make_shared<KeptOutput>(dependencies_.blobs, options_, std::move(room));
 }
 
 Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, auth::Principal who,
@@ -443,6 +462,7 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   if (!request.shell.empty()) spec.argv = {"bash", "-c", std::move(request.shell)};
   spec.env = live->facts().env;
   for (auto& [name, value] : request.env) spec.env.insert_or_assign(name, std::move(value));
+  add_trace(record.trace, spec.env);
   spec.cwd = std::move(request.cwd);
   spec.user = std::move(request.user);
   spec.tag = std::move(request.tag);
@@ -474,7 +494,7 @@ Task<CommandStart> ExecutionEngine::start_command(std::shared_ptr<Live> live, au
   Command command;
   command.record = record;
   command.process = *process;
-  command.kept = std::make_shared<KeptOutput>(dependencies_.blobs, options_);
+  command.kept = keep_output(record);
   command.stream =
       std::make_unique<RecordedStream>((*process)->attach(sandbox::Replay::recent), command.kept);
   boost::asio::co_spawn(dependencies_.executor,
@@ -496,7 +516,7 @@ Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_pt
   }
   // What it wrote to the service before is not in this one, and nobody reads it now.
   record.out_truncated = record.err_truncated = true;
-  auto kept = std::make_shared<KeptOutput>(dependencies_.blobs, options_);
+  auto kept = keep_output(record);
   kept->set_complete();
   const auto ran = std::max(dependencies_.clock->now() - process->info().started_at, Duration(0));
   boost::asio::co_spawn(dependencies_.executor,
@@ -509,6 +529,7 @@ Task<void> ExecutionEngine::take_over(std::shared_ptr<Live> live, std::shared_pt
 Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, auth::Principal who,
                                                    CommandRequest request, std::string standard_input) {
   if (!standard_input.empty()) request.stdin_mode = sandbox::Stdin::pipe;
+  const OutputWatcher watch = std::move(request.watch);
   CO_TRY(CommandStart start, co_await start_command(live, who, std::move(request)));
   if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
   if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
@@ -519,8 +540,10 @@ Task<ExecutionRecord> ExecutionEngine::run_command(std::shared_ptr<Live> live, a
   }
   Abandonment unless_finished(dependencies_.executor, command.process, command.kept);
   while (true) {
-    CO_TRY(const sandbox::ProcessEvent event, co_await command.stream->next());
+    CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
     if (std::holds_alternative<sandbox::Outcome>(event)) break;
+    auto* output = std::get_if<sandbox::Output>(&event);
+    if (output != nullptr && watch) CO_CHECK(co_await watch(std::move(*output)));
   }
   unless_finished.disarm();
   co_return co_await command.kept->finished(dependencies_.executor);

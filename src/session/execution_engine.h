@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "policy/security_manager.h"
 #include "quota/controller.h"
+#include "quota/inventory.h"
 #include "registry/registry.h"
 #include "session/artifacts.h"
 #include "session/execution.h"
@@ -34,6 +35,7 @@ class ExecutionEngine {
     // For reading long code; null: on the loop.
     boost::asio::thread_pool* workers = nullptr;
     quota::ResourceController* controller = nullptr;  // null: executions are not counted
+    quota::Inventory* inventory = nullptr;            // null: artifacts have no quota
   };
   struct Options {
     std::size_t text_kept_bytes = 1U << 20;  // of each output stream, in answers and records
@@ -100,6 +102,7 @@ class ExecutionEngine {
                                                           std::chrono::milliseconds wall_time);
   Task<void> finish_command(std::shared_ptr<Live> live, ExecutionRecord& record, sandbox::Outcome outcome,
                             std::shared_ptr<class KeptOutput> kept, SteadyTime started);
+  std::shared_ptr<class KeptOutput> keep_output(const ExecutionRecord& record) const;
   void store_contexts(const std::shared_ptr<Live>& live);
   Task<std::shared_ptr<sandbox::Interpreter>> interpreter_for(std::shared_ptr<Live> live,
                                                               const ExecuteRequest& request,

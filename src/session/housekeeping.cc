@@ -123,7 +123,10 @@ boost::asio::awaitable<void> Housekeeping::expire(LivePtr live, std::string reas
 boost::asio::awaitable<void> Housekeeping::take_sample(LivePtr live) {
   const std::shared_ptr<sandbox::Sandbox> sandbox = live->sandbox();
   if (!sandbox) co_return;
-  if (auto usage = co_await sandbox->usage()) live->samples().add(dependencies_.clock->now(), *usage);
+  const auto usage = co_await sandbox->usage();
+  if (!usage) co_return;
+  live->samples().add(dependencies_.clock->now(), *usage);
+  if (dependencies_.observer != nullptr) dependencies_.observer->sampled(live->facts(), *usage);
 }
 
 // Early, too, if so many artifacts came since the last time that they may be more than are kept.

@@ -31,6 +31,7 @@ class Housekeeping {
     store::Store* store = nullptr;
     store::Blobs* blobs = nullptr;  // null: no artifacts are kept
     Clock* clock = nullptr;
+    Observer* observer = nullptr;  // may be null
   };
   // `options` must outlive this.
   Housekeeping(Dependencies dependencies, const ServiceOptions& options);

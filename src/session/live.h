@@ -80,6 +80,10 @@ class Live {
   // Code::unsupported "provider P lacks the trait 'T'".
   Error lacks(std::string_view trait) const;
 
+  // The request that makes it, until it runs.
+  const trace::Context& trace() const { return trace_; }
+  void set_trace(const trace::Context& trace) { trace_ = trace; }
+
   // One call at a time pauses, resumes, restores, copies or ends a session, first come first served.
   Task<os::Turn::Hold> take_turn() { return turn_.take(); }
 
@@ -178,6 +182,7 @@ class Live {
   std::string incarnation_;
   LocalRequest local_;
   sandbox::Provider* provider_;
+  trace::Context trace_;
   std::shared_ptr<sandbox::Sandbox> sandbox_;
   os::Turn turn_;
   DefaultInterpreters interpreters_;

@@ -18,7 +18,8 @@ LocalService::LocalService(Dependencies dependencies, ServiceOptions options)
       table_({.store = dependencies_.store,
               .clock = dependencies_.clock,
               .observer = dependencies_.observer,
-              .controller = dependencies_.controller},
+              .controller = dependencies_.controller,
+              .inventory = dependencies_.inventory},
              options_),
       networks_({.executor = dependencies_.executor,
                  .table = &table_,
@@ -27,7 +28,8 @@ LocalService::LocalService(Dependencies dependencies, ServiceOptions options)
                  .outside = dependencies_.outside,
                  .dials = dependencies_.dials,
                  .secrets = dependencies_.secrets,
-                 .controller = dependencies_.controller}),
+                 .controller = dependencies_.controller,
+                 .observer = dependencies_.observer}),
       skills_(dependencies_.skills),
       states_({.executor = dependencies_.executor, .table = &table_, .layer_use = &layer_use_},
               options_.snapshot_directory),
@@ -38,7 +40,8 @@ LocalService::LocalService(Dependencies dependencies, ServiceOptions options)
                .clock = dependencies_.clock,
                .observer = dependencies_.observer,
                .workers = dependencies_.workers,
-               .controller = dependencies_.controller},
+               .controller = dependencies_.controller,
+               .inventory = dependencies_.inventory},
               options_.execution),
       drafts_({.executor = dependencies_.executor,
                .registry = dependencies_.registry,
@@ -101,7 +104,8 @@ LocalService::LocalService(Dependencies dependencies, ServiceOptions options)
                      .states = &states_,
                      .store = dependencies_.store,
                      .blobs = dependencies_.blobs,
-                     .clock = dependencies_.clock},
+                     .clock = dependencies_.clock,
+                     .observer = dependencies_.observer},
                     options_) {}
 
 Task<void> LocalService::start() {
@@ -223,6 +227,7 @@ Task<ExecutionStart> LocalService::execute(Principal who, std::string id, Execut
 }
 
 Task<ExecutionRecord> LocalService::run(Principal who, std::string id, ExecuteRequest request) {
+  const OutputWatcher watch = std::move(request.watch);
   CO_TRY(ExecutionStart start, co_await execute(std::move(who), std::move(id), std::move(request)));
   if (auto* denied = std::get_if<Denied>(&start)) co_return std::move(denied->record);
   if (auto* ended = std::get_if<Ended>(&start)) co_return std::move(ended->record);
@@ -230,6 +235,8 @@ Task<ExecutionRecord> LocalService::run(Principal who, std::string id, ExecuteRe
   while (true) {
     CO_TRY(Event event, co_await execution->next());
     if (auto* finished = std::get_if<Finished>(&event)) co_return std::move(finished->record);
+    auto* output = std::get_if<sandbox::Output>(&event);
+    if (output != nullptr && watch) CO_CHECK(co_await watch(std::move(*output)));
   }
 }
 
@@ -269,7 +276,8 @@ Task<void> LocalService::restart_context(Principal who, std::string id, std::str
   const std::string death = found->death();
   auto call = [found] { return found->restart(); };
   auto go_on = [this] { return !table_.is_ending(); };
-  CO_CHECK(co_await with_retries<void>(dependencies_.executor, "restart a kernel", std::move(call), go_on));
+  CO_CHECK(
+      co_await with_retries<void>(dependencies_.executor, "restart an interpreter", std::move(call), go_on));
   // Whoever restarts a living one knows that its variables go.
   if (!death.empty())
     session->interpreters().note_restart(context, "the interpreter before it died: " + death);

@@ -55,6 +55,7 @@ class LocalService final : public Service {
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
     quota::ResourceController* controller = nullptr;  // null: only the bounds of the options hold
+    quota::Inventory* inventory = nullptr;            // null: what is stored has no quota
   };
   LocalService(Dependencies dependencies, ServiceOptions options);
 

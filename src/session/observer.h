@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string_view>
 
+#include "egress/proxy.h"
 #include "session/types.h"
 
 namespace atl::session {
@@ -15,9 +16,15 @@ class Observer {
   virtual void create_failed(std::string_view provider, Code code) = 0;
   // Every change of state, the first included (from == to).
   virtual void changed(const Session& session, State from, State to) = 0;
+  // It was admitted, and its first record is written.
+  virtual void started(const Session&, const ExecutionRecord&) {}
   // Denied ones too.
   virtual void finished(const Session& session, const ExecutionRecord& record,
                         std::chrono::nanoseconds took) = 0;
+  // What its sandbox consumes, every few seconds while it runs.
+  virtual void sampled(const Session&, const sandbox::Usage&) {}
+  // Something inside wanted to go out, and this was decided.
+  virtual void reached(const Session&, const egress::Attempt&) {}
 };
 
 }  // namespace atl::session

@@ -117,7 +117,8 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   // When the service ends, a paused session has no other place to go.
   if (!table.is_ending()) {
     CO_CHECK(check_room(*live));
-    CO_CHECK(co_await table.check_stored(live->facts().tenant, live->facts().key_id, 1));
+    // Before the work: whether anything fits at all.
+    CO_CHECK(co_await table.reserve_stored(live->facts().tenant, live->facts().key_id, 1));
   }
   const std::string state = SavedStates::name_of_hibernation(live->incarnation());
   const State before = live->state();
@@ -131,6 +132,15 @@ Task<void> Pauses::hibernate(LivePtr live, PauseRequest request, std::string rea
   if (live->state() != before)
     co_return fail(Code::conflict, fmt::format("the session is {}", to_string(live->state())));
   const std::uint64_t bytes = (co_await live->provider()->snapshot_bytes(states.path(state))).value_or(0);
+  Result<quota::Reservation> room = quota::Reservation();
+  if (!table.is_ending())
+    room = co_await table.reserve_stored(live->facts().tenant, live->facts().key_id, bytes);
+  if (room && live->state() != before)
+    room = fail(Code::conflict, fmt::format("the session is {}", to_string(live->state())));
+  if (!room) {
+    states.discard(*live, {state});
+    co_return fail(std::move(room).error());
+  }
   live->set_hibernated(state, bytes, std::move(carried->left_behind));
   if (before == State::running) table.enter(live, State::paused, "");
   live->set_reason(std::move(reason));

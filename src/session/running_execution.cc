@@ -16,7 +16,33 @@ void log_unwritten(const ExecutionRecord& record, const Error& error) {
   log::error("a record could not be finished", {{"record", record.record_id}, {"error", error.message()}});
 }
 
+// What ended with its sandbox can no longer be asked what it used: the last look tells.
+void end_by_budget(const CpuBudget& budget, sandbox::Outcome& outcome) {
+  if (outcome.ending != sandbox::Ending::exited)
+    outcome.usage.cpu_time = std::max(outcome.usage.cpu_time, budget.noted());
+  if (budget.reason().empty()) return;
+  outcome.ending = sandbox::Ending::killed;
+  outcome.reason = budget.reason();
+}
+
+// Linux tells what a process used with the children that it waited for. One that was killed waited for none:
+// then its share of what the sandbox used is nearer to the truth, if it is more.
+boost::asio::awaitable<void> leave_share(Live& live, std::shared_ptr<sandbox::Sandbox> in,
+                                         std::optional<double> entered, sandbox::Usage& usage,
+                                         Status status) {
+  if (!entered) co_return;
+  Result<std::chrono::microseconds> used = fail(Code::unavailable, "the sandbox is gone");
+  if (in) used = co_await in->cpu_time();
+  if (!used) co_return live.cpu().leave();
+  const auto share = live.cpu().leave(*used, *entered);
+  if (status != Status::success && status != Status::error) usage.cpu_time = std::max(usage.cpu_time, share);
+}
+
 }  // namespace
+
+void add_trace(const trace::Context& trace, TextMap& env) {
+  if (trace.is_valid()) env.try_emplace("TRACEPARENT", trace::to_traceparent(trace));
+}
 
 RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live> live,
                                    ExecutionRecord record, SteadyTime started)
@@ -24,10 +50,11 @@ RunningExecution::RunningExecution(ExecutionEngine* engine, std::shared_ptr<Live
       live_(std::move(live)),
       record_(std::move(record)),
       started_(started),
+      room_(engine->dependencies_.inventory, {record_.tenant, record_.key_id}),
       out_(engine->dependencies_.blobs, engine->options_.text_kept_bytes,
-           engine->options_.artifacts.output_bytes_max),
+           engine->options_.artifacts.output_bytes_max, room_),
       err_(engine->dependencies_.blobs, engine->options_.text_kept_bytes,
-           engine->options_.artifacts.output_bytes_max) {}
+           engine->options_.artifacts.output_bytes_max, room_) {}
 
 Error to_error(const Denied& denied) {
   return Error(Code::policy_denied,
@@ -39,8 +66,11 @@ Error to_error(const Ended& ended) {
 }
 
 RunningExecution::~RunningExecution() {
-  if (cpu_entered_) live_->cpu().leave();
-  if (over_) return;
+  if (budget_) budget_->end();
+  if (over_) {
+    if (cpu_entered_) live_->cpu().leave();
+    return;
+  }
   record_.status = Status::killed;
   record_.reason = kClientGone;
   record_.exit_code = 137;
@@ -49,17 +79,19 @@ RunningExecution::~RunningExecution() {
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
   auto write = [](ExecutionEngine* engine, std::shared_ptr<Live> live, ExecutionRecord record,
-                  SteadyTime started,
-                  std::shared_ptr<sandbox::Process> process) -> boost::asio::awaitable<void> {
+                  SteadyTime started, std::shared_ptr<sandbox::Process> process,
+                  std::optional<double> entered) -> boost::asio::awaitable<void> {
     if (process) {
       if (auto killed = co_await process->signal(SIGKILL); !killed) {
         log::debug("an abandoned process was gone already", {{"record", record.record_id}});
       }
     }
+    co_await leave_share(*live, live->sandbox(), entered, record.usage, record.status);
     if (auto done = co_await engine->finish(live, record, started); !done)
       log_unwritten(record, done.error());
   };
-  boost::asio::co_spawn(engine_->dependencies_.executor, write(engine_, live_, record_, started_, process_),
+  boost::asio::co_spawn(engine_->dependencies_.executor,
+                        write(engine_, live_, record_, started_, process_, cpu_entered_),
                         boost::asio::detached);
 }
 
@@ -68,11 +100,18 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
   const std::shared_ptr<sandbox::Sandbox> in = live_->sandbox();
   if (!in) co_return fail(Code::conflict, "the session has ended");
   if (request.stateless) {
+    span_ = trace::Span(record_.trace, "guest.process");
+    add_trace(span_.context(), request.env);
     CO_TRY(process_, co_await engine_->start_stateless(live_, record_.record_id, std::move(request), language,
                                                        wall_time));
     process_stream_ = process_->attach(sandbox::Replay::recent);
+    if (auto used = co_await in->cpu_time()) cpu_entered_ = live_->cpu().enter(*used);
   } else {
+    span_ = trace::Span(record_.trace, "interpreter.start");
     CO_TRY(interpreter_, co_await engine_->interpreter_for(live_, request, language));
+    span_ = trace::Span(record_.trace, "interpreter.execute");
+    span_.set("atoll.language", sandbox::to_string(language));
+    add_trace(span_.context(), request.env);
     record_.context = interpreter_->info().id;
     sandbox::ExecutionSpec spec;
     spec.code = std::move(request.code);
@@ -87,7 +126,18 @@ Task<void> RunningExecution::begin(ExecuteRequest request, sandbox::Language lan
     record_.interpreter_restarted = live_->interpreters().take_restart_note(record_.context);
   }
   busy_.emplace(*live_);
+  watch_budget();
   co_return Result<void>{};
+}
+
+void RunningExecution::watch_budget() {
+  if (!cpu_entered_) return;
+  CpuBudget::Subject subject{record_.record_id, {record_.tenant, record_.key_id}, live_, *cpu_entered_};
+  auto stop = [interpreter = interpreter_, process = process_]() -> Task<void> {
+    return interpreter ? interpreter->interrupt() : process->signal(SIGKILL);
+  };
+  budget_ = CpuBudget::watch(engine_->dependencies_.executor, engine_->dependencies_.controller,
+                             std::move(subject), std::move(stop));
 }
 
 Task<Event> RunningExecution::keep(sandbox::Output output) {
@@ -137,6 +187,10 @@ Task<Event> RunningExecution::from_process() {
 }
 
 Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
+  if (budget_) {
+    budget_->end();
+    end_by_budget(*budget_, outcome);
+  }
   record_.status = status_of(outcome, raised_);
   record_.exit_code = sandbox::exit_status(outcome);
   record_.reason = std::move(outcome.reason);
@@ -145,7 +199,10 @@ Task<Event> RunningExecution::end(sandbox::Outcome outcome) {
   record_.err = err_.text();
   record_.out_truncated = out_.truncated();
   record_.err_truncated = err_.truncated();
+  if (record_.status != Status::success) span_.fail(to_string(record_.status));
+  span_ = trace::Span(record_.trace, "guest.collect");
   if (outcome.ending != sandbox::Ending::lost) CO_CHECK(co_await look_and_measure());
+  span_.end();
   CO_TRY(auto out_file, co_await out_.finish("stdout"));
   if (out_file) record_.artifacts.push_back(std::move(*out_file));
   CO_TRY(auto err_file, co_await err_.finish("stderr"));
@@ -160,7 +217,7 @@ Task<void> RunningExecution::look_and_measure() {
   using namespace boost::asio::experimental::awaitable_operators;
   const WallTime now = engine_->dependencies_.clock->now();
   auto look = collect_artifacts(live_, engine_->dependencies_.blobs, engine_->options_.artifacts, now,
-                                record_.record_id);
+                                record_.record_id, room_);
   auto [found, measured] = co_await (std::move(look) && measure(live_->sandbox()));
   CO_CHECK(std::move(measured));
   CO_TRY(record_.artifacts, std::move(found));
@@ -168,7 +225,12 @@ Task<void> RunningExecution::look_and_measure() {
 }
 
 Task<void> RunningExecution::measure(std::shared_ptr<sandbox::Sandbox> in) {
-  if (!interpreter_ || !in) co_return Result<void>{};
+  if (!in) co_return Result<void>{};
+  if (!interpreter_) {
+    co_await leave_share(*live_, in, std::exchange(cpu_entered_, std::nullopt), record_.usage,
+                         record_.status);
+    co_return Result<void>{};
+  }
   auto now = co_await in->usage();
   // A sandbox that is gone tells nothing any more; the outcome says that it is gone.
   if (!now) co_return Result<void>{};
@@ -233,19 +295,27 @@ boost::asio::awaitable<void> watch_command(ExecutionEngine* engine, std::shared_
                                            std::shared_ptr<sandbox::Process> process, ExecutionRecord record,
                                            std::shared_ptr<KeptOutput> kept, SteadyTime started) {
   std::optional<Live::Busy> busy(*live);
+  trace::Span span(record.trace, "guest.process");
   const std::shared_ptr<sandbox::Sandbox> in = live->sandbox();
   std::optional<double> entered;
   if (in) {
     if (auto used = co_await in->cpu_time()) entered = live->cpu().enter(*used);
   }
+  std::shared_ptr<CpuBudget> budget;
+  if (entered)
+    budget = CpuBudget::watch(engine->dependencies_.executor, engine->dependencies_.controller,
+                              {record.record_id, {record.tenant, record.key_id}, live, *entered},
+                              [process]() -> Task<void> { return process->signal(SIGKILL); });
   auto outcome = co_await process->wait();
   busy.reset();
-  if (entered) {
-    auto used = co_await in->cpu_time();
-    used ? (void)live->cpu().leave(*used, *entered) : live->cpu().leave();
-  }
+  span.end();
   if (!outcome)
     outcome = sandbox::Outcome{.ending = sandbox::Ending::lost, .reason = outcome.error().message()};
+  if (budget) {
+    budget->end();
+    end_by_budget(*budget, *outcome);
+  }
+  co_await leave_share(*live, in, entered, outcome->usage, status_of(*outcome, false));
   Result<void> done = co_await engine->finish_command(live, record, *outcome, kept, started);
   if (!done) {
     log_unwritten(record, done.error());

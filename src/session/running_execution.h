@@ -7,6 +7,7 @@
 #include <string>
 
 #include "session/artifacts.h"
+#include "session/cpu_budget.h"
 #include "session/execution.h"
 #include "session/execution_engine.h"
 #include "session/live.h"
@@ -43,28 +44,39 @@ class RunningExecution final : public Execution {
   // the sandbox used while it ran is the answer.
   Task<void> measure(std::shared_ptr<sandbox::Sandbox> in);
   Task<void> look_and_measure();
+  void watch_budget();
 
   ExecutionEngine* engine_;
   std::shared_ptr<Live> live_;
   ExecutionRecord record_;
   SteadyTime started_;
+  ArtifactRoom room_;
   OutputKeeper out_, err_;
   std::shared_ptr<sandbox::Interpreter> interpreter_;
   std::unique_ptr<sandbox::ExecutionStream> interpreter_stream_;
   std::shared_ptr<sandbox::Process> process_;
   std::unique_ptr<sandbox::ProcessStream> process_stream_;
   std::optional<double> cpu_entered_;  // reading of live_->cpu()
+  std::shared_ptr<CpuBudget> budget_;  // null where nobody bounds its CPU time
   bool raised_ = false;
   std::optional<Live::Busy> busy_;  // set while it runs
+  trace::Span span_;                // of what is under way inside
   bool over_ = false;               // the last record is written, or somebody else writes it
 };
+
+// What runs inside can go on with the trace: W3C's variable TRACEPARENT, unless the caller gave one.
+void add_trace(const trace::Context& trace, TextMap& env);
 
 // What passed through the first stream of a command, shared between that stream and the one who records.
 class KeptOutput {
  public:
-  KeptOutput(store::Blobs* blobs, const ExecutionEngine::Options& options)
-      : out(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max),
-        err(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max) {}
+  KeptOutput(store::Blobs* blobs, const ExecutionEngine::Options& options, ArtifactRoom room_for_it)
+      : room(std::move(room_for_it)),
+        out(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max, room),
+        err(blobs, options.text_kept_bytes, options.artifacts.output_bytes_max, room) {}
+  KeptOutput(const KeptOutput&) = delete;
+  KeptOutput& operator=(const KeptOutput&) = delete;
+  ArtifactRoom room;
   OutputKeeper out, err;
 
   // The stream was read to its end, or nobody reads it any more: nothing more comes.

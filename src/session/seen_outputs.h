@@ -24,6 +24,11 @@ class SeenOutputs {
     auto [seen, fresh] = files_.try_emplace(path, mark);
     return fresh || std::exchange(seen->second, mark) != mark;
   }
+  // The same question, without noting anything.
+  bool is_new(const std::string& path, std::uint64_t size, WallTime modified_at) const {
+    const auto seen = files_.find(path);
+    return seen == files_.end() || seen->second != std::pair{size, modified_at};
+  }
   // Another sandbox stands behind the session now.
   void clear() {
     files_.clear();

@@ -31,6 +31,8 @@ class ServiceTest : public testing::Test {
     blobs_ = *store::Blobs::open(folder_ + "/artifacts");
     LocalService::Dependencies dependencies{loop_.get_executor(), store_.get(), blobs_.get(), registry_.get(),
                                             {&provider_},         clock_,       observer_};
+    dependencies.controller = controller_;
+    dependencies.inventory = inventory_;
     ServiceOptions options;
     options.snapshot_directory = folder_ + "/snapshots";
     options.execution.text_kept_bytes = 1000;
@@ -91,6 +93,8 @@ class ServiceTest : public testing::Test {
   std::string folder_;
   std::unique_ptr<registry::Registry> registry_;
   Observer* observer_ = nullptr;
+  quota::ResourceController* controller_ = nullptr;
+  quota::Inventory* inventory_ = nullptr;
   Clock* clock_ = &Clock::machine();  // before open(), as what follows
   std::chrono::milliseconds to_disk_after_{0}, idle_after_{0};
   std::uint32_t running_per_tenant_ = 0, sandboxes_max_ = 0;

@@ -66,6 +66,15 @@ Task<std::vector<sandbox::HostMount>> SessionLifecycle::volume_mounts(Session fa
   co_return mounts;
 }
 
+Task<std::vector<sandbox::HostMount>> SessionLifecycle::skill_mounts(Session facts,
+                                                                     std::string directory) const {
+  const SessionSkills& skills = *dependencies_.skills;
+  auto look = [&skills, facts = std::move(facts), directory = std::move(directory)] {
+    return skills.mounts(facts, directory);
+  };
+  co_return co_await skills.off_loop<std::vector<sandbox::HostMount>>(std::move(look));
+}
+
 // Both are asked of the guest together: one after the other would cost two more switches between processes.
 Task<void> SessionLifecycle::prepare_inside(LivePtr live, std::string directory) {
   using namespace boost::asio::experimental::awaitable_operators;
@@ -112,11 +121,6 @@ Result<sandbox::Spec> SessionLifecycle::spec_of(const Live& live, const registry
   const Session& facts = live.facts();
   if (!facts.storage.empty())
     spec.storage = sandbox::StorageUse{facts.storage, facts.tenant, facts.session_id};
-  if (facts.skill_view == SkillView::link && dependencies_.skills != nullptr) {
-    auto shown = TRY(dependencies_.skills->mounts(facts, spec.working_directory));
-    spec.host_mounts.insert(spec.host_mounts.end(), std::make_move_iterator(shown.begin()),
-                            std::make_move_iterator(shown.end()));
-  }
   return spec;
 }
 
@@ -133,8 +137,20 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   }
   CO_TRY(const auto volumes, co_await volume_mounts(live->facts()));
   CO_TRY(sandbox::Spec spec, spec_of(*live, *environment, std::move(state), interpreters));
+  if (live->facts().skill_view == SkillView::link && dependencies_.skills != nullptr) {
+    auto skills = co_await skill_mounts(live->facts(), spec.working_directory);
+    if (!skills) {
+      dependencies_.layer_use->end_sandbox(live->incarnation());
+      co_return fail(std::move(skills).error());
+    }
+    spec.host_mounts.insert(spec.host_mounts.end(), skills->begin(), skills->end());
+  }
   spec.host_mounts.insert(spec.host_mounts.end(), volumes.begin(), volumes.end());
   std::string directory = spec.working_directory;
+  trace::Span span(live->trace(), "provider.create");
+  span.set("atoll.provider", live->facts().provider);
+  span.set("atoll.environment", name);
+  spec.trace = span.context();
   auto make = [live, spec = std::move(spec)]() -> Task<std::unique_ptr<sandbox::Sandbox>> {
     auto made = co_await live->provider()->create(spec);
     if (!made) co_return fail(error_for_caller(std::move(made).error(), live->local()));
@@ -144,12 +160,16 @@ Task<void> SessionLifecycle::build(LivePtr live, std::optional<std::string> stat
   auto made = co_await with_retries<std::unique_ptr<sandbox::Sandbox>>(
       dependencies_.executor, "create a sandbox", std::move(make), go_on);
   if (!made) {
+    span.fail(made.error().message());
     dependencies_.layer_use->end_sandbox(live->incarnation());
     co_return fail(std::move(made).error());
   }
+  span.end();
   live->attach(std::move(*made), interpreters == Interpreters::carried ? "it could not be brought here"
                                                                        : "only files were brought here");
+  span = trace::Span(live->trace(), "guest.prepare");
   if (auto prepared = co_await prepare_inside(live, std::move(directory)); !prepared) {
+    span.fail(prepared.error().message());
     const auto sandbox = live->detach();
     CO_CHECK(co_await sandbox->stop());
     dependencies_.layer_use->end_sandbox(live->incarnation());
@@ -177,6 +197,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
     // Lists are ordered by when sessions were stored; their times of creation must agree with that.
     live->set_created_now();
     table.enter(live, State::running, "");
+    const trace::Span storing(live->trace(), "session.store");
     built = co_await table.save(live);
     if (!built) {
       auto stopped = co_await live->sandbox()->stop();
@@ -193,6 +214,7 @@ Task<Session> SessionLifecycle::bring_up(LivePtr live, std::optional<std::string
     co_return fail(std::move(built).error().context("create session"));
   }
   live->set_sample_due_now();
+  live->set_trace({});
   if (observer != nullptr) observer->created(live->facts(), dependencies_.clock->steady() - started);
   co_return live->facts();
 }

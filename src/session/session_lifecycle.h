@@ -67,6 +67,8 @@ class SessionLifecycle {
   Result<sandbox::Spec> spec_of(const Live& live, const registry::Environment& environment,
                                 std::optional<std::string> state, Interpreters interpreters);
   Task<std::vector<sandbox::HostMount>> volume_mounts(Session facts) const;
+  // Of a session whose skills are mounted.
+  Task<std::vector<sandbox::HostMount>> skill_mounts(Session facts, std::string directory) const;
   // Makes what every session has in its sandbox: a directory for output, its network, and copies of its
   // skills where they cannot be mounted in `directory`.
   Task<void> prepare_inside(LivePtr live, std::string directory);

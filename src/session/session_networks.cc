@@ -70,10 +70,12 @@ std::shared_ptr<egress::Proxy> SessionNetworks::make_proxy(const LivePtr& live) 
     outside.connector = outside.own_connector.get();
   }
   // Weak: the session owns the proxy.
-  auto observe = [weak = std::weak_ptr(live), clock = dependencies_.clock](const egress::Attempt& attempt) {
+  auto observe = [weak = std::weak_ptr(live), clock = dependencies_.clock,
+                  observer = dependencies_.observer](const egress::Attempt& attempt) {
     const auto self = weak.lock();
     if (!self) return;
     self->network_log().add(attempt, clock->now());
+    if (observer != nullptr) observer->reached(self->facts(), attempt);
     self->mark_changed();
   };
   // With empty rules: nothing is allowed until everything is in place.

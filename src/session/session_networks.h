@@ -28,6 +28,7 @@ class SessionNetworks {
     // A tenant's secrets, for header rules that name them. Unset: there are none.
     std::function<std::shared_ptr<egress::Secrets>(const std::string& tenant)> secrets;
     quota::ResourceController* controller = nullptr;  // null: what leaves is not counted
+    Observer* observer = nullptr;                     // may be null
   };
   explicit SessionNetworks(Dependencies dependencies) : dependencies_(std::move(dependencies)) {}
 

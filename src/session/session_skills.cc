@@ -24,14 +24,18 @@ Task<void> write_file(sandbox::Files& files, std::string path, std::string bytes
 }
 
 // As root, so that programs of the sandbox's user cannot change them; as that user where root may not write.
-Task<void> copy_skill(sandbox::Files& files, const skill::Skill& skill, std::string target,
-                      std::string user) {
+Task<void> copy_skill(const SessionSkills& skills, sandbox::Files& files, const skill::Skill& skill,
+                      std::string target, std::string user) {
   std::string stale = target;
   auto removed = co_await files.remove(std::move(stale), sandbox::Recursive::yes, user);
   if (!removed && removed.error().code() != Code::not_found) co_return fail(std::move(removed).error());
-  CO_TRY(const auto list, skill::list_files(skill.directory));
+  auto look = [directory = skill.directory] { return skill::list_files(directory); };
+  CO_TRY(const auto list, co_await skills.off_loop<std::vector<skill::FileFacts>>(std::move(look)));
   for (const skill::FileFacts& file : list) {
-    CO_TRY(std::string bytes, skill::read_file(skill.directory, file.path, skill::Bounds{}.bytes_max));
+    auto read = [directory = skill.directory, path = file.path] {
+      return skill::read_file(directory, path, skill::Bounds{}.bytes_max);
+    };
+    CO_TRY(std::string bytes, co_await skills.off_loop<std::string>(std::move(read)));
     const std::uint32_t mode = file.executable ? 0555 : 0444;
     CO_CHECK(co_await write_file(files, target + "/" + file.path, std::move(bytes), mode, user));
   }
@@ -83,12 +87,13 @@ Result<std::vector<sandbox::HostMount>> SessionSkills::mounts(const Session& fac
 
 Task<void> SessionSkills::copy_into(std::shared_ptr<sandbox::Sandbox> in, Session facts,
                                     std::string directory) const {
-  const std::vector<skill::Skill> skills = find(facts);
+  auto look = [this, facts]() -> Result<std::vector<skill::Skill>> { return find(facts); };
+  CO_TRY(const auto skills, co_await off_loop<std::vector<skill::Skill>>(std::move(look)));
   sandbox::Files& files = in->files();
   for (const std::string& place : places_in(directory)) {
     for (const skill::Skill& skill : skills) {
-      auto copied = co_await copy_skill(files, skill, place + "/" + skill.name, std::string("root"));
-      if (!copied) copied = co_await copy_skill(files, skill, place + "/" + skill.name, std::string());
+      auto copied = co_await copy_skill(*this, files, skill, place + "/" + skill.name, std::string("root"));
+      if (!copied) copied = co_await copy_skill(*this, files, skill, place + "/" + skill.name, std::string());
       if (!copied) co_return fail(std::move(copied).error().context("copy the skill " + skill.name));
     }
   }

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "os/offload.h"
 #include "os/task.h"
 #include "sandbox/sandbox.h"
 #include "sandbox/spec.h"
@@ -16,11 +18,19 @@ namespace atl::session {
 // directory they are `skills/NAME` and `.agents/skills/NAME`, read-only: the directories themselves where the
 // provider can mount them, copies where it cannot.
 //
-// Belongs to the loop thread; looking skills up reads small files.
+// Looking skills up reads files and may wait for somebody who adds some: choose() and mounts() block, and are
+// for off_loop(). The library must outlive this.
 class SessionSkills {
  public:
   // Null: there are no skills.
   explicit SessionSkills(const skill::Library* library) : library_(library) {}
+
+  // Runs `work` (Result<T>()) on a thread for this alone, so that neither the loop nor anybody who uses no
+  // skills waits for it.
+  template <class T, class Work>
+  Task<T> off_loop(Work work) const {
+    return os::offload<T>(disk_, std::move(work));
+  }
 
   bool are_there() const { return library_ != nullptr; }
   // What a session of this tenant and agent gets for these names. Code::invalid_argument with the field
@@ -39,6 +49,7 @@ class SessionSkills {
   std::vector<skill::Skill> find(const Session& facts) const;
 
   const skill::Library* library_;
+  mutable boost::asio::thread_pool disk_{1};
 };
 
 }  // namespace atl::session

@@ -28,6 +28,14 @@ store::DocumentRow network_log_row(Live& live, WallTime now) {
 
 }  // namespace
 
+SessionTable::SessionTable(Dependencies dependencies, const ServiceOptions& options)
+    : dependencies_(dependencies), options_(options) {
+  if (dependencies_.inventory == nullptr) return;
+  dependencies_.inventory->add(quota::Quota::stored_mb, [this](std::string tenant) -> Task<std::uint64_t> {
+    co_return bytes_on_disk(tenant);
+  });
+}
+
 LivePtr SessionTable::find(const std::string& id) const {
   if (const auto found = by_session_.find(id); found != by_session_.end()) return found->second;
   if (const auto found = by_sandbox_.find(id); found != by_sandbox_.end()) return found->second;
@@ -161,17 +169,18 @@ Result<void> SessionTable::admit(const LivePtr& live, Begin begin) {
   return created;
 }
 
-Task<void> SessionTable::check_stored(std::string tenant, std::string key_id,
-                                      std::uint64_t more_bytes) const {
-  if (dependencies_.controller == nullptr) co_return Result<void>{};
-  CO_TRY(const store::Amount snapshots, co_await dependencies_.store->snapshot_amount(tenant));
-  auto bytes = static_cast<std::uint64_t>(snapshots.bytes);
+Task<quota::Reservation> SessionTable::reserve_stored(std::string tenant, std::string key_id,
+                                                      std::uint64_t bytes) const {
+  if (dependencies_.inventory == nullptr) co_return quota::Reservation(bytes);
+  const quota::Holder holder{std::move(tenant), std::move(key_id)};
+  co_return co_await dependencies_.inventory->reserve(holder, bytes);
+}
+
+std::uint64_t SessionTable::bytes_on_disk(std::string_view tenant) const {
+  std::uint64_t bytes = 0;
   for (const LivePtr& live : all())
     if (live->facts().tenant == tenant && live->is_on_disk()) bytes += live->facts().hibernation_bytes;
-  const auto megabytes = [](std::uint64_t size) { return (size + (1U << 20) - 1) >> 20U; };
-  const quota::Holder holder{std::move(tenant), std::move(key_id)};
-  co_return dependencies_.controller->check(holder, quota::Quota::stored_mb, megabytes(bytes),
-                                            megabytes(bytes + more_bytes) - megabytes(bytes));
+  return bytes;
 }
 
 void SessionTable::enter(const LivePtr& live, State state, std::string reason) {

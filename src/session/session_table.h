@@ -12,6 +12,7 @@
 #include "auth/principal.h"
 #include "base/clock.h"
 #include "quota/controller.h"
+#include "quota/inventory.h"
 #include "session/live.h"
 #include "session/observer.h"
 #include "session/service_options.h"
@@ -34,10 +35,10 @@ class SessionTable {
     Clock* clock = nullptr;
     Observer* observer = nullptr;                     // may be null
     quota::ResourceController* controller = nullptr;  // null: only the bounds of `options` hold
+    quota::Inventory* inventory = nullptr;            // null: what is stored has no quota
   };
   // `options` must outlive this.
-  SessionTable(Dependencies dependencies, const ServiceOptions& options)
-      : dependencies_(dependencies), options_(options) {}
+  SessionTable(Dependencies dependencies, const ServiceOptions& options);
 
   // Look-up. An `id` is a session_id or a sandbox_id. Another tenant's session gets the same answer as one
   // that does not exist: Code::not_found.
@@ -70,9 +71,10 @@ class SessionTable {
   Result<void> admit(const LivePtr& live, Begin begin);
   // Counts the session against quotas as it is now.
   void count(const Live& live);
-  // Whether so many bytes more may be stored for the session's tenant: snapshots, and sessions that are
-  // paused on the disk.
-  Task<void> check_stored(std::string tenant, std::string key_id, std::uint64_t more_bytes) const;
+  // Room for so many bytes more on the disk of what the tenant keeps (quota/inventory.h): auth::over_quota.
+  Task<quota::Reservation> reserve_stored(std::string tenant, std::string key_id, std::uint64_t bytes) const;
+  // Of the tenant's sessions that are paused on the disk.
+  std::uint64_t bytes_on_disk(std::string_view tenant) const;
 
   // Changes the state and tells the observer. A change that the table of state.h does not have is logged as a
   // defect and not made.

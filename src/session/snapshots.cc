@@ -35,7 +35,8 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
   CO_TRY(auto hold, co_await found->take_turn());
   const Session& facts = found->facts();
   CO_CHECK(co_await check_room(facts.tenant, 0));
-  CO_CHECK(co_await dependencies_.table->check_stored(facts.tenant, facts.key_id, 1));
+  // Before the work: whether anything fits at all.
+  CO_CHECK(co_await dependencies_.table->reserve_stored(facts.tenant, facts.key_id, 1));
   Snapshot snapshot;
   snapshot.snapshot_id = "snp_" + random_word(20);
   snapshot.tenant = facts.tenant;
@@ -52,8 +53,10 @@ Task<Snapshot> Snapshots::take(Principal who, std::string id, std::string name, 
   snapshot.size_bytes = size.value_or(0);
   Result<void> stored = size ? Result<void>() : fail(size.error());
   if (stored) stored = co_await check_room(snapshot.tenant, snapshot.size_bytes);
+  Result<quota::Reservation> room = quota::Reservation();
   if (stored)
-    stored = co_await dependencies_.table->check_stored(facts.tenant, facts.key_id, snapshot.size_bytes);
+    room = co_await dependencies_.table->reserve_stored(facts.tenant, facts.key_id, snapshot.size_bytes);
+  if (!room) stored = fail(room.error());
   if (stored) stored = co_await dependencies_.store->put_snapshot(to_row(snapshot));
   if (!stored) {
     auto removed = co_await states.remove(snapshot.snapshot_id, found->provider());

@@ -1,6 +1,6 @@
 #include "session/types.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +22,18 @@ Result<void> check_map(const TextMap& map, std::string_view field) {
                     .with_field(std::string(field)));
   }
   return {};
+}
+
+Result<void> check_tool(const Session& session, std::string_view name) {
+  if (!session.tools) return {};
+  for (const std::string& one : *session.tools)
+    if (one == "*" || one == name) return {};
+  return fail(
+      Error(Code::permission_denied,
+            fmt::format("the agent '{}' of this session has no tool '{}'; it has {}", session.agent,
+                        name.substr(0, 64),
+                        session.tools->empty() ? "none" : fmt::format("{}", fmt::join(*session.tools, ", "))))
+          .with_field("name"));
 }
 
 Result<void> check_env(const TextMap& env) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/trace.h"
 #include "egress/rules.h"
+#include "os/task.h"
 #include "registry/limits.h"
 #include "sandbox/interpreter.h"
 #include "sandbox/isolation.h"
@@ -147,8 +150,9 @@ struct Session {
   std::string parent;    // session_id it was forked from, or empty
   std::string snapshot;  // snapshot it was started from, or empty
   TextMap volumes;       // path inside to the volume's name
-  // What its agent names, and what was asked for over that.
-  std::vector<std::string> tools;
+  // What its agent names, and what was asked for over that. Tools bind where they are set: the session calls
+  // these and no others (check_tool()).
+  std::optional<std::vector<std::string>> tools;
   std::vector<SkillUse> skills;
   SkillView skill_view = SkillView::none;
   std::string prompt, storage;
@@ -161,6 +165,9 @@ struct Session {
   TextMap default_contexts;  // ids of its default interpreters by language, also of those that are gone
   std::vector<std::string> left_behind;  // what the last fork, pause or resume could not carry, by name
 };
+
+// Code::permission_denied with the tools that the session has, if its agent keeps it from calling this one.
+Result<void> check_tool(const Session& session, std::string_view name);
 
 // The attribute of snapshots that belong to something else, such as the build of a template. Housekeeping
 // does not remove them; their owner does.
@@ -274,6 +281,7 @@ struct ExecutionRecord {
   // Set if the interpreter was a new one, without the variables of the one before: the reason. Only the first
   // execution in a new interpreter has it.
   std::string interpreter_restarted;
+  trace::Context trace = {};  // of the request that asked for it; only while it runs
 };
 
 // Which records of the history to list.
@@ -287,6 +295,10 @@ struct HistoryRequest {
   std::string cursor;
 };
 
+// Told of each piece of output as it comes, in order. What it waits for holds the program back; an Error of
+// it ends the call as if the caller had left.
+using OutputWatcher = std::function<Task<void>(sandbox::Output)>;
+
 // One piece of code to run.
 struct ExecuteRequest {
   std::string code;
@@ -295,6 +307,7 @@ struct ExecuteRequest {
   std::optional<std::chrono::milliseconds> timeout;  // unset: the session's limit for the language
   bool stateless = false;                            // in a fresh process instead of an interpreter
   TextMap env;
+  OutputWatcher watch = {};  // of run(), which collects; may be empty
 };
 
 // One command to run. Exactly one of `argv` and `shell` is not empty.
@@ -310,6 +323,7 @@ struct CommandRequest {
   // time and output. A background command is bound only by `timeout`.
   bool background = false;
   sandbox::EndsWith ends_with = sandbox::EndsWith::output;
+  OutputWatcher watch = {};  // of run_command(), which collects; may be empty
 };
 
 // A call of a tool, before it is made.

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kSkillsMax = 1000;  // looked at in one directory
 constexpr std::size_t kDigestDigitsMin = 12;
+constexpr std::size_t kPointsMax = 1000;  // places for sets of skills that are kept
 
 bool is_hidden(std::string_view name) {
   return name.empty() || name.front() == '.' || name.front() == '_';
@@ -87,6 +88,24 @@ Result<std::string> unpack_shipped(const std::string& data) {
   return place;
 }
 
+// Leaves the `kept` directories that were used last.
+void forget_oldest(const std::string& parent, std::size_t kept) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> all;
+  std::error_code failed;
+  for (fs::directory_iterator at(parent, failed), end; !failed && at != end; at.increment(failed)) {
+    std::error_code ignored;
+    all.emplace_back(at->last_write_time(ignored), at->path());
+  }
+  if (all.size() <= kept) return;
+  std::ranges::sort(all, std::greater());
+  for (std::size_t i = kept; i < all.size(); ++i) fs::remove_all(all[i].second, failed);
+}
+
+void mark_used(const std::string& directory) {
+  std::error_code ignored;
+  fs::last_write_time(directory, fs::file_time_type::clock::now(), ignored);
+}
+
 bool may_use(const Declared& declared, std::string_view tenant, std::string_view agent) {
   const auto among = [](const std::vector<std::string>& names, std::string_view name) {
     return names.empty() || std::ranges::find(names, name) != names.end();
@@ -103,7 +122,7 @@ std::string tenant_directory(const std::string& data, std::string_view tenant) {
 
 Result<std::unique_ptr<Library>> Library::open(Options options) {
   std::unique_ptr<Library> library(new Library(std::move(options)));
-  for (const char* part : {"", "/tenants", "/pinned", "/points", "/incoming"})
+  for (const char* part : {"", "/tenants", "/pinned", "/pinned-of", "/points", "/incoming"})
     TRY(os::make_directories(library->options_.data + part, 0755));
   library->shipped_ = TRY(unpack_shipped(library->options_.data));
   std::error_code ignored;
@@ -136,7 +155,27 @@ void Library::read_directory(const std::string& directory, Source source, ByName
   }
 }
 
-Result<Skill> Library::pinned_copy(std::string_view name, std::string_view digest) const {
+std::string Library::pinned_place(Source source, std::string_view tenant) const {
+  if (source != Source::tenant) return options_.data + "/pinned";
+  return fmt::format("{}/pinned-of/{}", options_.data, sha256_hex(tenant).substr(0, 32));
+}
+
+Result<std::optional<Skill>> Library::copy_below(const std::string& parent, std::string_view name,
+                                                 std::string_view digest) const {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(parent, failed)) {
+    const std::string full = entry.path().filename().string();
+    const std::string place = entry.path().string() + "/" + std::string(name);
+    if (!full.starts_with(digest) || !os::exists(place)) continue;
+    std::optional<Skill> skill = TRY(cached(place));
+    skill->pinned = true;
+    return skill;
+  }
+  return std::optional<Skill>();
+}
+
+Result<Skill> Library::pinned_copy(std::string_view name, std::string_view digest,
+                                   std::string_view tenant) const {
   if (digest.size() < kDigestDigitsMin ||
       !std::ranges::all_of(digest, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }))
     return fail(Error(Code::invalid_argument, fmt::format("'{}' is no digest: at least {} hexadecimal digits",
@@ -145,22 +184,20 @@ Result<Skill> Library::pinned_copy(std::string_view name, std::string_view diges
   // The name is anybody's text and becomes part of a path.
   const bool is_one_name = !is_hidden(name) && name.find('/') == std::string_view::npos &&
                            name.find('\0') == std::string_view::npos;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(options_.data + "/pinned", failed)) {
-    if (!is_one_name) break;
-    const std::string full = entry.path().filename().string();
-    const std::string place = entry.path().string() + "/" + std::string(name);
-    if (!full.starts_with(digest) || !os::exists(place)) continue;
-    Skill skill = TRY(cached(place));
-    skill.pinned = true;
-    return skill;
+  for (const Source source : {Source::tenant, Source::directory}) {
+    if (!is_one_name || (source == Source::tenant && tenant.empty())) continue;
+    if (auto copy = TRY(copy_below(pinned_place(source, tenant), name, digest))) {
+      copy->source = source;
+      return std::move(*copy);
+    }
   }
   return fail(Code::not_found,
               fmt::format("no skill '{}' with the digest {} is kept", config::shown(name), digest));
 }
 
-Result<Skill> Library::pin(const Skill& skill) const {
-  const std::string parent = fmt::format("{}/pinned/{}", options_.data, skill.digest);
+Result<Skill> Library::pin(const Skill& skill, std::string_view tenant) const {
+  const std::string all = pinned_place(skill.source, tenant);
+  const std::string parent = all + "/" + skill.digest;
   const std::string place = parent + "/" + skill.name;
   if (!os::exists(place)) {
     TRY(os::make_directories(parent, 0755));
@@ -175,6 +212,13 @@ Result<Skill> Library::pin(const Skill& skill) const {
     }
     if (::rename(part.c_str(), place.c_str()) < 0 && errno != EEXIST && errno != ENOTEMPTY)
       return fail(errno_error(errno, "keep a copy of a skill"));
+  }
+  if (skill.source == Source::tenant) {
+    mark_used(parent);
+    forget_oldest(all, options_.bounds.pinned_max);
+    std::erase_if(remembered_, [&](const auto& one) {
+      return one.first.starts_with(all + "/") && !os::exists(one.first);
+    });
   }
   Skill copy = TRY(cached(place));
   copy.source = skill.source;
@@ -210,7 +254,7 @@ Result<void> Library::declare(std::vector<Declared> declared) {
     TRY(check_locked(one));
     if (one.digest.empty() || pinned_copy(one.name, one.digest)) continue;
     const Skill skill = TRY(cached(one.directory));
-    TRY(pin(skill));
+    TRY(pin(skill, {}));
   }
   declared_ = std::move(declared);
   return {};
@@ -257,7 +301,7 @@ Listing Library::list_locked(std::string_view tenant, std::string_view agent) co
       listing.skills.push_back(std::move(skill));
       continue;
     }
-    auto copy = pin(skill);
+    auto copy = pin(skill, tenant);
     if (copy)
       listing.skills.push_back(std::move(*copy));
     else
@@ -286,7 +330,7 @@ Result<Skill> Library::find(std::string_view tenant, std::string_view name, std:
     const bool is_withheld = std::ranges::any_of(
         declared_, [&](const Declared& one) { return one.name == bare && !may_use(one, tenant, agent); });
     if (layer::is_digest(digest) && !is_withheld)
-      if (auto copy = pinned_copy(bare, digest)) return copy;
+      if (auto copy = pinned_copy(bare, digest, tenant)) return copy;
     const auto problem = std::ranges::find(listing.problems, bare, &Problem::name);
     if (problem != listing.problems.end())
       return fail(Code::invalid_argument,
@@ -297,13 +341,22 @@ Result<Skill> Library::find(std::string_view tenant, std::string_view name, std:
                                              config::did_you_mean(bare, known)));
   }
   if (at == std::string_view::npos) return *found;
-  if (digest.size() >= kDigestDigitsMin && found->digest.starts_with(digest)) return pin(*found);
+  if (digest.size() >= kDigestDigitsMin && found->digest.starts_with(digest)) return pin(*found, tenant);
   // Only contents that this tenant could have had: what it may not list it may not have by digest.
-  return pinned_copy(bare, digest);
+  return pinned_copy(bare, digest, tenant);
 }
 
 Result<std::vector<Skill>> Library::choose(std::string_view tenant, std::string_view agent,
                                            const std::vector<std::string>& names) const {
+  const auto too_many = [](std::size_t count) {
+    return fail(
+        Error(Code::invalid_argument,
+              fmt::format("{} skills are too many for one session: at most {}; name those that it needs",
+                          count, kChosenMax))
+            .with_field("skills"));
+  };
+  // Each is looked up by itself.
+  if (names.size() > kChosenMax) return too_many(names.size());
   std::map<std::string, Skill> chosen;
   for (const std::string& name : names) {
     if (name == "*") {
@@ -314,12 +367,7 @@ Result<std::vector<Skill>> Library::choose(std::string_view tenant, std::string_
     if (!skill) return fail(Error(Code::invalid_argument, skill.error().message()).with_field("skills"));
     chosen.insert_or_assign(skill->name, std::move(*skill));
   }
-  if (chosen.size() > kChosenMax)
-    return fail(
-        Error(Code::invalid_argument,
-              fmt::format("{} skills are too many for one session: at most {}; name those that it needs",
-                          chosen.size(), kChosenMax))
-            .with_field("skills"));
+  if (chosen.size() > kChosenMax) return too_many(chosen.size());
   std::vector<Skill> list;
   for (auto& [name, skill] : chosen) list.push_back(std::move(skill));
   return list;
@@ -337,32 +385,40 @@ Result<std::vector<Skill>> Library::add(const std::string& tenant, int archive) 
 }
 
 Result<std::vector<Skill>> Library::keep(const std::string& tenant, const std::string& unpacked) {
-  const std::lock_guard hold(lock_);
+  // Nobody else knows of this place yet: reading it takes nobody's time.
   std::vector<Skill> fresh;
-  for (const std::string& directory : TRY(find_skills(unpacked))) fresh.push_back(TRY(read_skill(directory)));
+  for (const std::string& directory : TRY(find_skills(unpacked))) {
+    fresh.push_back(TRY(read_skill(directory)));
+    TRY(make_read_only(directory));
+  }
+  const std::lock_guard hold(lock_);
   const std::string own = tenant_directory(options_.data, tenant);
-  std::map<std::string, std::uint64_t> sizes;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> sizes;
   for (const std::string& name : directories_in(own))
-    if (auto skill = cached(own + "/" + name)) sizes[name] = skill->bytes;
-  for (const Skill& skill : fresh) sizes[skill.name] = skill.bytes;
-  std::uint64_t bytes = 0;
-  for (const auto& [name, size] : sizes) bytes += size;
+    if (auto skill = cached(own + "/" + name)) sizes[name] = {skill->bytes, skill->files};
+  for (const Skill& skill : fresh) sizes[skill.name] = {skill.bytes, skill.files};
+  std::uint64_t bytes = 0, files = 0;
+  for (const auto& [name, size] : sizes) bytes += size.first, files += size.second;
   if (sizes.size() > options_.bounds.skills_max)
     return fail(Code::resource_exhausted,
                 fmt::format("a tenant has at most {} skills of its own", options_.bounds.skills_max));
   if (bytes > options_.bounds.bytes_max)
     return fail(Code::resource_exhausted,
                 fmt::format("a tenant's skills have at most {} bytes together", options_.bounds.bytes_max));
+  if (files > options_.bounds.files_max)
+    return fail(Code::resource_exhausted,
+                fmt::format("a tenant's skills have at most {} files together", options_.bounds.files_max));
   TRY(os::make_directories(own, 0755));
   std::vector<Skill> kept;
   for (const Skill& skill : fresh) {
     const std::string place = own + "/" + skill.name,
                       old = fs::path(unpacked).parent_path().string() + "/old-" + skill.name;
-    TRY(make_read_only(skill.directory));
     if (os::exists(place) && ::rename(place.c_str(), old.c_str()) < 0)
       return fail(errno_error(errno, "replace a skill"));
     if (::rename(skill.directory.c_str(), place.c_str()) < 0) return fail(errno_error(errno, "keep a skill"));
-    Skill now = TRY(cached(place));
+    Skill now = skill;
+    now.directory = place;
+    remembered_[place] = {fingerprint_of(place), now};
     now.source = Source::tenant;
     now.pinned = true;
     kept.push_back(std::move(now));
@@ -371,7 +427,7 @@ Result<std::vector<Skill>> Library::keep(const std::string& tenant, const std::s
 }
 
 Result<void> Library::remove(const std::string& tenant, const std::string& name) {
-  const std::lock_guard hold(lock_);
+  std::unique_lock hold(lock_);
   const std::string own = tenant_directory(options_.data, tenant);
   const std::vector<std::string> names = directories_in(own);
   if (std::ranges::find(names, name) == names.end())
@@ -382,9 +438,19 @@ Result<void> Library::remove(const std::string& tenant, const std::string& name)
   if (::rename((own + "/" + name).c_str(), gone.c_str()) < 0)
     return fail(errno_error(errno, "remove a skill"));
   remembered_.erase(own + "/" + name);
+  hold.unlock();
   std::error_code ignored;
   fs::remove_all(gone, ignored);
   return {};
+}
+
+std::uint64_t Library::bytes_of(const std::string& tenant) const {
+  const std::lock_guard hold(lock_);
+  const std::string own = tenant_directory(options_.data, tenant);
+  std::uint64_t bytes = 0;
+  for (const std::string& name : directories_in(own))
+    if (auto skill = cached(own + "/" + name)) bytes += skill->bytes;
+  return bytes;
 }
 
 Result<void> Library::remove_all(const std::string& tenant) {
@@ -394,6 +460,8 @@ Result<void> Library::remove_all(const std::string& tenant) {
     names = directories_in(tenant_directory(options_.data, tenant));
   }
   for (const std::string& name : names) TRY(remove(tenant, name));
+  std::error_code ignored;
+  fs::remove_all(pinned_place(Source::tenant, tenant), ignored);
   return {};
 }
 
@@ -414,7 +482,11 @@ Result<std::string> Library::mount_points(const std::vector<Skill>& skills) cons
   std::string names;
   for (const Skill& skill : skills) names += skill.name + "\n";
   const std::string place = fmt::format("{}/points/{}", options_.data, sha256_hex(names).substr(0, 32));
-  if (os::exists(place)) return place;
+  if (os::exists(place)) {
+    mark_used(place);
+    return place;
+  }
+  forget_oldest(options_.data + "/points", kPointsMax);
   const std::string part = fmt::format("{}/points/.part-{}", options_.data, random_hex(6));
   TRY(os::make_directories(part, 0755));
   for (const Skill& skill : skills) {

@@ -36,6 +36,8 @@ struct Listing {
 struct TenantBounds {
   std::uint64_t skills_max = 100;
   std::uint64_t bytes_max = 512ULL << 20;
+  std::uint64_t files_max = 20'000;  // every call looks at each of them
+  std::uint64_t pinned_max = 8;      // copies of its own skills that sessions named by their digest
 };
 
 // Every skill there is: shipped ones, over them those of the operator's directories, over them the declared
@@ -77,6 +79,8 @@ class Library {
   Result<std::vector<Skill>> add(const std::string& tenant, int archive);
   // Code::not_found if the tenant has none of this name of its own. Sessions that use it keep it.
   Result<void> remove(const std::string& tenant, const std::string& name);
+  // What the tenant's own skills take together.
+  std::uint64_t bytes_of(const std::string& tenant) const;
   // Everything of a tenant.
   Result<void> remove_all(const std::string& tenant);
 
@@ -97,8 +101,14 @@ class Library {
   Result<void> check_locked(const Declared& declared) const;
   // False for what is shown as a copy instead: the provider was not told of it, or a link leads to it.
   bool is_mountable(const std::string& directory) const;
-  Result<Skill> pin(const Skill& skill) const;
-  Result<Skill> pinned_copy(std::string_view name, std::string_view digest) const;
+  // Where pinned copies are: of what a tenant added below a directory of its own, of the rest below one.
+  std::string pinned_place(Source source, std::string_view tenant) const;
+  Result<Skill> pin(const Skill& skill, std::string_view tenant) const;
+  Result<Skill> pinned_copy(std::string_view name, std::string_view digest,
+                            std::string_view tenant = {}) const;
+  // Null if no copy below `parent` is it.
+  Result<std::optional<Skill>> copy_below(const std::string& parent, std::string_view name,
+                                          std::string_view digest) const;
   Listing list_locked(std::string_view tenant, std::string_view agent) const;
   Result<std::vector<Skill>> keep(const std::string& tenant, const std::string& unpacked);
 

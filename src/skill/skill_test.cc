@@ -289,6 +289,49 @@ TEST_F(LibraryTest, TenantsAreBound) {
   EXPECT_FALSE(small->add("acme", tar(root_ + "/up", "one").get()));
 }
 
+TEST_F(LibraryTest, FilesOfATenantAreBoundTogether) {
+  auto small = open({.files_max = 3});
+  put("up/one/SKILL.md", document("one"));
+  put("up/one/a", "a");
+  ASSERT_TRUE(small->add("acme", tar(root_ + "/up").get()));
+  fs::remove_all(root_ + "/up/one");
+  put("up/two/SKILL.md", document("two"));
+  put("up/two/b", "b");
+  const auto refused = small->add("acme", tar(root_ + "/up").get());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::resource_exhausted);
+  EXPECT_THAT(refused.error().message(), HasSubstr("3 files"));
+  EXPECT_TRUE(small->add("other", tar(root_ + "/up").get())) << "others have bounds of their own";
+}
+
+// Whoever uploads and pins version after version keeps the last few, and nobody else's copy goes for it.
+TEST_F(LibraryTest, PinnedCopiesOfATenantsOwnAreTheLastFew) {
+  auto library = open({.pinned_max = 2});
+  put("up/mine/SKILL.md", document("mine"));
+  const std::string shared = library->find("acme", "kit")->digest;
+  ASSERT_TRUE(library->find("acme", "kit@" + shared));
+  ASSERT_TRUE(library->add("other", tar(root_ + "/up").get()));
+  const std::string theirs = library->find("other", "mine")->digest;
+  ASSERT_TRUE(library->find("other", "mine@" + theirs));
+  std::vector<std::string> digests;
+  for (int i = 0; i < 4; ++i) {
+    put("up/mine/version", std::to_string(i));
+    ASSERT_TRUE(library->add("acme", tar(root_ + "/up").get()));
+    digests.push_back(library->find("acme", "mine")->digest);
+    const auto pinned = library->find("acme", "mine@" + digests.back());
+    ASSERT_TRUE(pinned) << pinned.error().message();
+    EXPECT_TRUE(pinned->pinned);
+    EXPECT_EQ(*digest_of(pinned->directory), digests.back());
+  }
+  EXPECT_TRUE(library->find("acme", "mine@" + digests[2])) << "replaced, and still there";
+  EXPECT_FALSE(library->find("acme", "mine@" + digests[0]));
+  EXPECT_FALSE(library->find("other", "mine@" + digests[2])) << "another tenant's";
+  EXPECT_TRUE(library->find("other", "mine@" + theirs));
+  EXPECT_TRUE(library->find("acme", "kit@" + shared));
+  ASSERT_TRUE(library->remove_all("acme"));
+  EXPECT_FALSE(library->find("acme", "mine@" + digests[3]));
+}
+
 TEST_F(LibraryTest, HostileArchivesLeaveNothing) {
   put("up/kit/SKILL.md", document("kit"));
   fs::create_symlink("/etc/passwd", root_ + "/up/kit/link");

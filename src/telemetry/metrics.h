@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,49 +11,60 @@
 #include "net/server.h"
 #include "session/observer.h"
 #include "session/service.h"
+#include "telemetry/exposition.h"
 
 namespace atl::telemetry {
 
-// Counts of how often something took how long. Bounds in seconds, fixed, from 0.1 ms to a minute.
-class Histogram {
- public:
-  static constexpr std::array kBounds = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                         0.05,   0.1,     0.25,   0.5,   1.0,    5.0,   15.0, 60.0};
-  void add(std::chrono::nanoseconds took);
-  // Appends the lines of one histogram. `labels` is `a="b",` or empty.
-  void append(std::string& out, std::string_view name, const std::string& labels) const;
-
- private:
-  std::array<std::uint64_t, kBounds.size() + 1> counts_{};
-  std::uint64_t total_ = 0;
-  double sum_seconds_ = 0;
-};
-
-// What happened, as numbers: a reader of what sessions and the server report. Belongs to the loop thread.
+// What happened, as numbers: a reader of what sessions and the server report. Labels come from closed sets,
+// but for tenants, of which the first kTenantsMax have a label of their own and all others share "other".
+// Belongs to the loop thread.
 class Metrics final : public session::Observer {
  public:
+  static constexpr std::size_t kTenantsMax = 100;
+
   void created(const session::Session& session, std::chrono::nanoseconds took) override;
   void create_failed(std::string_view provider, Code code) override;
   void changed(const session::Session& session, session::State from, session::State to) override;
   void finished(const session::Session& session, const session::ExecutionRecord& record,
                 std::chrono::nanoseconds took) override;
+  void reached(const session::Session& session, const egress::Attempt& attempt) override;
   void served(const net::Access& access);
+  // How late the loop came to something that was due.
+  void loop_was_late(std::chrono::nanoseconds by) { loop_lag_.add(by); }
 
-  // The Prometheus text format, version 0.0.4.
-  std::string render(const std::vector<session::ProviderFacts>& providers) const;
+  // Parts of the service with numbers of their own; called for every answer, in the order of adding.
+  using Part = std::function<void(Exposition&)>;
+  void add(Part part) { parts_.push_back(std::move(part)); }
+
+  std::string render(const std::vector<session::ProviderFacts>& providers, Format format) const;
 
  private:
   using Key = std::vector<std::string>;
-  std::map<Key, std::int64_t> sessions_;              // provider, state
-  std::map<Key, std::uint64_t> create_failures_;      // provider, code
-  std::map<Key, std::uint64_t> executions_;           // provider, type, status
-  std::map<Key, std::uint64_t> limit_hits_;           // provider, limit
-  std::map<Key, std::uint64_t> requests_;             // method, status
-  std::map<std::string, Histogram> create_seconds_;   // provider
-  std::map<std::string, Histogram> execute_seconds_;  // provider
+  struct TenantUse {
+    std::uint64_t executions = 0;
+    std::chrono::microseconds cpu{0};
+    std::int64_t running = 0;
+  };
+  TenantUse& use_of(const std::string& tenant);
+  void render_sessions(Exposition& out) const;
+  void render_executions(Exposition& out) const;
+  void render_tenants(Exposition& out) const;
+  void render_http(Exposition& out) const;
+
+  std::map<Key, std::int64_t> sessions_;             // provider, state
+  std::map<Key, std::uint64_t> create_failures_;     // provider, code
+  std::map<Key, std::uint64_t> executions_;          // provider, type, status
+  std::map<Key, std::uint64_t> limit_hits_;          // provider, limit
+  std::map<Key, std::uint64_t> requests_;            // method, status
+  std::map<Key, std::uint64_t> egress_;              // decision
+  std::map<std::string, Histogram> create_seconds_;  // provider
+  std::map<Key, Histogram> execute_seconds_;         // provider, language
+  std::map<std::string, TenantUse> tenants_;
   Histogram request_seconds_;
+  Latency loop_lag_;
   std::uint64_t denials_ = 0;
   std::uint64_t bytes_in_ = 0, bytes_out_ = 0;
+  std::vector<Part> parts_;
 };
 
 }  // namespace atl::telemetry

@@ -3,47 +3,134 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/ids.h"
+
 namespace atl::telemetry {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Histogram, CountsUpToEachBound) {
+trace::Context sampled() {
+  trace::Context context =
+      *trace::parse_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  return context;
+}
+
+TEST(Exposition, CountsUpToEachBound) {
   Histogram histogram;
   histogram.add(std::chrono::microseconds(300));
   histogram.add(std::chrono::seconds(2));
   histogram.add(std::chrono::hours(1));
-  std::string out;
-  histogram.append(out, "x", "a=\"b\",");
-  EXPECT_THAT(out, HasSubstr("x_bucket{a=\"b\",le=\"0.00025\"} 0\n"));
-  EXPECT_THAT(out, HasSubstr("x_bucket{a=\"b\",le=\"0.0005\"} 1\n"));
-  EXPECT_THAT(out, HasSubstr("x_bucket{a=\"b\",le=\"5\"} 2\n"));
-  EXPECT_THAT(out, HasSubstr("x_bucket{a=\"b\",le=\"+Inf\"} 3\n"));
-  EXPECT_THAT(out, HasSubstr("x_count{a=\"b\"} 3\n"));
+  Exposition out(Format::text);
+  out.histogram("x", "something");
+  out.sample({{"a", "b"}}, histogram);
+  const std::string text = std::move(out).done();
+  EXPECT_THAT(text, HasSubstr("# TYPE x histogram\n"));
+  EXPECT_THAT(text, HasSubstr("x_bucket{a=\"b\",le=\"0.00025\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("x_bucket{a=\"b\",le=\"0.0005\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("x_bucket{a=\"b\",le=\"5\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("x_bucket{a=\"b\",le=\"+Inf\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("x_count{a=\"b\"} 3\n"));
+}
+
+TEST(Exposition, LabelsCannotBreakOut) {
+  Exposition out(Format::text);
+  out.gauge("x", "something");
+  out.sample({{"a", "quote\" back\\ line\n}"}}, 1);
+  EXPECT_THAT(std::move(out).done(), HasSubstr("x{a=\"quote\\\" back\\\\ line\\n}\"} 1\n"));
+}
+
+TEST(Exposition, OnlyOpenMetricsHasExemplars) {
+  Histogram histogram;
+  histogram.add(std::chrono::milliseconds(3), sampled());
+  histogram.add(std::chrono::milliseconds(30), trace::Context{});
+  for (const Format format : {Format::text, Format::open_metrics}) {
+    Exposition out(format);
+    out.counter("y_total", "something");
+    out.sample({}, 7);
+    out.histogram("x_seconds", "something");
+    out.sample({}, histogram);
+    const std::string text = std::move(out).done();
+    EXPECT_THAT(text, HasSubstr("y_total 7\n"));
+    if (format == Format::text) {
+      EXPECT_THAT(text, HasSubstr("# TYPE y_total counter\n"));
+      EXPECT_THAT(text, Not(HasSubstr("trace_id")));
+    } else {
+      EXPECT_THAT(text, HasSubstr("# TYPE y counter\n"));
+      EXPECT_THAT(text, HasSubstr("x_seconds_bucket{le=\"0.005\"} 1 # "
+                                  "{trace_id=\"4bf92f3577b34da6a3ce929d0e0e4736\"} 0.003 "));
+      EXPECT_THAT(text, EndsWith("# EOF\n"));
+    }
+  }
+  EXPECT_EQ(format_for("*/*"), Format::text);
+  EXPECT_EQ(format_for("application/openmetrics-text;version=1.0.0,text/plain;q=0.5"), Format::open_metrics);
 }
 
 TEST(Metrics, FollowsSessionsAndExecutions) {
   Metrics metrics;
   session::Session session;
   session.provider = "native";
+  session.tenant = "acme";
   metrics.changed(session, session::State::creating, session::State::creating);
   metrics.changed(session, session::State::creating, session::State::running);
+  metrics.created(session, std::chrono::milliseconds(2));
+  metrics.create_failed("native", Code::no_space);
   session::ExecutionRecord record;
   record.type = "python";
   record.status = session::Status::timeout;
+  record.usage.cpu_time = std::chrono::milliseconds(1500);
   metrics.finished(session, record, std::chrono::milliseconds(3));
   record.status = session::Status::denied;
+  record.usage.cpu_time = {};
   metrics.finished(session, record, {});
+  record.kind = "tool";
+  record.type = "somebodys-own-tool";
+  record.status = session::Status::success;
+  metrics.finished(session, record, std::chrono::milliseconds(1));
+  metrics.reached(session, {.host = "example.org", .port = 443, .allowed = false, .reason = "no rule"});
+  metrics.loop_was_late(std::chrono::milliseconds(7));
   metrics.served({.method = "GET", .status = 200, .duration = std::chrono::microseconds(50)});
-  const std::string text = metrics.render({{.name = "native", .pools = {{"host", 3, 8}}}});
-  EXPECT_THAT(text, HasSubstr("atoll_sessions{provider=\"native\",state=\"creating\"} 0\n"));
-  EXPECT_THAT(text, HasSubstr("atoll_sessions{provider=\"native\",state=\"running\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("atoll_limit_hits_total{provider=\"native\",limit=\"time\"} 1\n"));
-  EXPECT_THAT(text, HasSubstr("atoll_policy_denials_total 1\n"));
-  EXPECT_THAT(text, HasSubstr("atoll_pool_ready{provider=\"native\",environment=\"host\"} 3\n"));
-  EXPECT_THAT(text, HasSubstr("atoll_http_requests_total{method=\"GET\",status=\"200\"} 1\n"));
+  metrics.add([](Exposition& out) {
+    out.gauge("part", "something");
+    out.sample({}, 5);
+  });
+  const std::string text = metrics.render(
+      {{.name = "native", .pools = {{"host", 3, 8}}}, {.name = "docker", .unavailable_because = "no engine"}},
+      Format::text);
+  for (const char* line :
+       {"atoll_sessions{provider=\"native\",state=\"creating\"} 0\n",
+        "atoll_sessions{provider=\"native\",state=\"running\"} 1\n",
+        "atoll_create_seconds_count{provider=\"native\"} 1\n",
+        "atoll_create_failures_total{provider=\"native\",code=\"no_space\"} 1\n",
+        "atoll_limit_hits_total{provider=\"native\",limit=\"time\"} 1\n",
+        "atoll_execute_seconds_count{provider=\"native\",language=\"python\"} 1\n",
+        "atoll_execute_seconds_count{provider=\"native\",language=\"tool\"} 1\n",
+        "atoll_policy_denials_total 1\n", "atoll_egress_attempts_total{decision=\"denied\"} 1\n",
+        "atoll_tenant_sessions{tenant=\"acme\"} 1\n", "atoll_tenant_executions_total{tenant=\"acme\"} 3\n",
+        "atoll_tenant_cpu_seconds_total{tenant=\"acme\"} 1.5\n",
+        "atoll_pool_ready{provider=\"native\",environment=\"host\"} 3\n",
+        "atoll_provider_up{provider=\"docker\"} 0\n",
+        "atoll_http_requests_total{method=\"GET\",status=\"200\"} 1\n", "atoll_loop_lag_seconds_count 1\n",
+        "part 5\n"})
+    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_THAT(text, Not(HasSubstr("somebodys-own-tool")));
   EXPECT_THAT(text, Not(HasSubstr("process_resident_memory_bytes 0\n")));
+}
+
+TEST(Metrics, TenantsAreBounded) {
+  Metrics metrics;
+  session::Session session;
+  session.provider = "virtual";
+  for (std::size_t i = 0; i < Metrics::kTenantsMax + 50; ++i) {
+    session.tenant = "t" + std::to_string(i);
+    metrics.changed(session, session::State::creating, session::State::running);
+  }
+  const std::string text = metrics.render({}, Format::text);
+  EXPECT_THAT(text, HasSubstr("atoll_tenant_sessions{tenant=\"t99\"} 1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("tenant=\"t100\"")));
+  EXPECT_THAT(text, HasSubstr("atoll_tenant_sessions{tenant=\"other\"} 50\n"));
 }
 
 }  // namespace

@@ -248,6 +248,7 @@ Task<BuiltinAnswer> run_code(BuiltinCall call, bj::object input) {
   session::ExecuteRequest request;
   request.code = text_in(input, "code");
   request.timeout = call.timeout;
+  request.watch = call.watch;
   request.context = text_in(input, "context");
   if (const std::string word = text_in(input, "language"); !word.empty()) {
     request.language = sandbox::parse_language(word);
@@ -278,6 +279,7 @@ Task<BuiltinAnswer> run_command(BuiltinCall call, bj::object input) {
   request.shell = text_in(input, "command");
   request.cwd = text_in(input, "cwd");
   request.timeout = call.timeout;
+  request.watch = call.watch;
   CO_TRY(const auto record, co_await call.service->run_command(call.who, call.session_id, std::move(request),
                                                                text_in(input, "stdin")));
   bj::object output{{"exit_code", record.exit_code},

@@ -20,6 +20,7 @@ struct BuiltinCall {
   auth::Principal who;
   std::string session_id;
   std::chrono::milliseconds timeout{};
+  session::OutputWatcher watch;  // of what it runs; may be empty
 };
 
 // How the operation ended as far as its caller is concerned. A guest's failure is a status, never an Error.

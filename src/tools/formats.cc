@@ -20,6 +20,7 @@ std::string_view run_word(const Run& run) {
     std::string_view operator()(const HttpRun&) const { return "http"; }
     std::string_view operator()(const BuiltinRun&) const { return "builtin"; }
     std::string_view operator()(const PluginRun&) const { return "plugin"; }
+    std::string_view operator()(const ClientRun&) const { return "client"; }
   };
   return std::visit(Words(), run);
 }

@@ -62,7 +62,9 @@ OpenCall::~OpenCall() {
                         boost::asio::detached);
 }
 
-void OpenCall::note(std::string input_digest, std::string output_digest, const std::string& ran) {
+void OpenCall::note(std::string input_digest, std::string output_digest, const std::string& ran,
+                    const sandbox::Usage& used) {
+  record_.usage = used;
   bj::array records;
   if (!ran.empty()) records.push_back(bj::value(ran));
   record_.tool = bj::serialize(bj::object{{"input_digest", std::move(input_digest)},

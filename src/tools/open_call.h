@@ -24,8 +24,10 @@ class OpenCall {
   OpenCall(const OpenCall&) = delete;
   OpenCall& operator=(const OpenCall&) = delete;
 
-  // What the record says besides how it ended. `ran`: the record of what the tool ran, or empty.
-  void note(std::string input_digest, std::string output_digest, const std::string& ran);
+  // What the record says besides how it ended. `ran`: the record of what the tool ran, or empty;
+  // `used`: what that took.
+  void note(std::string input_digest, std::string output_digest, const std::string& ran,
+            const sandbox::Usage& used);
   Task<session::ExecutionRecord> finish(session::Status status, std::string error, std::string value,
                                         std::string output);
   // The same for a failure of ours; what cannot be stored is logged.

@@ -20,6 +20,7 @@ using config::Node;
 
 constexpr std::size_t kDescriptionMax = 4096;
 constexpr std::size_t kArgumentsMax = 256;
+constexpr std::size_t kTagsMax = 64, kTagMax = 64, kExamplesMax = 64;
 
 Result<bj::value> json_of(const Node& node) {
   auto parsed = json::parse(config::to_json(node));
@@ -105,21 +106,30 @@ Result<PluginRun> plugin_in(const Node& node, Author author) {
   return run;
 }
 
+Result<ClientRun> client_in(const Node& node, const Node& run) {
+  if (!TRY(node.as<bool>())) return fail(node.error("'client' is true, or left out"));
+  for (const std::string_view key : {"sandbox", "environment"})
+    if (const Node* stray = run.find(key))
+      return fail(stray->error(fmt::format("'{}' means nothing to a tool that runs in no sandbox", key)));
+  return ClientRun();
+}
+
 Result<void> read_run(const Node& root, Author author, Tool& tool) {
   const Node* node = root.find("run");
   if (node == nullptr) return fail(root.error("'run' is missing: {command: [...]}, {code: ...} or the like"));
-  TRY(node->check_keys(
-      {"command", "code", "language", "interpreter", "http", "builtin", "plugin", "sandbox", "environment"}));
+  TRY(node->check_keys({"command", "code", "language", "interpreter", "http", "builtin", "plugin", "client",
+                        "sandbox", "environment"}));
   int kinds = 0;
-  for (const std::string_view key : {"command", "code", "http", "builtin", "plugin"})
+  for (const std::string_view key : {"command", "code", "http", "builtin", "plugin", "client"})
     kinds += node->find(key) != nullptr ? 1 : 0;
   if (kinds != 1)
-    return fail(node->error("'run' has exactly one of command, code, http, builtin and plugin"));
+    return fail(node->error("'run' has exactly one of command, code, http, builtin, plugin and client"));
   if (const Node* command = node->find("command")) tool.run = TRY(command_in(*command));
   if (const Node* code = node->find("code")) tool.run = TRY(code_in(*code, *node));
   if (const Node* http = node->find("http")) tool.run = TRY(http_in(*http));
   if (const Node* builtin = node->find("builtin")) tool.run = TRY(builtin_in(*builtin));
   if (const Node* plugin = node->find("plugin")) tool.run = TRY(plugin_in(*plugin, author));
+  if (const Node* client = node->find("client")) tool.run = TRY(client_in(*client, *node));
   if (node->find("code") == nullptr)
     for (const std::string_view key : {"language", "interpreter"})
       if (const Node* stray = node->find(key))
@@ -157,22 +167,35 @@ Result<void> read_network(const Node& root, Author author, Tool& tool) {
   return {};
 }
 
+Result<std::vector<std::string>> tags_in(const Node& root) {
+  auto tags = TRY(root.get_or<std::vector<std::string>>("tags", {}));
+  const bool is_long = std::ranges::any_of(tags, [](const std::string& tag) { return tag.size() > kTagMax; });
+  if (tags.size() > kTagsMax || is_long)
+    return fail(root.find("tags")->error(
+        fmt::format("a tool has at most {} tags of at most {} bytes", kTagsMax, kTagMax)));
+  return tags;
+}
+
+// All examples together may cost as much as one call.
 Result<void> read_examples(const Node& root, Tool& tool) {
   const Node* examples = root.find("examples");
   if (examples == nullptr || examples->is_null()) return {};
   TRY(examples->expect(config::Kind::sequence));
+  if (examples->items().size() > kExamplesMax)
+    return fail(examples->error(fmt::format("a tool has at most {} examples", kExamplesMax)));
+  std::size_t steps = SchemaBounds{}.steps_max;
   for (const Node& item : examples->items()) {
     TRY(item.check_keys({"input", "output"}));
     Example example;
     const Node* input = item.find("input");
     if (input == nullptr) return fail(item.error("an example has an 'input'"));
     example.input = TRY(json_of(*input));
-    if (const auto wrong = TRY(tool.input.check(example.input)))
+    if (const auto wrong = TRY(tool.input.check(example.input, steps)))
       return fail(input->error(fmt::format("the example does not fit the tool's own schema: '{}' {}",
                                            wrong->pointer, wrong->message)));
     if (const Node* output = item.find("output")) {
       example.output = TRY(json_of(*output));
-      if (const auto wrong = TRY(tool.output.check(*example.output)))
+      if (const auto wrong = TRY(tool.output.check(*example.output, steps)))
         return fail(output->error(fmt::format("the example does not fit the tool's own schema: '{}' {}",
                                               wrong->pointer, wrong->message)));
     }
@@ -211,7 +234,7 @@ Result<Tool> parse_tool(const config::Document& document, Author author) {
   tool.idempotent = TRY(root.get_or<bool>("idempotent", false));
   tool.pure = TRY(root.get_or<bool>("pure", false));
   tool.read_only = TRY(root.get_or<bool>("read_only", false));
-  tool.tags = TRY(root.get_or<std::vector<std::string>>("tags", {}));
+  tool.tags = TRY(tags_in(root));
   TRY(read_examples(root, tool));
   tool.digest = "sha256:" + sha256_hex(config::to_json(root));
   tool.where = root.where();

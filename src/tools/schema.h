@@ -20,11 +20,11 @@ struct Mismatch {
 // What one schema and one check of a value may cost. Schemas come from tenants: without bounds a few hundred
 // bytes of references could keep the service busy for ever.
 struct SchemaBounds {
-  std::size_t depth_max = 64;         // of nested subschemas
-  std::size_t nodes_max = 20'000;     // values in the schema
-  std::size_t patterns_max = 256;     // regular expressions
-  std::size_t steps_max = 2'000'000;  // subschemas applied to values in one check
-  std::size_t nesting_max = 128;      // subschemas under way at once in one check
+  std::size_t depth_max = 64;       // of nested subschemas
+  std::size_t nodes_max = 20'000;   // values in the schema
+  std::size_t patterns_max = 256;   // regular expressions
+  std::size_t steps_max = 500'000;  // of one check, each a fraction of a microsecond
+  std::size_t nesting_max = 128;    // subschemas under way at once in one check
 };
 
 // A JSON Schema of draft 7, compiled once and asked often. Immutable; any thread may use it.
@@ -51,6 +51,8 @@ class Schema {
   // Nothing if the value fits; otherwise the first place where it does not. Code::resource_exhausted if the
   // check would cost more than the bounds allow: then it is unknown whether the value fits.
   Result<std::optional<Mismatch>> check(const boost::json::value& value) const;
+  // The same for one of several checks that have this many steps together; those that it took are taken off.
+  Result<std::optional<Mismatch>> check(const boost::json::value& value, std::size_t& steps_left) const;
 
  private:
   explicit Schema(std::shared_ptr<const Parts> parts);

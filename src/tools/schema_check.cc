@@ -26,6 +26,17 @@ std::size_t characters(std::string_view text) {
       std::ranges::count_if(text, [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));
 }
 
+// How many values there are in this one, itself among them; a long text is as many as it takes to compare it.
+std::size_t weight(const bj::value& value) {
+  std::size_t sum = 1;
+  if (const auto* text = value.if_string()) sum += text->size() / 256;
+  if (const auto* array = value.if_array())
+    for (const bj::value& one : *array) sum += weight(one);
+  if (const auto* object = value.if_object())
+    for (const auto& member : *object) sum += weight(member.value());
+  return sum;
+}
+
 bool is_whole(const bj::value& value) {
   if (value.is_int64() || value.is_uint64()) return true;
   return value.is_double() && std::isfinite(value.get_double()) &&
@@ -37,19 +48,21 @@ bool is_of_type(const bj::value& value, std::string_view type) {
   return json_type(value) == type;
 }
 
-// One check of one value. Counts its steps, because references and combinations can multiply.
+// One check of one value. Counts its steps, because references and combinations can multiply. Whatever loops
+// over a list of the schema's or the members of a value pays for its length, and whatever reads a text for
+// the text: a step is never more than a fraction of a microsecond.
 class Check {
  public:
-  explicit Check(const Schema::Parts& parts) : parts_(parts) {}
+  Check(const Schema::Parts& parts, std::size_t steps_max) : parts_(parts), steps_max_(steps_max) {}
+
+  std::size_t steps() const { return steps_; }
 
   bool is_over() const { return over_; }
 
   Found apply(const bj::value& schema, const bj::value& value, const std::string& at) {
-    if (over_) return std::nullopt;
-    if (++steps_ > parts_.bounds.steps_max || nesting_ >= parts_.bounds.nesting_max) {
-      over_ = true;
-      return std::nullopt;
-    }
+    if (nesting_ >= parts_.bounds.nesting_max) over_ = true;
+    // The place is written anew for everything below it.
+    if (!spend(1 + at.size() / 256)) return std::nullopt;
     if (schema.is_bool()) {
       if (schema.get_bool()) return std::nullopt;
       return Mismatch{at, "nothing is allowed here"};
@@ -61,6 +74,13 @@ class Check {
   }
 
  private:
+  // False if there is no step left.
+  bool spend(std::size_t steps) {
+    steps_ += steps;
+    if (steps_ > steps_max_) over_ = true;
+    return !over_;
+  }
+
   Found apply_object(const bj::object& schema, const bj::value& value, const std::string& at) {
     if (const auto reference = parts_.references.find(&schema); reference != parts_.references.end())
       return apply(*reference->second, value, at);
@@ -76,7 +96,7 @@ class Check {
     return combined(schema, value, at);
   }
 
-  static Found kind(const bj::object& schema, const bj::value& value, const std::string& at) {
+  Found kind(const bj::object& schema, const bj::value& value, const std::string& at) {
     if (const bj::value* type = schema.if_contains("type")) {
       const bool good = type->is_string() ? is_of_type(value, type->get_string())
                                           : std::ranges::any_of(type->get_array(), [&](const bj::value& t) {
@@ -87,11 +107,13 @@ class Check {
                         fmt::format("must be of type {}, not {}", bj::serialize(*type), json_type(value))};
     }
     if (const bj::value* all = schema.if_contains("enum")) {
+      if (!spend(weight(*all))) return std::nullopt;
       const bool good =
           std::ranges::any_of(all->get_array(), [&](const bj::value& one) { return same_json(one, value); });
       if (!good) return Mismatch{at, fmt::format("must be one of {}", shortened(*all))};
     }
-    if (const bj::value* only = schema.if_contains("const"); only != nullptr && !same_json(*only, value))
+    const bj::value* only = schema.if_contains("const");
+    if (only != nullptr && spend(weight(*only)) && !same_json(*only, value))
       return Mismatch{at, fmt::format("must be {}", shortened(*only))};
     return std::nullopt;
   }
@@ -128,6 +150,7 @@ class Check {
   }
 
   Found text(const bj::object& schema, std::string_view value, const std::string& at) {
+    if (!spend(value.size() / 256)) return std::nullopt;
     if (const auto most = count(schema, "maxLength"); most && characters(value) > *most)
       return Mismatch{at, fmt::format("must have at most {} characters", *most)};
     if (const auto least = count(schema, "minLength"); least && characters(value) < *least)
@@ -139,8 +162,8 @@ class Check {
   }
 
   bool matches(std::string_view pattern, std::string_view value) {
-    // A long text is many steps' worth of work.
-    steps_ += value.size() / 1024;
+    // A pattern that has too many states to remember is followed a character at a time.
+    if (!spend(1 + value.size() / 16)) return true;
     const auto found = parts_.patterns.find(pattern);
     return found != parts_.patterns.end() &&
            re2::RE2::PartialMatch(re2::StringPiece(value.data(), value.size()), *found->second);
@@ -166,7 +189,7 @@ class Check {
     std::set<std::string> seen;
     for (std::size_t i = 0; i < value.size(); ++i) {
       std::string text = canonical_json(value[i]);
-      steps_ += 1 + text.size() / 1024;
+      if (!spend(1 + text.size() / 256)) return std::nullopt;
       if (!seen.insert(std::move(text)).second)
         return Mismatch{fmt::format("{}/{}", at, i), "is there twice; all items must differ"};
     }
@@ -194,16 +217,19 @@ class Check {
     if (const auto least = count(schema, "minProperties"); least && value.size() < *least)
       return Mismatch{at, fmt::format("must have at least {} members", *least)};
     if (const bj::value* required = schema.if_contains("required")) {
+      if (!spend(required->get_array().size())) return std::nullopt;
       for (const bj::value& name : required->get_array())
         if (!value.contains(name.get_string()))
           return Mismatch{pointer_to(at, name.get_string()), "is required and missing"};
     }
     if (const bj::value* names = schema.if_contains("propertyNames")) {
-      for (const auto& member : value)
+      for (const auto& member : value) {
+        if (over_) return std::nullopt;
         if (Found found = apply(*names, bj::value(member.key()), pointer_to(at, member.key()))) {
           found->message = "its name " + found->message;
           return found;
         }
+      }
     }
     if (Found found = properties(schema, value, at)) return found;
     return dependencies(schema, whole, at);
@@ -213,8 +239,9 @@ class Check {
     const bj::value* named = schema.if_contains("properties");
     const bj::value* patterns = schema.if_contains("patternProperties");
     const bj::value* others = schema.if_contains("additionalProperties");
+    if (named == nullptr && patterns == nullptr && others == nullptr) return std::nullopt;
     for (const auto& member : value) {
-      if (over_) break;
+      if (!spend(1 + (at.size() + member.key().size()) / 256)) break;
       const std::string place = pointer_to(at, member.key());
       bool known = false;
       if (const bj::value* one = named == nullptr ? nullptr : named->get_object().if_contains(member.key())) {
@@ -240,8 +267,10 @@ class Check {
     const bj::value* all = schema.if_contains("dependencies");
     if (all == nullptr) return std::nullopt;
     for (const auto& one : all->get_object()) {
+      if (!spend(1)) break;
       if (!value.contains(one.key())) continue;
       if (const bj::array* names = one.value().if_array()) {
+        if (!spend(names->size())) break;
         for (const bj::value& name : *names)
           if (!value.contains(name.get_string()))
             return Mismatch{pointer_to(at, name.get_string()),
@@ -300,6 +329,7 @@ class Check {
   bool fits(const bj::value& schema, const bj::value& value) { return !apply(schema, value, ""); }
 
   const Schema::Parts& parts_;
+  const std::size_t steps_max_;
   std::size_t steps_ = 0, nesting_ = 0;
   bool over_ = false;
 };
@@ -307,8 +337,14 @@ class Check {
 }  // namespace
 
 Result<std::optional<Mismatch>> Schema::check(const bj::value& value) const {
-  Check check(*parts_);
+  std::size_t steps = parts_->bounds.steps_max;
+  return check(value, steps);
+}
+
+Result<std::optional<Mismatch>> Schema::check(const bj::value& value, std::size_t& steps_left) const {
+  Check check(*parts_, steps_left);
   Found found = check.apply(parts_->document, value, "");
+  steps_left -= std::min(steps_left, check.steps());
   if (check.is_over())
     return fail(Code::resource_exhausted,
                 "checking the value against its schema takes too many steps; use a smaller value or a schema "

@@ -118,6 +118,8 @@ constexpr std::array<std::string_view, 10> kNewer = {
     "prefixItems", "dependentRequired", "dependentSchemas", "unevaluatedItems", "unevaluatedProperties",
     "minContains", "maxContains",       "$dynamicRef",      "$recursiveRef",    "$anchor"};
 
+constexpr std::size_t kPlaceMax = 4096;
+
 Error refused(std::string_view pointer, std::string message) {
   return Error(Code::invalid_argument,
                fmt::format("JSON Schema at '{}': {}", pointer.empty() ? "/" : pointer, message))
@@ -155,6 +157,10 @@ class Compiler {
   Result<void> schema(const bj::value& value, const std::string& pointer, std::size_t depth) {
     if (depth > parts_.bounds.depth_max)
       return fail(refused(pointer, fmt::format("is nested deeper than {} schemas", parts_.bounds.depth_max)));
+    // Places and addresses are written down for everything below them.
+    if (pointer.size() > kPlaceMax || base_.size() > kPlaceMax)
+      return fail(refused(pointer.substr(0, kPlaceMax),
+                          fmt::format("its place or address has more than {} characters", kPlaceMax)));
     if (value.is_bool()) return {};
     const auto* object = value.if_object();
     if (object == nullptr)
@@ -189,6 +195,8 @@ class Compiler {
     }
     if (text.empty()) return {};
     base_ = resolved(text);
+    if (base_.size() > kPlaceMax)
+      return fail(refused(pointer_to(pointer, "$id"), fmt::format("more than {} characters", kPlaceMax)));
     places_.insert_or_assign(base_, &value);
     return {};
   }

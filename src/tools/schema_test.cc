@@ -97,6 +97,78 @@ TEST(Schema, PatternsAreLinear) {
   EXPECT_EQ(complaint(R"j({"pattern":"^(a|aa)+$"})j", text), "");
 }
 
+// Each of these would hold its caller up for seconds if only subschemas were counted as steps.
+TEST(Schema, WhatCostsMuchIsGivenUp) {
+  const auto list = [](int count, auto make) {
+    bj::array all;
+    for (int i = 0; i < count; ++i) all.push_back(make(i));
+    return all;
+  };
+  const auto number = [](int i) { return bj::value(i); };
+  const auto named = [](int i) { return bj::value("k" + std::to_string(i)); };
+  const bj::array many = list(10'000, number), names = list(10'000, named);
+  bj::object members, patterns, dependencies;
+  for (int i = 0; i < 100'000; ++i) members["k" + std::to_string(i)] = 0;
+  for (int i = 0; i < 200; ++i) patterns["^x" + std::to_string(i)] = true;
+  for (int i = 0; i < 100; ++i)
+    dependencies["k" + std::to_string(i)] = bj::array(names.begin(), names.begin() + 90);
+  const std::string large(1 << 20, 'x');
+  bj::object few;
+  for (int i = 0; i < 1'000; ++i) few["k" + std::to_string(i)] = 0;
+  const auto again = [&](bj::object definition) {
+    const auto one = [](int) { return bj::object{{"$ref", "#/definitions/d"}}; };
+    return bj::object{{"definitions", bj::object{{"d", std::move(definition)}}}, {"allOf", list(3'000, one)}};
+  };
+  const std::vector<std::pair<bj::value, bj::value>> cases = {
+      {bj::object{{"items", bj::object{{"enum", many}}}}, bj::array(200'000, 9'999)},
+      {again({{"not", bj::object{{"const", many}}}}), list(10'001, number)},
+      {again({{"pattern", "x$"}}), bj::value(large)},
+      {again({{"minLength", 1 << 20}}), bj::value(large)},
+      {bj::object{{"items", bj::object{{"patternProperties", patterns}}}}, bj::array(20, few)},
+      {again({{"properties", bj::object{{"none", true}}}}), members},
+      {again({{"required", names}}), members},
+      {again({{"dependencies", dependencies}}), members},
+      {again({{"propertyNames", true}}), members},
+      {again({{"uniqueItems", true}}), list(10'000, number)},
+      {bj::object{{"additionalProperties", bj::object{{"items", true}}}},
+       bj::object{{large, bj::array(10'000, 0)}}},
+  };
+  for (const auto& [schema, value] : cases) {
+    SCOPED_TRACE(bj::serialize(schema).substr(0, 100));
+    auto compiled = Schema::compile(schema);
+    ASSERT_TRUE(compiled) << compiled.error().message();
+    const auto checked = compiled->check(value);
+    ASSERT_FALSE(checked);
+    EXPECT_EQ(checked.error().code(), Code::resource_exhausted);
+  }
+}
+
+TEST(Schema, PlacesAndAddressesAreOfReadableLength) {
+  bj::array many;
+  for (int i = 0; i < 1'000; ++i) many.push_back(bj::object{{"$ref", "#"}});
+  const std::string longer(5'000, 'x');
+  for (const bj::value& schema : {bj::value(bj::object{{"$id", longer}, {"allOf", many}}),
+                                  bj::value(bj::object{{"properties", bj::object{{longer, true}}}})}) {
+    const auto refused = Schema::compile(schema);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("4096"), std::string::npos) << refused.error().message();
+    EXPECT_LT(refused.error().message().size(), 10'000U);
+  }
+}
+
+TEST(Schema, SeveralChecksHaveTheirStepsTogether) {
+  auto schema = Schema::compile(bj::parse(R"({"items":{"type":"integer"}})"));
+  ASSERT_TRUE(schema);
+  const bj::value value = bj::array(100, 1);
+  std::size_t steps = 250;
+  EXPECT_TRUE(schema->check(value, steps));
+  EXPECT_TRUE(schema->check(value, steps));
+  EXPECT_LT(steps, 100U);
+  const auto over = schema->check(value, steps);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code(), Code::resource_exhausted);
+}
+
 TEST(Schema, ComparesNumbersByValueAndObjectsWithoutOrder) {
   EXPECT_EQ(complaint(R"({"const":{"a":1,"b":[2.0]}})", R"({"b":[2],"a":1.0})"), "");
   EXPECT_NE(complaint(R"({"const":false})", "0"), "");

@@ -21,6 +21,14 @@ struct ToolStatistics {
   std::array<std::uint64_t, kBuckets.size() + 1> latency{};
   std::chrono::microseconds wall_time{0}, cpu_time{0};
 
+  void add(const ToolStatistics& other) {
+    calls += other.calls;
+    cached += other.cached;
+    for (const auto& [status, count] : other.failures) failures[status] += count;
+    for (std::size_t i = 0; i < latency.size(); ++i) latency[i] += other.latency[i];
+    wall_time += other.wall_time;
+    cpu_time += other.cpu_time;
+  }
   void count(session::Status status, std::chrono::microseconds took, std::chrono::microseconds cpu) {
     ++calls;
     if (status != session::Status::success) ++failures[std::string(session::to_string(status))];

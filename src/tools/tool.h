@@ -50,7 +50,11 @@ struct PluginRun {
   std::string library;  // a file name within the operator's plugin directories
 };
 
-using Run = std::variant<CommandRun, CodeRun, HttpRun, BuiltinRun, PluginRun>;
+// A process of the tenant's that takes calls over the API and answers them (served_calls.h), outside of any
+// sandbox.
+struct ClientRun {};
+
+using Run = std::variant<CommandRun, CodeRun, HttpRun, BuiltinRun, PluginRun, ClientRun>;
 
 // Where it runs: in the sandbox of the session that calls it, or in one made for the call.
 enum class Place : std::uint8_t { session, fresh };

@@ -28,12 +28,21 @@ ToolResult failed(session::Status status, std::string error, std::string value) 
   return result;
 }
 
+// Null if nobody watches.
+std::shared_ptr<WatchedOutput> watched_output(const ToolRequest& request, ProgressReader::Shown shown) {
+  return request.watch ? std::make_shared<WatchedOutput>(request.watch, shown) : nullptr;
+}
+
 }  // namespace
 
 // How many calls are under way, by session and by tenant. Outlives the executor in the hands of those calls.
 struct ToolExecutor::Calls {
   std::map<std::string, std::size_t> by_session, by_tenant;
 
+  static std::size_t of(const std::map<std::string, std::size_t>& calls, const std::string& key) {
+    const auto found = calls.find(key);
+    return found == calls.end() ? 0 : found->second;
+  }
   static void leave(std::map<std::string, std::size_t>& calls, const std::string& key) {
     const auto found = calls.find(key);
     if (found != calls.end() && --found->second == 0) calls.erase(found);
@@ -69,6 +78,7 @@ ToolExecutor::ToolExecutor(boost::asio::any_io_executor executor, session::Servi
       options_(std::move(options)),
       validator_(options_.bounds),
       cache_(options_.cache_bytes, options_.cache_entries),
+      served_(executor_, clock, {}),
       calls_(std::make_shared<Calls>()) {}
 
 Result<ToolPtr> ToolExecutor::find(const auth::Principal& who, const ToolRequest& request) const {
@@ -85,8 +95,25 @@ Result<std::optional<Mismatch>> ToolExecutor::check(const auth::Principal& who,
   return validator_.check_input(*tool, request.input);
 }
 
+// A tenant may declare, call and remove tools for ever: those that are gone are forgotten when there are
+// twice as many counts as were left the last time.
 ToolStatistics& ToolExecutor::counted(const std::string& tenant, const std::string& name) {
+  if (statistics_.size() >= forget_at_) {
+    std::erase_if(statistics_, [&](const auto& one) {
+      return registry_->find(one.first.first, one.first.second) == nullptr;
+    });
+    forget_at_ = std::max<std::size_t>(1024, statistics_.size() * 2);
+  }
   return statistics_[{tenant, name}];
+}
+
+std::map<std::string, ToolStatistics> ToolExecutor::totals() const {
+  std::map<std::string, ToolStatistics> totals;
+  for (const auto& [key, one] : statistics_) {
+    const std::string& name = key.second;
+    totals[registry_->find(std::string(), name) ? name : "tenant"].add(one);
+  }
+  return totals;
 }
 
 const ToolStatistics* ToolExecutor::statistics(const std::string& tenant, std::string_view name) const {
@@ -103,8 +130,8 @@ Task<ToolResult> ToolExecutor::call(auth::Principal who, ToolRequest request) {
                                                              wrong->pointer, wrong->message))
                        .with_field(wrong->pointer));
   }
-  if (calls_->by_session[request.session_id] >= options_.session_calls_max ||
-      calls_->by_tenant[who.tenant] >= options_.tenant_calls_max)
+  if (Calls::of(calls_->by_session, request.session_id) >= options_.session_calls_max ||
+      Calls::of(calls_->by_tenant, who.tenant) >= options_.tenant_calls_max)
     co_return fail(Code::resource_exhausted,
                    fmt::format("at most {} tools run at once in a session and {} in a tenant; wait for one",
                                options_.session_calls_max, options_.tenant_calls_max));
@@ -118,7 +145,9 @@ Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, T
   session::ToolCall facts{tool->name, input};
   CO_TRY(session::ExecutionRecord record,
          co_await service_->admit_tool(who, request.session_id, std::move(facts)));
+  ToolEvent began{.kind = ToolEvent::Kind::started, .text = record.record_id, .progress = {}, .total = {}};
   OpenCall open(executor_, service_, who, std::move(record));
+  if (request.watch) CO_CHECK(co_await request.watch(std::move(began)));
   ToolResult result;
   if (auto kept = tool->pure ? cache_.find(key) : std::nullopt) {
     result.output = std::move(*kept);
@@ -139,7 +168,7 @@ Task<ToolResult> ToolExecutor::run_recorded(auth::Principal who, ToolPtr tool, T
   const std::string output = bj::serialize(result.output);
   if (tool->pure && !result.cached && result.status == session::Status::success)
     cache_.put(key, result.output, output.size());
-  open.note(digest_of(input), digest_of(output), result.record.record_id);
+  open.note(digest_of(input), digest_of(output), result.record.record_id, result.record.usage);
   CO_TRY(result.record, co_await open.finish(result.status, result.error, result.error_value, output));
   counted(who.tenant, tool->name)
       .count(result.status, result.record.usage.wall_time, result.record.usage.cpu_time);
@@ -195,6 +224,8 @@ Task<ToolResult> ToolExecutor::run_in(auth::Principal who, ToolPtr tool, ToolReq
     co_return co_await run_operation(std::move(who), tool, std::move(request));
   if (std::holds_alternative<CodeRun>(tool->run))
     co_return co_await run_code(std::move(who), tool, std::move(request));
+  if (std::holds_alternative<ClientRun>(tool->run))
+    co_return co_await run_served(std::move(who), tool, std::move(request));
   const auto milliseconds = timeout_of(*tool, request);
   CO_TRY(Invocation invocation, invocation_of(*tool, request.input, milliseconds));
   co_return co_await run_command(std::move(who), tool, std::move(request), std::move(invocation.argv),
@@ -249,8 +280,11 @@ Task<ToolResult> ToolExecutor::run_command(auth::Principal who, ToolPtr tool, To
   session::CommandRequest command;
   command.argv = std::move(argv);
   command.timeout = timeout_of(*tool, request);
+  const auto watched = watched_output(request, ProgressReader::Shown::errors_only);
+  if (watched) command.watch = watched->feed();
   CO_TRY(const auto record, co_await service_->run_command(std::move(who), request.session_id,
                                                            std::move(command), std::move(standard_input)));
+  if (watched) CO_CHECK(co_await watched->finish());
   co_return result_of(*tool, record);
 }
 
@@ -267,21 +301,51 @@ Task<ToolResult> ToolExecutor::run_code(auth::Principal who, ToolPtr tool, ToolR
     if (allowed.error().code() != Code::policy_denied) co_return fail(allowed.error());
     co_return failed(session::Status::denied, "PolicyDenied", allowed.error().message());
   }
+  const auto watched = watched_output(request, ProgressReader::Shown::errors_only);
+  if (watched) execute.watch = watched->feed();
   CO_TRY(const auto record, co_await service_->run(std::move(who), request.session_id, std::move(execute)));
+  if (watched) CO_CHECK(co_await watched->finish());
   co_return result_of(*tool, record);
 }
 
 Task<ToolResult> ToolExecutor::run_operation(auth::Principal who, ToolPtr tool, ToolRequest request) {
-  BuiltinCall call{service_, std::move(who), request.session_id, timeout_of(*tool, request)};
+  BuiltinCall call{service_, std::move(who), request.session_id, timeout_of(*tool, request), {}};
+  const auto watched = watched_output(request, ProgressReader::Shown::everything);
+  if (watched) call.watch = watched->feed();
   CO_TRY(BuiltinAnswer answer, co_await run_builtin(std::get<BuiltinRun>(tool->run).name, std::move(call),
                                                     std::move(request.input)));
+  if (watched) CO_CHECK(co_await watched->finish());
   ToolResult result = failed(answer.status, std::move(answer.error), std::move(answer.error_value));
   if (!answer.records.empty()) result.record.record_id = answer.records.front();
+  result.record.usage.cpu_time = answer.cpu_time;
   if (answer.status != session::Status::success) co_return result;
   auto read = validator_.read_output(*tool, std::move(answer.output));
   if (read.wrong)
     co_return failed(session::Status::error, "InvalidOutput",
                      fmt::format("'{}' {}", read.wrong->pointer, read.wrong->message));
+  result.output = std::move(read.value);
+  co_return result;
+}
+
+// Nobody's sandbox is needed, but the session must be there and its agent must have the tool: admit_tool()
+// has seen to that.
+Task<ToolResult> ToolExecutor::run_served(auth::Principal who, ToolPtr tool, ToolRequest request) {
+  ServedCalls::Question question{std::move(who.tenant), tool->name, std::move(request.session_id),
+                                 request.input, timeout_of(*tool, request)};
+  auto answer = co_await served_.ask(std::move(question), std::move(request.watch));
+  if (!answer && answer.error().code() == Code::deadline_exceeded)
+    co_return failed(session::Status::timeout, "Timeout", answer.error().message());
+  if (!answer && answer.error().code() == Code::unavailable)
+    co_return failed(session::Status::error, "NotServed", answer.error().message());
+  if (!answer) co_return fail(answer.error());
+  if (!answer->error.empty())
+    co_return failed(session::Status::error, std::move(answer->error), std::move(answer->error_value));
+  auto read = validator_.read_output(*tool, std::move(answer->output));
+  if (read.wrong)
+    co_return failed(session::Status::error, "InvalidOutput",
+                     fmt::format("the tool's output does not fit its schema: '{}' {}", read.wrong->pointer,
+                                 read.wrong->message));
+  ToolResult result;
   result.output = std::move(read.value);
   co_return result;
 }

@@ -12,7 +12,9 @@
 #include "auth/principal.h"
 #include "os/task.h"
 #include "session/service.h"
+#include "tools/progress.h"
 #include "tools/result_cache.h"
+#include "tools/served_calls.h"
 #include "tools/statistics.h"
 #include "tools/tool_registry.h"
 #include "tools/tool_validator.h"
@@ -24,6 +26,7 @@ struct ToolRequest {
   std::string name;
   boost::json::value input;
   std::optional<std::chrono::milliseconds> timeout;  // unset, or longer than the tool's own: the tool's own
+  ToolWatcher watch = {};                            // told how far it is; may be empty
 };
 
 struct ToolResult {
@@ -57,15 +60,21 @@ class ToolExecutor {
   ToolExecutor(boost::asio::any_io_executor executor, session::Service* service, const ToolRegistry* registry,
                Clock* clock, Options options);
 
-  // Code::not_found if the caller sees no such tool or session; Code::invalid_argument whose field is a JSON
-  // pointer into the input if the schema refuses it; Code::resource_exhausted if too many calls run. What the
-  // tool does wrong is a result with its status.
+  // Code::not_found if the caller sees no such tool or session; Code::permission_denied if the session's
+  // agent does not have the tool; Code::invalid_argument whose field is a JSON pointer into the input if the
+  // schema refuses it; Code::resource_exhausted if too many calls run. What the tool does wrong is a result
+  // with its status. The request's watcher hears of the call only once it is admitted.
   Task<ToolResult> call(auth::Principal who, ToolRequest request);
   // The first two of these refusals, before anything is done.
   Result<std::optional<Mismatch>> check(const auth::Principal& who, const ToolRequest& request) const;
 
+  // Where processes that serve tools take calls.
+  ServedCalls& served() { return served_; }
+
   // Of the tenant's calls, by tool; empty if there were none.
   const ToolStatistics* statistics(const std::string& tenant, std::string_view name) const;
+  // Of all tenants' calls, by tool; those of tools that only one tenant has are added up as "tenant".
+  std::map<std::string, ToolStatistics> totals() const;
 
  private:
   struct Calls;
@@ -81,6 +90,7 @@ class ToolExecutor {
                                std::vector<std::string> argv, std::string standard_input);
   Task<ToolResult> run_code(auth::Principal who, ToolPtr tool, ToolRequest request);
   Task<ToolResult> run_operation(auth::Principal who, ToolPtr tool, ToolRequest request);
+  Task<ToolResult> run_served(auth::Principal who, ToolPtr tool, ToolRequest request);
   Task<void> check_policy(auth::Principal who, ToolPtr tool, std::string code, policy::Language language);
   ToolResult result_of(const Tool& tool, const session::ExecutionRecord& record) const;
   Result<session::CreateRequest> fresh_request(const Tool& tool, std::chrono::milliseconds timeout) const;
@@ -94,8 +104,10 @@ class ToolExecutor {
   Options options_;
   ToolValidator validator_;
   ResultCache cache_;
+  ServedCalls served_;
   std::shared_ptr<Calls> calls_;
   std::map<std::pair<std::string, std::string>, ToolStatistics, std::less<>> statistics_;
+  std::size_t forget_at_ = 1024;  // counts
 };
 
 }  // namespace atl::tools

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "base/log.h"
+#include "tools/reserved_names.h"
 
 namespace atl::tools {
 namespace {
@@ -59,7 +60,13 @@ int score(const Tool& tool, const std::vector<std::string>& words) {
 
 Result<std::unique_ptr<ToolRegistry>> ToolRegistry::open(registry::Registry* registry) {
   auto checker = [registry](const registry::Entry& entry) -> Result<void> {
-    TRY(parse_tool(entry.document, author_of(entry)));
+    const Tool tool = TRY(parse_tool(entry.document, author_of(entry)));
+    const auto* builtin = std::get_if<BuiltinRun>(&tool.run);
+    if (is_reserved_name(entry.name) && (builtin == nullptr || builtin->name != entry.name))
+      return fail(
+          Error(Code::already_exists,
+                fmt::format("'{}' is the name of a tool that every client has; choose another", entry.name))
+              .with_field("name"));
     if (entry.origin == registry::Origin::tenant && registry->entry("tools", entry.name) != nullptr)
       return fail(Error(Code::already_exists,
                         fmt::format("'{}' is the name of a tool for everybody; choose another", entry.name))

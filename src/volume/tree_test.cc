@@ -238,7 +238,7 @@ TEST_F(TreeTest, EmptyFilesCount) {
   const Tree t = tree({.bytes_max = 1 << 30, .inodes_max = 50});
   for (int i = 0; i < 49; ++i) std::ofstream(files() + "/empty" + std::to_string(i));
   EXPECT_TRUE(t.write("/fits", {}, Existing::refuse));
-  std::ofstream(files() + "/one-more");
+  const std::ofstream one_more(files() + "/one-more");
   auto refused = t.write("/over", {}, Existing::refuse);
   EXPECT_EQ(code_of(refused), Code::no_space);
   EXPECT_NE(refused.error().message().find("may hold 50"), std::string::npos) << refused.error().message();
@@ -247,6 +247,100 @@ TEST_F(TreeTest, EmptyFilesCount) {
   for (int i = 0; i < 20; ++i)
     std::filesystem::create_hard_link(files() + "/empty0", files() + "/name" + std::to_string(i));
   EXPECT_EQ(t.holding()->inodes, 49U);
+}
+
+TEST_F(TreeTest, ListingsHaveBoundsInCountAndDepth) {
+  const Tree t = tree();
+  put(t, "/a/file", "x");
+  EXPECT_EQ(code_of(t.list("/a/file", 1, 100)), Code::invalid_argument);
+  EXPECT_EQ(code_of(t.list("/missing", 1, 100)), Code::not_found);
+  for (int i = 0; i < 5; ++i) std::ofstream(files() + "/a/" + std::to_string(i)) << "x";
+  EXPECT_EQ(code_of(t.list("/a", 1, 5)), Code::too_large) << "in one directory";
+  EXPECT_EQ(t.list("/a", 1, 6)->size(), 6U);
+  EXPECT_EQ(code_of(t.list("/", 9, 6)), Code::too_large) << "over all of them";
+  // Deeper than descriptors are spent on it.
+  const os::Fd top = *os::open(files().c_str(), O_RDONLY | O_DIRECTORY);
+  os::Fd at = *os::open_at(top.get(), ".", O_RDONLY | O_DIRECTORY);
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(::mkdirat(at.get(), "d", 0755), 0);
+    at = *os::open_at(at.get(), "d", O_RDONLY | O_DIRECTORY);
+  }
+  const auto deep = t.list("/d", 1000, 100'000);
+  ASSERT_FALSE(deep);
+  EXPECT_EQ(deep.error().code(), Code::too_large);
+  EXPECT_EQ(deep.error().field(), "depth");
+  EXPECT_EQ(t.list("/d", 200, 100'000)->size(), 200U);
+}
+
+TEST_F(TreeTest, WhatIsNeitherFileNorDirectoryIsShownAndLeftAlone) {
+  const Tree t = tree();
+  ASSERT_EQ(::mkfifo((files() + "/pipe").c_str(), 0644), 0);
+  ASSERT_EQ(::symlink("/etc/passwd", (files() + "/link").c_str()), 0);
+  EXPECT_EQ(t.stat("/pipe")->type, EntryType::unknown);
+  const auto link = t.stat("/link");
+  ASSERT_TRUE(link);
+  EXPECT_EQ(link->type, EntryType::symlink);
+  EXPECT_EQ(link->target, "/etc/passwd");
+  for (const char* path : {"/pipe", "/link"}) {
+    EXPECT_EQ(code_of(t.change(path, {.mode = 0600})), Code::invalid_argument) << path;
+    EXPECT_EQ(code_of(t.read(path)), Code::invalid_argument) << path;
+    EXPECT_EQ(code_of(t.write(path, {}, Existing::refuse)), Code::already_exists) << path;
+    EXPECT_TRUE(t.remove(path)) << path;
+  }
+  EXPECT_TRUE(std::filesystem::exists("/etc/passwd"));
+}
+
+TEST_F(TreeTest, TheRootStaysAndIsNoFile) {
+  const Tree t = tree();
+  EXPECT_EQ(code_of(t.remove("/")), Code::invalid_argument);
+  EXPECT_EQ(code_of(t.remove("a/..")), Code::invalid_argument);
+  EXPECT_EQ(code_of(t.write("/", {}, Existing::replace)), Code::conflict);
+  EXPECT_EQ(code_of(t.read("/")), Code::invalid_argument);
+  const auto root = t.stat("/");
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->name, "");
+  EXPECT_EQ(root->path, "/");
+}
+
+// Somebody in a sandbox makes the file between the look and the end of an upload.
+TEST_F(TreeTest, AFileThatWasMadeMeanwhileStays) {
+  const Tree t = tree();
+  auto incoming = t.write("/late", {}, Existing::refuse);
+  ASSERT_TRUE(incoming);
+  ASSERT_TRUE(incoming->write("ours"));
+  std::ofstream(files() + "/late") << "theirs";
+  EXPECT_EQ(code_of(incoming->finish()), Code::already_exists);
+  EXPECT_EQ(text(t, "/late"), "theirs");
+  auto second = t.write("/place", {}, Existing::replace);
+  ASSERT_TRUE(second);
+  std::filesystem::create_directory(files() + "/place");
+  EXPECT_EQ(code_of(second->finish()), Code::conflict);
+  // Uploads that did not end leave nothing.
+  { auto given_up = t.write("/given-up", {}, Existing::replace); }
+  incoming = t.write("/other", {}, Existing::replace);
+  EXPECT_EQ(code_of(t.read("/given-up")), Code::not_found);
+}
+
+TEST_F(TreeTest, AnUploadEndsAtTheBoundAndNotBehindIt) {
+  const Tree t = tree({.bytes_max = 64 << 10, .inodes_max = 10});
+  auto incoming = t.write("/large", {}, Existing::replace);
+  ASSERT_TRUE(incoming);
+  EXPECT_TRUE(incoming->write(std::string(1 << 10, 'x')));
+  EXPECT_EQ(code_of(incoming->write(std::string(64 << 10, 'x'))), Code::no_space);
+  EXPECT_EQ(code_of(check_room({1, 11}, {.bytes_max = 0, .inodes_max = 10})), Code::no_space);
+  EXPECT_TRUE(check_room({1ULL << 60, 1ULL << 40}, {.bytes_max = 0, .inodes_max = 0})) << "without bounds";
+}
+
+TEST_F(TreeTest, WhatCannotBeAVolumeIsRefused) {
+  std::ofstream(directory_ + "/file") << "x";
+  EXPECT_FALSE(Tree::open(directory_ + "/file/below", {}));
+  std::filesystem::create_directory(directory_ + "/taken");
+  std::ofstream(directory_ + "/taken/files") << "x";
+  EXPECT_FALSE(Tree::open(directory_ + "/taken", {})) << "a file where the files should be";
+  // Nobody can make it lead elsewhere.
+  std::filesystem::create_directory(directory_ + "/bent");
+  ASSERT_EQ(::symlink("/etc", (directory_ + "/bent/files").c_str()), 0);
+  EXPECT_FALSE(Tree::open(directory_ + "/bent", {}));
 }
 
 }  // namespace

@@ -99,7 +99,9 @@ Volume Volumes::from_row(const store::DocumentRow& row) const {
   const boost::json::value body = boost::json::parse(row.body, failed);
   if (failed || !body.is_object() || !body.get_object().contains("disk")) return volume;
   volume.enforced = Enforcement::filesystem;
-  volume.bounds = {member(body.get_object(), "bytes"), member(body.get_object(), "inodes")};
+  // A bound of nothing would be none.
+  const Bounds kept{member(body.get_object(), "bytes"), member(body.get_object(), "inodes")};
+  if (kept.bytes_max > 0 && kept.inodes_max > 0) volume.bounds = kept;
   return volume;
 }
 
@@ -199,6 +201,7 @@ Task<void> Volumes::remove(std::string tenant, std::string id_or_name) {
 Task<void> Volumes::erase(Volume volume) {
   tops_.erase(volume.id);
   openings_.erase(volume.id);
+  measured_.erase(volume.id);
   if (disks_ != nullptr && volume.enforced == Enforcement::filesystem) {
     std::string path = path_of(volume);
     CO_CHECK(co_await disks_->close(std::move(path)));
@@ -229,6 +232,28 @@ Task<Volume> Volumes::opened_by(std::string token, std::string id) {
 
 bool Volumes::keeps_ids() {
   return ::geteuid() == 0;
+}
+
+Task<std::uint64_t> Volumes::bytes_of(std::string tenant) {
+  constexpr std::chrono::seconds kFresh(5);
+  CO_TRY(const auto all, co_await list(std::move(tenant)));
+  std::uint64_t sum = 0;
+  for (const Volume& volume : all) {
+    const bool walked = volume.enforced == Enforcement::measured;
+    const auto known = measured_.find(volume.id);
+    if (walked && known != measured_.end() && clock_.steady() - known->second.at < kFresh) {
+      sum += known->second.bytes;
+      continue;
+    }
+    auto measure = [](Tree& tree) { return tree.holding(); };
+    const Result<Holding> held = co_await with_tree<Holding>(volume, std::move(measure));
+    // One that was removed meanwhile holds nothing.
+    if (!held && held.error().code() != Code::not_found) co_return fail(held.error());
+    const std::uint64_t bytes = held ? held->bytes : 0;
+    if (walked) measured_.insert_or_assign(volume.id, Measured{bytes, clock_.steady()});
+    sum += bytes;
+  }
+  co_return sum;
 }
 
 Task<std::string> Volumes::mountable(Volume volume) {

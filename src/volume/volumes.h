@@ -57,6 +57,11 @@ class Volumes {
   Task<Volume> create(std::string tenant, std::string name);
   Task<Volume> get(std::string tenant, std::string id_or_name);
   Task<std::vector<Volume>> list(std::string tenant);
+  // What all of them hold together, in bytes; those without a filesystem of their own are walked over, at
+  // most every few seconds.
+  Task<std::uint64_t> bytes_of(std::string tenant);
+  // Somebody wrote into it or removed something: bytes_of() looks again.
+  void note_changed(const Volume& volume) { measured_.erase(volume.id); }
   // With its content. Whoever calls has made sure that nobody has it mounted.
   Task<void> remove(std::string tenant, std::string id_or_name);
 
@@ -107,6 +112,12 @@ class Volumes {
   Clock& clock_;
   std::map<std::string, std::shared_ptr<os::Fd>> tops_;        // by id, once opened
   std::map<std::string, std::shared_ptr<os::Turn>> openings_;  // by id: one opens, the others wait for it
+  // Of volumes that have to be walked over: what they held, and when.
+  struct Measured {
+    std::uint64_t bytes = 0;
+    SteadyTime at{};
+  };
+  std::map<std::string, Measured> measured_;  // by id
   std::string key_;
   boost::asio::thread_pool disk_{2};
 };

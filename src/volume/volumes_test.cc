@@ -195,5 +195,101 @@ TEST_F(VolumesTest, HalfWrittenFilesOfAnEarlierLifeAreGone) {
   EXPECT_FALSE(std::filesystem::exists(left));
 }
 
+TEST_F(VolumesTest, WhatGoesWrongWithAFilesystemLeavesNoVolume) {
+  FakeDisks disks(directory_ + "/disks");
+  std::filesystem::create_directory(directory_ + "/disks");
+  disks.refusal = Code::internal;
+  volumes_ = open(&disks);
+  const auto refused = wait(volumes_->create("acme", "data"));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::internal);
+  EXPECT_TRUE(wait(volumes_->list("acme"))->empty());
+  std::size_t left = 0;
+  for (const auto& item : std::filesystem::directory_iterator(directory_ + "/volumes"))
+    left += item.is_directory() ? 1 : 0;
+  EXPECT_EQ(left, 0U);
+  EXPECT_EQ(disks.closed.size(), 1U);
+}
+
+// Started without what mounts filesystems: such a volume is not half there, and it is not measured instead.
+TEST_F(VolumesTest, AFilesystemThatCannotBeMountedHereIsNamed) {
+  FakeDisks disks(directory_ + "/disks");
+  std::filesystem::create_directory(directory_ + "/disks");
+  volumes_ = open(&disks);
+  const auto made = wait(volumes_->create("acme", "data"));
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->enforced, Enforcement::filesystem);
+  volumes_ = open();
+  const auto again = wait(volumes_->get("acme", "data"));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->enforced, Enforcement::filesystem);
+  const auto refused = wait(volumes_->mountable(*again));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::unsupported);
+  EXPECT_NE(refused.error().message().find("data"), std::string::npos);
+  const auto unread = wait(volumes_->with_tree<void>(*again, [](Tree&) -> Result<void> { return {}; }));
+  EXPECT_EQ(unread.error().code(), Code::unsupported);
+  EXPECT_TRUE(wait(volumes_->remove("acme", "data"))) << "it can still be removed";
+}
+
+TEST_F(VolumesTest, AMountThatFailsAfterARestartOfWhoMountsIsTold) {
+  FakeDisks disks(directory_ + "/disks");
+  std::filesystem::create_directory(directory_ + "/disks");
+  volumes_ = open(&disks);
+  const auto made = wait(volumes_->create("acme", "data"));
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(wait(volumes_->mountable(*made)));
+  disks.refusal = Code::unavailable;
+  EXPECT_EQ(wait(volumes_->mountable(*made)).error().code(), Code::unavailable);
+  disks.refusal.reset();
+  EXPECT_TRUE(wait(volumes_->mountable(*made)));
+}
+
+TEST_F(VolumesTest, ADamagedKeyOfTokensIsNotReplacedSilently) {
+  volumes_.reset();
+  ASSERT_TRUE(os::write_file(directory_ + "/volumes/token.key", "short", 0600));
+  const auto refused = Volumes::open(*store_, directory_ + "/volumes", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), Code::data_loss);
+}
+
+TEST_F(VolumesTest, TokensThatNobodyMadeOpenNothing) {
+  const auto made = wait(volumes_->create("acme", "data"));
+  ASSERT_TRUE(made);
+  const std::string token = volumes_->token(*made);
+  for (const std::string& wrong : {std::string(), std::string("_"), std::string("zz_00"), token.substr(1),
+                                   token + "0", token.substr(0, 8)})
+    EXPECT_EQ(wait(volumes_->opened_by(wrong, made->id)).error().code(), Code::unauthenticated) << wrong;
+  EXPECT_EQ(wait(volumes_->opened_by(token, made->id + "x")).error().code(), Code::unauthenticated);
+  ASSERT_TRUE(wait(volumes_->remove("acme", "data")));
+  EXPECT_EQ(wait(volumes_->opened_by(token, made->id)).error().code(), Code::not_found);
+  EXPECT_EQ(wait(volumes_->remove("acme", "data")).error().code(), Code::not_found);
+}
+
+// Rows of an earlier or a damaged store: what they do not say is as the service has it.
+TEST_F(VolumesTest, OddRowsAreVolumesOfTheServicesBounds) {
+  store::DocumentRow row;
+  row.kind = "volume";
+  row.tenant = "acme";
+  row.created_at = row.updated_at = from_unix_micros(1);
+  for (const char* body : {"", "[]", "{", R"({"x":1})"}) {
+    row.id = row.name = "vol_odd";
+    row.body = body;
+    ASSERT_TRUE(wait(store_->put_document(row)));
+    const auto read = wait(volumes_->get("acme", "vol_odd"));
+    ASSERT_TRUE(read) << body;
+    EXPECT_EQ(read->enforced, Enforcement::measured) << body;
+    EXPECT_EQ(read->bounds.bytes_max, 1U << 20) << body;
+  }
+  row.body = R"({"disk":"image","bytes":"many","inodes":-1})";
+  ASSERT_TRUE(wait(store_->put_document(row)));
+  EXPECT_EQ(wait(volumes_->get("acme", "vol_odd"))->bounds.bytes_max, 1U << 20) << "not: no bound at all";
+}
+
+TEST_F(VolumesTest, ADirectoryThatCannotBeOneIsRefused) {
+  ASSERT_TRUE(os::write_file(directory_ + "/file", "x"));
+  EXPECT_FALSE(Volumes::open(*store_, directory_ + "/file", {}));
+}
+
 }  // namespace
 }  // namespace atl::volume

@@ -23,9 +23,28 @@ class Schema:
              "description", "minimum", "maximum", "minLength", "maxLength", "pattern", "contentMediaType", "default",
              "contentEncoding", "minItems", "maxItems", "propertyNames"}
 
+    # Routes that other suites ask, by suite; tests/api asks all others. A path belongs to the longest beginning here.
+    ELSEWHERE = {
+        "governance": ("/api/keys", "/api/tenants", "/api/roles", "/api/usage", "/api/whoami"),
+        "audit": ("/api/audit",),
+        "index": ("/api/index", "/api/graph"),
+        "telemetry": ("/api/events", "/api/health", "/api/log"),
+        "toolkit": ("/api/registry", "/schemas", "/api/prompts/", "/api/skills", "/api/sessions/{id}/skills",
+                    "/api/sessions/{id}/prompt"),
+        "tools": ("/api/tools/", "/api/tool-calls", "/api/sessions/{id}/tools"),
+    }
+
     def __init__(self, document):
         self.document = document
         self.seen = set()
+
+    def never_asked(self, suite):
+        """Operations of the description that this suite has to ask and did not."""
+        def suite_of(path):
+            found = [(len(start), name) for name, starts in self.ELSEWHERE.items() for start in starts if path.startswith(start)]
+            return max(found)[1] if found else "api"
+        return sorted({(method.upper(), path) for path, operations in self.document["paths"].items()
+                       for method in operations if suite_of(path) == suite} - self.seen)
 
     def complaints(self, value, schema, where="$"):
         unknown = set(schema) - self.KNOWN
@@ -181,6 +200,10 @@ class Daemon:
 
     def client(self, key=KEY):
         return Client(self.port, key)
+
+    def described(self):
+        """What this service says of itself; set as Client.schema, every answer is held against it."""
+        return Schema(self.client().ok("GET", "/openapi.json"))
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

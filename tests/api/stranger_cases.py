@@ -3,8 +3,10 @@ and timed. Each on a daemon of its own, whose memory and descriptors are watched
 import json
 import os
 import pathlib
+import re
 import resource
 import socket
+import struct
 import subprocess
 import threading
 import time
@@ -361,7 +363,66 @@ def watchers_are_bounded_in_each_sandbox():
         assert call(one, "CreateWatcher", {"path": "/home/user"})[0] == 429
 
 
-ALL = (what_is_asked_to_close_is_closed_and_half_closed_clients_are_answered,
+def path_of(pattern, session_id):
+    """A path of the description with something in its places: a session that is there, names of nobody."""
+    known = {"port": "8080", "pid": "1", "digest": "0" * 64, "kind": "tools", "file": "tools.json"}
+
+    def fill(place):
+        name = place.group(1)
+        is_session = pattern.startswith("/api/sessions/") and name == "id" or name == "session_id"
+        return session_id if is_session else known.get(name, "none")
+    return re.sub(r"\{(\w+)\}", fill, pattern)
+
+
+def head_of_answer(sock):
+    out = b""
+    while b"\r\n\r\n" not in out:
+        block = sock.recv(65536)
+        assert block, f"closed after {out!r}"
+        out += block
+    return out
+
+
+def every_route_bears_clients_that_stall_or_leave():
+    """All operations of the description, with a good key: a body that stops in its middle, a client that is gone, one that
+    ends its half. Nobody else notices, what was held is given back, and who waits is answered."""
+    with running("provider=virtual", "rate.per_second=100000", "rate.burst=100000") as daemon:
+        client = daemon.client()
+        session = client.ok("POST", "/api/sessions", {})["session_id"]
+        operations = sorted((method.upper(), pattern) for pattern, all_of in daemon.described().document["paths"].items()
+                            for method in all_of)
+        # What would end the session comes last.
+        operations.sort(key=lambda one: one[0] == "DELETE" and one[1] == "/api/sessions/{id}")
+        assert len(operations) > 80, len(operations)
+        settle(daemon)
+        before = descriptors(daemon)
+        with Watch(daemon) as watch:
+            held = []
+            for method, pattern in operations:
+                for part in (b"", b"{", b'{"code": "' + b"a" * 70000):
+                    sock = connect(daemon.port)
+                    whole = request_of(method, path_of(pattern, session), b"x" * 100000)
+                    sock.sendall(whole[:-100000] + part)
+                    held.append(sock)
+            at_most = time.time() + 3
+            until(lambda: watch.answers > 60 or time.time() > at_most, "the neighbour works beside them")
+            for number, sock in enumerate(held):
+                if number % 2:  # gone without a word
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                sock.close()
+        assert watch.memory_peak - watch.memory < 200 * MIB, watch.memory_peak // MIB
+        until(lambda: descriptors(daemon) < before + 20, "descriptors are returned")
+        for method, pattern in operations:
+            with connect(daemon.port) as sock:
+                sock.sendall(request_of(method, path_of(pattern, session), b"{}" if method in ("POST", "PUT", "PATCH") else b""))
+                sock.shutdown(socket.SHUT_WR)
+                status = int(head_of_answer(sock).split(b" ")[1])
+                assert status < 500 or status == 501, (method, pattern, status)
+        assert client("GET", f"/api/sessions/{session}").json["state"] != "running", "the last operation ended it"
+        until(lambda: descriptors(daemon) < before + 20, "descriptors are returned")
+
+
+ALL = (every_route_bears_clients_that_stall_or_leave, what_is_asked_to_close_is_closed_and_half_closed_clients_are_answered,
        a_client_that_leaves_still_ends_what_it_waits_for, heads_that_can_be_read_in_two_ways_are_refused,
        idle_strangers_take_nothing_from_anybody, large_bodies_have_one_budget, what_does_not_fit_is_told_when_to_come_again,
        documents_of_many_keys_hold_nobody_up, listings_are_bounded, pages_of_long_records_are_shorter,

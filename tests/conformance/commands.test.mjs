@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { e2b, eventually, newest, plane, sandbox, sleep } from './harness.mjs'
+import { e2b, eventually, newest, plane, sandbox, sleep, without } from './harness.mjs'
 
 const { CommandExitError, Sandbox, TimeoutError } = e2b
 let box
@@ -34,7 +34,7 @@ test('runs as user in its home', async () => {
   assert.equal((await box.commands.run('echo $HOME $USER')).stdout, '/home/user user\n')
 })
 
-test('runs as root when asked', async () => {
+test('runs as root when asked', { skip: without('root') }, async () => {
   assert.equal((await box.commands.run('whoami', { user: 'root' })).stdout, 'root\n')
 })
 
@@ -125,7 +125,7 @@ test('a killed sandbox breaks its streams as a time-out', async () => {
   await broken
 })
 
-test('sudo works without a password', async () => {
+test('sudo works without a password', { skip: without('sudo') }, async () => {
   assert.equal((await box.commands.run('sudo whoami')).stdout, 'root\n')
 })
 

@@ -17,6 +17,36 @@ const contextsOf = async (target) => (await plane(target, '/contexts', { port: 4
 const createContext = async (target, body) =>
   plane(target, '/contexts', { port: 49999, method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
 
+// ---- magics
+
+test('times are told, and what was timed has its value', async () => {
+  const line = await run('x = 20\n%time x + 1')
+  assert.equal(line.text, '21')
+  assert.match(line.logs.stdout.join(''), /^CPU times: user .*, sys: .*, total: .*\nWall time: .*\n$/)
+  const cell = await run('%%time\ny = x * 2\ny + 2')
+  assert.equal(cell.text, '42')
+  assert.match(cell.logs.stdout.join(''), /Wall time: /)
+  assert.match((await run('%timeit -n 10 -r 3 x + 1')).logs.stdout.join(''), /per loop \(mean ± std\. dev\. of 3 runs, 10 loops each\)/)
+  assert.match((await run('%%timeit -n2 -r2 z = 5\nz + 1')).logs.stdout.join(''), /of 2 runs, 2 loops each/)
+  const wrong = await box.runCode('%%time\n1 / 0')
+  assert.equal(wrong.error.name, 'ZeroDivisionError')
+  assert.match(wrong.error.traceback, /line 2/)
+})
+
+test('a cell is captured, shown as what it says, or run from a file', async () => {
+  assert.deepEqual((await run('%%capture kept\nprint("quiet")')).logs.stdout, [])
+  assert.equal((await run('kept.stdout.strip()')).text, 'quiet')
+  const shown = await run('%%html\n<b>bold</b>')
+  assert.equal(shown.results[0].html, '<b>bold</b>')
+  await run('%%writefile /tmp/given.py\nimport sys\nmade = sys.argv[1:]')
+  await run('%run /tmp/given.py one "two three"')
+  assert.equal((await run('made')).text, "['one', 'two three']")
+  assert.equal((await run('%pwd')).text, '/home/user')
+  assert.match((await run('%who')).logs.stdout.join(''), /made/)
+  assert.match((await run('%lsmagic')).logs.stdout.join(''), /%timeit .*%%capture/)
+  assert.match((await box.runCode('%nothing')).error.value, /there is no %nothing here/)
+})
+
 // ---- indentation
 
 test('a cell may be indented as a whole', async () => {

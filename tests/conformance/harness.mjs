@@ -77,3 +77,6 @@ export async function eventually(check, ms = 10_000) {
     }
   }
 }
+
+// Whether this run is on a provider that lacks it: WITHOUT names what, such as "root sudo".
+export const without = (what) => (process.env.WITHOUT ?? '').split(' ').includes(what) && `the provider has no ${what}`

@@ -98,7 +98,7 @@ test('bash', async () => {
   assert.equal(run.logs.stdout.join(''), '42\n')
 })
 
-test('a language without kernel is refused', async () => {
+test('a language without an interpreter is refused', async () => {
   await assert.rejects(box.runCode('1', { language: 'cobol' }))
 })
 

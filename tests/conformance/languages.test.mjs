@@ -137,5 +137,5 @@ test('an interpreter that is killed from inside is there again at the next run',
 test('other languages are refused with their name', async () => {
   const response = await execute(box, { code: '1', language: 'cobol' })
   assert.equal(response.status, 400)
-  assert.match(await response.text(), /No kernel for language 'cobol'/)
+  assert.match(await response.text(), /No interpreter for language 'cobol'/)
 })

@@ -22,6 +22,31 @@ test('a time-out of zero ends a sandbox at once, and a negative one is refused',
   await eventually(async () => assert.equal((await json(`/sandboxes/${one.sandboxID}`)).status, 404))
 })
 
+// openapi.yml, /sandboxes/{sandboxID}/timeout and /refreshes: 404, as one that does not run; /snapshots of one: 409.
+test('the time of a paused sandbox is set by who wakes it, and nothing is made of it', async () => {
+  const one = await create({ timeout: 300 })
+  assert.equal((await post(`/sandboxes/${one.sandboxID}/pause`)).status, 204)
+  for (const [path, body] of [['timeout', { timeout: 60 }], ['refreshes', { duration: 60 }]]) {
+    const answer = await post(`/sandboxes/${one.sandboxID}/${path}`, body)
+    assert.deepEqual([answer.status, answer.body.code], [404, 404], path)
+    assert.match(answer.body.message, /paused/)
+  }
+  const snapshot = await post(`/sandboxes/${one.sandboxID}/snapshots`, {})
+  assert.deepEqual([snapshot.status, snapshot.body.code], [409, 409])
+  assert.doesNotMatch(snapshot.body.message, /ses_/)
+  const woken = await post(`/v2/sandboxes/${one.sandboxID}/connect`, { timeout: 900 })
+  assert.equal(woken.status, 201)
+  const { endAt } = (await json(`/sandboxes/${one.sandboxID}`)).body
+  assert.ok(new Date(endAt) - Date.now() > 800_000, endAt)
+})
+
+// openapi.yml, GET /templates: teamID; a team that the key is not of is not found.
+test('templates of another team are not found', async () => {
+  const { body: teams } = await json('/teams')
+  assert.equal((await json(`/templates?teamID=${teams[0].teamID}`)).status, 200)
+  for (const path of ['/templates', '/v2/templates']) assert.equal((await json(`${path}?teamID=somebody-elses`)).status, 404, path)
+})
+
 // filesystem.proto, GetWatcherEvents: what happened until the call; one write of a new file is create, chmod, write.
 test('events are there when the call that caused them has returned, a hundred times', async () => {
   await box.commands.run('mkdir -p /home/user/watched')
@@ -65,6 +90,20 @@ test('a log line is an object with a level and a message', async () => {
     assert.equal(typeof line.message, 'string')
   }
   assert.ok(logs.some((one) => JSON.parse(one.line).message.includes('echo logged')))
+})
+
+// openapi.yml, /sandboxes/{sandboxID}/logs, and what the command line does while it follows them: they outlive the sandbox.
+test('logs are there after the end', async () => {
+  const one = await sandbox()
+  await one.commands.run('echo the last words')
+  await one.kill()
+  for (const path of ['/sandboxes', '/v2/sandboxes']) {
+    const { status, body } = await json(`${path}/${one.sandboxId}/logs`)
+    assert.equal(status, 200, path)
+    assert.match(JSON.stringify(body.logs), /the last words/)
+    assert.equal((await json(`${path}/${one.sandboxId}/logs`, { apiKey: process.env.OTHER_KEY })).status, 404)
+  }
+  assert.equal((await json(`/sandboxes/${one.sandboxId}`)).status, 404)
 })
 
 // A paused guest cannot answer: whoever asked it is told so at once.

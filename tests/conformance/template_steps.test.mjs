@@ -138,6 +138,27 @@ test('limits of a template hold in its sandboxes', only, async () => {
   assert.deepEqual([listed.cpuCount, listed.memoryMB, listed.buildStatus], [1, 512, 'ready'])
 })
 
+// openapi.yml, MinFreeDiskMb: free space after the build steps; 0 asks for nothing; the filesystem never shrinks.
+test('room that a template asks for is there, beside what its steps wrote', { skip: !newest }, async () => {
+  const info = (name) => control('/templates').then((answer) => answer.json()).then((all) => all.find((one) => one.aliases.includes(name)))
+  const recipe = Template().fromBaseImage().runCmd('head -c 100M /dev/zero > ~/large')
+  const { name } = await build(recipe, 'room', { minFreeDiskMb: 2000 })
+  const box = await sandbox({}, { create: (options) => e2b.Sandbox.create(name, options) })
+  const { stdout } = await box.commands.run('df --block-size=1M --output=avail / | tail -1')
+  assert.ok(Number(stdout) > 1800, stdout)
+  const large = (await info(name)).diskSizeMB
+  assert.ok(large >= 2100, String(large))
+  const unchanged = await build(recipe, 'no-room', { minFreeDiskMb: 0 })
+  const plain = (await info(unchanged.name)).diskSizeMB
+  assert.ok(plain < large, String(plain))
+  const upon = await build(Template().fromTemplate(name).runCmd('true'), 'upon-room', { minFreeDiskMb: 1 })
+  assert.equal((await info(upon.name)).diskSizeMB, large)
+  for (const minFreeDiskMb of [-1, 1e15]) {
+    const refused = await control('/v3/templates', { method: 'POST', body: { name: 'steps-refused', minFreeDiskMb } })
+    assert.deepEqual([refused.status, /minFreeDiskMb/.test((await refused.json()).message)], [400, true])
+  }
+})
+
 test('a template names its environment and provider', only, async () => {
   const { name } = await build(Template().fromImage('atoll/host@virtual'), 'provider')
   const box = await sandbox({}, { create: (options) => e2b.Sandbox.create(name, options) })

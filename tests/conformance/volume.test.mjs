@@ -229,6 +229,18 @@ test('what a sandbox puts into a volume leads nowhere', only, async () => {
   assert.equal((await box.commands.run('/mnt/data/id -u')).stdout, '1000\n')
 })
 
+test('a volume is mounted where the sandbox can spare the place', only, async () => {
+  const one = await volume()
+  for (const path of ['/', '/etc', '/usr/', '//etc/.', '/proc/x', '/dev', '/sys/fs', 'relative', '/home/../etc']) {
+    const refused = await control('/v2/sandboxes', { method: 'POST', body: { templateID: 'base', volumeMounts: [{ name: one.name, path }] } })
+    assert.equal(refused.status, 400, path)
+    assert.match((await refused.json()).message, new RegExp(one.name), path)
+  }
+  const box = await sandbox({ volumeMounts: { '/home/user': one } })
+  await box.files.write('here', 'kept')
+  assert.equal(await one.readFile('/here'), 'kept')
+})
+
 test('a volume that is not there is refused', only, async () => {
   await assert.rejects(sandbox({ volumeMounts: { '/mnt/x': 'no-such-volume' } }), /not found/)
   const one = await volume()

@@ -3,6 +3,7 @@ import http.client
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import socket
@@ -39,9 +40,16 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return one.getsockname()[1]
+
+
 class Engine:
     def __init__(self, kind):
         self.kind = kind
+        # Docker's listens over TCP as well, as one on another machine would.
+        self.port = free_port()
         program = {"docker": "/usr/sbin/dockerd", "podman": "/usr/bin/podman"}[kind]
         if os.geteuid() != 0:
             raise Unavailable("only root can start an engine here")
@@ -52,17 +60,23 @@ class Engine:
         self.process = None
         if kind == "docker":
             self.command = [program, "--data-root", f"{self.work}/data", "--exec-root", f"{self.work}/exec", "--pidfile",
-                            f"{self.work}/pid", "-H", "unix://" + self.socket, "--bridge=none", "--iptables=false",
+                            f"{self.work}/pid", "-H", "unix://" + self.socket, "-H", f"tcp://127.0.0.1:{self.port}",
+                            "--tls=false", "--bridge=none", "--iptables=false",
                             "--ip6tables=false", "--ip-forward=false", "--ip-masq=false"]
         else:
             (self.work / "containers.conf").write_text(CONTAINERS_CONF)
             self.command = [program, "--root", f"{self.work}/data", "--runroot", f"{self.work}/exec", "system", "service",
                             "--time", "0", "unix://" + self.socket]
 
+    def environment(self):
+        return {**os.environ, "HOME": str(self.work), "CONTAINERS_CONF": f"{self.work}/containers.conf"}
+
     def start(self):
         log = open(self.work / "log", "ab")
-        environment = {**os.environ, "HOME": str(self.work), "CONTAINERS_CONF": f"{self.work}/containers.conf"}
-        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
+        environment = self.environment()
+        # conmon leaves a file "oom" where it was started.
+        self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+                                        cwd=self.work)
         deadline = time.time() + 60
         while time.time() < deadline and self.process.poll() is None:
             try:
@@ -72,12 +86,12 @@ class Engine:
                 time.sleep(0.1)
         raise Unavailable(f"{self.kind} did not start: " + (self.work / "log").read_text()[-500:])
 
-    def __call__(self, method, target, body=None, kind="application/json"):
+    def __call__(self, method, target, body=None, kind="application/json", headers=None):
         connection = UnixConnection(self.socket)
         try:
             if body is not None and kind == "application/json":
                 body = json.dumps(body)
-            connection.request(method, target, body, {"Content-Type": kind} if body is not None else {})
+            connection.request(method, target, body, {**({"Content-Type": kind} if body is not None else {}), **(headers or {})})
             answer = connection.getresponse()
             return answer.status, answer.read()
         finally:
@@ -119,3 +133,37 @@ class Engine:
             if where.startswith(str(self.work)):
                 subprocess.run(["umount", "-l", where], check=False)
         shutil.rmtree(self.work, ignore_errors=True)
+
+
+class RootlessPodman(Engine):
+    """Podman's service of an ordinary user, which is made for it and removed with it."""
+
+    def __init__(self):
+        super().__init__("podman")
+        if not shutil.which("newuidmap"):
+            raise Unavailable("newuidmap is not installed (scripts/setup test)")
+        self.user = f"atollp{os.getpid()}"
+        subprocess.run(["useradd", "--no-create-home", "--home-dir", str(self.work), "--shell", "/bin/sh", self.user], check=True)
+        self.number = pwd.getpwnam(self.user).pw_uid
+        for path in (self.work, self.work / "containers.conf"):
+            os.chown(path, self.number, self.number)
+        self.command = ["setpriv", f"--reuid={self.number}", f"--regid={self.number}", "--clear-groups", self.command[0],
+                        "--storage-driver", "overlay", *self.command[1:]]
+
+    def environment(self):
+        return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.work), "XDG_RUNTIME_DIR": str(self.work),
+                "CONTAINERS_CONF": f"{self.work}/containers.conf"}
+
+    def remove(self):
+        # What it started goes on without it: its own user's processes, and nobody else's.
+        subprocess.run([*self.command[:4], "podman", *self.command[5:11], "rm", "--all", "--force"], env=self.environment(),
+                       check=False, capture_output=True)
+        self.stop()
+        for status in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if status.stat().st_uid == self.number:
+                    os.kill(int(status.name), signal.SIGKILL)
+            except OSError:
+                pass
+        super().remove()
+        subprocess.run(["userdel", self.user], check=False, capture_output=True)

@@ -1,8 +1,10 @@
 """Tools: an author's class becomes a tool of the service and is called inside a sandbox."""
 from __future__ import annotations
 
+import threading
+
 import pytest
-from atoll import ToolBase, ToolRegistry, errors
+from atoll import ToolBase, ToolProgress, ToolRegistry, errors
 
 
 class SdkWords(ToolBase):
@@ -72,3 +74,66 @@ def test_a_published_tool_runs_inside_a_sandbox(client):
         client.remove_tool("sdk_words")
     assert client.tools(format="openai")[0]["type"] == "function"
     assert isinstance(client.skills(), list)
+
+
+class SdkSteps(ToolBase):
+    name = "sdk_steps"
+    description = "Counts, and tells how far it is."
+    input = {"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]}
+    output = {"type": "integer"}
+    timeout_seconds = 30.0
+
+    def run(self, count):
+        for i in range(count):
+            self.progress(i + 1, count, f"step {i + 1}")
+        if count > 5:
+            raise ValueError("too far")
+        return count
+
+
+def test_progress_is_told_from_inside_a_sandbox(client):
+    client.put_tool(SdkSteps().declaration())
+    try:
+        with client.create() as session:
+            told, err = [], []
+            result = session.tool("sdk_steps", {"count": 2}, on_progress=told.append, on_stderr=err.append)
+            assert result.ok and result.output == 2, result
+            assert told == [ToolProgress(1, 2, "step 1"), ToolProgress(2, 2, "step 2")], (told, err)
+            seen = []
+            session.tool("run_command", {"command": "echo out; echo err >&2"}, on_stdout=seen.append, on_stderr=err.append)
+            assert seen == ["out\n"] and err == ["err\n"], (seen, err)
+            with pytest.raises(errors.InvalidArgumentError):
+                session.tool("sdk_steps", {}, on_progress=told.append)
+            assert "sdk_steps" in [tool["name"] for tool in session.tools()]
+            assert session.tools(format="mcp")[0]["inputSchema"]
+    finally:
+        client.remove_tool("sdk_steps")
+
+
+def test_this_process_serves_calls(client):
+    registry = ToolRegistry()
+    registry.register(SdkSteps())
+    assert registry.publish(client, served=True) == ["sdk_steps"]
+    stop, answered = threading.Event(), []
+    server = threading.Thread(target=lambda: answered.append(registry.serve(client, stop=stop, workers=2, wait_seconds=1)))
+    server.start()
+    try:
+        with client.create() as session:
+            told = []
+            result = session.tool("sdk_steps", {"count": 3}, on_progress=told.append)
+            assert result.ok and result.output == 3 and [one.progress for one in told] == [1, 2, 3], (result, told)
+            failed = session.tool("sdk_steps", {"count": 6})
+            assert failed.status == "error" and failed.error["name"] == "ValueError", failed
+            assert failed.error["value"] == "too far", failed
+    finally:
+        stop.set()
+        server.join()
+        assert answered == [2]
+    with pytest.raises(errors.NotFoundError):
+        client.finish_tool_call("call_none", 1)
+    with pytest.raises(errors.NotFoundError):
+        client.tell_tool_progress("call_none", 1)
+    assert client.next_tool_call(["sdk_steps"], wait_seconds=0) is None
+    client.remove_tool("sdk_steps")
+    with pytest.raises(errors.NotFoundError):
+        client.next_tool_call(["sdk_steps"], wait_seconds=0)

@@ -64,6 +64,12 @@ bool is_changing(const Session& session) {
   return session.state == session::State::creating || (session.pausing && !session.auto_resume);
 }
 
+// Whoever looks into another tenant does so at their own tenant's cost.
+quota::Holder holder_of(const Grant& grant) {
+  if (grant.anonymous) return {{}, grant.caller};
+  return {grant.who.looks_from.empty() ? grant.who.tenant : grant.who.looks_from, grant.caller};
+}
+
 class RuleAccess final : public net::Guard {
  public:
   RuleAccess(const Admission& admission, Rule needed, RefusalRenderer refuse)
@@ -123,13 +129,20 @@ net::AccessRule Admission::rule(Rule needed, RefusalRenderer refuse) const {
 
 boost::asio::awaitable<std::variant<Grant, Refusal>> Admission::admit(Rule needed,
                                                                       const net::Request& request) const {
+  trace::Span span(request.span.context(), "admission");
   Outcome outcome = co_await decide(needed, request);
   if (auto* grant = std::get_if<Grant>(&outcome)) {
     grant->permission = needed.permission;
     grant->who.request_id = request.id;
+    grant->who.trace = request.span.context();
+    span.set("atoll.tenant", grant->who.tenant);
+    span.set("atoll.key_id", grant->who.key_id);
     if (grant->who.address.empty()) grant->who.address = address_of(request);
   }
-  if (const auto* refusal = std::get_if<Refusal>(&outcome)) record(needed, request, *refusal);
+  if (const auto* refusal = std::get_if<Refusal>(&outcome)) {
+    span.fail(to_string(refusal->error.code()));
+    record(needed, request, *refusal);
+  }
   co_return outcome;
 }
 
@@ -160,13 +173,10 @@ boost::asio::awaitable<Admission::Outcome> Admission::decide(Rule needed, const 
   if (grant == nullptr) co_return outcome;
   if (!grant->who.may(needed.permission))
     co_return Refusal{Kind::forbidden, auth::missing_permission(needed.permission), {}, grant->who};
-  if (needed.rate == Rate::never || grant->caller.empty()) co_return outcome;
-  if (const auto wait = parts_.limiter->take(grant->caller)) {
-    co_return Refusal{Kind::limited,
-                      Error(Code::resource_exhausted,
-                            fmt::format("too many requests for this key; try again in {} ms", wait->count())),
+  if (needed.rate == Rate::never || grant->caller.empty() || parts_.controller == nullptr) co_return outcome;
+  if (auto counted = parts_.controller->admit_call(holder_of(*grant)); !counted)
+    co_return Refusal{Kind::limited, std::move(counted).error(),
                       grant->session ? grant->session->sandbox_id : std::string(), grant->who};
-  }
   co_return outcome;
 }
 
@@ -394,6 +404,7 @@ boost::asio::awaitable<Admission::Outcome> Admission::by_session(Rule needed,
   // Calls that need no secret are not counted in the owner's name, so that others cannot use up the owner's
   // rate.
   grant.caller = proved ? session.key_id : session.sandbox_id;
+  grant.anonymous = !proved;
   co_return grant;
 }
 

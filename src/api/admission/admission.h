@@ -15,6 +15,7 @@
 #include "auth/tenants.h"
 #include "base/clock.h"
 #include "net/router.h"
+#include "quota/controller.h"
 #include "session/service.h"
 #include "volume/volumes.h"
 
@@ -27,6 +28,7 @@ struct Grant {
   std::uint16_t port = 0;
   std::optional<volume::Volume> volume;       // of Credential::volume
   std::string caller;                         // in whose name the call is counted; empty: it is not
+  bool anonymous = false;                     // nothing was shown: the tenant does not pay for the call
   bool by_key = false;                        // a credential of a tenant's, not of one session or volume
   Permission permission = Permission::unset;  // what the route is for
 };
@@ -62,7 +64,7 @@ class Admission {
     const auth::Tenants* tenants = nullptr;              // null: every tenant is open
     auth::Attempts* attempts = nullptr;                  // null: guessing is not slowed down
     const std::vector<egress::Cidr>* proxies = nullptr;  // whose X-Forwarded-For is believed; null: nobody's
-    auth::RateLimiter* limiter = nullptr;
+    quota::ResourceController* controller = nullptr;     // null: calls are not counted
     const session::Service* service = nullptr;
     volume::Volumes* volumes = nullptr;
     Clock* clock = &Clock::machine();

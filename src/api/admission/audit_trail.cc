@@ -66,6 +66,10 @@ Result<std::shared_ptr<void>> AuditTrail::begin(Rule needed, const net::Request&
   if (entry.actor.address.empty()) entry.actor.address = request.peer;
   entry.action = begun->route.action;
   entry.object = object_of(begun->route, request.path, {});
+  // Whoever looks across tenants: at whom.
+  if (const auto other = request.query("tenant");
+      begun->route.kind == audit::Kind::reveal && other && *other != who.tenant)
+    entry.object = *other;
   if (begun->route.kind == audit::Kind::reveal) {
     begun->look = std::move(entry);
   } else {

@@ -131,5 +131,21 @@ TEST_F(AuditTrailTest, WhatBecameOfACall) {
   EXPECT_EQ(entries("key.list").size(), 1U);
 }
 
+TEST_F(AuditTrailTest, ALookAcrossTenantsNamesTheTenant) {
+  const Rule rule{Credential::key, Permission::usage_read};
+  for (const char* tenant : {"default", "acme", "*"}) {
+    net::Request request;
+    ask(request, Method::get, "/api/usage");
+    request.target = std::string("/api/usage?tenant=") + tenant;
+    request.path = std::string_view(request.target).substr(0, 10);
+    request.raw_query = std::string_view(request.target).substr(11);
+    answer(request, *trail().begin(rule, request, who_), {200, nullptr, {}});
+  }
+  const auto found = entries("usage.read");
+  ASSERT_EQ(found.size(), 3U) << "none is folded into another";
+  EXPECT_EQ(found[1].entry.object, "acme");
+  EXPECT_EQ(found[2].entry.object, "*");
+}
+
 }  // namespace
 }  // namespace atl::api

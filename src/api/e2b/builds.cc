@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <limits>
 
 #include "base/ids.h"
 #include "base/log.h"
@@ -14,11 +15,13 @@ constexpr std::size_t kLogsPage = 100;
 constexpr std::uint64_t kBuildUploadMax = 4ULL << 30;
 constexpr std::int64_t kCpusMax = 64;
 constexpr std::int64_t kMemoryMax = 1 << 20;  // MB
+constexpr std::int64_t kDiskMax = 1 << 24;    // MB
 
-Result<std::optional<std::int64_t>> bounded(const Object& message, std::string_view name, std::int64_t max) {
+Result<std::optional<std::int64_t>> bounded(const Object& message, std::string_view name, std::int64_t max,
+                                            std::int64_t min = 1) {
   auto value = TRY(integer(message, name));
-  if (value && (*value < 1 || *value > max))
-    return fail(Error(Code::invalid_argument, fmt::format("{} must be between 1 and {}", name, max))
+  if (value && (*value < min || *value > max))
+    return fail(Error(Code::invalid_argument, fmt::format("{} must be between {} and {}", name, min, max))
                     .with_field(std::string(name)));
   return value;
 }
@@ -175,11 +178,14 @@ Task<net::Response> Builds::request_build(net::Request& request, auth::Principal
   CO_TRY(std::vector<std::string> tags, tags_of(message));
   if (!ref.tag.empty()) tags.push_back(ref.tag);
   if (tags.empty()) tags.emplace_back("default");
-  CO_TRY(BuiltTemplate made, co_await templates_.find_or_create(who, ref.name));
+  quota::Reservation place;
+  CO_TRY(BuiltTemplate made, co_await templates_.find_or_create(who, ref.name, place));
   std::string build_id = random_uuid();
   BuiltTemplate::Build build{.tags = tags, .created_at = context_.clock.now()};
   CO_TRY(build.settings.cpu_count, bounded(message, "cpuCount", ceiling("cpu_cores", kCpusMax)));
   CO_TRY(build.settings.memory_mb, bounded(message, "memoryMB", ceiling("memory_mb", kMemoryMax)));
+  CO_TRY(const auto free_disk_mb, bounded(message, "minFreeDiskMb", ceiling("disk_mb", kDiskMax), 0));
+  build.free_disk_mb = free_disk_mb.value_or(0);
   made.builds[build_id] = std::move(build);
   CO_CHECK(co_await templates_.save(who, made));
   Array tag_list;
@@ -253,6 +259,23 @@ boost::asio::awaitable<void> Builds::run(auth::Principal who, Recipe recipe, std
   if (!kept) log::warn("the log of a build could not be stored", {{"error", kept.error().message()}});
 }
 
+// Room for what the steps wrote and for what was asked for beside it, as far as the ceilings allow; never
+// less than it was. The size of a snapshot that is not this tenant's is not known here: then it counts for
+// nothing.
+Task<void> Builds::grow_disk(auth::Principal who, BuiltTemplate::Build& build) {
+  if (build.free_disk_mb == 0) co_return Result<void>{};
+  std::int64_t written_mb = 0;
+  if (!build.snapshot.empty()) {
+    std::string snapshot_id = build.snapshot;
+    const auto snapshot = co_await context_.service.get_snapshot(who, snapshot_id);
+    if (snapshot) written_mb = static_cast<std::int64_t>(snapshot->size_bytes / kMegabyte) + 1;
+  }
+  const std::int64_t wanted =
+      std::min(written_mb + build.free_disk_mb, ceiling("disk_mb", std::numeric_limits<std::int64_t>::max()));
+  if (wanted > templates_.disk_mb(build.settings)) build.settings.disk_mb = wanted;
+  co_return Result<void>{};
+}
+
 Task<void> Builds::save(auth::Principal who, std::string template_id, std::string build_id,
                         const Result<BuildJob::Done>& done, std::string step) {
   CO_TRY(BuiltTemplate made, co_await templates_.built(who, template_id));
@@ -265,6 +288,7 @@ Task<void> Builds::save(auth::Principal who, std::string template_id, std::strin
     build.settings = done->settings;
     if (cpu_count) build.settings.cpu_count = cpu_count;
     if (memory_mb) build.settings.memory_mb = memory_mb;
+    CO_CHECK(co_await grow_disk(who, build));
   } else {
     build.reason = done.error().message();
     build.reason_step = std::move(step);

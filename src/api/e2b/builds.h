@@ -44,6 +44,7 @@ class Builds {
   };
   boost::asio::awaitable<void> run(auth::Principal who, Recipe recipe, std::string template_id,
                                    std::string build_id);
+  Task<void> grow_disk(auth::Principal who, BuiltTemplate::Build& build);
   Task<void> save(auth::Principal who, std::string template_id, std::string build_id,
                   const Result<BuildJob::Done>& done, std::string step);
   static Object log_object(const Log& entry);

@@ -19,6 +19,7 @@ Object settings_object(const TemplateSettings& settings) {
                 {"readyCommand", settings.ready_command}};
   if (settings.cpu_count) object["cpuCount"] = *settings.cpu_count;
   if (settings.memory_mb) object["memoryMB"] = *settings.memory_mb;
+  if (settings.disk_mb) object["diskMB"] = *settings.disk_mb;
   return object;
 }
 
@@ -33,6 +34,7 @@ Result<TemplateSettings> settings_from(const Object& object) {
   settings.ready_command = TRY(text_or(object, "readyCommand", ""));
   settings.cpu_count = TRY(integer(object, "cpuCount"));
   settings.memory_mb = TRY(integer(object, "memoryMB"));
+  settings.disk_mb = TRY(integer(object, "diskMB"));
   return settings;
 }
 
@@ -72,13 +74,10 @@ std::string BuiltTemplate::to_json() const {
   for (const auto& [build_id, build] : builds) {
     Array tags;
     for (const std::string& tag : build.tags) tags.emplace_back(tag);
-    all[build_id] = Object{{"tags", std::move(tags)},
-                           {"createdAt", unix_micros(build.created_at)},
-                           {"status", build.status},
-                           {"reason", build.reason},
-                           {"reasonStep", build.reason_step},
-                           {"snapshot", build.snapshot},
-                           {"settings", settings_object(build.settings)}};
+    all[build_id] = Object{{"tags", std::move(tags)},          {"createdAt", unix_micros(build.created_at)},
+                           {"status", build.status},           {"reason", build.reason},
+                           {"reasonStep", build.reason_step},  {"snapshot", build.snapshot},
+                           {"freeDiskMB", build.free_disk_mb}, {"settings", settings_object(build.settings)}};
   }
   return to_text(Object{{"id", id},
                         {"name", name},
@@ -106,6 +105,7 @@ Result<BuiltTemplate> BuiltTemplate::from_json(std::string_view json) {
     build.snapshot = TRY(text_or(stored, "snapshot", ""));
     build.reason = TRY(text_or(stored, "reason", ""));
     build.reason_step = TRY(text_or(stored, "reasonStep", ""));
+    build.free_disk_mb = TRY(integer(stored, "freeDiskMB")).value_or(0);
     if (const Object* settings = TRY(object(stored, "settings")))
       build.settings = TRY(settings_from(*settings));
     made.builds[std::string(build_id)] = std::move(build);

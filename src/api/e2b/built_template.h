@@ -18,7 +18,7 @@ struct TemplateSettings {
   std::string user, working_directory;  // of processes; empty: the environment's
   std::map<std::string, std::string> env;
   std::string start_command, ready_command;
-  std::optional<std::int64_t> cpu_count, memory_mb;  // unset: the environment's limits
+  std::optional<std::int64_t> cpu_count, memory_mb, disk_mb;  // unset: the environment's limits
 
   std::string to_json() const;
   static Result<TemplateSettings> from_json(std::string_view text);
@@ -34,6 +34,7 @@ struct BuiltTemplate {
     std::string reason, reason_step;  // of an error
     std::string snapshot;             // empty: the environment as it is
     TemplateSettings settings;
+    std::int64_t free_disk_mb = 0;  // asked for beside what the steps wrote
   };
   std::string id, name;
   bool is_public = false;  // every tenant may make sandboxes from it; only its own changes it

@@ -47,6 +47,11 @@ std::string clean(std::string_view path) {
   return "/" + fmt::format("{}", fmt::join(parts, "/"));
 }
 
+Error no_such_sandbox(std::string_view id) {
+  return Error(Code::not_found,
+               fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
+}
+
 }  // namespace
 
 bool is_answering(const Context& context, const std::string& sandbox_id) {
@@ -110,17 +115,20 @@ std::variant<session::Session, net::Response> look_again(const Context& context,
   return std::move(*found);
 }
 
-Task<session::Session> live_session(const Context& context, const net::Request& request,
-                                    auth::Principal who) {
+Task<session::Session> known_session(const Context& context, const net::Request& request,
+                                     auth::Principal who) {
   std::string given = request.param("id");
   CO_TRY(std::string id, sandbox_id_of(given));
   auto found = co_await context.service.get(std::move(who), id);
-  if (!found && found.error().code() != Code::not_found) co_return fail(std::move(found).error());
-  if (!found || !session::is_live(found->state)) {
-    co_return fail(Code::not_found,
-                   fmt::format("sandbox \"{}\" doesn't exist or you don't have access to it", id));
-  }
-  co_return std::move(*found);
+  if (!found && found.error().code() == Code::not_found) co_return fail(no_such_sandbox(id));
+  co_return std::move(found);
+}
+
+Task<session::Session> live_session(const Context& context, const net::Request& request,
+                                    auth::Principal who) {
+  CO_TRY(session::Session found, co_await known_session(context, request, who));
+  if (!session::is_live(found.state)) co_return fail(no_such_sandbox(found.sandbox_id));
+  co_return found;
 }
 
 Task<bool> user_exists(const Context& context, auth::Principal owner, std::string sandbox_id,

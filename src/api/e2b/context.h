@@ -12,7 +12,7 @@
 #include "api/e2b/message.h"
 #include "auth/keys.h"
 #include "net/http.h"
-#include "quota/controller.h"
+#include "quota/inventory.h"
 #include "session/service.h"
 #include "store/store.h"
 #include "vault/vault.h"
@@ -23,6 +23,9 @@ namespace atl::api::e2b {
 constexpr std::string_view kEnvdVersion = "0.6.13";
 constexpr std::string_view kClientId = "atoll";
 inline constexpr std::uint64_t kMegabyte = 1U << 20;
+// The template that clients' option `mcp` names, and the port at which they look for its gateway.
+inline constexpr const char* kGatewayEnvironment = "mcp-gateway";
+inline constexpr std::uint16_t kGatewayPort = 50005;
 
 // Words of this dialect in a session's attributes.
 namespace attribute {
@@ -70,8 +73,16 @@ struct Context {
   std::function<std::string()> domain;
   std::string data = {};  // directory of the host for uploads of template builds
   StoredBounds bounds = {};
-  quota::ResourceController* controller = nullptr;  // null: volumes and templates have no quotas
+  quota::Inventory* inventory = nullptr;  // null: volumes, templates and what is stored have no quotas
+  // Answers MCP for a sandbox of the environment kGatewayEnvironment at kGatewayPort. Unset: nobody does.
+  std::function<Task<void>(net::Exchange&, const session::Session&)> gateway = {};
 
+  // Room for bytes that somebody wants to store; auth::over_quota.
+  Task<quota::Reservation> reserve_stored(const auth::Principal& who, std::uint64_t bytes) const {
+    if (inventory == nullptr) co_return quota::Reservation(bytes);
+    const quota::Holder holder{who.tenant, who.key_id};
+    co_return co_await inventory->reserve(holder, bytes);
+  }
   // What seals passwords of this tenant.
   std::function<Result<std::string>(const std::string&)> seal_for(const auth::Principal& who) const {
     return [this, tenant = who.tenant](const std::string& plain) { return vault.seal(tenant, plain); };
@@ -109,6 +120,9 @@ net::Response sandbox_changing(const net::Request& request, std::string_view san
 net::Response sandbox_gone(const net::Request& request, std::string_view sandbox_id);
 // True while calls into the sandbox of that id can succeed. False also for one that is gone altogether.
 bool is_answering(const Context& context, const std::string& sandbox_id);
+// The session of the path's {id}, also one that has ended and is remembered; Code::not_found otherwise.
+Task<session::Session> known_session(const Context& context, const net::Request& request,
+                                     auth::Principal who);
 // The live session of the path's {id}; Code::not_found otherwise.
 Task<session::Session> live_session(const Context& context, const net::Request& request, auth::Principal who);
 

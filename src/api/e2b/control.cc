@@ -148,6 +148,29 @@ Object Control::listed_object(const Session& session) const {
   return body;
 }
 
+// What clients run inside, with the token that they will show and the servers that they wish for. We answer
+// in its place, with the sandbox's own tools.
+constexpr std::string_view kGatewayProgram = R"sh(#!/bin/sh
+[ "$1" = pull ] && exit 0
+[ "$1" = --config ] || { echo "usage: mcp-gateway --config JSON" >&2; exit 2; }
+[ -n "$GATEWAY_ACCESS_TOKEN" ] || { echo "mcp-gateway: GATEWAY_ACCESS_TOKEN is not set" >&2; exit 2; }
+umask 077
+mkdir -p /etc/mcp-gateway && printf %s "$2" >/etc/mcp-gateway/config.json &&
+  printf %s "$GATEWAY_ACCESS_TOKEN" >/etc/mcp-gateway/.token || exit 1
+echo "mcp-gateway: the tools of this sandbox are served; other servers are not started" >&2
+)sh";
+
+static Task<void> put_gateway(Context& context, auth::Principal who, std::string id) {
+  CO_TRY(const auto files, co_await context.service.files(who, id));
+  sandbox::WriteOptions options;
+  options.user = "root";
+  options.mode = 0755;
+  CO_TRY(const auto writer, co_await files->open_write("/usr/local/bin/mcp-gateway", std::move(options)));
+  CO_CHECK(co_await writer->write(std::string(kGatewayProgram)));
+  CO_CHECK(co_await writer->finish());
+  co_return Result<void>();
+}
+
 Task<net::Response> Control::create(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   bool second = request.path.starts_with("/v2/");
@@ -166,7 +189,11 @@ Task<net::Response> Control::create(net::Request& request, auth::Principal who) 
     co_return fail(Code::invalid_argument, fmt::format("template '{}' is not built", reference));
   apply_template(made_from, wanted);
   CO_TRY(Session session, co_await context_.service.create(who, std::move(wanted)));
-  if (auto ready = co_await start_template(who, session, made_from.settings); !ready) {
+  Result<void> ready;
+  if (session.environment == kGatewayEnvironment)
+    ready = co_await put_gateway(context_, who, session.session_id);
+  if (ready) ready = co_await start_template(who, session, made_from.settings);
+  if (!ready) {
     auto ended = co_await context_.service.destroy(who, session.session_id);
     co_return fail(std::move(ready).error());
   }
@@ -292,11 +319,21 @@ Task<net::Response> Control::kill(net::Request& request, auth::Principal who) {
   co_return net::Response::empty(204);
 }
 
+// One whose time to live runs. Whoever wakes a paused one says how long it lives from then on.
+Task<Session> Control::running_session(const net::Request& request, auth::Principal who) {
+  CO_TRY(Session session, co_await live_session(context_, request, who));
+  if (session.state == State::paused)
+    co_return fail(
+        Code::not_found,
+        fmt::format("sandbox \"{}\" is paused: connect or resume sets its time-out", session.sandbox_id));
+  co_return session;
+}
+
 Task<net::Response> Control::set_timeout(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto timeout, seconds_of(message, "timeout"));
   if (!timeout) co_return fail(Code::invalid_argument, "timeout is required");
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await running_session(request, who));
   session::UpdateRequest update;
   update.ttl = *timeout;
   CO_CHECK(co_await context_.service.update(who, session.session_id, std::move(update)));
@@ -306,7 +343,7 @@ Task<net::Response> Control::set_timeout(net::Request& request, auth::Principal 
 Task<net::Response> Control::refresh(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(auto duration, integer(message, "duration"));
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await running_session(request, who));
   session::UpdateRequest update;
   update.ttl = std::chrono::seconds(std::clamp<std::int64_t>(duration.value_or(15), 15, 3600));
   update.extend_only = true;

@@ -23,6 +23,7 @@ class Control {
   Task<net::Response> list(net::Request& request, auth::Principal who);
   Task<net::Response> get(net::Request& request, auth::Principal who);
   Task<net::Response> kill(net::Request& request, auth::Principal who);
+  Task<session::Session> running_session(const net::Request& request, auth::Principal who);
   Task<net::Response> set_timeout(net::Request& request, auth::Principal who);
   Task<net::Response> refresh(net::Request& request, auth::Principal who);
   Task<net::Response> pause(net::Request& request, auth::Principal who);

@@ -104,6 +104,7 @@ void apply_template(const Template& made_from, session::CreateRequest& request) 
   request.env.emplace("E2B_TEMPLATE_ID", made_from.id);
   if (settings.cpu_count) request.limits.cpu_cores = static_cast<double>(*settings.cpu_count);
   if (settings.memory_mb) request.limits.memory_bytes = static_cast<std::uint64_t>(*settings.memory_mb) << 20;
+  if (settings.disk_mb) request.limits.disk_bytes = static_cast<std::uint64_t>(*settings.disk_mb) << 20;
 }
 
 Result<session::CreateRequest> create_request(const Object& message, bool second_generation,

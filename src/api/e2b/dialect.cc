@@ -77,8 +77,23 @@ struct Dialect::Planes {
   Proxy proxy;
 };
 
-Dialect::Dialect(Context context) : planes_(std::make_unique<Planes>(std::move(context))) {}
+Dialect::Dialect(Context context) : planes_(std::make_unique<Planes>(std::move(context))) {
+  quota::Inventory* const inventory = planes_->context.inventory;
+  if (inventory == nullptr) return;
+  Planes* const planes = planes_.get();
+  inventory->add(quota::Quota::stored_mb, [planes](std::string tenant) -> Task<std::uint64_t> {
+    co_return planes->uploads.bytes_of(tenant);
+  });
+  inventory->add(quota::Quota::templates, [planes](std::string tenant) -> Task<std::uint64_t> {
+    return planes->templates.count(std::move(tenant));
+  });
+}
 Dialect::~Dialect() = default;
+
+Task<void> Dialect::forget_tenant(std::string tenant) {
+  planes_->uploads.remove_all(tenant);
+  co_return co_await planes_->templates.forget_public(tenant);
+}
 
 void Dialect::mount(net::Server& server) {
   auto on = [](Plane plane) {

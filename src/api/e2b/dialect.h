@@ -16,6 +16,9 @@ class Dialect {
   ~Dialect();
   // Adds its sites to the server; the dialect must outlive the server's connections.
   void mount(net::Server& server);
+  // What a tenant that is being removed has here beside its rows in the store: uploads, and the names under
+  // which others find its public templates.
+  Task<void> forget_tenant(std::string tenant);
 
  private:
   struct Planes;

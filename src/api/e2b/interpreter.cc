@@ -209,11 +209,9 @@ Result<sandbox::Language> language_of(const std::string& word) {
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (name.empty()) return sandbox::Language::python;
   if (auto language = sandbox::parse_language(name)) return *language;
-  return fail(
-      Code::invalid_argument,
-      fmt::format(
-          "No kernel for language '{}': there are python, javascript, typescript, deno, bash, r and java",
-          word));
+  return fail(Code::invalid_argument, fmt::format("No interpreter for language '{}': there are python, "
+                                                  "javascript, typescript, deno, bash, r and java",
+                                                  word));
 }
 
 Error context_error(Error error, const std::string& id) {

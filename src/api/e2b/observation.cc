@@ -164,7 +164,7 @@ Task<net::Response> Observation::all_metrics(net::Request& request, auth::Princi
 }
 
 Task<net::Response> Observation::logs(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await known_session(context_, request, who));
   LogQuery query;
   query.history.id = session.session_id;
   query.history.order = session::Order::oldest_first;
@@ -183,7 +183,7 @@ Task<net::Response> Observation::logs(net::Request& request, auth::Principal who
 }
 
 Task<net::Response> Observation::logs_v2(net::Request& request, auth::Principal who) {
-  CO_TRY(Session session, co_await live_session(context_, request, who));
+  CO_TRY(Session session, co_await known_session(context_, request, who));
   CO_TRY(LogQuery query, log_query(request, session.session_id));
   CO_TRY(const auto records, co_await read_logs(context_, who, std::move(query)));
   Array entries;

@@ -210,6 +210,8 @@ void Proxy::mount(net::Router& router) {
 Task<void> Proxy::pass(net::Exchange& exchange) {
   net::Request& request = exchange.request();
   const Target target = target_of(request);
+  if (context_.gateway && target.port == kGatewayPort && target.session().environment == kGatewayEnvironment)
+    co_return co_await context_.gateway(exchange, target.session());
   // A server that is just starting gets a moment.
   Result<std::unique_ptr<sandbox::ByteStream>> stream = fail(Code::unavailable, "");
   for (int i = 0; i < 5 && !stream && stream.error().code() != Code::resource_exhausted; ++i) {

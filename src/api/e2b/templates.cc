@@ -98,12 +98,22 @@ bool Templates::is_shipped(const std::string& name) const {
   return context_.service.registry().environment(name) != nullptr;
 }
 
-Object Templates::template_info(const Template& made) const {
+// What the environment and the ceilings give.
+sandbox::Limits Templates::limits_of(const TemplateSettings& settings) const {
   const registry::Registry& registry = context_.service.registry();
   sandbox::Limits limits;
-  if (const auto* environment = registry.environment(made.settings.environment))
+  if (const auto* environment = registry.environment(settings.environment))
     limits = registry.sandbox_limits(*environment, {});
   registry::clamp(limits, context_.service.ceilings());
+  return limits;
+}
+
+std::int64_t Templates::disk_mb(const TemplateSettings& settings) const {
+  return settings.disk_mb.value_or(static_cast<std::int64_t>(limits_of(settings).disk_bytes / kMegabyte));
+}
+
+Object Templates::template_info(const Template& made) const {
+  const sandbox::Limits limits = limits_of(made.settings);
   std::string at = to_timestamp(made.created_at);
   return Object{
       {"templateID", made.id},
@@ -111,7 +121,7 @@ Object Templates::template_info(const Template& made) const {
       {"cpuCount", made.settings.cpu_count.value_or(static_cast<std::int64_t>(limits.cpu_cores + 0.999))},
       {"memoryMB",
        made.settings.memory_mb.value_or(static_cast<std::int64_t>(limits.memory_bytes / kMegabyte))},
-      {"diskSizeMB", limits.disk_bytes / kMegabyte},
+      {"diskSizeMB", disk_mb(made.settings)},
       {"public", made.is_public},
       {"aliases", name_list(made.name)},
       {"names", name_list(full_name(made))},
@@ -289,7 +299,22 @@ Task<void> Templates::set_public(auth::Principal who, BuiltTemplate made, bool i
   co_return Result<void>{};
 }
 
-Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name) {
+Task<std::uint64_t> Templates::count(std::string tenant) {
+  std::string kind = kTemplateKind;
+  CO_TRY(const auto rows, co_await context_.store.list_documents(std::move(kind), std::move(tenant)));
+  co_return rows.size();
+}
+
+Task<void> Templates::forget_public(std::string tenant) {
+  const std::string kind = kPublicKind, nobody;
+  CO_TRY(const auto rows, co_await context_.store.list_documents(kind, nobody));
+  for (const store::DocumentRow& row : rows)
+    if (row.body == tenant) CO_CHECK(co_await context_.store.remove_document(kind, nobody, row.id));
+  co_return Result<void>{};
+}
+
+Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string name,
+                                              quota::Reservation& place) {
   auto found = co_await built(who, name);
   if (found || found.error().code() != Code::not_found) co_return found;
   std::string kind = kTemplateKind;
@@ -298,9 +323,9 @@ Task<BuiltTemplate> Templates::find_or_create(auth::Principal who, std::string n
     co_return fail(
         Code::no_space,
         fmt::format("there are {} templates, and {} may be kept: delete some first", others.size(), most));
-  if (context_.controller != nullptr) {
+  if (context_.inventory != nullptr) {
     const quota::Holder holder{who.tenant, who.key_id};
-    CO_CHECK(context_.controller->check(holder, quota::Quota::templates, others.size(), 1));
+    CO_TRY(place, co_await context_.inventory->reserve_one(quota::Quota::templates, holder));
   }
   BuiltTemplate made;
   made.id = random_word(20);
@@ -344,6 +369,8 @@ Task<net::Response> Templates::create_snapshot(net::Request& request, auth::Prin
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
   CO_TRY(const session::Session source, co_await live_session(context_, request, who));
+  if (source.state == session::State::paused || source.pausing)
+    co_return fail(Code::conflict, "a paused sandbox cannot be snapshotted: resume it first");
   session::TextMap attributes{{kSnapshotTemplate, random_word(20)}};
   std::vector<session::Snapshot> before;
   if (!name.empty()) {
@@ -412,6 +439,8 @@ Task<net::Response> Templates::list_snapshots(net::Request& request, auth::Princ
 
 // The second generation has pages; a page starts after the template that the page before ended with.
 Task<net::Response> Templates::list(net::Request& request, auth::Principal who) {
+  const auto team = request.query("teamID");
+  if (team && *team != who.tenant) co_return fail(Code::not_found, fmt::format("team '{}' not found", *team));
   Array list;
   std::string kind = kTemplateKind;
   CO_TRY(auto rows, co_await context_.store.list_documents(kind, who.tenant));

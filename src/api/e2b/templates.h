@@ -41,14 +41,22 @@ class Templates {
   Task<BuiltTemplate> changeable(auth::Principal who, TemplateRef ref);
   // Whether something new may be called so. Code::permission_denied otherwise.
   Task<void> check_name(auth::Principal who, const TemplateRef& ref);
-  Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name);
+  // A new one is not saved yet; `place` is its place within the tenant's quota until it is.
+  Task<BuiltTemplate> find_or_create(auth::Principal who, std::string name, quota::Reservation& place);
   Task<void> save(auth::Principal who, const BuiltTemplate& made);
   // Forgets builds over the number kept, with their snapshots: the oldest that no tag names. Not stored.
   Task<void> trim_builds(auth::Principal who, BuiltTemplate& made);
+  // How many the tenant has.
+  Task<std::uint64_t> count(std::string tenant);
+  // Nobody finds the tenant's templates by their ids any more.
+  Task<void> forget_public(std::string tenant);
   // Templates of all tenants that were not built since and that no sandbox uses.
   Task<void> remove_old(WallTime before);
   // Snapshots that builds of templates stand on.
   Task<std::vector<std::string>> built_snapshots(auth::Principal who);
+
+  // Room of a sandbox with these settings: their own, or what the environment and the ceilings give.
+  std::int64_t disk_mb(const TemplateSettings& settings) const;
 
  private:
   using Handler = Task<net::Response> (Templates::*)(net::Request& request, auth::Principal who);
@@ -75,6 +83,7 @@ class Templates {
   };
   Task<std::optional<Shared>> find_public(TemplateRef ref);
   Task<void> set_public(auth::Principal who, BuiltTemplate made, bool is_public);
+  sandbox::Limits limits_of(const TemplateSettings& settings) const;
   Object template_info(const Template& made) const;
   Template from_document(const std::string& tenant, const BuiltTemplate& document,
                          const std::string& build_id) const;

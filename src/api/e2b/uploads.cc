@@ -77,6 +77,25 @@ std::uint64_t Uploads::bytes_of(const std::string& tenant) const {
   return bytes;
 }
 
+Task<void> Uploads::check_room(auth::Principal owner) const {
+  const std::uint64_t most = context_.bounds.upload_bytes;
+  if (most > 0 && bytes_of(owner.tenant) > most)
+    co_return fail(Code::no_space,
+                   fmt::format("uploads for builds take {} bytes at most: use fewer or smaller ones, or wait "
+                               "until older ones are forgotten",
+                               most));
+  // What is being sent is measured where it lies.
+  CO_CHECK(co_await context_.reserve_stored(owner, 0));
+  co_return Result<void>{};
+}
+
+void Uploads::remove_all(const std::string& tenant) {
+  std::erase_if(links_, [&](const auto& one) { return one.second.owner.tenant == tenant; });
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(directory(), failed))
+    if (is_file_of(entry.path().filename().string(), tenant)) std::filesystem::remove(entry.path(), failed);
+}
+
 Task<void> Uploads::receive(net::Exchange& exchange) {
   const auto found = links_.find(exchange.request().param("token"));
   if (found == links_.end() || found->second.until <= context_.clock.steady())
@@ -87,7 +106,6 @@ Task<void> Uploads::receive(net::Exchange& exchange) {
   const std::string partial = link.path + "." + random_word(8);
   os::Fd file(::open(partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.is_open()) co_return fail(errno_error(errno, "keep the upload"));
-  const std::uint64_t most = context_.bounds.upload_bytes;
   std::uint64_t unchecked = 0;
   Result<void> result;
   while (result) {
@@ -100,17 +118,12 @@ Task<void> Uploads::receive(net::Exchange& exchange) {
     result = write_piece(file.get(), *piece);
     unchecked += piece->size();
     // Others of the same tenant may be on their way, too.
-    if (result && most > 0 && unchecked >= (1U << 20)) {
+    if (result && unchecked >= (1U << 20)) {
       unchecked = 0;
-      if (bytes_of(link.owner.tenant) > most) result = fail(Code::no_space, "");
+      result = co_await check_room(link.owner);
     }
   }
-  if (result && most > 0 && bytes_of(link.owner.tenant) > most) result = fail(Code::no_space, "");
-  if (!result && result.error().code() == Code::no_space && most > 0)
-    result = fail(Code::no_space,
-                  fmt::format("uploads for builds take {} bytes at most: use fewer or smaller ones, or wait "
-                              "until older ones are forgotten",
-                              most));
+  if (result) result = co_await check_room(link.owner);
   if (result && ::rename(partial.c_str(), link.path.c_str()) != 0)
     result = fail(errno_error(errno, "keep the upload"));
   if (!result) {

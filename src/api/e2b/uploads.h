@@ -27,6 +27,10 @@ class Uploads {
   // Takes the body of a request for that address. Code::no_space if the tenant's files would be more than are
   // kept.
   Task<void> receive(net::Exchange& exchange);
+  // What the tenant's files take, those that are being sent included.
+  std::uint64_t bytes_of(const std::string& tenant) const;
+  // All files and addresses of a tenant.
+  void remove_all(const std::string& tenant);
   // Addresses and files whose time is over are gone.
   void sweep();
 
@@ -37,8 +41,8 @@ class Uploads {
     SteadyTime until;
   };
   std::string directory() const { return context_.data + "/uploads"; }
-  // What the tenant's files take, those that are being sent included.
-  std::uint64_t bytes_of(const std::string& tenant) const;
+  // Code::no_space or auth::over_quota if the tenant has more than it may, with what it is sending.
+  Task<void> check_room(auth::Principal owner) const;
 
   Context& context_;
   std::map<std::string, Link> links_;  // by token

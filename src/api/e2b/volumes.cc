@@ -160,11 +160,13 @@ Object Volumes::volume_object(const Volume& volume) const {
 Task<net::Response> Volumes::create(net::Request& request, auth::Principal who) {
   CO_TRY(Object message, parse_object(request.body));
   CO_TRY(std::string name, text_or(message, "name", ""));
-  if (context_.controller != nullptr) {
-    CO_TRY(const auto there, co_await context_.volumes.list(who.tenant));
+  Result<quota::Reservation> place = quota::Reservation();
+  if (context_.inventory != nullptr) {
     const quota::Holder holder{who.tenant, who.key_id};
-    CO_CHECK(context_.controller->check(holder, quota::Quota::volumes, there.size(), 1));
+    CO_CHECK(co_await context_.reserve_stored(who, 1));
+    place = co_await context_.inventory->reserve_one(quota::Quota::volumes, holder);
   }
+  if (!place) co_return fail(std::move(place).error());
   auto made = co_await context_.volumes.create(who.tenant, std::move(name));
   if (!made && made.error().code() == Code::already_exists)
     co_return fail(Code::invalid_argument, made.error().message());
@@ -251,6 +253,7 @@ Task<net::Response> Volumes::remove_path(net::Request& request, Volume volume) {
   CO_TRY(std::string path, path_of(request));
   auto work = [path](Tree& tree) { return tree.remove(path); };
   CO_CHECK(co_await context_.volumes.with_tree<void>(volume, std::move(work)));
+  context_.volumes.note_changed(volume);
   co_return net::Response::empty(204);
 }
 
@@ -284,17 +287,27 @@ Task<void> Volumes::upload(net::Exchange& exchange) {
   CO_TRY(volume::Incoming begun,
          co_await context_.volumes.with_tree<volume::Incoming>(volume, std::move(begin)));
   auto incoming = std::make_shared<volume::Incoming>(std::move(begun));
+  // Room for all of it where that is known; otherwise piece by piece, and what is written is measured.
+  const auth::Principal who = grant_of(request).who;
+  const std::uint64_t announced = std::strtoull(std::string(request.headers.get("Content-Length")).c_str(),
+                                                nullptr, 10);  // checked by the parser
+  CO_TRY(quota::Reservation room, co_await context_.reserve_stored(who, announced));
   std::string waiting;
   for (bool ended = false; !ended;) {
     CO_TRY(std::string piece, co_await exchange.read());
     ended = piece.empty();
     waiting += piece;
     if (waiting.empty() || (!ended && waiting.size() < kPieceBytes)) continue;
+    if (announced == 0) {
+      context_.volumes.note_changed(volume);
+      CO_TRY(room, co_await context_.reserve_stored(who, waiting.size()));
+    }
     auto write = [incoming, bytes = std::exchange(waiting, {})] { return incoming->write(bytes); };
     CO_CHECK(co_await context_.volumes.off_loop<void>(std::move(write)));
   }
   auto finish = [incoming] { return incoming->finish(); };
   CO_TRY(const Entry entry, co_await context_.volumes.off_loop<Entry>(std::move(finish)));
+  context_.volumes.note_changed(volume);
   net::Response response = json_response(201, entry_object(entry));
   co_return co_await exchange.send(std::move(response));
 }

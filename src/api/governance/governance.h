@@ -8,6 +8,7 @@
 #include "auth/tenants.h"
 #include "net/router.h"
 #include "quota/book.h"
+#include "quota/inventory.h"
 #include "store/store.h"
 
 namespace atl::api::governance {
@@ -19,6 +20,7 @@ struct Dependencies {
   auth::Tenants* tenants = nullptr;
   const auth::Roles* roles = nullptr;
   quota::QuotaBook* quotas = nullptr;
+  const quota::Inventory* inventory = nullptr;
   store::Store* store = nullptr;
   Clock* clock = &Clock::machine();
   std::chrono::seconds grace{0};  // between the removal of a tenant and its end

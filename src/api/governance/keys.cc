@@ -172,16 +172,16 @@ Task<Response> revoke_key(Context context, Principal who, Request& request) {
 
 Task<Response> get_key_quotas(Context context, Principal who, Request& request) {
   CO_TRY(const store::KeyRow row, reachable(context, who, request));
-  CO_TRY(const quota::Quotas quotas, quota::Quotas::parse(row.quotas));
-  co_return Response::json(200, quotas.to_json());
+  co_return Response::json(200, context->quotas->of_key(row.key_id).to_json());
 }
 
 Task<Response> put_key_quotas(Context context, Principal who, Request& request) {
   CO_TRY(const store::KeyRow row, reachable(context, who, request));
   CO_TRY(const quota::Quotas quotas, quota::Quotas::parse(request.body));
+  CO_CHECK(quotas.check(context->quotas->key_defaults()));
   CO_CHECK(co_await context->keys->set_quotas(row.key_id, quotas.to_json()));
   context->quotas->set_key(row.key_id, quotas);
-  co_return Response::json(200, quotas.to_json());
+  co_return Response::json(200, context->quotas->of_key(row.key_id).to_json());
 }
 
 }  // namespace

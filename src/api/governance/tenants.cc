@@ -69,6 +69,7 @@ Task<Response> get_quotas(Context context, Principal who, Request& request) {
 Task<Response> put_quotas(Context context, Principal who, Request& request) {
   if (!who.may(Permission::tenants)) co_return fail(auth::missing_permission(Permission::tenants));
   CO_TRY(const quota::Quotas quotas, quota::Quotas::parse(request.body));
+  CO_CHECK(quotas.check(context->quotas->tenant_defaults()));
   CO_TRY(const auth::Tenant changed,
          co_await context->tenants->set_quotas(request.param("name"), quotas.to_json()));
   co_return Response::json(200, context->quotas->of_tenant(changed.name).to_json());

@@ -85,21 +85,23 @@ bj::object row_json(const store::UsageRow& row, const store::UsageFilter& filter
 }
 
 // What is in use at this moment against what may be.
-bj::object now_json(const quota::QuotaBook& book, const std::string& tenant) {
-  const quota::Quotas limits = book.of_tenant(tenant);
-  const quota::Amounts used = book.used_by_tenant(tenant);
+Task<bj::object> now_json(Context context, std::string tenant) {
+  const quota::Quotas limits = context->quotas->of_tenant(tenant);
+  quota::Amounts used = context->quotas->used_by_tenant(tenant);
+  for (const quota::Quota quota : {quota::Quota::stored_mb, quota::Quota::volumes, quota::Quota::templates}) {
+    CO_TRY(used[quota], co_await context->inventory->count(quota, tenant));
+    if (quota == quota::Quota::stored_mb) used[quota] = (used[quota] + (1U << 20) - 1) >> 20U;
+  }
   bj::object now;
   for (std::size_t at = 0; at < quota::kQuotaCount; ++at) {
     const auto quota = static_cast<quota::Quota>(at);
-    // Counted where they are stored, not here.
-    if (quota == quota::Quota::stored_mb || quota == quota::Quota::volumes ||
-        quota == quota::Quota::templates)
-      continue;
+    // Used up and filled again within moments.
+    if (quota == quota::Quota::requests_per_second || quota == quota::Quota::requests_burst) continue;
     bj::value limit = nullptr;
     if (limits[quota]) limit = *limits[quota];
     now[to_string(quota)] = bj::object{{"used", used[quota]}, {"limit", limit}};
   }
-  return now;
+  co_return now;
 }
 
 Task<Response> usage(Context context, Principal who, Request& request) {
@@ -117,7 +119,9 @@ Task<Response> usage(Context context, Principal who, Request& request) {
   bj::array list;
   for (const store::UsageRow& row : rows) list.push_back(row_json(row, filter));
   bj::object body{{"usage", std::move(list)}};
-  if (!filter.tenant.empty()) body["now"] = now_json(*context->quotas, filter.tenant);
+  if (!filter.tenant.empty()) {
+    CO_TRY(body["now"], co_await now_json(context, filter.tenant));
+  }
   co_return json_response(200, body);
 }
 

@@ -20,7 +20,8 @@ std::unexpected<Error> bad(std::string_view field, std::string message) {
 Result<audit::Query> read_query(const Request& request) {
   audit::Query query;
   for (const auto& [name, value] : request.query_fields()) {
-    if (name == "after" && value.empty()) continue;  // from the beginning
+    const bool is_text = name == "after" || name == "actor" || name == "action" || name == "object";
+    if (is_text && value.empty()) continue;  // as if it were not there
     if (name == "after") {
       const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), query.after);
       if (error != std::errc() || end != value.data() + value.size())

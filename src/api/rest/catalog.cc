@@ -53,7 +53,7 @@ Task<Response> agents(Context context, Principal who, Request&) {
                               {"environment", agent.environment},
                               {"provider", agent.provider},
                               {"policy", agent.policy},
-                              {"tools", bj::value_from(agent.tools)},
+                              {"tools", tool_names(agent.tools)},
                               {"skills", bj::value_from(agent.skills)},
                               {"prompt", agent.prompt},
                               {"storage", agent.storage}});
@@ -106,9 +106,10 @@ Task<Response> capabilities(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-Task<Response> service_metrics(Context context, Principal, Request&) {
-  Response response = Response::text(200, context->metrics->render(context->service->providers()));
-  response.headers.set("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+Task<Response> service_metrics(Context context, Principal, Request& request) {
+  const auto format = telemetry::format_for(request.headers.get("Accept"));
+  Response response = Response::text(200, context->metrics->render(context->service->providers(), format));
+  response.headers.set("Content-Type", std::string(telemetry::content_type(format)));
   co_return response;
 }
 

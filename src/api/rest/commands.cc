@@ -1,8 +1,6 @@
-// Commands, processes and the terminal.
+// Commands and processes. The terminal is in terminal.cc.
 #include <fmt/format.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <charconv>
 #include <csignal>
 
@@ -13,17 +11,14 @@
 #include "api/rest/context.h"
 #include "api/rest/execution.h"
 #include "api/rest/render.h"
+#include "base/bytes.h"
 #include "base/json.h"
-#include "os/timer.h"
 #include "sandbox/outcome.h"
 
 namespace atl::api::rest {
 namespace {
 
 namespace bj = boost::json;
-
-constexpr int kHangUps = 10;
-constexpr std::chrono::milliseconds kBetweenHangUps{500};
 
 struct CommandBody {
   session::CommandRequest request;
@@ -72,9 +67,24 @@ bj::object outcome_json(const sandbox::Outcome& outcome) {
           {"usage", to_json(outcome.usage)}};
 }
 
+// How output is written in events. Text that is cut within a character is held back until the rest has come;
+// bytes that are no text at all come through unharmed only as base64.
+enum class Encoding : std::uint8_t { text, base64 };
+
+Result<Encoding> encoding_parameter(const Request& request) {
+  const std::string word = request.query("encoding").value_or("text");
+  if (word == "text") return Encoding::text;
+  if (word == "base64") return Encoding::base64;
+  return fail(Error(Code::invalid_argument, "'encoding' is 'text' or 'base64'").with_field("encoding"));
+}
+
+std::string encoded_json(std::string_view bytes) {
+  return fmt::format(R"({{"base64":"{}"}})", to_base64(bytes));
+}
+
 // Events: start, stdout, stderr, exit.
 Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStream> from,
-                          net::Exchange& exchange) {
+                          net::Exchange& exchange, Encoding encoding) {
   net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
   CO_CHECK(co_await exchange.start(200, std::move(headers)));
   std::string first = sse("start", fmt::format(R"({{"pid":{}}})", pid));
@@ -85,6 +95,11 @@ Task<void> stream_process(std::uint32_t pid, std::unique_ptr<sandbox::ProcessStr
     std::string text;
     if (const auto* output = std::get_if<sandbox::Output>(&event)) {
       const bool is_err = output->stream == sandbox::Stream::err;
+      if (encoding == Encoding::base64) {
+        text = sse(is_err ? "stderr" : "stdout", encoded_json(output->bytes));
+        CO_CHECK(co_await exchange.write(std::move(text)));
+        continue;
+      }
       const std::string whole = (is_err ? err : out).add(output->bytes);
       if (whole.empty()) continue;
       text = sse(is_err ? "stderr" : "stdout", output_json(whole));
@@ -112,6 +127,7 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   CO_TRY(CommandBody command, co_await http::read_body<CommandBody>(exchange, read_command));
   const std::string id = exchange.request().param("id");
   const bool live = exchange.request().headers.lists("Accept", "text/event-stream");
+  CO_TRY(const Encoding encoding, encoding_parameter(exchange.request()));
   const bool background = command.request.background;
   if (!background && !live) {
     co_return co_await http::until_disconnect(
@@ -133,7 +149,7 @@ Task<void> run_command(Context context, Principal who, net::Exchange& exchange) 
   if (live) {
     auto done = co_await http::until_disconnect(
         context->executor, exchange,
-        stream_process(started.process->info().pid, std::move(started.stream), exchange));
+        stream_process(started.process->info().pid, std::move(started.stream), exchange, encoding));
     if (!done && !background) CO_CHECK(co_await started.abandon());
     co_return done;
   }
@@ -165,10 +181,11 @@ Task<std::shared_ptr<sandbox::Process>> find_process(Context context, Principal 
 Task<void> attach(Context context, Principal who, net::Exchange& exchange) {
   const Request& request = exchange.request();
   CO_TRY(const bool replay, flag_parameter(request, "replay"));
+  CO_TRY(const Encoding encoding, encoding_parameter(request));
   CO_TRY(const auto process, co_await find_process(context, std::move(who), request));
   auto from = process->attach(replay ? sandbox::Replay::recent : sandbox::Replay::none);
-  co_return co_await http::until_disconnect(context->executor, exchange,
-                                            stream_process(process->info().pid, std::move(from), exchange));
+  co_return co_await http::until_disconnect(
+      context->executor, exchange, stream_process(process->info().pid, std::move(from), exchange, encoding));
 }
 
 Result<int> signal_number(const Body& body) {
@@ -231,88 +248,6 @@ Task<Response> resize(Context context, Principal who, Request& request) {
   co_return Response::empty();
 }
 
-// What a client sends: binary messages are keys; text messages are JSON {"type":"input","data"} or
-// {"type":"resize","columns","rows"}.
-Task<void> obey(std::shared_ptr<sandbox::Process> process, net::Message message) {
-  if (message.binary) co_return co_await process->write_stdin(std::move(message.bytes));
-  CO_TRY(const Body body, Body::parse(message.bytes, {"type", "data", "columns", "rows"}));
-  CO_TRY(const auto type, body.required_text("type"));
-  if (type == "input") {
-    CO_TRY(auto data, body.required_text("data"));
-    co_return co_await process->write_stdin(std::move(data));
-  }
-  if (type != "resize") co_return fail(body.wrong("type", "'type' is 'input' or 'resize'"));
-  CO_TRY(const auto columns, body.whole_number("columns", 1, 1000));
-  CO_TRY(const auto rows, body.whole_number("rows", 1, 1000));
-  sandbox::PtySize size{static_cast<std::uint16_t>(columns.value_or(80)),
-                        static_cast<std::uint16_t>(rows.value_or(24))};
-  co_return co_await process->resize(size);
-}
-
-// Hangs up a terminal whose client closed it. SIGHUP is sent several times, because bash misses one that
-// arrives just before it waits for a key; on a real terminal the end of input would wake it. A program that
-// ignores SIGHUP goes on.
-boost::asio::awaitable<void> hang_up(boost::asio::any_io_executor executor,
-                                     std::shared_ptr<sandbox::Process> process) {
-  for (int times = 0; times < kHangUps; ++times) {
-    if (auto hung_up = co_await process->signal(SIGHUP); !hung_up) co_return;  // it has ended
-    if (auto slept = co_await os::sleep_for(executor, kBetweenHangUps); !slept) co_return;
-  }
-}
-
-boost::asio::awaitable<void> obey_all(boost::asio::any_io_executor executor,
-                                      std::shared_ptr<net::WebSocket> socket,
-                                      std::shared_ptr<sandbox::Process> process) {
-  while (true) {
-    auto message = co_await socket->receive();
-    if (!message) break;
-    auto done = co_await obey(process, std::move(*message));
-    if (!done && row(done.error().code()).category == Category::user) {
-      net::Message complaint{false,
-                             R"({"type":"error","message":)" + json::quoted(done.error().message()) + "}"};
-      if (auto sent = co_await socket->send(std::move(complaint)); !sent) break;
-    }
-  }
-  co_await hang_up(executor, process);
-}
-
-Task<void> terminal(Context context, Principal who, net::Exchange& exchange) {
-  const Request& request = exchange.request();
-  CO_TRY(const auto columns, number_parameter(request, "columns", 80, 1, 1000));
-  CO_TRY(const auto rows, number_parameter(request, "rows", 24, 1, 1000));
-  session::CommandRequest wanted;
-  wanted.argv = {"/bin/bash", "-i", "-l"};
-  wanted.background = true;
-  wanted.pty = sandbox::PtySize{static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(rows)};
-  wanted.stdin_mode = sandbox::Stdin::pipe;
-  wanted.cwd = request.query("cwd").value_or("");
-  wanted.env = {{"TERM", "xterm-256color"}, {"LANG", "C.UTF-8"}, {"LC_ALL", "C.UTF-8"}};
-  CO_TRY(session::Command command, session::started_or_error(co_await context->service->start(
-                                       std::move(who), request.param("id"), std::move(wanted))));
-  net::WebSocketOptions options;
-  auto accepted = co_await exchange.accept_websocket(std::move(options));
-  if (!accepted) {
-    CO_CHECK(co_await command.process->signal(SIGKILL));
-    co_return fail(std::move(accepted).error());
-  }
-  const std::shared_ptr<net::WebSocket> socket = std::move(*accepted);
-  boost::asio::co_spawn(context->executor, obey_all(context->executor, socket, command.process),
-                        boost::asio::detached);
-  while (true) {
-    CO_TRY(sandbox::ProcessEvent event, co_await command.stream->next());
-    if (auto* output = std::get_if<sandbox::Output>(&event)) {
-      net::Message message{true, std::move(output->bytes)};
-      CO_CHECK(co_await socket->send(std::move(message)));
-      continue;
-    }
-    bj::object last = outcome_json(std::get<sandbox::Outcome>(event));
-    last["type"] = "exit";
-    net::Message message{false, json_text(last)};
-    CO_CHECK(co_await socket->send(std::move(message)));
-    co_return co_await socket->close(1000, "exit");
-  }
-}
-
 }  // namespace
 
 void mount_commands(net::Router& router, const Context& context) {
@@ -330,8 +265,6 @@ void mount_commands(net::Router& router, const Context& context) {
         with_key(Permission::execute), write_stdin, {.body_bytes_max = 16U << 20});
   route(router, context, Method::post, "/api/sessions/{id}/processes/{pid}/resize",
         with_key(Permission::execute), resize);
-  stream(router, context, Method::get, "/api/sessions/{id}/terminal", with_key(Permission::terminal),
-         terminal);
 }
 
 }  // namespace atl::api::rest

@@ -28,14 +28,19 @@ void stream(net::Router& router, const Context& context, Method method, std::str
 void mount_sessions(net::Router& router, const Context& context);
 void mount_execution(net::Router& router, const Context& context);
 void mount_commands(net::Router& router, const Context& context);
+void mount_terminal(net::Router& router, const Context& context);
 void mount_files(net::Router& router, const Context& context);
 void mount_archive(net::Router& router, const Context& context);
 void mount_history(net::Router& router, const Context& context);
 void mount_audit(net::Router& router, const Context& context);
+void mount_index(net::Router& router, const Context& context);
+void mount_events(net::Router& router, const Context& context);
 void mount_catalog(net::Router& router, const Context& context);
 void mount_tools(net::Router& router, const Context& context);
+void mount_tool_calls(net::Router& router, const Context& context);
 void mount_registry(net::Router& router, const Context& context);
 void mount_skills(net::Router& router, const Context& context);
+std::shared_ptr<SkillWork> make_skill_work();
 void mount_network(net::Router& router, const Context& context);
 void mount_original(net::Router& router, const Context& context);
 

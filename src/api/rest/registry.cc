@@ -1,6 +1,8 @@
 // The declarations of the registry: reading them, a tenant's own, reloading; prompts.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/rest/body.h"
 #include "api/rest/context.h"
 #include "api/rest/render.h"
@@ -29,9 +31,49 @@ bj::object entry_json(const registry::Entry& entry) {
           {"digest", entry.digest}};
 }
 
+// What a header rule of the operator's says by itself is nobody's to read; the name of a secret is.
+void hide_secrets(bj::value& document) {
+  bj::object* const root = document.if_object();
+  bj::value* const secrets = root == nullptr ? nullptr : root->if_contains("secrets");
+  if (secrets == nullptr || !secrets->is_object()) return;
+  for (auto& host : secrets->get_object()) {
+    if (!host.value().is_object()) continue;
+    for (auto& header : host.value().get_object()) {
+      const bj::string* const text = header.value().if_string();
+      if (text == nullptr || text->find("${secrets.") == bj::string::npos) header.value() = "(hidden)";
+    }
+  }
+}
+
 bj::value document_json(const registry::Entry& entry) {
   auto parsed = json::parse(entry.json);
-  return parsed ? std::move(*parsed) : bj::value(nullptr);
+  if (!parsed) return nullptr;
+  if (entry.kind == "tools") hide_secrets(*parsed);
+  return std::move(*parsed);
+}
+
+// A role may name one tenant, a skill those that may use it; everything else is for everybody.
+bool is_for(const registry::Entry& entry, std::string_view tenant) {
+  const config::Node& root = entry.document.root;
+  if (entry.kind == "roles") {
+    const config::Node* const owner = root.find("tenant");
+    return owner == nullptr || owner->is_null() || owner->text() == tenant;
+  }
+  const config::Node* const tenants = entry.kind == "skills" ? root.find("tenants") : nullptr;
+  return tenants == nullptr || tenants->items().empty() ||
+         std::ranges::any_of(tenants->items(), [&](const config::Node& one) { return one.text() == tenant; });
+}
+
+// What the operator keeps for some tenants is not there for the others.
+bool sees(const Principal& who, const registry::Entry* entry) {
+  return entry != nullptr && (who.may(Permission::tenants_look) || is_for(*entry, who.tenant));
+}
+
+std::vector<const registry::Entry*> seen_entries(const Context& context, const Principal& who,
+                                                 std::string_view kind) {
+  auto entries = context->registry->entries(kind, who.tenant);
+  std::erase_if(entries, [&](const registry::Entry* entry) { return !sees(who, entry); });
+  return entries;
 }
 
 Task<Response> registry_overview(Context context, Principal who, Request&) {
@@ -40,7 +82,7 @@ Task<Response> registry_overview(Context context, Principal who, Request&) {
   for (const registry::Kind& kind : registry::kinds())
     kinds.push_back(bj::object{{"kind", kind.folder},
                                {"description", kind.help},
-                               {"entries", registry.entries(kind.folder, who.tenant).size()},
+                               {"entries", seen_entries(context, who, kind.folder).size()},
                                {"schema", fmt::format("/schemas/{}.json", kind.folder)},
                                {"tenants", kind.owners == registry::Owners::tenants_too}});
   bj::object body{{"version", registry.version()}, {"kinds", std::move(kinds)}};
@@ -50,7 +92,7 @@ Task<Response> registry_overview(Context context, Principal who, Request&) {
 Task<Response> list_kind(Context context, Principal who, Request& request) {
   CO_TRY(const registry::Kind* const kind, kind_of(request));
   bj::array entries;
-  for (const registry::Entry* entry : context->registry->entries(kind->folder, who.tenant))
+  for (const registry::Entry* entry : seen_entries(context, who, kind->folder))
     entries.push_back(entry_json(*entry));
   bj::object body{
       {"kind", kind->folder}, {"version", context->registry->version()}, {"entries", std::move(entries)}};
@@ -61,7 +103,7 @@ Task<Response> get_entry(Context context, Principal who, Request& request) {
   CO_TRY(const registry::Kind* const kind, kind_of(request));
   const std::string name = request.param("name");
   const registry::Entry* const entry = context->registry->entry(kind->folder, name, who.tenant);
-  if (entry == nullptr)
+  if (!sees(who, entry))
     co_return fail(Code::not_found, fmt::format("there is no '{}' among the {}", name, kind->folder));
   bj::object body = entry_json(*entry);
   body["version"] = context->registry->version();
@@ -107,7 +149,7 @@ Task<Response> registry_versions(Context context, Principal, Request&) {
   co_return json_response(200, std::move(body));
 }
 
-Task<Response> registry_diff(Context context, Principal, Request& request) {
+Task<Response> registry_diff(Context context, Principal who, Request& request) {
   const std::uint64_t newest = context->registry->version();
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   CO_TRY(const std::uint64_t to, number_parameter(request, "to", newest, 1, most));
@@ -115,12 +157,12 @@ Task<Response> registry_diff(Context context, Principal, Request& request) {
   CO_TRY(const auto changes, context->registry->difference(from, to));
   bj::array list;
   for (const registry::Change& change : changes) {
-    const char* const what = change.before == nullptr  ? "added"
-                             : change.after == nullptr ? "removed"
-                                                       : "changed";
+    const bool was = sees(who, change.before), is = sees(who, change.after);
+    if (!was && !is) continue;
+    const char* const what = !was ? "added" : !is ? "removed" : "changed";
     bj::object one{{"kind", change.kind}, {"name", change.name}, {"change", what}};
-    if (change.before != nullptr) one["before"] = document_json(*change.before);
-    if (change.after != nullptr) one["after"] = document_json(*change.after);
+    if (was) one["before"] = document_json(*change.before);
+    if (is) one["after"] = document_json(*change.after);
     list.push_back(std::move(one));
   }
   bj::object body{{"from", from}, {"to", to}, {"changes", std::move(list)}};

@@ -55,6 +55,14 @@ bj::array texts(const std::vector<std::string>& all) {
   return array;
 }
 
+}  // namespace
+
+bj::array tool_names(const std::optional<std::vector<std::string>>& tools) {
+  return tools ? texts(*tools) : bj::array{"*"};
+}
+
+namespace {
+
 bj::array walls(const std::vector<sandbox::Wall>& walls) {
   bj::array array;
   for (const sandbox::Wall& wall : walls)
@@ -233,7 +241,7 @@ bj::object to_json(const session::Session& s, const Dependencies& dependencies) 
           {"isolation", to_json(s.isolation)},
           {"parent", maybe_text(s.parent)},
           {"snapshot", maybe_text(s.snapshot)},
-          {"tools", texts(s.tools)},
+          {"tools", tool_names(s.tools)},
           {"skills", skill_names(s)},
           {"skill_view", to_string(s.skill_view)},
           {"prompt", maybe_text(s.prompt)},

@@ -21,6 +21,8 @@ boost::json::object to_json(const sandbox::FileInfo& info);
 boost::json::object to_json(const session::Sample& sample);
 boost::json::object to_json(const std::map<std::string, std::string>& map);
 boost::json::object to_json(const sandbox::ResultBundle& bundle);
+// The tools that an agent or a session is bound to; "*" where it is bound to none.
+boost::json::array tool_names(const std::optional<std::vector<std::string>>& tools);
 
 // The answer of execute and commands.
 boost::json::object execution_json(const session::ExecutionRecord& record);

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "api/rest/context.h"
+#include "api/rest/kept_terminal.h"
 #include "auth/denial.h"
 #include "base/json.h"
 
@@ -123,16 +124,22 @@ void mount(net::Router& router, Dependencies dependencies) {
     const Error wrong(Code::invalid_argument, std::move(message));
     return Response::json(405, error_json(wrong, "method_not_allowed", request));
   });
+  dependencies.skill_work = make_skill_work();
+  if (!dependencies.kept_terminals) dependencies.kept_terminals = std::make_shared<KeptTerminals>();
   const Context context = std::make_shared<const Dependencies>(std::move(dependencies));
   mount_sessions(router, context);
   mount_execution(router, context);
   mount_commands(router, context);
+  mount_terminal(router, context);
   mount_files(router, context);
   mount_archive(router, context);
   mount_history(router, context);
   mount_audit(router, context);
+  mount_index(router, context);
+  mount_events(router, context);
   mount_catalog(router, context);
   mount_tools(router, context);
+  mount_tool_calls(router, context);
   mount_registry(router, context);
   mount_skills(router, context);
   mount_network(router, context);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <set>
+
 #include "api/rest/context.h"
 #include "api/rest/render.h"
 #include "base/bytes.h"
@@ -12,9 +14,37 @@
 #include "skill/library.h"
 
 namespace atl::api::rest {
+
+// Threads of this file's own: what skills cost is not taken from anybody who uses none. Unpacking has one
+// apart from looking, and a tenant one archive at a time.
+struct SkillWork {
+  boost::asio::thread_pool looks{1}, unpacking{1};
+  std::set<std::string> unpacks;  // tenants; touched by the loop alone
+};
+
 namespace {
 
 namespace bj = boost::json;
+
+// One archive of a tenant on its way.
+class Unpacking {
+ public:
+  Unpacking(std::shared_ptr<SkillWork> work, std::string tenant)
+      : work_(std::move(work)),
+        tenant_(std::move(tenant)),
+        is_first_(work_->unpacks.insert(tenant_).second) {}
+  ~Unpacking() {
+    if (is_first_) work_->unpacks.erase(tenant_);
+  }
+  Unpacking(const Unpacking&) = delete;
+  Unpacking& operator=(const Unpacking&) = delete;
+  bool is_first() const { return is_first_; }
+
+ private:
+  std::shared_ptr<SkillWork> work_;
+  std::string tenant_;
+  bool is_first_;
+};
 
 constexpr std::uint64_t kSkillFileBytesMax = 8ULL << 20;  // of one file of a skill in an answer
 
@@ -50,7 +80,7 @@ Task<Response> list_skills(Context context, Principal who, Request& request) {
     return library->list(tenant, agent);
   };
   CO_TRY(const skill::Listing listing,
-         co_await os::offload<skill::Listing>(*context->workers, std::move(read)));
+         co_await os::offload<skill::Listing>(context->skill_work->looks, std::move(read)));
   if (as_text) co_return Response::text(200, skill::as_text(listing.skills, "skills"));
   bj::array skills, problems;
   for (const skill::Skill& skill : listing.skills) skills.push_back(skill_json(skill));
@@ -62,7 +92,7 @@ Task<Response> list_skills(Context context, Principal who, Request& request) {
 
 Task<skill::Skill> find_skill(Context context, Principal who, std::string name) {
   auto look = [library = context->skills, tenant = who.tenant, name] { return library->find(tenant, name); };
-  return os::offload<skill::Skill>(*context->workers, std::move(look));
+  return os::offload<skill::Skill>(context->skill_work->looks, std::move(look));
 }
 
 // The second level: the instructions; and the names of the third.
@@ -70,7 +100,9 @@ Task<Response> get_skill(Context context, Principal who, Request& request) {
   CO_TRY(const bool as_text, wants_skill_text(request));
   CO_TRY(const skill::Skill found, co_await find_skill(context, who, request.param("name")));
   if (as_text) co_return Response::text(200, found.body);
-  CO_TRY(const auto files, skill::list_files(found.directory));
+  auto list = [directory = found.directory] { return skill::list_files(directory); };
+  CO_TRY(const auto files,
+         co_await os::offload<std::vector<skill::FileFacts>>(context->skill_work->looks, std::move(list)));
   bj::array names;
   for (const skill::FileFacts& file : files)
     names.push_back(
@@ -87,7 +119,10 @@ Task<Response> get_skill_file(Context context, Principal who, Request& request) 
   if (!path)
     co_return fail(Error(Code::invalid_argument, "the query parameter 'path' is missing").with_field("path"));
   CO_TRY(const skill::Skill found, co_await find_skill(context, who, request.param("name")));
-  CO_TRY(std::string bytes, skill::read_file(found.directory, *path, kSkillFileBytesMax));
+  auto read = [directory = found.directory, file = *path] {
+    return skill::read_file(directory, file, kSkillFileBytesMax);
+  };
+  CO_TRY(std::string bytes, co_await os::offload<std::string>(context->skill_work->looks, std::move(read)));
   Response response = Response::text(200, std::move(bytes));
   response.headers.set("Content-Type", "application/octet-stream");
   response.headers.set("X-Content-Type-Options", "nosniff");
@@ -105,10 +140,20 @@ Result<std::vector<skill::Skill>> add_all(skill::Library& library, const std::st
 Task<Response> add_skills(Context context, Principal who, Request& request) {
   if (request.body.empty())
     co_return fail(Code::invalid_argument, "the body is a tar archive or a git bundle with skills in it");
+  const Unpacking mine(context->skill_work, who.tenant);
+  if (!mine.is_first())
+    co_return fail(Code::resource_exhausted,
+                   "another archive of this tenant is being unpacked; send this one when it is done");
+  Result<quota::Reservation> room = quota::Reservation();
+  if (context->inventory != nullptr) {
+    const quota::Holder holder{who.tenant, who.key_id};
+    room = co_await context->inventory->reserve(holder, request.body.size());
+  }
+  if (!room) co_return fail(std::move(room).error());
   auto work = [library = context->skills, tenant = who.tenant, spool = context->spool_directory,
                bytes = std::move(request.body)] { return add_all(*library, tenant, spool, bytes); };
   CO_TRY(const auto added,
-         co_await os::offload<std::vector<skill::Skill>>(*context->workers, std::move(work)));
+         co_await os::offload<std::vector<skill::Skill>>(context->skill_work->unpacking, std::move(work)));
   bj::array skills;
   for (const skill::Skill& skill : added) skills.push_back(skill_json(skill));
   bj::object body{{"skills", std::move(skills)}};
@@ -119,7 +164,7 @@ Task<Response> remove_skill(Context context, Principal who, Request& request) {
   auto work = [library = context->skills, tenant = who.tenant, name = request.param("name")] {
     return library->remove(tenant, name);
   };
-  CO_CHECK(co_await os::offload<void>(*context->workers, std::move(work)));
+  CO_CHECK(co_await os::offload<void>(context->skill_work->looks, std::move(work)));
   co_return Response::empty();
 }
 
@@ -144,7 +189,8 @@ Task<Response> session_skills(Context context, Principal who, Request& request) 
     }
     return shown;
   };
-  CO_TRY(const ShownSkills shown, co_await os::offload<ShownSkills>(*context->workers, std::move(look)));
+  CO_TRY(const ShownSkills shown,
+         co_await os::offload<ShownSkills>(context->skill_work->looks, std::move(look)));
   if (as_text) co_return Response::text(200, skill::as_text(shown.skills, "skills"));
   bj::array skills;
   for (const skill::Skill& skill : shown.skills) {
@@ -159,6 +205,10 @@ Task<Response> session_skills(Context context, Principal who, Request& request) 
 }
 
 }  // namespace
+
+std::shared_ptr<SkillWork> make_skill_work() {
+  return std::make_shared<SkillWork>();
+}
 
 void mount_skills(net::Router& router, const Context& context) {
   const auto reading = with_key(Permission::catalog_read);

@@ -1,6 +1,8 @@
 // Tools: what there are, and their calls inside a session.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/http/client_presence.h"
 #include "api/http/content.h"
 #include "api/rest/body.h"
@@ -8,6 +10,7 @@
 #include "api/rest/execution.h"
 #include "api/rest/render.h"
 #include "base/bytes.h"
+#include "base/utf8.h"
 #include "tools/tool_executor.h"
 #include "tools/tool_registry.h"
 
@@ -15,6 +18,8 @@ namespace atl::api::rest {
 namespace {
 
 namespace bj = boost::json;
+
+constexpr std::size_t kSearchMax = 256;
 
 bj::object statistics_json(const tools::ToolStatistics* statistics) {
   const tools::ToolStatistics none;
@@ -38,6 +43,11 @@ bj::object statistics_json(const tools::ToolStatistics* statistics) {
 Task<Response> list_tools(Context context, Principal who, Request& request) {
   CO_TRY(const tools::Format format, tools::parse_format(request.query("format").value_or("")));
   const auto words = request.query("search");
+  if (words && static_cast<std::size_t>(std::ranges::count_if(
+                   *words, [](char c) { return !utf8::is_continuation(c); })) > kSearchMax)
+    co_return fail(
+        Error(Code::invalid_argument, fmt::format("'search' has at most {} characters", kSearchMax))
+            .with_field("search"));
   const auto found = words ? context->tools->search(who.tenant, *words) : context->tools->list(who.tenant);
   bj::array list;
   for (const tools::ToolPtr& tool : found) list.push_back(tools::exported(*tool, format));
@@ -97,6 +107,44 @@ Task<void> answer_call(Context context, Principal who, tools::ToolRequest call, 
   co_return co_await exchange.send(json_response(200, result_json(result)));
 }
 
+// One event of a running call: start, progress, stdout, stderr.
+std::string event_text(const tools::ToolEvent& event) {
+  using Kind = tools::ToolEvent::Kind;
+  if (event.kind == Kind::started) return sse("start", json_text(bj::object{{"record_id", event.text}}));
+  if (event.kind != Kind::progress)
+    return sse(event.kind == Kind::out ? "stdout" : "stderr", json_text(bj::object{{"text", event.text}}));
+  bj::object told{{"progress", *event.progress}, {"total", nullptr}, {"message", nullptr}};
+  if (event.total) told["total"] = *event.total;
+  if (!event.text.empty()) told["message"] = event.text;
+  return sse("progress", json_text(told));
+}
+
+Task<void> write_event(net::Exchange& exchange, std::string text) {
+  if (!exchange.started()) {
+    net::Headers headers{{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}};
+    CO_CHECK(co_await exchange.start(200, std::move(headers)));
+  }
+  co_return co_await exchange.write(std::move(text));
+}
+
+// What is refused before the call began is an ordinary answer; a failure of ours after that is an event.
+Task<void> stream_call(Context context, Principal who, tools::ToolRequest call, net::Exchange& exchange) {
+  call.watch = [&exchange](const tools::ToolEvent& event) {
+    return write_event(exchange, event_text(event));
+  };
+  auto result = co_await context->tool_executor->call(std::move(who), std::move(call));
+  if (!result && (!exchange.started() || result.error().code() == Code::canceled))
+    co_return fail(result.error());
+  std::string last;
+  if (result) {
+    last = sse("done", json_text(result_json(*result)));
+  } else {
+    last = sse("error", rest::render_error(result.error(), exchange.request()).body);
+  }
+  CO_CHECK(co_await write_event(exchange, std::move(last)));
+  co_return co_await exchange.finish();
+}
+
 // A client that goes away ends the call that it waited for.
 Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
   CO_TRY(tools::ToolRequest call, co_await http::read_body<tools::ToolRequest>(exchange, read_call));
@@ -104,10 +152,25 @@ Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
   call.name = exchange.request().param("name");
   CO_TRY(const auto session, co_await context->service->get(who, call.session_id));
   call.session_id = session.session_id;
+  if (context->tools->find(who.tenant, call.name) != nullptr)
+    CO_CHECK(session::check_tool(session, call.name));
   CO_TRY(const auto wrong, context->tool_executor->check(who, call));
   if (wrong) co_return co_await exchange.send(refusal(*wrong, exchange.request()));
+  const auto answer =
+      exchange.request().headers.lists("Accept", "text/event-stream") ? stream_call : answer_call;
   co_return co_await http::until_disconnect(context->executor, exchange,
-                                            answer_call(context, std::move(who), std::move(call), exchange));
+                                            answer(context, std::move(who), std::move(call), exchange));
+}
+
+// Those that the session may call.
+Task<Response> session_tools(Context context, Principal who, Request& request) {
+  CO_TRY(const tools::Format format, tools::parse_format(request.query("format").value_or("")));
+  CO_TRY(const auto session, co_await context->service->get(who, request.param("id")));
+  bj::array list;
+  for (const tools::ToolPtr& tool : context->tools->list(who.tenant))
+    if (session::check_tool(session, tool->name)) list.push_back(tools::exported(*tool, format));
+  bj::object body{{"tools", std::move(list)}};
+  co_return json_response(200, std::move(body));
 }
 
 }  // namespace
@@ -115,6 +178,8 @@ Task<void> call_tool(Context context, Principal who, net::Exchange& exchange) {
 void mount_tools(net::Router& router, const Context& context) {
   route(router, context, Method::get, "/api/tools", with_key(Permission::catalog_read), list_tools);
   route(router, context, Method::get, "/api/tools/{name}", with_key(Permission::catalog_read), show_tool);
+  route(router, context, Method::get, "/api/sessions/{id}/tools", with_key(Permission::sessions_read),
+        session_tools);
   stream(router, context, Method::post, "/api/sessions/{id}/tools/{name}", with_key(Permission::tools_run),
          call_tool, {.body_bytes_max = 4U << 20});
 }

@@ -105,6 +105,13 @@ void print_for_people(const policy::Verdict& verdict) {
 int judge(const CheckFlags& flags) {
   if (!flags.explain.empty()) return explain(flags.explain);
   if (flags.file.empty()) return fail_with("check needs a file, or - for standard input");
+  // Whether it is there is asked first: of a file that is not, no ending matters.
+  if (flags.file != "-" && ::access(flags.file.c_str(), F_OK) != 0 && errno == ENOENT)
+    return fail_with(
+        fmt::format("'{0}': no such file; write\n  atoll check FILE.py\n  atoll check --language python "
+                    "FILE\n  echo 'code' | atoll "
+                    "check --language python -",
+                    config::shown(flags.file)));
   auto language = language_of(flags);
   if (!language) {
     return fail_with(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <boost/json.hpp>
 #include <memory>
 
 #include "cli/command.h"
@@ -48,6 +49,7 @@ struct EnvFlags {
   SettingFlags settings;
   std::string name, file, image, format = "oci", max_bytes, max_entries, apt;
   bool verify = false, fresh = false;
+  bool json = false;
 };
 
 // "dir/ubuntu-22.04.tar.gz" is "ubuntu-22.04".
@@ -122,8 +124,28 @@ const char* state_of(const registry::Environment& environment) {
   return environment.host_fallback ? "not built, host instead" : "not built";
 }
 
+boost::json::object json_of_environment(const EnvRoom& room, const registry::Environment& environment) {
+  boost::json::array layers;
+  for (const std::string& digest : environment.digests) layers.emplace_back("sha256:" + digest);
+  return {{"name", environment.name},
+          {"description", environment.description},
+          {"state", state_of(environment)},
+          {"layers", std::move(layers)},
+          {"size_bytes", room.store ? bytes_of(*room.store, environment.digests) : 0},
+          {"user", environment.user},
+          {"working_directory", environment.working_directory},
+          {"sudo", environment.sudo}};
+}
+
 Result<void> list(const EnvFlags& flags) {
   const EnvRoom room = TRY(EnvRoom::open(flags.settings, EnvRoom::Missing::without));
+  if (flags.json) {
+    boost::json::array all;
+    for (const auto& [name, environment] : room.registry->environments())
+      all.push_back(json_of_environment(room, environment));
+    fmt::print("{}\n", boost::json::serialize(boost::json::object{{"environments", std::move(all)}}));
+    return {};
+  }
   fmt::print("{:<22} {:<24} {:>7} {:>9}\n", "NAME", "STATE", "LAYERS", "SIZE");
   for (const auto& [name, environment] : room.registry->environments())
     fmt::print("{:<22} {:<24} {:>7} {:>9}\n", name, state_of(environment), environment.digests.size(),
@@ -141,6 +163,10 @@ Result<void> show(const EnvFlags& flags) {
     return fail(Code::not_found,
                 fmt::format("NAME: there is no environment '{}'; `atoll env list` lists them",
                             config::shown(flags.name)));
+  if (flags.json) {
+    fmt::print("{}\n", boost::json::serialize(json_of_environment(room, *environment)));
+    return {};
+  }
   fmt::print("name: {}\nstate: {}\ndescription: {}\nuser: {}\nworking_directory: {}\nsudo: {}\n",
              environment->name, state_of(*environment), environment->description, environment->user,
              environment->working_directory, environment->sudo);
@@ -215,9 +241,11 @@ Action define_env(Command& top) {
   out.add_option("FILE", flags->file, "where to; - is standard output").required();
   out.add_option("--format", flags->format, "oci: an image layout in a tar; tar: its files")
       .with_default_shown();
-  add("list", "List environments and what their layers need on disk", list);
+  add("list", "List environments and what their layers need on disk", list)
+      .add_flag("--json", flags->json, "As JSON");
   Command one = add("show", "Show an environment, its layers and who uses it", show);
   one.add_option("NAME", flags->name, "the environment").required();
+  one.add_flag("--json", flags->json, "As JSON");
   one.add_flag("--verify", flags->verify, "Read every layer again and check its digest");
   Command end = add("remove", "Remove what was imported or built; refused while it is used", remove);
   end.add_option("NAME", flags->name, "the environment").required();

@@ -26,6 +26,7 @@ struct KeyFlags {
   SettingFlags settings;
   std::string tenant = "default", name, key_id, role = "admin", expires, overlap = "3600";
   std::vector<std::string> scopes, networks;
+  bool json = false;
 };
 
 Result<void> check_flags(const KeyFlags& flags) {
@@ -116,11 +117,33 @@ int create(const KeyFlags& flags) {
   return 0;
 }
 
+// As REST tells a key, of what the store knows.
+bj::object json_of_key(const store::KeyRow& row) {
+  const auto time = [](const std::optional<WallTime>& at) {
+    return at ? bj::value(to_rfc3339(*at)) : bj::value(nullptr);
+  };
+  return {{"key_id", row.key_id},
+          {"name", row.name},
+          {"role", row.role},
+          {"tenant", row.tenant},
+          {"prefix", row.prefix},
+          {"created_at", to_rfc3339(row.created_at)},
+          {"expires_at", time(row.expires_at)},
+          {"last_used_at", time(row.last_used_at)},
+          {"revoked_at", time(row.revoked_at)}};
+}
+
 int list(const KeyFlags& flags) {
   auto open = OpenStore::open(flags.settings, OpenStore::Missing::refuse);
   if (!open) return report(open.error());
   auto rows = (*open)->wait((*open)->store().list_keys());
   if (!rows) return report(rows.error());
+  if (flags.json) {
+    bj::array keys;
+    for (const store::KeyRow& row : *rows) keys.push_back(json_of_key(row));
+    fmt::print("{}\n", bj::serialize(bj::object{{"keys", std::move(keys)}}));
+    return flush_output() ? 0 : 1;
+  }
   for (const store::KeyRow& row : *rows) {
     std::string state = row.revoked_at ? "revoked=" + to_rfc3339(*row.revoked_at) : "in force";
     if (!row.revoked_at && row.expires_at) state += " until=" + to_rfc3339(*row.expires_at);
@@ -188,6 +211,7 @@ Action define_keys(Command& top) {
       .one_value_each();
   make.add_option("--expires", flags->expires, "seconds until it ends");
   Command show = command.add_command("list", "List the keys, revoked ones too");
+  show.add_flag("--json", flags->json, "As JSON");
   Command renew = command.add_command("rotate", "Give a key a new secret and print it once");
   renew.add_option("KEY_ID", flags->key_id, "its id, as the list shows it").required();
   renew.add_option("--overlap", flags->overlap, "seconds for which the old secret stays good")

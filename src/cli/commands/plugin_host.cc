@@ -6,10 +6,12 @@
 #include <iterator>
 
 #include "cli/command.h"
+#include "storage/plugin_server.h"
 
 // Loads a plugin and makes one call of one of its tools: input from standard input, output to standard
 // output. The daemon runs this inside a sandbox that is made for the call; nothing here needs to survive the
-// plugin.
+// plugin. With a socket it holds one of the plugin's storages instead, and answers the daemon until it is
+// ended.
 namespace atl::cli {
 namespace {
 
@@ -57,10 +59,18 @@ int call_plugin(const std::string& library, const std::string& name) {
 Action define_plugin_host(Command& top) {
   Command command =
       top.add_command("plugin-host", "Make one call of a plugin (the service does this in a sandbox)");
-  auto words = std::make_unique<std::pair<std::string, std::string>>();
-  command.add_option("LIBRARY", words->first, "The shared object").required();
-  command.add_option("TOOL", words->second, "The tool's name").required();
-  return [words = std::move(words)] { return call_plugin(words->first, words->second); };
+  command.hide();
+  auto options = std::make_unique<storage::PluginServerOptions>();
+  command.add_option("LIBRARY", options->library, "The shared object").required();
+  command.add_option("NAME", options->storage, "The tool's name, or the storage's ('-' for the only one)")
+      .required();
+  command.add_option("--socket", options->socket, "Hold a storage, and listen here");
+  command.add_option("--data", options->directory, "Where the storage keeps its data");
+  return [options = std::move(options)] {
+    if (options->socket.empty()) return call_plugin(options->library, options->storage);
+    if (options->storage == "-") options->storage.clear();
+    return report(storage::serve_plugin(*options).error());
+  };
 }
 
 }  // namespace atl::cli

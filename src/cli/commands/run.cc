@@ -20,6 +20,7 @@
 
 #include "cli/command.h"
 #include "cli/commands/env.h"
+#include "cli/copied_files.h"
 #include "config/checked.h"
 #include "config/configuration.h"
 #include "daemon/data_directory.h"
@@ -62,6 +63,8 @@ struct RunFlags {
   bool sudo = false;
   bool pty = false;
   bool isolation = false;
+  bool interactive = false;
+  std::vector<std::string> copies;
   std::vector<std::string> env;
   std::vector<std::string> mounts;
   std::vector<std::string> required;
@@ -253,6 +256,12 @@ Task<void> show_refusals(session::Service& service, auth::Principal who, std::st
   co_return Result<void>{};
 }
 
+// Where the command begins, which is where files are copied to.
+std::string working_directory_of(const RunFlags& flags, const session::CreateRequest& request) {
+  if (request.local.working_directory) return *request.local.working_directory;
+  return flags.user == "root" ? "/root" : "/home/user";
+}
+
 // The session is the service's; whoever calls ends the service and the session with it.
 Task<int> run_command(asio::io_context& loop, session::Service& service, const RunFlags& flags,
                       session::CreateRequest request) {
@@ -262,8 +271,18 @@ Task<int> run_command(asio::io_context& loop, session::Service& service, const R
   wanted.stdin_mode = sandbox::Stdin::pipe;
   wanted.ends_with = sandbox::EndsWith::process;
   if (flags.pty) wanted.pty = terminal_size();
+  const std::string working_directory = working_directory_of(flags, request);
+  std::vector<CopiedFile> copies;
+  for (const std::string& text : flags.copies) {
+    CO_TRY(CopiedFile copy, CopiedFile::parse(text, working_directory));
+    copies.push_back(std::move(copy));
+  }
   CO_TRY(const session::Session box, co_await service.create(who, std::move(request)));
   if (flags.isolation) show_isolation(box.isolation);
+  if (!copies.empty()) {
+    CO_TRY(auto files, co_await service.files(who, box.session_id));
+    CO_CHECK(co_await copy_into(std::move(files), std::move(copies), flags.user));
+  }
   CO_TRY(session::Command command,
          session::started_or_error(co_await service.start(who, box.session_id, std::move(wanted))));
   const RawTerminal raw(flags.pty);
@@ -365,8 +384,24 @@ Result<int> run_in_service(const RunFlags& flags) {
   return status;
 }
 
+// A program of this machine that is not inside is the first thing that people miss.
+void hint_at_copy(const RunFlags& flags) {
+  if (flags.command.empty() || !flags.copies.empty() || !flags.mounts.empty()) return;
+  const std::string& program = flags.command.front();
+  if (!program.contains('/') || ::access(program.c_str(), F_OK) != 0) return;
+  // What is shown inside from this machine is not missing.
+  if (program.starts_with("/usr/") || program.starts_with("/bin/")) return;
+  fmt::print(
+      stderr,
+      "atoll: '{0}' is a file of this machine, of which nothing is inside; to take a copy along write\n"
+      "  atoll run --copy {0} -- {1}{2}\n",
+      config::shown(program), program.starts_with("./") ? "" : "./",
+      config::shown(program.starts_with("./") ? program : program.substr(program.rfind('/') + 1)));
+}
+
 int run(const RunFlags& flags) {
   auto status = run_in_service(flags);
+  if (!status || *status == 126 || *status == 127) hint_at_copy(flags);
   return status ? *status : report_own(status.error());
 }
 
@@ -377,18 +412,21 @@ Action define_run(Command& top) {
   auto flags = std::make_unique<RunFlags>();
   flags->settings.add_to(command);
   command.add_option("--provider", flags->provider, "What makes the sandbox: native or virtual")
-      .with_default_shown();
+      .with_default_shown()
+      .value("native|virtual");
   command
       .add_option("--environment", flags->environment,
                   "A name of the registry, or a directory with a root filesystem")
-      .with_default_shown();
-  command.add_option("--memory", flags->memory, "Memory limit, such as 256M (default 512M)");
-  command.add_option("--cpus", flags->cpus, "CPU cores (default 1)");
-  command.add_option("--time", flags->seconds, "Wall time in seconds (default 30)");
-  command.add_option("--disk", flags->disk, "Disk limit, such as 1G (default 100M)");
-  command.add_option("--processes", flags->processes, "Processes at once (default 5)");
-  command.add_option("--output", flags->output, "Output limit, such as 10M (default none)");
-  command.add_option("--network", flags->network, "none or egress (default: the environment's)");
+      .with_default_shown()
+      .value("ENVIRONMENT");
+  command.add_option("-m,--memory", flags->memory, "Memory limit, such as 256M (default 512M)").value("SIZE");
+  command.add_option("--cpus", flags->cpus, "CPU cores (default 1)").value("NUMBER");
+  command.add_option("--time", flags->seconds, "Wall time in seconds (default 30)").value("SECONDS");
+  command.add_option("--disk", flags->disk, "Disk limit, such as 1G (default 100M)").value("SIZE");
+  command.add_option("--processes", flags->processes, "Processes at once (default 5)").value("NUMBER");
+  command.add_option("--output", flags->output, "Output limit, such as 10M (default none)").value("SIZE");
+  command.add_option("--network", flags->network, "none or egress (default: the environment's)")
+      .value("none|egress");
   command
       .add_option(
           "--allow", flags->allow,
@@ -397,9 +435,19 @@ Action define_run(Command& top) {
   command.add_option("--deny", flags->deny, "With egress: the same, refused; may be repeated")
       .one_value_each();
   command.add_option("--policy", flags->policy, "Policy for the command (default: the environment's)");
-  command.add_option("--env", flags->env, "NAME=VALUE; may be repeated").any_text().one_value_each();
+  command.add_option("-e,--env", flags->env, "NAME=VALUE; may be repeated").any_text().one_value_each();
   command
-      .add_option("--mount", flags->mounts, "DANGER: show a directory of this machine inside, HOST:PATH[:ro]")
+      .add_option("--copy", flags->copies,
+                  "Copy a file or directory of this machine in, LOCAL[:PATH] (default: into the working "
+                  "directory); may "
+                  "be repeated")
+      .one_value_each()
+      .value("FILE");
+  command
+      .add_option("--mount", flags->mounts,
+                  "DANGER: show a directory of this machine itself inside, HOST:PATH[:ro]; what is written "
+                  "there stays. "
+                  "--copy is harmless")
       .one_value_each();
   command.add_option("--user", flags->user, "User inside (default user)");
   command.add_option("--hostname", flags->hostname, "Host name inside").with_default_shown();
@@ -407,9 +455,18 @@ Action define_run(Command& top) {
   command.add_option("--require", flags->required, "Fail unless this wall stands; may be repeated")
       .one_value_each();
   command.add_flag("--sudo", flags->sudo, "Set-uid programs work inside");
-  command.add_flag("--pty", flags->pty, "Give the command a terminal");
+  command.add_flag("-t,--pty", flags->pty, "Give the command a terminal");
+  command.add_flag("-i,--interactive", flags->interactive,
+                   "Standard input reaches the command; it always does");
   command.add_flag("--isolation", flags->isolation, "Print the walls in force to standard error");
   command.add_option("command", flags->command, "The command and its arguments, after --").any_text();
+  command.notes(
+      "atoll run -- python3 -c 'print(6 * 7)'\n"
+      "atoll run --copy ./job.sh -- ./job.sh\n"
+      "atoll run -m 256M --time 5 --network egress --allow example.com -- curl -s https://example.com\n"
+      "atoll run -it -- bash\n"
+      "Exit status: the command's own; 124 time limit; 137 memory, process or output limit; 125 Atoll "
+      "itself.");
   return [flags = std::move(flags)] { return run(*flags); };
 }
 

@@ -9,22 +9,33 @@
 #include "base/log.h"
 #include "cli/command.h"
 #include "cli/settings.h"
+#include "cli/version.h"
 #include "daemon/daemon.h"
+#include "daemon/data_directory.h"
 
 namespace atl::cli {
 namespace {
 
 namespace asio = boost::asio;
 
+// Whoever starts it for the first time learns what was made where, and what to type next.
+void greet(const daemon::Ready& ready, const std::string& data) {
+  const std::string address = ready.addresses.empty() ? std::string() : ready.addresses.front();
+  fmt::print("Welcome to Atoll {}. This is its first start.\n", version());
+  if (!data.empty()) fmt::print("Made: {} (sessions, history, keys; for you alone)\n", data);
+  fmt::print("API key (shown only now): {}\n", ready.new_key);
+  fmt::print("In another terminal:\n");
+  fmt::print("Try: atoll quickstart\n");
+  fmt::print("Try: atoll session create\n");
+  if (address.starts_with("http"))
+    fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key, address);
+  fmt::print("From another machine or user: export ATOLL_URL={} ATOLL_API_KEY=the key above\n\n", address);
+}
+
 // False if nobody could read it.
-bool announce(const daemon::Ready& ready) {
-  if (!ready.new_key.empty()) {
-    fmt::print("API key (shown only now): {}\n", ready.new_key);
-    if (!ready.addresses.empty() && ready.addresses.front().starts_with("http"))
-      fmt::print("Try: curl -X POST -H 'X-API-Key: {}' {}/api/sessions\n", ready.new_key,
-                 ready.addresses.front());
-  }
-  fmt::print("atoll {} ready on {}\n", ATOLL_VERSION, fmt::join(ready.addresses, " and "));
+bool announce(const daemon::Ready& ready, const std::string& data) {
+  if (!ready.new_key.empty()) greet(ready, data);
+  fmt::print("atoll {} ready on {}\n", version(), fmt::join(ready.addresses, " and "));
   return flush_output();
 }
 
@@ -41,7 +52,7 @@ asio::awaitable<void> reload_on_hangup(asio::signal_set& hangup, daemon::Daemon&
 }
 
 // Starts, waits for SIGTERM or SIGINT, stops. A second signal while stopping ends the process at once.
-asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int& status) {
+asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, std::string data, int& status) {
   Result<daemon::Ready> ready = co_await daemon.start();
   if (!ready) {
     status = report(ready.error());
@@ -50,7 +61,7 @@ asio::awaitable<void> serve(asio::io_context& loop, daemon::Daemon& daemon, int&
     co_return;
   }
   // The service works without anybody reading its output, but a key that could not be shown is of no use.
-  if (!announce(*ready) && !ready->new_key.empty())
+  if (!announce(*ready, data) && !ready->new_key.empty())
     log::warn("the first API key could not be shown; `atoll keys create` makes another");
   asio::signal_set hangup(loop, SIGHUP);
   asio::co_spawn(loop, reload_on_hangup(hangup, daemon), asio::detached);
@@ -80,7 +91,8 @@ int run(const SettingFlags& flags) {
   auto daemon = daemon::Daemon::build(loop, *configuration);
   if (!daemon) return report(daemon.error());
   int status = 0;
-  asio::co_spawn(loop, serve(loop, **daemon, status), asio::detached);
+  std::string data = daemon::existing_data_directory(*configuration).value_or("");
+  asio::co_spawn(loop, serve(loop, **daemon, std::move(data), status), asio::detached);
   loop.run();
   return status;
 }

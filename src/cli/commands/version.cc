@@ -1,3 +1,5 @@
+#include "cli/version.h"
+
 #include <fmt/format.h>
 
 #include "cli/command.h"
@@ -5,9 +7,14 @@
 namespace atl::cli {
 
 Action define_version(Command& top) {
-  top.add_command("version", "Print the version");
-  return [] {
-    fmt::print("atoll " ATOLL_VERSION "\n");
+  Command command = top.add_command("version", "Print the version");
+  auto json = std::make_unique<bool>(false);
+  command.add_flag("--json", *json, "As JSON");
+  return [json = std::move(json)] {
+    if (*json)
+      fmt::print("{{\"name\":\"atoll\",\"version\":\"{}\"}}\n", version());
+    else
+      fmt::print("atoll {}\n", version());
     return 0;
   };
 }

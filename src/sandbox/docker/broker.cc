@@ -197,7 +197,7 @@ void Broker::lose_daemon() {
   daemon_.close();
   std::vector<std::string> unused;
   for (const auto& [name, container] : containers_) {
-    if (container->relay) container->relay->close();
+    if (container->line) container->line->close();
     if (name.starts_with(kPoolPrefix)) unused.push_back(name);
   }
   for (const std::string& name : unused) boost::asio::co_spawn(loop_, destroy(name), boost::asio::detached);

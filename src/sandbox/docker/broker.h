@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "os/fd.h"
 #include "sandbox/docker/engine_address.h"
+#include "sandbox/docker/recipe.h"
 
 // The small process that holds the engine's socket, which is as good as root. Its daemon can ask it for the
 // verbs below and for nothing else: no call of the engine is passed on as it is. It knows the containers that
@@ -50,6 +51,9 @@ struct BrokerOptions {
   // Patterns (fnmatch) of images that may be named; empty: whatever the engine has.
   std::vector<std::string> images;
   bool may_pull = false;
+  Recipes recipes;
+  // What a build's steps may reach, in the engine's words ("default", "none", "host").
+  std::string build_network = "default";
   // How long containers live on without a daemon.
   std::chrono::seconds orphan_time{60};
   // How long the engine may take for one answer.

@@ -1,6 +1,7 @@
 // What the broker does for each verb.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,11 +15,13 @@
 #include "base/ids.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "guest/handover.h"
 #include "os/file.h"
 #include "sandbox/container/group_reader.h"
+#include "sandbox/docker/archive.h"
 #include "sandbox/docker/broker_state.h"
-#include "sandbox/docker/guest_archive.h"
 #include "sandbox/docker/json_access.h"
+#include "sandbox/docker/relay.h"
 #include "sandbox/docker/spec_note.h"
 
 namespace atl::sandbox::docker {
@@ -28,7 +31,11 @@ namespace bj = boost::json;
 constexpr const char* kDescription = "docker.json";
 // How long an orderly end may wait for the engine.
 constexpr std::chrono::seconds kShutDownTime{20};
-constexpr std::chrono::milliseconds kRemovalTime{500};
+// How long a container whose guest is gone may be something else than ended or removed.
+constexpr std::chrono::milliseconds kEndTime{1500}, kEndInterval{100};
+// How long a guest may take to its first word, and how often its container is looked at meanwhile.
+constexpr std::chrono::seconds kMeetTime{10};
+constexpr std::chrono::milliseconds kMeetInterval{200};
 constexpr const char* kSnapshotRepository = "atoll-snapshot";
 
 bj::array wall_array(const std::vector<Wall>& walls) {
@@ -59,14 +66,33 @@ bj::value carrier_config(const ContainerPlan& plan) {
                     {"HostConfig", std::move(host)}};
 }
 
+std::uint32_t open_files_ceiling() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_max > UINT32_MAX) return UINT32_MAX;
+  return static_cast<std::uint32_t>(limit.rlim_max);
+}
+
+// Not over yet, or killed by somebody who may be about to remove it.
+bool is_ending(const bj::value& inspected) {
+  if (is_true_at(inspected, {"State", "OOMKilled"})) return false;
+  return is_true_at(inspected, {"State", "Running"}) ||
+         number_at(inspected, {"State", "ExitCode"}) == 128 + SIGKILL;
+}
+
+std::string guest_archive(std::string_view program) {
+  const ArchivedFile file{"guest", program, 0555};
+  return archive_of({&file, 1});
+}
+
 // Where the engine is on this machine: what the kernel says about the container's first process.
 std::optional<KernelFacts> kernel_facts(const EngineAddress& engine, pid_t pid, const std::string& id) {
   if (!engine.is_local || pid <= 0) return std::nullopt;
   auto groups = container::GroupReader::of_process(pid, id);
   if (!groups) return std::nullopt;
   auto status = os::read_file(fmt::format("/proc/{}/status", pid));
-  if (!status) return std::nullopt;
-  return KernelFacts{std::move(*groups), std::move(*status)};
+  auto ids = os::read_file(fmt::format("/proc/{}/uid_map", pid));
+  if (!status || !ids) return std::nullopt;
+  return KernelFacts{std::move(*groups), std::move(*status), std::move(*ids)};
 }
 
 }  // namespace
@@ -93,7 +119,7 @@ Task<Broker::Reply> Broker::hello() {
 
 Task<Broker::Reply> Broker::probe() {
   CO_TRY(const EngineFacts facts, co_await engine_.describe());
-  engine_kind_ = facts.kind;
+  engine_facts_ = facts;
   CO_CHECK(co_await sweep());
   bj::array walls, missing;
   walls.push_back(bj::object{{"name", "engine"},
@@ -102,6 +128,12 @@ Task<Broker::Reply> Broker::probe() {
                                                    facts.cgroups, facts.is_rootless ? ", rootless" : "")}});
   for (const std::string& warning : facts.warnings)
     missing.push_back(bj::object{{"name", "engine"}, {"value", warning}});
+  if (facts.is_rootless && !facts.sets_limits())
+    missing.push_back(bj::object{
+        {"name", "limits"},
+        {"value",
+         "a rootless engine on control groups of version 1 sets no limits of memory, processor and "
+         "tasks: use version 2, or an engine of root"}});
   co_return Reply{{{"kind", facts.kind},
                    {"engine_version", facts.version},
                    {"api", facts.api},
@@ -131,40 +163,19 @@ Task<void> Broker::sweep() {
   co_return Result<void>();
 }
 
+Task<void> Broker::know_engine() {
+  if (engine_facts_) co_return Result<void>();
+  CO_TRY(engine_facts_, co_await engine_.describe());
+  co_return Result<void>();
+}
+
 // Docker takes the profile itself, Podman the path of a file on the engine's machine.
 Task<std::string> Broker::seccomp_option() {
-  if (engine_kind_.empty()) {
-    CO_TRY(const EngineFacts facts, co_await engine_.describe());
-    engine_kind_ = facts.kind;
-  }
-  if (engine_kind_ != "podman" || options_.seccomp_profile.empty()) co_return options_.seccomp_profile;
-  if (!options_.engine.is_local) co_return std::string();
+  if (!is_podman() || options_.seccomp_profile.empty()) co_return options_.seccomp_profile;
+  if (!shares_files()) co_return std::string();
   const std::string path = options_.run_directory + "/seccomp.json";
   if (!os::exists(path)) CO_CHECK(os::write_file_durably(path, options_.seccomp_profile));
   co_return path;
-}
-
-Task<ImageFacts> Broker::find_image(std::string image) {
-  CO_CHECK(check_image(image, options_.images));
-  const std::string target = fmt::format("/images/{}/json", image);
-  auto inspected = co_await engine_.get(target);
-  if (!inspected && inspected.error().code() == Code::not_found && options_.may_pull) {
-    log::info("an image is pulled", {{"image", image}});
-    const bool is_tagged =
-        image.find('@') != std::string::npos || image.find(':', image.rfind('/') + 1) != std::string::npos;
-    const std::string named = is_tagged ? image : image + ":latest";
-    auto pulled = co_await engine_.post_progress("/images/create?fromImage=" + net::percent_encode(named));
-    if (!pulled) co_return fail(std::move(pulled).error().context("pull the image '" + image + "'"));
-    inspected = co_await engine_.get(target);
-  }
-  if (!inspected && inspected.error().code() == Code::not_found) {
-    const char* way = options_.may_pull ? "the engine could not pull it"
-                                        : "the operator does not allow to pull it (provider.docker.pull)";
-    co_return fail(Error(Code::not_found, fmt::format("the engine has no image '{}', and {}", image, way))
-                       .with_field("image"));
-  }
-  if (!inspected) co_return fail(std::move(inspected).error());
-  co_return image_facts(*inspected);
 }
 
 Result<void> Broker::check_target(const std::string& target) const {
@@ -189,10 +200,10 @@ Task<ImageFacts> Broker::snapshot_image(std::string target) {
   co_return image_facts(*inspected);
 }
 
-// For engines of this machine a file that is bound, for others a volume that is filled once.
+// For engines that see our files one that is bound, for others a volume that is filled once.
 Task<void> Broker::prepare_guest(ContainerPlan& plan) {
   const std::string digest = fmt::format("{:016x}", std::hash<std::string_view>()(options_.guest_program));
-  if (options_.engine.is_local) {
+  if (shares_files()) {
     plan.guest_file = fmt::format("{}/guest-{}", options_.run_directory, digest);
     if (guest_is_there_ && os::exists(plan.guest_file)) co_return Result<void>();
     CO_CHECK(os::write_file_durably(plan.guest_file, options_.guest_program, 0555));
@@ -242,12 +253,17 @@ Task<Broker::Reply> Broker::create(Object request) {
   plan.hostname = text_in(request, "hostname");
   plan.session = text_in(request, "session"), plan.sandbox = name;
   plan.installation = options_.installation, plan.generation = generation_;
+  CO_CHECK(co_await know_engine());
+  plan.is_rootless = engine_facts_->is_rootless, plan.engine_sets_limits = engine_facts_->sets_limits();
   CO_TRY(plan.seccomp_profile, co_await seccomp_option());
   if (const bj::value* limits = request.if_contains("limits")) plan.limits = limits_of(*limits);
+  // No engine of this machine can raise what the machine allows to nobody.
+  if (shares_files()) plan.limits.open_files_max = std::min(plan.limits.open_files_max, open_files_ceiling());
   CO_CHECK(co_await prepare_guest(plan));
-  plan.with_user_task_limit = engine_kind_ == "podman";
+  plan.with_user_task_limit = is_podman();
   plan.with_disk_limit = has_disk_limit_.value_or(true);
   auto container = std::make_shared<BrokeredContainer>();
+  CO_CHECK(prepare_line(*container, plan, name));
   // The name is taken from here on.
   containers_[name] = container;
   auto id = co_await make_container(plan, name);
@@ -274,7 +290,7 @@ Task<Broker::Reply> Broker::create(Object request) {
   auto started = co_await start_container(container, plan);
   os::Fd stream;
   if (started) {
-    auto opened = container->relay->open();
+    auto opened = container->line->open();
     if (opened)
       stream = std::move(*opened);
     else
@@ -282,23 +298,64 @@ Task<Broker::Reply> Broker::create(Object request) {
   }
   if (!started) {
     auto removed = co_await destroy(name);
-    co_return fail(std::move(started).error());
+    if (started.error().code() != Code::unsupported || plan.host_file.empty())
+      co_return fail(std::move(started).error());
+    // From now on over the standard streams, which every engine has.
+    meets_guests_ = false;
+    co_return co_await create(std::move(request));
   }
   co_return Reply{container->facts, std::move(stream)};
 }
 
-Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan) {
+Result<void> Broker::prepare_line(BrokeredContainer& container, ContainerPlan& plan,
+                                  const std::string& name) {
+  if (!shares_files() || !meets_guests_) return {};
+  const std::string directory = options_.run_directory + "/hosts";
+  container.line = TRY(Handover::listen(loop_.get_executor(), directory, name));
+  plan.host_file = directory + "/" + name;
+  return {};
+}
+
+Task<void> Broker::start_attached(std::shared_ptr<BrokeredContainer> container) {
   const std::string start = fmt::format("/containers/{}/start", container->id);
   // Podman attaches to running containers only; what the guest said until then is lost, so it is asked again.
-  const bool starts_first = engine_kind_ == "podman";
+  const bool starts_first = is_podman();
   if (starts_first) CO_CHECK(co_await engine_.post(start));
   CO_TRY(auto attached, co_await engine_.attach(container->id));
-  container->relay =
+  container->line =
       std::make_shared<Relay>(loop_.get_executor(), std::move(attached),
                               starts_first ? Relay::Guest::has_spoken : Relay::Guest::is_silent);
   if (!starts_first) CO_CHECK(co_await engine_.post(start));
+  co_return Result<void>();
+}
+
+Task<void> Broker::meet_guest(std::shared_ptr<BrokeredContainer> container, pid_t guest) {
+  const auto handover = std::static_pointer_cast<Handover>(container->line);
+  const auto until = std::chrono::steady_clock::now() + kMeetTime;
+  while (std::chrono::steady_clock::now() < until) {
+    auto met = co_await handover->accept(guest, kMeetInterval);
+    if (met || met.error().code() != Code::deadline_exceeded) co_return met;
+    CO_TRY(const bj::value now, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
+    if (is_true_at(now, {"State", "Running"})) continue;
+    const std::int64_t code = number_at(now, {"State", "ExitCode"});
+    if (code == guest::kNobodyThere)
+      co_return fail(Code::unsupported, "containers of this engine reach no socket of the machine");
+    co_return fail(Code::provider_failed, fmt::format("the container ended at once, with {}", code));
+  }
+  // Of another process namespace, perhaps, where it is not the process that the engine says.
+  co_return fail(Code::unsupported, "the guest did not come");
+}
+
+Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan) {
+  const bool meets = !plan.host_file.empty();
+  if (meets) {
+    CO_CHECK(co_await engine_.post(fmt::format("/containers/{}/start", container->id)));
+  } else {
+    CO_CHECK(co_await start_attached(container));
+  }
   CO_TRY(const bj::value inspected, co_await engine_.get(fmt::format("/containers/{}/json", container->id)));
   const auto pid = static_cast<pid_t>(number_at(inspected, {"State", "Pid"}));
+  if (meets) CO_CHECK(co_await meet_guest(container, pid));
   const auto kernel = kernel_facts(options_.engine, pid, container->id);
   CO_TRY(const Isolation isolation, read_back(plan, inspected, kernel));
   container->pid = kernel ? pid : 0;
@@ -314,7 +371,7 @@ Task<void> Broker::start_container(std::shared_ptr<BrokeredContainer> container,
   bj::array env;
   for (const std::string& each : plan.image.env) env.emplace_back(each);
   facts["env"] = std::move(env);
-  container->relay->start([this, weak = std::weak_ptr(container)](std::string why) {
+  container->line->start([this, weak = std::weak_ptr(container)](std::string why) {
     if (const auto ended = weak.lock(); ended && !ended->is_going)
       boost::asio::co_spawn(loop_, explain_end(ended, std::move(why)), boost::asio::detached);
   });
@@ -326,10 +383,12 @@ boost::asio::awaitable<void> Broker::explain_end(std::shared_ptr<BrokeredContain
                                                  std::string why) {
   const std::string target = fmt::format("/containers/{}/json", container->id);
   auto inspected = co_await engine_.get(target);
-  if (inspected && number_at(*inspected, {"State", "ExitCode"}) == 128 + SIGKILL &&
-      !is_true_at(*inspected, {"State", "OOMKilled"})) {
-    // Somebody killed it, perhaps in order to remove it: that takes the engine a moment.
-    boost::asio::steady_timer moment(loop_, kRemovalTime);
+  // Its guest ends first; and somebody who killed it did so perhaps in order to remove it. Both take the
+  // engine a moment.
+  boost::asio::steady_timer moment(loop_);
+  const auto until = std::chrono::steady_clock::now() + kEndTime;
+  while (inspected && is_ending(*inspected) && std::chrono::steady_clock::now() < until) {
+    moment.expires_after(kEndInterval);
     co_await moment.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
     inspected = co_await engine_.get(target);
   }
@@ -347,14 +406,14 @@ boost::asio::awaitable<void> Broker::explain_end(std::shared_ptr<BrokeredContain
   const std::string name = name_of(*container);
   if (name.empty() || container->is_going) co_return;
   tell({{"verb", "ended"}, {"name", name}, {"why", why}});
-  container->relay->close();
+  container->line->close();
   auto removed = co_await destroy(name);
   if (!removed) log::warn("a container could not be removed", {{"error", removed.error().message()}});
 }
 
 Task<Broker::Reply> Broker::adopt(std::string name) {
   CO_TRY(const auto container, find(name));
-  CO_TRY(os::Fd stream, container->relay->open());
+  CO_TRY(os::Fd stream, container->line->open());
   Object facts = container->facts;
   facts["note"] = container->note;
   facts["frozen"] = container->is_frozen;
@@ -393,7 +452,7 @@ Task<void> Broker::remove_container(std::string id) {
 Task<Broker::Reply> Broker::destroy(std::string name) {
   CO_TRY(const auto container, find(name));
   container->is_going = true;
-  if (container->relay) container->relay->close();
+  if (container->line) container->line->close();
   // Still being made: whoever makes it removes it.
   if (container->id.empty()) co_return Reply{};
   auto removed = co_await remove_container(container->id);

@@ -9,10 +9,12 @@
 #include <optional>
 #include <string>
 
+#include "os/event.h"
 #include "sandbox/docker/broker.h"
 #include "sandbox/docker/container_config.h"
 #include "sandbox/docker/engine.h"
-#include "sandbox/docker/relay.h"
+#include "sandbox/docker/handover.h"
+#include "sandbox/docker/line.h"
 
 // Internal to the broker's process.
 namespace atl::sandbox::docker {
@@ -21,7 +23,7 @@ namespace atl::sandbox::docker {
 struct BrokeredContainer {
   std::string id;       // the engine's
   std::string session;  // its label
-  std::shared_ptr<Relay> relay;
+  std::shared_ptr<Line> line;
   boost::json::object facts;  // what create and adopt answer
   boost::json::value note;    // the daemon's own words, for a later one
   bool is_frozen = false;
@@ -64,11 +66,30 @@ class Broker {
   Task<Reply> shut_down();
 
   Result<std::shared_ptr<BrokeredContainer>> find(const std::string& name) const;
+  // Asks the engine who it is, unless that is known.
+  Task<void> know_engine();
+  bool is_podman() const { return engine_facts_ && engine_facts_->kind == "podman"; }
+  // Whether it sees our files: it is on this machine, and nobody but root needs to.
+  bool shares_files() const {
+    return options_.engine.is_local && engine_facts_ && !engine_facts_->is_rootless;
+  }
   Task<std::string> seccomp_option();
   Task<ImageFacts> find_image(std::string image);
+  // One that the engine has, or may pull; `who` asks for it.
+  Task<ImageFacts> plain_image(std::string image, std::string who);
+  Task<void> pull(std::string image);
+  // One that is built from a recipe unless it is there: once, however many ask for it at the same time.
+  Task<ImageFacts> recipe_image(std::string image);
+  Task<void> build(std::string name);
   Task<ImageFacts> snapshot_image(std::string target);
   Task<std::string> make_container(const ContainerPlan& plan, const std::string& name);
+  // The way to the guest, for a plan that is yet to be a container.
+  Result<void> prepare_line(BrokeredContainer& container, ContainerPlan& plan, const std::string& name);
   Task<void> start_container(std::shared_ptr<BrokeredContainer> container, const ContainerPlan& plan);
+  // Starts it with its standard streams attached.
+  Task<void> start_attached(std::shared_ptr<BrokeredContainer> container);
+  // Until the guest, which is that process, has met us. Code::unsupported if it cannot from where it is.
+  Task<void> meet_guest(std::shared_ptr<BrokeredContainer> container, pid_t guest);
   Task<void> prepare_guest(ContainerPlan& plan);
   Task<void> remove_container(std::string id);
   // Containers of this installation that no broker has: a broker that was killed left them.
@@ -85,7 +106,10 @@ class Broker {
   boost::asio::steady_timer orphaned_;
   std::map<std::string, std::shared_ptr<BrokeredContainer>> containers_;
   const std::string generation_;
-  std::string engine_kind_;  // empty: not asked yet
+  std::optional<EngineFacts> engine_facts_;                   // unset: not asked yet
+  std::map<std::string, std::shared_ptr<os::Event>> builds_;  // by the tag that is being made
+  // Whether containers reach a socket of this machine that they are given: not in every runtime.
+  bool meets_guests_ = true;
   bool is_swept_ = false;
   bool guest_is_there_ = false;
   std::optional<bool> has_disk_limit_;  // unset: not tried yet

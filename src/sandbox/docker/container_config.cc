@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "guest/handover.h"
 #include "guest/protocol.h"
 #include "sandbox/docker/json_access.h"
 
@@ -55,7 +56,11 @@ bj::object host_config(const ContainerPlan& plan) {
   } else {
     guest["Type"] = "bind", guest["Source"] = plan.guest_file;
   }
-  host["Mounts"] = bj::array{std::move(guest)};
+  bj::array mounts{std::move(guest)};
+  if (!plan.host_file.empty())
+    mounts.push_back(
+        bj::object{{"Type", "bind"}, {"Source", plan.host_file}, {"Target", kHostPath}, {"ReadOnly", true}});
+  host["Mounts"] = std::move(mounts);
   host["LogConfig"] = bj::object{{"Type", "none"}};
   host["RestartPolicy"] = bj::object{{"Name", "no"}};
   host["IpcMode"] = "private";
@@ -126,7 +131,7 @@ void read_limits(Seen& seen) {
       "a delegated version 2 hierarchy)";
   const auto one = [&](const char* name, bool by_engine, const std::optional<bool>& by_kernel,
                        const std::string& value) {
-    if (by_kernel.value_or(by_engine))
+    if (by_kernel.value_or(by_engine && seen.plan.engine_sets_limits))
       seen.stands(name, by_kernel ? value : value + " (the engine says)");
     else
       seen.lacks(name, none);
@@ -167,6 +172,14 @@ void read_limits(Seen& seen) {
     seen.lacks("io_limit", "not mapped to this engine: use the provider native");
 }
 
+// Whether the ids inside are others outside: all of them are the machine's where one line says so.
+bool maps_ids(const std::string& map) {
+  std::istringstream in(map);
+  std::uint64_t inside = 0, outside = 0, count = 0;
+  in >> inside >> outside >> count;
+  return in && (outside != 0 || count < UINT32_MAX);
+}
+
 }  // namespace
 
 std::string status_field(const std::string& status, const std::string& name) {
@@ -194,7 +207,8 @@ bj::value container_config(const ContainerPlan& plan) {
   config["Image"] = plan.image.id;
   config["Hostname"] = plan.hostname;
   if (!plan.image.user.empty()) config["User"] = plan.image.user;
-  config["Entrypoint"] = bj::array{kGuestPath, guest::kOnStandardStreams};
+  config["Entrypoint"] = plan.host_file.empty() ? bj::array{kGuestPath, guest::kOnStandardStreams}
+                                                : bj::array{kGuestPath, guest::kByHandover, kHostPath};
   config["Cmd"] = bj::array{};
   config["Tty"] = false;
   config["OpenStdin"] = true;
@@ -221,7 +235,9 @@ Result<Isolation> read_back(const ContainerPlan& plan, const bj::value& inspecte
   read_limits(seen);
   seen.stands("open_files", fmt::format("{} descriptors a process", plan.limits.open_files_max));
   const std::string user = kernel ? status_field(kernel->status, "Uid") : "";
-  if (user.starts_with("0\t"))
+  if (kernel ? maps_ids(kernel->ids) : plan.is_rootless)
+    seen.stands("user_namespace", kernel ? "own" : "own (the engine says)");
+  else if (user.starts_with("0\t"))
     seen.lacks("user_namespace",
                "root inside is the machine's root without capabilities: set userns-remap, "
                "use a rootless engine, or an image with a user of its own");

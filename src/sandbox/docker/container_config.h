@@ -16,6 +16,7 @@ namespace atl::sandbox::docker {
 // Where the guest's program is inside; a snapshot has an empty file there.
 inline constexpr const char* kGuestDirectory = "/.atoll";
 inline constexpr const char* kGuestPath = "/.atoll/guest";
+inline constexpr const char* kHostPath = "/.atoll/host";
 
 // What of an image matters to us.
 struct ImageFacts {
@@ -36,12 +37,16 @@ struct ContainerPlan {
   std::string session, sandbox, installation, generation;  // labels
   // The guest's program: a file of the host that is bound read-only, or a volume that holds it.
   std::string guest_file, guest_volume;
+  // A socket of the host at which the guest finds us; empty: it speaks over the standard streams.
+  std::string host_file;
   // As the engine takes it: JSON, or the path of a file; empty: the engine's own.
   std::string seccomp_profile;
   bool with_disk_limit = false;
   // Podman asks for the most processes a user can have unless told otherwise, which not every engine may
   // raise.
   bool with_user_task_limit = false;
+  // What the engine is: its word on limits is worth nothing if it cannot set them.
+  bool is_rootless = false, engine_sets_limits = true;
 };
 boost::json::value container_config(const ContainerPlan& plan);
 
@@ -55,6 +60,7 @@ inline constexpr const char* kGenerationLabel = "atoll.generation";
 struct KernelFacts {
   container::GroupReader groups;
   std::string status;  // /proc/PID/status
+  std::string ids;     // /proc/PID/uid_map
 };
 
 // What of the plan is in force: as the engine says, and as the kernel says where that can be read. Values

@@ -4,8 +4,9 @@
 
 #include <boost/json.hpp>
 
+#include "sandbox/docker/archive.h"
 #include "sandbox/docker/broker.h"
-#include "sandbox/docker/guest_archive.h"
+#include "sandbox/docker/engine.h"
 #include "sandbox/docker/seccomp_profile.h"
 #include "sandbox/docker/spec_note.h"
 
@@ -117,8 +118,34 @@ TEST(SeccompProfileTest, NamesWhatIsAllowedAndWhatIsNot) {
             std::string::npos);
 }
 
-TEST(GuestArchiveTest, IsATarOfOneProgram) {
-  const std::string archive = guest_archive("program");
+TEST(ReadBackTest, ARootlessEngineMapsIdsAndMaySetNoLimits) {
+  ContainerPlan rootless = plan();
+  rootless.is_rootless = true, rootless.engine_sets_limits = false;
+  const auto has = [](const std::vector<Wall>& walls, const char* name) {
+    return std::ranges::any_of(walls, [&](const Wall& wall) { return wall.name == name; });
+  };
+  const auto seen = read_back(rootless, inspected(), std::nullopt);
+  ASSERT_TRUE(seen) << seen.error().message();
+  for (const char* name : {"memory_limit", "swap_limit", "cpu_limit", "task_limit"})
+    EXPECT_TRUE(has(seen->missing, name)) << name << ": the engine's word is worth nothing here";
+  EXPECT_TRUE(has(seen->walls, "user_namespace"));
+  KernelFacts kernel;
+  kernel.status =
+      "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\n";
+  kernel.ids = "         0       1000          1\n         1     100000      65536\n";
+  EXPECT_TRUE(has(read_back(plan(), inspected(), kernel)->walls, "user_namespace"));
+  kernel.ids = "         0          0 4294967295\n";
+  EXPECT_TRUE(has(read_back(plan(), inspected(), kernel)->missing, "user_namespace"));
+  EngineFacts facts;
+  facts.is_rootless = true, facts.cgroups = "1";
+  EXPECT_FALSE(facts.sets_limits());
+  facts.cgroups = "2";
+  EXPECT_TRUE(facts.sets_limits());
+}
+
+TEST(ArchiveTest, IsATar) {
+  const ArchivedFile files[] = {{"guest", "program", 0555}};
+  const std::string archive = archive_of(files);
   EXPECT_EQ(archive.size(), 512U * 4);
   EXPECT_TRUE(archive.starts_with("guest"));
   EXPECT_EQ(archive.substr(512, 7), "program");

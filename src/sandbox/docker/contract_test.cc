@@ -15,12 +15,20 @@ Result<std::unique_ptr<Provider>> make_docker(boost::asio::any_io_executor execu
   return make_on(docker::TestEngine::Kind::docker, std::move(executor));
 }
 
+// As if it were on another machine.
+Result<std::unique_ptr<Provider>> make_remote(boost::asio::any_io_executor executor) {
+  docker::TestEngine* engine = docker::TestEngine::get(docker::TestEngine::Kind::docker);
+  if (engine == nullptr) return fail(Code::unsupported, docker::TestEngine::missing());
+  return docker::start(std::move(executor), engine->remote_options());
+}
+
 Result<std::unique_ptr<Provider>> make_podman(boost::asio::any_io_executor executor) {
   return make_on(docker::TestEngine::Kind::podman, std::move(executor));
 }
 
 const ContractEntry kProviders[] = {
     {"docker", make_docker},
+    {"remote", make_remote},
     {"podman", make_podman},
 };
 

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "guest/program.h"
 #include "sandbox/container/container_sandbox.h"
+#include "sandbox/container/watch.h"
 #include "sandbox/docker/broker.h"
 #include "sandbox/docker/broker_client.h"
 #include "sandbox/docker/docker_walls.h"
@@ -75,6 +76,13 @@ void honour_image(const bj::object& facts, Spec& spec, std::string& own_user) {
   for (const std::string& each : texts_in(facts, "env"))
     if (const std::size_t equals = each.find('='); equals != std::string::npos)
       spec.env.try_emplace(each.substr(0, equals), each.substr(equals + 1));
+}
+
+// An environment may let its user become root; nobody in a container can.
+void tell_sudo(const Spec& spec, ContainerSandbox& sandbox) {
+  if (spec.sudo)
+    sandbox.state()->made.isolation.missing.push_back(
+        {"sudo", "containers gain no privileges: name an image whose user is root"});
 }
 
 Result<void> check_walls(const Isolation& isolation, const std::vector<std::string>& required) {
@@ -159,8 +167,14 @@ class DockerProvider final : public Provider {
     if (const auto before = alive->states.find(spec.id); before != alive->states.end())
       if (const auto state = before->second.state.lock(); state && !state->ended)
         co_return fail(Code::already_exists, "a sandbox of that id lives");
-    if (auto pooled = from_pool(alive, spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    if (auto pooled = from_pool(alive, spec)) {
+      tell_sudo(spec, *pooled);
+      alive->watcher.add(pooled->state());
+      co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    }
     CO_TRY(auto made, co_await make(alive, spec));
+    tell_sudo(spec, *made);
+    alive->watcher.add(made->state());
     note_kind(alive, spec);
     co_return std::unique_ptr<Sandbox>(std::move(made));
   }
@@ -180,6 +194,7 @@ class DockerProvider final : public Provider {
     const bj::value* frozen = answer.body.if_contains("frozen");
     const bool stands_still = frozen != nullptr && is_true_at(*frozen, {});
     CO_TRY(auto sandbox, co_await take_over(alive, std::move(spec), std::move(answer), stands_still));
+    alive->watcher.add(sandbox->state());
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
   }
 
@@ -199,7 +214,9 @@ class DockerProvider final : public Provider {
   std::vector<PoolLevel> pools() const override {
     std::vector<PoolLevel> levels;
     for (const auto& kind : alive_->kinds)
-      levels.push_back({kind->image, static_cast<std::uint32_t>(kind->ready.size()), alive_->options.pool});
+      levels.push_back({kind->image,
+                        static_cast<std::uint32_t>(std::ranges::count_if(kind->ready, &Waiting::is_free)),
+                        alive_->options.pool});
     return levels;
   }
 
@@ -224,11 +241,16 @@ class DockerProvider final : public Provider {
   struct Alive {
     Alive(const asio::any_io_executor& executor_, std::shared_ptr<BrokerClient> broker_,
           DockerOptions options_)
-        : executor(executor_), broker(std::move(broker_)), options(std::move(options_)), looking(executor_) {}
+        : executor(executor_),
+          broker(std::move(broker_)),
+          options(std::move(options_)),
+          looking(executor_),
+          watcher(executor_, options.alerts) {}
     asio::any_io_executor executor;
     std::shared_ptr<BrokerClient> broker;
     DockerOptions options;
     asio::steady_timer looking;
+    container::Watcher watcher;
     std::map<std::string, Known> states;
     std::vector<std::string> adoptable;
     std::vector<std::shared_ptr<Kind>> kinds;
@@ -282,9 +304,6 @@ class DockerProvider final : public Provider {
                         "the provider docker shows no directories of the host, so it has "
                         "no volumes either: use the provider native")
                       .with_field("volumes"));
-    if (spec.sudo)
-      return fail(Error(Code::unsupported, "containers gain no privileges: name an image whose user is root")
-                      .with_field("sudo"));
     return {};
   }
 
@@ -359,7 +378,8 @@ class DockerProvider final : public Provider {
     return nullptr;
   }
 
-  static std::string reserve(Alive& alive, const Spec& spec) {
+  static std::string reserve(Alive& alive, Spec spec) {
+    if (spec.image.empty() && !spec.snapshot) spec.image = alive.options.default_image;
     const auto kind = kind_of(alive, spec);
     if (!kind) return "";
     const auto now = std::chrono::steady_clock::now();
@@ -475,6 +495,8 @@ Result<std::unique_ptr<Provider>> start(asio::any_io_executor executor, DockerOp
   broker.seccomp_profile = options.seccomp_profile;
   broker.images = options.images;
   broker.may_pull = options.may_pull;
+  broker.recipes = options.recipes;
+  broker.build_network = options.build_network;
   broker.orphan_time = options.orphan_time;
   broker.patience = options.patience;
   std::shared_ptr<BrokerClient> client;

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "sandbox/docker/engine_address.h"
+#include "sandbox/docker/recipe.h"
 #include "sandbox/provider.h"
+#include "sandbox/resource_monitor.h"
 
 namespace atl::sandbox::docker {
 
@@ -19,8 +21,13 @@ struct DockerOptions {
   std::string installation;         // labels our containers for ever
   std::vector<std::string> images;  // patterns that may be named; empty: what the engine has
   bool may_pull = false;
-  std::string seccomp_profile;  // JSON; empty: the engine's own
-  std::string default_image;    // of a Spec that names none; empty: such a Spec is refused
+  Recipes recipes;
+  std::string build_network = "default";  // what steps of recipes may reach, in the engine's words
+  std::string seccomp_profile;            // JSON; empty: the engine's own
+  std::string default_image;              // of a Spec that names none; empty: such a Spec is refused
+  // Whom to tell when a container comes near its limits, and at which fractions; without on_alert nobody
+  // looks.
+  MonitorOptions alerts;
   // Containers kept ready of each kind (image and limits) that was asked for lately.
   std::uint32_t pool = 0;
   std::chrono::seconds orphan_time{60};

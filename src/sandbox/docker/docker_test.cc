@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/json.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "guest/program.h"
 #include "sandbox/docker/broker.h"
@@ -203,6 +206,112 @@ TEST_F(DockerTest, MemoryAndProcessesAreBounded) {
   EXPECT_EQ(shell(*sandbox, "echo on").out, "on\n");
 }
 
+TEST_F(DockerTest, TellsWhatComesNearItsLimits) {
+  std::vector<Alert> alerts;
+  options_.alerts.thresholds = {0.5, 1.0};
+  options_.alerts.interval = 20ms;
+  options_.alerts.on_alert = [&](const Alert& alert) { alerts.push_back(alert); };
+  Provider& provider = open();
+  Spec spec = named("hungry");
+  spec.limits.memory_bytes = 64U << 20;
+  spec.limits.processes_max = 8;
+  const auto sandbox = create(provider, spec);
+  ASSERT_TRUE(sandbox);
+  EXPECT_EQ(shell(*sandbox, "true").outcome.exit_code, 0);
+  EXPECT_TRUE(alerts.empty());
+  const auto was_told = [&](Resource resource, double threshold) {
+    return std::ranges::any_of(alerts, [&](const Alert& alert) {
+      return alert.subject == "hungry" && alert.status.resource == resource && alert.threshold == threshold;
+    });
+  };
+  const Ran half = shell(*sandbox, "python3 -c \"import time; a = 'x' * (40 << 20); time.sleep(1)\"");
+  EXPECT_EQ(half.outcome.exit_code, 0) << half.err;
+  EXPECT_TRUE(was_told(Resource::memory, 0.5));
+  EXPECT_FALSE(was_told(Resource::memory, 1.0));
+  shell(*sandbox, "for i in 1 2 3 4 5; do sleep 1 & done; wait");
+  EXPECT_TRUE(was_told(Resource::processes, 0.5));
+  const Ran all = shell(*sandbox, "python3 -c \"a = 'x' * (200 << 20)\"");
+  EXPECT_EQ(all.outcome.ending, Ending::out_of_memory);
+  for (int round = 0; round < 200 && !was_told(Resource::memory, 1.0); ++round) pass(10ms);
+  EXPECT_TRUE(was_told(Resource::memory, 1.0));
+}
+
+TEST_F(DockerTest, BuildsAnImageFromARecipeOnce) {
+  const std::string recipes = engine_->directory() + "/recipes-" + random_word(6);
+  std::filesystem::create_directories(recipes);
+  std::ofstream(recipes + "/Dockerfile.small")
+      << "FROM atoll-test:latest\nUSER root\nCOPY requirements.txt /made/list\n"
+         "RUN mkdir /made/here && echo built > /made/here/file\nUSER user\nWORKDIR /made\n";
+  std::ofstream(recipes + "/Dockerfile.broken") << "FROM atoll-test:latest\nRUN exit 7\n";
+  std::ofstream(recipes + "/Dockerfile.far") << "FROM far-away:1\n";
+  options_.recipes = Recipes::read(recipes).value();
+  options_.build_network = "none";
+  Provider& provider = open();
+  Spec spec = named("built");
+  spec.image = "atoll/none";
+  EXPECT_EQ(run(provider.create(spec)).error().code(), Code::not_found);
+  spec.image = "atoll/far";
+  const auto far = run(provider.create(spec));
+  ASSERT_FALSE(far);
+  EXPECT_EQ(far.error().code(), Code::not_found);
+  EXPECT_NE(far.error().message().find("far-away:1"), std::string::npos) << far.error().message();
+  spec.image = "atoll/broken";
+  const auto broken = run(provider.create(spec));
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message().find("returned a non-zero code: 7"), std::string::npos)
+      << broken.error().message();
+  spec.image = "atoll/small";
+  // The image's own.
+  spec.user.clear(), spec.working_directory.clear();
+  const auto sandbox = create(provider, spec);
+  ASSERT_TRUE(sandbox);
+  EXPECT_EQ(shell(*sandbox, "pwd; cat here/file; head -c 6 list; id -un").out, "/made\nbuilt\npandasuser\n");
+  const std::string tag = options_.recipes.tag_of("small");
+  const auto made_at = [&] {
+    const std::string file = engine_->directory() + "/image.json";
+    TestEngine::run("curl -s --unix-socket " + engine_->socket() + " http://d/v1.41/images/" + tag +
+                    "/json > " + file);
+    return std::string(bj::parse(*os::read_file(file)).at("Created").as_string());
+  };
+  const std::string first = made_at();
+  spec = named("again");
+  spec.image = "atoll/small:latest";
+  const auto again = create(provider, spec);
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(run(again->stop()));
+  EXPECT_EQ(made_at(), first) << "it was there already";
+  EXPECT_EQ(engine_->count("atoll.installation=" + options_.installation), 1) << "no step is left";
+}
+
+TEST_F(DockerTest, AnEngineThatDoesNotKnowUsRefuses) {
+  options_ = engine_->remote_options();
+  options_.engine.certificate_file.clear(), options_.engine.key_file.clear();
+  const auto stranger = probe(options_.engine, 10s);
+  ASSERT_FALSE(stranger);
+  EXPECT_EQ(stranger.error().code(), Code::unavailable) << stranger.error().message();
+  options_ = engine_->remote_options();
+  options_.engine.ca_file.clear();
+  EXPECT_FALSE(probe(options_.engine, 10s)) << "an engine whose authority nobody knows was believed";
+  options_ = engine_->remote_options();
+  options_.engine.key_file = engine_->certificates() + "/server-key.pem";
+  EXPECT_FALSE(probe(options_.engine, 10s)) << "somebody else's key";
+  options_ = engine_->remote_options();
+  EXPECT_TRUE(probe(options_.engine, 10s));
+}
+
+TEST_F(DockerTest, ARemoteEngineHasTheGuestInAVolumeThatIsFilledOnce) {
+  options_ = engine_->remote_options();
+  Provider& provider = open();
+  const auto one = create(provider, named("first")), two = create(provider, named("second"));
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(shell(*one, "echo x > /.atoll/guest").outcome.exit_code != 0, true) << "it can be written to";
+  EXPECT_EQ(shell(*two, "echo $((6 * 7))").out, "42\n");
+  EXPECT_EQ(engine_->count("atoll.installation=" + options_.installation), 2) << "the carrier is gone";
+  const auto usage = run(one->usage());
+  ASSERT_TRUE(usage) << usage.error().message();
+  EXPECT_GT(usage->memory_bytes, 0U);
+}
+
 // What the network-facing process can ask for if it is taken over.
 class BrokerTest : public DockerTest {
  protected:
@@ -262,7 +371,8 @@ TEST_F(BrokerTest, HasNoWayToAskForPrivileges) {
   EXPECT_FALSE(config.at("Privileged").as_bool());
   EXPECT_EQ(config.at("NetworkMode").as_string(), "none");
   EXPECT_TRUE(config.at("Binds").is_null());
-  EXPECT_EQ(seen.at("Mounts").as_array().size(), 1U + 0U) << bj::serialize(seen.at("Mounts"));
+  EXPECT_EQ(seen.at("Mounts").as_array().size(), 2U)
+      << "our guest, and where it finds us: " << bj::serialize(seen.at("Mounts"));
   EXPECT_EQ(seen.at("Config").at("Labels").at("atoll.session").as_string(), "ses_greedy");
 }
 

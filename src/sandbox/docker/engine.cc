@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
+#include <utility>
 
 #include "base/json.h"
 #include "sandbox/docker/json_access.h"
@@ -17,6 +18,8 @@ constexpr int kNewestMinor = 43, kOldestMinor = 41;
 // Of an answer; lists of containers and images are the longest.
 constexpr std::uint64_t kAnswerMax = 16U << 20;
 constexpr std::size_t kMessageMax = 500;
+// Without a word of a build or a pull: a step that compiles may say nothing for long.
+constexpr std::chrono::milliseconds kStepTime{15 * 60'000};
 
 net::ClientOptions client_options(const EngineAddress& address, std::chrono::milliseconds patience) {
   net::ClientOptions options;
@@ -26,6 +29,7 @@ net::ClientOptions client_options(const EngineAddress& address, std::chrono::mil
   options.tries = 1;
   options.body_bytes_max = kAnswerMax;
   options.ca_file = address.ca_file;
+  options.certificate_file = address.certificate_file, options.key_file = address.key_file;
   return options;
 }
 
@@ -59,13 +63,48 @@ Error refusal(int status, const std::string& body) {
   return Error(code, fmt::format("the engine refused ({}): {}", status, words));
 }
 
+// Lines of JSON as they come, of which one may be the engine's error.
+class ProgressReader {
+ public:
+  explicit ProgressReader(std::function<void(std::string_view)> on_step) : on_step_(std::move(on_step)) {}
+  void feed(std::string_view bytes) {
+    for (const char c : bytes) {
+      if (c == '\n')
+        read_line();
+      else if (line_.size() < kLineMax)
+        line_ += c;
+    }
+  }
+  const std::string& error() const { return error_; }
+  // What came behind the last line: all of it, if the engine answered with something else.
+  const std::string& rest() const { return line_.empty() ? last_ : line_; }
+
+ private:
+  static constexpr std::size_t kLineMax = 64U << 10;
+  void read_line() {
+    last_ = std::exchange(line_, {});
+    const auto parsed = json::parse(last_);
+    if (!parsed) return;
+    if (std::string said = text_at(*parsed, {"error"}); !said.empty()) error_ = std::move(said);
+    std::string step = text_at(*parsed, {"stream"});
+    // A pull tells of each layer many times.
+    if (step.empty() && find_at(*parsed, {"progressDetail", "current"}) == nullptr)
+      step = text_at(*parsed, {"status"});
+    while (!step.empty() && step.back() == '\n') step.pop_back();
+    if (!step.empty() && on_step_) on_step_(step);
+  }
+  std::function<void(std::string_view)> on_step_;
+  std::string line_, last_, error_;
+};
+
 }  // namespace
 
 Engine::Engine(boost::asio::any_io_executor executor, EngineAddress address,
                std::chrono::milliseconds patience)
     : executor_(executor),
       address_(std::move(address)),
-      client_(executor, address_.url, client_options(address_, patience)) {}
+      client_(executor, address_.url, client_options(address_, patience)),
+      patient_client_(executor, address_.url, client_options(address_, std::max(patience, kStepTime))) {}
 
 Error Engine::explained(Error error) const {
   if (error.code() == Code::deadline_exceeded)
@@ -73,6 +112,10 @@ Error Engine::explained(Error error) const {
                  fmt::format("the container engine ({}) did not answer in time: is it stopped or overloaded?",
                              address_.source))
         .with_detail(error.message());
+  // Certificates that are of no use.
+  if (error.code() == Code::invalid_argument)
+    return Error(Code::unavailable, fmt::format("the container engine ({}) cannot be reached: {}",
+                                                address_.source, error.message()));
   return Error(Code::unavailable,
                fmt::format("the container engine ({}) cannot be reached: is it running?", address_.source))
       .with_detail(error.message());
@@ -152,34 +195,27 @@ Task<void> Engine::put_archive(std::string target, std::string tar) {
   co_return Result<void>();
 }
 
-Task<void> Engine::post_progress(std::string target) {
+Task<void> Engine::post_progress(std::string target, std::string tar,
+                                 std::function<void(std::string_view)> on_step) {
   CO_CHECK(co_await agree());
   net::ClientRequest request;
   request.method = "POST";
   request.target = fmt::format("/v{}{}", api_, target);
-  auto call = co_await client_.open(std::move(request));
+  if (!tar.empty()) request.headers.set("Content-Type", "application/x-tar");
+  request.body = std::move(tar);
+  auto call = co_await patient_client_.open(std::move(request));
   if (!call) co_return fail(explained(std::move(call).error()));
   auto head = co_await (*call)->head();
   if (!head) co_return fail(explained(std::move(head).error()));
-  std::string line, error;
+  ProgressReader progress(std::move(on_step));
   for (;;) {
     auto piece = co_await (*call)->read();
     if (!piece) co_return fail(explained(std::move(piece).error()));
     if (piece->empty()) break;
-    for (const char c : *piece) {
-      if (c != '\n') {
-        if (line.size() < (64U << 10)) line += c;
-        continue;
-      }
-      if (const auto parsed = json::parse(line)) {
-        const std::string said = text_at(*parsed, {"error"});
-        if (!said.empty()) error = said;
-      }
-      line.clear();
-    }
+    progress.feed(*piece);
   }
-  if (head->status >= 300) co_return fail(refusal(head->status, line));
-  if (!error.empty()) co_return fail(refusal(500, error));
+  if (head->status >= 300) co_return fail(refusal(head->status, progress.rest()));
+  if (!progress.error().empty()) co_return fail(refusal(500, progress.error()));
   co_return Result<void>();
 }
 
@@ -218,6 +254,7 @@ Task<EngineFacts> Engine::describe() {
   facts.storage = text_at(info, {"Driver"});
   facts.cgroups = text_at(info, {"CgroupVersion"});
   facts.warnings = texts_at(info, {"Warnings"});
+  facts.is_rootless = is_true_at(info, {"Rootless"});  // Podman's word for it
   for (const std::string& option : texts_at(info, {"SecurityOptions"}))
     facts.is_rootless |= option.find("rootless") != std::string::npos;
   co_return facts;

@@ -3,8 +3,10 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/json/fwd.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "net/client.h"
@@ -22,6 +24,8 @@ struct EngineFacts {
   std::string cgroups;  // "1" or "2"
   std::vector<std::string> warnings;
   bool is_rootless = false;
+  // Whether containers of it have limits in force: without root only version 2 lets it set them.
+  bool sets_limits() const { return !is_rootless || cgroups == "2"; }
 };
 
 // An Engine API (Docker's, or the same of Podman) over HTTP. Belongs to the loop thread of the broker; calls
@@ -43,8 +47,11 @@ class Engine {
   Task<void> remove(std::string target);
   // A body of another kind; gives the answer's body as it is.
   Task<void> put_archive(std::string target, std::string tar);
-  // A stream of JSON lines, for pulls: ends with the engine's error if one of them has one.
-  Task<void> post_progress(std::string target);
+  // What takes long and tells how far it is, in JSON lines: pulls and, with an archive, builds. Ends with the
+  // engine's error if one of the lines has one; `on_step` hears the engine's words, without ends of lines. It
+  // may be silent for as long as a step of a build takes.
+  Task<void> post_progress(std::string target, std::string tar,
+                           std::function<void(std::string_view)> on_step);
   // The standard streams of a container, raw.
   Task<std::unique_ptr<net::ByteStream>> attach(std::string container);
 
@@ -56,7 +63,8 @@ class Engine {
   boost::asio::any_io_executor executor_;
   EngineAddress address_;
   net::Client client_;
-  std::string api_;  // empty: not agreed yet
+  net::Client patient_client_;  // for what takes long
+  std::string api_;             // empty: not agreed yet
 };
 
 }  // namespace atl::sandbox::docker

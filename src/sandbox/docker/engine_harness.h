@@ -1,8 +1,10 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +59,10 @@ class TestEngine {
   }
 
   std::string socket() const { return directory_ + "/engine.sock"; }
+  // The same engine as if it were on another machine: over TCP, behind TLS, for those whom its authority
+  // knows.
+  std::string remote() const { return "tcp://127.0.0.1:" + std::to_string(port_); }
+  std::string certificates() const { return directory_ + "/certificates"; }
   const std::string& directory() const { return directory_; }
   pid_t pid() const { return child_.pid; }
 
@@ -72,8 +78,16 @@ class TestEngine {
     return options;
   }
 
+  DockerOptions remote_options() const {
+    DockerOptions options = this->options();
+    Surroundings nothing;
+    nothing.variable = [](const char*) { return std::nullopt; };
+    options.engine = find_engine({remote(), certificates()}, nothing).value();
+    return options;
+  }
+
   bool start() {
-    if (::geteuid() != 0 || !spawn_engine()) return false;
+    if (::geteuid() != 0 || !make_certificates() || !spawn_engine()) return false;
     for (int round = 0; round < 300; ++round) {
       if (probe(*parse_engine_address("unix://" + socket(), "the test"), std::chrono::seconds(10)))
         return import();
@@ -105,6 +119,32 @@ class TestEngine {
     std::filesystem::create_directories(directory_);
   }
 
+  // An authority, the engine's certificate and ours, as Docker's documentation makes them.
+  bool make_certificates() {
+    if (kind_ != Kind::docker || port_ != 0) return true;
+    port_ = free_port();
+    std::filesystem::create_directories(certificates());
+    const std::string sign = "openssl x509 -req -days 2 -CA ca.pem -CAkey ca-key.pem -CAcreateserial -in ";
+    return run("cd " + certificates() +
+               " && { openssl ecparam -name prime256v1 -genkey -noout -out ca-key.pem"
+               " && openssl req -x509 -new -key ca-key.pem -days 2 -subj /CN=authority -out ca.pem"
+               " && for who in server client; do openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1"
+               " -nodes -keyout $who-key.pem -subj /CN=$who -out $who.csr || exit 1; done"
+               " && echo subjectAltName=IP:127.0.0.1 > server.ext"
+               " && echo extendedKeyUsage=clientAuth > client.ext && " +
+               sign + "server.csr -extfile server.ext -out server.pem && " + sign +
+               "client.csr -extfile client.ext -out cert.pem && mv client-key.pem key.pem; } 2> log") == 0;
+  }
+  static int free_port() {
+    const os::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET, address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size);
+    ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.sin_port);
+  }
+
   bool spawn_engine() {
     os::SpawnOptions options;
     const os::Fd log = os::open((directory_ + "/log").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600).value();
@@ -121,6 +161,12 @@ class TestEngine {
                            directory_ + "/pid",
                            "-H",
                            "unix://" + socket(),
+                           "-H",
+                           remote(),
+                           "--tlsverify",
+                           "--tlscacert=" + certificates() + "/ca.pem",
+                           "--tlscert=" + certificates() + "/server.pem",
+                           "--tlskey=" + certificates() + "/server-key.pem",
                            "--bridge=none",
                            "--iptables=false",
                            "--ip6tables=false",
@@ -159,6 +205,7 @@ class TestEngine {
 
   Kind kind_;
   std::string directory_;
+  int port_ = 0;
   os::Child child_;
 };
 

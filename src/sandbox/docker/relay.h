@@ -11,6 +11,7 @@
 #include "net/byte_stream.h"
 #include "os/fd.h"
 #include "os/turn.h"
+#include "sandbox/docker/line.h"
 
 namespace atl::sandbox::docker {
 
@@ -55,18 +56,15 @@ class FrameCollector {
 
 // Carries the guest's stream between the container that is attached and whichever daemon there is. Belongs to
 // the loop thread of the broker. Without a daemon, what the guest says is dropped; it is never held up.
-class Relay : public std::enable_shared_from_this<Relay> {
+class Relay final : public Line, public std::enable_shared_from_this<Relay> {
  public:
   // Whether the guest may have said something before anybody was attached.
   enum class Guest : std::uint8_t { is_silent, has_spoken };
   Relay(boost::asio::any_io_executor executor, std::unique_ptr<net::ByteStream> attached, Guest guest);
-  // Begins; `on_end` is called once, when the container's side is over, for that reason.
-  void start(std::function<void(std::string)> on_end);
-  // A daemon's end of the stream, instead of the one before. If that is not the first, or if the guest has
-  // spoken before, it is told to begin anew.
-  Result<os::Fd> open();
-  // Nothing goes to or from a daemon any more.
-  void close();
+  void start(std::function<void(std::string)> on_end) override;
+  // If that is not the first, or if the guest has spoken before, it is told to begin anew.
+  Result<os::Fd> open() override;
+  void close() override;
 
  private:
   struct Host;

@@ -1,6 +1,7 @@
 #include "sandbox/emulated/script.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 #include <signal.h>
 #include <time.h>
 
@@ -9,16 +10,29 @@
 namespace atl::sandbox::emulated {
 namespace {
 
-std::chrono::microseconds thread_cpu_time() {
+// Zero for a clock that is gone.
+std::chrono::microseconds cpu_time_by(clockid_t clock) {
   timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  if (clock_gettime(clock, &now) != 0) return std::chrono::microseconds(0);
   return std::chrono::microseconds(now.tv_sec * 1'000'000 + now.tv_nsec / 1000);
 }
 
 }  // namespace
 
+std::chrono::microseconds CpuMeter::total() const {
+  std::chrono::microseconds sum = ended_;
+  for (const Script* script : running_) sum += script->cpu_time();
+  return sum;
+}
+
+void CpuMeter::ended(const Script* script, std::chrono::microseconds used) {
+  ended_ += used;
+  std::erase(running_, script);
+}
+
 Script::~Script() {
   if (thread_.joinable()) thread_.join();
+  if (running_) meter_->ended(this, std::chrono::microseconds(0));
 }
 
 void Script::start(std::string text, const ScriptLimits& limits,
@@ -40,6 +54,14 @@ void Script::start(std::string text, const ScriptLimits& limits,
     auto executor = self->executor_;
     boost::asio::post(executor, [self = std::move(self)] {});
   });
+  meter_->began(this);
+}
+
+std::chrono::microseconds Script::cpu_time() const {
+  clockid_t clock{};
+  if (!running_ || pthread_getcpuclockid(thread_.native_handle(), &clock) != 0)
+    return std::chrono::microseconds(0);
+  return cpu_time_by(clock);
 }
 
 void Script::run(const std::string& text) {
@@ -63,7 +85,7 @@ void Script::run(const std::string& text) {
   options.on_stdout = [&](std::string_view bytes) { forward(Stream::out, bytes); };
   options.on_stderr = [&](std::string_view bytes) { forward(Stream::err, bytes); };
   auto executed = shell_->execute(text, std::move(options));
-  auto cpu_time = thread_cpu_time();
+  auto cpu_time = cpu_time_by(CLOCK_THREAD_CPUTIME_ID);
   boost::asio::post(executor_, [self = shared_from_this(), executed = std::move(executed), cpu_time] {
     self->ended(executed, cpu_time);
   });
@@ -104,6 +126,7 @@ void Script::ended(const shell::Executed& executed, std::chrono::microseconds cp
   running_ = false;
   timer_.cancel();
   thread_.join();
+  meter_->ended(this, cpu_time);
   Outcome outcome = outcome_of(executed);
   outcome.usage.cpu_time = cpu_time;
   outcome.usage.wall_time =

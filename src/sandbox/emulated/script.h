@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "sandbox/emulated/console.h"
 #include "shell/shell.h"
@@ -17,14 +18,30 @@ struct ScriptLimits {
   std::optional<std::uint64_t> output_bytes;
 };
 
+class Script;
+
+// CPU time of all scripts of a sandbox, those that run included. Belongs to the loop thread.
+class CpuMeter {
+ public:
+  std::chrono::microseconds total() const;
+  void began(const Script* script) { running_.push_back(script); }
+  void ended(const Script* script, std::chrono::microseconds used);
+
+ private:
+  std::chrono::microseconds ended_{0};
+  std::vector<const Script*> running_;
+};
+
 // One run of a shell on a thread of its own, from start() to its Outcome. Everything but the run itself is
 // the loop's.
 class Script : public std::enable_shared_from_this<Script> {
  public:
-  Script(boost::asio::any_io_executor executor, std::shared_ptr<shell::SandboxShell> shell)
+  Script(boost::asio::any_io_executor executor, std::shared_ptr<shell::SandboxShell> shell,
+         std::shared_ptr<CpuMeter> meter)
       : executor_(executor),
         console_(std::make_shared<Console>(executor)),
         shell_(std::move(shell)),
+        meter_(std::move(meter)),
         timer_(executor) {}
   ~Script();
   Script(const Script&) = delete;
@@ -38,6 +55,8 @@ class Script : public std::enable_shared_from_this<Script> {
   // Ends it; the first reason counts. The outcome follows within milliseconds.
   void end(Ending ending, int signal, std::string reason);
   const std::shared_ptr<Console>& console() const { return console_; }
+  // What it used until now, while it runs.
+  std::chrono::microseconds cpu_time() const;
 
  private:
   // On the thread; never throws.
@@ -49,8 +68,9 @@ class Script : public std::enable_shared_from_this<Script> {
   boost::asio::any_io_executor executor_;
   std::shared_ptr<Console> console_;
   std::shared_ptr<shell::SandboxShell> shell_;
+  std::shared_ptr<CpuMeter> meter_;
   boost::asio::steady_timer timer_;
-  std::thread thread_;
+  mutable std::thread thread_;  // its clock is asked for by a handle that is not const
   std::stop_source stop_;
   std::function<void(Outcome&, const shell::Executed&)> on_end_;
   ScriptLimits limits_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "os/file.h"
+#include "os/offload.h"
 #include "sandbox/emulated/virtual_sandbox.h"
 #include "sandbox/spec_check.h"
 #include "shell/shell.h"
@@ -19,7 +20,7 @@ constexpr std::size_t kSnapshotBytesMax = std::size_t{1} << 30;
 
 class VirtualProvider final : public Provider {
  public:
-  VirtualProvider(boost::asio::any_io_executor executor, Storages storages)
+  VirtualProvider(boost::asio::any_io_executor executor, std::shared_ptr<Storages> storages)
       : executor_(std::move(executor)), storages_(std::move(storages)), base_(shell::base_snapshot()) {
     if (const auto stats = vfs::VirtualFileSystem(base_).stats()) own_nodes_ = stats->nodes();
   }
@@ -45,7 +46,7 @@ class VirtualProvider final : public Provider {
       start = std::move(stored);
     }
     const auto beginning = spec.snapshot ? Beginning::from_snapshot : Beginning::fresh;
-    CO_TRY(auto tree, make_tree(spec, start, beginning, storages_));
+    CO_TRY(VirtualTree tree, co_await tree_of(spec, std::move(start), beginning));
     auto required = spec.required_walls;
     auto sandbox = std::make_unique<VirtualSandbox>(executor_, std::move(spec), std::move(tree), own_nodes_);
     const auto& walls = sandbox->isolation().walls;
@@ -57,8 +58,11 @@ class VirtualProvider final : public Provider {
     co_return handle;
   }
 
-  Result<void> check_storage(const StorageUse& use) const override { return storages_.check(use); }
-  Task<void> discard_storage(StorageUse use) override { co_return storages_.discard(use); }
+  Result<void> check_storage(const StorageUse& use) const override { return storages_->check(use); }
+  Task<void> discard_storage(StorageUse use) override {
+    auto discard = [storages = storages_, use = std::move(use)] { return storages->discard(use); };
+    co_return co_await os::offload<void>(*storages_->pool(), std::move(discard));
+  }
 
   Task<std::vector<std::string>> adoptable() override { co_return std::vector<std::string>(); }
   Task<std::unique_ptr<Sandbox>> adopt(std::string id) override {
@@ -72,6 +76,15 @@ class VirtualProvider final : public Provider {
   }
 
  private:
+  // A storage may be slow to open: the loop does not wait for it.
+  Task<VirtualTree> tree_of(const Spec& spec, vfs::Snapshot start, Beginning beginning) {
+    if (!spec.storage) co_return make_tree(spec, std::move(start), beginning, *storages_);
+    auto make = [spec, start = std::move(start), beginning, storages = storages_] {
+      return make_tree(spec, start, beginning, *storages);
+    };
+    co_return co_await os::offload<VirtualTree>(*storages_->pool(), std::move(make));
+  }
+
   static Result<void> check_traits(const Spec& spec) {
     auto lacks = [](std::string_view what, std::string_view field) {
       return fail(Error(Code::unsupported, fmt::format("the virtual provider has no {}", what))
@@ -87,7 +100,7 @@ class VirtualProvider final : public Provider {
   }
 
   boost::asio::any_io_executor executor_;
-  Storages storages_;
+  std::shared_ptr<Storages> storages_;
   vfs::Snapshot base_;
   std::uint64_t own_nodes_ = 0;  // of base_
   std::map<std::string, std::shared_ptr<Life>> sandboxes_;
@@ -95,7 +108,8 @@ class VirtualProvider final : public Provider {
 
 }  // namespace
 
-std::unique_ptr<Provider> make(boost::asio::any_io_executor executor, Storages storages) {
+std::unique_ptr<Provider> make(boost::asio::any_io_executor executor, std::shared_ptr<Storages> storages) {
+  if (storages == nullptr) storages = std::make_shared<Storages>();
   return std::make_unique<VirtualProvider>(std::move(executor), std::move(storages));
 }
 

@@ -13,6 +13,7 @@ namespace atl::sandbox::emulated {
 // kilobytes and microseconds. A snapshot is one file, `vfs.snapshot`, in its directory.
 // A sandbox whose spec names one of `storages` keeps the files of its working directory there; whatever else
 // is in it is in memory.
-std::unique_ptr<Provider> make(boost::asio::any_io_executor executor, Storages storages = {});
+std::unique_ptr<Provider> make(boost::asio::any_io_executor executor,
+                               std::shared_ptr<Storages> storages = nullptr);
 
 }  // namespace atl::sandbox::emulated

@@ -32,10 +32,10 @@ class InterpreterStream final : public ExecutionStream {
 };
 
 Task<std::unique_ptr<ExecutionStream>> VirtualInterpreter::execute(ExecutionSpec spec) {
-  if (closed_) co_return fail(Code::unavailable, "the kernel is gone");
+  if (closed_) co_return fail(Code::unavailable, "the interpreter is gone");
   auto execution = std::make_shared<Execution>();
   execution->spec = std::move(spec);
-  execution->script = std::make_shared<Script>(executor_, shell_);
+  execution->script = std::make_shared<Script>(executor_, shell_, meter_);
   execution->script->console()->close_input();
   queue_.push_back(execution);
   std::unique_ptr<ExecutionStream> stream =
@@ -103,11 +103,11 @@ Task<void> VirtualInterpreter::interrupt() {
 }
 
 Task<void> VirtualInterpreter::restart() {
-  if (closed_) co_return fail(Code::unavailable, "the kernel is gone");
+  if (closed_) co_return fail(Code::unavailable, "the interpreter is gone");
   if (running_) {
     restart_ = true;
     auto script = queue_.front()->script;
-    script->end(Ending::killed, SIGKILL, "the kernel was restarted");
+    script->end(Ending::killed, SIGKILL, "the interpreter was restarted");
     CO_CHECK(co_await script->console()->wait());
   } else {
     shell_ = make_shell_();

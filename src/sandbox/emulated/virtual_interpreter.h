@@ -17,11 +17,12 @@ class VirtualInterpreter final : public Interpreter, public std::enable_shared_f
  public:
   using MakeShell = std::function<std::shared_ptr<shell::SandboxShell>()>;
   VirtualInterpreter(boost::asio::any_io_executor executor, InterpreterInfo info, Limits limits,
-                     MakeShell make_shell)
+                     MakeShell make_shell, std::shared_ptr<CpuMeter> meter)
       : executor_(std::move(executor)),
         info_(std::move(info)),
         limits_(limits),
         make_shell_(std::move(make_shell)),
+        meter_(std::move(meter)),
         shell_(make_shell_()) {}
 
   const InterpreterInfo& info() const override { return info_; }
@@ -51,6 +52,7 @@ class VirtualInterpreter final : public Interpreter, public std::enable_shared_f
   InterpreterInfo info_;
   Limits limits_;
   MakeShell make_shell_;
+  std::shared_ptr<CpuMeter> meter_;
   std::shared_ptr<shell::SandboxShell> shell_;
   std::deque<std::shared_ptr<Execution>> queue_;  // the first one runs if `running_`
   bool running_ = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "os/file.h"
+#include "sandbox/emulated/pooled_files.h"
 #include "vfs/snapshot_format.h"
 
 namespace atl::sandbox::emulated {
@@ -102,8 +103,9 @@ VirtualSandbox::VirtualSandbox(boost::asio::any_io_executor executor, Spec spec,
       spec_(std::move(spec)),
       tree_(std::move(tree)),
       own_nodes_(own_nodes),
-      files_(executor, tree_),
+      files_(std::make_shared<VirtualFiles>(executor, tree_)),
       life_(std::make_shared<Life>(executor)) {
+  if (tree_.stored) files_ = std::make_shared<PooledFiles>(std::move(files_), tree_.pool);
   tree_.memory->set_quota({spec_.limits.disk_bytes, spec_.limits.inodes_max + own_nodes_});
   isolation_.walls = {
       {"no_process", "commands are emulated inside the daemon; nothing of the host is executed"},
@@ -180,7 +182,7 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
   if (command.is_program && shell->execute("command -v -- " + quoted(spec.argv[0])).status != 0)
     co_return fail(
         Error(Code::not_found, fmt::format("{}: no such command", spec.argv[0])).with_field("argv"));
-  auto script = std::make_shared<Script>(executor_, std::move(shell));
+  auto script = std::make_shared<Script>(executor_, std::move(shell), life_->cpu);
   bool input = spec.stdin_mode == Stdin::pipe;
   if (!input) script->console()->close_input();
   auto process = std::make_shared<VirtualProcess>(std::move(info), input, script);
@@ -188,7 +190,6 @@ Task<std::shared_ptr<Process>> VirtualSandbox::start(ProcessSpec spec) {
   life->processes.push_back(process);
   life->peak = std::max(life->peak, static_cast<std::uint32_t>(life->processes.size()));
   auto on_end = [life, weak = std::weak_ptr(process)](Outcome& outcome, const shell::Executed&) {
-    life->cpu_time += outcome.usage.cpu_time;
     life->output_bytes += outcome.usage.output_bytes;
     std::erase(life->processes, weak.lock());
   };
@@ -204,7 +205,7 @@ std::vector<std::shared_ptr<Process>> VirtualSandbox::processes() {
 
 Task<std::shared_ptr<Interpreter>> VirtualSandbox::create_interpreter(Language language, std::string cwd) {
   CO_CHECK(check_alive());
-  if (language != Language::shell) co_return lacks(fmt::format("kernel for {}", to_string(language)));
+  if (language != Language::shell) co_return lacks(fmt::format("interpreter for {}", to_string(language)));
   InterpreterInfo info{fmt::format("shell-{}", next_interpreter_++), language,
                        cwd.empty() ? spec_.working_directory : cwd};
   CO_TRY(auto directory, vfs::Path::posix(info.cwd));
@@ -218,8 +219,8 @@ Task<std::shared_ptr<Interpreter>> VirtualSandbox::create_interpreter(Language l
     VirtualSandbox maker(executor, spec, tree, own_nodes);
     return maker.make_shell({}, directory_text, {}, "bash");
   };
-  auto interpreter =
-      std::make_shared<VirtualInterpreter>(executor_, std::move(info), spec_.limits, std::move(make));
+  auto interpreter = std::make_shared<VirtualInterpreter>(executor_, std::move(info), spec_.limits,
+                                                          std::move(make), life_->cpu);
   life_->interpreters.push_back(interpreter);
   std::shared_ptr<Interpreter> handle = interpreter;
   co_return handle;
@@ -234,7 +235,7 @@ Task<void> VirtualSandbox::remove_interpreter(std::string id) {
                                     [&](const auto& interpreter) { return interpreter->info().id == id; });
   if (place == life_->interpreters.end())
     co_return fail(Code::not_found, fmt::format("no interpreter {}", id));
-  (*place)->close("the kernel was removed");
+  (*place)->close("the interpreter was removed");
   life_->interpreters.erase(place);
   co_return Result<void>();
 }
@@ -246,6 +247,10 @@ Task<std::vector<std::uint16_t>> VirtualSandbox::listening_ports() {
   co_return std::vector<std::uint16_t>();
 }
 
+Task<std::chrono::microseconds> VirtualSandbox::cpu_time() {
+  co_return life_->cpu->total();
+}
+
 Task<Usage> VirtualSandbox::usage() {
   Usage usage;
   CO_TRY(auto stats, tree_.memory->stats());
@@ -255,7 +260,7 @@ Task<Usage> VirtualSandbox::usage() {
     stored_bytes = stored.bytes;
     stored_nodes = stored.nodes();
   }
-  usage.cpu_time = life_->cpu_time;
+  usage.cpu_time = life_->cpu->total();
   usage.wall_time =
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - created_);
   usage.memory_bytes = usage.memory_peak_bytes = stats.bytes;

@@ -25,7 +25,7 @@ struct Life {
 
   std::vector<std::shared_ptr<VirtualProcess>> processes;  // live ones
   std::vector<std::shared_ptr<VirtualInterpreter>> interpreters;
-  std::chrono::microseconds cpu_time{0};
+  std::shared_ptr<CpuMeter> cpu = std::make_shared<CpuMeter>();
   std::uint64_t output_bytes = 0;
   std::uint32_t peak = 0;
   std::string why;  // not empty: it ended
@@ -49,12 +49,13 @@ class VirtualSandbox final : public Sandbox {
 
   Task<std::shared_ptr<Process>> start(ProcessSpec spec) override;
   std::vector<std::shared_ptr<Process>> processes() override;
-  Files& files() override { return files_; }
+  Files& files() override { return *files_; }
   Task<std::shared_ptr<Interpreter>> create_interpreter(Language language, std::string cwd) override;
   std::vector<std::shared_ptr<Interpreter>> interpreters() override;
   Task<void> remove_interpreter(std::string id) override;
   Task<std::unique_ptr<ByteStream>> connect(std::uint16_t port) override;
   Task<std::vector<std::uint16_t>> listening_ports() override;
+  Task<std::chrono::microseconds> cpu_time() override;
   Task<Usage> usage() override;
   Task<void> pause() override;
   Task<void> resume() override;
@@ -73,7 +74,7 @@ class VirtualSandbox final : public Sandbox {
   Spec spec_;
   VirtualTree tree_;
   std::uint64_t own_nodes_;
-  VirtualFiles files_;
+  std::shared_ptr<Files> files_;
   Isolation isolation_;
   std::chrono::steady_clock::time_point created_ = std::chrono::steady_clock::now();
   std::shared_ptr<Life> life_;

@@ -342,13 +342,17 @@ void Broker::checkpoint(Request request, Box& box) {
   };
   const std::string target = request.path, notes = request.text;
   const Durable durable = request.memory ? Durable::yes : Durable::no;
-  begin(std::move(request), std::move(job), [=, this](const auto&) -> Result<Reply> {
-    const Engine::Saved saved =
-        TRY(engine_.checkpoint(directory, container, next, target, notes, durable, guest_end));
-    Reply reply{.number = saved.replaced ? static_cast<std::uint64_t>(saved.pid) : 0};
-    reply.groups = saved.groups;
-    return reply;
-  });
+  begin(std::move(request), std::move(job),
+        [=, this](const std::function<void(Reply)>& tell) -> Result<Reply> {
+          const Engine::Saved saved =
+              TRY(engine_.checkpoint(directory, container, next, target, notes, durable, guest_end));
+          Reply reply{.number = saved.replaced ? static_cast<std::uint64_t>(saved.pid) : 0};
+          reply.groups = saved.groups;
+          // An old runsc takes more than a second to forget a container: a copy can be made meanwhile.
+          if (saved.replaced) tell(std::move(reply));
+          engine_.finish_checkpoint(container, saved);
+          return reply;
+        });
 }
 
 void Broker::destroy(Request request, Box& box) {

@@ -385,10 +385,17 @@ Result<Engine::Saved> Engine::checkpoint(const std::string& box, const std::stri
       saved.groups = reader->paths();
     return {};
   });
+  if (done) return saved;
   if (!ended) (void)resume(container);
   if (ended) (void)ask({"delete", "-force", container});
-  if (!done) return fail(std::move(done).error());
-  return saved;
+  return fail(std::move(done).error());
+}
+
+void Engine::finish_checkpoint(const std::string& container, const Saved& saved) const {
+  if (saved.replaced)
+    (void)ask({"delete", "-force", container});
+  else
+    (void)resume(container);
 }
 
 Result<std::string> Engine::notes(const std::string& snapshot) const {

@@ -56,7 +56,9 @@ class Engine {
   // The sandbox must stand still.
   Result<void> snapshot(const std::string& box, const std::string& target) const;
   // The same with its memory and `notes`, a file of the caller's. The guest must be held. Where runsc cannot
-  // leave the sandbox running, it ends here and goes on as the container `next` on `stream`.
+  // leave the sandbox running, it ends here and goes on as the container `next` on `stream`. After a success
+  // the caller says finish_checkpoint(), which can wait until others know: until then what ran on stands
+  // still, or what ended keeps its name.
   struct Saved {
     bool replaced = false;
     pid_t pid = 0;  // of the new one
@@ -65,6 +67,7 @@ class Engine {
   Result<Saved> checkpoint(const std::string& box, const std::string& container, const std::string& next,
                            const std::string& target, const std::string& notes, Durable durable,
                            int stream) const;
+  void finish_checkpoint(const std::string& container, const Saved& saved) const;
   // The caller's file of a checkpoint.
   Result<std::string> notes(const std::string& snapshot) const;
   // Kills everything in it: no process of it is left when this returns. `pid` is gVisor's kernel, as a

@@ -19,6 +19,7 @@
 #include "os/file.h"
 #include "os/turn.h"
 #include "sandbox/container/container_sandbox.h"
+#include "sandbox/container/watch.h"
 #include "sandbox/gvisor/broker.h"
 #include "sandbox/gvisor/client.h"
 #include "sandbox/gvisor/walls.h"
@@ -75,15 +76,18 @@ struct Pool {
 
 // What outlives the moment in which the provider is destroyed while something is under way.
 struct Alive {
-  Alive(boost::asio::any_io_executor executor_, std::shared_ptr<BrokerClient> broker_, std::string version_)
+  Alive(boost::asio::any_io_executor executor_, std::shared_ptr<BrokerClient> broker_, std::string version_,
+        MonitorOptions alerts)
       : executor(executor_),
         broker(std::move(broker_)),
         version(std::move(version_)),
-        makers(executor_, kMakersMax) {}
+        makers(executor_, kMakersMax),
+        watcher(executor_, std::move(alerts)) {}
   boost::asio::any_io_executor executor;
   std::shared_ptr<BrokerClient> broker;
   std::string version;  // runsc's, and its platform
   os::Turn makers;
+  container::Watcher watcher;
   std::map<std::string, std::weak_ptr<ContainerState>> states;
   std::vector<std::string> adoptable;
   bool closing = false;
@@ -145,7 +149,7 @@ class GvisorProvider final : public Provider {
  public:
   GvisorProvider(boost::asio::any_io_executor executor, std::shared_ptr<BrokerClient> broker, Reply hello,
                  GvisorOptions options)
-      : alive_(std::make_shared<Alive>(executor, std::move(broker), hello.text)),
+      : alive_(std::make_shared<Alive>(executor, std::move(broker), hello.text, std::move(options.alerts))),
         directory_(options.run_directory),
         ready_(options.ready),
         warm_(std::move(options.warm)) {
@@ -175,17 +179,24 @@ class GvisorProvider final : public Provider {
     if (const auto before = alive->states.find(spec.id); before != alive->states.end())
       if (const auto state = before->second.lock(); state && !state->ended)
         co_return fail(Code::already_exists, "a sandbox of that id lives");
-    if (auto pooled = from_pool(spec)) co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    if (auto pooled = from_pool(spec)) {
+      alive->watcher.add(pooled->state());
+      co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    }
     CO_TRY(const os::Turn::Hold turn, co_await alive->makers.take());
     (void)turn;
     if (spec.snapshot && spec.with_interpreters) {
       auto restored = co_await make_restored(alive, spec);
-      if (restored) co_return check_made(std::move(*restored), spec);
+      if (restored) {
+        alive->watcher.add((*restored)->state());
+        co_return check_made(std::move(*restored), spec);
+      }
       log::warn("a sandbox could not be restored with its memory",
                 {{"error", restored.error().message()}, {"detail", restored.error().detail()}});
     }
     const bool was_alive = spec.snapshot && spec.with_interpreters;
     CO_TRY(auto made, co_await make_fresh(alive, spec));
+    alive->watcher.add(made->state());
     if (was_alive) {
       Carried carried;
       carried.left_behind.emplace_back("everything in memory: it could not be restored");
@@ -207,6 +218,7 @@ class GvisorProvider final : public Provider {
       CO_CHECK(co_await take_stream_over(state->made.stream.get()));
       CO_CHECK(co_await state->greet(kGreetPatience));
     }
+    alive->watcher.add(state);
     co_return std::unique_ptr<Sandbox>(std::move(sandbox));
   }
 

@@ -9,6 +9,7 @@
 #include "sandbox/gvisor/roots.h"
 #include "sandbox/interpreter.h"
 #include "sandbox/provider.h"
+#include "sandbox/resource_monitor.h"
 
 namespace atl::sandbox::gvisor {
 
@@ -22,6 +23,8 @@ struct GvisorOptions {
   // env, user and working directory) gets one of them. A few kinds at once; 0: none.
   std::uint32_t ready = 0;
   std::vector<Language> warm;
+  // Whom to tell when a sandbox comes near its limits, and at which fractions; without on_alert nobody looks.
+  MonitorOptions alerts;
 };
 
 // What these sandboxes can do, where they work.

@@ -53,7 +53,7 @@ Result<void> take(Seen seen, CheckpointWriter& writer, CheckpointReport& report)
   TRY(writer.add(seen.interpreter.checkpointed, std::move(seen.reading), seen.process, seen.zygote));
   report.carried.push_back(id);
   for (const std::string& name : left_behind)
-    report.left_behind.push_back(shortened(fmt::format("kernel {}: {}", id, name)));
+    report.left_behind.push_back(shortened(fmt::format("interpreter {}: {}", id, name)));
   return {};
 }
 
@@ -66,7 +66,7 @@ Result<void> take_all(const CheckpointJob& job, int directory, CheckpointReport&
   if (job.interpreters.empty()) return {};
   const auto leave = [&](const CheckpointJob::Interpreter& interpreter, const Error& why) {
     report.left_behind.push_back(
-        shortened(fmt::format("kernel {}: {}", interpreter.checkpointed.id, why.message())));
+        shortened(fmt::format("interpreter {}: {}", interpreter.checkpointed.id, why.message())));
   };
   std::vector<Seen> all;
   std::uint64_t bytes = 0;

@@ -302,7 +302,7 @@ Result<CheckpointWriter> CheckpointWriter::create(int directory) {
 
 Result<CheckpointWriter> CheckpointWriter::in_memory() {
   os::Fd file(::memfd_create(kCheckpointName, MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.is_open()) return fail(errno_error(errno, "park kernels"));
+  if (!file.is_open()) return fail(errno_error(errno, "park interpreters"));
   CheckpointWriter writer = TRY(begin(std::move(file)));
   writer.in_memory_ = true;
   return writer;
@@ -357,7 +357,7 @@ Result<void> CheckpointWriter::add(CheckpointedInterpreter interpreter, ImageRea
 Result<void> CheckpointWriter::finish() {
   const std::string index = encode(interpreters_);
   if (interpreters_.size() > kInterpretersMax || index.size() > kIndexMax)
-    return fail(Code::too_large, "too many kernels");
+    return fail(Code::too_large, "too many interpreters");
   Head head;
   std::memcpy(head.magic, kMagic, sizeof kMagic);
   head.version = kVersion, head.interpreters = static_cast<std::uint32_t>(interpreters_.size());
@@ -367,7 +367,7 @@ Result<void> CheckpointWriter::finish() {
   head.checksum = checksum_of({bytes, offsetof(Head, checksum)});
   TRY(os::write_all(file_.get(), index));
   if (::pwrite(file_.get(), &head, sizeof head, 0) != sizeof head)
-    return fail(errno_error(errno, "park kernels"));
+    return fail(errno_error(errno, "park interpreters"));
   constexpr int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
   if (in_memory_ && ::fcntl(file_.get(), F_ADD_SEALS, seals) < 0)
     return fail(errno_error(errno, "seal parked interpreters"));

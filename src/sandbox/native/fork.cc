@@ -22,7 +22,7 @@ Task<Interpreters> park_all(const GuestConnection& connection, std::vector<std::
     const auto interpreter = std::dynamic_pointer_cast<GuestInterpreter>(each);
     if (!interpreter || interpreter->is_dead()) continue;
     const std::string name =
-        fmt::format("kernel {} ({})", interpreter->info().id, to_string(interpreter->info().language));
+        fmt::format("interpreter {} ({})", interpreter->info().id, to_string(interpreter->info().language));
     if (interpreter->info().language != Language::python) {
       left_behind.push_back(name + ": interpreters of its language cannot be copied");
       continue;
@@ -101,7 +101,7 @@ Task<void> NativeSandbox::receive_interpreters() {
   auto parked = file ? read_checkpoint(file->get())
                      : Result<std::vector<CheckpointedInterpreter>>(fail(std::move(*problem)));
   if (!parked) {
-    revival_.left_behind.push_back(fmt::format("all kernels: {}", parked.error().message()));
+    revival_.left_behind.push_back(fmt::format("all interpreters: {}", parked.error().message()));
     co_return Result<void>();
   }
   for (std::uint32_t number = 0; number < parked->size(); ++number) {
@@ -110,7 +110,7 @@ Task<void> NativeSandbox::receive_interpreters() {
       revival_.interpreters.push_back(interpreter.id);
     else
       revival_.left_behind.push_back(
-          fmt::format("kernel {}: {}", interpreter.id, received.error().message()));
+          fmt::format("interpreter {}: {}", interpreter.id, received.error().message()));
   }
   co_return Result<void>();
 }

@@ -2,16 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/loop.h>
 #include <linux/mount.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,11 +18,10 @@
 #include "os/file.h"
 #include "os/fork.h"
 #include "os/mount.h"
+#include "sandbox/native/loop_device.h"
 
 namespace atl::sandbox::native {
 namespace {
-
-constexpr unsigned kLoopMajor = 7;
 
 // A sparse image may be larger than the disk is: most stay nearly empty. Not without end: its tables are
 // real.
@@ -43,26 +39,6 @@ Result<void> copy_data(int from, int to, off_t size) {
     at = end;
   }
   return {};
-}
-
-// Another process may take the number between asking for it and using it: try again with the next.
-Result<os::Fd> attach_loop(int control, int file, const std::string& nodes, std::string& path) {
-  for (int attempt = 0; attempt < 64; ++attempt) {
-    const int number = ::ioctl(control, LOOP_CTL_GET_FREE);
-    if (number < 0) return fail(errno_error(errno, "find a loop device"));
-    path = fmt::format("{}/loop{}", nodes, number);
-    if (::mknod(path.c_str(), S_IFBLK | 0600, makedev(kLoopMajor, static_cast<unsigned>(number))) < 0 &&
-        errno != EEXIST)
-      return fail(errno_error(errno, "make a device node"));
-    os::Fd device(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!device.is_open()) return fail(errno_error(errno, "open a loop device"));
-    loop_config config{};
-    config.fd = static_cast<std::uint32_t>(file);
-    config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
-    if (::ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) return device;
-    if (errno != EBUSY) return fail(errno_error(errno, "set up a loop device"));
-  }
-  return fail(Code::resource_exhausted, "no loop device is free");
 }
 
 }  // namespace
@@ -145,10 +121,9 @@ Result<os::Fd> mount_copy(const ImagePlace& place, int original, std::uint64_t b
                           const std::string& nodes) {
   const os::Fd file = TRY(nameless_file(place, bytes));
   TRY(copy_data(original, file.get(), static_cast<off_t>(bytes)));
-  std::string path;
-  const os::Fd device = TRY(attach_loop(place.control.get(), file.get(), nodes, path));
+  const LoopDevice loop = TRY(attach_loop(place.control.get(), file.get(), nodes));
   os::FilesystemContext ext4 = TRY(os::FilesystemContext::open("ext4"));
-  TRY(ext4.set("source", path));
+  TRY(ext4.set("source", loop.path));
   return ext4.mount(MOUNT_ATTR_NODEV);
 }
 

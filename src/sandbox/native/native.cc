@@ -28,7 +28,7 @@ namespace {
 // If nothing began or ended for so long, clients are taking a break.
 constexpr std::chrono::milliseconds kQuiet{10};
 // A pool that is not low waits so long for a quiet moment, for each that it lacks.
-constexpr std::chrono::milliseconds kPatience{200};
+constexpr std::chrono::milliseconds kRefillPatience{200};
 // The spawner does one thing after the other, in the order in which it is asked. Of a burst of creates it has
 // this many to do, so that who has a sandbox already (an interpreter, an end) does not wait for all that have
 // none.
@@ -85,8 +85,10 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     }
     // While the spawner's word of the end of an earlier one is on its way, no ready one may take the name.
     const bool word_is_due = before != alive_->states.end();
-    if (auto pooled = word_is_due ? nullptr : from_pool(spec))
+    if (auto pooled = word_is_due ? nullptr : from_pool(spec)) {
+      const trace::Span taken(spec.trace, "pool.take");
       co_return std::unique_ptr<Sandbox>(std::move(pooled));
+    }
     Request request{.name = spec.id, .ask = ask::Create{spec}};
     const Making making(alive_);
     const bool with_interpreters = spec.snapshot && spec.with_interpreters;
@@ -95,9 +97,12 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
     if (!with_interpreters) {
       CO_TRY(turn, co_await alive_->makers.take());
     }
+    trace::Span span(spec.trace, "spawner.create");
     CO_TRY(SpawnerClient::Answer answer, co_await spawner_->call(std::move(request)));
     turn = {};
+    span = trace::Span(spec.trace, "guest.greet");
     CO_TRY(auto sandbox, co_await take_over(alive_, spawn_result(std::move(answer), std::move(spec))));
+    span.end();
     if (with_interpreters) CO_CHECK(co_await static_cast<NativeSandbox&>(*sandbox).receive_interpreters());
     co_return std::move(sandbox);
   }
@@ -317,7 +322,7 @@ class NativeProvider final : public Provider, public std::enable_shared_from_thi
   static boost::asio::awaitable<void> wait_for_quiet(std::shared_ptr<Alive> alive,
                                                      std::shared_ptr<Pool> pool) {
     boost::asio::steady_timer moment(co_await boost::asio::this_coro::executor);
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + kRefillPatience;
     for (auto now = std::chrono::steady_clock::now(); now < until; now = std::chrono::steady_clock::now()) {
       const auto quiet = alive->last_activity + kQuiet;
       if (alive->closing || (alive->making == 0 && (pool->is_low() || now >= quiet))) break;

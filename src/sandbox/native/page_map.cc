@@ -60,7 +60,7 @@ Result<void> walk(const std::vector<Area>& areas,
   for (const Area& area : areas) {
     if (is_untouchable(area)) continue;
     if ((space += area.end - area.start) > kSpaceMax)
-      return fail(Code::too_large, "the kernel has mapped more than 64 GiB of address space");
+      return fail(Code::too_large, "the interpreter has mapped more than 64 GiB of address space");
     for (std::uint64_t at = area.start; at < area.end; at += kStride)
       look(area, at, std::min(area.end, at + kStride));
   }

@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::milliseconds kAgain{5};
 // A group whose tasks do not die is tried for ever; whoever waits for it is answered after this many
 // attempts.
-constexpr int kPatience = 400;
+constexpr int kLeavingAttempts = 400;
 // Each is some hundred KiB of the kernel's memory.
 constexpr std::size_t kNetworksKept = 32;
 
@@ -79,7 +79,7 @@ void PartsPool::retire(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const bool gone = take_apart(leaving);
   lock.lock();
-  const bool over = gone || ++leaving.attempts == kPatience;
+  const bool over = gone || ++leaving.attempts == kLeavingAttempts;
   if (over && leaving.ticket != 0) finish(leaving.ticket);
   if (gone) {
     // Whoever waited for its end has been told.
@@ -93,7 +93,7 @@ void PartsPool::retire(std::unique_lock<std::mutex>& lock) {
     if (setting_.privileges->rootless && slot.ids != rootless_ids(*setting_.privileges))
       slot.ids = rootless_ids(*setting_.privileges), slot.user_namespace.reset();
     slots_.push_back(std::move(slot));
-  } else if (!closing_ || leaving.attempts < kPatience) {
+  } else if (!closing_ || leaving.attempts < kLeavingAttempts) {
     leaving_.push_back(std::move(leaving));
     changed_.wait_for(lock, kAgain);
   }

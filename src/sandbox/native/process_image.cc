@@ -63,7 +63,7 @@ struct Found {
 
 Result<std::vector<Found>> open_files(const LiveProcess& process) {
   const std::vector<std::string> names = process.list("fd");
-  if (names.size() > kFilesMax) return fail(Code::too_large, "the kernel has more than 4096 files open");
+  if (names.size() > kFilesMax) return fail(Code::too_large, "the interpreter has more than 4096 files open");
   const os::Fd directory = TRY(process.open_file("fd", O_RDONLY | O_DIRECTORY));
   std::vector<Found> all;
   for (const std::string& name : names) {

@@ -144,7 +144,7 @@ CheckpointJob Spawner::checkpoint_job(const ask::Checkpoint& wanted, SpawnedSand
     Zygote* const zygote = found == nullptr ? nullptr : zygote_of(found->generation);
     if (zygote == nullptr) {
       const char* const why = found == nullptr ? "no zygote is known that forked it" : "its zygote is gone";
-      job.left_behind.push_back(fmt::format("kernel {}: {}", interpreter.id, why));
+      job.left_behind.push_back(fmt::format("interpreter {}: {}", interpreter.id, why));
       continue;
     }
     CheckpointedInterpreter checkpointed{.id = interpreter.id,

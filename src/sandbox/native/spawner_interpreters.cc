@@ -230,7 +230,8 @@ void Spawner::revive(const Request& request, const ask::Revive& wanted, os::Fd f
   if (::fstat(file.get(), &info) < 0 || !S_ISREG(info.st_mode))
     return answer_error(request, Error(Code::invalid_argument, "parked interpreters come in a file"));
   if (awaiting_zygote_.size() + awaiting_turn_.size() >= kWaitingMax)
-    return answer_error(request, Error(Code::resource_exhausted, "too many kernels are coming back at once"));
+    return answer_error(request,
+                        Error(Code::resource_exhausted, "too many interpreters are coming back at once"));
   const CheckpointedInterpreter& interpreter = wanted.interpreter;
   if (take_prefetched(sandbox, request, wanted, file)) return;
   bool is_coming = wait == ZygoteWait::allowed;

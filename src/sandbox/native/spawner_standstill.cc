@@ -11,7 +11,7 @@
 namespace atl::sandbox::native {
 namespace {
 
-constexpr std::chrono::seconds kPatience{3};
+constexpr std::chrono::seconds kFreezePatience{3};
 // Mostly it takes microseconds; on a machine that is busy each process must first get its turn.
 constexpr std::chrono::microseconds kPauseMax{50'000};
 constexpr std::size_t kAskedMax = 8;
@@ -104,7 +104,7 @@ void Spawner::on_standstill_timer() {
     if (!freezing_.contains(sandbox)) continue;
     if (builder_.cgroups().is_frozen(sandbox->built.parts.group))
       on_still(*sandbox);
-    else if (Clock::machine().steady() - sandbox->freezing->since >= kPatience)
+    else if (Clock::machine().steady() - sandbox->freezing->since >= kFreezePatience)
       give_up_standstill(*sandbox,
                          Error(Code::deadline_exceeded, "the sandbox did not come to a standstill"));
     else

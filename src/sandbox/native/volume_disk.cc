@@ -1,14 +1,12 @@
 #include "sandbox/native/volume_disk.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/loop.h>
 #include <linux/mount.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,13 +19,13 @@
 #include "os/fork.h"
 #include "os/mount.h"
 #include "os/process.h"
+#include "sandbox/native/loop_device.h"
 
 namespace atl::sandbox::native {
 namespace {
 
 constexpr const char* kImage = "disk.ext4";
 constexpr const char* kDraft = "disk.new";
-constexpr unsigned kLoopMajor = 7;
 
 // With a journal, unlike the disks of sandboxes: this one must survive a loss of power.
 Result<void> format(int file, std::uint64_t inodes) {
@@ -95,39 +93,16 @@ std::vector<int> loops_with_files() {
   return numbers;
 }
 
-std::string node_of(const std::string& nodes, int number) {
-  std::string path = fmt::format("{}/loop{}", nodes, number);
-  (void)::mknod(path.c_str(), S_IFBLK | 0600, makedev(kLoopMajor, static_cast<unsigned>(number)));
-  return path;
-}
-
 // The node of the loop device that has this file already; empty if none has.
 std::string loop_of(const struct stat& file, const std::vector<int>& numbers, const std::string& nodes) {
   for (const int number : numbers) {
-    const std::string path = node_of(nodes, number);
+    const std::string path = loop_node(nodes, number);
     const os::Fd device(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     loop_info64 info{};
     if (!device.is_open() || ::ioctl(device.get(), LOOP_GET_STATUS64, &info) < 0) continue;
     if (info.lo_device == file.st_dev && info.lo_inode == file.st_ino) return path;
   }
   return {};
-}
-
-Result<os::Fd> attach(const VolumeDiskJob& job, int image, std::string& path) {
-  // Another process may take the number between asking for it and using it: try again with the next.
-  for (int attempt = 0; attempt < 64; ++attempt) {
-    const int number = ::ioctl(job.loop_control, LOOP_CTL_GET_FREE);
-    if (number < 0) return fail(errno_error(errno, "find a loop device"));
-    path = node_of(job.nodes, number);
-    os::Fd device(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (!device.is_open()) return fail(errno_error(errno, "open a loop device"));
-    loop_config config{};
-    config.fd = static_cast<std::uint32_t>(image);
-    config.info.lo_flags = LO_FLAGS_AUTOCLEAR;
-    if (::ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) return device;
-    if (errno != EBUSY) return fail(errno_error(errno, "set up a loop device"));
-  }
-  return fail(Code::resource_exhausted, "no loop device is free");
 }
 
 }  // namespace
@@ -151,11 +126,10 @@ Result<VolumeImage> open_volume_image(const VolumeDiskJob& job) {
 Result<os::Fd> mount_volume_image(const VolumeDiskJob& job, const VolumeImage& image) {
   struct stat info {};
   if (::fstat(image.file.get(), &info) < 0) return fail(errno_error(errno, "look at a volume's disk"));
-  std::string path = loop_of(info, image.loops, job.nodes);
-  os::Fd device;
-  if (path.empty()) device = TRY(attach(job, image.file.get(), path));
+  LoopDevice loop{.device = os::Fd(), .path = loop_of(info, image.loops, job.nodes)};
+  if (loop.path.empty()) loop = TRY(attach_loop(job.loop_control, image.file.get(), job.nodes));
   os::FilesystemContext ext4 = TRY(os::FilesystemContext::open("ext4"));
-  TRY(ext4.set("source", path));
+  TRY(ext4.set("source", loop.path));
   // Tables are made as they are needed, and what is removed inside is given back to the host's disk.
   for (const char* flag : {"noinit_itable", "discard"}) TRY(ext4.set_flag(flag));
   return ext4.mount(MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID);

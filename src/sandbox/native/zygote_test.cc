@@ -325,7 +325,7 @@ TEST_F(ZygoteTest, NativeCodeIsStoppedToo) {
   const auto computing = run(limited(interpreter, "sum(range(1 << 62))"));
   ASSERT_TRUE(computing);
   EXPECT_EQ(computing->ending, Ending::timed_out);
-  EXPECT_THAT(computing->reason, HasSubstr("the kernel was killed"));
+  EXPECT_THAT(computing->reason, HasSubstr("the interpreter was killed"));
   ASSERT_TRUE(run(interpreter->restart()));
   EXPECT_EQ(said(interpreter, "1+1"), "2");
 }

@@ -18,6 +18,15 @@ class AuditedObserver final : public Observer {
   }
   void create_failed(std::string_view provider, Code code) override { next_.create_failed(provider, code); }
   void changed(const Session& session, State from, State to) override;
+  void started(const Session& session, const ExecutionRecord& record) override {
+    next_.started(session, record);
+  }
+  void sampled(const Session& session, const sandbox::Usage& usage) override {
+    next_.sampled(session, usage);
+  }
+  void reached(const Session& session, const egress::Attempt& attempt) override {
+    next_.reached(session, attempt);
+  }
   void finished(const Session& session, const ExecutionRecord& record,
                 std::chrono::nanoseconds took) override {
     next_.finished(session, record, took);

@@ -22,7 +22,8 @@ from .errors import AtollError, ServiceError
 from .execution_engine import Environment, ExecutionContext, ExecutionEngine, ExecutionResult
 from .infrastructure import ExecutionRecord, ExecutionRecordData, Sandbox
 from .lifecycle import Lifecycle, SandboxManager
-from .models import Execution, FileInfo, GuestError, Record, Result, SessionInfo, Snapshot, ToolResult, Usage, Verdict
+from .models import (Execution, FileInfo, GuestError, Record, Result, SessionInfo, Snapshot, ToolCall, ToolProgress,
+                     ToolResult, Usage, Verdict)
 from .resource_monitor import LimitStatus, MonitoringSession, PerformanceMetrics, ResourceMonitor, ResourceUsage
 from .security_manager import RiskLevel, SecurityManager, SecurityResult
 from .tools import ToolBase, ToolRegistry
@@ -35,5 +36,6 @@ __all__ = [
     "ExecutionResult", "FileInfo", "GuestError", "Lifecycle", "LimitStatus", "MonitoringSession",
     "PerformanceMetrics", "Process", "Pty", "Record", "ResourceMonitor", "ResourceUsage", "Result", "RiskLevel",
     "Sandbox", "SandboxClient", "SandboxManager", "SecurityManager", "SecurityResult", "ServiceError", "Session",
-    "SessionInfo", "Snapshot", "ToolBase", "ToolRegistry", "ToolResult", "Usage", "Verdict", "errors", "models",
+    "SessionInfo", "Snapshot", "ToolBase", "ToolCall", "ToolProgress", "ToolRegistry", "ToolResult", "Usage", "Verdict",
+    "errors", "models",
 ]

@@ -243,6 +243,11 @@ _BY_CATEGORY: Mapping[str, Type[ServiceError]] = {
 }
 
 
+def from_code(code: str, message: str, field: str = "") -> ServiceError:
+    """The error of a code, for what fails in this process instead of in the service."""
+    return BY_CODE.get(code, ServiceError)(message, code=code, field=field or None)
+
+
 def from_answer(status: int, body: Any) -> AtollError:
     """The error that an answer of the service stands for."""
     error = body.get("error") if isinstance(body, dict) else None

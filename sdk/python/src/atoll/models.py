@@ -72,6 +72,34 @@ class ToolResult:
 
 
 @dataclass(frozen=True)
+class ToolProgress:
+    """How far a running tool is: `progress` of `total`, if it knows how much there is."""
+
+    progress: float
+    total: Optional[float]
+    message: Optional[str]
+
+    @classmethod
+    def from_json(cls, data: Json) -> ToolProgress:
+        return cls(data["progress"], data["total"], data["message"])
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A call that this process has taken and will answer (SandboxClient.next_tool_call)."""
+
+    call_id: str
+    tool: str
+    session_id: str
+    input: Any
+    deadline_at: str
+
+    @classmethod
+    def from_json(cls, data: Json) -> ToolCall:
+        return cls(data["call_id"], data["tool"], data["session_id"], data["input"], data["deadline_at"])
+
+
+@dataclass(frozen=True)
 class Sample:
     at: str
     cpu_percent: float

@@ -11,8 +11,11 @@
 
     registry = ToolRegistry()
     registry.register(WordCount())
-    registry.publish(client)                   # sessions of the tenant can call it now
+    registry.publish(client)                   # sessions of the tenant can call it now: it runs in their sandboxes
     session.tool("word_count", {"text": "a b"}).output
+
+    registry.publish(client, served=True)      # or it runs here, in this process,
+    registry.serve(client)                     # which answers calls until it is told to stop
 """
 from __future__ import annotations
 
@@ -20,9 +23,25 @@ import inspect
 import json
 import re
 import textwrap
-from typing import Any, Dict, List, Mapping, Optional, Protocol, Sequence
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence
+
+from . import errors
+from .models import ToolCall
 
 Json = Dict[str, Any]
+Report = Callable[[float, Optional[float], Optional[str]], None]
+# Who is told how far the call is that runs here.
+_report: ContextVar[Optional[Report]] = ContextVar("atoll_tool_report", default=None)
+# What a class has of ToolBase inside a sandbox.
+_INSIDE = """import json, sys
+class ToolBase:
+    def progress(self, progress, total=None, message=None):
+        told = {"progress": progress, "total": total, "message": message}
+        print(json.dumps({name: value for name, value in told.items() if value is not None}), file=sys.stderr, flush=True)
+"""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 
 
@@ -46,6 +65,12 @@ class ToolBase:
     def run(self, **arguments: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say what it does: define run()")
 
+    def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
+        """For run() to tell how far it is. A call whose caller has left ends here with CallerLeft."""
+        report = _report.get()
+        if report is not None:
+            report(progress, total, message)
+
     def code(self) -> str:
         """The program that a sandbox runs for one call; `tool_input` is there already."""
         kind = type(self)
@@ -53,18 +78,18 @@ class ToolBase:
             source = textwrap.dedent(inspect.getsource(kind))
         except (OSError, TypeError) as error:
             raise ValueError(f"the source of {kind.__name__} is not there: define it in a file") from error
-        return (f"import json\nclass ToolBase: pass\n{source}\n"
+        return (f"{_INSIDE}{source}\n"
                 f"print(json.dumps({kind.__name__}().run(**tool_input)))\n")
 
-    def declaration(self) -> Json:
-        """The tool as the registry wants it."""
+    def declaration(self, *, served: bool = False) -> Json:
+        """The tool as the registry wants it: run in a sandbox, or, if it is served, by this process."""
         if not NAME.match(self.name):
             raise ValueError(f"{type(self).__name__}.name is {self.name!r}: letters, digits, '_' and '-', a letter "
                              "first, at most 64")
         if not self.description:
             raise ValueError(f"{type(self).__name__}.description is empty: a model reads it")
         made: Json = {"name": self.name, "description": self.description, "input": dict(self.input),
-                      "run": {"language": "python", "code": self.code()}}
+                      "run": {"client": True} if served else {"language": "python", "code": self.code()}}
         if self.output is not None:
             made["output"] = dict(self.output)
         for key in ("timeout_seconds", "idempotent", "pure", "read_only"):
@@ -76,8 +101,22 @@ class ToolBase:
         return made
 
 
+class CallerLeft(Exception):
+    """Nobody waits for the result any more: what runs for it may end."""
+
+
 class _Publisher(Protocol):
     def put_tool(self, declaration: Mapping[str, Any]) -> None: ...
+
+
+class _Server(Protocol):
+    def next_tool_call(self, tools: Sequence[str], *, wait_seconds: float = ...) -> Optional[ToolCall]: ...
+
+    def tell_tool_progress(self, call_id: str, progress: float, total: Optional[float] = ...,
+                           message: Optional[str] = ...) -> None: ...
+
+    def finish_tool_call(self, call_id: str, output: Any = ..., *,
+                         error: Optional[Mapping[str, str]] = ...) -> None: ...
 
 
 class ToolRegistry:
@@ -88,7 +127,7 @@ class ToolRegistry:
 
     def register(self, tool: ToolBase, *, replace: bool = False) -> ToolBase:
         """Refuses a name that is taken, unless it is to be replaced, and a tool that could not be declared."""
-        tool.declaration()
+        tool.declaration(served=True)
         if tool.name in self._tools and not replace:
             raise ValueError(f"there is a tool {tool.name!r} already; say replace=True to replace it")
         self._tools[tool.name] = tool
@@ -112,11 +151,55 @@ class ToolRegistry:
         must be writable as JSON, as it must be in a sandbox."""
         return json.loads(json.dumps(self._tools[name].run(**dict(input or {}))))
 
-    def publish(self, client: _Publisher) -> List[str]:
-        """Declares all of them to the service, as tools of the key's tenant; gives their names."""
+    def publish(self, client: _Publisher, *, served: bool = False) -> List[str]:
+        """Declares all of them to the service, as tools of the key's tenant; gives their names. Served ones run in this
+        process, while serve() does; the others in the sandbox of the session that calls them."""
         for name in self.list():
-            client.put_tool(self._tools[name].declaration())
+            client.put_tool(self._tools[name].declaration(served=served))
         return self.list()
+
+    def serve(self, client: _Server, *, stop: Optional[threading.Event] = None, workers: int = 4,
+              wait_seconds: float = 20.0) -> int:
+        """Answers calls of the published tools until `stop` is set; gives how many. Up to `workers` calls run at once.
+        What run() raises is the call's failure; a service that cannot be reached is asked again."""
+        ended = stop or threading.Event()
+        with ThreadPoolExecutor(workers, thread_name_prefix="atoll-tools") as pool:
+            counts = [pool.submit(self._serve_one_by_one, client, ended, wait_seconds) for _ in range(workers)]
+            return sum(count.result() for count in counts)
+
+    def _serve_one_by_one(self, client: _Server, ended: threading.Event, wait_seconds: float) -> int:
+        answered = 0
+        while not ended.is_set():
+            try:
+                call = client.next_tool_call(self.list(), wait_seconds=wait_seconds)
+            except (errors.RetryableError, errors.ConnectError, errors.ConnectionLostError, errors.RequestTimeoutError):
+                ended.wait(1)
+                continue
+            if call is not None:
+                self._answer(client, call)
+                answered += 1
+        return answered
+
+    def _answer(self, client: _Server, call: ToolCall) -> None:
+        def report(progress: float, total: Optional[float], message: Optional[str]) -> None:
+            try:
+                client.tell_tool_progress(call.call_id, progress, total, message)
+            except errors.NotFoundError:
+                raise CallerLeft(call.call_id) from None
+
+        before = _report.set(report)
+        try:
+            result: Json = {"output": self.call(call.tool, call.input)}
+        except CallerLeft:
+            return
+        except Exception as error:  # whatever an author's code raises is the call's failure
+            result = {"error": {"name": type(error).__name__, "value": str(error)}}
+        finally:
+            _report.reset(before)
+        try:
+            client.finish_tool_call(call.call_id, **result)
+        except (errors.NotFoundError, errors.ConnectionLostError):
+            pass  # the caller left meanwhile
 
 
 def _described(tool: ToolBase, format: str) -> Json:

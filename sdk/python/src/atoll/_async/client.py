@@ -7,9 +7,12 @@ from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, 
 import httpx
 
 from .._wire import given, quoted
-from ..models import Record, SessionInfo, Snapshot, Verdict, parse
+from ..models import Record, SessionInfo, Snapshot, ToolCall, Verdict, parse
 from .session import AsyncSession, history_query, pages
 from .transport import AsyncTransport
+
+# Beyond the time that the service waits for a call: for the answer itself.
+_GRACE = 30.0
 
 
 class AsyncSandboxClient:
@@ -124,6 +127,25 @@ class AsyncSandboxClient:
 
     async def remove_tool(self, name: str) -> None:
         await self._transport.call("DELETE", f"/api/registry/tools/{quoted(name)}")
+
+    async def next_tool_call(self, tools: Sequence[str], *, wait_seconds: float = 20.0) -> Optional[ToolCall]:
+        """Waits for a call of one of these tools, which are declared with `run: {client: true}`, and takes it: nobody
+        else gets it. None if none came. ToolRegistry.serve() does this for you."""
+        answer = await self._transport.json("POST", "/api/tool-calls/next", timeout=wait_seconds + _GRACE,
+                                            body={"tools": list(tools), "wait_seconds": wait_seconds})
+        return None if answer["call"] is None else parse(ToolCall.from_json, answer["call"], "call")
+
+    async def tell_tool_progress(self, call_id: str, progress: float, total: Optional[float] = None,
+                                 message: Optional[str] = None) -> None:
+        """Tells the caller how far a taken call is. NotFoundError: the caller has left, and nobody waits any more."""
+        await self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/progress",
+                                   body=given(progress=progress, total=total, message=message))
+
+    async def finish_tool_call(self, call_id: str, output: Any = None, *,
+                               error: Optional[Mapping[str, str]] = None) -> None:
+        """Gives the result of a taken call: its output, or `error` with `name` and `value`."""
+        body = {"error": dict(error)} if error is not None else {"output": output}
+        await self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/result", body=body)
 
     async def list_skills(self) -> List[Dict[str, Any]]:
         """Skills that sessions may use: name, description and more."""

@@ -7,8 +7,8 @@ from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence, 
 from .. import errors
 from .._bridge import AsyncCallback, async_call, async_closing, async_shield
 from .._wire import QueryValue, given, quoted
-from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, ToolResult, Usage,
-                      parse, parse_list)
+from ..models import (Artifact, Context, Execution, Record, Result, Sample, SessionInfo, Snapshot, ToolProgress,
+                      ToolResult, Usage, parse, parse_list)
 from .commands import AsyncCommands
 from .files import AsyncFiles
 from .pty import AsyncPtys
@@ -217,13 +217,38 @@ class AsyncSession:
             yield parse(Record.from_json, one, "record")
 
     async def tool(self, name: str, input: Optional[Mapping[str, Any]] = None, *,
-                   timeout_seconds: Optional[float] = None) -> ToolResult:
-        """Calls a tool inside the sandbox. Input that its schema refuses raises InvalidArgumentError; what the tool
-        itself does wrong is in the result."""
+                   timeout_seconds: Optional[float] = None,
+                   on_progress: Optional[AsyncCallback[ToolProgress]] = None,
+                   on_stdout: Optional[AsyncCallback[str]] = None,
+                   on_stderr: Optional[AsyncCallback[str]] = None) -> ToolResult:
+        """Calls a tool inside the sandbox. Input that its schema refuses raises InvalidArgumentError, a tool that the
+        session's agent does not have PermissionDeniedError; what the tool itself does wrong is in the result. With a
+        callback, it is told of progress and output while the tool runs."""
         wait = max(self._wait, (timeout_seconds or 0) + _GRACE)
-        answer = await self._transport.json("POST", f"{self._base}/tools/{quoted(name)}", timeout=wait,
-                                            body=given(input=dict(input or {}), timeout_seconds=timeout_seconds))
-        return parse(ToolResult.from_json, answer, "result of a tool")
+        path = f"{self._base}/tools/{quoted(name)}"
+        body = given(input=dict(input or {}), timeout_seconds=timeout_seconds)
+        if on_progress is None and on_stdout is None and on_stderr is None:
+            answer = await self._transport.json("POST", path, timeout=wait, body=body)
+            return parse(ToolResult.from_json, answer, "result of a tool")
+        async with self._transport.stream("POST", path, body=body, headers={"Accept": "text/event-stream"},
+                                          timeout=wait) as response:
+            async with async_closing(events(response)) as source:
+                async for event in source:
+                    if event.name == "done":
+                        return parse(ToolResult.from_json, event.data, "result of a tool")
+                    if event.name == "error":
+                        raise errors.from_answer(500, event.data)
+                    if event.name == "progress":
+                        await async_call(on_progress, parse(ToolProgress.from_json, event.data, "progress"))
+                    elif event.name == "stdout":
+                        await async_call(on_stdout, str(event.data.get("text", "")))
+                    elif event.name == "stderr":
+                        await async_call(on_stderr, str(event.data.get("text", "")))
+        raise errors.ConnectionLostError("the events of the tool ended without its end")
+
+    async def tools(self, *, format: Optional[str] = None) -> List[Dict[str, Any]]:
+        """The tools that this session may call; `format` is openai, anthropic or mcp for a model's API."""
+        return list((await self._transport.json("GET", f"{self._base}/tools", params={"format": format}))["tools"])
 
     async def artifacts(self) -> List[Artifact]:
         answer = await self._transport.json("GET", f"{self._base}/artifacts")

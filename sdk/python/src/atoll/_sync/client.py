@@ -8,9 +8,12 @@ from typing import Any, Iterator, Dict, List, Mapping, Optional, Sequence, Type,
 import httpx
 
 from .._wire import given, quoted
-from ..models import Record, SessionInfo, Snapshot, Verdict, parse
+from ..models import Record, SessionInfo, Snapshot, ToolCall, Verdict, parse
 from .session import Session, history_query, pages
 from .transport import Transport
+
+# Beyond the time that the service waits for a call: for the answer itself.
+_GRACE = 30.0
 
 
 class SandboxClient:
@@ -125,6 +128,25 @@ class SandboxClient:
 
     def remove_tool(self, name: str) -> None:
         self._transport.call("DELETE", f"/api/registry/tools/{quoted(name)}")
+
+    def next_tool_call(self, tools: Sequence[str], *, wait_seconds: float = 20.0) -> Optional[ToolCall]:
+        """Waits for a call of one of these tools, which are declared with `run: {client: true}`, and takes it: nobody
+        else gets it. None if none came. ToolRegistry.serve() does this for you."""
+        answer = self._transport.json("POST", "/api/tool-calls/next", timeout=wait_seconds + _GRACE,
+                                            body={"tools": list(tools), "wait_seconds": wait_seconds})
+        return None if answer["call"] is None else parse(ToolCall.from_json, answer["call"], "call")
+
+    def tell_tool_progress(self, call_id: str, progress: float, total: Optional[float] = None,
+                                 message: Optional[str] = None) -> None:
+        """Tells the caller how far a taken call is. NotFoundError: the caller has left, and nobody waits any more."""
+        self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/progress",
+                                   body=given(progress=progress, total=total, message=message))
+
+    def finish_tool_call(self, call_id: str, output: Any = None, *,
+                               error: Optional[Mapping[str, str]] = None) -> None:
+        """Gives the result of a taken call: its output, or `error` with `name` and `value`."""
+        body = {"error": dict(error)} if error is not None else {"output": output}
+        self._transport.call("POST", f"/api/tool-calls/{quoted(call_id)}/result", body=body)
 
     def list_skills(self) -> List[Dict[str, Any]]:
         """Skills that sessions may use: name, description and more."""

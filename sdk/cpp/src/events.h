@@ -1,0 +1,54 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine.h"
+
+// Server-sent events, and the two kinds of streams that are made of them.
+namespace atl::client::detail {
+
+struct Event {
+  std::string name;
+  Json data;
+};
+
+// Bytes in, whole events out. An event may be cut anywhere, also inside a character.
+class EventReader {
+ public:
+  // ProtocolError for an event that holds no JSON object or is longer than any that the service sends.
+  void feed(std::string_view bytes);
+  std::optional<Event> next();
+
+ private:
+  std::string left_;
+  std::deque<Event> ready_;
+};
+
+// The events of one answer as they come. One reader at a time.
+class EventSource {
+ public:
+  explicit EventSource(std::shared_ptr<Exchange> exchange) : exchange_(std::move(exchange)) {}
+  // Nothing at the end of the answer.
+  static Async<std::optional<Event>> next(std::shared_ptr<EventSource> self, CallOptions call);
+
+ private:
+  std::shared_ptr<Exchange> exchange_;
+  EventReader reader_;
+};
+
+// The answer to a request for events: a stream of them, or the whole answer of a service that had none to
+// give, because a policy denied what was asked.
+struct LiveAnswer {
+  std::shared_ptr<EventSource> source;
+  Json whole;
+};
+Async<LiveAnswer> open_events(std::shared_ptr<Engine> engine, Request request, CallOptions call,
+                              Milliseconds usual);
+// Throws the error of a refused exchange; gives the head of one that was not.
+Async<Head> accepted_head(std::shared_ptr<Exchange> exchange, CallOptions call);
+bool is_json(const Head& head);
+
+}  // namespace atl::client::detail

@@ -1,0 +1,308 @@
+// Search by meaning and by relations.
+#include "index/index.h"
+
+#include <fmt/format.h>
+
+#include "api/rest/body.h"
+#include "api/rest/context.h"
+#include "api/rest/render.h"
+#include "os/offload.h"
+
+namespace atl::api::rest {
+namespace {
+
+namespace bj = boost::json;
+
+constexpr std::size_t kPointsMax = 1000, kTextBytesMax = 64U << 10, kIdBytesMax = 256, kDimensionMax = 4096;
+
+bool is_collection_name(std::string_view name) {
+  return !name.empty() && name.size() <= 64 &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") ==
+             std::string_view::npos;
+}
+
+Result<std::string> name_of(const Request& request) {
+  const std::string& name = request.param("name");
+  if (is_collection_name(name)) return name;
+  return fail(
+      Error(Code::invalid_argument, "a collection's name has 1 to 64 letters, digits, '_', '-' and '.'")
+          .with_field("name"));
+}
+
+template <class T, class Work>
+Task<T> off_loop(Context context, Work work) {
+  co_return co_await os::offload<T>(*context->workers, std::move(work));
+}
+
+bj::object collection_json(const index::Collection& one) {
+  return {{"name", one.name},
+          {"dimension", one.dimension},
+          {"model", one.model.empty() ? bj::value(nullptr) : bj::value(one.model)},
+          {"points", one.points},
+          {"created_at", to_rfc3339(one.created_at)}};
+}
+
+Result<std::optional<index::Vector>> read_vector(const Body& body) {
+  const auto* value = body.find("vector");
+  if (value == nullptr) return std::optional<index::Vector>();
+  const auto* array = value->if_array();
+  if (array == nullptr || array->empty() || array->size() > kDimensionMax)
+    return fail(body.wrong("vector", fmt::format("1 to {} numbers are wanted", kDimensionMax)));
+  index::Vector vector;
+  for (const auto& number : *array) {
+    if (!number.is_number()) return fail(body.wrong("vector", "numbers are wanted"));
+    vector.push_back(number.to_number<float>());
+  }
+  return std::optional(std::move(vector));
+}
+
+Result<index::SearchRequest> read_search(const Body& body) {
+  index::SearchRequest request;
+  request.query = TRY(body.text("query")).value_or("");
+  if (request.query.size() > kTextBytesMax) return fail(body.wrong("query", "it is over 64 KiB"));
+  request.limit = static_cast<std::size_t>(TRY(body.whole_number("limit", 1, 100)).value_or(10));
+  request.offset = static_cast<std::size_t>(TRY(body.whole_number("offset", 0, 10'000)).value_or(0));
+  return request;
+}
+
+bj::object found_json(const index::Found& found, bool with_payload) {
+  bj::array hits;
+  for (const index::Hit& hit : found.hits) {
+    bj::object row{{"kind", hit.kind},
+                   {"id", hit.id},
+                   {"score", hit.score},
+                   {"title", hit.title},
+                   {"snippet", hit.snippet}};
+    if (with_payload) row["payload"] = bj::parse(hit.payload);
+    hits.push_back(std::move(row));
+  }
+  bj::object answer{{"hits", std::move(hits)}, {"degraded", !found.degraded_because.empty()}};
+  if (!found.degraded_because.empty()) answer["reason"] = found.degraded_because;
+  return answer;
+}
+
+constexpr std::string_view kKinds[] = {"session", "execution", "artifact", "snapshot",
+                                       "tool",    "skill",     "agent",    "prompt"};
+
+Task<Response> search_all(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"query", "kinds", "limit", "offset"}));
+  CO_TRY(index::SearchRequest asked, read_search(body));
+  CO_TRY(asked.query, body.required_text("query"));
+  CO_TRY(const auto kinds, body.texts("kinds"));
+  for (const std::string& kind : kinds.value_or(std::vector<std::string>())) {
+    if (std::ranges::find(kKinds, kind) == std::end(kKinds))
+      co_return fail(body.wrong(
+          "kinds", fmt::format("no kind is called '{}'; there are {}", kind, fmt::join(kKinds, ", "))));
+    asked.kinds.push_back(kind);
+  }
+  auto work = [index = context->index, refresh = context->refresh_index(who.tenant), tenant = who.tenant,
+               asked = std::move(asked)]() mutable -> Result<index::Found> {
+    TRY(refresh());
+    return index->search(tenant, "", asked);
+  };
+  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, std::move(work)));
+  co_return json_response(200, found_json(found, false));
+}
+
+// Work for another thread is a variable of its own everywhere: g++ 12 destroys what is made inside of an
+// awaited call twice.
+Task<Response> list_collections(Context context, Principal who, Request&) {
+  using All = std::vector<index::Collection>;
+  auto work = [index = context->index, tenant = who.tenant] { return index->collections(tenant); };
+  CO_TRY(const All all, co_await off_loop<All>(context, std::move(work)));
+  bj::array rows;
+  for (const auto& one : all) rows.push_back(collection_json(one));
+  co_return json_response(200, bj::object{{"collections", std::move(rows)}});
+}
+
+Task<Response> get_collection(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  auto work = [index = context->index, tenant = who.tenant, name] { return index->collection(tenant, name); };
+  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, std::move(work)));
+  co_return json_response(200, collection_json(one));
+}
+
+Task<Response> put_collection(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  CO_TRY(const Body body, Body::parse(request.body, {"dimension"}));
+  CO_TRY(const auto dimension, body.whole_number("dimension", 1, kDimensionMax));
+  auto work = [index = context->index, tenant = who.tenant, name, dimension] {
+    return index->make_collection(tenant, name, static_cast<std::size_t>(dimension.value_or(0)));
+  };
+  CO_TRY(const index::Collection one, co_await off_loop<index::Collection>(context, std::move(work)));
+  co_return json_response(200, collection_json(one));
+}
+
+Task<Response> delete_collection(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  auto work = [index = context->index, tenant = who.tenant, name] {
+    return index->drop_collection(tenant, name);
+  };
+  CO_CHECK(co_await off_loop<void>(context, std::move(work)));
+  co_return Response::empty();
+}
+
+Result<index::Document> read_point(const bj::value& value, std::size_t at) {
+  const auto text = bj::serialize(value);
+  const auto prefix = [&](Error error) {
+    return fail(
+        Error(error.code(), error.message()).with_field(fmt::format("points[{}].{}", at, error.field())));
+  };
+  auto body = Body::parse(text, {"id", "title", "text", "vector", "payload"});
+  if (!body) return prefix(std::move(body).error());
+  index::Document document{"point", "", ""};
+  auto id = body->required_text("id");
+  if (!id) return prefix(std::move(id).error());
+  if (id->empty() || id->size() > kIdBytesMax) return prefix(body->wrong("id", "1 to 256 bytes are wanted"));
+  document.id = std::move(*id);
+  auto title = body->text("title");
+  if (!title) return prefix(std::move(title).error());
+  auto words = body->text("text");
+  if (!words) return prefix(std::move(words).error());
+  document.title = title->value_or("");
+  document.body = words->value_or("");
+  if (document.title.size() + document.body.size() > kTextBytesMax)
+    return prefix(body->wrong("text", "title and text are over 64 KiB"));
+  auto vector = read_vector(*body);
+  if (!vector) return prefix(std::move(vector).error());
+  document.vector = std::move(*vector);
+  if (!document.vector && document.title.empty() && document.body.empty())
+    return prefix(body->wrong("text", "a point needs a text or a vector"));
+  if (const auto* payload = body->find("payload")) {
+    if (!payload->is_object()) return prefix(body->wrong("payload", "an object is wanted"));
+    document.payload = bj::serialize(*payload);
+    if (document.payload.size() > kTextBytesMax) return prefix(body->wrong("payload", "it is over 64 KiB"));
+  }
+  return document;
+}
+
+Task<Response> put_points(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  CO_TRY(const Body body, Body::parse(request.body, {"points"}));
+  const auto* points = body.find("points");
+  const auto* array = points == nullptr ? nullptr : points->if_array();
+  if (array == nullptr || array->empty() || array->size() > kPointsMax)
+    co_return fail(body.wrong("points", fmt::format("a list of 1 to {} points is wanted", kPointsMax)));
+  std::vector<index::Document> documents;
+  for (std::size_t at = 0; at < array->size(); ++at) {
+    CO_TRY(index::Document document, read_point((*array)[at], at));
+    documents.push_back(std::move(document));
+  }
+  const std::size_t count = documents.size();
+  auto work = [index = context->index, tenant = who.tenant, name,
+               documents = std::move(documents)]() mutable {
+    return index->put(tenant, name, std::move(documents));
+  };
+  CO_CHECK(co_await off_loop<void>(context, std::move(work)));
+  co_return json_response(200, bj::object{{"points", count}});
+}
+
+Task<Response> delete_points(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  CO_TRY(const Body body, Body::parse(request.body, {"ids"}));
+  CO_TRY(const auto ids, body.texts("ids"));
+  if (!ids || ids->empty() || ids->size() > kPointsMax)
+    co_return fail(body.wrong("ids", fmt::format("a list of 1 to {} ids is wanted", kPointsMax)));
+  auto work = [index = context->index, tenant = who.tenant, name, ids = *ids] {
+    return index->remove(tenant, name, ids);
+  };
+  CO_TRY(const std::uint64_t removed, co_await off_loop<std::uint64_t>(context, std::move(work)));
+  co_return json_response(200, bj::object{{"removed", removed}});
+}
+
+Task<Response> search_collection(Context context, Principal who, Request& request) {
+  CO_TRY(const std::string name, name_of(request));
+  CO_TRY(const Body body, Body::parse(request.body, {"query", "vector", "filter", "limit", "offset"}));
+  CO_TRY(index::SearchRequest asked, read_search(body));
+  CO_TRY(asked.vector, read_vector(body));
+  if (asked.query.empty() && !asked.vector)
+    co_return fail(body.wrong("query", "a query or a vector is wanted"));
+  if (const auto* filter = body.find("filter")) {
+    if (!filter->is_object())
+      co_return fail(body.wrong("filter", "an object of payload members and their values is wanted"));
+    for (const auto& member : filter->get_object())
+      asked.filter.emplace(std::string(member.key()), bj::serialize(member.value()));
+  }
+  auto work = [index = context->index, tenant = who.tenant, name, asked = std::move(asked)] {
+    return index->search(tenant, name, asked);
+  };
+  CO_TRY(const index::Found found, co_await off_loop<index::Found>(context, std::move(work)));
+  co_return json_response(200, found_json(found, true));
+}
+
+Result<index::Node> read_node(const Body& body) {
+  index::Node node{TRY(body.required_text("kind")), TRY(body.required_text("id"))};
+  if (node.kind.empty() || node.kind.size() > 64) return fail(body.wrong("kind", "1 to 64 bytes are wanted"));
+  if (node.id.empty() || node.id.size() > kIdBytesMax)
+    return fail(body.wrong("id", "1 to 256 bytes are wanted"));
+  return node;
+}
+
+bj::object node_json(const index::Node& node) {
+  return {{"kind", node.kind}, {"id", node.id}};
+}
+
+Task<Response> query_graph(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"from", "edges", "depth", "limit"}));
+  CO_TRY(const auto from, body.object("from", {"kind", "id"}));
+  if (!from) co_return fail(body.wrong("from", "an object with kind and id is wanted"));
+  index::GraphQuery query;
+  CO_TRY(query.from, read_node(*from));
+  CO_TRY(auto types, body.texts("edges"));
+  query.types = types.value_or(std::vector<std::string>());
+  CO_TRY(const auto depth, body.whole_number("depth", 1, static_cast<std::int64_t>(index::Index::kDepthMax)));
+  query.depth = static_cast<std::size_t>(depth.value_or(1));
+  CO_TRY(const auto limit, body.whole_number("limit", 1, 1000));
+  query.nodes_max = static_cast<std::size_t>(limit.value_or(1000));
+  auto work = [index = context->index, tenant = who.tenant, query = std::move(query)] {
+    return index->walk(tenant, query);
+  };
+  CO_TRY(const index::GraphAnswer answer, co_await off_loop<index::GraphAnswer>(context, std::move(work)));
+  bj::array nodes, edges;
+  for (const auto& node : answer.nodes) nodes.push_back(node_json(node));
+  for (const auto& edge : answer.edges)
+    edges.push_back(
+        bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
+  co_return json_response(
+      200,
+      bj::object{{"nodes", std::move(nodes)}, {"edges", std::move(edges)}, {"truncated", answer.truncated}});
+}
+
+Task<Response> add_edges(Context context, Principal who, Request& request) {
+  CO_TRY(const Body body, Body::parse(request.body, {"from", "to", "type"}));
+  CO_TRY(const auto from, body.object("from", {"kind", "id"}));
+  CO_TRY(const auto to, body.object("to", {"kind", "id"}));
+  if (!from) co_return fail(body.wrong("from", "an object with kind and id is wanted"));
+  if (!to) co_return fail(body.wrong("to", "an object with kind and id is wanted"));
+  index::Edge edge;
+  CO_TRY(edge.from, read_node(*from));
+  CO_TRY(edge.to, read_node(*to));
+  CO_TRY(edge.type, body.required_text("type"));
+  if (edge.type.empty() || edge.type.size() > 64)
+    co_return fail(body.wrong("type", "1 to 64 bytes are wanted"));
+  auto work = [index = context->index, tenant = who.tenant, edge] { return index->relate(tenant, {edge}); };
+  CO_CHECK(co_await off_loop<void>(context, std::move(work)));
+  co_return json_response(
+      201, bj::object{{"from", node_json(edge.from)}, {"to", node_json(edge.to)}, {"type", edge.type}});
+}
+
+}  // namespace
+
+void mount_index(net::Router& router, const Context& context) {
+  if (context->index == nullptr) return;
+  constexpr Rule kRead = with_key(Permission::history_read), kWrite = with_key(Permission::sessions_write);
+  const std::string one = "/api/index/collections/{name}";
+  const net::RouteOptions large{.body_bytes_max = 32U << 20};
+  route(router, context, Method::post, "/api/index/search", kRead, search_all);
+  route(router, context, Method::get, "/api/index/collections", kRead, list_collections);
+  route(router, context, Method::get, one, kRead, get_collection);
+  route(router, context, Method::put, one, kWrite, put_collection);
+  route(router, context, Method::del, one, kWrite.ending(), delete_collection);
+  route(router, context, Method::post, one + "/points", kWrite, put_points, large);
+  route(router, context, Method::post, one + "/points/delete", kWrite.ending(), delete_points);
+  route(router, context, Method::post, one + "/search", kRead, search_collection);
+  route(router, context, Method::post, "/api/graph/query", kRead, query_graph);
+  route(router, context, Method::post, "/api/graph/edges", kWrite, add_edges);
+}
+
+}  // namespace atl::api::rest

@@ -1,0 +1,57 @@
+#include "cli/answer.h"
+
+#include <chrono>
+#include <ctime>
+#include <optional>
+
+namespace atl::cli {
+namespace {
+
+namespace bj = boost::json;
+
+std::optional<std::time_t> parse_time(std::string_view text) {
+  std::tm parts{};
+  const std::string whole(text);
+  if (::strptime(whole.c_str(), "%Y-%m-%dT%H:%M:%S", &parts) == nullptr) return std::nullopt;
+  return ::timegm(&parts);
+}
+
+}  // namespace
+
+const bj::value& member(const bj::value& object, std::string_view name) {
+  static const bj::value none;
+  const bj::value* found = object.is_object() ? object.as_object().if_contains(name) : nullptr;
+  return found == nullptr ? none : *found;
+}
+
+std::string text_at(const bj::value& object, std::string_view name) {
+  const bj::value& found = member(object, name);
+  return found.is_string() ? std::string(found.as_string()) : std::string();
+}
+
+double number_at(const bj::value& object, std::string_view name) {
+  const bj::value& found = member(object, name);
+  return found.is_number() ? found.to_number<double>() : 0;
+}
+
+const bj::array& list_at(const bj::value& object, std::string_view name) {
+  static const bj::array none;
+  const bj::value& found = member(object, name);
+  return found.is_array() ? found.as_array() : none;
+}
+
+double seconds_since(std::string_view time) {
+  const auto then = parse_time(time);
+  return then ? std::max(0.0, std::difftime(std::time(nullptr), *then)) : 0;
+}
+
+std::string local_time(std::string_view time) {
+  const auto then = parse_time(time);
+  if (!then) return std::string(time);
+  std::tm parts{};
+  ::localtime_r(&*then, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts)};
+}
+
+}  // namespace atl::cli

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/remote.h"
+#include "net/http.h"
+
+// What the commands below `atoll session` share.
+namespace atl::cli {
+
+struct SessionFlags {
+  ConnectionFlags connection;
+  bool json = false;
+};
+
+// The commands of a group with what each does; the chosen one runs.
+class Group {
+ public:
+  // Gives the exit status, or why it failed.
+  using Body = std::move_only_function<Result<int>()>;
+
+  // The command and where its body goes; the body is set once its flags are defined.
+  Command add(Command& parent, const std::string& name, const std::string& about, Body body);
+  int run();
+
+ private:
+  struct Entry {
+    Command command;
+    Body body;
+  };
+  std::deque<Entry> entries_;
+};
+
+// Each adds commands to `atoll session`. `flags` lives as long as the group.
+void add_session_records(Command& session, const SessionFlags& flags, Group& group);
+void add_session_lifecycle(Command& session, const SessionFlags& flags, Group& group);
+void add_session_code(Command& session, const SessionFlags& flags, Group& group);
+void add_session_files(Command& session, const SessionFlags& flags, Group& group);
+void add_session_attach(Command& session, const SessionFlags& flags, Group& group);
+
+// "/api/sessions/ses_x/pause" with the id made safe for an address.
+std::string session_target(const std::string& id, std::string_view rest = {});
+
+// All pages of a list that the service gives in pages, as one answer of its kind: the member `list` of all.
+Result<boost::json::value> all_pages(const Remote& remote, const std::string& target, std::string_view list);
+
+// Runs `once` again and again where `interval` is given, on a terminal in place; until a signal ends it.
+Result<int> repeat(const std::string& interval, const std::function<Result<std::string>()>& once);
+
+// Prints it; the status for that.
+int print(const std::string& text);
+
+}  // namespace atl::cli

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <boost/json.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/connection.h"
+
+namespace atl::client {
+class SandboxClient;
+}
+
+namespace atl::cli {
+
+// One event of a stream that the service sends.
+struct ServerEvent {
+  std::string id;
+  std::string name;
+  std::string data;
+};
+
+// What goes with a call.
+struct RemoteCall {
+  std::string method = "GET";
+  std::string target;  // "/api/sessions?limit=3"
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  // Of a download: a header without which the answer is not the one that was meant; then it is
+  // Code::is_a_directory.
+  std::string must_have = {};
+  // SIGINT and SIGTERM end the call with Code::canceled instead of the process, so that whoever calls can
+  // clear up.
+  bool ends_in_order = false;
+};
+
+// The error that an answer with a status of 300 and more stands for.
+Error refusal_of(int status, const std::string& body);
+// Nobody answers there: names the address, who says that the service is there, and `atoll serve`.
+Error unreachable(const Endpoint& endpoint, const Error& reason);
+
+// The service at an endpoint, as commands use it: calls wait until they are answered. Whole answers come
+// through the C++ client library, streams over connections of their own. Several threads may call at once. An
+// error of the service comes back with its code, message and field. One that nobody answers is
+// Code::unavailable and names the address, who says that the service is there, and `atoll serve`.
+class Remote {
+ public:
+  static Result<Remote> open(const ConnectionFlags& flags);
+
+  const Endpoint& endpoint() const { return endpoint_; }
+
+  // The answer as it is. Nothing is sent twice.
+  Result<std::string> text(RemoteCall call) const;
+  // The answer's JSON; null if it has no body.
+  Result<boost::json::value> json(std::string method, std::string target,
+                                  const boost::json::value& body = nullptr) const;
+
+  // Hands out events as they come, until the stream ends or `each` says so. Gives the answer's JSON if the
+  // service answered with that instead of a stream.
+  enum class Next : std::uint8_t { go_on, end };
+  using OnEvent = std::function<Result<Next>(const ServerEvent&)>;
+  Result<std::optional<boost::json::value>> events(RemoteCall call, const OnEvent& each) const;
+
+  // `moved` hears how many bytes there are so far, and how many it will be (0: nobody knows).
+  using Moved = std::function<void(std::uint64_t so_far, std::uint64_t all)>;
+  // The answer's body into a descriptor; gives its length.
+  Result<std::uint64_t> download(RemoteCall call, int to, const Moved& moved) const;
+  // The request's body from a descriptor: `bytes` of them, or all until its end if that is not known.
+  Result<boost::json::value> upload(RemoteCall call, int from, std::optional<std::uint64_t> bytes,
+                                    const Moved& moved) const;
+
+ private:
+  Remote(Endpoint endpoint, std::shared_ptr<client::SandboxClient> library)
+      : endpoint_(std::move(endpoint)), library_(std::move(library)) {}
+
+  Endpoint endpoint_;
+  std::shared_ptr<client::SandboxClient> library_;
+};
+
+}  // namespace atl::cli

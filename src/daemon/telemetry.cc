@@ -1,0 +1,199 @@
+#include "daemon/telemetry.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <charconv>
+
+#include "daemon/auditing.h"
+#include "daemon/indexing.h"
+
+namespace atl::daemon {
+namespace {
+
+using telemetry::ComponentState;
+using telemetry::Condition;
+using telemetry::Exposition;
+
+Result<double> sample_of(const config::Configuration& configuration) {
+  const std::string& text = configuration.text("trace.sample");
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number >= 0 && number <= 1) return number;
+  return fail(Error(Code::invalid_argument,
+                    fmt::format("trace.sample: a number from 0 to 1 is wanted, got '{}'", text))
+                  .with_field("trace.sample"));
+}
+
+template <class T>
+Result<T> of_setting(Result<T> result, const char* setting) {
+  if (result) return result;
+  return fail(std::move(result).error().context(setting).with_field(setting));
+}
+
+// Tools of all tenants by name; a tenant's own tools share one row, because there may be any number of them.
+void show_tools(Exposition& out, const tools::ToolExecutor& tools) {
+  const auto all = tools.totals();
+  out.counter("atoll_tool_calls_total", "Calls of tools.");
+  for (const auto& [name, one] : all) out.sample({{"tool", name}}, one.calls);
+  out.counter("atoll_tool_failures_total", "Calls of tools that did not succeed, by how they ended.");
+  for (const auto& [name, one] : all)
+    for (const auto& [status, count] : one.failures) out.sample({{"tool", name}, {"status", status}}, count);
+  out.counter("atoll_tool_seconds_total", "Time that calls of tools took.");
+  for (const auto& [name, one] : all)
+    out.sample({{"tool", name}}, std::chrono::duration<double>(one.wall_time).count());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Telemetry>> Telemetry::open(const config::Configuration& configuration,
+                                                   const std::string& data, std::string installation) {
+  std::unique_ptr<Telemetry> made(new Telemetry);
+  telemetry::EventLogOptions options;
+  options.directory = data + "/events";
+  options.keep_bytes = configuration.bytes("events.keep_bytes");
+  made->events_ = TRY(telemetry::EventLog::open(options));
+  made->source_ = std::make_unique<telemetry::EventSource>(*made->events_);
+  made->observers_ = telemetry::Observers({&made->metrics_, made->source_.get()});
+  made->health_.add("events", [log = made->events_.get()] { return log->state(); });
+  TRY(made->start_tracing(configuration, std::move(installation)));
+  TRY(made->start_deliveries(configuration, options.directory));
+  made->show_deliveries();
+  return made;
+}
+
+Telemetry::~Telemetry() = default;
+
+Result<void> Telemetry::start_tracing(const config::Configuration& configuration, std::string installation) {
+  telemetry::ExportOptions options;
+  options.sample = TRY(sample_of(configuration));
+  const std::string& endpoint = configuration.text("trace.otlp_endpoint");
+  if (endpoint.empty()) {
+    health_.add("traces", [] { return ComponentState{Condition::off, "trace.otlp_endpoint is not set"}; });
+    return {};
+  }
+  options.endpoint = TRY(of_setting(net::Url::parse(endpoint), "trace.otlp_endpoint"));
+  options.instance = std::move(installation);
+  spans_ = std::make_unique<telemetry::SpanExporter>(std::move(options));
+  health_.add("traces", [spans = spans_.get()] { return spans->state(); });
+  metrics_.add([spans = spans_.get()](Exposition& out) {
+    const auto counts = spans->counts();
+    out.counter("atoll_spans_exported_total", "Spans that the collector took.");
+    out.sample({}, counts.exported);
+    out.counter("atoll_spans_dropped_total",
+                "Spans that were lost because the collector was away or refused them.");
+    out.sample({}, counts.dropped);
+    out.gauge("atoll_spans_waiting", "Spans that wait for the collector.");
+    out.sample({}, counts.waiting);
+  });
+  return {};
+}
+
+Result<void> Telemetry::start_deliveries(const config::Configuration& configuration,
+                                         const std::string& directory) {
+  std::vector<std::unique_ptr<telemetry::EventTarget>> targets;
+  if (const std::string& url = configuration.text("events.webhook"); !url.empty())
+    targets.push_back(TRY(of_setting(
+        telemetry::event_webhook(url, configuration.text("events.webhook_secret")), "events.webhook")));
+  if (const std::string& url = configuration.text("events.nats"); !url.empty())
+    targets.push_back(TRY(of_setting(telemetry::event_nats(url), "events.nats")));
+  telemetry::DeliveryOptions options;
+  options.directory = directory;
+  deliveries_ = std::make_unique<telemetry::Deliveries>(*events_, options, std::move(targets));
+  return {};
+}
+
+void Telemetry::show_deliveries() {
+  for (std::size_t i = 0; const auto& one : deliveries_->standings()) {
+    health_.add("events." + one.target,
+                [deliveries = deliveries_.get(), i] { return deliveries->standings()[i].state; });
+    ++i;
+  }
+  metrics_.add([this](Exposition& out) {
+    out.counter("atoll_events_total", "Events since the first start.");
+    out.sample({}, events_->last_id());
+    out.gauge("atoll_event_followers", "Connections that follow the events.");
+    out.sample({}, followers_.count());
+    const auto standings = deliveries_->standings();
+    out.gauge("atoll_event_target_waiting", "Events that a target has not taken yet.");
+    for (const auto& one : standings) out.sample({{"target", one.target}}, one.waiting);
+    out.counter("atoll_event_target_missed_total", "Events that were gone before a target took them.");
+    for (const auto& one : standings) out.sample({{"target", one.target}}, one.missed);
+  });
+}
+
+void Telemetry::watch(const store::Store& store) {
+  health_.add("store", [&store]() -> ComponentState {
+    if (const auto why = store.refusal())
+      return {Condition::degraded, "history waits in the journal: " + why->message()};
+    return {};
+  });
+  metrics_.add([&store](Exposition& out) {
+    out.histogram("atoll_store_commit_seconds", "Time of a transaction of the database.");
+    out.sample({}, store.commits());
+  });
+}
+
+void Telemetry::watch(const Auditing& auditing) {
+  health_.add("audit", [&auditing]() -> ComponentState {
+    if (auditing.log()->facts().full)
+      return {Condition::down, "no room for entries: changes are refused until there is"};
+    const auto failing = auditing.failing_targets();
+    if (!failing.empty())
+      return {Condition::degraded, fmt::format("entries are not forwarded to {}", fmt::join(failing, ", "))};
+    return {};
+  });
+  metrics_.add([&auditing](Exposition& out) {
+    out.histogram("atoll_audit_write_seconds", "Time to write an entry of the audit log.");
+    out.sample({}, auditing.log()->writes());
+    out.counter("atoll_audit_entries_total", "Entries of the audit log.");
+    out.sample({}, auditing.log()->facts().seq);
+    out.counter("atoll_audit_lost_total", "Entries that could not be written.");
+    out.sample({}, auditing.log()->facts().lost);
+  });
+}
+
+void Telemetry::watch(const sandbox::Provider& provider) {
+  health_.add("provider." + std::string(provider.name()), [&provider]() -> ComponentState {
+    std::string why = provider.unavailable_because();
+    if (!why.empty()) return {Condition::degraded, std::move(why)};
+    return {};
+  });
+}
+
+void Telemetry::watch(const tools::ToolExecutor& tools) {
+  metrics_.add([&tools](Exposition& out) { show_tools(out, tools); });
+}
+
+void Telemetry::watch(Indexing& indexing) {
+  observers_ = telemetry::Observers({&metrics_, source_.get(), &indexing});
+  health_.add("index", [&indexing] { return indexing.state(); });
+}
+
+void Telemetry::start(boost::asio::io_context& loop) {
+  boost::asio::co_spawn(loop, measure_loop(), boost::asio::detached);
+}
+
+void Telemetry::stop() {
+  stopping_ = true;
+}
+
+boost::asio::awaitable<void> Telemetry::measure_loop() {
+  constexpr std::chrono::milliseconds kEvery(500);
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  while (!stopping_) {
+    timer.expires_after(kEvery);
+    const auto due = timer.expiry();
+    co_await timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    if (stopping_) co_return;
+    metrics_.loop_was_late(
+        std::max(std::chrono::steady_clock::now() - due, std::chrono::steady_clock::duration(0)));
+  }
+}
+
+}  // namespace atl::daemon

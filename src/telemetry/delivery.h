@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "telemetry/event_log.h"
+
+namespace atl::telemetry {
+
+// A place outside that gets every event. Called by one thread; only stop() may come from another.
+class EventTarget {
+ public:
+  virtual ~EventTarget() = default;
+  // A word of letters: its position is kept under it.
+  virtual std::string_view name() const = 0;
+  // Success: the other side has all of them. An error: they are sent again later, possibly some of them
+  // twice.
+  virtual Result<void> send(const std::vector<EventPtr>& events) = 0;
+  // What is under way is to end.
+  virtual void stop() = 0;
+};
+
+// POST of each event as JSON to an http or https URL, with X-Atoll-Event (its type) and X-Atoll-Delivery (its
+// id). With a secret, X-Atoll-Signature is "t=<seconds>,v1=<hex>" where hex is HMAC-SHA-256 of
+// "<seconds>.<body>". Any 2xx answer takes it; 400, 410, 413 and 422 mean that it will never be taken, and it
+// is let go.
+Result<std::unique_ptr<EventTarget>> event_webhook(const std::string& url, const std::string& secret);
+// Publishes each event on "atoll.events.<tenant>.<type>" of a NATS server,
+// "nats://[user:password@]host:port". A batch has been taken once the server answered behind it.
+Result<std::unique_ptr<EventTarget>> event_nats(const std::string& url);
+
+struct DeliveryOptions {
+  std::string directory;  // where positions are kept
+  std::chrono::milliseconds first_pause{500}, longest_pause{60'000};
+  std::size_t batch = 100;
+};
+
+// Sends the events of a log to targets, in order and at least once. The log is the spool: a target that was
+// away goes on where it stopped, also after a restart, and misses only what the log no longer has. A new
+// target begins with the next event. Each has a thread, so that one that hangs holds up nobody.
+class Deliveries {
+ public:
+  // `log` must outlive this.
+  Deliveries(EventLog& log, DeliveryOptions options, std::vector<std::unique_ptr<EventTarget>> targets);
+  ~Deliveries();
+  Deliveries(const Deliveries&) = delete;
+  Deliveries& operator=(const Deliveries&) = delete;
+
+  struct Standing {
+    std::string target;
+    std::uint64_t waiting = 0, sent = 0, missed = 0;
+    ComponentState state;
+  };
+  // Any thread.
+  std::vector<Standing> standings() const;
+
+ private:
+  struct Lane;
+  EventLog& log_;
+  int listener_ = 0;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+};
+
+}  // namespace atl::telemetry

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/trace.h"
+#include "net/blocking_client.h"
+#include "telemetry/health.h"
+
+namespace atl::telemetry {
+
+struct ExportOptions {
+  net::Url endpoint;     // of a collector; spans go to /v1/traces below it, unless that is its path already
+  double sample = 1;     // which part of the traces that begin here is kept, 0 to 1
+  std::string instance;  // which service this is
+  std::size_t queue_max = 20'000;  // spans that wait; what comes beyond them is dropped and counted
+  std::size_t batch = 512;
+  std::chrono::milliseconds every{1000};
+  std::chrono::milliseconds first_pause{500}, longest_pause{30'000};
+};
+
+// Sends spans to a collector as OTLP over HTTP, in JSON, from a thread of its own: whoever ends a span waits
+// for nobody, and a collector that is away costs spans beyond the queue's bound, nothing else.
+class SpanExporter final : public trace::Sink {
+ public:
+  // Is the process's sink from here on.
+  explicit SpanExporter(ExportOptions options);
+  // Stops being the sink and ends the thread. What still waits is tried once more, for a second.
+  ~SpanExporter() override;
+
+  bool samples(const trace::TraceId& id) const override;
+  void take(trace::EndedSpan span) override;
+
+  struct Counts {
+    std::uint64_t exported = 0, dropped = 0, failed_posts = 0;
+    std::size_t waiting = 0;
+  };
+  Counts counts() const;
+  ComponentState state() const;
+
+ private:
+  void run();
+  // Sends one batch; false: it stays where it was.
+  bool send(const std::vector<trace::EndedSpan>& spans);
+
+  ExportOptions options_;
+  std::uint64_t sampled_below_ = 0;  // of the first eight bytes of a trace's id; all if samples_all_
+  bool samples_all_ = false;
+  net::BlockingClient client_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<trace::EndedSpan> queue_;
+  Counts counts_;
+  std::string failure_;  // why the last post was not taken; empty: it was
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+// The body of one request: opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest in JSON.
+std::string to_otlp(const std::vector<trace::EndedSpan>& spans, const std::string& instance);
+
+}  // namespace atl::telemetry
