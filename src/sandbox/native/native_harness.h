@@ -111,10 +111,14 @@ class WarmHarness : public NativeHarness {
   }
   // From the pool, once its interpreter is there.
   std::unique_ptr<Sandbox> warm_sandbox(Spec spec = {}) {
+    await_full_pool();
+    return sandbox(std::move(spec));
+  }
+  // A pool that is full asks the zygote for nothing.
+  void await_full_pool() {
     for (int i = 0; i < 2000 && provider_->pools().front().ready == 0; ++i)
       turn(std::chrono::milliseconds(10));
     EXPECT_EQ(provider_->pools().front().ready, 1U);
-    return sandbox(std::move(spec));
   }
   std::shared_ptr<Interpreter> python_interpreter(Sandbox& sandbox, InterpreterOrigin origin) {
     auto interpreter = run(sandbox.create_interpreter(Language::python, ""));
