@@ -39,7 +39,7 @@ class Watchdog {
     bool fired;
   };
   boost::asio::steady_timer timer_;
-  std::shared_ptr<Shared> shared_;
+  std::shared_ptr<Shared> shared_;  // a timer that is due already calls back after this is destroyed
 };
 
 // One request and its answer over one stream, which it owns. Belongs to the loop thread; one call of a member
@@ -66,6 +66,7 @@ class HttpCall final : public ClientCall {
  private:
   // The two ways to the stream, both under the watchdog.
   Task<void> send(std::string bytes);
+  // Appends to buffer_ what comes next; an end of the stream sets ended_.
   Task<void> fill();
 
   boost::asio::any_io_executor executor_;

@@ -6,6 +6,7 @@
 
 namespace atl::net {
 
+// For the files that speak TLS themselves; tls.h keeps Asio out of everybody else's. Owned by `context`.
 boost::asio::ssl::context& asio_context(TlsContext& context);
 
 }  // namespace atl::net

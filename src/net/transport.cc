@@ -161,7 +161,7 @@ class TlsTransport final : public Transport {
     if (!shown || SSL_get_verify_result(tls) != X509_V_OK) return {};
     const X509_NAME* name = X509_get_subject_name(shown.get());
     const int at = X509_NAME_get_index_by_NID(name, NID_commonName, -1);
-    // Two common names are nobody's.
+    // A certificate with two common names does not say whose it is.
     if (at < 0 || X509_NAME_get_index_by_NID(name, NID_commonName, at) >= 0) return {};
     unsigned char* text = nullptr;
     const int size = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, at)));

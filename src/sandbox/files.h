@@ -49,19 +49,24 @@ struct WriteOptions {
   std::string attribute_prefix;
 };
 
-// Sequential reading of one open file. An empty string from next() is the end.
+// Sequential reading of one open file. An empty string from next() is the end. Little is read ahead of the
+// caller (256 KiB), so a file of any size passes through in bounded memory. Destroying it closes the file.
 class FileReader {
  public:
   virtual ~FileReader() = default;
-  virtual const FileInfo& info() const = 0;
-  virtual Task<std::string> next() = 0;  // at most 64 KiB
+  virtual const FileInfo& info() const = 0;  // as it was when the file was opened
+  virtual Task<std::string> next() = 0;      // at most 64 KiB
 };
 
-// Sequential writing of one open file. Nothing is promised before finish() succeeded.
+// Sequential writing of one open file. The file is written in place: nothing is promised before finish()
+// succeeded, and a writer that is destroyed before leaves the file with what was written until then.
 class FileWriter {
  public:
   virtual ~FileWriter() = default;
+  // Waits while the guest is behind. Code::conflict after finish().
   virtual Task<void> write(std::string bytes) = 0;
+  // Success: every byte was written, attributes are set, the file is closed. Not promised: that it is on a
+  // disk.
   virtual Task<FileInfo> finish() = 0;
 };
 
@@ -72,10 +77,12 @@ struct WatchEvent {
   std::string name;  // relative to the watched directory
 };
 
+// Changes of one directory, oldest first. Equal events in a row are told once. Of a listener that does not
+// read, 16,384 events are kept and later ones are lost. Destroying it ends the watch inside.
 class Watch {
  public:
   virtual ~Watch() = default;
-  // Waits for events; several may come at once.
+  // Waits for events; several may come at once. Code::unavailable when the watch has ended.
   virtual Task<std::vector<WatchEvent>> next() = 0;
   // Does not wait: what was done before this call and no earlier call has told, none of it missing. Never
   // while a next() is under way.
@@ -97,9 +104,13 @@ struct ListBounds {
 // Files of one sandbox, always in the sandbox's own view: a path is resolved inside, by the guest, as `user`
 // would see it (with that user's permissions; empty: the sandbox's default user), and can never name anything
 // of the host. Paths are absolute.
+//
+// Errors common to all: not_found, permission_denied, not_a_directory, no_space, and those of Sandbox. A call
+// on a tree (copy, remove, list) is not atomic: what it did before it failed stays.
 class Files {
  public:
   virtual ~Files() = default;
+  // Of the entry itself: a symbolic link in the last component is not followed.
   virtual Task<FileInfo> stat(std::string path, std::string user) = 0;
   // Pre-order, names sorted, the root itself not included; symbolic links are not descended. More than the
   // bounds allow is Code::too_large.
@@ -108,14 +119,18 @@ class Files {
   // Parents too. Code::already_exists if the directory is there.
   virtual Task<FileInfo> make_directory(std::string path, std::string user,
                                         Ownership ownership = Ownership::users) = 0;
+  // Both give the entry at its new place. Code::already_exists if `to` is there and may not be overwritten.
   virtual Task<FileInfo> move(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   virtual Task<FileInfo> copy(std::string from, std::string to, std::string user, Overwrite overwrite) = 0;
   // A missing path is Code::not_found; a directory that is not empty needs Recursive::yes.
   virtual Task<void> remove(std::string path, Recursive recursive, std::string user) = 0;
   virtual Task<void> chmod(std::string path, std::uint32_t mode, std::string user) = 0;
+  // `length` bytes from `offset` on, fewer where the file ends before; unset: all the rest.
+  // Code::is_a_directory for a directory.
   virtual Task<std::unique_ptr<FileReader>> open_read(std::string path, std::uint64_t offset,
                                                       std::optional<std::uint64_t> length,
                                                       std::string user) = 0;
+  // Makes the file or, without `append`, empties it at once.
   virtual Task<std::unique_ptr<FileWriter>> open_write(std::string path, WriteOptions options) = 0;
   virtual Task<std::unique_ptr<Watch>> watch(std::string path, Recursive recursive, std::string user) = 0;
 };

@@ -43,10 +43,13 @@ struct ResultBundle {
   bool is_main = false;  // the value of the last expression, as against something displayed on the way
 };
 
+// An exception that the code did not catch, in the words of its language.
 struct ExecutionError {
   std::string name, value, traceback;
 };
 
+// The end of an execution. The count is the runner's own and starts anew with a new interpreter; 0 if the
+// interpreter died.
 struct ExecutionDone {
   Outcome outcome;
   std::uint64_t execution_count = 0;
@@ -64,9 +67,13 @@ struct ExecutionSpec {
   std::optional<std::uint64_t> output_bytes;
 };
 
+// What one execution tells, owned by whoever asked for it. A listener that does not call next() holds the
+// program back once its output fills the window. Destroying it interrupts the execution, or takes it out of
+// the queue.
 class ExecutionStream {
  public:
   virtual ~ExecutionStream() = default;
+  // Waits for the next event. Code::conflict after ExecutionDone.
   virtual Task<ExecutionEvent> next() = 0;
 };
 
@@ -74,15 +81,21 @@ class ExecutionStream {
 // restart().
 inline constexpr std::string_view kDeadInterpreter = "kernel";
 
-// A stateful interpreter inside a sandbox. Executions queue; destroying the stream of a running one
-// interrupts it.
+// A stateful interpreter inside a sandbox: what an execution defines, the next one sees. Executions queue;
+// destroying the stream of a running one interrupts it. Belongs to the loop thread, as its sandbox does.
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
   virtual const InterpreterInfo& info() const = 0;
+  // Success: it is queued; how it went is in the stream. Code::conflict with the field kDeadInterpreter if
+  // the interpreter is dead, Code::resource_exhausted if too many wait, Code::invalid_argument for a language
+  // or a variable that it cannot take. Nothing is executed then.
   virtual Task<std::unique_ptr<ExecutionStream>> execute(ExecutionSpec spec) = 0;
+  // Of what is being executed; success if there is nothing. Does not wait for its end. Code that does not
+  // react is interrupted again and killed in the end, and the interpreter with it. Code::conflict if dead.
   virtual Task<void> interrupt() = 0;
-  // A fresh interpreter under the same id.
+  // A fresh interpreter under the same id; variables are gone, and what was queued ends with Ending::killed.
+  // On failure it is dead, and restart() may be tried again.
   virtual Task<void> restart() = 0;
   // Why its interpreter is dead and waits for restart(); empty while it lives.
   virtual std::string death() const { return {}; }

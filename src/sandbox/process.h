@@ -40,8 +40,9 @@ struct ProcessSpec {
   std::optional<std::chrono::milliseconds> cpu_time;
   std::optional<std::uint64_t> output_bytes;  // unset: no limit; output flows with back-pressure
   EndsWith ends_with = EndsWith::output;
-  std::string
-      label;  // whoever starts it knows it by this, also after this program was started again; never shown
+  // The caller's own name for it, kept by the guest, so that a daemon that was started again finds the
+  // process by it. Never shown to users.
+  std::string label;
 };
 
 struct ProcessInfo {
@@ -86,12 +87,15 @@ class Process {
   // Accepts all bytes or fails; waits while the pipe is full. Code::conflict if standard input is not a pipe
   // or is closed.
   virtual Task<void> write_stdin(std::string bytes) = 0;
+  // After the bytes that were accepted before; a terminal is sent its end-of-file character. Code::conflict
+  // as above.
   virtual Task<void> close_stdin() = 0;
+  // Code::conflict if it has no terminal.
   virtual Task<void> resize(PtySize size) = 0;
   // To the process group. SIGKILL also ends what inherited its pipes: the Outcome comes without waiting for
-  // them.
+  // them. Success means that the signal was sent; Code::not_found if the process has ended.
   virtual Task<void> signal(int number) = 0;
-  // The Outcome, as often as asked.
+  // Waits for the Outcome, as often as asked; a process whose sandbox vanished has one too (Ending::lost).
   virtual Task<Outcome> wait() = 0;
 };
 

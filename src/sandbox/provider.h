@@ -45,6 +45,8 @@ class Provider {
   // Sandboxes of an earlier daemon that still run and can be taken back, by id. A provider that cannot find
   // out says so in the log and names none.
   virtual Task<std::vector<std::string>> adoptable() = 0;
+  // Takes one of them back, paused or running as it was; processes keep running. Code::not_found if it has
+  // ended since.
   virtual Task<std::unique_ptr<Sandbox>> adopt(std::string id) = 0;
   // Removes a snapshot that Sandbox::snapshot wrote; one that is not there is success. Its files may belong
   // to ids that only the provider has power over.
@@ -58,6 +60,7 @@ class Provider {
   // that size if it is new, mounted if it is not. Sandboxes that mount "<directory>/NAME" get that
   // filesystem's NAME from then on. Code::unsupported where the machine or the provider has none.
   virtual Task<os::Fd> open_volume(std::string directory, VolumeSize size);
+  // Unmounts it; one that is not open is success. Sandboxes that have it mounted keep it.
   virtual Task<void> close_volume(std::string directory);
   // Code::invalid_argument, with the field "storage", if the tenant may not use a storage of this name, or if
   // there is none.

@@ -58,11 +58,13 @@ class ResourceMonitor {
   ResourceMonitor(const ResourceMonitor&) = delete;
   ResourceMonitor& operator=(const ResourceMonitor&) = delete;
 
-  // Code::already_exists for a subject that is being watched.
+  // Code::already_exists for a subject that is being watched, Code::not_found if the source's first answer is
+  // an error. Looks at once, then at every interval; on_alert is called from both.
   Result<void> start(std::string subject, Source source, Limits limits, MonitorOptions options);
   // Any process of this machine that the caller owns (root: any), its children not counted. Code::not_found
   // if there is none, Code::permission_denied if it is somebody else's.
   Result<void> start_process(std::string subject, pid_t pid, Limits limits, MonitorOptions options);
+  // Nothing is called for it from here on. An unknown subject is no error.
   void stop(const std::string& subject);
   // Now, and not at the next interval: for those who heard that something changed.
   void look(const std::string& subject) const;
@@ -75,14 +77,15 @@ class ResourceMonitor {
 
  private:
   struct State;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<State> state_;  // timers that are due already hold it weakly
 };
 
 // Usage of one process of this machine from /proc: CPU time, memory now and at its highest, bytes read and
 // written.
 Result<Usage> process_usage(pid_t pid);
 
-// Ends what goes over a limit that no kernel mechanism enforces. One enforcer a sandbox.
+// Ends what goes over a limit that no kernel mechanism enforces. One enforcer a sandbox. Watches from its
+// construction until it is destroyed; the monitor must outlive it.
 class LimitEnforcer {
  public:
   using End = std::function<void(const LimitStatus&)>;
@@ -99,7 +102,7 @@ class LimitEnforcer {
  private:
   ResourceMonitor& monitor_;
   std::string subject_;
-  std::shared_ptr<bool> ended_;
+  std::shared_ptr<bool> ended_;  // `end` may destroy this while the callback runs
 };
 
 }  // namespace atl::sandbox

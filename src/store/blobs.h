@@ -26,8 +26,10 @@ class Blobs {
     ~Writing();
     Writing(const Writing&) = delete;
     Writing& operator=(const Writing&) = delete;
+    // One call at a time. After a failure finish() must not be called.
     Task<void> write(std::string bytes);
-    // The digest. The file is on disk, in the sense of the store's promise.
+    // The digest. The file is complete and has its name; it survives the end of this process, and a power
+    // failure only once the kernel wrote it.
     Task<std::string> finish();
     std::uint64_t size() const { return size_; }
 
@@ -35,10 +37,11 @@ class Blobs {
     friend class Blobs;
     struct State;
     explicit Writing(std::shared_ptr<State> state) : state_(std::move(state)) {}
-    std::shared_ptr<State> state_;
+    std::shared_ptr<State> state_;  // shared with the work under way, which may outlive this
     std::uint64_t size_ = 0;
   };
 
+  // One file on its way out. Must not outlive its Blobs. A file that is removed meanwhile is read to its end.
   class Reading {
    public:
     // At most 64 KiB; empty at the end.
@@ -48,17 +51,17 @@ class Blobs {
    private:
     friend class Blobs;
     Blobs* blobs_ = nullptr;
-    std::shared_ptr<os::Fd> fd_;
+    std::shared_ptr<os::Fd> fd_;  // shared with the read under way, which may outlive this
     std::uint64_t size_ = 0;
   };
 
   Task<std::unique_ptr<Writing>> create();
   // Code::not_found, also for text that is no digest.
   Task<std::unique_ptr<Reading>> open_read(std::string digest);
-  // Removes every file that `keep` does not name and that is not younger than `spared`: whoever stored one
-  // may not have said so yet. Gives how many.
+  // Removes every file that `keep` does not name, unless it is younger than `spared`: the row that names a
+  // new file may not be written yet. Gives how many went.
   Task<std::int64_t> collect_garbage(std::vector<std::string> keep, std::chrono::seconds spared = {});
-  // Bytes that came in since the last time that somebody asked for this to be zero again.
+  // Bytes that came in since forget_bytes().
   std::uint64_t bytes_since() const { return *bytes_since_; }
   void forget_bytes() { *bytes_since_ = 0; }
 

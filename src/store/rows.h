@@ -10,6 +10,8 @@
 // What the tables hold, column by column. JSON columns are text here: the rooms above know what is in them.
 namespace atl::store {
 
+// Plain values, copied in and out. Which words `state`, `status` or `kind` may hold is the business of the
+// session room (session/state.h); here they are text.
 struct SessionRow {
   std::string session_id, sandbox_id;
   std::string incarnation;  // the id its provider knows the present sandbox by
@@ -31,6 +33,7 @@ struct SessionRow {
       "{}";  // JSON object: where its state lies while it is paused on disk, what was lost
 };
 
+// Empty and unset members do not narrow. Every pair of `metadata` and `attributes` must match.
 struct SessionFilter {
   std::string tenant;
   std::vector<std::string> states;
@@ -63,6 +66,7 @@ struct RecordRow {
   std::string interpreter_restarted;  // why its interpreter was a new one; empty: it was not
 };
 
+// As SessionFilter.
 struct RecordFilter {
   std::string tenant;
   std::string session_id;
@@ -145,6 +149,7 @@ struct DocumentRow {
   WallTime created_at, updated_at;
 };
 
+// A part of a list, and where the next part begins: to be given as `after`. Unset: there is no more.
 template <class T>
 struct PageOf {
   std::vector<T> items;

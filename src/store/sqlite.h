@@ -24,6 +24,7 @@ class Connection;
 class Row {
  public:
   explicit Row(sqlite3_stmt* statement) : statement_(statement) {}
+  // A value of another type is converted as SQLite does it: NULL is 0 and "".
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string text(int column) const;
@@ -38,6 +39,10 @@ class Row {
 
 enum class Access { read_write, read_only };
 
+// One open database, with the statements that were prepared so far; they are kept until it is closed.
+//
+// Errors: no_space (full), data_loss (damaged, or no database), unavailable (busy for 5 s, an I/O error, a
+// disk that turned read-only), already_exists (a constraint), permission_denied, internal (wrong SQL).
 class Connection {
  public:
   // Creates the file when writing. Sets WAL, synchronous=NORMAL, foreign keys, a busy time-out. ":memory:"
@@ -54,7 +59,7 @@ class Connection {
   // A statement whose rows do not matter; gives how many rows it changed.
   template <class... Args>
   Result<std::int64_t> run(std::string_view sql, const Args&... args);
-  // Calls `each(const Row&)` for every row.
+  // Calls `each(const Row&)` for every row. It must not use this connection.
   template <class Each, class... Args>
   Result<void> query(std::string_view sql, Each&& each, const Args&... args);
 

@@ -26,7 +26,8 @@ enum class Durability { process, power };
 // happens on readers of their own and sees whatever was acknowledged before.
 //
 // Errors: no_space for a full disk, data_loss for a damaged file, unavailable for a failure that may pass (a
-// disk that turned read-only is one). A failed write leaves nothing behind.
+// disk that turned read-only is one), not_found from every get_*() without such a row. A failed write leaves
+// nothing behind. Calls under way end before the Store does: who owns it waits for them.
 class Store {
  public:
   // Opens or creates `directory`/atoll.db and brings its schema up to date; a schema from the future is
@@ -53,9 +54,11 @@ class Store {
   // Ended sessions that ended before `before`, with their records and artifacts. Gives how many went.
   Task<std::int64_t> remove_sessions_ended_before(WallTime before);
 
-  // History: append-only. A record is admitted once and finished at most once.
+  // History: append-only. A record is admitted once and finished at most once; a second time of either is
+  // already_exists, an end without an admission not_found.
   Task<void> admit(RecordRow row);
   Task<void> finish(RecordRow row, std::vector<ArtifactRow> artifacts);
+  // At most filter.limit rows, and fewer where they are large: `next` tells whether there are more.
   Task<PageOf<RecordRow>> list_records(RecordFilter filter);
   Task<RecordRow> get_record(std::string tenant, std::string record_id);
   // Admitted records without an end get the status `interrupted`, except those of what still runs. Gives how
@@ -63,7 +66,7 @@ class Store {
   Task<std::int64_t> interrupt_unfinished(WallTime at, std::string reason,
                                           std::vector<std::string> still_running);
   // Records older than `before`, and of each tenant its oldest until the text of the others fits `bytes_max`:
-  // what one tenant writes never costs another's history. Gives how many went.
+  // what one tenant writes never costs another's history. Records without an end stay. Gives how many went.
   Task<std::int64_t> remove_records(WallTime before, std::int64_t bytes_max);
 
   Task<std::vector<ArtifactRow>> list_artifacts(std::string session_id);
@@ -79,7 +82,9 @@ class Store {
   Task<SnapshotRow> get_snapshot(std::string tenant, std::string id);
   Task<PageOf<SnapshotRow>> list_snapshots(std::string tenant, std::string session_id, std::uint32_t limit,
                                            std::optional<std::int64_t> after);
+  // The row alone; its directory is the caller's to remove. False if there is none.
   Task<bool> remove_snapshot(std::string tenant, std::string snapshot_id);
+  // Of all tenants, to find directories that no row names.
   Task<std::vector<std::string>> snapshot_ids();
   Task<Amount> snapshot_amount(std::string tenant);
   // Of its snapshots and artifacts together, each content once.
@@ -91,6 +96,7 @@ class Store {
   Task<void> put_key(KeyRow row);  // and its tenant, if there is none of that name
   Task<void> rename_key(std::string key_id, std::string name);
   Task<std::vector<KeyRow>> list_keys();
+  // False if there is none or if it was revoked before.
   Task<bool> revoke_key(std::string key_id, WallTime at);
   // Everything of it but its id, tenant, kind and times of creation and revocation. False if there is none.
   Task<bool> update_key(KeyRow row);
@@ -140,6 +146,7 @@ class Store {
   Task<T> write(Work work) {
     return writer_->write<T>(std::move(work));
   }
+  // From threads of the pool. As many connections exist as reads were ever under way at once.
   Result<Connection> take_reader();
   void give_reader(Connection connection);
 
